@@ -1,0 +1,38 @@
+"""Errors, split by who must act.
+
+CompactbenchError
+├── ScenarioError         the user: a scenario, option or file says something impossible   exit 2
+├── MissingRuntimeError   the machine: Java, a jar, disk or permissions are missing         exit 3
+├── EngineError           the format or Spark failed at one step of a run                   exit 1
+└── ResultSchemaError     the user: a result folder is damaged or of another version        exit 2
+
+`strategies.PlanError` stands apart: a planner broke its contract, and the run it happens in fails.
+"""
+
+
+class CompactbenchError(Exception):
+    """Printed without a traceback; the text names what is wrong and what to do."""
+
+    exit_code = 1
+
+
+class ScenarioError(CompactbenchError):
+    """A scenario, option or input file the user must change."""
+
+    exit_code = 2
+
+
+class MissingRuntimeError(CompactbenchError):
+    """Something this machine lacks; the text says the command or setting that provides it."""
+
+    exit_code = 3
+
+
+class EngineError(CompactbenchError):
+    """An engine failed at a step; the original error is its cause."""
+
+
+class ResultSchemaError(CompactbenchError):
+    """A result folder that cannot be read as it is; the text names file and line."""
+
+    exit_code = 2

@@ -1,0 +1,309 @@
+"""Result folders: the only interface between runs and reports.
+
+    <out>/<scenario>/<UTC>-<format>-<mode>-<strategy>-r<repetition>/
+        manifest.json   what ran, on what; written once, before the run starts
+        events.jsonl    one record a line, append only; a finished run ends with a `run` record
+        log.txt         what the worker and its JVM printed
+
+A run whose last record is no `run` record was cut off: it is kept, shown as such and counts nowhere.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
+
+from bench.errors import ResultSchemaError
+
+SCHEMA_VERSION = 1
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Manifest(_Model):
+    """What ran and on what: all that two runs must share to be pooled, and all one needs to repeat it."""
+
+    schema_version: int = SCHEMA_VERSION
+    run_id: str
+    suite_id: str
+    started_utc: str
+    scenario: str
+    scenario_hash: str  # of everything but repetitions and the choice of strategies
+    description: str = ""
+    workload: str
+    format: str
+    mode: Literal["real", "simulated"]
+    strategy: str
+    strategy_summary: str  # its rules in words
+    repetition: int
+    position: int  # how many runs of the suite ran before this one
+    seed: int
+    duration_s: float
+    commit_interval_s: float
+    target_file_size_bytes: int
+    primary_probe: str
+    probe_every_s: float
+    memory_bytes: int  # of the process that compacts
+    price_per_gb_hour: float | None = None
+    currency: str = "USD"
+    request_price_s: float | None = None  # modelled seconds of one storage request
+    change_log_hash: str
+    verify: Literal["end", "each", "off"]
+    versions: dict[str, str]  # python, java, spark, scala, format, compactbench, ...
+    machine: dict[str, JsonValue]  # cpu, cores, ram_bytes, load_1min, system
+    git: dict[str, JsonValue]  # commit, dirty; empty outside a checkout
+    options: dict[str, JsonValue]  # effective Spark configuration, table properties, writer, notes
+    notes: dict[str, str]  # facts a reader must know: fsync, caches, what is approximated
+    scenario_text: dict[str, JsonValue]  # the scenario as it was resolved
+
+
+class _Record(_Model):
+    """Fields of every record. `wall_s` and `cpu_s` (process CPU of JVM, Python, children) are its own."""
+
+    tick: int  # 0 before the stream begins, then the number of the commit
+    at_s: float  # scenario seconds
+    started_utc: str
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    status: str = "ok"
+    error: str | None = None
+
+
+class PhaseRecord(_Record):
+    """A step outside the stream: engine start, warm-up, dump."""
+
+    kind: Literal["phase"] = "phase"
+    name: str
+
+
+class CommitRecord(_Record):
+    """One commit. Preparing the batch (read, split, cache) is outside `wall_s`."""
+
+    kind: Literal["commit"] = "commit"
+    is_initial: bool = False
+    rows: int = 0
+    ingested_bytes: int = 0  # change-log bytes of the same rows
+    files_count: int = 0
+    delta_files_count: int = 0
+    committed_bytes: int = 0  # data and delete files
+    metadata_bytes: int = 0
+    metadata_files_count: int = 0
+    executor_cpu_s: float = 0.0
+    prepare_s: float = 0.0
+    waited_s: float = 0.0  # for compactions the writer itself had to run
+
+
+class ObserveRecord(_Record):
+    """The table after a commit or compaction; `wall_s` is what looking cost."""
+
+    kind: Literal["observe"] = "observe"
+    after: Literal["initial", "commit", "compaction", "maintenance"]
+    data_files_count: int
+    delta_files_count: int = 0
+    live_bytes: int
+    rows: int
+    storage_bytes: int  # all files of the table, old snapshots and metadata included
+    metadata_storage_bytes: int
+
+
+class QueryRecord(_Record):
+    """One probe. `wall_s` is planning plus execution."""
+
+    kind: Literal["query"] = "query"
+    probe: str
+    primary: bool
+    when: Literal["cadence", "before", "after"]  # fixed cadence, or just around a compaction
+    planning_s: float = 0.0
+    execution_s: float = 0.0
+    executor_cpu_s: float = 0.0
+    files_count: int = 0
+    delta_files_count: int = 0  # each delete file once per data file it applies to
+    opened_bytes: int = 0
+    metadata_files_count: int = 0
+    live_bytes: int = 0
+
+
+class DecisionRecord(_Record):
+    """One rule looked at: verdict not_due, nothing_to_do or planned (in `status`)."""
+
+    kind: Literal["decision"] = "decision"
+    strategy: str  # the label in force, which a switch may have changed
+    rule: int
+    trigger: str
+    planner: str
+    reason: str | None = None
+    detail: str = ""
+    actions: list[str] = []
+
+
+class CompactionRecord(_Record):
+    """One plan carried out: status ok, noop (nothing committed), vetoed or failed."""
+
+    kind: Literal["compaction"] = "compaction"
+    reason: str
+    actions: list[str]
+    scheduled_at_s: float
+    files_before_count: int
+    files_after_count: int
+    live_before_bytes: int
+    live_after_bytes: int
+    files_in_count: int = 0
+    files_out_count: int = 0
+    read_bytes: int = 0
+    written_bytes: int = 0
+    metadata_bytes: int = 0
+    metadata_files_count: int = 0
+    executor_cpu_s: float = 0.0
+    query_before_s: float | None = None  # primary probe just before and after, for compactions with status ok
+    query_after_s: float | None = None
+    forecast: dict[str, float] | None = None  # what our planner expected, beside what the command chose
+
+
+class MaintenanceRecord(_Record):
+    """Snapshot expiry or manifest rewriting on the scenario's own schedule, the same for every strategy."""
+
+    kind: Literal["maintenance"] = "maintenance"
+    command: str
+    metadata_bytes: int = 0
+    metadata_files_count: int = 0
+    files_removed_count: int = 0
+    executor_cpu_s: float = 0.0
+
+
+class TruthRecord(_Record):
+    """Table content against the fold of the change log: status equal or differs."""
+
+    kind: Literal["truth"] = "truth"
+    expected_rows: int
+    found_rows: int
+    expected_hash: str
+    found_hash: str
+    differences: list[str] = []
+
+
+class RunRecord(_Record):
+    """The last record of a finished run: status finished or failed (with `error`)."""
+
+    kind: Literal["run"] = "run"
+    loop_s: float = 0.0  # the replayed stream, without start, warm-up and truth
+    measured_s: float = 0.0  # of it: commits, their preparation, probes, compactions, maintenance
+    observe_s: float = 0.0  # of it: state reads
+    own_s: float = 0.0  # of it: the rest, this project's own code
+    perturbed: bool = False  # checked after every compaction: its timings enter no comparison
+    file_sizes: list[
+        tuple[int, int]
+    ] = []  # live data files at the end: (lower bound in bytes, count), powers of 2
+
+
+Record = Annotated[
+    PhaseRecord
+    | CommitRecord
+    | ObserveRecord
+    | QueryRecord
+    | DecisionRecord
+    | CompactionRecord
+    | MaintenanceRecord
+    | TruthRecord
+    | RunRecord,
+    Field(discriminator="kind"),
+]
+_RECORD: TypeAdapter[Any] = TypeAdapter(Record)
+_R = TypeVar("_R", bound=_Record)
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """One run as it was stored: its folder, its manifest and its records in order."""
+
+    folder: Path
+    manifest: Manifest
+    records: tuple[Any, ...]
+
+    def of(self, kind: type[_R]) -> tuple[_R, ...]:
+        """The records of one kind, in order."""
+        return tuple(r for r in self.records if isinstance(r, kind))
+
+    @property
+    def end(self) -> RunRecord | None:
+        """The closing record, None when the run was cut off."""
+        last = self.records[-1] if self.records else None
+        return last if isinstance(last, RunRecord) else None
+
+    @property
+    def finished(self) -> bool:
+        """Whether it ran to its end without failing."""
+        return self.end is not None and self.end.status == "finished"
+
+
+def load_runs(*folders: Path) -> tuple[RunResult, ...]:
+    """Every run below `folders` (a result folder, a scenario's or a run's), ordered by run id.
+
+    Raises ResultSchemaError when there is none, or one cannot be read.
+    """
+    found: dict[Path, RunResult] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            raise ResultSchemaError(
+                f"{folder}: no such folder; give the --out folder of a `compactbench run`"
+            )
+        manifests = sorted(folder.rglob("manifest.json"))
+        runs = [load_run(path.parent) for path in manifests if (path.parent / "events.jsonl").exists()]
+        if not runs:
+            raise ResultSchemaError(
+                f"{folder}: holds no runs; `compactbench run SCENARIO --out {folder}` makes some"
+            )
+        found.update({run.folder: run for run in runs})
+    return tuple(sorted(found.values(), key=lambda run: (run.manifest.scenario, run.manifest.run_id)))
+
+
+def load_run(folder: Path) -> RunResult:
+    """One run. A torn last line is what a killed worker leaves and is dropped; any other damage raises."""
+    return RunResult(
+        folder, _load_manifest(folder / "manifest.json"), tuple(_load_records(folder / "events.jsonl"))
+    )
+
+
+def _load_manifest(path: Path) -> Manifest:
+    try:
+        text = path.read_text()
+        version = json.loads(text).get("schema_version")
+        if version != SCHEMA_VERSION:
+            raise ResultSchemaError(
+                f"{path}: schema_version {version!r}, this compactbench reads {SCHEMA_VERSION}; "
+                "read it with the version that wrote it (see `versions` in the manifest)"
+            )
+        return Manifest.model_validate_json(text)
+    except (ValueError, AttributeError, UnicodeDecodeError) as error:
+        raise ResultSchemaError(
+            f"{path}: {first_error(error)}; restore the file or delete its run folder"
+        ) from error
+
+
+def _load_records(path: Path) -> Iterator[Any]:
+    lines = path.read_bytes().split(b"\n")
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            yield _RECORD.validate_json(line)
+        except ValidationError as error:
+            if number == len(lines):  # no newline behind it: the writer was killed inside this line
+                return
+            raise ResultSchemaError(
+                f"{path}, line {number}: damaged record ({first_error(error)}); delete the line if you can "
+                "spare it, or the run folder, and `run --resume` makes it anew"
+            ) from error
+
+
+def first_error(error: Exception) -> str:
+    """The first problem of a validation error on one line."""
+    if isinstance(error, ValidationError):
+        detail = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in detail["loc"])
+        return f"{where}: {detail['msg']}" if where else str(detail["msg"])
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

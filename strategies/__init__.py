@@ -1,0 +1,1 @@
+"""Compaction strategies: pure rules over a table state, without Spark, clock or files."""

@@ -1,0 +1,164 @@
+"""Iceberg's own maintenance commands as planners: the command plans, we decide only when."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import ClassVar
+
+from strategies.plan import Capability, Native, Plan, Reason
+from strategies.quantities import parse_bytes
+from strategies.state import TableState
+
+OptionValue = str | int | float | bool
+
+# Options of RewriteDataFilesSparkAction and its planners at 1.11.0. `max-file-group-input-files`
+# is missing on purpose: the action of that release rejects it (absent from validOptions()).
+_SIZE_OPTIONS = frozenset({
+    "target-file-size-bytes", "min-file-size-bytes", "max-file-size-bytes", "min-input-files",
+    "rewrite-all", "max-file-group-size-bytes",
+})  # fmt: skip
+_GROUP_OPTIONS = frozenset({
+    "rewrite-job-order", "partial-progress.enabled", "partial-progress.max-commits",
+    "max-concurrent-file-group-rewrites",
+})  # fmt: skip
+_DATA_OPTIONS = _SIZE_OPTIONS | _GROUP_OPTIONS | {
+    "delete-file-threshold", "delete-ratio-threshold", "max-files-to-rewrite", "output-spec-id",
+    "partial-progress.max-failed-commits", "use-starting-sequence-number",
+    "remove-dangling-deletes",
+}  # fmt: skip
+_SHUFFLE_OPTIONS = frozenset({"shuffle-partitions-per-file", "compression-factor"})
+_ZORDER_OPTIONS = frozenset({"max-output-size", "var-length-contribution"})
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteDataFiles:
+    """Run `rewrite_data_files`: merge small files, split large ones, optionally sort them.
+
+    `strategy` is binpack or sort; a `sort_order` of "zorder(a, b)" z-orders. `where` narrows it to
+    files that may hold matching rows. `options` take Iceberg's names and defaults; those ending in
+    "-bytes" also accept sizes such as "128MiB".
+    """
+
+    strategy: str = "binpack"
+    sort_order: str | None = None
+    where: str | None = None
+    branch: str | None = None
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.REWRITE_DATA_FILES})
+
+    def __post_init__(self) -> None:
+        if self.strategy not in ("binpack", "sort"):
+            raise ValueError(f"strategy={self.strategy!r} must be binpack or sort")
+        if self.sort_order and self.strategy != "sort":
+            raise ValueError(f'sort_order={self.sort_order!r} needs strategy = "sort", not {self.strategy!r}')
+        allowed = _DATA_OPTIONS | (_SHUFFLE_OPTIONS if self.strategy == "sort" else frozenset())
+        if (self.sort_order or "").lower().lstrip().startswith("zorder"):
+            allowed |= _ZORDER_OPTIONS
+        _check_options(self.options, allowed)
+        _check_sizes(self.options)
+
+    def decide(self, state: TableState) -> Plan | None:
+        given = {
+            "strategy": self.strategy,
+            "sort_order": self.sort_order,
+            "where": self.where,
+            "branch": self.branch,
+        }
+        arguments = {key: value for key, value in given.items() if value is not None}
+        return _scheduled(Native(Capability.REWRITE_DATA_FILES, arguments, option_texts(self.options)))
+
+
+@dataclass(frozen=True, slots=True)
+class RewritePositionDeleteFiles:
+    """Run `rewrite_position_delete_files`: merge position delete files and drop dangling rows."""
+
+    where: str | None = None
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.REWRITE_POSITION_DELETE_FILES})
+
+    def __post_init__(self) -> None:
+        _check_options(self.options, _SIZE_OPTIONS | _GROUP_OPTIONS)
+        _check_sizes(self.options)
+
+    def decide(self, state: TableState) -> Plan | None:
+        arguments = {"where": self.where} if self.where is not None else {}
+        command = Capability.REWRITE_POSITION_DELETE_FILES
+        return _scheduled(Native(command, arguments, option_texts(self.options)))
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteManifests:
+    """Run `rewrite_manifests`: regroup the metadata by partition, data files untouched."""
+
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.REWRITE_MANIFESTS})
+
+    def decide(self, state: TableState) -> Plan | None:
+        return _scheduled(Native(Capability.REWRITE_MANIFESTS, {"use_caching": "false"}))
+
+
+@dataclass(frozen=True, slots=True)
+class ExpireSnapshots:
+    """Run `expire_snapshots`: drop snapshots older than `retain_s` of scenario time, and their files.
+
+    At least the newest `retain_last` stay. Iceberg's own default age is 5 days
+    (history.expire.max-snapshot-age-ms), longer than most scenarios.
+    """
+
+    retain_s: float = 5 * 86400.0
+    retain_last: int = 1
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.EXPIRE_SNAPSHOTS})
+
+    def __post_init__(self) -> None:
+        if self.retain_s < 0:
+            raise ValueError(f"retain_s={self.retain_s} must be >= 0")
+        if self.retain_last < 1:
+            raise ValueError(f"retain_last={self.retain_last} must be >= 1: the current snapshot stays")
+
+    def decide(self, state: TableState) -> Plan | None:
+        keep_from_s = state.observed_at_s - self.retain_s
+        if keep_from_s <= 0:
+            return None
+        arguments = {"older_than_at_s": repr(keep_from_s), "retain_last": str(self.retain_last)}
+        return Plan((Native(Capability.EXPIRE_SNAPSHOTS, arguments),), Reason.RETENTION)
+
+
+def option_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:
+    """Options as the text Iceberg parses: true/false in lower case, "-bytes" sizes in whole bytes."""
+    return {key: _option_text(key, value) for key, value in options.items()}
+
+
+def _option_text(key: str, value: OptionValue) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if key.endswith("-bytes") and isinstance(value, str) and not value.isdigit():
+        return str(parse_bytes(value))
+    return str(value)
+
+
+def _scheduled(action: Native) -> Plan:
+    return Plan((action,), Reason.SCHEDULED)
+
+
+def _check_options(options: Mapping[str, OptionValue], allowed: frozenset[str]) -> None:
+    for key in options:
+        if key not in allowed:
+            raise ValueError(f"option {key!r} is not one of {', '.join(sorted(allowed))}")
+
+
+def _check_sizes(options: Mapping[str, OptionValue]) -> None:
+    """min < target < max, as SizeBasedFileRewritePlanner.init demands of those that are given."""
+    texts = option_texts(options)
+    for key in _SIZE_OPTIONS - {"rewrite-all"}:
+        if key in texts and not texts[key].isdigit():
+            raise ValueError(f"option {key} = {texts[key]!r} must be a whole number")
+    order = [
+        key
+        for key in ("min-file-size-bytes", "target-file-size-bytes", "max-file-size-bytes")
+        if key in texts
+    ]
+    for low, high in pairwise(order):
+        if int(texts[low]) >= int(texts[high]):
+            raise ValueError(
+                f"{low}={texts[low]} must be below {high}={texts[high]}: otherwise every file written "
+                "is rewritten again at once"
+            )

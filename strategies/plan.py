@@ -1,0 +1,142 @@
+"""What a planner decides: actions with a reason. An engine may refuse one; it never adds one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+from strategies.state import TableState
+
+_NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
+
+
+class Reason(StrEnum):
+    """Why a plan was made. Each comment states the inequality that fired."""
+
+    SCHEDULED = "scheduled"  # the trigger fired; the planner sets no condition of its own
+    SMALL_FILES = "small_files"  # files below the small-file size >= the planner's threshold
+    DELETES = "deletes"  # delete files, or the share of deleted rows, >= the planner's threshold
+    SIZE = "size"  # bytes waiting to be merged >= the planner's threshold
+    INTERVAL = "interval"  # scenario time since the last compaction >= the planner's interval
+    COST = "cost"  # expected saving > expected cost
+    RETENTION = "retention"  # snapshots older than the retention exist
+    OTHER = "other"  # a rule of the user's own; the plan's `detail` says which
+
+
+class Capability(StrEnum):
+    """What an engine must be able to do for a plan to run; checked before a run starts."""
+
+    COMPACT = "compact"  # scoped compaction
+    REWRITE = "rewrite"  # exactly these files
+    DELAYED_COMMIT = "delayed_commit"  # commits of the stream may land between write and commit
+    REWRITE_DATA_FILES = "rewrite_data_files"
+    REWRITE_MANIFESTS = "rewrite_manifests"
+    REWRITE_POSITION_DELETE_FILES = "rewrite_position_delete_files"
+    EXPIRE_SNAPSHOTS = "expire_snapshots"
+
+
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """Scoped: bring these partitions (all when None) to the target size by the engine's own means."""
+
+    partitions: tuple[str, ...] | None = None
+    options: Mapping[str, str] = field(default_factory=lambda: _NO_OPTIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class FileGroup:
+    """Data files of one partition that are rewritten together, in this order."""
+
+    paths: tuple[str, ...]
+    partition: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """Explicit: rewrite exactly these groups into files of at most `target_file_size_bytes`."""
+
+    groups: tuple[FileGroup, ...]
+    target_file_size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """The format's own command with its own names for `arguments` (how) and `options` (how much)."""
+
+    command: Capability
+    arguments: Mapping[str, str] = field(default_factory=lambda: _NO_OPTIONS)
+    options: Mapping[str, str] = field(default_factory=lambda: _NO_OPTIONS)
+
+
+Action = Compact | Rewrite | Native
+
+
+def capability_of(action: Action) -> Capability:
+    """The capability an engine needs for `action`."""
+    match action:
+        case Compact():
+            return Capability.COMPACT
+        case Rewrite():
+            return Capability.REWRITE
+        case Native(command=command):
+            return command
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Actions in the order they run, the reason, and one line of detail for the decision log."""
+
+    actions: tuple[Action, ...]
+    reason: Reason
+    detail: str = ""
+
+
+class PlanError(Exception):
+    """A planner broke its contract; a defect of the planner, not of the user's input."""
+
+
+def check_plan(state: TableState, plan: Plan) -> None:
+    """Check the contract every plan keeps, whoever made it.
+
+    Raises PlanError when the plan has no action, a group is empty, mixes partitions, names a file
+    that is not live or is already being rewritten, or names one file twice.
+    """
+    if not plan.actions:
+        raise PlanError("a plan needs at least one action; return None to do nothing")
+    live = {f.path: f.partition for f in state.data_files} if _names_files(plan) else {}
+    busy = frozenset[str]().union(*(p.paths for p in state.pending))
+    seen: set[str] = set()
+    for action in plan.actions:
+        match action:
+            case Compact(partitions=partitions) if partitions is not None:
+                _check_partitions(state, partitions)
+            case Rewrite(groups=groups, target_file_size_bytes=target_bytes):
+                if target_bytes <= 0:
+                    raise PlanError(f"target_file_size_bytes={target_bytes} must be > 0")
+                for group in groups:
+                    _check_group(group, live, busy, seen)
+
+
+def _names_files(plan: Plan) -> bool:
+    return any(isinstance(action, Rewrite) for action in plan.actions)
+
+
+def _check_partitions(state: TableState, partitions: tuple[str, ...]) -> None:
+    unknown = [p for p in partitions if p not in state.partitions]
+    if unknown or not partitions:
+        raise PlanError(f"partitions {unknown or partitions} are not in the table")
+
+
+def _check_group(group: FileGroup, live: Mapping[str, str], busy: frozenset[str], seen: set[str]) -> None:
+    if not group.paths:
+        raise PlanError("a file group must not be empty")
+    for path in group.paths:
+        if path not in live:
+            raise PlanError(f"{path} is not a live data file")
+        if live[path] != group.partition:
+            raise PlanError(f"{path} is in partition {live[path]!r}, not {group.partition!r}")
+        if path in busy:
+            raise PlanError(f"{path} is already being rewritten by a pending plan")
+        if path in seen:
+            raise PlanError(f"{path} is named twice")
+        seen.add(path)

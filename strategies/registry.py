@@ -1,0 +1,24 @@
+"""The planners and triggers a scenario can name. One line each; a user's own need no line here."""
+
+from collections.abc import Callable
+
+from strategies.iceberg import ExpireSnapshots, RewriteDataFiles, RewriteManifests, RewritePositionDeleteFiles
+from strategies.never import Never
+from strategies.strategy import Planner
+from strategies.triggers import AfterCommits, Every, FileCount, Trigger
+
+ENTRY_POINT_GROUP = "compactbench.strategies"
+
+PLANNERS: dict[str, Callable[..., Planner]] = {
+    "iceberg.expire_snapshots": ExpireSnapshots,
+    "iceberg.rewrite_data_files": RewriteDataFiles,
+    "iceberg.rewrite_manifests": RewriteManifests,
+    "iceberg.rewrite_position_delete_files": RewritePositionDeleteFiles,
+    "never": Never,
+}
+
+TRIGGERS: dict[str, Callable[..., Trigger]] = {
+    "after_commits": AfterCommits,
+    "every": Every,
+    "file_count": FileCount,
+}

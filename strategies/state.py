@@ -1,0 +1,122 @@
+"""Table state: what a planner may know of a table, and nothing else.
+
+A state is a read-only view. Whoever keeps it (an engine's ledger) updates it incrementally;
+`data_files` may therefore be a live view that is valid only until the next commit.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+KIB = 1024
+MIB = 1024 * KIB
+GIB = 1024 * MIB
+
+
+class DeltaKind(StrEnum):
+    """What a delta file holds. Which data files it touches follows from sequence and partition."""
+
+    EQUALITY = "equality"  # applies where data.sequence < delete.sequence (Iceberg spec, scan planning)
+    POSITION = "position"  # applies where data.sequence <= delete.sequence
+    DELETION_VECTOR = "deletion_vector"  # one data file each
+    LOG = "log"  # Hudi: belongs to a file group
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A live data file. `partition` is the path-like tuple ("city=Oslo/day=2026-01-01"), "" if none."""
+
+    path: str
+    size_bytes: int
+    rows: int
+    partition: str = ""
+    sequence_number: int = 0
+    spec_id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaFile:
+    """A live delete or log file, in the same partition notation as `DataFile`."""
+
+    path: str
+    kind: DeltaKind
+    size_bytes: int
+    rows: int
+    partition: str = ""
+    sequence_number: int = 0
+    spec_id: int = 0
+    referenced_data_file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionStats:
+    """Sums over one partition, kept incrementally."""
+
+    files_count: int = 0
+    size_bytes: int = 0
+    rows: int = 0
+    delta_files_count: int = 0
+    delta_size_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CommitSeen:
+    """A commit of the stream, as the history keeps it."""
+
+    at_s: float
+    files_count: int
+    size_bytes: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionSeen:
+    """A finished compaction, as the history keeps it. `status` is ok, noop, vetoed or failed."""
+
+    at_s: float
+    status: str
+    reason: str
+    files_in_count: int
+    files_out_count: int
+    read_bytes: int
+    written_bytes: int
+    wall_s: float
+    cpu_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class PendingPlan:
+    """A compaction scheduled and not yet complete; its input files must not be planned again."""
+
+    scheduled_at_s: float
+    due_at_s: float
+    reason: str
+    paths: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """A table as a planner sees it at `observed_at_s`.
+
+    Times are scenario seconds since the stream began. `commits` and `compactions` are bounded
+    histories, oldest first; `commits_total_count` counts every commit of the stream so far.
+    """
+
+    observed_at_s: float
+    target_file_size_bytes: int
+    data_files: Collection[DataFile] = ()
+    delta_files: Collection[DeltaFile] = ()
+    partitions: Mapping[str, PartitionStats] = field(default_factory=lambda: MappingProxyType({}))
+    commits_total_count: int = 0
+    commits: tuple[CommitSeen, ...] = ()
+    compactions: tuple[CompactionSeen, ...] = ()
+    pending: tuple[PendingPlan, ...] = ()
+    probe_rate_per_s: float = 0.0
+    probe_latency_s: float | None = None
+    properties: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all live data and delta files."""
+        return sum(p.size_bytes + p.delta_size_bytes for p in self.partitions.values())

@@ -1,0 +1,96 @@
+"""A strategy: a label and ordered rules, each a trigger and a planner."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Protocol
+
+from strategies.plan import Capability, Plan, check_plan
+from strategies.state import TableState
+from strategies.triggers import RuleMemory, Trigger
+
+
+class Planner(Protocol):
+    """Decides what to do to a table, from its state alone.
+
+    Implement it as a frozen dataclass whose fields are the options. A class attribute
+    `needs: ClassVar[frozenset[Capability]]` lets a scenario be refused before it starts on an
+    engine that cannot do what the planner plans; without it the engine vetoes at run time.
+    """
+
+    def decide(self, state: TableState) -> Plan | None:
+        """A plan, or None for nothing to do. No Spark, clock, randomness or files in here."""
+
+
+class Verdict(StrEnum):
+    """What became of one look at a rule."""
+
+    NOT_DUE = "not_due"  # the trigger did not fire
+    NOTHING_TO_DO = "nothing_to_do"  # it fired, the planner returned None
+    PLANNED = "planned"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """When to look, and what to do then."""
+
+    trigger: Trigger
+    planner: Planner
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One rule's answer at one look; `plan` is set exactly when the verdict is PLANNED."""
+
+    rule_index: int
+    verdict: Verdict
+    plan: Plan | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """A label and rules in order of precedence: at one look the first plan wins."""
+
+    label: str
+    rules: tuple[Rule, ...]
+
+    def decide(
+        self, state: TableState, memories: tuple[RuleMemory, ...]
+    ) -> tuple[tuple[Decision, ...], tuple[RuleMemory, ...]]:
+        """The answers of the rules looked at, and what each rule remembers from now on.
+
+        `memories` has one entry per rule. Rules behind the one that planned are not looked at, so
+        that what they wait for is still due at the next look. Raises PlanError on a bad plan.
+        """
+        decisions: list[Decision] = []
+        after = list(memories)
+        for index, (rule, memory) in enumerate(zip(self.rules, memories, strict=True)):
+            fired = rule.trigger.due(state, memory)
+            after[index] = _remember(memory, state, fired=fired)
+            if not fired:
+                decisions.append(Decision(index, Verdict.NOT_DUE))
+                continue
+            plan = rule.planner.decide(state)
+            if plan is None:
+                decisions.append(Decision(index, Verdict.NOTHING_TO_DO))
+                continue
+            check_plan(state, plan)
+            decisions.append(Decision(index, Verdict.PLANNED, plan))
+            break
+        return tuple(decisions), tuple(after)
+
+    def fresh_memories(self, at_s: float, commits_total_count: int) -> tuple[RuleMemory, ...]:
+        """Memories of a strategy that takes over at `at_s` after so many commits."""
+        return (RuleMemory(at_s, -1.0, commits_total_count),) * len(self.rules)
+
+    def needs(self) -> frozenset[Capability]:
+        """The capabilities its planners declare."""
+        return frozenset[Capability]().union(
+            *(getattr(rule.planner, "needs", frozenset[Capability]()) for rule in self.rules)
+        )
+
+
+def _remember(memory: RuleMemory, state: TableState, *, fired: bool) -> RuleMemory:
+    looked = replace(memory, looked_at_s=state.observed_at_s)
+    if not fired:
+        return looked
+    return replace(looked, fired_at_s=state.observed_at_s, commits_at_fire_count=state.commits_total_count)
