@@ -275,6 +275,6 @@ def _with_payback(row: Row, baseline: Row | None) -> Row:
 
 
 def _payback(cost_s: float | None, never_s: float | None, query_s: float | None) -> float | None:
-    if cost_s is None or never_s is None or query_s is None or query_s >= never_s:
+    if not cost_s or never_s is None or query_s is None or query_s >= never_s:
         return None
     return cost_s / (never_s - query_s)

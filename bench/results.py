@@ -19,6 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, Valid
 from bench.errors import ResultSchemaError
 
 SCHEMA_VERSION = 1
+MANIFEST = "manifest.json"
+EVENTS = "events.jsonl"
 
 
 class _Model(BaseModel):
@@ -39,6 +41,7 @@ class Manifest(_Model):
     format: str
     mode: Literal["real", "simulated"]
     strategy: str
+    strategy_hash: str = ""
     strategy_summary: str  # its rules in words
     repetition: int
     position: int  # how many runs of the suite ran before this one
@@ -67,9 +70,10 @@ class _Record(_Model):
 
     tick: int  # 0 before the stream begins, then the number of the commit
     at_s: float  # scenario seconds
-    started_utc: str
+    written_utc: str  # when the step had ended
     wall_s: float = 0.0
     cpu_s: float = 0.0
+    executor_cpu_s: float = 0.0  # of the Spark tasks alone, a part of cpu_s
     status: str = "ok"
     error: str | None = None
 
@@ -93,7 +97,6 @@ class CommitRecord(_Record):
     committed_bytes: int = 0  # data and delete files
     metadata_bytes: int = 0
     metadata_files_count: int = 0
-    executor_cpu_s: float = 0.0
     prepare_s: float = 0.0
     waited_s: float = 0.0  # for compactions the writer itself had to run
 
@@ -120,7 +123,6 @@ class QueryRecord(_Record):
     when: Literal["cadence", "before", "after"]  # fixed cadence, or just around a compaction
     planning_s: float = 0.0
     execution_s: float = 0.0
-    executor_cpu_s: float = 0.0
     files_count: int = 0
     delta_files_count: int = 0  # each delete file once per data file it applies to
     opened_bytes: int = 0
@@ -158,7 +160,6 @@ class CompactionRecord(_Record):
     written_bytes: int = 0
     metadata_bytes: int = 0
     metadata_files_count: int = 0
-    executor_cpu_s: float = 0.0
     query_before_s: float | None = None  # primary probe just before and after, for compactions with status ok
     query_after_s: float | None = None
     forecast: dict[str, float] | None = None  # what our planner expected, beside what the command chose
@@ -171,8 +172,7 @@ class MaintenanceRecord(_Record):
     command: str
     metadata_bytes: int = 0
     metadata_files_count: int = 0
-    files_removed_count: int = 0
-    executor_cpu_s: float = 0.0
+    freed_bytes: int = 0  # storage bytes it gave back; metadata it wrote counts against it
 
 
 class TruthRecord(_Record):
@@ -251,8 +251,8 @@ def load_runs(*folders: Path) -> tuple[RunResult, ...]:
             raise ResultSchemaError(
                 f"{folder}: no such folder; give the --out folder of a `compactbench run`"
             )
-        manifests = sorted(folder.rglob("manifest.json"))
-        runs = [load_run(path.parent) for path in manifests if (path.parent / "events.jsonl").exists()]
+        manifests = sorted(folder.rglob(MANIFEST))
+        runs = [load_run(path.parent) for path in manifests if (path.parent / EVENTS).exists()]
         if not runs:
             raise ResultSchemaError(
                 f"{folder}: holds no runs; `compactbench run SCENARIO --out {folder}` makes some"
@@ -261,11 +261,14 @@ def load_runs(*folders: Path) -> tuple[RunResult, ...]:
     return tuple(sorted(found.values(), key=lambda run: (run.manifest.scenario, run.manifest.run_id)))
 
 
+def parse_record(line: bytes) -> Any:
+    """One record. Raises pydantic.ValidationError when it is none."""
+    return _RECORD.validate_json(line)
+
+
 def load_run(folder: Path) -> RunResult:
     """One run. A torn last line is what a killed worker leaves and is dropped; any other damage raises."""
-    return RunResult(
-        folder, _load_manifest(folder / "manifest.json"), tuple(_load_records(folder / "events.jsonl"))
-    )
+    return RunResult(folder, _load_manifest(folder / MANIFEST), tuple(_load_records(folder / EVENTS)))
 
 
 def _load_manifest(path: Path) -> Manifest:
@@ -290,7 +293,7 @@ def _load_records(path: Path) -> Iterator[Any]:
         if not line.strip():
             continue
         try:
-            yield _RECORD.validate_json(line)
+            yield parse_record(line)
         except ValidationError as error:
             if number == len(lines):  # no newline behind it: the writer was killed inside this line
                 return

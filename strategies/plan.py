@@ -82,6 +82,18 @@ def capability_of(action: Action) -> Capability:
             return command
 
 
+def describe_action(action: Action) -> str:
+    """The action in one line, for decision logs and dry runs."""
+    match action:
+        case Compact(partitions=partitions):
+            return f"compact({'all partitions' if partitions is None else ', '.join(partitions)})"
+        case Rewrite(groups=groups):
+            return f"rewrite({sum(len(g.paths) for g in groups)} files in {len(groups)} groups)"
+        case Native(command=command, arguments=arguments, options=options):
+            given = ", ".join(f"{key}={value}" for key, value in {**arguments, **options}.items())
+            return f"{command}({given})"
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Actions in the order they run, the reason, and one line of detail for the decision log."""
@@ -98,8 +110,8 @@ class PlanError(Exception):
 def check_plan(state: TableState, plan: Plan) -> None:
     """Check the contract every plan keeps, whoever made it.
 
-    Raises PlanError when the plan has no action, a group is empty, mixes partitions, names a file
-    that is not live or is already being rewritten, or names one file twice.
+    Raises PlanError when the plan has no action, a rewrite has no group, or a group is empty, mixes
+    partitions, names a file that is not live or is already being rewritten, or names one file twice.
     """
     if not plan.actions:
         raise PlanError("a plan needs at least one action; return None to do nothing")
@@ -113,6 +125,8 @@ def check_plan(state: TableState, plan: Plan) -> None:
             case Rewrite(groups=groups, target_file_size_bytes=target_bytes):
                 if target_bytes <= 0:
                     raise PlanError(f"target_file_size_bytes={target_bytes} must be > 0")
+                if not groups:
+                    raise PlanError("a rewrite needs at least one group; return None to do nothing")
                 for group in groups:
                     _check_group(group, live, busy, seen)
 

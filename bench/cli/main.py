@@ -1,0 +1,91 @@
+"""`compactbench`: the sub-commands, and the one place where errors become texts and exit codes."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from typing import Annotated, Any
+
+import typer
+
+from bench.cli.list import list_what
+from bench.cli.output import print_error
+from bench.cli.validate import validate
+from bench.errors import CompactbenchError
+
+DEBUG_VARIABLE = "COMPACTBENCH_DEBUG"
+EXIT_DEFECT = 1
+EXIT_BROKEN_PIPE = 141  # what a shell reports of a program that SIGPIPE ended
+
+# In the order `--help` prints them. A command is a function with typer's annotations in its own file.
+COMMANDS: dict[str, Callable[..., Any]] = {
+    "validate": validate,
+    "list": list_what,
+}
+
+app = typer.Typer(
+    name="compactbench",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,  # `main` prints them
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _name, _command in COMMANDS.items():
+    app.command(_name, no_args_is_help=True)(_command)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"compactbench {version('compactbench')}")
+        raise typer.Exit
+
+
+@app.callback()
+def compactbench(
+    version_asked: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Replay one stream of table commits under different compaction policies: what each costs and buys.
+
+    Begin with what is there, and check a scenario before it runs:
+
+    * `compactbench list scenarios`
+
+    * `compactbench validate quickstart`
+
+    Exit codes: 0 done, 1 a run failed, 2 something you can correct, 3 the machine lacks something.
+    """
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code."""
+    try:
+        code = _run(argv)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader went away, as in `| head`. Python would complain once more when it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_BROKEN_PIPE
+    return code
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    try:
+        app(args=argv, prog_name="compactbench")
+    except SystemExit as done:  # typer ends every command with it
+        return done.code if isinstance(done.code, int) else 0
+    except CompactbenchError as error:
+        print_error(str(error))
+        return error.exit_code
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        if os.environ.get(DEBUG_VARIABLE) == "1":
+            raise
+        print_error(
+            f"{type(error).__name__}: {error}. This is a defect in compactbench; "
+            f"{DEBUG_VARIABLE}=1 shows where it happened"
+        )
+        return EXIT_DEFECT
+    return 0

@@ -1,0 +1,44 @@
+"""What every sub-command prints with: tables and JSON to stdout, errors and logs to stderr."""
+
+import json
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+OUT = Console()
+ERR = Console(stderr=True)
+
+
+class Format(StrEnum):
+    """How a command prints its data."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+FormatOption = Annotated[Format, typer.Option("--format", help="A table to read, or JSON to process.")]
+
+
+def print_json(data: object) -> None:
+    """Print data for programs: no colours, no wrapping."""
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print rows for people; texts are taken as they are, brackets included."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for index, column in enumerate(columns):
+        table.add_column(column, no_wrap=index == 0, overflow="fold")
+    for row in rows:
+        table.add_row(*(escape(cell) for cell in row))
+    OUT.print(table)
+
+
+def print_error(text: str) -> None:
+    """Print why the command failed."""
+    ERR.print(f"[bold red]error:[/] {escape(text)}", soft_wrap=True, highlight=False)

@@ -1,0 +1,90 @@
+"""`compactbench validate`: whether scenarios are sound, and what running them would mean."""
+
+from typing import Annotated, Any
+
+import typer
+
+from bench.cli.output import OUT, Format, FormatOption, print_json, print_table
+from bench.errors import ScenarioError
+from bench.options import duration_text
+from bench.scenario import Scenario, check_real_resources, load_scenario
+
+ScenariosArgument = Annotated[
+    list[str],
+    typer.Argument(metavar="SCENARIO...", help="Paths to .toml files, or names of shipped scenarios."),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Override a key, e.g. table.target_file_size=8MiB or "
+        "'strategies[every-10min].writer.files_per_commit=4'. May be repeated.",
+    ),
+]
+
+
+def validate(
+    scenarios: ScenariosArgument, overrides: SetOption = None, output: FormatOption = Format.TABLE
+) -> None:
+    """Check scenarios without running them, and say what each would run.
+
+    * `compactbench validate quickstart`
+
+    * `compactbench validate my-table.toml --set repetitions=5 --set workload.rows_per_commit=1000`
+    """
+    meanings, problems = [], []
+    for name in scenarios:
+        try:
+            scenario = load_scenario(name, overrides or ())
+            check_real_resources(scenario)
+        except ScenarioError as error:
+            problems.append(str(error))
+            continue
+        meanings.append(meaning(scenario))
+    if output is Format.JSON:
+        print_json(meanings)
+    else:
+        for told in meanings:
+            _print_meaning(told)
+    if problems:
+        raise ScenarioError("\n".join(problems))
+
+
+def meaning(scenario: Scenario) -> dict[str, Any]:
+    """What running `scenario` would mean; rows, files and bytes are of the stream each run replays."""
+    commits = list(
+        scenario.workload.shape(
+            scenario.seed, scenario.commits_count, scenario.commit_interval_s, scenario.table.partitioning
+        )
+    )
+    return {
+        "scenario": scenario.name,
+        "hash": scenario.hash,
+        "runs": len(scenario.strategies) * scenario.repetitions,
+        "repetitions": scenario.repetitions,
+        "duration_s": scenario.duration_s,
+        "commits": len(commits),
+        "rows": sum(commit.rows for commit in commits),
+        "files": sum(commit.files for commit in commits),
+        "expected_bytes": sum(commit.expected_bytes for commit in commits),
+        "primary_probe": scenario.primary_probe.name,
+        "probes": [probe.name for probe in scenario.probes],
+        "strategies": [
+            {"label": spec.label, "summary": spec.summary, "hash": spec.hash} for spec in scenario.strategies
+        ],
+    }
+
+
+def _print_meaning(told: dict[str, Any]) -> None:
+    strategies, duration = told["strategies"], duration_text(told["duration_s"])
+    OUT.print(
+        f"{told['scenario']}: ok. {told['runs']} runs ({len(strategies)} strategies x {told['repetitions']} "
+        f"repetitions), each {told['commits']} commits over {duration} of scenario time: "
+        f"{told['rows']:,} rows in {told['files']:,} files, about {told['expected_bytes'] / 1e6:,.1f} MB. "
+        f"Probes: {', '.join(told['probes'])}; primary {told['primary_probe']}.",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
+    print_table(["strategy", "what it does"], [(s["label"], s["summary"]) for s in strategies])

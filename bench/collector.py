@@ -1,0 +1,37 @@
+"""Writes a run's records, one line each, as they happen."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pydantic import BaseModel
+
+
+def utc_now() -> str:
+    """The time in UTC, to the millisecond, as records and folder names carry it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class Collector:
+    """Appends records to `events.jsonl`. Each line reaches the operating system before the next step starts.
+
+    A killed process therefore loses no finished record; only a loss of power could.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("a", encoding="utf-8")
+
+    def write(self, kind: type[BaseModel], **fields: Any) -> None:
+        """Store one record of `kind`; its time is now."""
+        record = kind(written_utc=utc_now(), **fields)
+        self._file.write(record.model_dump_json() + "\n")
+        self._file.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()

@@ -1,0 +1,1 @@
+"""Engines: each executes commits, plans and probes for one format in one mode. They never decide."""

@@ -1,0 +1,207 @@
+"""The contract of an engine: what the replay asks of it, and what it answers.
+
+An engine executes and never decides. It keeps the table state up to date itself: every answer that
+follows a change carries an `Observation`, whose cost is apart from that of the change.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NewType, Protocol
+
+from strategies.plan import Capability, Plan
+from strategies.state import TableState
+from workloads.commit import CommitSpec
+from workloads.partitioning import Partitioning
+
+TicketId = NewType("TicketId", int)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a step cost: wall seconds, process CPU seconds (JVM, Python, children), CPU seconds of tasks."""
+
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    executor_cpu_s: float = 0.0
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(
+            self.wall_s + other.wall_s,
+            self.cpu_s + other.cpu_s,
+            self.executor_cpu_s + other.executor_cpu_s,
+        )
+
+
+NO_COST = Cost()
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A timed query; its SQL names the table `orders`."""
+
+    name: str
+    sql: str
+    primary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One commit of the stream: its shape, and where in the change log its rows lie."""
+
+    spec: CommitSpec
+    paths: tuple[Path, ...] = ()
+    size_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What the commits since the observation before wrote and removed; metadata is counted apart."""
+
+    snapshots_count: int = 0
+    files_added_count: int = 0
+    files_removed_count: int = 0
+    delta_files_added_count: int = 0
+    delta_files_removed_count: int = 0
+    added_bytes: int = 0  # data and delete files
+    removed_bytes: int = 0
+    metadata_bytes: int = 0
+    metadata_files_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """The table as it stands, what changed since the observation before, and what looking cost."""
+
+    cost: Cost
+    data_files_count: int
+    delta_files_count: int
+    live_bytes: int
+    rows: int
+    storage_bytes: int
+    metadata_storage_bytes: int
+    change: Change
+
+
+@dataclass(frozen=True, slots=True)
+class CommitOutcome:
+    """A commit that became visible. Reading, splitting and caching the batch is `prepare_s`, not cost."""
+
+    cost: Cost
+    prepare_s: float
+    observed: Observation
+
+
+@dataclass(frozen=True, slots=True)
+class QueryOutcome:
+    """One execution of a probe and the work its scans had; delete files count once per data file."""
+
+    cost: Cost
+    planning_s: float
+    execution_s: float
+    files_count: int = 0
+    delta_files_count: int = 0
+    opened_bytes: int = 0
+    metadata_files_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """A plan accepted, to be completed later; a scheduled one is pending until then."""
+
+    id: TicketId
+    plan: Plan
+    scheduled_at_s: float
+    due_at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a plan. `status` is ok, noop (nothing committed), vetoed or failed (with `error`)."""
+
+    status: str
+    cost: Cost
+    observed: Observation
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableSpec:
+    """How a table is made. `properties` are the format's own and win over the target file size.
+
+    `files_per_commit` None means as many writer tasks as the workload says.
+    """
+
+    target_file_size_bytes: int
+    partitioning: Partitioning = field(default_factory=Partitioning)
+    format_version: int = 2
+    properties: Mapping[str, str] = field(default_factory=dict)
+    files_per_commit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SparkSettings:
+    """Master, memory of the driver (which is everything on a local master) and further configuration."""
+
+    master: str = "local[2]"
+    driver_memory_bytes: int = 4 * 2**30
+    conf: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether tasks run inside the driver's own process."""
+        return self.master.startswith("local")
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogSettings:
+    """Where tables are registered; empty `properties` mean a catalog of the run's own in its work folder."""
+
+    # A namespace of the catalog's own name would be ambiguous to Iceberg's procedures, which take
+    # `bench.orders` for table `orders` of a catalog `bench`.
+    name: str = "lake"
+    namespace: str = "bench"
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSettings:
+    """All an engine needs to open: its work folder, the table to make, Spark and the catalog."""
+
+    folder: Path
+    table: TableSpec
+    spark: SparkSettings = field(default_factory=SparkSettings)
+    catalog: CatalogSettings = field(default_factory=CatalogSettings)
+
+
+class Engine(Protocol):
+    """One table of one format in one mode. Raises EngineError when a step that must work fails."""
+
+    capabilities: frozenset[Capability]
+
+    def create(self) -> None:
+        """Make the empty table."""
+
+    def commit(self, batch: Batch, at_s: float) -> CommitOutcome:
+        """Make one batch visible."""
+
+    def state(self, at_s: float) -> TableState:
+        """The table as a planner may see it; valid until the next change. No I/O."""
+
+    def schedule(self, plan: Plan, at_s: float, due_at_s: float) -> Ticket:
+        """Accept a plan. An explicit rewrite reads and writes its files now and commits on `complete`."""
+
+    def complete(self, ticket: Ticket, at_s: float) -> Outcome:
+        """Carry the plan out, or commit what was prepared. A refusal or conflict is an outcome, no error."""
+
+    def query(self, probe: Probe) -> QueryOutcome:
+        """Run a probe once and read its whole answer."""
+
+    def dump(self, folder: Path) -> None:
+        """Write the table's payload columns to Parquet files in `folder`."""
+
+    def sibling(self, name: str) -> "Engine":
+        """An engine of the same kind for another, throw-away table."""
+
+    def drop(self) -> None:
+        """Remove the table and its files."""

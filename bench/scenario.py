@@ -1,0 +1,220 @@
+"""A scenario: a TOML file, read, checked and turned into what a run works with."""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from bench import plugins, scenario_file
+from bench.engines.base import Probe as Probe  # a scenario's probes are what an engine runs
+from bench.errors import ScenarioError
+from bench.options import KeyPath, OptionError, bytes_text
+from bench.scenario_checks import check_keys
+from bench.scenario_schema import Catalog, Maintenance, Prices, Resources, ScenarioKeys, Spark, parse
+from bench.scenario_strategies import StrategySpec, build_strategies, content_hash, strategy_table
+from strategies.plan import Capability
+from workloads.commit import Workload
+from workloads.partitioning import Partitioning
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The table every run creates."""
+
+    format: str
+    format_version: int
+    target_file_size_bytes: int
+    partitioning: Partitioning
+    properties: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A scenario with its defaults and overrides applied.
+
+    `resolved` is the same as the file would say it, secrets hidden. `hash` covers it but for the
+    description, the repetitions and the choice of strategies, which may grow in a result folder.
+    """
+
+    name: str
+    description: str
+    seed: int
+    duration_s: float
+    commit_interval_s: float
+    commits_count: int
+    clock: str
+    repetitions: int
+    probe_every_s: float
+    compaction_delay_s: float
+    table: Table
+    workload: Workload
+    workload_name: str
+    probes: tuple[Probe, ...]
+    strategies: tuple[StrategySpec, ...]
+    maintenance: Maintenance
+    resources: Resources
+    prices: Prices
+    spark: Spark
+    catalog: Catalog | None
+    resolved: Mapping[str, Any]
+    hash: str
+
+    @property
+    def primary_probe(self) -> Probe:
+        """The probe the latency figures are of."""
+        return next(probe for probe in self.probes if probe.primary)
+
+    def needs(self) -> dict[str, frozenset[Capability]]:
+        """What an engine must be able to do, by the label that asks for it."""
+        own = {spec.label: spec.strategy.needs() for spec in self.strategies}
+        delayed = frozenset({Capability.DELAYED_COMMIT} if self.compaction_delay_s > 0 else ())
+        return {
+            spec.label: own[spec.label].union(*(own[label] for _, label in spec.switches)) | delayed
+            for spec in self.strategies
+        }
+
+
+_STANDARD_PROBES = (
+    Probe("min_order", "SELECT order_id FROM orders ORDER BY order_id LIMIT 1", primary=True),
+    Probe("key_lookup", "SELECT * FROM orders WHERE order_id = 42"),
+    Probe("range", "SELECT count(*), sum(product_prices) FROM orders WHERE order_id BETWEEN 100 AND 400"),
+    Probe("aggregate", "SELECT user_city, count(*), avg(product_prices) FROM orders GROUP BY user_city"),
+)
+_SECRET = re.compile(r"secret|token|password|credential|authorization|account\.key", re.IGNORECASE)
+
+
+def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
+    """The scenario of a .toml file or a shipped name, each `key=value` of `overrides` applied.
+
+    Raises ScenarioError naming the file, the key, its value and the remedy.
+    """
+    file = scenario_file.find(name_or_path)
+    document = scenario_file.read(file)
+    overridden: dict[KeyPath, str] = {}
+    for setting in overrides:
+        try:
+            overridden[scenario_file.override(document, setting)] = setting
+        except ScenarioError as error:
+            raise ScenarioError(f"{file}: {error}") from None
+    try:
+        return _scenario(file, parse(document))
+    except OptionError as error:
+        told = [f" with --set {setting}" for path, setting in overridden.items() if _touch(path, error.path)]
+        raise ScenarioError(f"{file}{''.join(told)}: {error}") from error
+
+
+def check_real_resources(scenario: Scenario) -> None:
+    """Refuse shares that one local process, which writes, compacts and reads, cannot honour.
+
+    Raises ScenarioError naming both values. A master that is not local is not checked.
+    """
+    local = re.fullmatch(r"local(?:\[(\d+|\*)\])?", scenario.spark.master)
+    if local is None:
+        return
+    cores = os.cpu_count() if local[1] == "*" else int(local[1] or 1)
+    memory = bytes_text(scenario.spark.driver_memory_bytes)
+    for name, share in scenario.resources:
+        if share.cores not in (None, cores):
+            master = f'spark.master = "{scenario.spark.master}" ({cores} cores)'
+            _refuse_share(scenario, f"{name}.cores = {share.cores}", master)
+        if share.memory_bytes not in (None, scenario.spark.driver_memory_bytes):
+            given = f'{name}.memory = "{bytes_text(share.memory_bytes)}"'
+            _refuse_share(scenario, given, f'spark.driver_memory = "{memory}"')
+
+
+def _refuse_share(scenario: Scenario, given: str, of_process: str) -> NoReturn:
+    raise ScenarioError(
+        f"{scenario.name}: resources.{given} cannot be honoured with {of_process}: one local process writes, "
+        "compacts and reads. Set both alike, leave the resource out, or use simulation, which honours it"
+    )
+
+
+def _touch(path: KeyPath, other: KeyPath) -> bool:
+    shorter = min(len(path), len(other))
+    return path[:shorter] == other[:shorter]
+
+
+def _scenario(file: Path, keys: ScenarioKeys) -> Scenario:
+    check_keys(keys)
+    workload = plugins.build(plugins.WORKLOAD, keys.workload, ("workload",), file.parent)
+    table, probes = _table(keys), _probes(keys)
+    specs = build_strategies(keys, file.parent)
+    resolved = _resolved(keys, workload, probes, specs)
+    return Scenario(
+        name=file.stem,
+        description=keys.description,
+        seed=keys.seed,
+        duration_s=keys.duration_s,
+        commit_interval_s=keys.commit_interval_s,
+        commits_count=round(keys.duration_s / keys.commit_interval_s),
+        clock=keys.clock,
+        repetitions=keys.repetitions,
+        probe_every_s=keys.probe_every_s or keys.commit_interval_s,
+        compaction_delay_s=keys.compaction_delay_s,
+        table=table,
+        workload=workload,
+        workload_name=keys.workload["type"],
+        probes=probes,
+        strategies=specs,
+        maintenance=keys.maintenance,
+        resources=keys.resources,
+        prices=keys.prices,
+        spark=keys.spark,
+        catalog=keys.catalog,
+        resolved=resolved,
+        hash=_scenario_hash(resolved, workload),
+    )
+
+
+def _table(keys: ScenarioKeys) -> Table:
+    table = keys.table
+    return Table(
+        format=table.format,
+        format_version=table.format_version,
+        target_file_size_bytes=table.target_file_size_bytes,
+        partitioning=Partitioning(table.partitioning, table.buckets or Partitioning().buckets),
+        properties=table.properties,
+    )
+
+
+def _probes(keys: ScenarioKeys) -> tuple[Probe, ...]:
+    """The standard probes, replaced by name, and the scenario's own after them."""
+    given = {probe.name: probe for probe in keys.probes}
+    primary = next((probe.name for probe in keys.probes if probe.primary), _STANDARD_PROBES[0].name)
+    if primary in given and given[primary].primary is False:
+        raise OptionError(
+            ("probes",), f"no probe is primary: {primary} says primary = false; set primary = true at another"
+        )
+    sql = {probe.name: probe.sql for probe in _STANDARD_PROBES}
+    sql |= {probe.name: probe.sql for probe in keys.probes}
+    return tuple(Probe(name, sql[name], name == primary) for name in sql)
+
+
+def _resolved(
+    keys: ScenarioKeys, workload: Workload, probes: tuple[Probe, ...], specs: tuple[StrategySpec, ...]
+) -> dict[str, Any]:
+    """The scenario as a file would say it with nothing left to defaults."""
+    said: dict[str, Any] = keys.model_dump(mode="json", by_alias=True, exclude_none=True)
+    said["probe_every"] = said.get("probe_every", said["commit_interval"])
+    if keys.table.partitioning == "bucket":
+        said["table"].setdefault("buckets", Partitioning().buckets)
+    said["workload"] = plugins.to_table(workload)
+    said["probes"] = [asdict(probe) for probe in probes]
+    said["strategies"] = [strategy_table(spec) for spec in specs]
+    said["spark"] = _without_secrets(said["spark"])
+    if keys.catalog is not None:
+        said["catalog"]["properties"] = _without_secrets(keys.catalog.properties)
+    return said
+
+
+def _without_secrets(settings: Mapping[str, str]) -> dict[str, str]:
+    return {key: "(hidden)" if _SECRET.search(key) else value for key, value in settings.items()}
+
+
+def _scenario_hash(resolved: Mapping[str, Any], workload: Workload) -> str:
+    """The workload goes in by its repr, which has the content of a trace and not its path."""
+    left_out = ("description", "repetitions", "strategies")
+    content = {key: value for key, value in resolved.items() if key not in left_out}
+    return content_hash({**content, "workload": repr(workload)})

@@ -1,0 +1,126 @@
+"""The strategies of a scenario: built from their rules, checked against its times, hashed."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.options import KeyPath, OptionError, duration_text
+from bench.plugins import PLANNER, TRIGGER, build, in_words, to_table
+from bench.scenario_checks import check_interval
+from bench.scenario_schema import ScenarioKeys, StrategyKeys
+from strategies.never import Never
+from strategies.plan import Capability
+from strategies.strategy import Rule, Strategy
+from strategies.triggers import AfterCommits, Every
+
+_BASELINE_RULE = Rule(AfterCommits(1), Never())
+_DELAYABLE = frozenset({Capability.COMPACT, Capability.REWRITE, Capability.DELAYED_COMMIT})
+
+
+@dataclass(frozen=True, slots=True)
+class StrategySpec:
+    """A strategy of the scenario, and what it overrides.
+
+    `switches` are (scenario seconds, label): from then on that strategy's rules. `summary` is the
+    rules in words. `hash` names the definition whatever the label.
+    """
+
+    label: str
+    strategy: Strategy
+    writer_files_per_commit: int | None
+    properties: Mapping[str, str]
+    switches: tuple[tuple[float, str], ...]
+    summary: str
+    hash: str
+
+
+def build_strategies(keys: ScenarioKeys, folder: Path) -> tuple[StrategySpec, ...]:
+    """The strategies in the file's order. Raises OptionError."""
+    built = {
+        strategy.label: Strategy(
+            strategy.label, _rules(keys, strategy, ("strategies", index, "rules"), folder)
+        )
+        for index, strategy in enumerate(keys.strategies)
+    }
+    return tuple(_spec(strategy, built) for strategy in keys.strategies)
+
+
+def strategy_table(spec: StrategySpec) -> dict[str, Any]:
+    """The strategy as a file would say it with nothing left to defaults."""
+    files = spec.writer_files_per_commit
+    return {
+        "label": spec.label,
+        "rules": _rule_tables(spec.strategy),
+        "writer": {} if files is None else {"files_per_commit": files},
+        "properties": dict(spec.properties),
+        "switch": [{"at": duration_text(at_s), "strategy": label} for at_s, label in spec.switches],
+    }
+
+
+def content_hash(content: object) -> str:
+    """Sixteen hexadecimal digits that any change of `content` changes."""
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _rules(keys: ScenarioKeys, strategy: StrategyKeys, path: KeyPath, folder: Path) -> tuple[Rule, ...]:
+    rules = []
+    for index, rule in enumerate(strategy.rules):
+        at: KeyPath = (*path, index)
+        trigger = build(TRIGGER, rule.trigger, (*at, "trigger"), folder)
+        if isinstance(trigger, Every):
+            check_interval(trigger.interval_s, keys.commit_interval_s, (*at, "trigger", "interval"))
+        planner = build(PLANNER, rule.planner, (*at, "planner"), folder)
+        if keys.compaction_delay_s > 0:
+            _check_delay(keys.compaction_delay_s, planner, (*at, "planner", "type"), rule.planner["type"])
+        rules.append(Rule(trigger, planner))
+    return tuple(rules) or (_BASELINE_RULE,)
+
+
+def _check_delay(delay_s: float, planner: object, path: KeyPath, name: str) -> None:
+    native = sorted(getattr(planner, "needs", frozenset()) - _DELAYABLE)
+    if native:
+        raise OptionError(
+            path,
+            f"cannot be delayed: {', '.join(native)} plans and commits in one call, so no commit of the "
+            f'stream can land between; set compaction_delay = "0s" instead of "{duration_text(delay_s)}", '
+            "or use a planner that names its files",
+            name,
+        )
+
+
+def _spec(keys: StrategyKeys, built: Mapping[str, Strategy]) -> StrategySpec:
+    strategy = built[keys.label]
+    switches = tuple((switch.at_s, switch.strategy) for switch in keys.switch)
+    definition = {
+        "rules": _rule_tables(strategy),
+        "files_per_commit": keys.writer.files_per_commit,
+        "properties": keys.properties,
+        "switch": [(at_s, _rule_tables(built[label])) for at_s, label in switches],
+    }
+    return StrategySpec(
+        label=keys.label,
+        strategy=strategy,
+        writer_files_per_commit=keys.writer.files_per_commit,
+        properties=keys.properties,
+        switches=switches,
+        summary=_summary(keys, strategy),
+        hash=content_hash(definition),
+    )
+
+
+def _rule_tables(strategy: Strategy) -> list[dict[str, Any]]:
+    return [{"trigger": to_table(r.trigger), "planner": to_table(r.planner)} for r in strategy.rules]
+
+
+def _summary(keys: StrategyKeys, strategy: Strategy) -> str:
+    rules = "; else ".join(f"{in_words(r.trigger)}: {in_words(r.planner)}" for r in strategy.rules)
+    parts = [rules if keys.rules else "no compaction"]
+    if keys.writer.files_per_commit is not None:
+        parts.append(f"writes {keys.writer.files_per_commit} files a commit")
+    parts += [f"{key}={value}" for key, value in keys.properties.items()]
+    parts += [f"from {duration_text(switch.at_s)} on as {switch.strategy}" for switch in keys.switch]
+    return ", ".join(parts)

@@ -1,0 +1,66 @@
+"""Nothing lost: the table's whole content against the fold of the change log."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.engines.base import Engine
+from workloads.change_log import ChangeLog, ChangeLogError, LoggedCommit
+from workloads.content import content, differences
+from workloads.orders import column_names
+
+SHOWN_DIFFERENCES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Rows and summed row hash of both sides, and the first keys that differ."""
+
+    expected_rows: int
+    found_rows: int
+    expected_hash: int
+    found_hash: int
+    differences: tuple[str, ...] = ()
+
+    @property
+    def equal(self) -> bool:
+        """Whether both sides hold the same rows."""
+        return (self.expected_rows, self.expected_hash) == (self.found_rows, self.found_hash)
+
+
+def check_content(engine: Engine, log: ChangeLog, commits: Sequence[LoggedCommit], folder: Path) -> Truth:
+    """Dump the table below `folder`, compare it with `commits` of the log, drop the dump.
+
+    An append-only log folds to the union of its rows. The payload columns are compared, partition
+    columns that a format derived are not. Raises ChangeLogError when the log itself is not what it
+    was when it was written.
+    """
+    logged = [path for commit in commits for path in log.paths(commit)]
+    if content(logged, column_names).hash != sum(commit.content_hash for commit in commits):
+        raise ChangeLogError(
+            f"{log.folder}: rows changed since they were written; delete it, it is made anew"
+        )
+    dump = folder / "dump"
+    shutil.rmtree(dump, ignore_errors=True)
+    try:
+        engine.dump(dump)
+        return compare_content(sorted(dump.glob("*.parquet")), logged)
+    finally:
+        shutil.rmtree(dump, ignore_errors=True)
+
+
+def compare_content(found: Sequence[Path], expected: Sequence[Path]) -> Truth:
+    """Compare two sets of Parquet files as multisets of rows."""
+    left, right = content(expected, column_names), content(found, column_names)
+    truth = Truth(left.rows, right.rows, left.hash, right.hash)
+    if truth.equal:
+        return truth
+    first = differences(expected, found, column_names, limit=SHOWN_DIFFERENCES)
+    return Truth(
+        left.rows,
+        right.rows,
+        left.hash,
+        right.hash,
+        tuple(f"order_id {d.key}: {d.kind} ({d.left_rows} expected, {d.right_rows} found)" for d in first),
+    )

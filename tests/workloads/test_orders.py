@@ -1,0 +1,106 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workloads import orders
+from workloads.append import Append
+from workloads.dates import DateWindow
+from workloads.orders import EPOCH_MS, RowBlock
+from workloads.partitioning import Partitioning
+
+
+def collected(spark, block, seed=7):
+    return sorted(orders.rows(spark, seed, block).collect(), key=lambda row: row.order_id)
+
+
+@pytest.fixture
+def in_auckland(spark):
+    """A time zone that is a day ahead of UTC for half of it."""
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Pacific/Auckland")
+    yield
+    spark.conf.set("spark.sql.session.timeZone", before)
+
+
+def test_columns_are_the_seventeen_of_the_orders_table():
+    assert len(orders.COLUMNS) == 17
+    assert [c.name for c in orders.COLUMNS if not c.nullable] == ["order_id"]
+    assert orders.ddl().count("\n") == 16
+    assert "order_id BIGINT NOT NULL COMMENT 'Order ID',\n" in orders.ddl()
+
+
+@settings(max_examples=5)
+@given(seed=st.integers())
+def test_vocabularies_are_distinct_and_safe_in_folders_and_sql(seed):
+    words = orders.vocabularies(seed)
+    assert len(words.cities) == 50
+    assert all(city.isascii() and city.isalpha() for city in words.cities)
+    for name in words.__slots__:
+        vocabulary = getattr(words, name)
+        assert len(set(vocabulary)) == len(vocabulary) > 5
+        assert all(word.isascii() and not set(word) & set("'\",\\") for word in vocabulary)
+
+
+def test_vocabularies_depend_on_the_seed_alone():
+    first = orders.vocabularies(1)
+    orders.vocabularies.cache_clear()
+    assert orders.vocabularies(1) == first != orders.vocabularies(2)
+
+
+@pytest.mark.spark
+def test_rows_have_exactly_the_declared_columns_and_types(spark):
+    schema = orders.rows(spark, 7, RowBlock(0, 10, 2, DateWindow(0, 60))).schema
+    types = [(f.name, f.dataType.simpleString().upper()) for f in schema]
+    assert types == [(c.name, c.spark_type) for c in orders.COLUMNS]
+    assert not schema["order_id"].nullable
+
+
+@pytest.mark.spark
+def test_rows_are_the_same_alone_and_by_any_number_of_writers(spark):
+    dates = DateWindow(0, 60, late_share=0.3, late_by_s=1000)
+    whole = collected(spark, RowBlock(100, 50, 8, dates))
+    assert collected(spark, RowBlock(100, 50, 1, dates)) == whole
+    assert collected(spark, RowBlock(120, 10, 3, dates)) == whole[20:30]
+    assert [row.order_id for row in whole] == list(range(101, 151))
+    assert collected(spark, RowBlock(100, 50, 8, dates), seed=8) != whole
+
+
+@pytest.mark.spark
+def test_rows_stay_in_their_ranges(spark):
+    words = orders.vocabularies(7)
+    for row in collected(spark, RowBlock(10**10, 2000, 4, DateWindow(0, 60))):
+        assert None not in row
+        assert 1 <= row.user_id <= orders.USERS
+        assert row.user_city in words.cities
+        assert row.user_gender in (0, 1)
+        assert row.order_status in (0, 1, 2)
+        assert 1 <= row.feedback_level <= 5
+        assert 1 <= row.product_prices <= 1000
+        assert 0 <= row.product_discount <= 0.5
+        tags = row.product_tags.split(",")
+        assert 2 <= len(set(tags)) == len(tags) <= 4
+        assert set(tags) <= set(words.tags)
+        assert EPOCH_MS <= row.order_date < EPOCH_MS + 60_000
+
+
+@pytest.mark.spark
+def test_rows_are_late_by_the_share_and_span_asked_for(spark):
+    dates = [r.order_date for r in collected(spark, RowBlock(0, 4000, 2, DateWindow(0, 60, 0.25, 10_000)))]
+    assert min(dates) >= EPOCH_MS - 10_000_000
+    assert max(dates) < EPOCH_MS + 60_000
+    late = sum(date < EPOCH_MS for date in dates)
+    expected_share = DateWindow(0, 60, 0.25, 10_000).share_before(0)
+    assert late / 4000 == pytest.approx(expected_share, abs=0.03)  # four standard errors
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("by", ["day", "bucket", "city"])
+def test_rows_spread_over_partitions_as_their_shape_expects(spark, in_auckland, by):
+    workload, partitioning = Append(4000, 4, late_share=0.5, late_by_s=86_400), Partitioning(by)
+    (spec,) = workload.shape(7, 1, 60.0, partitioning)
+    derived = [f"{sql} AS {name}" for name, sql in partitioning.derived.items()]
+    rows = workload.rows(spark, 7, spec, 60.0).selectExpr("*", *derived)
+    found = rows.groupBy(partitioning.column).count().collect()
+    counts = {f"{partitioning.column}={value}": count for value, count in found}
+    # Five standard errors of a count; beside it the shape rounds to whole rows.
+    assert counts == {p.partition: pytest.approx(p.rows, abs=5 * p.rows**0.5 + 1) for p in spec.partitions}

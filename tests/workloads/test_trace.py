@@ -1,0 +1,82 @@
+import random
+
+import pytest
+from workload_builders import parquet
+
+from workloads.trace import Trace
+
+
+def csv(folder, text, name="trace.csv"):
+    path = folder / name
+    path.write_text(text)
+    return str(path)
+
+
+def rows_of(trace, commits, interval_s):
+    rng = random.Random(1)
+    return [trace.rows(i, i * interval_s, interval_s, 1e9, rng) for i in range(1, commits + 1)]
+
+
+def test_trace_sums_the_rows_of_each_interval_and_gives_none_after_its_end(tmp_path):
+    trace = Trace(csv(tmp_path, "time,rows\n0,5\n59.9,6\n60,7\n200,1\n"))
+    assert rows_of(trace, 6, 60.0) == [11, 7, 0, 1, 0, 0]
+
+
+def test_trace_takes_times_in_any_order(tmp_path):
+    trace = Trace(csv(tmp_path, "rows,time\n7,60\n5,0\n"))
+    assert rows_of(trace, 2, 60.0) == [5, 7]
+
+
+@pytest.mark.parametrize(
+    "second", ["2026-03-01T12:01:00Z", "2026-03-01T14:01:00+02:00", "2026-03-01 12:01:00"]
+)
+def test_trace_counts_timestamps_from_the_first(tmp_path, second):
+    text = f"time,rows\n2026-03-01T12:00:00Z,5\n{second},7\n"
+    assert rows_of(Trace(csv(tmp_path, text)), 3, 60.0) == [5, 7, 0]
+
+
+@pytest.mark.parametrize(
+    "time", ["t * 60.0", "make_timestamp(t * 60000000)", "make_timestamp(t * 60000000)::TIMESTAMPTZ"]
+)
+def test_trace_reads_parquet(tmp_path, time):
+    path = parquet(tmp_path / "trace.parquet", f'SELECT {time} AS "time", t + 1 AS "rows" FROM range(3) x(t)')
+    assert rows_of(Trace(str(path)), 4, 60.0) == [1, 2, 3, 0]
+
+
+def test_trace_is_told_apart_by_content_not_by_path(tmp_path):
+    one = Trace(csv(tmp_path, "time,rows\n0,5\n", "one.csv"))
+    moved = Trace(csv(tmp_path, "time,rows\n0,5\n", "two.csv"))
+    changed = Trace(csv(tmp_path, "time,rows\n0,6\n", "three.csv"))
+    assert repr(one) == repr(moved) != repr(changed)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("when,rows\n0,5\n", "column 'time' is missing; it has when, rows"),
+        ("time,count\n0,5\n", "column 'rows' is missing"),
+        ("time,rows\nsoon,5\n", "column 'time' holds 'soon'"),
+        ("time,rows\n0,5\n2026-01-01,5\n", "column 'time' holds '2026-01-01'"),
+        ("time,rows\n-1,5\n", "column 'time' holds '-1'"),
+        ("time,rows\n0,many\n", "column 'rows' holds 'many'"),
+        ("time,rows\n0,-5\n", "column 'rows' holds '-5'"),
+        ("time,rows\n0,2.5\n", "column 'rows' holds '2.5'"),
+        ("time,rows\n0,inf\n", "column 'rows' holds 'inf'"),
+        ("time,rows\n0,\n", "column 'rows' holds ''"),
+        ("time,rows\n", "holds no rows"),
+        ("", "holds no rows"),
+        ("time,rows\n0\n", "column 'rows' holds 'None'"),
+    ],
+)
+def test_trace_names_file_and_column_of_bad_input(tmp_path, text, complaint):
+    with pytest.raises(ValueError, match=rf"trace .*trace.csv: {complaint}"):
+        Trace(csv(tmp_path, text))
+
+
+def test_trace_names_a_file_it_cannot_read(tmp_path):
+    with pytest.raises(ValueError, match=r"trace .*none.csv: no such file"):
+        Trace(str(tmp_path / "none.csv"))
+    with pytest.raises(ValueError, match=r"trace .*trace.txt: must end in .csv or .parquet"):
+        Trace(csv(tmp_path, "time,rows\n", "trace.txt"))
+    with pytest.raises(ValueError, match=r"trace .*trace.parquet: cannot be read"):
+        Trace(csv(tmp_path, "time,rows\n", "trace.parquet"))

@@ -1,0 +1,121 @@
+"""Append-only: each commit adds new orders."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from workloads import orders
+from workloads.arrival import Arrival, Constant
+from workloads.commit import CommitSpec, PartitionShape
+from workloads.dates import DateWindow
+from workloads.partitioning import Partitioning, Shares
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """A stream of inserts: `rows_per_commit` on average, written by `files_per_commit` tasks.
+
+    `arrival` says how traffic varies. A share `late_share` (0..1) of the rows is dated up to
+    `late_by_s` before its commit's interval. With `initial_rows` > 0 the stream starts from a table
+    of that many rows, loaded as commit 0 by `initial_files` tasks and dated within one interval.
+
+    Raises ValueError naming the field and its value.
+    """
+
+    rows_per_commit: int
+    files_per_commit: int
+    arrival: Arrival = field(default_factory=Constant)
+    late_share: float = 0.0
+    late_by_s: float = 86_400.0
+    initial_rows: int = 0
+    initial_files: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("rows_per_commit", "files_per_commit", "initial_files"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} must be >= 1")
+        if self.initial_rows < 0:
+            raise ValueError(f"initial_rows={self.initial_rows} must be >= 0")
+        if not 0 <= self.late_share <= 1:
+            raise ValueError(f"late_share={self.late_share} must be in [0, 1]")
+        if not (self.late_by_s > 0 and math.isfinite(self.late_by_s)):
+            raise ValueError(f"late_by_s={self.late_by_s} must be > 0 and finite")
+
+    def shape(
+        self, seed: int, commits_count: int, commit_interval_s: float, partitioning: Partitioning
+    ) -> Iterator[CommitSpec]:
+        """The commits of the stream in order: 0 if there is an initial load, then 1 to `commits_count`.
+
+        Commit i of the stream is at i x `commit_interval_s`. Commits without rows are kept. A longer
+        stream begins like a shorter one.
+        """
+        rng = random.Random(f"{seed}/arrival")  # noqa: S311 - reproducible, not secret
+        first_row = 0
+        for index in range(0 if self.initial_rows else 1, commits_count + 1):
+            at_s = index * commit_interval_s
+            rows = self.initial_rows
+            if index > 0:
+                rows = self.arrival.rows(index, at_s, commit_interval_s, self.rows_per_commit, rng)
+            shares = partitioning.shares(seed, self._dates(at_s, commit_interval_s))
+            yield self._spec(seed, index, at_s, first_row, rows, shares)
+            first_row += rows
+
+    def _spec(
+        self, seed: int, index: int, at_s: float, first_row: int, rows: int, shares: Shares
+    ) -> CommitSpec:
+        writers = self.files_per_commit if index > 0 else self.initial_files
+        partitions = _partitions(seed, index, rows, writers, shares)
+        return CommitSpec(
+            index=index,
+            at_s=at_s,
+            first_row=first_row,
+            rows=rows,
+            inserts=rows,
+            updates=0,
+            deletes=0,
+            writers=writers,
+            is_initial=index == 0,
+            partitions=partitions,
+            expected_bytes=sum(partition.expected_bytes for partition in partitions),
+        )
+
+    def rows(self, spark: SparkSession, seed: int, spec: CommitSpec, commit_interval_s: float) -> DataFrame:
+        """The payload rows of one commit; see `orders.rows`."""
+        dates = self._dates(spec.at_s, commit_interval_s)
+        return orders.rows(spark, seed, orders.RowBlock(spec.first_row, spec.rows, spec.writers, dates))
+
+    def _dates(self, at_s: float, interval_s: float) -> DateWindow:
+        return DateWindow(at_s - interval_s, at_s, self.late_share, self.late_by_s)
+
+
+def _partitions(seed: int, index: int, rows: int, writers: int, shares: Shares) -> tuple[PartitionShape, ...]:
+    """The expected rows of each partition, rounded so that they sum to `rows`; none without rows.
+
+    The cumulative shares are rounded down after a shift drawn once per commit, so that over many
+    commits a partition gets its share also where it expects less than a row of each.
+    """
+    shift = random.Random(f"{seed}/partitions/{index}").random()  # noqa: S311 - reproducible, not secret
+    shapes = []
+    cumulative, before = 0.0, 0
+    for number, (partition, share) in enumerate(shares, start=1):
+        cumulative += share
+        until = rows if number == len(shares) else min(rows, math.floor(cumulative * rows + shift))
+        if until > before:
+            shapes.append(_partition_shape(partition, until - before, rows, writers))
+            before = until
+    return tuple(shapes)
+
+
+def _partition_shape(partition: str, rows: int, commit_rows: int, writers: int) -> PartitionShape:
+    """Each writer that holds a row of the partition writes a file: their expected number, rounded."""
+    busy = min(writers, commit_rows)
+    miss = (1 - rows / commit_rows) ** (commit_rows / busy)
+    files = min(rows, max(1, round(busy * (1 - miss))))
+    return PartitionShape(partition, rows, files, orders.expected_bytes(rows, files))

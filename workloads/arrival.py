@@ -1,0 +1,145 @@
+"""Traffic over time: how many rows each commit of a stream brings."""
+
+import math
+import random
+from dataclasses import dataclass
+from typing import Protocol
+
+# Above this mean a normal draw is off a Poisson one by less than the rounding to whole rows shows.
+_NORMAL_FROM_ROWS = 100.0
+
+
+class Arrival(Protocol):
+    """How many rows the commit covering [`at_s` - `interval_s`, `at_s`) brings; never below 0.
+
+    `at_s` counts from the start of the stream, commits from `index` 1. `mean_rows` is the mean of a
+    commit over the long run. Whatever is random comes from `rng`.
+    """
+
+    def rows(
+        self, index: int, at_s: float, interval_s: float, mean_rows: float, rng: random.Random
+    ) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """Each commit brings the mean."""
+
+    def rows(self, index: int, at_s: float, interval_s: float, mean_rows: float, rng: random.Random) -> int:
+        return round(mean_rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Poisson:
+    """Rows arrive independently of each other at a constant rate."""
+
+    def rows(self, index: int, at_s: float, interval_s: float, mean_rows: float, rng: random.Random) -> int:
+        if mean_rows >= _NORMAL_FROM_ROWS:
+            return max(0, round(rng.gauss(mean_rows, math.sqrt(mean_rows))))
+        return _poisson(mean_rows, rng)
+
+
+@dataclass(frozen=True, slots=True)
+class Bursts:
+    """Steady traffic; in the last `length_s` of every `every_s` it is `factor` times as strong.
+
+    The steady part is lowered so that the mean over a period stays the mean.
+    """
+
+    every_s: float = 3600.0
+    length_s: float = 300.0
+    factor: float = 5.0
+
+    def __post_init__(self) -> None:
+        _check_bursts("", self.every_s, self.length_s, self.factor)
+
+    def rows(self, index: int, at_s: float, interval_s: float, mean_rows: float, rng: random.Random) -> int:
+        return _between(self._traffic_s(at_s - interval_s), self._traffic_s(at_s), mean_rows / interval_s)
+
+    def _traffic_s(self, at_s: float) -> float:
+        """Seconds of mean traffic that have arrived by `at_s`."""
+        extra_s = (self.factor - 1) * _burst_s(at_s, self.every_s, self.length_s)
+        return (at_s + extra_s) / (1 + (self.factor - 1) * self.length_s / self.every_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Daily:
+    """A day's curve: a flat quiet night, and a day rising to its peak as a cosine and falling again.
+
+    At its peak traffic is `peak_factor` times the mean, at night `night_factor` (0..1) times; the
+    length of the day part, 2 x (1 - night) / (peak - night) of 24 h, follows from the mean: 2.5 and
+    0.2 give 16.7 h. The peak is at `peak_at_s` of the day (None: 14 h of 24), and the stream begins
+    at its midnight; a `day_s` below 86400 squeezes the day into a short scenario. Bursts add
+    (`burst_factor` - 1) times the mean in the last `burst_length_s` of every `burst_every_s`, the
+    rest being lowered so that the mean holds. A `burst_factor` of 1 means none.
+    """
+
+    peak_factor: float = 2.5
+    night_factor: float = 0.2
+    peak_at_s: float | None = None
+    day_s: float = 86_400.0
+    burst_every_s: float = 3600.0
+    burst_length_s: float = 300.0
+    burst_factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.night_factor < 1:
+            raise ValueError(f"night_factor={self.night_factor} must be in [0, 1)")
+        if not self.peak_factor >= 2 - self.night_factor:
+            least = 2 - self.night_factor
+            raise ValueError(
+                f"peak_factor={self.peak_factor} must be >= {least:g} = 2 - night_factor: "
+                "a lower peak cannot keep the mean"
+            )
+        if not self.day_s > 0:
+            raise ValueError(f"day_s={self.day_s} must be > 0")
+        if self.peak_at_s is not None and not 0 <= self.peak_at_s < self.day_s:
+            raise ValueError(f"peak_at_s={self.peak_at_s} must be in [0, day_s={self.day_s})")
+        _check_bursts("burst_", self.burst_every_s, self.burst_length_s, self.burst_factor)
+
+    def rows(self, index: int, at_s: float, interval_s: float, mean_rows: float, rng: random.Random) -> int:
+        return _between(self._traffic_s(at_s - interval_s), self._traffic_s(at_s), mean_rows / interval_s)
+
+    def _traffic_s(self, at_s: float) -> float:
+        """Seconds of mean traffic that have arrived by `at_s`, up to a constant."""
+        peak_at_s = self.day_s * 14 / 24 if self.peak_at_s is None else self.peak_at_s
+        days, from_trough = divmod((at_s - peak_at_s) / self.day_s + 0.5, 1)
+        extra_s = (self.burst_factor - 1) * _burst_s(at_s, self.burst_every_s, self.burst_length_s)
+        level = 1 + (self.burst_factor - 1) * self.burst_length_s / self.burst_every_s
+        return ((days + self._traffic_of_day(from_trough)) * self.day_s + extra_s) / level
+
+    def _traffic_of_day(self, from_trough: float) -> float:
+        """The share of a day's traffic in the first `from_trough` (0..1) of a day centred on its peak."""
+        width = 2 * (1 - self.night_factor) / (self.peak_factor - self.night_factor)
+        x = min(max((from_trough - 0.5) / width, -0.5), 0.5)
+        hump = width * (x + 0.5 + math.sin(2 * math.pi * x) / (2 * math.pi)) / 2
+        return self.night_factor * from_trough + (self.peak_factor - self.night_factor) * hump
+
+
+def _between(from_s: float, to_s: float, rows_per_s: float) -> int:
+    """Whole rows between two points of cumulative traffic; over many commits nothing is lost to rounding."""
+    return max(0, math.floor(to_s * rows_per_s + 0.5) - math.floor(from_s * rows_per_s + 0.5))
+
+
+def _burst_s(at_s: float, every_s: float, length_s: float) -> float:
+    """Seconds of burst before `at_s`."""
+    periods, into_s = divmod(at_s, every_s)
+    return periods * length_s + max(0.0, into_s - (every_s - length_s))
+
+
+def _check_bursts(prefix: str, every_s: float, length_s: float, factor: float) -> None:
+    if not every_s > 0:
+        raise ValueError(f"{prefix}every_s={every_s} must be > 0")
+    if not 0 < length_s < every_s:
+        raise ValueError(f"{prefix}length_s={length_s} must be in (0, {prefix}every_s={every_s})")
+    if not factor >= 1:
+        raise ValueError(f"{prefix}factor={factor} must be >= 1")
+
+
+def _poisson(mean_rows: float, rng: random.Random) -> int:
+    """Knuth's product of uniforms. Source: The Art of Computer Programming 2, 3.4.1, algorithm Q."""
+    limit, rows, product = math.exp(-mean_rows), 0, rng.random()
+    while product > limit:
+        rows += 1
+        product *= rng.random()
+    return rows

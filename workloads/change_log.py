@@ -1,0 +1,224 @@
+"""The change log: a stream written once as Parquet, so that every run replays the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workloads import orders
+from workloads.commit import CommitSpec, Workload
+from workloads.content import content
+from workloads.partitioning import Partitioning
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SCHEMA_VERSION = 1  # of manifest.json
+GENERATOR_VERSION = 1  # raised whenever the same workload and seed give other rows than before
+MANIFEST = "manifest.json"
+
+
+class ChangeLogError(ValueError):
+    """A change log on disk is damaged; the text names the file and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedFile:
+    """A Parquet file of a commit, by its name in the commit's folder."""
+
+    name: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedCommit:
+    """One commit of the stream as it was written: a file per writer that had a row.
+
+    `content_hash` is the hash of `workloads.content` over the columns of `orders`.
+    """
+
+    index: int
+    at_s: float
+    rows: int
+    writers: int
+    size_bytes: int
+    files: tuple[LoggedFile, ...]
+    content_hash: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLog:
+    """A complete change log, its commits in order of their index."""
+
+    folder: Path
+    key: str
+    commits: tuple[LoggedCommit, ...]
+
+    @property
+    def total_rows(self) -> int:
+        """Rows of all commits."""
+        return sum(commit.rows for commit in self.commits)
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes of all files."""
+        return sum(commit.size_bytes for commit in self.commits)
+
+    @property
+    def content_hash(self) -> int:
+        """The hash of all commits together; that of the first n is the sum of theirs."""
+        return sum(commit.content_hash for commit in self.commits)
+
+    def paths(self, commit: LoggedCommit) -> tuple[Path, ...]:
+        """The files of one commit, in order of their rows; none where it has no rows."""
+        return tuple(self.folder / _commit_folder(commit.index) / file.name for file in commit.files)
+
+
+def ensure_change_log(
+    spark_factory: Callable[[], SparkSession],
+    cache_folder: Path,
+    workload: Workload,
+    seed: int,
+    commits_count: int,
+    commit_interval_s: float,
+    progress: Callable[[int, int], None],
+) -> ChangeLog:
+    """The change log of a stream, from `cache_folder` or else written there.
+
+    Only a missing log asks `spark_factory` for a session. `progress` hears (commits done, commits in
+    all) after each commit written. A log appears under its name whole or not at all, whoever is
+    killed or writes it at the same time.
+
+    Raises ChangeLogError when the log is there and damaged.
+    """
+    parameters = _parameters(workload, seed, commits_count, commit_interval_s)
+    key = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()[:16]
+    folder = cache_folder.resolve() / key
+    if not (folder / MANIFEST).exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{key}-") as work:
+            specs = tuple(workload.shape(seed, commits_count, commit_interval_s, Partitioning()))
+            spark = spark_factory()
+            commits = []
+            for spec in specs:
+                rows = workload.rows(spark, seed, spec, commit_interval_s)
+                commits.append(_write_commit(Path(work), spec, rows))
+                progress(len(commits), len(specs))
+            _write_manifest(Path(work), key, parameters, commits)
+            _publish(Path(work), folder)
+    return open_change_log(folder)
+
+
+def open_change_log(folder: Path) -> ChangeLog:
+    """The change log in `folder`, every file of it there at its recorded size.
+
+    Raises ChangeLogError when it is not, or when the manifest is missing or cannot be understood.
+    """
+    file = folder / MANIFEST
+    try:
+        manifest = json.loads(file.read_text(encoding="utf-8"))
+        if manifest["schema_version"] != SCHEMA_VERSION:
+            raise ValueError(f"schema_version={manifest['schema_version']}, expected {SCHEMA_VERSION}")
+        commits = tuple(_commit_of(record) for record in manifest["commits"])
+        log = ChangeLog(folder, str(manifest["key"]), commits)
+    except (OSError, KeyError, TypeError, ValueError) as cause:
+        raise _damaged(file, f"cannot be understood ({cause!r})") from cause
+    for commit in log.commits:
+        for path, expected in zip(log.paths(commit), commit.files, strict=True):
+            _check_file(path, expected.size_bytes)
+    return log
+
+
+def _parameters(
+    workload: Workload, seed: int, commits_count: int, commit_interval_s: float
+) -> dict[str, str | int | float]:
+    """All that the rows and their hashes depend on: Faker makes the words and DuckDB the hashes."""
+    return {
+        "generator_version": GENERATOR_VERSION,
+        "workload": repr(workload),
+        "seed": seed,
+        "commits_count": commits_count,
+        "commit_interval_s": float(commit_interval_s),
+        "faker": version("faker"),
+        "duckdb": version("duckdb"),
+    }
+
+
+def _write_commit(work: Path, spec: CommitSpec, rows: DataFrame) -> LoggedCommit:
+    files: tuple[LoggedFile, ...] = ()
+    paths: list[Path] = []
+    if spec.rows:
+        scratch, target = work / "spark", work / "log" / _commit_folder(spec.index)
+        target.mkdir(parents=True)
+        rows.write.options(compression="zstd", maxRecordsPerFile=0).parquet(str(scratch))
+        for number, part in enumerate(sorted(scratch.glob("part-*.parquet"))):
+            paths.append(part.rename(target / f"part-{number:05}.parquet"))
+        shutil.rmtree(scratch)
+        files = tuple(LoggedFile(path.name, path.stat().st_size) for path in paths)
+    held = content(paths, orders.column_names)
+    size_bytes = sum(file.size_bytes for file in files)
+    return LoggedCommit(spec.index, spec.at_s, held.rows, spec.writers, size_bytes, files, held.hash)
+
+
+def _write_manifest(
+    work: Path, key: str, parameters: Mapping[str, str | int | float], commits: Sequence[LoggedCommit]
+) -> None:
+    manifest = {
+        "schema_version": SCHEMA_VERSION,
+        "key": key,
+        "parameters": parameters,
+        "rows": sum(commit.rows for commit in commits),
+        "size_bytes": sum(commit.size_bytes for commit in commits),
+        "content_hash": sum(commit.content_hash for commit in commits),
+        "commits": [asdict(commit) for commit in commits],
+    }
+    file = work / "log" / MANIFEST
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+
+
+def _publish(work: Path, folder: Path) -> None:
+    """Rename the finished log into place, over an unfinished folder if there is one."""
+    if folder.exists() and not (folder / MANIFEST).exists():
+        shutil.rmtree(folder)
+    try:
+        (work / "log").rename(folder)
+    except OSError:
+        # Another process was first, and wrote the same rows; anything else is an error.
+        if not (folder / MANIFEST).exists():
+            raise
+
+
+def _commit_of(record: Mapping[str, Any]) -> LoggedCommit:
+    return LoggedCommit(
+        index=int(record["index"]),
+        at_s=float(record["at_s"]),
+        rows=int(record["rows"]),
+        writers=int(record["writers"]),
+        size_bytes=int(record["size_bytes"]),
+        files=tuple(LoggedFile(str(file["name"]), int(file["size_bytes"])) for file in record["files"]),
+        content_hash=int(record["content_hash"]),
+    )
+
+
+def _check_file(path: Path, expected_bytes: int) -> None:
+    if not path.is_file():
+        raise _damaged(path, "is missing")
+    if path.stat().st_size != expected_bytes:
+        raise _damaged(path, f"has {path.stat().st_size} bytes, its manifest says {expected_bytes}")
+
+
+def _damaged(path: Path, what: str) -> ChangeLogError:
+    folder = path.parent if path.name == MANIFEST else path.parent.parent
+    return ChangeLogError(f"change log {path} {what}: delete the folder {folder}; it is made anew")
+
+
+def _commit_folder(index: int) -> str:
+    return f"commit-{index:05}"

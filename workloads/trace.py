@@ -1,0 +1,119 @@
+"""Recorded traffic: replays a file of times and row counts."""
+
+import csv
+import hashlib
+import random
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Replays the rows of the CSV or Parquet file at `path`, whatever the mean; 0 after its end.
+
+    The file has the columns `time` (seconds since the start, or ISO timestamps counted from the
+    first one, UTC where they name no zone) and `rows` (whole, >= 0), in any order of time. A commit
+    takes the rows of its interval, start included and end not. The repr shows the file's content
+    instead of its path, so that a moved file is the same trace and a changed one is not.
+
+    Raises ValueError naming the file, and the column where one is wrong.
+    """
+
+    path: str = field(repr=False)
+    content_sha256: str = field(init=False)
+    _times_s: tuple[float, ...] = field(init=False, repr=False, compare=False)
+    _rows_before: tuple[int, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        file = Path(self.path)
+        if not file.is_file():
+            raise ValueError(f"trace {file}: no such file")
+        points = _read(file)
+        object.__setattr__(self, "content_sha256", hashlib.sha256(file.read_bytes()).hexdigest())
+        object.__setattr__(self, "_times_s", tuple(at_s for at_s, _ in points))
+        object.__setattr__(self, "_rows_before", tuple(accumulate((n for _, n in points), initial=0)))
+
+    def rows(self, index: int, at_s: float, interval_s: float, mean_rows: float, rng: random.Random) -> int:
+        return self._before(at_s) - self._before(at_s - interval_s)
+
+    def _before(self, at_s: float) -> int:
+        return self._rows_before[bisect_left(self._times_s, at_s)]
+
+
+def _read(file: Path) -> list[tuple[float, int]]:
+    """The points of a trace file, by time."""
+    try:
+        records = _READERS[file.suffix.lower()](file)
+    except KeyError:
+        raise ValueError(f"trace {file}: must end in {' or '.join(_READERS)}") from None
+    except (OSError, ValueError, csv.Error) as cause:
+        raise ValueError(f"trace {file}: cannot be read: {cause}") from cause
+    if not records:
+        raise ValueError(f"trace {file}: holds no rows")
+    for column in ("time", "rows"):
+        if column not in records[0]:
+            raise ValueError(f"trace {file}: column {column!r} is missing; it has {', '.join(records[0])}")
+    rows = [_whole_rows(file, str(record["rows"])) for record in records]
+    times_s = _times_s(file, [str(record["time"]) for record in records])
+    return sorted(zip(times_s, rows, strict=True))
+
+
+def _csv_records(file: Path) -> list[dict[str, Any]]:
+    with file.open(encoding="utf-8", newline="") as text:
+        return list(csv.DictReader(text))
+
+
+def _parquet_records(file: Path) -> list[dict[str, Any]]:
+    records: list[dict[str, Any]] = pq.ParquetFile(file).read().to_pylist()
+    return records
+
+
+_READERS: dict[str, Callable[[Path], list[dict[str, Any]]]] = {
+    ".csv": _csv_records,
+    ".parquet": _parquet_records,
+}
+
+
+def _times_s(file: Path, texts: list[str]) -> list[float]:
+    """Times as seconds since the start; the first text says whether they are seconds or timestamps."""
+    parse = _stamp_s if _number(texts[0]) is None else _number
+    times_s = []
+    for text in texts:
+        time_s = parse(text)
+        if time_s is None or (parse is _number and not time_s >= 0):
+            raise ValueError(
+                f"trace {file}: column 'time' holds {text!r}; "
+                "it must be seconds >= 0, or ISO timestamps throughout"
+            )
+        times_s.append(time_s)
+    start_s = min(times_s) if parse is _stamp_s else 0.0
+    return [time_s - start_s for time_s in times_s]
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _stamp_s(text: str) -> float | None:
+    try:
+        stamp = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return (stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)).timestamp()
+
+
+def _whole_rows(file: Path, text: str) -> int:
+    value = _number(text)
+    if value is None or not value >= 0 or not value.is_integer():
+        raise ValueError(f"trace {file}: column 'rows' holds {text!r}; it must be a whole number >= 0")
+    return int(value)
