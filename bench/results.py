@@ -251,7 +251,7 @@ def load_runs(*folders: Path) -> tuple[RunResult, ...]:
             raise ResultSchemaError(
                 f"{folder}: no such folder; give the --out folder of a `compactbench run`"
             )
-        manifests = sorted(folder.rglob(MANIFEST))
+        manifests = sorted(path for depth in ("", "*/", "*/*/") for path in folder.glob(f"{depth}{MANIFEST}"))
         runs = [load_run(path.parent) for path in manifests if (path.parent / EVENTS).exists()]
         if not runs:
             raise ResultSchemaError(

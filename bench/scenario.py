@@ -139,33 +139,22 @@ def _touch(path: KeyPath, other: KeyPath) -> bool:
 def _scenario(file: Path, keys: ScenarioKeys) -> Scenario:
     check_keys(keys)
     workload = plugins.build(plugins.WORKLOAD, keys.workload, ("workload",), file.parent)
-    table, probes = _table(keys), _probes(keys)
-    specs = build_strategies(keys, file.parent)
+    probes, specs = _probes(keys), build_strategies(keys, file.parent)
     resolved = _resolved(keys, workload, probes, specs)
     return Scenario(
-        name=file.stem,
-        description=keys.description,
-        seed=keys.seed,
+        name=file.stem, description=keys.description, seed=keys.seed, clock=keys.clock,
         duration_s=keys.duration_s,
         commit_interval_s=keys.commit_interval_s,
         commits_count=round(keys.duration_s / keys.commit_interval_s),
-        clock=keys.clock,
         repetitions=keys.repetitions,
         probe_every_s=keys.probe_every_s or keys.commit_interval_s,
         compaction_delay_s=keys.compaction_delay_s,
-        table=table,
-        workload=workload,
-        workload_name=keys.workload["type"],
-        probes=probes,
-        strategies=specs,
-        maintenance=keys.maintenance,
-        resources=keys.resources,
-        prices=keys.prices,
-        spark=keys.spark,
-        catalog=keys.catalog,
-        resolved=resolved,
-        hash=_scenario_hash(resolved, workload),
-    )
+        table=_table(keys),
+        workload=workload, workload_name=keys.workload["type"],
+        probes=probes, strategies=specs, maintenance=keys.maintenance,
+        resources=keys.resources, prices=keys.prices, spark=keys.spark, catalog=keys.catalog,
+        resolved=resolved, hash=_scenario_hash(resolved, workload),
+    )  # fmt: skip
 
 
 def _table(keys: ScenarioKeys) -> Table:

@@ -218,6 +218,7 @@ def _option_error(detail: Any, document: Any) -> OptionError:
     if detail["type"] == "missing":
         return OptionError(path, f"is missing{_example(model, last)}")
     text = detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
+    text = text.replace("an object", "a table").replace("a valid array", "a list")  # pydantic speaks JSON
     return OptionError(path, text, _given(document, path, detail["input"]))
 
 

@@ -136,8 +136,11 @@ def _check_same(run: RunResult, scenario: Scenario) -> None:
 
 
 @contextlib.contextmanager
-def locked(out: Path) -> Iterator[None]:
-    """Hold the results folder for this process. Raises ScenarioError when it cannot be had or written."""
+def locked(out: Path, *, sweep: bool = True) -> Iterator[None]:
+    """Hold the results folder for this process, and `sweep` away what a suite that died left there.
+
+    Raises ScenarioError when it cannot be had or written.
+    """
     try:
         out.mkdir(parents=True, exist_ok=True)
         file = (out / LOCK).open("w")
@@ -150,7 +153,8 @@ def locked(out: Path) -> Iterator[None]:
             raise ScenarioError(
                 f"{out}: another compactbench is writing there; wait for it or choose another --out"
             ) from error
-        shutil.rmtree(out / WORK, ignore_errors=True)  # of a suite that died: nobody else holds the lock
+        if sweep:
+            shutil.rmtree(out / WORK, ignore_errors=True)
         yield
 
 

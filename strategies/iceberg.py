@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from itertools import pairwise
 from typing import ClassVar
 
@@ -142,7 +143,9 @@ def _scheduled(action: Native) -> Plan:
 def _check_options(options: Mapping[str, OptionValue], allowed: frozenset[str]) -> None:
     for key in options:
         if key not in allowed:
-            raise ValueError(f"option {key!r} is not one of {', '.join(sorted(allowed))}")
+            near = get_close_matches(key, allowed, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ValueError(f"option {key!r} is not one of {', '.join(sorted(allowed))}{hint}")
 
 
 def _check_sizes(options: Mapping[str, OptionValue]) -> None:

@@ -8,8 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
+from bench.cli.clean import clean
+from bench.cli.doctor import doctor
+from bench.cli.export import export
 from bench.cli.list import list_what
 from bench.cli.output import print_error
+from bench.cli.report import report
+from bench.cli.run import run
+from bench.cli.show import show
 from bench.cli.validate import validate
 from bench.errors import CompactbenchError
 
@@ -19,8 +25,14 @@ EXIT_BROKEN_PIPE = 141  # what a shell reports of a program that SIGPIPE ended
 
 # In the order `--help` prints them. A command is a function with typer's annotations in its own file.
 COMMANDS: dict[str, Callable[..., Any]] = {
+    "run": run,
+    "show": show,
+    "report": report,
+    "export": export,
     "validate": validate,
     "list": list_what,
+    "doctor": doctor,
+    "clean": clean,
 }
 
 app = typer.Typer(

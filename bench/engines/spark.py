@@ -109,7 +109,7 @@ class Meter:
 
     def _new_task_cpu_s(self) -> float:
         """CPU seconds of all stages that ended since the last call; stage numbers only rise."""
-        first, self._next_stage = self._next_stage, self._context.dagScheduler().nextStageId().get()
+        first, self._next_stage = self._next_stage, self._context.dagScheduler().nextStageId()
         if first == self._next_stage:
             return 0.0
         self._context.listenerBus().waitUntilEmpty()

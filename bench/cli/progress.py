@@ -1,0 +1,144 @@
+"""How a suite is followed: bars on a terminal, a line per run elsewhere. Both on stderr."""
+
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from bench.results import CommitRecord, CompactionRecord, ObserveRecord, PhaseRecord, QueryRecord, RunResult
+from bench.suite import PlannedRun
+from reports.text import format_duration
+
+# Before its first commit a run starts an engine and warms up, which takes about as long as so many
+# commits of a small scenario; it only weighs the bar.
+START_STEPS = 15
+SPEED_WINDOW_S = 600.0
+
+
+class SuiteProgress:
+    """Follows a suite (see `bench.suite.Watcher`)."""
+
+    def __init__(self, planned: Sequence[PlannedRun], console: Console) -> None:
+        self._console = console
+        self._runs_count = len(planned)
+        self._ended_count = 0
+        self._started_s = 0.0
+        self._live = Live()
+        self._bars = Progress(
+            TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(),
+            TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+            TextColumn("{task.fields[figures]}", markup=False),
+            console=console, speed_estimate_period=SPEED_WINDOW_S, disable=not console.is_terminal,
+        )  # fmt: skip
+        steps = sum(_steps(run) for run in planned)
+        self._all = self._bars.add_task("all runs", total=steps, figures="")
+        self._one: TaskID | None = None
+        self._log: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bars.stop()
+
+    def log_progressed(self, scenario: str, done: int, total: int) -> None:
+        """A change log is being written: once per stream, in no figure."""
+        if self._log is None:
+            self._log = self._bars.add_task(f"change log of {escape(scenario)}", total=total, figures="")
+            self._say(f"writing the change log of {scenario}, {total} commits")
+        self._bars.update(self._log, completed=done, visible=done < total)
+        if done >= total:
+            self._log = None
+
+    def run_started(self, run: PlannedRun) -> None:
+        """A worker starts."""
+        self._started_s, self._live = time.monotonic(), Live()
+        self._one = self._bars.add_task(escape(_title(run)), total=_steps(run), figures="starting Spark")
+        self._say(f"{_title(run)} ({self._ended_count + 1} of {self._runs_count})")
+
+    def run_progressed(self, run: PlannedRun, record: Any) -> None:
+        """A record was written."""
+        steps = self._live.heard(record)
+        if self._one is not None:
+            self._bars.update(self._one, advance=steps, figures=self._live.text())
+        self._bars.update(self._all, advance=steps)
+
+    def run_ended(self, run: PlannedRun, result: RunResult) -> None:
+        """A run finished or failed."""
+        self._ended_count += 1
+        if self._one is not None:
+            self._bars.remove_task(self._one)
+        took = format_duration(time.monotonic() - self._started_s)
+        end = result.end
+        if end is not None and end.status == "failed":
+            what = f"FAILED: {end.error}; see {result.folder / 'log.txt'}"
+        else:
+            what = self._live.text()
+        self._bars.console.print(
+            f"{_title(run)}: {took}; {what}", markup=False, highlight=False, soft_wrap=True
+        )
+
+    def _say(self, text: str) -> None:
+        if not self._console.is_terminal:
+            self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+class Live:
+    """The latest figures of a run in progress."""
+
+    def __init__(self) -> None:
+        self._phase = ""
+        self._files: int | None = None
+        self._query_s: float | None = None
+        self._compactions_count = 0
+        self._compaction_cpu_s = 0.0
+
+    def heard(self, record: Any) -> int:
+        """Take a record in; how many steps of the run's bar it ends."""
+        match record:
+            case PhaseRecord(name="start_engine"):
+                self._phase = "warming up"
+            case PhaseRecord(name="warm_up"):
+                self._phase = ""
+                return START_STEPS
+            case CommitRecord(is_initial=False):
+                return 1
+            case ObserveRecord():
+                self._files = record.data_files_count
+            case QueryRecord(primary=True):
+                self._query_s = record.wall_s
+            case CompactionRecord():
+                self._compactions_count += 1
+                self._compaction_cpu_s += record.cpu_s
+        return 0
+
+    def text(self) -> str:
+        """The figures in one line."""
+        if self._phase or self._files is None:
+            return self._phase
+        query = "" if self._query_s is None else f", query {format_duration(self._query_s)}"
+        cpu = f" ({format_duration(self._compaction_cpu_s)} CPU)" if self._compactions_count else ""
+        return f"{self._files} files{query}, {self._compactions_count} compactions{cpu}"
+
+
+def _steps(run: PlannedRun) -> int:
+    return START_STEPS + run.source.scenario.commits_count
+
+
+def _title(run: PlannedRun) -> str:
+    return f"{run.source.scenario.name} {run.spec.label} #{run.repetition}"

@@ -1,0 +1,142 @@
+"""`compactbench run`: carry scenarios out on real tables."""
+
+import json
+import signal
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, NoReturn
+
+import typer
+
+from bench import preflight
+from bench.cli.output import ERR, OUT
+from bench.cli.progress import SuiteProgress
+from bench.cli.show import print_rows
+from bench.cli.validate import ScenariosArgument, SetOption
+from bench.errors import ScenarioError
+from bench.metrics import rows
+from bench.results import load_runs
+from bench.scenario import load_scenario
+from bench.suite import Options, PlannedRun, Source, earlier_runs, locked, plan_runs, run_suite
+
+DEFAULT_OUT = Path("results")
+
+
+class Verify(StrEnum):
+    """When the table's whole content is compared with the change log."""
+
+    END = "end"
+    EACH = "each"
+    OFF = "off"
+
+
+def run(
+    scenarios: ScenariosArgument,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where results go.")] = DEFAULT_OUT,
+    repetitions: Annotated[
+        int | None, typer.Option("--repetitions", min=1, metavar="N", help="In place of the scenario's.")
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="strategy=LABEL", help="Only this strategy. May be repeated."),
+    ] = None,
+    overrides: SetOption = None,
+    conf: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--conf", metavar="KEY=VALUE", help="A setting of Spark, e.g. spark.sql.shuffle.partitions=8."
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Make only the runs that --out does not hold finished.")
+    ] = False,
+    verify: Annotated[
+        Verify,
+        typer.Option(
+            help="Compare the table's content with the stream at the end of a run, after each compaction "
+            "(such a run gives no timings), or not at all."
+        ),
+    ] = Verify.END,
+    keep_tables: Annotated[
+        bool, typer.Option("--keep-tables", help="Keep each run's tables, in its result folder.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would run.")] = False,
+) -> None:
+    """Replay a scenario's stream into real tables under each of its strategies, and measure.
+
+    * `compactbench run quickstart`
+
+    * `compactbench run append-only --out results/today --only strategy=never --only strategy=every-10min`
+
+    * `compactbench run my-table.toml --set workload.rows_per_commit=1000 --repetitions 5`
+
+    Each run has a process, a Spark and a fresh table of its own. Stop it with Ctrl-C at any time and go
+    on with `--resume`. `show` and `report` read what it writes.
+    """
+    signal.signal(signal.SIGTERM, _interrupted)
+    sources = _sources(scenarios, [*(overrides or ()), *_spark_settings(conf or ())])
+    labels = [_label(text) for text in only or ()]
+    if dry_run:
+        _say_plan(plan_runs(sources, labels, repetitions, earlier_runs(sources, out, resume=resume)))
+        return
+    with locked(out):
+        done = earlier_runs(sources, out, resume=resume)
+        planned = plan_runs(sources, labels, repetitions, done)
+        with ERR.status("looking for Java, jars and space"):
+            preflight.check(planned, out, keep_tables=keep_tables)
+        with SuiteProgress(planned, ERR) as progress:
+            results = run_suite(planned, Options(out, verify.value, keep_tables), progress)
+    print_rows(rows(load_runs(*(out / source.scenario.name for source in sources))))
+    OUT.print(
+        f"results in {out}; next: compactbench report {out}", markup=False, highlight=False, soft_wrap=True
+    )
+    if not all(result.finished for result in results):
+        raise typer.Exit(1)
+
+
+def _interrupted(signum: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _sources(scenarios: Sequence[str], overrides: Sequence[str]) -> list[Source]:
+    sources = [Source(name, tuple(overrides), load_scenario(name, overrides)) for name in scenarios]
+    names = [source.scenario.name for source in sources]
+    for name in names:
+        if names.count(name) > 1:
+            raise ScenarioError(f"{name} is given twice; runs of both would go into one result folder")
+    return sources
+
+
+def _spark_settings(conf: Sequence[str]) -> list[str]:
+    """`--conf` is short for `--set` in the scenario's [spark]."""
+    settings = []
+    for text in conf:
+        key, equals, value = text.partition("=")
+        if not equals or not key.startswith("spark."):
+            raise ScenarioError(f"--conf {text}: write spark.some.key=value")
+        target = "master" if key == "spark.master" else json.dumps(key)
+        settings.append(f"spark.{target}={json.dumps(value)}")
+    return settings
+
+
+def _label(text: str) -> str:
+    key, _, label = text.partition("=")
+    if key != "strategy" or not label:
+        raise ScenarioError(f"--only {text}: write --only strategy=LABEL")
+    return label
+
+
+def _say_plan(planned: Sequence[PlannedRun]) -> None:
+    for number, planned_run in enumerate(planned, 1):
+        scenario = planned_run.source.scenario
+        needed_gib = preflight.needed_bytes(planned_run) / 2**30
+        OUT.print(
+            f"{number:3}. {scenario.name} {planned_run.spec.label} #{planned_run.repetition}: "
+            f"{scenario.commits_count} commits, {planned_run.spec.summary}; at most {needed_gib:.1f} GiB",
+            markup=False, highlight=False, soft_wrap=True,
+        )  # fmt: skip
+    OUT.print(f"{len(planned)} runs; nothing was run", highlight=False)
+    sys.stdout.flush()

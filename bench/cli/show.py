@@ -1,0 +1,137 @@
+"""`compactbench show`: the figures of result folders, as a table or for programs."""
+
+import csv
+import sys
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from bench.cli.output import ERR, print_json, print_table
+from bench.cli.results import ResultsArgument
+from bench.metrics import METRIC_BY_NAME, Row, rows
+from bench.results import CompactionRecord, DecisionRecord, RunResult, load_runs
+from reports.text import format_value
+
+COLUMNS = (
+    "compactions", "compaction_cpu_s", "compaction_s", "query_mean_s", "query_p95_s", "query_before_s",
+    "query_after_s", "write_amplification", "space_amplification", "files_end", "payback_passes",
+)  # fmt: skip
+NESTED = ("run_values", "probes", "repetitions")
+DECISION_COLUMNS = (
+    "run", "tick", "at_s", "strategy", "rule", "trigger", "planner", "verdict", "reason", "detail", "actions",
+)  # fmt: skip
+COMPACTION_COLUMNS = (
+    "run", "tick", "status", "reason", "files_before", "files_after", "bytes_before", "bytes_after", "wall_s",
+    "cpu_s", "query_before_s", "query_after_s", "read_bytes", "written_bytes", "error",
+)  # fmt: skip
+
+
+class Output(StrEnum):
+    """How `show` prints."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+def show(
+    results: ResultsArgument,
+    output: Annotated[
+        Output, typer.Option("--format", help="A table to read, JSON or CSV to process.")
+    ] = Output.TABLE,
+    decisions: Annotated[
+        bool, typer.Option("--decisions", help="Every look at every rule: what was decided, and why.")
+    ] = False,
+    compactions: Annotated[
+        bool,
+        typer.Option("--compactions", help="Every compaction: files, bytes, seconds, probe around it."),
+    ] = False,
+) -> None:
+    """Show the figures: a row per scenario, workload, format, mode and strategy, means over its runs.
+
+    * `compactbench show results`
+
+    * `compactbench show results --format json`
+
+    * `compactbench show results --compactions`
+
+    `compactbench list metrics` says what each figure means.
+    """
+    runs = load_runs(*results)
+    if decisions:
+        _print(output, DECISION_COLUMNS, [_decision(run, r) for run in runs for r in run.of(DecisionRecord)])
+    elif compactions:
+        lines = [_compaction(run, r) for run in runs for r in run.of(CompactionRecord)]
+        _print(output, COMPACTION_COLUMNS, lines)
+    else:
+        print_rows(rows(runs), output)
+
+
+def print_rows(found: Sequence[Row], output: Output = Output.TABLE) -> None:
+    """Print metric rows; what is missing from a row's runs is said below the table."""
+    if output is Output.JSON:
+        print_json({"rows": [row.to_json() for row in found]})
+    elif output is Output.CSV:
+        flat = [{k: v for k, v in row.to_json().items() if k not in NESTED} for row in found]
+        _print_csv(tuple(flat[0]), [tuple(line.values()) for line in flat])
+    else:
+        print_table(("scenario", "strategy", "runs", *COLUMNS, "content"), map(_row_cells, found))
+        for row in found:
+            _print_gaps(row)
+
+
+def _row_cells(row: Row) -> tuple[str, ...]:
+    figures = (format_value(METRIC_BY_NAME[name].unit, row.values[name]) for name in COLUMNS)
+    place = row.scenario if row.mode == "real" else f"{row.scenario} ({row.mode})"
+    return (place, row.strategy, str(row.runs), *figures, row.content)
+
+
+def _print_gaps(row: Row) -> None:
+    gaps = {"failed": row.failed, "cut off": row.interrupted, "perturbed by checks": row.perturbed}
+    told = ", ".join(f"{count} {what}" for what, count in gaps.items() if count)
+    if told:
+        ERR.print(f"{row.scenario}, {row.strategy}: {told}", markup=False, highlight=False)
+
+
+def _decision(run: RunResult, record: DecisionRecord) -> tuple[Any, ...]:
+    return (
+        run.folder.name, record.tick, record.at_s, record.strategy, record.rule, record.trigger,
+        record.planner, record.status, record.reason, record.detail, "; ".join(record.actions),
+    )  # fmt: skip
+
+
+def _compaction(run: RunResult, record: CompactionRecord) -> tuple[Any, ...]:
+    return (
+        run.folder.name, record.tick, record.status, record.reason, record.files_before_count,
+        record.files_after_count, record.live_before_bytes, record.live_after_bytes, record.wall_s,
+        record.cpu_s, record.query_before_s, record.query_after_s, record.read_bytes,
+        record.written_bytes, record.error,
+    )  # fmt: skip
+
+
+def _print(output: Output, columns: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
+    if output is Output.JSON:
+        print_json({"rows": [dict(zip(columns, line, strict=True)) for line in lines]})
+    elif output is Output.CSV:
+        _print_csv(columns, lines)
+    else:
+        print_table(
+            columns,
+            ([_cell(column, value) for column, value in zip(columns, line, strict=True)] for line in lines),
+        )
+
+
+def _cell(column: str, value: Any) -> str:
+    if column.endswith("_s") and column != "at_s":
+        return format_value("s", value)
+    if "bytes" in column:
+        return format_value("bytes", value)
+    return "" if value is None else str(value)
+
+
+def _print_csv(columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
+    writer = csv.writer(sys.stdout)
+    writer.writerow(columns)
+    writer.writerows(lines)

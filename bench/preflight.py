@@ -1,0 +1,73 @@
+"""Everything that can be refused before a run starts: capabilities, resources, Java, jars, disk space."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench import runtime
+from bench.engines.registry import ENGINES
+from bench.errors import MissingRuntimeError, ScenarioError
+from bench.scenario import Scenario, check_real_resources
+from bench.suite import PlannedRun
+from strategies.state import GIB
+from strategies.triggers import Every
+
+METADATA_PER_SNAPSHOT_BYTES = 100_000  # measured: 20 to 80 KB of manifests and table metadata a snapshot
+SCRATCH_BYTES = 200_000_000  # Spark's own files, the content check's dump of a small table, logs
+
+
+def check(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:
+    """Refuse what cannot work. Raises ScenarioError or MissingRuntimeError."""
+    scenarios = {run.source.scenario.name: run.source.scenario for run in planned}
+    for scenario in scenarios.values():
+        check_real_resources(scenario)
+        _check_capabilities(scenario)
+    runtime.java_home()
+    for table_format in {scenario.table.format for scenario in scenarios.values()}:
+        runtime.jars(table_format)
+    _check_space(planned, out, keep_tables=keep_tables)
+
+
+def _check_capabilities(scenario: Scenario) -> None:
+    able = ENGINES[scenario.table.format, "real"].capabilities
+    for label, needs in scenario.needs().items():
+        missing = sorted(needs - able)
+        if missing:
+            raise ScenarioError(
+                f"{scenario.name}: strategy {label!r} needs {', '.join(missing)}, which the "
+                f"{scenario.table.format} engine cannot do; it can {', '.join(sorted(able))}"
+            )
+
+
+def needed_bytes(run: PlannedRun) -> int:
+    """About the most a run may put on disk: every version of the table that compaction leaves behind.
+
+    Each round of an `every` trigger is taken to rewrite the table as it stands then, any other trigger
+    to fire at every commit.
+    """
+    scenario = run.source.scenario
+    shape = scenario.workload.shape(
+        scenario.seed, scenario.commits_count, scenario.commit_interval_s, scenario.table.partitioning
+    )
+    stream_bytes = sum(spec.expected_bytes for spec in shape)
+    rounds = max((_rounds(rule.trigger, scenario) for rule in run.spec.strategy.rules), default=0)
+    rewritten_bytes = stream_bytes * (rounds + 1) // 2 if run.spec.strategy.needs() else 0
+    snapshots = scenario.commits_count + rounds
+    return 3 * stream_bytes + rewritten_bytes + snapshots * METADATA_PER_SNAPSHOT_BYTES + SCRATCH_BYTES
+
+
+def _rounds(trigger: object, scenario: Scenario) -> int:
+    if isinstance(trigger, Every):
+        return int(scenario.duration_s // trigger.interval_s)
+    return scenario.commits_count
+
+
+def _check_space(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:
+    each = [needed_bytes(run) for run in planned]
+    needed = sum(each) if keep_tables else max(each, default=0)
+    free = shutil.disk_usage(out).free
+    if free < needed:
+        raise MissingRuntimeError(
+            f"{out}: {free / GIB:.1f} GiB free, {needed / GIB:.1f} GiB may be needed; free some, choose "
+            "another --out, or make the scenario smaller"
+        )

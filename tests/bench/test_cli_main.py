@@ -1,0 +1,103 @@
+import subprocess
+import sys
+
+import pytest
+import typer
+
+from bench.cli import main as cli
+from bench.cli.main import app, main
+from bench.errors import EngineError, MissingRuntimeError, ScenarioError
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """Makes `compactbench fail` raise an error."""
+
+    def install(error):
+        def fail():
+            raise error
+
+        app.command("fail")(fail)
+
+    known = list(app.registered_commands)
+    yield install
+    app.registered_commands[:] = known
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(ScenarioError("bad"), 2), (MissingRuntimeError("no Java"), 3), (EngineError("broke"), 1)],
+)
+def test_errors_become_one_line_and_their_exit_code(failing, capsys, error, code):
+    failing(error)
+    assert main(["fail"]) == code
+    captured = capsys.readouterr()
+    assert captured.err == f"error: {error}\n"
+    assert captured.out == ""
+
+
+def test_error_texts_are_no_markup(failing, capsys):
+    failing(ScenarioError("strategies[every-10min][/] [bold]x"))
+    assert main(["fail"]) == 2
+    assert capsys.readouterr().err == "error: strategies[every-10min][/] [bold]x\n"
+
+
+def test_an_unexpected_error_is_told_as_a_defect(failing, capsys, monkeypatch):
+    monkeypatch.delenv("COMPACTBENCH_DEBUG", raising=False)
+    failing(KeyError("x"))
+    assert main(["fail"]) == 1
+    told = capsys.readouterr().err
+    assert told == (
+        "error: KeyError: 'x'. This is a defect in compactbench; "
+        "COMPACTBENCH_DEBUG=1 shows where it happened\n"
+    )
+
+
+def test_debug_shows_the_traceback(failing, monkeypatch):
+    monkeypatch.setenv("COMPACTBENCH_DEBUG", "1")
+    failing(KeyError("x"))
+    with pytest.raises(KeyError):
+        main(["fail"])
+
+
+def test_an_interrupt_exits_130_without_a_traceback(failing, capsys):
+    failing(KeyboardInterrupt())
+    assert main(["fail"]) == 130
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("argv", "text"),
+    [(["lst"], "No such command 'lst'"), (["list", "planets"], "planets"), (["validate", "--no"], "--no")],
+)
+def test_usage_errors_exit_2(capsys, argv, text):
+    assert main(argv) == 2
+    assert text in capsys.readouterr().err
+
+
+def test_a_command_may_exit_with_its_own_code(failing):
+    failing(typer.Exit(1))
+    assert main(["fail"]) == 1
+
+
+def test_version_and_help(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("compactbench ")
+    assert main(["--help"]) == 0
+    told = capsys.readouterr().out
+    assert "compactbench validate quickstart" in told
+    for name in cli.COMMANDS:
+        assert name in told
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    code = (
+        "import sys; from bench.cli.main import main; sys.exit(main(['list', 'metrics', '--format', 'json']))"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        process.stdout.close()
+        told = process.stderr.read()
+        assert process.wait() in (1, cli.EXIT_BROKEN_PIPE)
+    assert told == b""

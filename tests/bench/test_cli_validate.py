@@ -1,0 +1,63 @@
+import json
+
+import pytest
+from scenario_builder import SOUND, write
+
+from bench.cli.main import main
+from bench.cli.validate import meaning
+from bench.scenario import load_scenario
+
+
+def test_validate_says_what_a_run_would_mean(capsys, tmp_path):
+    assert main(["validate", write(tmp_path), "--set", "repetitions=3"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    told = " ".join(captured.out.split())
+    assert "demo: ok. 6 runs (2 strategies x 3 repetitions), each 10 commits over 10min" in told
+    assert "800 rows in 80 files" in told
+    assert "never no compaction" in told
+    assert "every-2min every(interval=2min): iceberg.rewrite_data_files()" in told
+
+
+def test_validate_gives_json_and_only_json_on_stdout(capsys):
+    assert main(["validate", "quickstart", "append-only", "--format", "json"]) == 0
+    captured = capsys.readouterr()
+    told = json.loads(captured.out)
+    assert [one["scenario"] for one in told] == ["quickstart", "append-only"]
+    assert told[1]["runs"] == 12
+    assert told[1]["commits"] == 60
+    assert told[0]["hash"] == load_scenario("quickstart").hash
+    assert captured.err == ""
+
+
+def test_validate_tells_each_problem_and_what_is_sound(capsys, tmp_path):
+    bad = write(tmp_path, SOUND.replace("seed", "sed"), "bad.toml")
+    assert main(["validate", bad, "quickstart", "nope"]) == 2
+    captured = capsys.readouterr()
+    assert "quickstart: ok" in captured.out
+    first, second = captured.err.splitlines()
+    assert first == (
+        f'error: {bad}: sed = 7: unknown key; did you mean "seed"? known: seed, catalog, clock, '
+        "commit_interval, compaction_delay, description, duration, maintenance, prices, probe_every, probes, "
+        "repetitions, resources, spark, strategies, table, workload"
+    )
+    assert second.startswith('"nope" is neither a shipped scenario')
+
+
+def test_validate_refuses_resources_a_local_process_cannot_honour(capsys):
+    assert main(["validate", "quickstart", "--set", "resources.writer.cores=8"]) == 2
+    assert "resources.writer.cores = 8 cannot be honoured" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "setting", ["strategies[every-1min].rules[0].trigger.interval=[/]", "[=1", "a=[bold]"]
+)
+def test_validate_prints_overrides_as_they_were_given(capsys, setting):
+    assert main(["validate", "quickstart", "--set", setting]) == 2
+    assert f"--set {setting}" in capsys.readouterr().err
+
+
+def test_meaning_counts_an_initial_load_as_a_commit(tmp_path):
+    scenario = load_scenario(write(tmp_path), ["workload.initial_rows=1000", "workload.initial_files=2"])
+    told = meaning(scenario)
+    assert (told["commits"], told["rows"], told["files"]) == (11, 1800, 82)

@@ -1,0 +1,161 @@
+import json
+
+import pytest
+from scenario_builder import SOUND, load
+
+from bench.errors import ScenarioError
+
+
+def refusal(folder, text=SOUND, **changes):
+    with pytest.raises(ScenarioError) as caught:
+        load(folder, text, **changes)
+    return str(caught.value)
+
+
+WHOLE = "must be a whole number of commit intervals (commit_interval = 1min)"
+CONTRADICTIONS = [
+    ({"duration": "90s"}, f'duration = "90s": {WHOLE}'),
+    ({"duration": "30s"}, 'duration = "30s": must be a whole number of commit intervals'),
+    ({"duration": "0s"}, 'duration = "0s": must be a whole number'),
+    ({"duration": 600}, 'duration = 600: 600 is not a duration: write a number and a unit'),
+    ({"commit_interval": "0s"}, 'commit_interval = "0s": must be at least 1ms'),
+    ({"clock": "real"}, 'clock = "real": is not built yet; use clock = "virtual"'),
+    ({"clock": "sun"}, "clock = \"sun\": must be 'virtual' or 'real'"),
+    ({"seed": True}, "seed = true: must be a valid integer"),
+    ({"seed": -1}, "seed = -1: must be greater than or equal to 0"),
+    ({"repetitions": 0}, "repetitions = 0: must be greater than or equal to 1"),
+    ({"probe_every": "90s"}, f'probe_every = "90s": {WHOLE}'),
+    ({"probe_every": "20min"}, 'probe_every = "20min": must be a whole number of commit intervals'),
+    ({"compaction_delay": "1s"},
+     'planner.type = "iceberg.rewrite_data_files": cannot be delayed: rewrite_data_files plans and commits'),
+    ({"durations": "1h"}, 'durations = "1h": unknown key; did you mean "duration"?'),
+    ({"table": {"format": "delta"}}, 'table.format = "delta": has no engine yet; formats with one: iceberg'),
+    ({"table": {"format": "hudi"}}, 'table.format = "hudi": has no engine yet'),
+    ({"table": {"format": "parquet"}}, "table.format = \"parquet\": must be 'iceberg', 'delta' or 'hudi'"),
+    ({"table": {"format_version": 4}}, "table.format_version = 4: must be 2 or 3"),
+    ({"table": {"target_file_size": "0B"}}, 'table.target_file_size = "0B": must be > 0, e.g. "128MiB"'),
+    ({"table": {"target_file_size": "8MB2"}}, "table.target_file_size = \"8MB2\": '8MB2' is not a size"),
+    ({"table": {"buckets": 4}}, 'table.buckets = 4: counts only with partitioning = "bucket", not \'none\''),
+    ({"table": {"partitioning": "week"}}, 'table.partitioning = "week": must be'),
+    ({"table": {"properties": {"write.target-file-size-bytes": 5}}},
+     'table.properties."write.target-file-size-bytes" = "5": is set by table.target_file_size'),
+    ({"table": {"properties": {"format-version": 3}}}, "is set by table.format_version: set that instead"),
+    ({"table": {"properties": {"list": [1]}}}, "table.properties.list = [1]: must be a valid string"),
+    ({"workload": {"type": "apend"}}, 'workload.type = "apend": unknown workload; did you mean "append"?'),
+    ({"workload": {"rows_per_commit": 0}}, "workload.rows_per_commit = 0: rows_per_commit=0 must be >= 1"),
+    ({"workload": {"arrival": {"type": "daily", "day": "0s"}}},
+     'workload.arrival.day = "0s": day_s=0.0 must be > 0'),
+    ({"workload": {"arrival": {"type": "trace", "path": "no.csv"}}}, "no.csv: no such file"),
+    ({"workload": "append"}, 'workload = "append": must be a table'),
+    ({"strategies": 5}, "strategies = 5: must be a list"),
+    ({"strategies": []}, "strategies = []: "),
+    ({"maintenance": {"expire_snapshots": {"every": "30s", "retain": "1min"}}},
+     'maintenance.expire_snapshots.every = "30s": must be at least commit_interval = 1min'),
+    ({"maintenance": {"rewrite_manifests": {"every": "0s"}}},
+     'rewrite_manifests.every = "0s": must be greater than 0'),
+    ({"maintenance": {"expire_snapshots": {"every": "5min"}}},
+     "expire_snapshots.retain: is missing, e.g. retain ="),
+    ({"maintenance": {"expire_snapshot": {}}}, 'unknown key; did you mean "expire_snapshots"?'),
+    ({"resources": {"writer": {"memory": "0B"}}}, 'resources.writer.memory = "0B": must be greater than 0'),
+    ({"prices": {"gb_hour": -1}}, "prices.gb_hour = -1: must be greater than or equal to 0"),
+    ({"prices": {"currency": "U S D"}}, "prices.currency = "),
+    ({"spark": {"mster": "local"}}, 'spark.mster = "local": unknown key; did you mean "master"?'),
+    ({"spark": {"spark.master": "local"}}, 'spark."spark.master" = "local": is set by spark.master'),
+    ({"spark": {"driver_memory": "1MiB"}}, 'spark.driver_memory = "1MiB": must be at least 512MiB'),
+    ({"spark": {"spark.x": [1]}}, 'spark."spark.x" = [1]: must be a valid string'),
+    ({"catalog": {"name": "bench"}}, "catalog.properties: is missing, e.g. properties = "),
+    ({"catalog": {"properties": {}, "namespace": "a b"}}, 'catalog.namespace = "a b": '),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "text"), CONTRADICTIONS)
+def test_contradictions_name_file_key_value_and_remedy(tmp_path, changes, text):
+    refused = refusal(tmp_path, **changes)
+    assert refused.startswith(str(tmp_path / "demo.toml"))
+    assert text in refused
+    assert "\n" not in refused
+
+
+EACH_2MIN = {"type": "every", "interval": "2min"}
+STRATEGY_CONTRADICTIONS = [
+    ([{"label": "a"}, {"label": "a"}],
+     'strategies[1].label = "a": is the label of strategies[0] too: rename one'),
+    ([{"label": ""}], 'strategies[0].label = "": must be 1 to 60 printable characters'),
+    ([{"label": "x" * 61}], "must be 1 to 60 printable characters"),
+    ([{"label": "a\tb"}], "must be 1 to 60 printable characters"),
+    ([{"label": " a"}], "no space at its ends"),
+    ([{"label": "../etc"}], 'strategies[0].label = "../etc": must not be or hold a path'),
+    ([{"label": "a\\b"}], "must not be or hold a path"),
+    ([{"label": ".."}], "must not be or hold a path"),
+    ([{"labl": "a"}], 'strategies[0].labl = "a": unknown key; did you mean "label"?'),
+    ([{}], 'strategies[0].label: is missing, e.g. label = "every-10min"'),
+    ([{"label": "a", "switch": [{"at": "5min", "strategy": "b"}]}],
+     'strategies[0].switch[0].strategy = "b": no strategy has that label; known: a'),
+    ([{"label": "a", "switch": [{"at": "0s", "strategy": "a"}]}],
+     'switch[0].at = "0s": must be after 0s and before duration = 10min'),
+    ([{"label": "a", "switch": [{"at": "10min", "strategy": "a"}]}],
+     'at = "10min": must be after 0s and before'),
+    ([{"label": "a", "switch": [{"at": "5min", "strategy": "a"}, {"at": "5min", "strategy": "a"}]}],
+     'switch[1].at = "5min": must be after 5min'),
+    ([{"label": "a", "switch": [{"at": "90s", "strategy": "a"}]}],
+     'switch[0].at = "90s": must be on a commit (commit_interval = 1min)'),
+    ([{"label": "a", "writer": {"files_per_commit": 0}}],
+     "writer.files_per_commit = 0: must be greater than"),
+    ([{"label": "a", "rules": [{"trigger": {**EACH_2MIN, "interval": "1s"}, "planner": {"type": "never"}}]}],
+     'strategies[0].rules[0].trigger.interval = "1s": must be at least commit_interval = 1min: '
+     "the table is looked at once a commit"),
+    ([{"label": "a", "rules": [{"trigger": EACH_2MIN}]}], "rules[0].planner: is missing"),
+    ([{"label": "a", "rules": [{"trigger": EACH_2MIN, "planner": {"type": "nevr"}}]}],
+     'rules[0].planner.type = "nevr": unknown planner; did you mean "never"?'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("strategies", "text"), STRATEGY_CONTRADICTIONS)
+def test_contradictions_of_strategies(tmp_path, strategies, text):
+    assert text in refusal(tmp_path, strategies=strategies)
+
+
+@pytest.mark.parametrize(
+    ("sql", "text"),
+    [
+        ("DELETE FROM orders", "must be a SELECT"),
+        ("WITH a AS (SELECT 1) INSERT INTO orders SELECT * FROM a", "a probe only reads"),
+        ("SELECT 1 FROM orders; DROP TABLE orders", "must be one statement"),
+        ("SELECT 1", "must read the table, which is called orders"),
+        ("SELECT 'orders' -- orders", "must read the table"),
+        ("SELECT 1 FROM reorders", "must read the table"),
+        ("", "must be a SELECT"),
+    ],
+)
+def test_probes_that_do_not_read_orders_are_refused(tmp_path, sql, text):
+    refused = refusal(tmp_path, probes=[{"name": "own", "sql": sql}])
+    assert f"probes[0].sql = {json.dumps(sql)}" in refused
+    assert text in refused
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select * from `orders`",
+        "WITH a AS (SELECT * FROM Orders) SELECT 1 FROM a;",
+        "-- all\nSELECT ';' FROM orders",
+    ],
+)
+def test_probes_that_read_orders_are_accepted(tmp_path, sql):
+    assert load(tmp_path, probes=[{"name": "own", "sql": sql}]).probes[-1].sql == sql
+
+
+@pytest.mark.parametrize(
+    ("probes", "text"),
+    [
+        ([("a", None), ("a", None)], "probes = \"a\": 2 probes are called 'a': rename one"),
+        ([("a", True), ("b", True)], 'probes = ["a", "b"]: more than one is primary'),
+        ([("min_order", False)], "no probe is primary: min_order says primary = false"),
+        ([("A b", None)], 'probes[0].name = "A b": '),
+    ],
+)
+def test_probes_that_contradict_each_other_are_refused(tmp_path, probes, text):
+    given = [
+        {"name": n, "sql": "SELECT 1 FROM orders"} | ({} if p is None else {"primary": p}) for n, p in probes
+    ]
+    assert text in refusal(tmp_path, probes=given)

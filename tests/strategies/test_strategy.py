@@ -1,0 +1,95 @@
+from dataclasses import dataclass
+
+import pytest
+
+from strategies.iceberg import ExpireSnapshots, RewriteDataFiles, RewriteManifests
+from strategies.never import Never
+from strategies.plan import Capability, Compact, Plan, PlanError, Reason
+from strategies.state import TableState
+from strategies.strategy import Rule, Strategy, Verdict
+from strategies.triggers import AfterCommits, Every
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Plans what it is given."""
+
+    plan: Plan | None
+
+    def decide(self, state):
+        return self.plan
+
+
+COMPACT = Fixed(Plan((Compact(),), Reason.OTHER))
+NOTHING = Fixed(None)
+
+
+def state(at_s, commits=0):
+    return TableState(at_s, 100, commits_total_count=commits)
+
+
+def verdicts(decisions):
+    return [(decision.rule_index, decision.verdict) for decision in decisions]
+
+
+def test_decide_takes_the_first_plan_and_looks_no_further():
+    strategy = Strategy(
+        "s", (Rule(Every(60.0), NOTHING), Rule(Every(60.0), COMPACT), Rule(Every(60.0), COMPACT))
+    )
+    decisions, _ = strategy.decide(state(60.0), strategy.fresh_memories(0.0, 0))
+    assert verdicts(decisions) == [(0, Verdict.NOTHING_TO_DO), (1, Verdict.PLANNED)]
+    assert decisions[1].plan is COMPACT.plan
+    assert decisions[0].plan is None
+
+
+def test_decide_keeps_due_what_a_plan_before_it_hid():
+    strategy = Strategy("s", (Rule(Every(120.0), COMPACT), Rule(Every(120.0), COMPACT)))
+    memories = strategy.fresh_memories(0.0, 0)
+    first, memories = strategy.decide(state(120.0), memories)
+    second, memories = strategy.decide(state(180.0), memories)
+    third, _ = strategy.decide(state(200.0), memories)
+    assert verdicts(first) == [(0, Verdict.PLANNED)]
+    assert verdicts(second) == [(0, Verdict.NOT_DUE), (1, Verdict.PLANNED)]
+    assert verdicts(third) == [(0, Verdict.NOT_DUE), (1, Verdict.NOT_DUE)]
+
+
+def test_decide_remembers_looks_and_firings():
+    strategy = Strategy("s", (Rule(Every(60.0), NOTHING), Rule(AfterCommits(5), COMPACT)))
+    _, (every, after) = strategy.decide(state(60.0, commits=3), strategy.fresh_memories(0.0, 0))
+    assert (every.looked_at_s, every.fired_at_s, every.commits_at_fire_count) == (60.0, 60.0, 3)
+    assert (after.looked_at_s, after.fired_at_s, after.commits_at_fire_count) == (60.0, -1.0, 0)
+
+
+def test_fresh_memories_of_a_takeover_forget_the_time_before():
+    strategy = Strategy("s", (Rule(Every(60.0), COMPACT), Rule(AfterCommits(2), COMPACT)))
+    decisions, _ = strategy.decide(state(615.0, commits=11), strategy.fresh_memories(610.0, 10))
+    assert verdicts(decisions) == [(0, Verdict.NOT_DUE), (1, Verdict.NOT_DUE)]
+
+
+def test_decide_checks_the_plan():
+    strategy = Strategy("s", (Rule(AfterCommits(1), Fixed(Plan((), Reason.OTHER))),))
+    with pytest.raises(PlanError, match="at least one action"):
+        strategy.decide(state(60.0, commits=1), strategy.fresh_memories(0.0, 0))
+
+
+def test_decide_wants_a_memory_for_each_rule():
+    strategy = Strategy("s", (Rule(AfterCommits(1), COMPACT),))
+    with pytest.raises(ValueError, match="shorter"):
+        strategy.decide(state(60.0), ())
+
+
+def test_never_never_plans():
+    strategy = Strategy("never", (Rule(AfterCommits(1), Never()),))
+    decisions, _ = strategy.decide(state(60.0, commits=1), strategy.fresh_memories(0.0, 0))
+    assert verdicts(decisions) == [(0, Verdict.NOTHING_TO_DO)]
+
+
+def test_needs_is_the_union_of_the_planners():
+    rules = tuple(
+        Rule(Every(60.0), p) for p in (RewriteDataFiles(), RewriteManifests(), ExpireSnapshots(), COMPACT)
+    )
+    assert Strategy("s", rules).needs() == {
+        Capability.REWRITE_DATA_FILES,
+        Capability.REWRITE_MANIFESTS,
+        Capability.EXPIRE_SNAPSHOTS,
+    }

@@ -1,0 +1,97 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strategies.state import MIB, DataFile, TableState
+from strategies.triggers import AfterCommits, Every, FileCount, RuleMemory
+
+
+def look(at_s=0.0, commits=0, sizes=(), target=128 * MIB):
+    files = tuple(DataFile(f"f{i}", size, 1) for i, size in enumerate(sizes))
+    return TableState(at_s, target, data_files=files, commits_total_count=commits)
+
+
+def firings(trigger, looks_at_s):
+    """The times at which a rule that looks at each of `looks_at_s` fires."""
+    memory, fired_at_s = RuleMemory(), []
+    for count, at_s in enumerate(looks_at_s, start=1):
+        state = look(at_s, commits=count)
+        if trigger.due(state, memory):
+            fired_at_s.append(at_s)
+            memory = replace(memory, fired_at_s=at_s, commits_at_fire_count=count)
+        memory = replace(memory, looked_at_s=at_s)
+    return fired_at_s
+
+
+def test_every_fires_first_at_its_interval_and_never_at_zero():
+    assert firings(Every(600.0), [60.0 * i for i in range(31)]) == [600.0, 1200.0, 1800.0]
+
+
+def test_every_fires_once_however_late_the_look():
+    assert firings(Every(10.0), [3.0, 47.0, 48.0, 50.0]) == [47.0, 50.0]
+
+
+def test_every_does_not_miss_a_boundary_by_rounding():
+    assert firings(Every(0.3), [0.1, 0.1 + 0.2, 0.6000000000000001]) == [0.1 + 0.2, 0.6000000000000001]
+
+
+@given(
+    looks=st.integers(1, 300),
+    look_ms=st.integers(1, 100_000),
+    interval_ms=st.integers(1, 10_000_000),
+)
+def test_every_fires_as_often_as_boundaries_lie_in_different_looks(looks, look_ms, interval_ms):
+    expected = len({i * look_ms // interval_ms for i in range(1, looks + 1)} - {0})
+    assert (
+        len(firings(Every(interval_ms / 1000), [i * look_ms / 1000 for i in range(1, looks + 1)])) == expected
+    )
+
+
+@given(ticks=st.integers(1, 500), times=st.integers(1, 60))
+def test_every_multiple_of_the_tick_fires_ticks_over_times(ticks, times):
+    fired = firings(Every(60.0 * times), [60.0 * i for i in range(1, ticks + 1)])
+    assert fired == [60.0 * times * i for i in range(1, ticks // times + 1)]
+
+
+@given(ticks=st.integers(1, 200), commits=st.integers(1, 50))
+def test_after_commits_fires_each_time_so_many_have_landed(ticks, commits):
+    assert len(firings(AfterCommits(commits), range(1, ticks + 1))) == ticks // commits
+
+
+def test_after_commits_counts_from_its_last_firing():
+    memory = RuleMemory(commits_at_fire_count=7)
+    assert not AfterCommits(3).due(look(commits=9), memory)
+    assert AfterCommits(3).due(look(commits=10), memory)
+
+
+def test_file_count_counts_files_below_three_quarters_of_the_target():
+    # 0.75 x 100 = 75: Iceberg's lower bound; a file of exactly that size is large enough.
+    assert FileCount(2).due(look(sizes=[74, 74, 75, 100], target=100), RuleMemory())
+    assert not FileCount(3).due(look(sizes=[74, 74, 75, 100], target=100), RuleMemory())
+
+
+def test_file_count_takes_a_small_size_of_its_own():
+    assert FileCount(3, small_bytes=76).due(look(sizes=[74, 74, 75, 100], target=100), RuleMemory())
+
+
+@given(st.permutations([1, 50, 74, 75, 76, 99]))
+def test_file_count_does_not_depend_on_the_order_of_files(sizes):
+    assert FileCount(3).due(look(sizes=sizes, target=100), RuleMemory())
+    assert not FileCount(4).due(look(sizes=sizes, target=100), RuleMemory())
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: Every(0.0), r"interval_s=0\.0 must be > 0"),
+        (lambda: Every(float("nan")), r"interval_s=nan must be > 0"),
+        (lambda: AfterCommits(0), r"commits=0 must be >= 1"),
+        (lambda: FileCount(0), r"files=0 must be >= 1"),
+        (lambda: FileCount(1, small_bytes=0), r"small_bytes=0 must be >= 1"),
+    ],
+)
+def test_triggers_refuse_impossible_options(make, text):
+    with pytest.raises(ValueError, match=text):
+        make()
