@@ -1,6 +1,7 @@
 """What every sub-command prints with: tables and JSON to stdout, errors and logs to stderr."""
 
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Annotated
@@ -10,7 +11,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-OUT = Console()
+# Without a terminal there is no width to fit: lines stay whole for `grep` and files.
+PIPE_WIDTH = 400
+
+OUT = Console(width=None if sys.stdout.isatty() else PIPE_WIDTH)
 ERR = Console(stderr=True)
 
 
@@ -31,7 +35,9 @@ def print_json(data: object) -> None:
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print rows for people; texts are taken as they are, brackets included."""
-    table = Table(box=None, header_style="bold", pad_edge=False)
+    table = Table(
+        box=None, header_style="bold", pad_edge=False, padding=(0, 2 if OUT.width > 100 else 1, 0, 0)
+    )
     for index, column in enumerate(columns):
         table.add_column(column, no_wrap=index == 0, overflow="fold")
     for row in rows:

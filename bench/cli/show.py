@@ -4,20 +4,28 @@ import csv
 import sys
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from itertools import groupby
 from typing import Annotated, Any
 
 import typer
 
-from bench.cli.output import ERR, print_json, print_table
+from bench.cli.output import ERR, OUT, print_json, print_table
 from bench.cli.results import ResultsArgument
 from bench.metrics import METRIC_BY_NAME, Row, rows
 from bench.results import CompactionRecord, DecisionRecord, RunResult, load_runs
 from reports.text import format_value
 
-COLUMNS = (
-    "compactions", "compaction_cpu_s", "compaction_s", "query_mean_s", "query_p95_s", "query_before_s",
-    "query_after_s", "write_amplification", "space_amplification", "files_end", "payback_passes",
-)  # fmt: skip
+# What the table shows of the metrics, under headings short enough for a terminal.
+HEADINGS = {
+    "compactions": "rounds",
+    "compaction_cpu_s": "CPU",
+    "query_mean_s": "query",
+    "query_before_s": "before",
+    "query_after_s": "after",
+    "write_amplification": "write",
+    "space_amplification": "space",
+    "files_end": "files",
+}
 NESTED = ("run_values", "probes", "repetitions")
 DECISION_COLUMNS = (
     "run", "tick", "at_s", "strategy", "rule", "trigger", "planner", "verdict", "reason", "detail", "actions",
@@ -77,15 +85,20 @@ def print_rows(found: Sequence[Row], output: Output = Output.TABLE) -> None:
         flat = [{k: v for k, v in row.to_json().items() if k not in NESTED} for row in found]
         _print_csv(tuple(flat[0]), [tuple(line.values()) for line in flat])
     else:
-        print_table(("scenario", "strategy", "runs", *COLUMNS, "content"), map(_row_cells, found))
+        for place, group in groupby(found, key=_place):
+            OUT.print(place, style="bold", markup=False, highlight=False)
+            print_table(("strategy", "runs", *HEADINGS.values(), "content"), map(_row_cells, group))
         for row in found:
             _print_gaps(row)
 
 
+def _place(row: Row) -> str:
+    return f"{row.scenario}: {row.workload} on {row.format}, {row.mode}"
+
+
 def _row_cells(row: Row) -> tuple[str, ...]:
-    figures = (format_value(METRIC_BY_NAME[name].unit, row.values[name]) for name in COLUMNS)
-    place = row.scenario if row.mode == "real" else f"{row.scenario} ({row.mode})"
-    return (place, row.strategy, str(row.runs), *figures, row.content)
+    figures = (format_value(METRIC_BY_NAME[name].unit, row.values[name]) for name in HEADINGS)
+    return (row.strategy, str(row.runs), *figures, row.content)
 
 
 def _print_gaps(row: Row) -> None:
@@ -95,16 +108,20 @@ def _print_gaps(row: Row) -> None:
         ERR.print(f"{row.scenario}, {row.strategy}: {told}", markup=False, highlight=False)
 
 
+def _run_name(run: RunResult) -> str:
+    return f"{run.manifest.scenario} {run.manifest.strategy} #{run.manifest.repetition}"
+
+
 def _decision(run: RunResult, record: DecisionRecord) -> tuple[Any, ...]:
     return (
-        run.folder.name, record.tick, record.at_s, record.strategy, record.rule, record.trigger,
+        _run_name(run), record.tick, record.at_s, record.strategy, record.rule, record.trigger,
         record.planner, record.status, record.reason, record.detail, "; ".join(record.actions),
     )  # fmt: skip
 
 
 def _compaction(run: RunResult, record: CompactionRecord) -> tuple[Any, ...]:
     return (
-        run.folder.name, record.tick, record.status, record.reason, record.files_before_count,
+        _run_name(run), record.tick, record.status, record.reason, record.files_before_count,
         record.files_after_count, record.live_before_bytes, record.live_after_bytes, record.wall_s,
         record.cpu_s, record.query_before_s, record.query_after_s, record.read_bytes,
         record.written_bytes, record.error,

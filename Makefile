@@ -1,0 +1,54 @@
+# Two commands do everything on a fresh machine: `make run` and `make test`. `make help` lists the rest.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 12
+
+.PHONY: setup
+setup: $(READY) ## Make the environment in .venv (Java and jars come by themselves when first needed)
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(f"Python {sys.version.split()[0]} is too old: make {sys.argv[1]} PYTHON=python3.11" if sys.version_info < (3, 11) else 0)' setup
+	@echo "making the environment in $(VENV): some 500 MB, a few minutes" >&2
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+.PHONY: run
+run: $(READY) ## Run the quickstart on real Iceberg tables; the last line is the report's path
+	@$(BIN)/compactbench run quickstart --out results --resume
+	@$(BIN)/compactbench report results/quickstart
+
+.PHONY: test
+test: $(READY) ## Run all tests, those on a real Spark included
+	@TZ=UTC $(BIN)/python -m pytest --durations=10
+
+.PHONY: check
+check: $(READY) ## Format, lint, types, import rules and the tests that need no Java
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@TZ=UTC $(BIN)/python -m pytest -q -m 'not spark'
+
+.PHONY: bench
+bench: $(READY) ## Measure compactbench itself: the share of its own code in a run, and reading table state
+	@TZ=UTC $(BIN)/python -P tests/benchmarks/overhead.py
+
+.PHONY: golden
+golden: $(READY) ## Rewrite the golden files of the tests; review the difference
+	@COMPACTBENCH_GOLDEN=rewrite $(BIN)/python -m pytest -q -m 'not spark' tests/reports
+
+.PHONY: example-report
+example-report: $(READY) ## Run append-only in full and renew the report that is checked in (about half an hour)
+	@$(BIN)/compactbench run append-only --out results --resume
+	@$(BIN)/compactbench report results/append-only -o reports/examples/append-only
+
+.PHONY: clean
+clean: ## Remove leftover tables; results and the environment stay
+	@$(BIN)/compactbench clean
