@@ -1,0 +1,1 @@
+"""Reports over result folders. Nothing here touches an engine."""

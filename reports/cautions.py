@@ -1,0 +1,152 @@
+"""What a reader must know before believing any figure of a section."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import Any
+
+from bench.metrics import BASELINE, content_of
+from bench.results import CommitRecord, CompactionRecord, QueryRecord, RunResult, TruthRecord
+from reports.load import Section
+from reports.phrases import Sentence, Verbatim, listed, say
+from reports.text import format_percent
+
+NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean
+BUSY_ABOVE = 0.5  # compaction seconds / scenario seconds
+_ERROR_CHARACTERS = 300
+_SHARED: Mapping[str, str] = {
+    "scenario_hash": "the scenario", "change_log_hash": "the change log", "seed": "the seed",
+    "versions": "versions", "git": "the git state of compactbench",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """`is_grave`: figures are missing or must not be used; otherwise: read them with care."""
+
+    is_grave: bool
+    text: Sentence
+
+
+def cautions(section: Section) -> tuple[Caution, ...]:
+    """The grave ones first, each kind once."""
+    found = [*_broken(section), *_mixed(section), *_content(section), *_steps(section), *_few(section)]
+    found += [*_simulated(section), *_long(section), *_noisy(section)]
+    return tuple(sorted(found, key=lambda caution: not caution.is_grave))
+
+
+def duty_cycle(section: Section, strategy: str) -> float | None:
+    """Compaction seconds for each second of scenario time; above 1 no compactor keeps up."""
+    seconds = section.row(strategy).values["compaction_s"]
+    return None if seconds is None else seconds / section.manifest.duration_s
+
+
+def _name(run: RunResult) -> Sentence:
+    return say(Verbatim(run.manifest.strategy), f" (repetition {run.manifest.repetition})")
+
+
+def _broken(section: Section) -> Iterator[Caution]:
+    for run in section.runs:
+        if run.end is None:
+            yield Caution(True, _name(run) + say(" was interrupted: none of its figures is used."))
+        elif content_of(run) == "differs":
+            first = next(t for t in run.of(TruthRecord) if t.status == "differs")
+            counts = f"{first.found_rows:,} rows found, {first.expected_rows:,} expected"
+            said = say(f" holds other rows than were committed ({counts}): none of its figures is used.")
+            yield Caution(True, _name(run) + said)
+        elif not run.finished:
+            error = Verbatim((run.end.error or "no error text")[:_ERROR_CHARACTERS])
+            yield Caution(True, _name(run) + say(" failed: ", error, ". None of its figures is used."))
+        elif run.end.perturbed:
+            said = say(
+                " was checked after every compaction: its timings are left out, exact figures are kept."
+            )
+            yield Caution(False, _name(run) + said)
+
+
+def _mixed(section: Section) -> Iterator[Caution]:
+    """Runs are pooled by scenario, workload, format, mode and label; all else should be the same too."""
+    manifests = [run.manifest for run in section.runs]
+    differing = [
+        said for name, said in _SHARED.items() if _distinct([getattr(m, name) for m in manifests]) > 1
+    ]
+    if _distinct([{k: m.machine.get(k) for k in ("cpu", "cores", "ram_bytes")} for m in manifests]) > 1:
+        differing.append("the machine")
+    for label in section.strategies:
+        if _distinct([m.strategy_summary for m in manifests if m.strategy == label]) > 1:
+            yield Caution(True, say("Runs labelled ", Verbatim(label), " did not all follow the same rules."))
+    if differing:
+        yield Caution(True, say(f"The runs put together here differ in {', '.join(differing)}."))
+
+
+def _distinct(values: list[Any]) -> int:
+    return len({repr(value) for value in values})
+
+
+def _content(section: Section) -> Iterator[Caution]:
+    unchecked = [row.strategy for row in section.rows if row.content == "unchecked" and row.runs]
+    if unchecked:
+        yield Caution(False, say("Content was not checked in every run of ") + listed(unchecked) + say("."))
+
+
+def _steps(section: Section) -> Iterator[Caution]:
+    """Steps that failed within runs that went on."""
+    kinds: tuple[tuple[type[Any], str], ...] = (
+        (CommitRecord, "commits failed"), (QueryRecord, "probes failed and are gaps"),
+        (CompactionRecord, "compactions failed or were vetoed"),
+    )  # fmt: skip
+    for kind, said in kinds:
+        failed = {
+            label: sum(r.status in ("failed", "vetoed") for run in section.usable_runs
+                       if run.manifest.strategy == label for r in run.of(kind))
+            for label in section.strategies
+        }  # fmt: skip
+        hit = [label for label, count in failed.items() if count]
+        if hit:
+            yield Caution(False, say(f"{sum(failed.values()):,} {said}, with ") + listed(hit) + say("."))
+
+
+def _few(section: Section) -> Iterator[Caution]:
+    single = [label for label, found in section.figures.items() if len(found) < 2]
+    if single:
+        said = say(": fewer than two usable runs, so what noise does to the figures is unknown.")
+        yield Caution(False, listed(single) + said)
+
+
+def _simulated(section: Section) -> Iterator[Caution]:
+    if section.manifest.mode == "simulated":
+        yield Caution(
+            False, say("These runs are simulated: seconds come from a cost model, nothing was measured.")
+        )
+
+
+def _long(section: Section) -> Iterator[Caution]:
+    """A virtual clock stands still while compaction runs; a real one would not."""
+    overlapping = [r.strategy for r in section.rows if (r.values["overlapped_commits"] or 0) > 1]
+    if overlapping:
+        said = ": the longest compaction outlasts the time between two commits; a real stream would go on."
+        yield Caution(False, listed(overlapping) + say(said))
+    for label in section.strategies:
+        share = duty_cycle(section, label) or 0
+        if share > BUSY_ABOVE:
+            said = f" compacts for {format_percent(share)} of the scenario's time and would hardly keep up."
+            yield Caution(False, say(Verbatim(label), said))
+
+
+def _noisy(section: Section) -> Iterator[Caution]:
+    for metric, said in ((section.cost_metric, "compaction cost"), ("query_mean_s", "mean query")):
+        noisy = []
+        for row in section.rows:
+            known = [value for value in row.run_values[metric] if value]
+            if row.strategy == BASELINE and metric != "query_mean_s":
+                continue
+            if len(known) > 1 and stdev(known) > NOISY_ABOVE * fmean(known):
+                noisy.append(row.strategy)
+        if noisy:
+            limit = format_percent(NOISY_ABOVE)
+            yield Caution(
+                False,
+                say(f"Noise: the {said} varies by more than {limit} (1 s.d.) over the runs of ")
+                + listed(noisy)
+                + say("."),
+            )

@@ -1,0 +1,1 @@
+"""Charts of one section: a function each, listed in `registry`."""

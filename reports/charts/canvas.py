@@ -1,0 +1,188 @@
+"""What all charts share: an empty figure in a theme, its axes, labels at the ends of lines, SVG and PNG.
+
+No pyplot: figures hold no global state and need no display.
+"""
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.offsetbox import AnchoredOffsetbox, DrawingArea, HPacker, TextArea
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+from reports.charts.placing import CHARACTER_PT, spread
+from reports.load import Section
+from reports.theme import Theme, Trait, chart_label
+
+WIDTH_IN = 9.6
+FONT_PT = 8.5
+LOG_ABOVE_RANGE = 20  # times between the smallest and the largest value
+_PNG_DPI = 200  # twice what a screen shows
+_LABEL_GAP_PT = 11.5
+_LEADER_PT = 34.0  # between the axes and a name, with room at the edge
+_GROUP_ID = re.compile(r'<g id="[^"]*"')
+_NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
+
+Draw = Callable[[Section, Theme], Figure]
+
+
+def new_figure(
+    theme: Theme, height_in: float, panels: int = 1, left: float = 0.065, right: float = 0.97
+) -> Figure:
+    """A figure with `panels` bare axes one above the other; the right margin holds the labels."""
+    figure = Figure(figsize=(WIDTH_IN, height_in), facecolor=theme.background)
+    margins = {"top": 1 - 0.36 / height_in, "bottom": 0.46 / height_in, "hspace": 0.32}
+    for axes in figure.subplots(
+        panels, 1, squeeze=False, gridspec_kw={**margins, "left": left, "right": right}
+    )[:, 0]:
+        axes.set_facecolor(theme.background)
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.spines["bottom"].set_color(theme.muted)
+        axes.tick_params(labelsize=FONT_PT, labelcolor=theme.muted, color=theme.grid, length=3)
+        axes.grid(True, axis="y", color=theme.grid, linewidth=0.7)
+        axes.set_axisbelow(True)
+    return figure
+
+
+def write(axes: Axes, x: float, y: float, text: str, colour: str, **how: Any) -> None:
+    """Text in fractions of the axes, from our side or from results; "$" and "_" stay what they are."""
+    settings: dict[str, Any] = {"fontsize": FONT_PT, "va": "center", "transform": axes.transAxes, **how}
+    axes.text(x, y, text, color=colour, parse_math=False, **settings)
+
+
+def head(axes: Axes, text: str, theme: Theme) -> None:
+    """What the y axis counts, with its unit, above the axes: it reads without turning the head."""
+    axes.annotate(text, (0, 1), xytext=(0, 9), xycoords="axes fraction", textcoords="offset points",
+                  fontsize=FONT_PT, color=theme.ink, va="center", annotation_clip=False)  # fmt: skip
+
+
+def time_unit(duration_s: float) -> tuple[float, str]:
+    """Seconds in the unit of the time axis, and its name."""
+    for unit_s, name, up_to_s in (
+        (1, "seconds", 180),
+        (60, "minutes", 3 * 3600),
+        (3600, "hours", 4 * 86_400),
+    ):
+        if duration_s <= up_to_s:
+            return unit_s, name
+    return 86_400, "days"
+
+
+def time_axis(axes: Axes, duration_s: float, theme: Theme) -> float:
+    """Scenario time from 0 to the end of the stream; returns the seconds of one unit."""
+    unit_s, name = time_unit(duration_s)
+    axes.set_xlim(0, max(duration_s, 1) / unit_s)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 2, 3, 6, 10]))
+    axes.set_xlabel(f"scenario time, {name}", fontsize=FONT_PT, color=theme.muted)
+    return unit_s
+
+
+def value_axis(axes: Axes, values: Sequence[float]) -> None:
+    """From 0, or logarithmic where all values are positive and they span more than 20x."""
+    known = [value for value in values if value == value]
+    low, high = min(known, default=0), max(known, default=0)
+    if low > 0 and high > LOG_ABOVE_RANGE * low:
+        axes.set_yscale("log")
+        axes.set_ylim(low / 1.15, high * 1.15)
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_minor_locator(NullLocator())
+    else:
+        axes.set_ylim(0, high * 1.05 if high > 0 else 1)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+
+
+def label_ends(axes: Axes, ends: Mapping[str, float], worn: Mapping[str, Trait], theme: Theme) -> None:
+    """Each strategy's name right of the axes at its last value, moved apart where names would touch."""
+    scale = axes.transScale + axes.transLimits
+    heights = {label: float(scale.transform((0, y))[1]) for label, y in ends.items() if y == y}
+    axes_height_pt = axes.get_window_extent().height * 72 / root(axes).dpi
+    order = sorted(heights, key=lambda label: heights[label])
+    places = spread([heights[label] for label in order], _LABEL_GAP_PT / axes_height_pt)
+    for label, place in zip(order, places, strict=True):
+        trait, heights_drawn = worn[label], [heights[label], place, place]
+        axes.plot([1.003, 1.017, 1.025], heights_drawn, color=trait.colour, linestyle=trait.dash,
+                  linewidth=trait.width_pt, transform=axes.transAxes, clip_on=False)  # fmt: skip
+        write(axes, 1.032, place, chart_label(label), theme.ink)
+
+
+def key_row(axes: Axes, entries: Sequence[tuple[Line2D, str]], theme: Theme) -> None:
+    """A legend in one row above the axes, right aligned, whatever the texts hold."""
+    boxes: list[Artist] = []
+    for mark, text in entries:
+        area = DrawingArea(9, 7)
+        area.add_artist(mark)
+        props = {"fontsize": FONT_PT, "color": theme.muted, "parse_math": False}
+        boxes.append(HPacker(children=[area, TextArea(chart_label(text), textprops=props)], pad=0, sep=3))
+    packed = HPacker(children=boxes, pad=0, sep=12)
+    axes.add_artist(AnchoredOffsetbox("lower right", child=packed, frameon=False, pad=0, borderpad=0.4,
+                                      bbox_to_anchor=(1, 1), bbox_transform=axes.transAxes))  # fmt: skip
+
+
+def right_margin(labels: Sequence[str]) -> float:
+    """Where the axes must end so that the longest of these names fits beside them."""
+    longest = max((len(chart_label(label)) for label in labels), default=0)
+    return 1 - (longest * CHARACTER_PT + _LEADER_PT) / (WIDTH_IN * 72)
+
+
+def left_margin(labels: Sequence[str]) -> float:
+    """Where the axes must begin so that the longest of these names fits before them."""
+    longest = max((len(chart_label(label)) for label in labels), default=0)
+    return (longest * CHARACTER_PT + _LEADER_PT) / (WIDTH_IN * 72)
+
+
+def root(axes: Axes) -> Figure:
+    """The figure the axes belong to."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None  # noqa: S101 - only axes taken out of their figure have none
+    return figure
+
+
+def nothing_to_draw(theme: Theme, why: str) -> Figure:
+    """A low figure that says in words why it is empty."""
+    figure = new_figure(theme, 1.0, right=0.98)
+    figure.axes[0].set_axis_off()
+    write(figure.axes[0], 0.5, 0.5, why, theme.muted, ha="center")
+    return figure
+
+
+def svg(draw: Draw, section: Section, theme: Theme, salt: str) -> str:
+    """An `<svg>` element, the same bytes each time. `salt` keeps the ids of several in one page apart.
+
+    Text stays text: it can be searched, copied and read aloud, and takes the font of the page.
+    """
+    out = io.StringIO()
+    with _settings(salt):
+        draw(section, theme).savefig(out, format="svg", metadata=_NO_METADATA)
+    text = out.getvalue()
+    return _GROUP_ID.sub("<g", text[text.index("<svg") :])
+
+
+def png(draw: Draw, section: Section, theme: Theme) -> bytes:
+    """The same figure as pixels, for pages that show no SVG."""
+    out = io.BytesIO()
+    with _settings("png"):
+        figure = draw(section, theme)
+        FigureCanvasAgg(figure)
+        figure.savefig(out, format="png", dpi=_PNG_DPI, metadata={"Software": None})
+    return out.getvalue()
+
+
+@contextmanager
+def _settings(salt: str) -> Iterator[None]:
+    """Matplotlib's own defaults, not those of the machine's matplotlibrc."""
+    ours: dict[Any, str] = {"svg.hashsalt": f"compactbench/{salt}", "svg.fonttype": "none", "backend": "agg"}
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(ours)
+        # A label in a script DejaVu lacks: a browser draws it in another font, a PNG shows boxes.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield

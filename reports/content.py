@@ -1,0 +1,88 @@
+"""All that one section of the report says, before it is set as HTML or Markdown."""
+
+from dataclasses import dataclass
+
+from reports import detail_tables, method
+from reports.cautions import Caution, cautions
+from reports.charts.registry import CHARTS, Chart
+from reports.findings import along_the_front, answers
+from reports.limits import limits
+from reports.load import Section
+from reports.phrases import Sentence, Verbatim
+from reports.tables import Cell, Table, summary
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A chart of this section; `stem` names its files and holds no text from results."""
+
+    chart: Chart
+    stem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The parts of one section in the order they are read."""
+
+    section: Section
+    anchor: str
+    title: Sentence
+    description: str
+    facts: Sentence
+    cautions: tuple[Caution, ...]
+    answers: tuple[Sentence, ...]
+    front: tuple[Sentence, ...]
+    summary: Table
+    strategies: tuple[tuple[Verbatim, Verbatim], ...]
+    pictures: tuple[Picture, ...]
+    compactions: tuple[Table, ...]
+    probes: tuple[Table, ...]
+    decisions: Table | None
+    forecasts: Table | None
+    details: Table
+    method: tuple[tuple[str, Sentence], ...]
+    options: tuple[tuple[Sentence, Verbatim], ...]
+    limits: tuple[Sentence, ...]
+    command: Verbatim
+
+
+def contents(found: tuple[Section, ...]) -> tuple[Content, ...]:
+    """One content a section; files are prefixed with the section's number where there are several."""
+    return tuple(_content(s, i, f"s{i}-" if len(found) > 1 else "") for i, s in enumerate(found, 1))
+
+
+def shorten(table: Table, ends: int) -> Table:
+    """The first and last `ends` rows, and between them how many were left out."""
+    left_out = len(table.rows) - 2 * ends
+    if left_out <= 1:
+        return table
+    gap = (Cell(f"… {left_out:,} more"),)
+    rows = (*table.rows[:ends], gap, *table.rows[-ends:])
+    return Table(table.columns, rows, table.note, table.title)
+
+
+def _content(section: Section, number: int, prefix: str) -> Content:
+    m = section.manifest
+    summaries = {run.manifest.strategy: run.manifest.strategy_summary for run in reversed(section.runs)}
+    return Content(
+        section=section,
+        anchor=f"section-{number}",
+        title=Sentence((Verbatim(m.scenario), " on ", Verbatim(m.format), f", {m.mode}")),
+        description=m.description,
+        facts=method.facts(section),
+        cautions=cautions(section),
+        answers=answers(section),
+        front=along_the_front(section),
+        summary=summary(section),
+        strategies=tuple((Verbatim(s), Verbatim(summaries[s])) for s in section.strategies),
+        pictures=tuple(Picture(chart, f"{prefix}{chart.id}") for chart in CHARTS),
+        compactions=detail_tables.compactions(section),
+        probes=detail_tables.probes(section),
+        decisions=detail_tables.decisions(section),
+        forecasts=detail_tables.forecasts(section),
+        details=detail_tables.details(section),
+        method=method.method(section),
+        options=method.effective_options(section),
+        limits=limits(section),
+        command=method.reproduce(section),
+    )

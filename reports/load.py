@@ -1,0 +1,200 @@
+"""Runs turned into what the report draws from: one `Section` per comparable group, and tidy frames."""
+
+import types
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, Union, get_args, get_origin
+
+import numpy as np
+import pandas as pd
+
+from bench.metrics import BASELINE, Row, rows, run_figures, usable
+from bench.results import CompactionRecord, Manifest, ObserveRecord, QueryRecord, RunResult
+
+RUN_COLUMNS = ("run_id", "scenario", "workload", "format", "mode", "strategy", "repetition")
+_IN_FORCE = {"strategy": "strategy_in_force"}  # of a decision: a switch may have changed it during the run
+RunKey = tuple[str, int]  # suite and repetition: runs that ran close together and may be paired
+
+
+@dataclass(frozen=True)
+class Section:
+    """All runs of one scenario, workload, format and mode; strategies in the order they first ran.
+
+    Frames hold usable runs only (finished, content not found to differ), those with timings leave out
+    perturbed ones too. A failed probe is NaN: a gap, never 0.
+    """
+
+    rows: tuple[Row, ...]
+    runs: tuple[RunResult, ...]
+
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        return tuple(row.strategy for row in self.rows)
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the runs share, read from the first of them."""
+        return self.runs[0].manifest
+
+    @cached_property
+    def usable_runs(self) -> tuple[RunResult, ...]:
+        """Runs whose exact figures count."""
+        return tuple(run for run in self.runs if usable(run))
+
+    @cached_property
+    def timed_runs(self) -> tuple[RunResult, ...]:
+        """Runs whose timings count."""
+        return tuple(run for run in self.usable_runs if run.end is not None and not run.end.perturbed)
+
+    @cached_property
+    def first_runs(self) -> Mapping[str, RunResult]:
+        """The first usable repetition of each strategy that has one."""
+        found: dict[str, RunResult] = {}
+        for run in sorted(self.usable_runs, key=lambda r: (r.manifest.suite_id, r.manifest.repetition)):
+            found.setdefault(run.manifest.strategy, run)
+        return {label: found[label] for label in self.strategies if label in found}
+
+    @cached_property
+    def figures(self) -> Mapping[str, Mapping[RunKey, Mapping[str, float | None]]]:
+        """Every metric of every usable run, by strategy, then by suite and repetition."""
+        made: dict[str, dict[RunKey, Mapping[str, float | None]]] = {label: {} for label in self.strategies}
+        for run in self.usable_runs:
+            key = (run.manifest.suite_id, run.manifest.repetition)
+            made[run.manifest.strategy][key] = run_figures(run)
+        return made
+
+    @cached_property
+    def cost_metric(self) -> str:
+        """Process CPU seconds; wall seconds where no CPU was recorded, as in simulation."""
+        has_cpu = any(row.values["compaction_cpu_s"] for row in self.rows)
+        return "compaction_cpu_s" if has_cpu else "compaction_s"
+
+    @cached_property
+    def latency(self) -> pd.DataFrame:
+        """The primary probe at its cadence: wall_s, planning_s, execution_s over at_s."""
+        found = frame(self.timed_runs, QueryRecord)
+        found = found[found["primary"].astype(bool) & (found["when"] == "cadence")].reset_index(drop=True)
+        timings = ["wall_s", "planning_s", "execution_s"]
+        found[timings] = found[timings].astype(float).mask(found["status"] != "ok")
+        return found
+
+    @cached_property
+    def observations(self) -> pd.DataFrame:
+        """The table after each commit and compaction, in order; `place` tells those of one instant apart."""
+        found = frame(self.usable_runs, ObserveRecord)
+        found["place"] = found.groupby(["run_id", "at_s"]).cumcount()
+        return found
+
+    @cached_property
+    def compactions(self) -> pd.DataFrame:
+        """Every compaction of every usable run, in order."""
+        return frame(self.usable_runs, CompactionRecord)
+
+    @cached_property
+    def file_sizes(self) -> Mapping[str, Mapping[int, int]]:
+        """Live data files at the end of each strategy's first usable run: lower bound in bytes -> count."""
+        ends = {label: run.end for label, run in self.first_runs.items()}
+        return {label: dict(end.file_sizes) for label, end in ends.items() if end is not None}
+
+    def paired(self, metric: str, a: str, b: str) -> tuple[list[float | None], list[float | None]]:
+        """One metric of two strategies, run by run of the same suite and repetition."""
+        shared = [key for key in self.figures[a] if key in self.figures[b]]
+        return ([self.figures[a][k][metric] for k in shared], [self.figures[b][k][metric] for k in shared])
+
+    def row(self, strategy: str) -> Row:
+        """The figures of one strategy. Raises KeyError for a label that did not run."""
+        return {row.strategy: row for row in self.rows}[strategy]
+
+    @property
+    def baseline(self) -> Row | None:
+        """The row of `never`, where it ran and gave a latency."""
+        found = [r for r in self.rows if r.strategy == BASELINE and r.values["query_mean_s"] is not None]
+        return found[0] if found else None
+
+
+def sections(runs: Iterable[RunResult]) -> tuple[Section, ...]:
+    """One section per scenario, workload, format and mode, in the order of their names."""
+    everything = tuple(runs)
+    made: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows(everything):
+        made.setdefault((row.scenario, row.workload, row.format, row.mode), []).append(row)
+    return tuple(
+        Section(tuple(made[place]), tuple(run for run in everything if _place(run.manifest) == place))
+        for place in sorted(made)
+    )
+
+
+def band(found: pd.DataFrame, value: str) -> Mapping[str, pd.DataFrame]:
+    """Median, low and high over the runs of each strategy, by at_s (and `place` where there is one)."""
+    keys = ["at_s", "place"] if "place" in found else ["at_s"]
+    return {
+        str(label): part.groupby(keys)[value].agg(["median", "min", "max"]).reset_index()
+        for label, part in found.groupby("strategy", sort=False)
+    }
+
+
+def cumulative(section: Section, value: str, runs: Sequence[RunResult]) -> Mapping[str, pd.DataFrame]:
+    """The running total of a compaction figure as a step function: median, min and max over `runs`."""
+    totals: dict[str, list[pd.Series[float]]] = {}
+    grid = np.unique([0.0, section.manifest.duration_s, *section.compactions["at_s"].astype(float)])
+    for run in runs:
+        made = run.of(CompactionRecord)
+        sums = np.concatenate([[0.0], np.cumsum([float(getattr(c, value)) for c in made])])
+        steps = sums[np.searchsorted([c.at_s for c in made], grid, side="right")]
+        totals.setdefault(run.manifest.strategy, []).append(pd.Series(steps, index=grid))
+    return {label: _spread(found) for label, found in totals.items()}
+
+
+def _spread(series: list["pd.Series[float]"]) -> pd.DataFrame:
+    side_by_side = pd.concat(series, axis=1)
+    made = {
+        "median": side_by_side.median(axis=1),
+        "min": side_by_side.min(axis=1),
+        "max": side_by_side.max(axis=1),
+    }
+    return pd.DataFrame(made).rename_axis("at_s").reset_index()
+
+
+def frame(runs: Iterable[RunResult], kind: type[Any]) -> pd.DataFrame:
+    """The records of one kind as a tidy frame, one line a record, with the columns that name the run.
+
+    The columns are there even when there is no record.
+    """
+    fields = _columns(kind)
+    lines = [
+        {**_run_columns(run.manifest), **{column: getattr(record, name) for name, column in fields.items()}}
+        for run in runs
+        for record in run.of(kind)
+    ]
+    return pd.DataFrame(lines, columns=[*RUN_COLUMNS, *fields.values()])
+
+
+def column_types(kind: type[Any]) -> dict[str, type]:
+    """The plain type of each column a record adds to its frame; anything structured counts as `dict`."""
+    return {
+        column: _plain_type(kind.model_fields[name].annotation) for name, column in _columns(kind).items()
+    }
+
+
+def _columns(kind: type[Any]) -> dict[str, str]:
+    """Field -> column; a field of a record that has the name of a run's column gets one of its own."""
+    is_record = "kind" in kind.model_fields
+    renamed = _IN_FORCE if is_record else {}
+    return {name: renamed.get(name, name) for name in kind.model_fields if name != "kind"}
+
+
+def _plain_type(annotation: Any) -> type:
+    if get_origin(annotation) in (Union, types.UnionType):
+        return _plain_type(next(part for part in get_args(annotation) if part is not type(None)))
+    if annotation in (bool, int, float, str):
+        return annotation  # type: ignore[no-any-return]
+    return str if get_origin(annotation) is Literal else dict
+
+
+def _run_columns(manifest: Manifest) -> dict[str, Any]:
+    return {name: getattr(manifest, name) for name in RUN_COLUMNS}
+
+
+def _place(manifest: Manifest) -> tuple[str, ...]:
+    return (manifest.scenario, manifest.workload, manifest.format, manifest.mode)

@@ -1,0 +1,40 @@
+"""Result folders the report tests share, built once."""
+
+import pytest
+from result_builder import build_results
+
+from bench.results import load_runs
+from reports.load import sections
+
+HOSTILE = {
+    "never": None,
+    "<script>alert(1)</script>": 2,
+    "=HYPERLINK(1)|`x`": 3,
+    "$\\frac{1}{2}$_a_": 4,
+    "x" * 300: 5,
+    "_\u202e\x01日本\nline": 6,
+}
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory):
+    """Four strategies, three repetitions, 60 commits."""
+    return load_runs(build_results(tmp_path_factory.mktemp("normal")))
+
+
+@pytest.fixture(scope="session")
+def section(runs):
+    return sections(runs)[0]
+
+
+@pytest.fixture(scope="session")
+def hostile_runs(tmp_path_factory):
+    """Everything a results file may hold that could end a cell, a tag, a formula or a line."""
+    folder = tmp_path_factory.mktemp("hostile")
+    bad = "</pre><img src=x onerror=alert(1)> | `b` http://evil.example"
+    fields = {
+        "description": bad, "notes": {bad: bad}, "options": {bad: bad}, "versions": {"format": bad},
+        "machine": {"cpu": bad, "cores": 2, "ram_bytes": 1}, "primary_probe": bad,
+    }  # fmt: skip
+    fate = {("<script>alert(1)</script>", 1): "failed"}
+    return load_runs(build_results(folder, HOSTILE, repetitions=2, ticks=12, fate=fate, **fields))

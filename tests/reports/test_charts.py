@@ -1,0 +1,139 @@
+import xml.etree.ElementTree as ET
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.colors import to_rgb
+from result_builder import build_results
+
+from bench.results import load_runs
+from reports.charts.canvas import png, svg
+from reports.charts.placing import beside, spread
+from reports.charts.registry import CHARTS
+from reports.load import sections
+from reports.theme import DARK, LIGHT, chart_label, traits
+
+EACH = pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.id)
+
+
+@pytest.fixture(scope="module")
+def odd_sections(tmp_path_factory, hostile_runs):
+    """Results that leave charts with little, nothing or strange things to draw."""
+
+    def section(**how):
+        return sections(load_runs(build_results(tmp_path_factory.mktemp("odd"), **how)))[0]
+
+    return (
+        section(repetitions=1, strategies={"every-1min": 1}, ticks=1),
+        section(repetitions=1, strategies={"never": None}, ticks=5, deletes=True),
+        section(repetitions=1, ticks=6, fate={("never", 1): "failed", ("every-1min", 1): "failed"}),
+        section(repetitions=1, strategies={"never": None}, ticks=4, fate={("never", 1): "cut off"}),
+        section(repetitions=1, ticks=6, fate={("every-1min", 1): "perturbed"}),
+        sections(hostile_runs)[0],
+    )  # fmt: skip
+
+
+@EACH
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_chart_draws_in_both_themes_on_its_background(chart, theme, section):
+    drawn = svg(chart.draw, section, theme, "test")
+    ET.fromstring(drawn)
+    assert theme.background in drawn
+
+
+@EACH
+def test_chart_draws_odd_results_without_a_warning(chart, odd_sections):
+    for section in odd_sections:
+        ET.fromstring(svg(chart.draw, section, LIGHT, "test"))
+
+
+@EACH
+def test_chart_is_the_same_bytes_each_time(chart, section):
+    assert svg(chart.draw, section, LIGHT, "test") == svg(chart.draw, section, LIGHT, "test")
+
+
+def test_chart_as_png_shows_scripts_its_font_lacks_without_a_warning(hostile_runs):
+    assert png(CHARTS[0].draw, sections(hostile_runs)[0], LIGHT).startswith(b"\x89PNG")
+
+
+def test_chart_names_strategies_as_they_are(odd_sections):
+    drawn = svg(CHARTS[1].draw, odd_sections[-1], LIGHT, "test")
+    texts = [
+        "".join(found.itertext()) for found in ET.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")
+    ]
+    assert "$\\frac{1}{2}$_a_" in texts
+    assert "<script>alert(1)</script>" in texts
+    assert all(len(text) < 60 for text in texts)
+
+
+def test_two_charts_of_a_page_share_no_id(section):
+    ids = [
+        {
+            found.get("id")
+            for found in ET.fromstring(svg(chart.draw, section, theme, f"{chart.id}/{theme.name}")).iter()
+        }
+        - {None}
+        for chart in CHARTS
+        for theme in (LIGHT, DARK)
+    ]
+    assert sum(map(len, ids)) == len(set().union(*ids))
+
+
+def _luminance(colour):
+    """Relative luminance as WCAG 2.1 defines it."""
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _contrast(a, b):
+    low, high = sorted((_luminance(a), _luminance(b)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_colours_stand_out_from_their_background(theme):
+    # WCAG 2.1: 4.5 for text, 3 for graphical objects.
+    assert min(_contrast(c, theme.background) for c in (theme.ink, theme.muted)) >= 4.5
+    assert min(_contrast(c, theme.background) for c in (*theme.hues, theme.baseline, theme.alarm)) >= 3
+
+
+def test_never_is_grey_wherever_it_stands():
+    assert (
+        traits(("a", "never"), LIGHT)["never"].colour
+        == traits(("never",), LIGHT)["never"].colour
+        == LIGHT.baseline
+    )
+
+
+def test_strategies_beyond_the_hues_differ_by_their_dash():
+    worn = traits([str(n) for n in range(20)], LIGHT)
+    assert len({(trait.colour, trait.dash) for trait in worn.values()}) == 20
+
+
+def test_chart_label_shortens_in_the_middle():
+    label = chart_label("iceberg-rewrite-data-files-every-10min")
+    assert label == "iceberg-rewri…-every-10min"
+
+
+@given(st.lists(st.floats(0, 1), max_size=12), st.floats(0.01, 0.2))
+def test_spread_keeps_order_and_distance(places, gap):
+    found = spread(sorted(places), gap)
+    assert len(found) == len(places)
+    assert all(b - a >= gap * (1 - 1e-9) for a, b in pairwise(found))
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_spread_moves_nothing_that_has_room(places):
+    far = [index + place / 2 for index, place in enumerate(places)]
+    assert spread(far, 0.4) == pytest.approx(far)
+
+
+def test_names_of_near_points_do_not_touch():
+    one, other = beside([(100, 100), (104, 101)], ["first", "second"], 500)
+    assert (one.side, one.dy) != (other.side, other.dy)
+
+
+def test_a_name_at_the_right_edge_goes_left_of_its_point():
+    (place,) = beside([(490, 100)], ["a long name"], 500)
+    assert place.side == "right"

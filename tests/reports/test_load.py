@@ -1,0 +1,104 @@
+import math
+
+import pytest
+from result_builder import build_results
+
+from bench.results import CommitRecord, DecisionRecord, Manifest, load_runs
+from reports.load import RUN_COLUMNS, band, column_types, cumulative, frame, sections
+
+
+def test_sections_are_one_per_comparable_group(tmp_path):
+    build_results(tmp_path, {"never": None}, repetitions=1, ticks=3)
+    build_results(tmp_path, {"never": None}, repetitions=1, ticks=3, format="delta")
+    build_results(tmp_path, {"never": None}, repetitions=1, ticks=3, scenario="another")
+    found = sections(load_runs(tmp_path))
+    assert [(s.manifest.scenario, s.manifest.format) for s in found] == [
+        ("another", "iceberg"), ("append-small", "delta"), ("append-small", "iceberg"),
+    ]  # fmt: skip
+
+
+def test_sections_keep_the_order_in_which_strategies_ran(section):
+    assert section.strategies == ("never", "every-1min", "every-10min", "every-60min")
+
+
+def test_latency_is_the_primary_probe_at_its_cadence(section):
+    assert len(section.latency) == 4 * 3 * 60
+    assert section.latency["wall_s"].notna().all()
+
+
+def test_band_spans_the_repetitions(section):
+    found = band(section.latency, "wall_s")["never"]
+    assert len(found) == 60
+    assert (found["min"] <= found["median"]).all()
+    assert (found["median"] <= found["max"]).all()
+
+
+def test_runs_that_may_not_be_used_are_in_no_frame(tmp_path):
+    fate = {
+        ("never", 1): "failed",
+        ("never", 2): "cut off",
+        ("never", 3): "differs",
+        ("every-1min", 1): "perturbed",
+    }
+    (found,) = sections(load_runs(build_results(tmp_path, ticks=4, fate=fate)))
+    assert "never" not in found.first_runs
+    assert set(found.observations["strategy"]) == {"every-1min", "every-10min", "every-60min"}
+    assert set(found.latency[found.latency["strategy"] == "every-1min"]["repetition"]) == {2, 3}
+    assert set(found.compactions[found.compactions["strategy"] == "every-1min"]["repetition"]) == {1, 2, 3}
+
+
+def test_pairs_are_the_runs_of_one_repetition(tmp_path):
+    fate = {("never", 2): "failed", ("every-1min", 3): "failed"}
+    (found,) = sections(load_runs(build_results(tmp_path, ticks=4, fate=fate)))
+    a, b = found.paired("query_mean_s", "never", "every-1min")
+    assert len(a) == len(b) == 1  # repetition 1 alone has both
+    assert a[0] == found.figures["never"]["20260105T090000", 1]["query_mean_s"]
+
+
+def test_a_failed_probe_is_a_gap(tmp_path):
+    build_results(tmp_path, {"never": None}, repetitions=1, ticks=3)
+    path = next(tmp_path.rglob("events.jsonl"))
+    path.write_text(
+        path.read_text().replace('"probe": "first-order"', '"status": "failed", "probe": "first-order"', 1)
+    )
+    (found,) = sections(load_runs(tmp_path))
+    assert [math.isnan(v) for v in found.latency["wall_s"]] == [True, False, False]
+
+
+def test_cumulative_ends_at_the_total(section):
+    found = cumulative(section, "written_bytes", section.usable_runs)["every-10min"]
+    assert found["median"].iloc[0] == 0
+    assert found["median"].is_monotonic_increasing
+    assert found["max"].iloc[-1] == max(section.row("every-10min").run_values["bytes_compacted"])
+
+
+def test_cost_falls_back_to_wall_seconds_where_no_cpu_was_recorded(tmp_path):
+    build_results(tmp_path, ticks=10)
+    for path in tmp_path.rglob("events.jsonl"):
+        path.write_text(
+            path.read_text().replace('"cpu_s"', '"executor_cpu_s"').replace(', "executor_cpu_s": 0.1}', "}")
+        )
+    (found,) = sections(load_runs(tmp_path))
+    assert found.cost_metric == "compaction_s"
+
+
+def test_frame_has_its_columns_without_a_record():
+    found = frame((), CommitRecord)
+    assert found.empty
+    assert {*RUN_COLUMNS, "rows", "wall_s"} <= set(found.columns)
+
+
+def test_frame_keeps_the_label_of_the_run_beside_the_one_in_force(runs):
+    assert {"strategy", "strategy_in_force"} <= set(frame(runs[:1], DecisionRecord).columns)
+
+
+def test_column_types_are_plain():
+    found = column_types(Manifest)
+    assert [found[name] for name in ("seed", "duration_s", "mode", "price_per_gb_hour", "options")] == [
+        int, float, str, float, dict,
+    ]  # fmt: skip
+
+
+def test_row_of_an_unknown_strategy_is_an_error(section):
+    with pytest.raises(KeyError):
+        section.row("unheard-of")

@@ -1,0 +1,160 @@
+import csv
+import os
+import re
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from result_builder import build_results
+
+from bench.results import load_runs
+from reports.charts.registry import CHARTS
+from reports.content import shorten
+from reports.csv_files import guarded
+from reports.render import markdown_text, render
+from reports.tables import Cell, Column, Table
+
+GOLDEN = Path(__file__).parent / "golden"
+VOID = {"meta", "img", "br", "link", "input", "hr"}
+
+
+class _Page(HTMLParser):
+    """Tags, attributes and whether every element is closed in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.open, self.text = [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory, hostile_runs):
+    """The folder of a report on hostile results."""
+    return render(hostile_runs, tmp_path_factory.mktemp("report")).parent
+
+
+@pytest.fixture(scope="module")
+def page(report):
+    return _Page((report / "index.html").read_text(encoding="utf-8"))
+
+
+def test_report_writes_page_markdown_charts_and_tables(report):
+    names = {str(path.relative_to(report)) for path in report.rglob("*") if path.is_file()}
+    charts = {f"charts/{chart.id}.{kind}" for chart in CHARTS for kind in ("svg", "png")}
+    tables = {f"tables/{name}.csv" for name in ("summary", "compactions", "decisions", "probes", "files")}
+    assert names == {"index.html", "report.md", *charts, *tables}
+
+
+def test_page_is_well_formed_and_says_what_the_labels_are(page):
+    assert page.open == []
+    text = "".join(page.text)
+    for label in ("<script>alert(1)</script>", "=HYPERLINK(1)|`x`", "$\\frac{1}{2}$_a_", "x" * 300):
+        assert label in text
+
+
+def test_page_runs_and_loads_nothing(page):
+    assert not {"script", "link", "img", "iframe", "object", "embed", "base", "form"} & set(page.tags)
+    assert not [name for name, _ in page.attributes if name.startswith("on")]
+    links = [
+        value for name, value in page.attributes if name in ("href", "src", "xlink:href", "data", "action")
+    ]
+    assert all(value.startswith("#") for value in links)
+    outside = [
+        value for name, value in page.attributes if "://" in (value or "") and not name.startswith("xmlns")
+    ]
+    assert outside == []
+
+
+def test_page_style_loads_nothing(report):
+    text = (report / "index.html").read_text(encoding="utf-8")
+    assert not re.search(r"@import|url\((?!#)", text)
+
+
+def test_page_embeds_both_themes_of_every_chart(report):
+    text = (report / "index.html").read_text(encoding="utf-8")
+    assert text.count('<div class="chart light">') == text.count('<div class="chart dark">') == len(CHARTS)
+
+
+def test_chart_files_stand_alone(report):
+    for path in (report / "charts").glob("*.svg"):
+        ET.parse(path)
+
+
+def test_markdown_keeps_hostile_text_in_its_place(report):
+    text = (report / "report.md").read_text(encoding="utf-8")
+    outside_blocks = re.sub(r"^(`{3,})\n.*?\n\1$", "", text, flags=re.DOTALL | re.MULTILINE)
+    assert not re.search(r"<(?!/?code>)", outside_blocks.replace("\\<", ""))
+    widths = [
+        len(re.findall(r"(?<!\\)\|", line)) for line in outside_blocks.splitlines() if line.startswith("|")
+    ]
+    tables = re.findall(r"(?:^\|.*\n)+", outside_blocks, flags=re.MULTILINE)
+    assert widths
+    for table in tables:
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
+
+
+def test_csv_cells_are_no_formulas(report):
+    for path in (report / "tables").glob("*.csv"):
+        with path.open(newline="", encoding="utf-8") as lines:
+            cells = [cell for row in csv.reader(lines) for cell in row]
+        assert not [cell for cell in cells if cell.startswith(("=", "+", "@", "\t"))]
+    assert "'=HYPERLINK(1)|`x`" in (report / "tables" / "summary.csv").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("value", "expected"), [("-1", "'-1"), (-1.5, -1.5), ("a", "a"), (["=a"], '["=a"]')])
+def test_guarded_leaves_numbers_alone(value, expected):
+    assert guarded(value) == expected
+
+
+def test_a_report_again_is_the_same_bytes(tmp_path, monkeypatch):
+    monkeypatch.setattr("reports.content.CHARTS", CHARTS[:1])  # each chart's own test has the others
+    made = [render(load_runs(GOLDEN / "runs"), tmp_path).read_bytes() for _ in range(2)]
+    assert made[0] == made[1]
+
+
+def test_no_run_is_an_error(tmp_path):
+    with pytest.raises(ValueError, match="no run"):
+        render((), tmp_path / "report")
+
+
+def test_shorten_keeps_both_ends_and_counts_the_rest():
+    long = Table((Column("n"),), tuple((Cell(str(n)), Cell("")) for n in range(9)))
+    kept = shorten(long, 2)
+    assert [row[0].text for row in kept.rows] == ["0", "1", "… 5 more", "7", "8"]
+    assert shorten(long, 4) is long
+
+
+def test_what_a_run_notes_is_not_said_twice(tmp_path):
+    notes = {"clock": "Noted clock.", "keys": "Noted keys.", "storage": "Noted storage."}
+    plain, noted = (
+        markdown_text(load_runs(build_results(tmp_path / name, {"never": None}, 1, 2, notes=given)))
+        for name, given in (("plain", {}), ("noted", notes))
+    )
+    for said in ("Scenario time is virtual", "Keys are handed out", "page cache"):
+        assert said in plain
+        assert said not in noted
+
+
+def test_markdown_of_a_recorded_folder_is_the_golden_one():
+    """Two strategies and two repetitions of six commits with round figures, and one run that failed."""
+    made = markdown_text(load_runs(GOLDEN / "runs"))
+    if os.environ.get("COMPACTBENCH_GOLDEN") == "rewrite":
+        (GOLDEN / "report.md").write_text(made, encoding="utf-8")
+    assert made == (GOLDEN / "report.md").read_text(encoding="utf-8")

@@ -1,0 +1,199 @@
+"""Result folders made by hand: a small seeded imitation of a run, with figures nobody measured.
+
+`build_results` writes a whole suite; `fate` makes single runs fail, stop early, differ or be perturbed.
+"""
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from bench.results import (
+    CommitRecord,
+    CompactionRecord,
+    DecisionRecord,
+    Manifest,
+    ObserveRecord,
+    QueryRecord,
+    RunRecord,
+    TruthRecord,
+)
+
+Fate = Literal["finished", "failed", "cut off", "differs", "perturbed", "unchecked"]
+INTERVAL_TICKS: Mapping[str, int | None] = {
+    "never": None,
+    "every-1min": 1,
+    "every-10min": 10,
+    "every-60min": 60,
+}
+STARTED_UTC = "2026-01-05T09:00:00Z"
+COMMIT_FILES = 8
+FILE_BYTES = 6_000
+
+
+def manifest(strategy: str = "never", repetition: int = 1, **changes: Any) -> Manifest:
+    """A manifest of an append-only run on Iceberg; `changes` replace single fields."""
+    fields: dict[str, Any] = {
+        "run_id": f"20260105T090000-iceberg-real-s{repetition}-{strategy}-r{repetition}",
+        "suite_id": "20260105T090000", "started_utc": STARTED_UTC, "scenario": "append-small",
+        "scenario_hash": "5c3a", "description": "A commit a minute of eight small files.",
+        "workload": "append", "format": "iceberg", "mode": "real", "strategy": strategy,
+        "strategy_summary": f"rules of {strategy}", "repetition": repetition, "position": repetition,
+        "seed": 42, "duration_s": 3600.0, "commit_interval_s": 60.0,
+        "target_file_size_bytes": 128 * 2**20, "primary_probe": "first-order", "probe_every_s": 60.0,
+        "memory_bytes": 2 * 10**9, "change_log_hash": "9e1b", "verify": "end",
+        "versions": {"python": "3.11.9", "java": "17.0.12", "spark": "3.5.8", "format": "1.9.2"},
+        "machine": {"cpu": "Example CPU", "cores": 2, "ram_bytes": 8 * 2**30, "system": "Linux"},
+        "git": {"commit": "0123456789abcdef", "dirty": False},
+        "options": {"spark": {"spark.master": "local[2]"}, "table": {"format-version": "2"}},
+        "notes": {"cache": "The page cache is warm.", "fsync": "Files are not forced to disk."},
+        "scenario_text": {"seed": 42, "duration": "60min"},
+    }  # fmt: skip
+    return Manifest(**{**fields, **changes})
+
+
+def write_run(folder: Path, run_manifest: Manifest, records: Sequence[Any]) -> Path:
+    """One run folder as a worker leaves it; returns it."""
+    folder.mkdir(parents=True)
+    (folder / "manifest.json").write_text(run_manifest.model_dump_json(indent=1))
+    lines = [{"kind": r.kind, **r.model_dump(mode="json", exclude_defaults=True)} for r in records]
+    (folder / "events.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return folder
+
+
+def build_results(
+    folder: Path,
+    strategies: Mapping[str, int | None] | None = None,
+    repetitions: int = 3,
+    ticks: int = 60,
+    fate: Mapping[tuple[str, int], Fate] | None = None,
+    deletes: bool = False,
+    **changes: Any,
+) -> Path:
+    """A suite under `folder`: each strategy compacts everything after so many ticks (None: never)."""
+    chosen = INTERVAL_TICKS if strategies is None else strategies
+    for repetition in range(1, repetitions + 1):
+        for index, (label, interval) in enumerate(chosen.items()):
+            position = (repetition - 1) * len(chosen) + index
+            fields = {
+                "position": position,
+                "duration_s": 60.0 * ticks,
+                "strategy_summary": _summary(interval),
+                **changes,
+            }
+            made = manifest(label, repetition, **fields).model_copy(update={"run_id": f"run-{position:03d}"})
+            run = _Run(made, interval, random.Random(f"{made.seed}/{position}"), 3 if deletes else 0)
+            ending = (fate or {}).get((label, repetition), "finished")
+            write_run(
+                folder / made.scenario / f"run-{made.format}-{position:03d}", made, run.records(ticks, ending)
+            )
+    return folder
+
+
+def _summary(interval: int | None) -> str:
+    return "no rules" if interval is None else f"every {interval} min: rewrite all files"
+
+
+@dataclass
+class _Run:
+    """One table as a handful of numbers."""
+
+    manifest: Manifest
+    interval: int | None
+    random: random.Random
+    delete_files: int
+    files: int = 0
+    deletes: int = 0
+    rows: int = 0
+    live_bytes: int = 0
+    storage_bytes: int = 0
+    tick: int = 0
+    made: list[Any] = field(default_factory=list)
+
+    def records(self, ticks: int, ending: Fate) -> list[Any]:
+        for self.tick in range(1, ticks + 1):
+            self._commit()
+            self._probe("cadence")
+            if self.interval is not None:
+                self._decide(self.tick % self.interval == 0)
+            if ending in ("failed", "cut off") and self.tick == ticks // 2:
+                break
+        return [*self.made, *self._ending(ending)]
+
+    def _step(self, wall_s: float) -> dict[str, Any]:
+        noisy_s = round(wall_s * self.random.lognormvariate(0, 0.05), 4)
+        return {"tick": self.tick, "at_s": 60.0 * self.tick, "written_utc": STARTED_UTC,
+                "wall_s": noisy_s, "cpu_s": round(noisy_s * 1.6, 4)}  # fmt: skip
+
+    def _commit(self) -> None:
+        size_bytes = COMMIT_FILES * FILE_BYTES + self.random.randrange(500)
+        self.files, self.deletes = self.files + COMMIT_FILES, self.deletes + self.delete_files
+        self.rows, self.live_bytes = self.rows + 400, self.live_bytes + size_bytes
+        self.storage_bytes += size_bytes + 9_000
+        self.made.append(CommitRecord(
+            **self._step(0.4), rows=400, ingested_bytes=size_bytes - 4_000, files_count=COMMIT_FILES,
+            delta_files_count=self.delete_files, committed_bytes=size_bytes, metadata_bytes=9_000,
+            metadata_files_count=3, executor_cpu_s=0.1))  # fmt: skip
+        self._observe("commit")
+
+    def _observe(self, after: Literal["commit", "compaction"]) -> None:
+        self.made.append(ObserveRecord(
+            **self._step(0.02), after=after, data_files_count=self.files, delta_files_count=self.deletes,
+            live_bytes=self.live_bytes, rows=self.rows, storage_bytes=self.storage_bytes,
+            metadata_storage_bytes=9_000 * self.tick))  # fmt: skip
+
+    def _probe(self, when: Literal["cadence", "before", "after"]) -> float:
+        for probe, factor in (("first-order", 1.0), ("revenue-by-day", 2.5)):
+            step = self._step(factor * (0.06 + 0.0006 * self.files + 0.0009 * self.deletes))
+            self.made.append(QueryRecord(
+                **step, probe=probe, primary=factor == 1.0, when=when,
+                planning_s=round(step["wall_s"] * 0.3, 4), execution_s=round(step["wall_s"] * 0.7, 4),
+                files_count=self.files, delta_files_count=self.deletes, metadata_files_count=2 + self.tick,
+                live_bytes=self.live_bytes, opened_bytes=self.live_bytes + 2_000 * self.files))  # fmt: skip
+        return float(self.made[-2].wall_s)
+
+    def _decide(self, due: bool) -> None:
+        self.made.append(DecisionRecord(
+            **self._step(0.001), status="planned" if due else "not_due", rule=0,
+            strategy=self.manifest.strategy, trigger=f"Every({60 * (self.interval or 0)})",
+            planner="RewriteAll", reason="small_files" if due else None,
+            actions=["rewrite all"] if due else []))  # fmt: skip
+        if due:
+            self._compact()
+
+    def _compact(self) -> None:
+        before_s, before = self._probe("before"), self.files + self.deletes
+        step = self._step(1.1 + 0.004 * before)
+        self.files, self.deletes, self.storage_bytes = 1, 0, self.storage_bytes + self.live_bytes
+        position = len(self.made)
+        self._observe("compaction")
+        after_s = self._probe("after")
+        self.made.insert(position, CompactionRecord(
+            **step, reason="small_files", actions=["rewrite all"], scheduled_at_s=60.0 * self.tick,
+            files_before_count=before, files_after_count=1, live_before_bytes=self.live_bytes,
+            live_after_bytes=self.live_bytes, files_in_count=before, files_out_count=1,
+            read_bytes=self.live_bytes, written_bytes=self.live_bytes, metadata_bytes=9_000,
+            metadata_files_count=3, executor_cpu_s=step["cpu_s"] / 3, query_before_s=before_s,
+            query_after_s=after_s,
+            forecast={"files_in_count": before, "written_bytes": self.live_bytes}))  # fmt: skip
+
+    def _ending(self, ending: Fate) -> list[Any]:
+        if ending == "cut off":
+            return []
+        if ending == "failed":
+            return [RunRecord(**self._step(0), status="failed", error="boom: <the disk> is full")]
+        found = self.rows - (ending == "differs")
+        truth = TruthRecord(**self._step(0.2), expected_rows=self.rows, found_rows=found, expected_hash="a1",
+                            found_hash="a1" if ending != "differs" else "b2")  # fmt: skip
+        status = {"status": "equal"}
+        if ending == "differs":
+            status = {"status": "differs", "differences": ["order_id=7: missing"]}
+        truth = truth.model_copy(update=status)
+        small, large = self.files - (self.interval is not None), int(self.interval is not None)
+        sizes = [(4096, small), (2**20, large)]
+        end = RunRecord(**self._step(0), status="finished", loop_s=100.0, measured_s=95.0, observe_s=3.0,
+                        own_s=2.0, perturbed=ending == "perturbed",
+                        file_sizes=[s for s in sizes if s[1] > 0])  # fmt: skip
+        return [end] if ending == "unchecked" else [truth, end]
