@@ -131,6 +131,11 @@ def overlapped_commits(f: RunFigures) -> float | None:
     return longest_s / f.run.manifest.commit_interval_s
 
 
+def duty_cycle(f: RunFigures) -> float:
+    """Compaction seconds for each second of scenario time; above 1 no compactor keeps up."""
+    return total(c.wall_s for c in f.compactions) / f.run.manifest.duration_s
+
+
 def metadata_bytes(f: RunFigures) -> float:
     """Metadata bytes written by the stream, compactions and maintenance."""
     return (

@@ -9,11 +9,12 @@ from itertools import groupby
 from typing import Any, Literal
 
 from bench import figures as fig
+from bench.errors import ResultSchemaError
 from bench.figures import RunFigures, mean, percentile, ratio, total
 from bench.results import QueryRecord, RunResult, TruthRecord
 
 BASELINE = "never"
-Unit = Literal["s", "ratio", "bytes", "count", "GB-hours", "passes", "money"]
+Unit = Literal["s", "ratio", "share", "bytes", "count", "GB-hours", "passes", "money"]
 Content = Literal["equal", "differs", "unchecked"]
 
 
@@ -117,14 +118,16 @@ METRICS: tuple[Metric, ...] = (
     Metric("payback_passes", "passes", "lower", False,
            "compaction seconds / (mean query of `never` - mean query): how many probes repay the compaction",
            lambda f: None),  # needs the runs of `never`: `rows` fills it in
-    Metric("degradation_rate", "ratio", "lower", False,
+    Metric("degradation_rate", "share", "lower", False,
            "mean relative change between medians of successive blocks of 10 probes (LST-Bench's S_DR)",
            _latency(fig.degradation_rate)),
     Metric("gb_hours", "GB-hours", "lower", False,
            "memory of the compacting process x compaction hours", fig.gb_hours),
-    Metric("overlapped_commits", "count", "lower", False,
+    Metric("overlapped_commits", "ratio", "lower", False,
            "longest compaction / commit interval; above 1 a real stream would have committed meanwhile",
            fig.overlapped_commits),
+    Metric("duty_cycle", "share", "lower", False,
+           "wall seconds of all compactions / scenario seconds", fig.duty_cycle),
     Metric("storage_requests", "count", "lower", True,
            "files opened and written by commits, compactions and the primary probe", fig.storage_requests),
     Metric("storage_request_model_s", "s", "lower", True,
@@ -139,10 +142,10 @@ METRIC_BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRIC
 class Row:
     """All runs of one scenario, workload, format, mode and strategy.
 
-    `values` are means over the runs whose figures may be used; `run_values` has each of those
-    runs' value, by repetition. `probes` has latency and work of each probe. `runs` counts the
-    finished runs, `failed` those that failed (content that differs included), `interrupted` those
-    that were cut off; neither of the latter gives figures.
+    `runs` counts those whose figures are used: they finished, and their content did not differ.
+    `values` are means over them (`payback_passes` is of the means), `run_values` has each one's
+    value, by repetition, `probes` has latency and work of each probe. `failed` and `interrupted`
+    count repetitions that failed or were cut off and have not been made up for since.
     """
 
     scenario: str
@@ -187,7 +190,10 @@ def run_figures(run: RunResult) -> dict[str, float | None]:
 
 
 def rows(runs: Iterable[RunResult]) -> tuple[Row, ...]:
-    """One row per scenario, workload, format, mode and strategy, in the order the strategies first ran."""
+    """One row per scenario, workload, format, mode and strategy, in the order the strategies first ran.
+
+    Raises ResultSchemaError when runs that fall into one row were not of the same definition and stream.
+    """
     ordered = sorted(runs, key=_group_key)
     made = [_row(tuple(group)) for _, group in groupby(ordered, key=_group_key)]
     by_key = {(*_place(row), row.strategy): row for row in made}
@@ -209,16 +215,34 @@ def _place(row: Row) -> tuple[str, ...]:
     return (row.scenario, row.workload, row.format, row.mode)
 
 
+def _repetition(run: RunResult) -> tuple[str, int]:
+    """What a repetition is made up for by: the same one in the same results folder."""
+    return (str(run.folder.parent), run.manifest.repetition)
+
+
+def _check_alike(runs: Sequence[RunResult]) -> None:
+    for field in ("scenario_hash", "change_log_hash", "strategy_hash"):
+        found = {getattr(run.manifest, field): run.folder for run in runs}
+        if len(found) > 1:
+            one, other = list(found.values())[:2]
+            raise ResultSchemaError(
+                f"{one} and {other}: runs of strategy {runs[0].manifest.strategy!r} differ in {field}: they "
+                "must not be pooled; give the results of one definition only"
+            )
+
+
 def _row(runs: tuple[RunResult, ...]) -> Row:
+    _check_alike(runs)
     used = sorted((run for run in runs if usable(run)), key=lambda run: run.manifest.repetition)
+    made = {_repetition(run) for run in used}
     per_run = [run_figures(run) for run in used]
     run_values = {m.name: tuple(values[m.name] for values in per_run) for m in METRICS}
     scenario, workload, table_format, mode, strategy = _group_key(runs[0])
     return Row(
         scenario, workload, table_format, mode, strategy,
-        runs=sum(run.finished for run in runs),
-        failed=sum(run.end is not None and not usable(run) for run in runs),
-        interrupted=sum(run.end is None for run in runs),
+        runs=len(used),
+        failed=len({_repetition(run) for run in runs if run.end is not None} - made),
+        interrupted=len({_repetition(run) for run in runs if run.end is None} - made),
         perturbed=sum(run.end is not None and run.end.perturbed for run in runs),
         content=_content(runs),
         repetitions=tuple(run.manifest.repetition for run in used),
@@ -270,7 +294,8 @@ def _with_payback(row: Row, baseline: Row | None) -> Row:
     paid = tuple(_payback(cost, never_s, query) for cost, query in zip(costs, queries, strict=True))
     filled = {name: getattr(row, name) for name in row.__slots__}
     filled["run_values"] = {**row.run_values, "payback_passes": paid}
-    filled["values"] = {**row.values, "payback_passes": _mean_of_known(paid)}
+    of_means = _payback(row.values["compaction_s"], never_s, row.values["query_mean_s"])
+    filled["values"] = {**row.values, "payback_passes": of_means}
     return Row(**filled)
 
 

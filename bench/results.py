@@ -252,7 +252,7 @@ def load_runs(*folders: Path) -> tuple[RunResult, ...]:
                 f"{folder}: no such folder; give the --out folder of a `compactbench run`"
             )
         manifests = sorted(path for depth in ("", "*/", "*/*/") for path in folder.glob(f"{depth}{MANIFEST}"))
-        runs = [load_run(path.parent) for path in manifests if (path.parent / EVENTS).exists()]
+        runs = [load_run(path.parent) for path in manifests]
         if not runs:
             raise ResultSchemaError(
                 f"{folder}: holds no runs; `compactbench run SCENARIO --out {folder}` makes some"
@@ -288,7 +288,7 @@ def _load_manifest(path: Path) -> Manifest:
 
 
 def _load_records(path: Path) -> Iterator[Any]:
-    lines = path.read_bytes().split(b"\n")
+    lines = path.read_bytes().split(b"\n") if path.exists() else []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

@@ -35,12 +35,6 @@ def cautions(section: Section) -> tuple[Caution, ...]:
     return tuple(sorted(found, key=lambda caution: not caution.is_grave))
 
 
-def duty_cycle(section: Section, strategy: str) -> float | None:
-    """Compaction seconds for each second of scenario time; above 1 no compactor keeps up."""
-    seconds = section.row(strategy).values["compaction_s"]
-    return None if seconds is None else seconds / section.manifest.duration_s
-
-
 def _name(run: RunResult) -> Sentence:
     return say(Verbatim(run.manifest.strategy), f" (repetition {run.manifest.repetition})")
 
@@ -127,7 +121,7 @@ def _long(section: Section) -> Iterator[Caution]:
         said = ": the longest compaction outlasts the time between two commits; a real stream would go on."
         yield Caution(False, listed(overlapping) + say(said))
     for label in section.strategies:
-        share = duty_cycle(section, label) or 0
+        share = section.row(label).values["duty_cycle"] or 0
         if share > BUSY_ABOVE:
             said = f" compacts for {format_percent(share)} of the scenario's time and would hardly keep up."
             yield Caution(False, say(Verbatim(label), said))

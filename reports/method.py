@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from bench.results import CommitRecord, Manifest, RunResult
-from reports.cautions import duty_cycle
 from reports.load import Section
 from reports.phrases import Sentence, Verbatim, joined, say
 from reports.text import format_bytes, format_duration, format_percent
@@ -148,7 +147,10 @@ def _origin(section: Section) -> Iterator[Entry]:
     yield "Hashes", say("scenario ", *_hashes(scenario), "; change log ", *_hashes(log))
     target = format_bytes(m.target_file_size_bytes)
     yield "Compactor", say(f"{format_bytes(m.memory_bytes)} of memory; target file size {target}")
-    shares = [say(Verbatim(r), f" {format_percent(duty_cycle(section, r) or 0)}") for r in section.strategies]
+    shares = [
+        say(Verbatim(r), f" {format_percent(section.row(r).values['duty_cycle'] or 0)}")
+        for r in section.strategies
+    ]
     yield "Duty cycle", joined(shares) + say(" (compaction seconds for each second of scenario time)")
     own = [run.end.own_s / run.end.loop_s for run in section.runs if run.end is not None and run.end.loop_s]
     if own:

@@ -12,9 +12,6 @@ _LONG_UNITS = (  # large unit, small unit, and the count of small ones it is goo
     (3600, "h", 60, "min", 48 * 60),
     (86_400, "d", 3600, "h", math.inf),
 )
-_RELATIVE_CHANGES = frozenset(
-    {"degradation_rate"}
-)  # ratios to which "30 %" does justice and "0.30x" does not
 
 
 def format_bytes(size_bytes: float) -> str:
@@ -79,7 +76,7 @@ def format_value(metric_or_unit: str, value: float | None) -> str:
         raise ValueError(f"{metric_or_unit!r} is neither a metric nor one of the units {sorted(_FORMATS)}")
     if value is None or math.isnan(value):
         return MISSING
-    return format_percent(value) if metric_or_unit in _RELATIVE_CHANGES else _FORMATS[unit](value)
+    return _FORMATS[unit](value)
 
 
 def shared_decimals(values: list[float]) -> int:
@@ -107,6 +104,7 @@ _FORMATS: Mapping[str, Callable[[float], str]] = {
     "s": format_duration,
     "bytes": format_bytes,
     "ratio": format_ratio,
+    "share": format_percent,
     "count": format_count,
     "passes": format_count,
     "GB-hours": _plain,
