@@ -24,12 +24,13 @@ class LogJob(_Job):
 
 
 class LogProgress(BaseModel):
-    """How far a change log is: commits done, then its folder; or what is wrong with the one there is."""
+    """How far a change log is: commits done, then its folder; or what is wrong with it."""
 
     done: int = 0
     total: int = 0
     folder: Path | None = None
-    error: str | None = None
+    damaged: str | None = None
+    failed: str | None = None
 
 
 class RunJob(_Job):

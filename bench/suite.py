@@ -197,10 +197,10 @@ def ensure_log(source: Source, out: Path, watcher: Watcher) -> Path:
         heard = _log_progress(job.progress_file, heard)
     said = last_line(log_file)
     shutil.rmtree(folder, ignore_errors=True)
-    if heard.error:
-        raise ScenarioError(heard.error)
+    if heard.damaged:
+        raise ScenarioError(heard.damaged)
     if heard.folder is None:
-        raise EngineError(f"cannot write the change log of {source.scenario.name}: {said}")
+        raise EngineError(f"cannot write the change log of {source.scenario.name}: {heard.failed or said}")
     return heard.folder
 
 
@@ -282,7 +282,7 @@ def _closed(folder: Path, exit_code: int) -> RunResult:
 
 
 def last_line(log: Path) -> str:
-    """The last line a worker printed, which is its error when it died."""
+    """The last line a worker printed: all there is to say of one that died without a record."""
     lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
     return lines[-1] if lines else "it printed nothing"
 

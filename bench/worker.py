@@ -75,7 +75,10 @@ def write_log(job: LogJob, scenario: Scenario) -> None:
             )  # fmt: skip
             tell(folder=log.folder)
         except ChangeLogError as error:
-            tell(error=str(error))
+            tell(damaged=str(error))
+            raise
+        except Exception as error:
+            tell(failed=f"{type(error).__name__}: {error}".splitlines()[0])
             raise
 
 

@@ -43,7 +43,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for _name, _command in COMMANDS.items():
-    app.command(_name, no_args_is_help=True)(_command)
+    app.command(_name)(_command)
 
 
 def _print_version(asked: bool) -> None:

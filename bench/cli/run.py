@@ -77,6 +77,7 @@ def run(
     on with `--resume`. `show` and `report` read what it writes.
     """
     signal.signal(signal.SIGTERM, _interrupted)
+    out = out.absolute()  # tables are named by URI
     sources = _sources(scenarios, [*(overrides or ()), *_spark_settings(conf or ())])
     labels = [_label(text) for text in only or ()]
     if dry_run:
