@@ -9,13 +9,24 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 class _Job(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    scenario: str  # name or path, as the user gave it
-    overrides: tuple[str, ...]
-    scenario_hash: str
     work_folder: Path
 
 
-class LogJob(_Job):
+class NoiseJob(_Job):
+    """Repeat one probe for so many seconds."""
+
+    kind: Literal["noise"] = "noise"
+    seconds: float
+    walls_file: Path
+
+
+class _ScenarioJob(_Job):
+    scenario: str  # name or path, as the user gave it
+    overrides: tuple[str, ...]
+    scenario_hash: str
+
+
+class LogJob(_ScenarioJob):
     """Write the change log of a scenario."""
 
     kind: Literal["log"] = "log"
@@ -33,7 +44,7 @@ class LogProgress(BaseModel):
     failed: str | None = None
 
 
-class RunJob(_Job):
+class RunJob(_ScenarioJob):
     """Carry out one run."""
 
     kind: Literal["run"] = "run"
@@ -48,4 +59,5 @@ class RunJob(_Job):
     keep_tables: bool
 
 
-JOB: TypeAdapter[LogJob | RunJob] = TypeAdapter(Annotated[LogJob | RunJob, Field(discriminator="kind")])
+Job = LogJob | NoiseJob | RunJob
+JOB: TypeAdapter[Job] = TypeAdapter(Annotated[Job, Field(discriminator="kind")])

@@ -20,7 +20,8 @@ from bench import runtime
 from bench.engines.base import SparkSettings
 from bench.engines.spark import start_session, stop_session
 from bench.errors import EngineError
-from bench.jobs import JOB, LogJob, LogProgress
+from bench.jobs import JOB, LogJob, LogProgress, NoiseJob, RunJob
+from bench.noise import measure_noise
 from bench.run import carry_out
 from bench.scenario import Scenario, load_scenario
 from workloads.change_log import ChangeLogError, ensure_change_log
@@ -36,13 +37,21 @@ def main() -> None:
     job = JOB.validate_json(Path(sys.argv[1]).read_bytes())
     runtime.use_java()
     time.tzset()
+    match job:
+        case NoiseJob():
+            measure_noise(job)
+        case LogJob():
+            write_log(job, _scenario(job))
+        case RunJob():
+            carry_out(job, _scenario(job))
+
+
+def _scenario(job: LogJob | RunJob) -> Scenario:
+    """The scenario, read again from where the user has it; raises EngineError when it has changed."""
     scenario = load_scenario(job.scenario, job.overrides)
     if scenario.hash != job.scenario_hash:
         raise EngineError(f"{job.scenario} changed while the suite ran; start it again")
-    if isinstance(job, LogJob):
-        write_log(job, scenario)
-    else:
-        carry_out(job, scenario)
+    return scenario
 
 
 def _stop(signum: int, frame: FrameType | None) -> NoReturn:

@@ -1,11 +1,11 @@
 """`compactbench doctor`: whether this machine can run it, and how steady its timings are now."""
 
+import json
 import os
 import platform
 import shutil
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -16,15 +16,15 @@ import typer
 from bench import runtime
 from bench.cli.output import ERR, OUT, print_table
 from bench.cli.run import DEFAULT_OUT
-from bench.engines.base import EngineSettings, Probe, TableSpec
-from bench.engines.registry import ENGINES
-from bench.errors import CompactbenchError, MissingRuntimeError
+from bench.errors import CompactbenchError, EngineError, MissingRuntimeError
+from bench.jobs import NoiseJob
+from bench.processes import worker
+from bench.suite import last_line
 from reports.text import format_bytes, format_duration, format_percent
-from strategies.state import GIB, MIB
+from strategies.state import GIB
 
 MEMORY_NEEDED_BYTES = 6 * GIB  # 4 GiB of Spark driver, Python and the page cache beside it
 DISK_NEEDED_BYTES = 2 * GIB
-WARM_UP_PROBES = 20
 
 
 def doctor(
@@ -101,7 +101,7 @@ def _disk() -> str:
 
 def _print_noise(seconds: float) -> None:
     with ERR.status(f"repeating one probe for {format_duration(seconds)}"):
-        walls = np.array(list(_repeat_probe(seconds)))
+        walls = np.array(_probe_walls_s(seconds))
     median_s, p95_s = np.median(walls), np.percentile(walls, 95)
     spread = float((np.percentile(walls, 75) - np.percentile(walls, 25)) / median_s)
     OUT.print(
@@ -119,16 +119,13 @@ def _verdict(spread: float) -> str:
     return "usable, repeat runs" if spread < 0.3 else "noisy, trust CPU seconds and bytes more than latencies"
 
 
-def _repeat_probe(seconds: float) -> Iterator[float]:
-    """Wall seconds of one probe, again and again, on an Iceberg table without rows."""
-    runtime.use_java()
-    probe = Probe("noise", "SELECT count(*) FROM range(1000000), (SELECT count(*) FROM orders)", primary=True)
-    with tempfile.TemporaryDirectory() as folder:
-        settings = EngineSettings(Path(folder), TableSpec(target_file_size_bytes=128 * MIB))
-        with ENGINES["iceberg", "real"].open(settings) as engine:
-            engine.create()
-            for _ in range(WARM_UP_PROBES):
-                engine.query(probe)
-            until_s = time.monotonic() + seconds
-            while time.monotonic() < until_s:
-                yield engine.query(probe).cost.wall_s
+def _probe_walls_s(seconds: float) -> list[float]:
+    """Wall seconds of one probe, again and again, measured in a worker of its own."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        job = NoiseJob(work_folder=folder, seconds=seconds, walls_file=folder / "walls.json")
+        with worker(job, folder / "job.json", folder / "log.txt") as process:
+            process.wait()
+        if not job.walls_file.exists():
+            raise EngineError(f"the probe did not run: {last_line(folder / 'log.txt')}")
+        return [float(wall_s) for wall_s in json.loads(job.walls_file.read_text())]
