@@ -263,7 +263,9 @@ class IcebergEngine:
 def open_iceberg(settings: EngineSettings) -> Iterator[IcebergEngine]:
     """An engine with a Spark session of its own; both end with the block."""
     chosen = settings.catalog
-    catalog = Catalog(settings.folder, chosen.name, chosen.namespace, chosen.properties)
+    prefix = f"spark.sql.catalog.{chosen.name}"
+    overridden = any(key == prefix or key.startswith(f"{prefix}.") for key in settings.spark.conf)
+    catalog = Catalog(settings.folder, chosen.name, chosen.namespace, chosen.properties, overridden)
     jars = runtime.jars("iceberg")
     spark = start_session(settings.spark, jars, catalog.spark_conf(), settings.folder)
     try:

@@ -13,17 +13,21 @@ from bench.engines.iceberg_actions import java_table
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The catalog the tables live in. Empty `properties` mean a JdbcCatalog on SQLite below `folder`."""
+    """The catalog the tables live in. Empty `properties` mean a JdbcCatalog on SQLite below `folder`.
+
+    `is_overridden`: Spark's configuration says otherwise, key by key.
+    """
 
     folder: Path
     name: str
     namespace: str
     properties: Mapping[str, str]
+    is_overridden: bool = False
 
     @property
     def is_own(self) -> bool:
         """Whether it is the default one, which goes with its folder."""
-        return not self.properties
+        return not self.properties and not self.is_overridden
 
     @property
     def _sqlite(self) -> Path:
