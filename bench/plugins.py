@@ -7,7 +7,7 @@ path), then among the entry points of the group `compactbench.strategies`.
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -129,7 +129,7 @@ def describe(cls: type, name: str | None = None) -> Description:
     first = re.split(r"(?<=[.!?])\s|\n\n", inspect.getdoc(cls) or "", maxsplit=1)[0].replace("\n", " ")
     for option in options:
         first = first.replace(f"`{option.name}`", f"`{option.key}`")
-    return Description(name or name_of(cls), first, tuple(_option_help(option) for option in options))
+    return Description(name or name_of(cls), first, tuple(_option_helps(cls, options)))
 
 
 def describe_all(kind: Kind[Any]) -> tuple[Description, ...]:
@@ -254,6 +254,15 @@ def _written(option: Option, value: Any) -> Any:
     if kind is None:
         return option.write(value)
     return [to_table(item) for item in value] if isinstance(value, tuple) else to_table(value)
+
+
+def _option_helps(cls: type, options: Iterable[Option]) -> Iterator[OptionHelp]:
+    """The fields, and what a field `options` may hold where the class lists it in `known_options`."""
+    known: Mapping[str, str] = getattr(cls, "known_options", {})
+    for option in options:
+        yield _option_help(option)
+        if option.key == "options":
+            yield from (OptionHelp(f"options.{name}", "as the format has it", known[name]) for name in known)
 
 
 def _option_help(option: Option) -> OptionHelp:

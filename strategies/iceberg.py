@@ -1,6 +1,6 @@
 """Iceberg's own maintenance commands as planners: the command plans, we decide only when."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import pairwise
@@ -12,23 +12,39 @@ from strategies.state import TableState
 
 OptionValue = str | int | float | bool
 
-# Options of RewriteDataFilesSparkAction and its planners at 1.11.0. `max-file-group-input-files`
-# is missing on purpose: the action of that release rejects it (absent from validOptions()).
-_SIZE_OPTIONS = frozenset({
-    "target-file-size-bytes", "min-file-size-bytes", "max-file-size-bytes", "min-input-files",
-    "rewrite-all", "max-file-group-size-bytes",
-})  # fmt: skip
-_GROUP_OPTIONS = frozenset({
-    "rewrite-job-order", "partial-progress.enabled", "partial-progress.max-commits",
-    "max-concurrent-file-group-rewrites",
-})  # fmt: skip
-_DATA_OPTIONS = _SIZE_OPTIONS | _GROUP_OPTIONS | {
-    "delete-file-threshold", "delete-ratio-threshold", "max-files-to-rewrite", "output-spec-id",
-    "partial-progress.max-failed-commits", "use-starting-sequence-number",
-    "remove-dangling-deletes",
-}  # fmt: skip
-_SHUFFLE_OPTIONS = frozenset({"shuffle-partitions-per-file", "compression-factor"})
-_ZORDER_OPTIONS = frozenset({"max-output-size", "var-length-contribution"})
+# Options of RewriteDataFilesSparkAction and its planners at 1.11.0, with their defaults in words.
+# `max-file-group-input-files` is missing on purpose: the action of that release rejects it (it is
+# absent from validOptions()).
+_SIZE_OPTIONS = {
+    "target-file-size-bytes": "the table's write.target-file-size-bytes",
+    "min-file-size-bytes": "75 % of the target",
+    "max-file-size-bytes": "180 % of the target",
+    "min-input-files": "5",
+    "rewrite-all": "false",
+    "max-file-group-size-bytes": "100 GiB",
+}
+_GROUP_OPTIONS = {
+    "rewrite-job-order": "none; or bytes-asc, bytes-desc, files-asc, files-desc",
+    "partial-progress.enabled": "false",
+    "partial-progress.max-commits": "10",
+    "max-concurrent-file-group-rewrites": "5",
+}
+_DATA_OPTIONS = {
+    **_SIZE_OPTIONS,
+    **_GROUP_OPTIONS,
+    "delete-file-threshold": "off",
+    "delete-ratio-threshold": "0.3",
+    "max-files-to-rewrite": "no limit",
+    "output-spec-id": "the current partition spec",
+    "partial-progress.max-failed-commits": "partial-progress.max-commits",
+    "use-starting-sequence-number": "true",
+    "remove-dangling-deletes": "false",
+}
+_SHUFFLE_OPTIONS = {"shuffle-partitions-per-file": "1; sort only", "compression-factor": "1.0; sort only"}
+_ZORDER_OPTIONS = {
+    "max-output-size": "2147483647; z-order only",
+    "var-length-contribution": "8; z-order only",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +62,16 @@ class RewriteDataFiles:
     branch: str | None = None
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.REWRITE_DATA_FILES})
+    known_options: ClassVar[Mapping[str, str]] = {**_DATA_OPTIONS, **_SHUFFLE_OPTIONS, **_ZORDER_OPTIONS}
 
     def __post_init__(self) -> None:
         if self.strategy not in ("binpack", "sort"):
             raise ValueError(f"strategy={self.strategy!r} must be binpack or sort")
         if self.sort_order and self.strategy != "sort":
             raise ValueError(f'sort_order={self.sort_order!r} needs strategy = "sort", not {self.strategy!r}')
-        allowed = _DATA_OPTIONS | (_SHUFFLE_OPTIONS if self.strategy == "sort" else frozenset())
+        allowed = _DATA_OPTIONS | (_SHUFFLE_OPTIONS if self.strategy == "sort" else {})
         if (self.sort_order or "").lower().lstrip().startswith("zorder"):
-            allowed |= _ZORDER_OPTIONS
+            allowed = allowed | _ZORDER_OPTIONS
         _check_options(self.options, allowed)
         _check_sizes(self.options)
 
@@ -76,9 +93,10 @@ class RewritePositionDeleteFiles:
     where: str | None = None
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.REWRITE_POSITION_DELETE_FILES})
+    known_options: ClassVar[Mapping[str, str]] = {**_SIZE_OPTIONS, **_GROUP_OPTIONS}
 
     def __post_init__(self) -> None:
-        _check_options(self.options, _SIZE_OPTIONS | _GROUP_OPTIONS)
+        _check_options(self.options, self.known_options)
         _check_sizes(self.options)
 
     def decide(self, state: TableState) -> Plan | None:
@@ -140,7 +158,7 @@ def _scheduled(action: Native) -> Plan:
     return Plan((action,), Reason.SCHEDULED)
 
 
-def _check_options(options: Mapping[str, OptionValue], allowed: frozenset[str]) -> None:
+def _check_options(options: Mapping[str, OptionValue], allowed: Collection[str]) -> None:
     for key in options:
         if key not in allowed:
             near = get_close_matches(key, allowed, n=1)
@@ -151,7 +169,7 @@ def _check_options(options: Mapping[str, OptionValue], allowed: frozenset[str]) 
 def _check_sizes(options: Mapping[str, OptionValue]) -> None:
     """min < target < max, as SizeBasedFileRewritePlanner.init demands of those that are given."""
     texts = option_texts(options)
-    for key in _SIZE_OPTIONS - {"rewrite-all"}:
+    for key in _SIZE_OPTIONS.keys() - {"rewrite-all"}:
         if key in texts and not texts[key].isdigit():
             raise ValueError(f"option {key} = {texts[key]!r} must be a whole number")
     order = [

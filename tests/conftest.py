@@ -1,11 +1,56 @@
-"""Fixtures every test may use; builders live in tests/support."""
+"""Fixtures every test may use; builders live in tests/support.
+
+One Spark session serves the whole test session, set up as a run's worker sets its own up, with an
+Iceberg catalog on SQLite in a temporary folder.
+"""
+
+import itertools
 
 import pytest
-from pyspark.sql import SparkSession
+from engine_factories import Workshop
+
+from bench import runtime
+from bench.engines.base import SparkSettings
+from bench.engines.iceberg_catalog import Catalog
+from bench.engines.spark import start_session, stop_session
+
+SPARK = SparkSettings(master="local[2]", driver_memory_bytes=2 * 2**30)
 
 
 @pytest.fixture(scope="session")
-def spark():
-    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+def catalog_folder(tmp_path_factory):
+    """Where the session's own catalog keeps its tables."""
+    return tmp_path_factory.mktemp("catalog")
+
+
+@pytest.fixture(scope="session")
+def spark(catalog_folder):
+    runtime.use_java()
+    catalog = Catalog(catalog_folder, "lake", "unused", {})
+    session = start_session(SPARK, runtime.jars("iceberg"), catalog.spark_conf(), catalog_folder)
     yield session
-    session.stop()
+    stop_session(session)
+
+
+@pytest.fixture(scope="session")
+def namespaces():
+    """Names of namespaces, none twice."""
+    return (f"test_{number}" for number in itertools.count(1))
+
+
+@pytest.fixture
+def workshop(request, catalog_folder, namespaces, tmp_path):
+    """What an engine of one test is made with; Spark starts when the first engine asks for it."""
+    return Workshop(
+        spark=lambda: request.getfixturevalue("spark"),
+        settings=SPARK,
+        catalog_folder=catalog_folder,
+        namespace=next(namespaces),
+        scratch=tmp_path,
+    )
+
+
+@pytest.fixture
+def iceberg(workshop):
+    """Makes the test's Iceberg engine, its table not yet created: `iceberg(format_version=3)`."""
+    return workshop.iceberg

@@ -23,6 +23,7 @@ from bench.scenario import load_scenario
 from bench.suite import Options, PlannedRun, Source, earlier_runs, locked, plan_runs, run_suite
 
 DEFAULT_OUT = Path("results")
+EXIT_INTERRUPTED = 130  # what a shell reports of a program that SIGINT ended
 
 
 class Verify(StrEnum):
@@ -88,8 +89,12 @@ def run(
         planned = plan_runs(sources, labels, repetitions, done)
         with ERR.status("looking for Java, jars and space"):
             preflight.check(planned, out, keep_tables=keep_tables)
-        with SuiteProgress(planned, ERR) as progress:
-            results = run_suite(planned, Options(out, verify.value, keep_tables), progress)
+        try:
+            with SuiteProgress(planned, ERR) as progress:
+                results = run_suite(planned, Options(out, verify.value, keep_tables), progress)
+        except KeyboardInterrupt:
+            ERR.print("stopped; finished runs are kept, --resume makes the others", highlight=False)
+            raise typer.Exit(EXIT_INTERRUPTED) from None
     print_rows(rows(load_runs(*(out / source.scenario.name for source in sources))))
     OUT.print(
         f"results in {out}; next: compactbench report {out}", markup=False, highlight=False, soft_wrap=True

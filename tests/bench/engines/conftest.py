@@ -1,0 +1,36 @@
+"""Fixtures of the engine tests."""
+
+import pytest
+from engine_factories import FACTORIES, engine_params, expected_failures
+from engine_streams import COMMITS, INTERVAL_S, SEED, WORKLOAD
+
+from workloads.change_log import ensure_change_log
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "gap: what an engine lacks; see engine_factories")
+
+
+@pytest.fixture(scope="session")
+def log(spark, tmp_path_factory):
+    """The change log of `engine_streams.WORKLOAD`, written once."""
+    cache = tmp_path_factory.mktemp("change_logs")
+    return ensure_change_log(
+        lambda: spark, cache, WORKLOAD, SEED, COMMITS, INTERVAL_S, lambda done, total: None
+    )
+
+
+@pytest.fixture(params=engine_params())
+def make_engine(request, workshop):
+    """Makes the test's engine of each registered kind: `make_engine(partitioning=...)`."""
+    for mark in expected_failures(request.node.iter_markers("gap"), request.param):
+        request.applymarker(mark)
+    return lambda **table: FACTORIES[request.param].make(workshop, **table)
+
+
+@pytest.fixture
+def engine(make_engine):
+    """An engine whose empty table is there, unpartitioned, with 8 MiB as its target file size."""
+    made = make_engine()
+    made.create()
+    return made

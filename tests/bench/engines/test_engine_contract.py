@@ -1,0 +1,278 @@
+"""What every engine must do alike. A gap of one engine is marked, never skipped."""
+
+import pytest
+from engine_streams import (
+    FULL_SCAN,
+    batches,
+    carry_out,
+    commit_all,
+    content_of,
+    files,
+    plan,
+    rewrite,
+    without_rows,
+)
+
+from bench.engines.base import Probe
+from strategies.plan import Capability, Compact, Native
+from workloads.partitioning import Partitioning
+
+KEY_PROBE = Probe("key", "SELECT * FROM orders WHERE order_id = 5")
+# Iceberg merges 5 files of a partition or more (min-input-files); here 2 are enough.
+FEW = {"min-input-files": "2"}
+
+
+@pytest.fixture
+def stream(log):
+    """The initial load (60 rows, 3 files) and six commits of 40 rows and 4 files."""
+    return batches(log)
+
+
+def test_create_makes_an_empty_table(engine):
+    state = engine.state(0.0)
+    assert (len(state.data_files), len(state.delta_files), dict(state.partitions)) == (0, 0, {})
+    assert (state.commits_total_count, state.commits, state.compactions, state.pending) == (0, (), (), ())
+
+
+def test_commits_appear_as_their_specs_say(engine, stream, tmp_path):
+    outcomes = [engine.commit(batch, batch.spec.at_s) for batch in stream[:3]]
+    assert [o.observed.data_files_count for o in outcomes] == [3, 7, 11]
+    assert [o.observed.rows for o in outcomes] == [60, 100, 140]
+    assert [o.observed.change.files_added_count for o in outcomes] == [3, 4, 4]
+    assert [o.observed.change.snapshots_count for o in outcomes] == [1, 1, 1]
+    state = engine.state(120.0)
+    assert state.size_bytes == sum(f.size_bytes for f in state.data_files)
+    assert state.size_bytes == outcomes[-1].observed.live_bytes
+    assert state.size_bytes == sum(o.observed.change.added_bytes for o in outcomes)
+    assert state.partitions[""].files_count == 11
+    assert sorted(f.sequence_number for f in state.data_files) == [1] * 3 + [2] * 4 + [3] * 4
+    assert content_of(engine, stream[:3], tmp_path / "dump").equal
+
+
+def test_commits_of_the_stream_enter_the_history(engine, stream):
+    commit_all(engine, stream[1:3])
+    state = engine.state(120.0)
+    assert state.commits_total_count == 2
+    assert [(c.at_s, c.files_count, c.rows) for c in state.commits] == [(60.0, 4, 40), (120.0, 4, 40)]
+
+
+@pytest.mark.xfail(reason="bug: IcebergEngine.commit counts the initial load", raises=AssertionError)
+def test_the_initial_load_is_no_commit_of_the_stream(engine, stream):
+    commit_all(engine, stream[:2])
+    assert engine.state(60.0).commits_total_count == 1
+
+
+def test_a_commit_reports_what_it_cost_apart_from_preparing_and_observing(engine, stream):
+    outcome = engine.commit(stream[1], 60.0)
+    assert outcome.prepare_s > 0
+    assert outcome.cost.wall_s > 0
+    assert outcome.observed.cost.wall_s > 0
+    assert outcome.observed.change.metadata_files_count > 0
+    assert outcome.observed.storage_bytes > outcome.observed.live_bytes  # metadata is on storage too
+
+
+def test_an_empty_commit_changes_nothing(engine, stream):
+    commit_all(engine, stream[1:2])
+    before = engine.state(60.0)
+    outcome = engine.commit(without_rows(stream[2]), 120.0)
+    assert outcome.cost.wall_s == outcome.prepare_s == 0
+    assert (outcome.observed.change.snapshots_count, outcome.observed.change.metadata_bytes) == (0, 0)
+    assert outcome.observed.data_files_count == 4
+    assert engine.state(120.0).commits_total_count == before.commits_total_count == 1
+
+
+def test_a_writer_override_sets_the_files_of_each_commit(make_engine, stream, tmp_path):
+    engine = make_engine(files_per_commit=2)
+    engine.create()
+    assert engine.commit(stream[1], 60.0).observed.change.files_added_count == 2
+    assert content_of(engine, stream[1:2], tmp_path / "dump").equal
+
+
+def test_a_scoped_compaction_merges_everything(engine, stream, tmp_path):
+    commit_all(engine, stream[:3])
+    live_bytes = engine.state(120.0).size_bytes
+    outcome = carry_out(engine, plan(Compact()), 120.0)
+    assert (outcome.status, outcome.error) == ("ok", None)
+    change = outcome.observed.change
+    assert (change.files_removed_count, change.files_added_count) == (11, 1)
+    assert (outcome.observed.data_files_count, outcome.observed.rows) == (1, 140)
+    assert change.removed_bytes == live_bytes
+    assert change.added_bytes == outcome.observed.live_bytes
+    assert outcome.cost.wall_s > 0
+    assert content_of(engine, stream[:3], tmp_path / "dump").equal
+    (seen,) = engine.state(120.0).compactions
+    assert (seen.at_s, seen.status, seen.files_in_count, seen.files_out_count) == (120.0, "ok", 11, 1)
+    assert (seen.read_bytes, seen.written_bytes) == (change.removed_bytes, change.added_bytes)
+
+
+def test_a_scoped_compaction_leaves_other_partitions_alone(make_engine, log, tmp_path):
+    partitioning = Partitioning("bucket", 3)
+    engine = make_engine(partitioning=partitioning)
+    engine.create()
+    stream = commit_all(engine, batches(log, partitioning)[:3])
+    chosen = ("partition_bucket=0", "partition_bucket=2")
+    before = {f.path: f for f in files(engine)}
+    assert carry_out(engine, plan(Compact(chosen, FEW)), 120.0).status == "ok"
+    after = {f.path for f in files(engine)}
+    assert {before[path].partition for path in before.keys() - after} == set(chosen)
+    counts = {name: p.files_count for name, p in engine.state(120.0).partitions.items()}
+    untouched = sum(f.partition == "partition_bucket=1" for f in before.values())
+    assert counts == {"partition_bucket=0": 1, "partition_bucket=1": untouched, "partition_bucket=2": 1}
+    assert content_of(engine, stream, tmp_path / "dump").equal
+
+
+def test_an_explicit_rewrite_replaces_exactly_its_files(engine, stream, tmp_path):
+    commit_all(engine, stream[:3])
+    before = files(engine)
+    outcome = carry_out(engine, rewrite(before[1:3], before[5:8]), 120.0)
+    assert (outcome.status, outcome.error) == ("ok", None)
+    after = {f.path for f in files(engine)}
+    assert {f.path for f in before} - after == {f.path for f in before[1:3] + before[5:8]}
+    assert len(after - {f.path for f in before}) == 2  # a file a group: both stay below the target
+    assert (outcome.observed.change.files_removed_count, outcome.observed.change.files_added_count) == (5, 2)
+    assert content_of(engine, stream[:3], tmp_path / "dump").equal
+
+
+def test_a_native_command_runs_with_its_options(engine, stream, tmp_path):
+    commit_all(engine, stream[:2])
+    options = {"min-input-files": "8"}  # 7 small files: too few
+    command = Capability.REWRITE_DATA_FILES
+    assert carry_out(engine, plan(Native(command, {}, options)), 60.0).status == "noop"
+    assert carry_out(engine, plan(Native(command, {}, {"min-input-files": "7"})), 60.0).status == "ok"
+    assert len(files(engine)) == 1
+    assert content_of(engine, stream[:2], tmp_path / "dump").equal
+
+
+def test_a_noop_is_told_and_commits_nothing(engine, stream):
+    commit_all(engine, stream[1:2])
+    outcome = carry_out(engine, plan(Compact()), 60.0)  # 4 small files, the default asks for 5
+    assert (outcome.status, outcome.error) == ("noop", None)
+    assert outcome.observed.change.snapshots_count == 0
+    assert outcome.cost.wall_s > 0
+    assert [c.status for c in engine.state(60.0).compactions] == ["noop"]
+
+
+def test_compacting_an_empty_table_is_a_noop(engine):
+    assert carry_out(engine, plan(Compact()), 60.0).status == "noop"
+
+
+def test_what_the_engine_cannot_do_is_vetoed_and_not_done(engine, stream, tmp_path):
+    commit_all(engine, stream[:3])
+    before = files(engine)
+    engine.capabilities = engine.capabilities - {Capability.COMPACT}
+    outcome = carry_out(engine, plan(Compact()), 120.0)
+    assert outcome.status == "vetoed"
+    assert "compact" in outcome.error
+    assert files(engine) == before
+    assert content_of(engine, stream[:3], tmp_path / "dump").equal
+
+
+def test_a_command_that_fails_is_an_outcome_with_its_error(engine, stream, tmp_path):
+    commit_all(engine, stream[:2])
+    outcome = carry_out(engine, plan(Native(Capability.REWRITE_DATA_FILES, {}, {"no-such": "1"})), 60.0)
+    assert outcome.status == "failed"
+    assert "no-such" in outcome.error
+    assert "\n" not in outcome.error
+    assert [c.status for c in engine.state(60.0).compactions] == ["failed"]
+    assert content_of(engine, stream[:2], tmp_path / "dump").equal
+
+
+def test_a_scheduled_rewrite_is_pending_until_it_completes(engine, stream, tmp_path):
+    commit_all(engine, stream[:2])
+    chosen = files(engine)[:5]
+    ticket = engine.schedule(rewrite(chosen), 60.0, 180.0)
+    (pending,) = engine.state(60.0).pending
+    assert (pending.scheduled_at_s, pending.due_at_s) == (60.0, 180.0)
+    assert pending.paths == {f.path for f in chosen}
+    assert len(files(engine)) == 7  # nothing is committed yet
+    landed = engine.commit(stream[2], 120.0)
+    assert landed.observed.change.snapshots_count == 1
+    outcome = engine.complete(ticket, 180.0)
+    assert (outcome.status, outcome.error) == ("ok", None)
+    assert engine.state(180.0).pending == ()
+    assert len(files(engine)) == 7 + 4 - 5 + 1
+    assert content_of(engine, stream[:3], tmp_path / "dump").equal
+
+
+def test_a_conflicting_rewrite_fails_and_loses_nothing(engine, stream, tmp_path):
+    commit_all(engine, stream[:3])
+    ticket = engine.schedule(rewrite(files(engine)[:4]), 120.0, 180.0)
+    assert carry_out(engine, plan(Compact()), 120.0).status == "ok"
+    after = files(engine)
+    outcome = engine.complete(ticket, 180.0)
+    assert outcome.status == "failed"
+    assert outcome.error
+    assert files(engine) == after
+    assert engine.state(180.0).pending == ()
+    assert [c.status for c in engine.state(180.0).compactions] == ["ok", "failed"]
+    assert content_of(engine, stream[:3], tmp_path / "dump").equal
+
+
+def test_a_rewrite_of_a_file_that_is_gone_fails_when_completed(engine, stream):
+    commit_all(engine, stream[:3])
+    stale = rewrite(files(engine)[:2])
+    carry_out(engine, plan(Compact()), 120.0)
+    outcome = carry_out(engine, stale, 120.0)
+    assert outcome.status == "failed"
+    assert "no longer live" in outcome.error
+
+
+def test_actions_run_in_order_until_one_fails(engine, stream, tmp_path):
+    commit_all(engine, stream[:3])
+    impossible = Native(Capability.REWRITE_DATA_FILES, {}, {"no-such": "1"})
+    outcome = carry_out(engine, plan(Compact(), impossible, Compact()), 120.0)
+    assert outcome.status == "failed"
+    assert outcome.observed.change.files_removed_count == 11  # the first action's
+    assert content_of(engine, stream[:3], tmp_path / "dump").equal
+
+
+@pytest.mark.xfail(reason="bug: as_uri() quotes the path, Hadoop takes it literally", raises=AssertionError)
+@pytest.mark.parametrize("name", ["a b", "a%20b", "a+b#c", "ü"])
+def test_a_dump_goes_where_it_is_told(engine, stream, tmp_path, name):
+    commit_all(engine, stream[:1])
+    assert content_of(engine, stream[:1], tmp_path / name / "dump").equal
+
+
+def test_a_full_scan_opens_all_files_and_a_key_probe_fewer(engine, stream):
+    commit_all(engine, stream[:3])
+    full, key = engine.query(FULL_SCAN), engine.query(KEY_PROBE)
+    state = engine.state(120.0)
+    assert (full.files_count, full.opened_bytes) == (len(state.data_files), state.size_bytes)
+    assert full.delta_files_count == 0
+    # order_id 5 is row 4 of the initial load, whose first of three files holds rows 0 to 19.
+    assert key.files_count == 1
+    assert key.opened_bytes in {f.size_bytes for f in state.data_files}
+    for outcome in (full, key):
+        assert outcome.planning_s > 0
+        assert outcome.execution_s > 0
+        assert outcome.planning_s + outcome.execution_s <= outcome.cost.wall_s
+        assert outcome.metadata_files_count > 0
+
+
+def test_a_probe_sees_what_a_compaction_left(engine, stream):
+    commit_all(engine, stream[:3])
+    carry_out(engine, plan(Compact()), 120.0)
+    full = engine.query(FULL_SCAN)
+    assert (full.files_count, full.opened_bytes) == (1, engine.state(120.0).size_bytes)
+
+
+def test_a_sibling_is_another_table_of_the_same_kind(engine, stream, tmp_path):
+    scratch = engine.sibling("scratch")
+    scratch.create()
+    commit_all(scratch, stream[:1])
+    assert scratch.query(FULL_SCAN).files_count == 3
+    scratch.drop()
+    assert len(engine.state(0.0).data_files) == 0
+    commit_all(engine, stream[1:2])
+    assert content_of(engine, stream[1:2], tmp_path / "dump").equal
+
+
+def test_a_dropped_table_can_be_made_anew(make_engine, stream, tmp_path):
+    first = make_engine()
+    first.create()
+    commit_all(first, stream[:1])
+    first.drop()
+    second = make_engine()
+    second.create()
+    commit_all(second, stream[1:2])
+    assert content_of(second, stream[1:2], tmp_path / "dump").equal

@@ -1,0 +1,96 @@
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench.engines.ledger import HISTORY_LIMIT, Ledger
+from strategies.state import CommitSeen, CompactionSeen, DataFile, DeltaFile, DeltaKind, PartitionStats
+
+PATHS = st.sampled_from([f"file-{number}" for number in range(12)])
+PARTITIONS = st.sampled_from(["", "city=Oslo", "city=Rome"])
+SIZES = st.integers(0, 2**40)
+
+
+def data(path, size_bytes=1, rows=1, partition=""):
+    return DataFile(path, size_bytes, rows, partition)
+
+
+def delta(path, size_bytes=1, rows=1, partition=""):
+    return DeltaFile(path, DeltaKind.EQUALITY, size_bytes, rows, partition)
+
+
+FILES = st.builds(
+    lambda make, *fields: make(*fields), st.sampled_from([data, delta]), PATHS, SIZES, SIZES, PARTITIONS
+)
+
+
+def summed(files):
+    """Sums per partition, counted over all files again."""
+    found = {}
+    for partition in {f.partition for f in files}:
+        own = [f for f in files if f.partition == partition]
+        whole, deltas = ([f for f in own if isinstance(f, kind)] for kind in (DataFile, DeltaFile))
+        found[partition] = PartitionStats(
+            len(whole), sum(f.size_bytes for f in whole), sum(f.rows for f in whole),
+            len(deltas), sum(f.size_bytes for f in deltas),
+        )  # fmt: skip
+    return found
+
+
+@given(steps=st.lists(FILES))
+def test_sums_equal_those_over_the_live_files_after_any_steps(steps):
+    ledger, live = Ledger(100, {}), {}
+    for file in steps:  # a path that is live already is removed, any other added
+        if file.path in live:
+            ledger.remove([file.path])
+            del live[file.path]
+        else:
+            ledger.add([file])
+            live[file.path] = file
+        state = ledger.state(0.0)
+        assert dict(state.partitions) == summed(live.values())
+        assert Counter(state.data_files) == Counter(f for f in live.values() if isinstance(f, DataFile))
+        assert Counter(state.delta_files) == Counter(f for f in live.values() if isinstance(f, DeltaFile))
+        assert state.size_bytes == sum(f.size_bytes for f in live.values())
+
+
+@pytest.mark.parametrize("second", [data, delta])
+def test_a_path_that_is_live_is_refused(second):
+    ledger = Ledger(100, {})
+    ledger.add([data("a", 5), delta("b", 7)])
+    before = dict(ledger.state(0.0).partitions)
+    for path in ("a", "b"):
+        with pytest.raises(ValueError, match=f"{path} is in the table already"):
+            ledger.add([second(path)])
+    assert dict(ledger.state(0.0).partitions) == before
+
+
+def test_a_path_that_is_not_live_cannot_go():
+    ledger = Ledger(100, {})
+    ledger.add([data("a")])
+    with pytest.raises(KeyError):
+        ledger.remove(["b"])
+    assert list(ledger.data_files) == ["a"]
+
+
+def test_histories_are_bounded_and_the_total_is_not():
+    ledger = Ledger(100, {})
+    for number in range(HISTORY_LIMIT + 3):
+        ledger.saw_commit(CommitSeen(float(number), 1, 1, 1))
+        ledger.saw_compaction(CompactionSeen(float(number), "ok", "size", 2, 1, 2, 2, 1.0, 1.0))
+    state = ledger.state(0.0)
+    assert (len(state.commits), len(state.compactions)) == (HISTORY_LIMIT, HISTORY_LIMIT)
+    assert (state.commits[0].at_s, state.compactions[0].at_s) == (3.0, 3.0)  # the oldest three are gone
+    assert state.commits_total_count == HISTORY_LIMIT + 3
+
+
+def test_a_state_is_a_view_nobody_can_change():
+    properties = {"a": "1"}
+    ledger = Ledger(100, properties)
+    state = ledger.state(30.0)
+    properties["a"] = "2"
+    assert (state.observed_at_s, state.target_file_size_bytes, state.properties["a"]) == (30.0, 100, "1")
+    for mapping in (state.partitions, state.properties, ledger.data_files, ledger.delta_files):
+        with pytest.raises(TypeError):
+            mapping["x"] = None

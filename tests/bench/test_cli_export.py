@@ -1,0 +1,48 @@
+import duckdb
+import pytest
+from result_builder import build_results
+
+from bench.cli.main import main
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    return build_results(tmp_path_factory.mktemp("results"), {"never": None, "every-1min": 1}, 1, 4)
+
+
+def test_export_writes_a_parquet_file_a_table_and_prints_them(capsys, results, tmp_path):
+    assert main(["export", str(results), "-o", str(tmp_path / "tables")]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert sorted(printed) == sorted(str(path) for path in (tmp_path / "tables").iterdir())
+    commits = duckdb.sql(f"SELECT count(*) FROM '{tmp_path}/tables/commits.parquet'").fetchall()
+    assert commits == [(8,)]  # two runs of four commits
+
+
+def test_export_writes_one_duckdb_file(capsys, results, tmp_path):
+    target = tmp_path / "new" / "results.duckdb"
+    assert main(["export", str(results), "--to", "duckdb", "-o", str(target)]) == 0
+    assert capsys.readouterr().out == f"{target}\n"
+    with duckdb.connect(str(target), read_only=True) as database:
+        found = database.sql("SELECT strategy FROM runs ORDER BY strategy").fetchall()
+    assert found == [("every-1min",), ("never",)]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "duckdb"])
+def test_export_overwrites_nothing(capsys, results, tmp_path, kind):
+    (tmp_path / "there").write_text("precious")
+    assert main(["export", str(results), "--to", kind, "-o", str(tmp_path / "there")]) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert (tmp_path / "there").read_text() == "precious"
+
+
+def test_export_to_a_place_that_cannot_be_is_told(capsys, results, tmp_path):
+    (tmp_path / "file").write_text("")
+    assert main(["export", str(results), "-o", str(tmp_path / "file" / "tables")]) == 2
+    assert "cannot write there (Not a directory); choose another -o" in capsys.readouterr().err
+
+
+def test_export_needs_results_and_a_target(capsys, results, tmp_path):
+    assert main(["export", str(tmp_path / "nowhere"), "-o", str(tmp_path / "tables")]) == 2
+    assert "no such folder" in capsys.readouterr().err
+    assert main(["export", str(results)]) == 2
+    assert "--output" in capsys.readouterr().err

@@ -1,0 +1,100 @@
+from types import SimpleNamespace
+
+import pytest
+from scenario_builder import load
+
+from bench import preflight
+from bench.engines.registry import ENGINES, EngineKind
+from bench.errors import MissingRuntimeError, ScenarioError
+from bench.suite import Source, plan_runs
+from strategies.plan import Capability
+from strategies.state import GIB
+
+PLENTY = 10**15
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A machine that has everything; the disk has `free` bytes, and what was asked of it is in `asked`."""
+    told = SimpleNamespace(free=PLENTY, asked=[])
+    monkeypatch.setattr(preflight.runtime, "java_home", lambda: told.asked.append("java"))
+    monkeypatch.setattr(preflight.runtime, "jars", told.asked.append)
+    monkeypatch.setattr(preflight.shutil, "disk_usage", lambda folder: SimpleNamespace(free=told.free))
+    return told
+
+
+def check(folder, keep_tables=False, repetitions=1, **changes):
+    source = Source("demo", (), load(folder, **changes))
+    planned = plan_runs([source], (), repetitions, ())
+    preflight.check(planned, folder, keep_tables=keep_tables)
+    return planned
+
+
+def test_a_machine_that_has_everything_passes(machine, tmp_path):
+    check(tmp_path)
+    assert machine.asked == ["java", "iceberg"]
+
+
+def test_no_runs_need_nothing_on_disk(machine, tmp_path):
+    machine.free = 0
+    preflight.check((), tmp_path, keep_tables=False)
+    assert machine.asked == ["java"]
+
+
+def test_what_an_engine_cannot_do_is_refused_by_strategy(machine, tmp_path, monkeypatch):
+    able = frozenset({Capability.COMPACT, Capability.REWRITE})
+    monkeypatch.setitem(ENGINES, ("iceberg", "real"), EngineKind(None, able))
+    with pytest.raises(ScenarioError) as caught:
+        check(tmp_path)
+    assert str(caught.value) == (
+        "demo: strategy 'every-2min' needs rewrite_data_files, which the iceberg engine cannot do; "
+        "it can compact, rewrite"
+    )
+    assert machine.asked == []  # before anything is looked for
+
+
+def test_shares_a_local_process_cannot_honour_are_refused(machine, tmp_path):
+    with pytest.raises(ScenarioError, match=r"compactor.cores = 1 cannot be honoured"):
+        check(tmp_path, resources={"compactor": {"cores": 1}})
+
+
+def test_a_missing_java_is_told(machine, tmp_path, monkeypatch):
+    def missing():
+        raise MissingRuntimeError("no Java 17")
+
+    monkeypatch.setattr(preflight.runtime, "java_home", missing)
+    with pytest.raises(MissingRuntimeError, match="no Java 17"):
+        check(tmp_path)
+
+
+def test_needed_bytes_are_the_stream_its_versions_and_metadata(machine, tmp_path):
+    never, every = check(tmp_path)
+    stream_bytes = 10 * round(8 * 6589 + 80 * 22.29)  # orders.expected_bytes: 10 commits, 80 rows, 8 files
+    scratch_bytes = preflight.SCRATCH_BYTES
+    assert preflight.needed_bytes(never) == pytest.approx(
+        3 * stream_bytes + (10 + 10) * 100_000 + scratch_bytes, abs=10
+    )
+    # Every 2 of 10 minutes is 5 rounds, of a table that grows to the stream: half of it on average.
+    assert preflight.needed_bytes(every) == pytest.approx(
+        3 * stream_bytes + 3 * stream_bytes + (10 + 5) * 100_000 + scratch_bytes, abs=10
+    )
+
+
+def test_too_little_disk_is_told_with_what_is_needed(machine, tmp_path):
+    planned = check(tmp_path)
+    largest = max(preflight.needed_bytes(run) for run in planned)
+    machine.free = largest
+    check(tmp_path)
+    machine.free = largest - 1
+    with pytest.raises(MissingRuntimeError, match=rf"{largest / GIB:.1f} GiB may be needed; free some"):
+        check(tmp_path)
+
+
+def test_tables_that_are_kept_add_up(machine, tmp_path):
+    planned = check(tmp_path)
+    machine.free = sum(preflight.needed_bytes(run) for run in planned)
+    check(tmp_path, keep_tables=True)
+    machine.free -= 1
+    check(tmp_path)
+    with pytest.raises(MissingRuntimeError, match="may be needed"):
+        check(tmp_path, keep_tables=True)

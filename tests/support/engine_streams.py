@@ -1,0 +1,62 @@
+"""Streams an engine test commits: a change log on disk, and batches of it for any partitioning."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from bench.engines.base import Batch, Engine, Probe
+from bench.truth import Truth, compare_content
+from strategies.plan import FileGroup, Plan, Reason, Rewrite
+from strategies.state import MIB, DataFile
+from workloads.append import Append
+from workloads.change_log import ChangeLog
+from workloads.partitioning import Partitioning
+
+SEED, COMMITS, INTERVAL_S = 7, 6, 60.0
+WORKLOAD = Append(rows_per_commit=40, files_per_commit=4, late_share=0.5, initial_rows=60, initial_files=3)
+FULL_SCAN = Probe("full", "SELECT count(*), sum(product_prices + order_id) FROM orders", primary=True)
+
+
+def batches(log: ChangeLog, partitioning: Partitioning | None = None) -> list[Batch]:
+    """The initial load (60 rows, 3 files) and six commits of 40 rows and 4 files."""
+    shape = WORKLOAD.shape(SEED, COMMITS, INTERVAL_S, partitioning or Partitioning())
+    return [
+        Batch(spec, log.paths(logged), logged.size_bytes)
+        for spec, logged in zip(shape, log.commits, strict=True)
+    ]
+
+
+def without_rows(batch: Batch) -> Batch:
+    """The same commit with no rows."""
+    return Batch(replace(batch.spec, rows=0, inserts=0, partitions=(), expected_bytes=0))
+
+
+def commit_all(engine: Engine, stream: Sequence[Batch]) -> list[Batch]:
+    for batch in stream:
+        engine.commit(batch, batch.spec.at_s)
+    return list(stream)
+
+
+def content_of(engine: Engine, stream: Sequence[Batch], folder: Path) -> Truth:
+    """The table's content against the change-log rows of `stream`; `folder` must not exist."""
+    engine.dump(folder)
+    logged = [path for batch in stream for path in batch.paths]
+    return compare_content(sorted(folder.glob("*.parquet")), logged)
+
+
+def carry_out(engine: Engine, plan: Plan, at_s: float):
+    return engine.complete(engine.schedule(plan, at_s, at_s), at_s)
+
+
+def plan(*actions) -> Plan:
+    return Plan(actions, Reason.OTHER, "a test")
+
+
+def rewrite(*groups: Sequence[DataFile], target_bytes: int = 8 * MIB) -> Plan:
+    """An explicit plan; each group's files lie in one partition."""
+    named = (FileGroup(tuple(f.path for f in group), group[0].partition) for group in groups)
+    return plan(Rewrite(tuple(named), target_bytes))
+
+
+def files(engine: Engine) -> list[DataFile]:
+    return sorted(engine.state(0.0).data_files, key=lambda f: (f.sequence_number, f.path))

@@ -1,0 +1,154 @@
+"""A small engine in memory for tests of the loop: the ledger is real, files are made up, costs are given.
+
+Any compaction merges the small files of each partition that were live when it was scheduled. A table
+without two small files in a partition makes it a noop; a file that is gone by then makes it fail.
+"""
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from bench.engines.base import (
+    Batch,
+    Change,
+    CommitOutcome,
+    Cost,
+    Observation,
+    Outcome,
+    QueryOutcome,
+    Ticket,
+    TicketId,
+)
+from bench.engines.ledger import Ledger
+from strategies.plan import Capability, Compact, Native, Plan, Reason
+from strategies.state import MIB, CommitSeen, CompactionSeen, DataFile, PendingPlan, TableState
+
+TARGET_BYTES = 8 * MIB
+MAINTENANCE = {Capability.EXPIRE_SNAPSHOTS, Capability.REWRITE_MANIFESTS}
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Wall seconds of each step; a query takes `query_file_s` for each live file."""
+
+    prepare_s: float = 0.5
+    commit_s: float = 1.0
+    query_file_s: float = 0.01
+    compaction_s: float = 4.0
+    observe_s: float = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class CompactAll:
+    """A planner that compacts every partition."""
+
+    def decide(self, state: TableState) -> Plan | None:
+        return Plan((Compact(),), Reason.SCHEDULED) if state.data_files else None
+
+
+class FakeEngine:
+    """See the module. `fates` makes the n-th ticket, counted from 1, end as "failed" or "vetoed"."""
+
+    capabilities = frozenset(Capability)
+
+    def __init__(self, costs: Costs = Costs(), fates: Mapping[int, str] | None = None) -> None:
+        self.costs, self.fates = costs, fates or {}
+        self.ledger = Ledger(TARGET_BYTES, {})
+        self.states: list[TableState] = []  # as they were when they were asked for
+        self._numbers, self._ticket_ids = itertools.count(1), itertools.count(1)
+        self._pending: dict[TicketId, tuple[PendingPlan, list[DataFile]]] = {}
+        self._dead_bytes = 0
+
+    def create(self) -> None:
+        self.ledger = Ledger(TARGET_BYTES, {})
+
+    def commit(self, batch: Batch, at_s: float) -> CommitOutcome:
+        spec = batch.spec
+        if not spec.rows:
+            return CommitOutcome(Cost(), 0.0, self._observe(Change()))
+        made = [
+            self._file(p.partition, p.expected_bytes // p.files, p.rows // p.files)
+            for p in spec.partitions
+            for _ in range(p.files)
+        ]
+        self.ledger.add(made)
+        added_bytes = sum(f.size_bytes for f in made)
+        if not spec.is_initial:
+            self.ledger.saw_commit(CommitSeen(at_s, len(made), added_bytes, spec.rows))
+        change = Change(1, len(made), added_bytes=added_bytes, metadata_bytes=100, metadata_files_count=2)
+        return CommitOutcome(
+            Cost(self.costs.commit_s, 2 * self.costs.commit_s), self.costs.prepare_s, self._observe(change)
+        )
+
+    def state(self, at_s: float) -> TableState:
+        state = self.ledger.state(at_s)
+        self.states.append(replace(state, data_files=tuple(state.data_files)))
+        return state
+
+    def schedule(self, plan: Plan, at_s: float, due_at_s: float) -> Ticket:
+        inputs = [] if _is_maintenance(plan) else self._small_files()
+        seen = PendingPlan(at_s, due_at_s, plan.reason, frozenset(f.path for f in inputs))
+        ticket = Ticket(TicketId(next(self._ticket_ids)), plan, at_s, due_at_s)
+        self._pending[ticket.id] = seen, inputs
+        self._tell_pending()
+        return ticket
+
+    def complete(self, ticket: Ticket, at_s: float) -> Outcome:
+        _, inputs = self._pending.pop(ticket.id)
+        self._tell_pending()
+        status, change = self.fates.get(ticket.id), Change()
+        if status is None and _is_maintenance(ticket.plan):
+            status, self._dead_bytes = "ok", 0
+        elif status is None and any(f.path not in self.ledger.data_files for f in inputs):
+            status = "failed"
+        elif status is None:
+            status, change = ("ok", self._merge(inputs)) if inputs else ("noop", Change())
+        error = f"made to be {status}" if status in ("failed", "vetoed") else None
+        cost = Cost(self.costs.compaction_s, 2 * self.costs.compaction_s)
+        self.ledger.saw_compaction(
+            CompactionSeen(
+                at_s, status, ticket.plan.reason, change.files_removed_count, change.files_added_count,
+                change.removed_bytes, change.added_bytes, cost.wall_s, cost.cpu_s,
+            )
+        )  # fmt: skip
+        return Outcome(status, cost, self._observe(change), error)
+
+    def query(self, probe) -> QueryOutcome:
+        count = len(self.ledger.data_files)
+        wall_s = count * self.costs.query_file_s
+        size_bytes = self.ledger.state(0.0).size_bytes
+        return QueryOutcome(Cost(wall_s, wall_s), 0.0, wall_s, files_count=count, opened_bytes=size_bytes)
+
+    def _small_files(self) -> list[DataFile]:
+        small = [f for f in self.ledger.data_files.values() if f.size_bytes < TARGET_BYTES * 3 // 4]
+        partitions = [f.partition for f in small]
+        return [f for f in small if partitions.count(f.partition) > 1]
+
+    def _merge(self, inputs: list[DataFile]) -> Change:
+        made = []
+        for partition in dict.fromkeys(f.partition for f in inputs):
+            merged = [f for f in inputs if f.partition == partition]
+            made.append(self._file(partition, sum(f.size_bytes for f in merged), sum(f.rows for f in merged)))
+        self.ledger.remove(f.path for f in inputs)
+        self.ledger.add(made)
+        size_bytes = sum(f.size_bytes for f in inputs)
+        self._dead_bytes += size_bytes
+        return Change(1, len(made), len(inputs), added_bytes=size_bytes, removed_bytes=size_bytes)
+
+    def _file(self, partition: str, size_bytes: int, rows: int) -> DataFile:
+        return DataFile(f"file-{next(self._numbers)}", size_bytes, rows, partition)
+
+    def _tell_pending(self) -> None:
+        self.ledger.pending = tuple(seen for seen, _ in self._pending.values())
+
+    def _observe(self, change: Change) -> Observation:
+        partitions = self.ledger.state(0.0).partitions.values()
+        live_bytes = sum(p.size_bytes for p in partitions)
+        return Observation(
+            Cost(self.costs.observe_s, self.costs.observe_s), len(self.ledger.data_files), 0, live_bytes,
+            sum(p.rows for p in partitions), live_bytes + self._dead_bytes, 0, change,
+        )  # fmt: skip
+
+
+def _is_maintenance(plan: Plan) -> bool:
+    return all(isinstance(a, Native) and a.command in MAINTENANCE for a in plan.actions)

@@ -1,0 +1,65 @@
+"""Records and runs in one line each, for tests that compute figures by hand."""
+
+from pathlib import Path
+from typing import Any
+
+from result_builder import manifest
+
+from bench.results import (
+    CommitRecord,
+    CompactionRecord,
+    MaintenanceRecord,
+    ObserveRecord,
+    QueryRecord,
+    RunRecord,
+    RunResult,
+    TruthRecord,
+)
+
+_STEP: dict[str, Any] = {"tick": 1, "at_s": 60.0, "written_utc": "2026-01-05T09:00:00Z"}
+
+
+def commit(**fields: Any) -> CommitRecord:
+    return CommitRecord(**_STEP | {"rows": 1} | fields)
+
+
+def query(wall_s: float = 1.0, **fields: Any) -> QueryRecord:
+    """The primary probe at its cadence."""
+    given = {"probe": "first-order", "primary": True, "when": "cadence", "wall_s": wall_s}
+    return QueryRecord(**_STEP | given | fields)
+
+
+def observed(**fields: Any) -> ObserveRecord:
+    given = {
+        "after": "commit", "data_files_count": 1, "live_bytes": 1, "rows": 1, "storage_bytes": 1,
+        "metadata_storage_bytes": 0,
+    }  # fmt: skip
+    return ObserveRecord(**_STEP | given | fields)
+
+
+def compaction(**fields: Any) -> CompactionRecord:
+    given = {
+        "reason": "scheduled", "actions": ["compact(all partitions)"], "scheduled_at_s": 60.0,
+        "files_before_count": 8, "files_after_count": 1, "live_before_bytes": 1, "live_after_bytes": 1,
+    }  # fmt: skip
+    return CompactionRecord(**_STEP | given | fields)
+
+
+def maintenance(**fields: Any) -> MaintenanceRecord:
+    return MaintenanceRecord(**_STEP | {"command": "rewrite_manifests()"} | fields)
+
+
+def truth(status: str = "equal") -> TruthRecord:
+    return TruthRecord(
+        **_STEP, status=status, expected_rows=1, found_rows=1, expected_hash="a", found_hash="a"
+    )
+
+
+def end(status: str = "finished", **fields: Any) -> RunRecord:
+    return RunRecord(**_STEP, status=status, **fields)
+
+
+def run(*records: Any, strategy: str = "never", repetition: int = 1, **changes: Any) -> RunResult:
+    """A run with these records; `changes` are fields of its manifest."""
+    made = manifest(strategy, repetition, **changes)
+    return RunResult(Path(made.run_id), made, records)

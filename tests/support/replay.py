@@ -1,0 +1,71 @@
+"""Replays on the fake engine: a scenario and rules in, records and a log of them out."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from fake_engine import FakeEngine
+
+from bench.engines.base import Batch
+from bench.loop import Clockwork, Loop
+from bench.policy import Policy
+from bench.results import CompactionRecord, DecisionRecord, MaintenanceRecord, ObserveRecord, QueryRecord
+from bench.scenario import Scenario
+from strategies.strategy import Rule, Strategy
+
+
+class Recorder:
+    """Stands in for a Collector and keeps the records."""
+
+    def __init__(self) -> None:
+        self.records: list[Any] = []
+
+    def write(self, kind: type[Any], **fields: Any) -> None:
+        self.records.append(kind(written_utc="2026-01-05T09:00:00Z", **fields))
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        return [r for r in self.records if isinstance(r, kind)]
+
+    def log(self) -> list[str]:
+        """A line a record; of the probes at the cadence the primary one only."""
+        return [_line(r) for r in self.records if not (isinstance(r, QueryRecord) and not r.primary)]
+
+
+def _line(record: Any) -> str:
+    detail = record.status
+    if isinstance(record, ObserveRecord):
+        detail = f"after {record.after}"
+    if isinstance(record, QueryRecord):
+        detail = record.when
+    if isinstance(record, DecisionRecord):
+        detail = f"{record.strategy} {record.rule} {record.status}"
+    if isinstance(record, MaintenanceRecord):
+        detail = f"{record.command.partition('(')[0]} {record.status}"
+    if isinstance(record, CompactionRecord):
+        detail = f"{record.status} of {record.scheduled_at_s:.0f}s"
+    return f"{record.tick} {record.kind} {detail}"
+
+
+def batches(scenario: Scenario) -> list[Batch]:
+    shape = scenario.workload.shape(
+        scenario.seed, scenario.commits_count, scenario.commit_interval_s, scenario.table.partitioning
+    )
+    return [Batch(spec, (), spec.expected_bytes) for spec in shape]
+
+
+def replay(
+    scenario: Scenario,
+    *rules: Rule,
+    engine: FakeEngine | None = None,
+    stream: Iterable[Batch] | None = None,
+    others: Mapping[str, Sequence[Rule]] | None = None,
+    switches: tuple[tuple[float, str], ...] = (),
+    after_compaction: Any = None,
+) -> tuple[Recorder, Clockwork]:
+    """What one run of strategy `mine` with `rules` records; `switches` go to those of `others`."""
+    recorder = Recorder()
+    strategies = {
+        label: Strategy(label, tuple(its)) for label, its in {"mine": rules, **(others or {})}.items()
+    }
+    policy = Policy("mine", strategies, switches)
+    loop = Loop(scenario, policy, engine or FakeEngine(), recorder, after_compaction)
+    return recorder, loop.run(batches(scenario) if stream is None else stream)
