@@ -1,5 +1,6 @@
 """Writes a run's records, one line each, as they happen."""
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -16,10 +17,14 @@ def utc_now() -> str:
 class Collector:
     """Appends records to `events.jsonl`. Each line reaches the operating system before the next step starts.
 
-    A killed process therefore loses no finished record; only a loss of power could.
+    A killed process therefore loses no finished record; only a loss of power could. A torn last line
+    that one left is no record and is cut off.
     """
 
     def __init__(self, path: Path) -> None:
+        if path.exists():
+            written = path.read_bytes()
+            os.truncate(path, written.rfind(b"\n") + 1)
         self._file = path.open("a", encoding="utf-8")
 
     def write(self, kind: type[BaseModel], **fields: Any) -> None:

@@ -37,11 +37,11 @@ class RunFigures:
 
 
 def figures(run: RunResult) -> RunFigures:
-    """Sort a run's records. The initial load is no commit of the stream and is left out."""
+    """Sort a run's records. The initial load and commits without rows are left out."""
     probes = run.of(QueryRecord)
     return RunFigures(
         run=run,
-        commits=tuple(c for c in run.of(CommitRecord) if c.status == "ok" and not c.is_initial),
+        commits=tuple(c for c in run.of(CommitRecord) if c.status == "ok" and not c.is_initial and c.rows),
         cadence=tuple(q for q in probes if q.primary and q.status == "ok" and q.when == "cadence"),
         compactions=run.of(CompactionRecord),
         maintenance=run.of(MaintenanceRecord),

@@ -194,6 +194,7 @@ def rows(runs: Iterable[RunResult]) -> tuple[Row, ...]:
 
     Raises ResultSchemaError when runs that fall into one row were not of the same definition and stream.
     """
+    runs = tuple(runs)
     ordered = sorted(runs, key=_group_key)
     made = [_row(tuple(group)) for _, group in groupby(ordered, key=_group_key)]
     by_key = {(*_place(row), row.strategy): row for row in made}
@@ -243,8 +244,8 @@ def _row(runs: tuple[RunResult, ...]) -> Row:
         runs=len(used),
         failed=len({_repetition(run) for run in runs if run.end is not None} - made),
         interrupted=len({_repetition(run) for run in runs if run.end is None} - made),
-        perturbed=sum(run.end is not None and run.end.perturbed for run in runs),
-        content=_content(runs),
+        perturbed=sum(run.end is not None and run.end.perturbed for run in used),
+        content=_content(runs, used),
         repetitions=tuple(run.manifest.repetition for run in used),
         values={name: _mean_of_known(values) for name, values in run_values.items()},
         run_values=run_values,
@@ -252,11 +253,11 @@ def _row(runs: tuple[RunResult, ...]) -> Row:
     )  # fmt: skip
 
 
-def _content(runs: Sequence[RunResult]) -> Content:
-    found = {content_of(run) for run in runs if run.end is not None}
-    if "differs" in found:
+def _content(runs: Sequence[RunResult], used: Sequence[RunResult]) -> Content:
+    """A run that lost or invented a row is never made up for by a later one."""
+    if any(content_of(run) == "differs" for run in runs):
         return "differs"
-    return "equal" if found == {"equal"} else "unchecked"
+    return "equal" if used and all(content_of(run) == "equal" for run in used) else "unchecked"
 
 
 def _mean_of_known(values: Iterable[float | None]) -> float | None:

@@ -18,6 +18,11 @@ SCRATCH_BYTES = 200_000_000  # Spark's own files, the content check's dump of a 
 
 def check(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:
     """Refuse what cannot work. Raises ScenarioError or MissingRuntimeError."""
+    odd = sorted(set(str(out)) & set("%#?"))
+    if odd:
+        raise ScenarioError(
+            f"{out}: table locations are URIs and cannot hold {' '.join(odd)}; choose another --out"
+        )
     scenarios = {run.source.scenario.name: run.source.scenario for run in planned}
     for scenario in scenarios.values():
         check_real_resources(scenario)

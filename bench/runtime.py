@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -102,7 +103,8 @@ def java_home() -> Path:
 def java_major(home: Path) -> int | None:
     """The major version of the Java below `home`, None where there is none that runs."""
     text = java_version(home)
-    return int(text.split(".")[0]) if text else None
+    match = re.match(r"\d+", text)
+    return int(match[0]) if match else None
 
 
 @functools.cache
@@ -166,7 +168,8 @@ def _cached_jars(folder: Path) -> tuple[Path, ...]:
 def _resolve(coordinates: tuple[str, ...], folder: Path) -> tuple[Path, ...]:
     use_java()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)  # what is half there is never completed
+        folder.mkdir(parents=True)
     except OSError as error:
         raise MissingRuntimeError(
             f"{folder}: cannot keep jars there ({error.strerror}); "

@@ -25,7 +25,11 @@ class DeltaKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A live data file. `partition` is the path-like tuple ("city=Oslo/day=2026-01-01"), "" if none."""
+    """A live data file.
+
+    `partition` is a path such as "city=Oslo/day=2026-01-01", `%`, `/` and `=` in its values
+    percent-encoded; it is "" without partitions.
+    """
 
     path: str
     size_bytes: int

@@ -116,7 +116,9 @@ class IcebergEngine:
             frame.unpersist(blocking=True)
         observed = self._observe(at_s)
         added = observed.change
-        self._ledger.saw_commit(CommitSeen(at_s, added.files_added_count, added.added_bytes, batch.spec.rows))
+        if not batch.spec.is_initial:
+            seen = CommitSeen(at_s, added.files_added_count, added.added_bytes, batch.spec.rows)
+            self._ledger.saw_commit(seen)
         return CommitOutcome(committing.cost, preparing.cost.wall_s, observed)
 
     def _prepare(self, batch: Batch) -> DataFrame:
@@ -179,7 +181,7 @@ class IcebergEngine:
             for position, action in enumerate(plan.actions):
                 match action:
                     case Rewrite():
-                        commit_rewrite(self._spark, self._name, pending.staged[position])
+                        commit_rewrite(self._spark, self._name, pending.staged.pop(position))
                     case Compact():
                         call(self._spark, self._name, scoped(action))
                     case Native():
@@ -202,7 +204,7 @@ class IcebergEngine:
 
     def dump(self, folder: Path) -> None:
         with _engine_errors(f"dump {self._name}"):
-            self._spark.table(self._name).select(*column_names).write.parquet(folder.as_uri())
+            self._spark.table(self._name).select(*column_names).write.parquet(f"file://{folder}")
 
     def sibling(self, name: str) -> "IcebergEngine":
         """Its table has the same name in a namespace `name`, so that probes run on it unchanged."""

@@ -5,11 +5,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import unquote
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from bench.engines.spark import java_rows
 from strategies.plan import Capability, Compact, Native, Rewrite
+
+_NUMBER_COLUMNS = frozenset({"partition_bucket"})  # of the columns a table can be partitioned by
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +78,11 @@ def _partitions_filter(partitions: tuple[str, ...]) -> str:
 def _partition_filter(partition: str) -> str:
     """`city=Oslo/partition_bucket=3` as a predicate; an unpartitioned table has one partition, ""."""
     pairs = [pair.partition("=") for pair in partition.split("/") if pair]
-    terms = [f"{column} = {value if value.isdigit() else sql_text(value)}" for column, _, value in pairs]
-    return " AND ".join(terms) or "true"
+    return " AND ".join(_equals(column, unquote(value)) for column, _, value in pairs) or "true"
+
+
+def _equals(column: str, value: str) -> str:
+    return f"{column} = {value if column in _NUMBER_COLUMNS else sql_text(value)}"
 
 
 def stage_rewrite(spark: SparkSession, name: str, rewrite: Rewrite) -> StagedRewrite:
@@ -149,6 +156,7 @@ def commit_rewrite(spark: SparkSession, name: str, staged: StagedRewrite) -> Non
     """Replace the old files by the new ones in one commit, checked against the planned snapshot.
 
     New files keep the sequence number of that snapshot, so that deletes committed since still apply.
+    After a conflict the new files are deleted, unless the catalog cannot tell whether it committed.
     """
     rewrite = java_table(spark, name).newRewrite().validateFromSnapshot(staged.snapshot_id)
     for file in staged.old_files:
@@ -156,4 +164,16 @@ def commit_rewrite(spark: SparkSession, name: str, staged: StagedRewrite) -> Non
     for file in staged.new_files:
         rewrite.addFile(file)
     rewrite.dataSequenceNumber(staged.sequence_number)
-    rewrite.commit()
+    try:
+        rewrite.commit()
+    except Py4JJavaError as error:
+        if "CommitStateUnknownException" not in str(error.java_exception.toString()):
+            discard_rewrite(spark, name, staged)
+        raise
+
+
+def discard_rewrite(spark: SparkSession, name: str, staged: StagedRewrite) -> None:
+    """Delete the new files of a rewrite that will not be committed."""
+    io = java_table(spark, name).io()
+    for file in staged.new_files:
+        io.deleteFile(file.location())

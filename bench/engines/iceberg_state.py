@@ -97,9 +97,16 @@ def _existing_bytes(paths: Iterable[str], io: FileIO) -> list[int]:
     return [len(file) for file in inputs if file.exists()]
 
 
+def quoted(value: object) -> str:
+    """A partition value in a partition's text: what separates there is percent-encoded."""
+    return str(value).replace("%", "%25").replace("/", "%2F").replace("=", "%3D")
+
+
 def _live_file(entry: ManifestEntry, spec: PartitionSpec) -> LiveFile:
     file = entry.data_file
-    partition = "/".join(f"{field.name}={file.partition[index]}" for index, field in enumerate(spec.fields))
+    partition = "/".join(
+        f"{field.name}={quoted(file.partition[index])}" for index, field in enumerate(spec.fields)
+    )
     sequence_number = entry.sequence_number or 0
     if file.content is DataFileContent.DATA:
         return DataFile(
