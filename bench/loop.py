@@ -34,7 +34,7 @@ from bench.results import (
 from bench.scenario import Probe, Scenario
 from bench.scenario_schema import Maintenance
 from strategies.iceberg import ExpireSnapshots, RewriteManifests
-from strategies.plan import Plan, describe_action
+from strategies.plan import Plan, Reason, describe_action
 from strategies.state import TableState
 from strategies.strategy import Decision, Rule, Strategy
 from strategies.triggers import Every
@@ -247,7 +247,7 @@ class Loop:
         plans = (d.plan for policy in self._maintenance for d in policy.decide(self._state())[1])
         for plan in plans:
             if plan is not None:
-                self._maintain_by(plan)
+                self._maintain_by(replace(plan, reason=Reason.MAINTENANCE))
 
     def _maintain_by(self, plan: Plan) -> None:
         before_bytes = self._seen.storage_bytes if self._seen else 0

@@ -79,7 +79,7 @@ class _Record(_Model):
 
 
 class PhaseRecord(_Record):
-    """A step outside the stream: engine start, warm-up, dump."""
+    """A step outside the stream, engine start or warm-up; of its cost only `wall_s` is known."""
 
     kind: Literal["phase"] = "phase"
     name: str
@@ -257,7 +257,7 @@ def load_runs(*folders: Path) -> tuple[RunResult, ...]:
             raise ResultSchemaError(
                 f"{folder}: holds no runs; `compactbench run SCENARIO --out {folder}` makes some"
             )
-        found.update({run.folder: run for run in runs})
+        found.update({run.folder.resolve(): run for run in runs})
     return tuple(sorted(found.values(), key=lambda run: (run.manifest.scenario, run.manifest.run_id)))
 
 

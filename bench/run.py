@@ -143,6 +143,8 @@ class Run:
             with self._phase("warm_up"):
                 warm_up(self._scenario, engine, tuple(self._batches()))
             engine.create()
+            if not self._job.keep_tables:
+                stack.callback(engine.drop)
             loop = Loop(
                 self._scenario, self._policy(), engine, self._collector, self._after_compaction(engine)
             )
@@ -150,9 +152,7 @@ class Run:
             self._histogram = file_size_histogram(engine.state(self._scenario.duration_s))
             if self._job.verify != "off":
                 self._check(engine, self._scenario.commits_count)
-            self.finish("finished")
-            if not self._job.keep_tables:
-                engine.drop()
+        self.finish("finished")
 
     def finish(self, status: str, error: str | None = None) -> None:
         """Write the closing record."""
@@ -208,7 +208,7 @@ class Run:
 
     @contextmanager
     def _phase(self, name: str) -> Iterator[None]:
-        started_s, cpu_s = time.perf_counter(), time.process_time()
+        started_s = time.perf_counter()
         yield
         self._collector.write(
             PhaseRecord,
@@ -216,7 +216,6 @@ class Run:
             at_s=0.0,
             name=name,
             wall_s=time.perf_counter() - started_s,
-            cpu_s=time.process_time() - cpu_s,
         )
 
 

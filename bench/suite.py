@@ -75,14 +75,23 @@ class Watcher(Protocol):
 
 
 def plan_runs(
-    sources: Sequence[Source], only: Sequence[str], repetitions: int | None, done: Sequence[RunResult]
+    sources: Sequence[Source],
+    only: Sequence[str],
+    repetitions: int | None,
+    done: Sequence[RunResult],
+    *,
+    perturbed_too: bool = False,
 ) -> tuple[PlannedRun, ...]:
     """The runs still to make. Repetitions interleave the strategies: A B C, then B C A, ...
 
-    `only` narrows them to these labels; what `done` holds finished is left out. Raises ScenarioError
-    on a label no scenario has.
+    `only` narrows them to these labels; what `done` holds finished is left out, perturbed runs only if
+    no timings are wanted (`perturbed_too`). Raises ScenarioError on a label no scenario has.
     """
-    finished = {(r.manifest.scenario, r.manifest.strategy, r.manifest.repetition) for r in done if usable(r)}
+    finished = {
+        (r.manifest.scenario, r.manifest.strategy, r.manifest.repetition)
+        for r in done
+        if usable(r) and r.end is not None and (perturbed_too or not r.end.perturbed)
+    }
     _check_labels(sources, only)
     planned: list[PlannedRun] = []
     for source in sources:
@@ -156,6 +165,8 @@ def locked(out: Path, *, sweep: bool = True) -> Iterator[None]:
         if sweep:
             shutil.rmtree(out / WORK, ignore_errors=True)
         yield
+        if sweep:
+            shutil.rmtree(out / WORK, ignore_errors=True)
 
 
 def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher) -> tuple[RunResult, ...]:
@@ -283,7 +294,8 @@ def _closed(folder: Path, exit_code: int) -> RunResult:
 
 def last_line(log: Path) -> str:
     """The last line a worker printed: all there is to say of one that died without a record."""
-    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    text = log.read_text(errors="replace").partition("nanobind: ")[0]  # DuckDB's talk of leaks at exit
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else "it printed nothing"
 
 

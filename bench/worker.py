@@ -12,7 +12,6 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
 
 from pyspark.sql import SparkSession
 
@@ -54,8 +53,9 @@ def _scenario(job: LogJob | RunJob) -> Scenario:
     return scenario
 
 
-def _stop(signum: int, frame: FrameType | None) -> NoReturn:
-    sys.exit(128 + signum)
+def _stop(signum: int, frame: FrameType | None) -> None:
+    """End at once, JVM included: an exception amid a call to it would look like a failed run."""
+    os.killpg(0, signal.SIGKILL)
 
 
 def _end_with_parent(parent: int) -> None:

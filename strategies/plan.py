@@ -20,6 +20,7 @@ class Reason(StrEnum):
     INTERVAL = "interval"  # scenario time since the last compaction >= the planner's interval
     COST = "cost"  # expected saving > expected cost
     RETENTION = "retention"  # snapshots older than the retention exist
+    MAINTENANCE = "maintenance"  # the scenario's own schedule, whatever the strategy; no compaction
     OTHER = "other"  # a rule of the user's own; the plan's `detail` says which
 
 

@@ -86,7 +86,7 @@ def run(
         return
     with locked(out):
         done = earlier_runs(sources, out, resume=resume)
-        planned = plan_runs(sources, labels, repetitions, done)
+        planned = plan_runs(sources, labels, repetitions, done, perturbed_too=verify is Verify.EACH)
         with ERR.status("looking for Java, jars and space"):
             preflight.check(planned, out, keep_tables=keep_tables)
         try:

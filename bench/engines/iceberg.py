@@ -40,7 +40,7 @@ from bench.engines.iceberg_state import IcebergReader
 from bench.engines.ledger import Ledger
 from bench.engines.spark import Meter, run_query, start_session, stop_session
 from bench.errors import EngineError
-from strategies.plan import Capability, Compact, Native, Plan, Rewrite, capability_of
+from strategies.plan import Capability, Compact, Native, Plan, Reason, Rewrite, capability_of
 from strategies.state import CommitSeen, CompactionSeen, PendingPlan, TableState
 from workloads.orders import column_names, ddl
 
@@ -143,7 +143,7 @@ class IcebergEngine:
         )
         pending = _Pending(PendingPlan(at_s, due_at_s, plan.reason, paths))
         self._pending[ticket.id] = pending
-        for position, action in enumerate(plan.actions):
+        for position, action in enumerate(() if self._missing(plan) else plan.actions):
             if isinstance(action, Rewrite) and pending.error is None:
                 self._stage(action, position, pending)
         self._ledger.pending = tuple(p.seen for p in self._pending.values())
@@ -160,7 +160,7 @@ class IcebergEngine:
     def complete(self, ticket: Ticket, at_s: float) -> Outcome:
         pending = self._pending.pop(ticket.id)
         self._ledger.pending = tuple(p.seen for p in self._pending.values())
-        missing = {capability_of(action) for action in ticket.plan.actions} - self.capabilities
+        missing = self._missing(ticket.plan)
         if missing:
             error = f"this engine cannot {', '.join(sorted(missing))}"
             return Outcome("vetoed", pending.cost, self._observe(at_s), error)
@@ -172,8 +172,12 @@ class IcebergEngine:
         observed = self._observe(at_s)
         committed = observed.change.metadata_files_count > 0
         status = "failed" if error_text else "ok" if committed else "noop"
-        self._note_compaction(at_s, ticket.plan, status, cost, observed)
+        if ticket.plan.reason is not Reason.MAINTENANCE:
+            self._note_compaction(at_s, ticket.plan, status, cost, observed)
         return Outcome(status, cost, observed, error_text)
+
+    def _missing(self, plan: Plan) -> set[Capability]:
+        return {capability_of(action) for action in plan.actions} - self.capabilities
 
     def _act(self, plan: Plan, pending: _Pending) -> str | None:
         """Carry out the actions in order until one fails; what it said."""

@@ -95,13 +95,17 @@ def stage_rewrite(spark: SparkSession, name: str, rewrite: Rewrite) -> StagedRew
     tasks = _tasks_by_path(table, snapshot.snapshotId())
     old: list[Any] = []
     new: list[Any] = []
-    for group in rewrite.groups:
-        gone = [path for path in group.paths if path not in tasks]
-        if gone:
-            raise ValueError(f"{gone[0]} is no longer live")
-        chosen = [tasks[path] for path in group.paths]
-        old += [task.file() for task in chosen]
-        new += _write_group(spark, name, table, chosen, rewrite.target_file_size_bytes)
+    try:
+        for group in rewrite.groups:
+            gone = [path for path in group.paths if path not in tasks]
+            if gone:
+                raise ValueError(f"{gone[0]} is no longer live")
+            chosen = [tasks[path] for path in group.paths]
+            new += _write_group(spark, name, table, chosen, rewrite.target_file_size_bytes)
+            old += [task.file() for task in chosen]
+    except Exception:
+        _delete(table, new)
+        raise
     return StagedRewrite(tuple(old), tuple(new), snapshot.snapshotId(), snapshot.sequenceNumber())
 
 
@@ -158,7 +162,8 @@ def commit_rewrite(spark: SparkSession, name: str, staged: StagedRewrite) -> Non
     New files keep the sequence number of that snapshot, so that deletes committed since still apply.
     After a conflict the new files are deleted, unless the catalog cannot tell whether it committed.
     """
-    rewrite = java_table(spark, name).newRewrite().validateFromSnapshot(staged.snapshot_id)
+    table = java_table(spark, name)
+    rewrite = table.newRewrite().validateFromSnapshot(staged.snapshot_id)
     for file in staged.old_files:
         rewrite.deleteFile(file)
     for file in staged.new_files:
@@ -168,12 +173,11 @@ def commit_rewrite(spark: SparkSession, name: str, staged: StagedRewrite) -> Non
         rewrite.commit()
     except Py4JJavaError as error:
         if "CommitStateUnknownException" not in str(error.java_exception.toString()):
-            discard_rewrite(spark, name, staged)
+            _delete(table, staged.new_files)
         raise
 
 
-def discard_rewrite(spark: SparkSession, name: str, staged: StagedRewrite) -> None:
-    """Delete the new files of a rewrite that will not be committed."""
-    io = java_table(spark, name).io()
-    for file in staged.new_files:
-        io.deleteFile(file.location())
+def _delete(table: Any, files: Iterable[Any]) -> None:
+    """Delete files that no snapshot will name."""
+    for file in files:
+        table.io().deleteFile(file.location())

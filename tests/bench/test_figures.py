@@ -96,9 +96,6 @@ def test_figures_of_the_stream(name, expected):
     assert value(name, *COMMITS, *others) == pytest.approx(expected)
 
 
-@pytest.mark.xfail(
-    reason="bug: a commit that had nothing to write counts as one of 0 s", raises=AssertionError
-)
 def test_commit_latency_is_of_commits_that_wrote_something():
     records = (commit(rows=10, wall_s=2.0), commit(rows=0, wall_s=0.0), commit(rows=10, wall_s=4.0))
     assert value("commit_mean_s", *records) == 3.0

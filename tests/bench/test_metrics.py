@@ -61,7 +61,6 @@ def test_rows_come_in_the_order_the_strategies_first_ran():
     assert [row.strategy for row in rows(runs[::-1])] == ["b", "c", "a"]
 
 
-@pytest.mark.xfail(reason="bug: rows() goes through its Iterable twice", raises=KeyError)
 def test_rows_takes_an_iterator():
     assert [row.strategy for row in rows(iter([good("a"), good("b")]))] == ["a", "b"]
 
@@ -80,7 +79,6 @@ def test_a_failure_that_was_made_up_for_is_no_longer_counted():
     assert (row.runs, row.failed, row.interrupted) == (2, 0, 0)
 
 
-@pytest.mark.xfail(reason="bug: content and perturbed look at runs made up for", raises=AssertionError)
 def test_a_failure_that_was_made_up_for_leaves_no_doubt_about_the_content():
     failed = run(end("failed", perturbed=True), run_id="a")
     (row,) = rows([failed, good(run_id="b")])

@@ -98,3 +98,9 @@ def test_tables_that_are_kept_add_up(machine, tmp_path):
     check(tmp_path)
     with pytest.raises(MissingRuntimeError, match="may be needed"):
         check(tmp_path, keep_tables=True)
+
+
+@pytest.mark.parametrize("name", ["a%20b", "a#b", "a?b"])
+def test_a_folder_no_table_location_can_name_is_refused(machine, tmp_path, name):
+    with pytest.raises(ScenarioError, match="choose another --out"):
+        preflight.check((), tmp_path / name, keep_tables=False)

@@ -31,10 +31,7 @@ def jdk(tmp_path):
         ('openjdk version "1.8.0_392"', "1.8.0_392", 1),
         ('Picked up JAVA_TOOL_OPTIONS: -Xmx1g\nopenjdk version "17.0.9"', "17.0.9", 17),
         ("something else", "", None),
-        pytest.param(
-            'openjdk version "22-ea" 2024-03-19', "22-ea", 22,
-            marks=pytest.mark.xfail(reason="bug: an early-access release has no dot", raises=ValueError),
-        ),
+        ('openjdk version "22-ea" 2024-03-19', "22-ea", 22),
     ],
 )  # fmt: skip
 def test_the_version_of_a_java_is_what_it_prints(jdk, printed, version, major):
@@ -235,7 +232,6 @@ def test_resolving_that_fails_says_why_and_the_remedies(resolver, tmp_path, name
     assert runtime._cached_jars(tmp_path / "jars-of-iceberg") == ()
 
 
-@pytest.mark.xfail(reason="bug: Ivy does not replace a file that is there", raises=MissingRuntimeError)
 def test_a_truncated_jar_is_replaced(resolver, tmp_path, monkeypatch):
     truncated = tmp_path / "jars-of-iceberg" / "jars" / "iceberg.jar"
     truncated.parent.mkdir(parents=True)

