@@ -216,8 +216,10 @@ class IcebergEngine:
         return IcebergEngine(self._spark, self._meter, catalog, self._spec)
 
     def drop(self) -> None:
+        """In the default catalog the files stay until its folder goes: Spark takes a second to purge them."""
+        purge = "" if self._catalog.is_own else " PURGE"
         with _engine_errors(f"drop {self._name}"):
-            self._spark.sql(f"DROP TABLE IF EXISTS {self._name} PURGE")
+            self._spark.sql(f"DROP TABLE IF EXISTS {self._name}{purge}")
 
     def _observe(self, at_s: float) -> Observation:
         """Read what is new of the metadata into the ledger, and what the table takes up on storage."""
