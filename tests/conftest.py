@@ -8,11 +8,15 @@ import itertools
 
 import pytest
 from engine_factories import Workshop
+from hypothesis import settings
 
 from bench import runtime
 from bench.engines.base import SparkSettings
 from bench.engines.iceberg_catalog import Catalog
 from bench.engines.spark import start_session, stop_session
+
+settings.register_profile("shared machine", deadline=None)  # a slow moment of it is no failure
+settings.load_profile("shared machine")
 
 SPARK = SparkSettings(master="local[2]", driver_memory_bytes=2 * 2**30)
 
