@@ -164,9 +164,11 @@ def locked(out: Path, *, sweep: bool = True) -> Iterator[None]:
             ) from error
         if sweep:
             shutil.rmtree(out / WORK, ignore_errors=True)
-        yield
-        if sweep:
-            shutil.rmtree(out / WORK, ignore_errors=True)
+        try:
+            yield
+        finally:
+            if sweep:
+                shutil.rmtree(out / WORK, ignore_errors=True)
 
 
 def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher) -> tuple[RunResult, ...]:
