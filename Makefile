@@ -7,7 +7,7 @@ READY := $(VENV)/ready
 
 .PHONY: help
 help: ## List the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 18
 
 .PHONY: setup
 setup: $(READY) ## Make the environment in .venv (Java and jars come by themselves when first needed)

@@ -56,6 +56,7 @@ class RunJob(_ScenarioJob):
     position: int
     log_folder: Path
     verify: Literal["end", "each", "off"]
+    command: str
     keep_tables: bool
 
 

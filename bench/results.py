@@ -37,6 +37,7 @@ class Manifest(_Model):
     scenario: str
     scenario_hash: str  # of everything but repetitions and the choice of strategies
     description: str = ""
+    command: str = ""  # makes the same runs again; secrets hidden
     workload: str
     format: str
     mode: Literal["real", "simulated"]

@@ -80,6 +80,7 @@ def _manifest(job: RunJob, scenario: Scenario, settings: EngineSettings, log: Ch
         scenario=scenario.name,
         scenario_hash=scenario.hash,
         description=scenario.description,
+        command=job.command,
         workload=scenario.workload_name,
         format=scenario.table.format,
         mode="real",

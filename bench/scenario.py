@@ -202,6 +202,12 @@ def _without_secrets(settings: Mapping[str, str]) -> dict[str, str]:
     return {key: "(hidden)" if _SECRET.search(key) else value for key, value in settings.items()}
 
 
+def without_secret(setting: str) -> str:
+    """A `key=value` as it may be shown: the value of a key that names a secret is hidden."""
+    key, _, _ = setting.partition("=")
+    return f"{key}=(hidden)" if _SECRET.search(setting) else setting
+
+
 def _scenario_hash(resolved: Mapping[str, Any], workload: Workload) -> str:
     """The workload goes in by its repr, which has the content of a trace and not its path."""
     left_out = ("description", "repetitions", "strategies")

@@ -60,6 +60,7 @@ class Options:
     out: Path
     verify: Literal["end", "each", "off"] = "end"
     keep_tables: bool = False
+    command: str = ""  # as the user could type it again
 
 
 class Watcher(Protocol):
@@ -242,6 +243,7 @@ def _run(run: PlannedRun, options: Options, suite_id: str, log_folder: Path, wat
         position=run.position,
         log_folder=log_folder,
         verify=options.verify,
+        command=options.command,
         keep_tables=options.keep_tables,
     )
     watcher.run_started(run)

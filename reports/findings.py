@@ -93,7 +93,9 @@ def _without_compaction(section: Section, compacting: list[Point]) -> list[Sente
     query, query_proof = claim(query_against(section, BASELINE, fastest.strategy), QUERIES)
     never_s = format_duration(baseline.values[QUERY] or math.nan)
     means = f"{never_s} against {format_duration(fastest.query_s)} on average"
-    start = say("Without compaction (", Verbatim(BASELINE), f") {query} than with the fastest, ")
+    start = say(
+        "Without compaction (", Verbatim(BASELINE), f") {query} than with the fastest that compacts, "
+    )
     return [start + say(Verbatim(fastest.strategy), f"{query_proof}: {means}.")]
 
 

@@ -93,7 +93,8 @@ def topics(section: Section) -> frozenset[str]:
 
 def reproduce(section: Section) -> Verbatim:
     """The command that makes the same runs again."""
-    return Verbatim(f"compactbench run {shlex.quote(section.manifest.scenario)}")
+    m = section.manifest
+    return Verbatim(m.command or f"compactbench run {shlex.quote(m.scenario)}")
 
 
 def effective_options(section: Section) -> tuple[tuple[Sentence, Verbatim], ...]:

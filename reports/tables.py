@@ -45,7 +45,7 @@ _COLUMNS = (
     ("write_amplification", "Write ampl.", ""),
     ("query_mean_s", "Query mean", "s"),
     ("query_p95_s", "Query p95", "s"),
-    ("read_amplification", "Read ampl.", ""),
+    ("space_amplification", "Space ampl.", ""),
     ("files_end", "Files at end", ""),
     ("payback_passes", "Payback", "queries"),
 )

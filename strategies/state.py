@@ -27,7 +27,7 @@ class DeltaKind(StrEnum):
 class DataFile:
     """A live data file.
 
-    `partition` is a path such as "city=Oslo/day=2026-01-01", `%`, `/` and `=` in its values
+    `partition` is a path such as "city=Oslo/day=2026-01-01", `%` and `/` in its values
     percent-encoded; it is "" without partitions.
     """
 

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Replays the rows of the CSV or Parquet file at `path`, whatever the mean; 0 after its end.
+    """Replays the CSV or Parquet file at `path`, columns `time` (seconds) and `rows`; 0 after its end.
 
     The file has the columns `time` (seconds since the start, or ISO timestamps counted from the
     first one, UTC where they name no zone) and `rows` (whole, >= 0), in any order of time. A commit

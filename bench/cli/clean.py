@@ -25,22 +25,27 @@ def clean(
 
     * `compactbench clean --cache`
     """
+    found: list[Path] = []
     if out.is_dir():
         with locked(out, sweep=False):
-            _remove([out / WORK, *sorted(out.glob(f"*/*/{TABLES}"))], dry_run=dry_run)
+            found = _remove([out / WORK, *sorted(out.glob(f"*/*/{TABLES}"))], dry_run=dry_run)
     if cache:
-        _remove([runtime.cache_folder() / "change_logs", runtime.cache_folder() / "jars"], dry_run=dry_run)
+        kept = [runtime.cache_folder() / name for name in ("change_logs", "jars")]
+        found += _remove(kept, dry_run=dry_run)
+    if not found:
+        OUT.print(f"nothing to remove in {out}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _remove(folders: list[Path], *, dry_run: bool) -> None:
-    for folder in folders:
-        if not folder.is_dir():
-            continue
+def _remove(folders: list[Path], *, dry_run: bool) -> list[Path]:
+    """Remove those of the folders that are there; which they were."""
+    found = [folder for folder in folders if folder.is_dir()]
+    for folder in found:
         size = format_bytes(sum(_sizes(folder)))
         if not dry_run:
             shutil.rmtree(folder)
         verb = "would remove" if dry_run else "removed"
         OUT.print(f"{verb} {folder} ({size})", markup=False, highlight=False, soft_wrap=True)
+    return found
 
 
 def _sizes(folder: Path) -> Iterator[int]:

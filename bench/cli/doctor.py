@@ -48,7 +48,7 @@ def doctor(
         ("jars", _jars),
         ("memory", _memory),
         ("disk", _disk),
-        ("load", lambda: f"{os.getloadavg()[0]:.2f} over the last minute, {os.cpu_count()} cores"),
+        ("load", _load),
     ]
     problems = []
     lines = []
@@ -97,6 +97,12 @@ def _disk() -> str:
     if free_bytes < DISK_NEEDED_BYTES:
         raise MissingRuntimeError(f"{text}; a run wants {format_bytes(DISK_NEEDED_BYTES)}: free some space")
     return text
+
+
+def _load() -> str:
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    busy = "; busy: timings will suffer" if load > cores / 2 else ""
+    return f"{load:.2f} over the last minute, {cores} cores{busy}"
 
 
 def _print_noise(seconds: float) -> None:

@@ -131,7 +131,7 @@ class Live:
         """The figures in one line."""
         if self._phase or self._files is None:
             return self._phase
-        query = "" if self._query_s is None else f", query {format_duration(self._query_s)}"
+        query = "" if self._query_s is None else f", last query {format_duration(self._query_s)}"
         cpu = f" ({format_duration(self._compaction_cpu_s)} CPU)" if self._compactions_count else ""
         return f"{self._files} files{query}, {self._compactions_count} compactions{cpu}"
 

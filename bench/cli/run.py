@@ -1,6 +1,7 @@
 """`compactbench run`: carry scenarios out on real tables."""
 
 import json
+import shlex
 import signal
 import sys
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from bench.cli.validate import ScenariosArgument, SetOption
 from bench.errors import ScenarioError
 from bench.metrics import rows
 from bench.results import load_runs
-from bench.scenario import load_scenario
+from bench.scenario import load_scenario, without_secret
 from bench.suite import Options, PlannedRun, Source, earlier_runs, locked, plan_runs, run_suite
 
 DEFAULT_OUT = Path("results")
@@ -81,6 +82,8 @@ def run(
     out = out.absolute()  # tables are named by URI
     sources = _sources(scenarios, [*(overrides or ()), *_spark_settings(conf or ())])
     labels = [_label(text) for text in only or ()]
+    settings = (("--set", overrides or ()), ("--conf", conf or ()), ("--only", only or ()))
+    options = Options(out, verify.value, keep_tables, _command(scenarios, settings, repetitions, verify))
     if dry_run:
         _say_plan(plan_runs(sources, labels, repetitions, earlier_runs(sources, out, resume=resume)))
         return
@@ -91,7 +94,7 @@ def run(
             preflight.check(planned, out, keep_tables=keep_tables)
         try:
             with SuiteProgress(planned, ERR) as progress:
-                results = run_suite(planned, Options(out, verify.value, keep_tables), progress)
+                results = run_suite(planned, options, progress)
         except KeyboardInterrupt:
             ERR.print("stopped; finished runs are kept, --resume makes the others", highlight=False)
             raise typer.Exit(EXIT_INTERRUPTED) from None
@@ -126,6 +129,19 @@ def _spark_settings(conf: Sequence[str]) -> list[str]:
         target = "master" if key == "spark.master" else json.dumps(key)
         settings.append(f"spark.{target}={json.dumps(value)}")
     return settings
+
+
+def _command(
+    scenarios: Sequence[str],
+    settings: Sequence[tuple[str, Sequence[str]]],
+    repetitions: int | None,
+    verify: Verify,
+) -> str:
+    """What makes the same runs again, wherever their results go."""
+    words = [word for flag, texts in settings for text in texts for word in (flag, without_secret(text))]
+    words += ["--repetitions", str(repetitions)] if repetitions else []
+    words += [] if verify is Verify.END else ["--verify", verify.value]
+    return shlex.join(["compactbench", "run", *scenarios, *words])
 
 
 def _label(text: str) -> str:

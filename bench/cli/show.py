@@ -11,6 +11,7 @@ import typer
 
 from bench.cli.output import ERR, OUT, print_json, print_table
 from bench.cli.results import ResultsArgument
+from bench.errors import ScenarioError
 from bench.metrics import METRIC_BY_NAME, Row, rows
 from bench.results import CompactionRecord, DecisionRecord, RunResult, load_runs
 from reports.text import format_value
@@ -65,8 +66,12 @@ def show(
 
     * `compactbench show results --compactions`
 
-    `compactbench list metrics` says what each figure means.
+    In the table: rounds of compaction that committed, their process CPU, the primary probe's mean
+    latency at its cadence and just before and after a round, write and space amplification, live files
+    at the end. JSON and CSV have every metric by its name; `compactbench list metrics` explains them.
     """
+    if decisions and compactions:
+        raise ScenarioError("--decisions --compactions: two tables; ask for one at a time")
     runs = load_runs(*results)
     if decisions:
         _print(output, DECISION_COLUMNS, [_decision(run, r) for run in runs for r in run.of(DecisionRecord)])

@@ -98,8 +98,8 @@ def _existing_bytes(paths: Iterable[str], io: FileIO) -> list[int]:
 
 
 def quoted(value: object) -> str:
-    """A partition value in a partition's text: what separates there is percent-encoded."""
-    return str(value).replace("%", "%25").replace("/", "%2F").replace("=", "%3D")
+    """A partition value in a partition's text: the slash, which separates there, is percent-encoded."""
+    return str(value).replace("%", "%25").replace("/", "%2F")
 
 
 def _live_file(entry: ManifestEntry, spec: PartitionSpec) -> LiveFile:

@@ -58,10 +58,10 @@ def test_the_cache_goes_only_when_asked(results, cache):
     assert [path.name for path in cache.iterdir()] == ["other"]
 
 
-def test_clean_of_what_is_not_there_says_nothing(tmp_path, cache, capsys, monkeypatch):
+def test_clean_says_so_when_there_is_nothing(tmp_path, cache, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["clean"]) == 0
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr().out == "nothing to remove in results\n"
     assert not (tmp_path / "results").exists()
 
 

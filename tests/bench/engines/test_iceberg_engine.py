@@ -259,11 +259,12 @@ def test_a_partition_of_any_text_can_be_compacted_alone(iceberg, log, spark, tmp
         folder = tmp_path / str(number)
         rows.limit(3).withColumn("user_city", functions.lit(text)).write.parquet(str(folder))
         engine.commit(Batch(replace(spec, index=number, rows=3), tuple(folder.glob("*.parquet"))), 60.0)
-    assert set(engine.state(60.0).partitions) == {f"user_city={city}", "user_city=Oslo"}
-    outcome = carry_out(engine, plan(Compact((f"user_city={city}",), FEW)), 60.0)
+    partition = f"user_city={city.replace('/', '%2F')}"
+    assert set(engine.state(60.0).partitions) == {partition, "user_city=Oslo"}
+    outcome = carry_out(engine, plan(Compact((partition,), FEW)), 60.0)
     assert (outcome.status, outcome.error) == ("ok", None)
     counts = {name: p.files_count for name, p in engine.state(60.0).partitions.items()}
-    assert counts == {f"user_city={city}": 1, "user_city=Oslo": 2}
+    assert counts == {partition: 1, "user_city=Oslo": 2}
 
 
 def test_the_state_is_that_of_sparks_own_metadata_tables(iceberg, log, sql):
