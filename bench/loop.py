@@ -37,10 +37,9 @@ from strategies.iceberg import ExpireSnapshots, RewriteManifests
 from strategies.plan import Plan, Reason, describe_action
 from strategies.state import TableState
 from strategies.strategy import Decision, Rule, Strategy
-from strategies.triggers import Every
+from strategies.triggers import TIME_TOLERANCE_S, Every
 
 _MAINTENANCE = "maintenance"
-_TOLERANCE_S = 1e-6  # scenario times are sums of commit intervals; far below any of them
 
 
 @dataclass(slots=True)
@@ -99,7 +98,7 @@ class Loop:
         return self.clockwork
 
     def _after_commit(self) -> None:
-        for ticket in [t for t in self._pending if t.due_at_s <= self._at_s + _TOLERANCE_S]:
+        for ticket in [t for t in self._pending if t.due_at_s <= self._at_s + TIME_TOLERANCE_S]:
             self._pending.remove(ticket)
             self._complete(ticket)
         if _on_cadence(self._at_s, self._scenario.probe_every_s):
@@ -285,4 +284,4 @@ def _metadata(change: Change) -> dict[str, int]:
 
 def _on_cadence(at_s: float, every_s: float) -> bool:
     rest_s = at_s % every_s
-    return min(rest_s, every_s - rest_s) < _TOLERANCE_S
+    return min(rest_s, every_s - rest_s) < TIME_TOLERANCE_S

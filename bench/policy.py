@@ -4,9 +4,7 @@ from collections.abc import Mapping
 
 from strategies.state import TableState
 from strategies.strategy import Decision, Rule, Strategy
-from strategies.triggers import RuleMemory
-
-_TOLERANCE_S = 1e-6
+from strategies.triggers import TIME_TOLERANCE_S, RuleMemory
 
 
 class Policy:
@@ -24,7 +22,7 @@ class Policy:
 
     def decide(self, state: TableState) -> tuple[str, tuple[Decision, ...]]:
         """The label in force and its rules' answers. Raises PlanError on a bad plan."""
-        while self._switches and self._switches[0][0] <= state.observed_at_s + _TOLERANCE_S:
+        while self._switches and self._switches[0][0] <= state.observed_at_s + TIME_TOLERANCE_S:
             (at_s, label), self._switches = self._switches[0], self._switches[1:]
             self._strategy = self._strategies[label]
             self._memories = self._strategy.fresh_memories(at_s, state.commits_total_count)

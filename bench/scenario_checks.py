@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from bench.options import KeyPath, OptionError, bytes_text, duration_text, known_text
 from bench.scenario_schema import FORMATS_WITH_ENGINE, ProbeKeys, ScenarioKeys, Spark, StrategyKeys
+from strategies.triggers import TIME_TOLERANCE_S
 
 COMMIT_INTERVAL_MIN_S = 0.001
 DRIVER_MEMORY_MIN_BYTES = 512 * 2**20
 LABEL_LENGTH_MAX = 60
-_TOLERANCE_S = 1e-6  # far below the shortest commit interval; 0.1 s x 3 is 0.30000000000000004 s
 _TEXT_OR_COMMENT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|--[^\n]*|/\*.*?\*/""", re.DOTALL)
 _OWN_PROPERTIES = {
     "write.target-file-size-bytes": "target_file_size",
@@ -21,7 +21,7 @@ _OWN_PROPERTIES = {
 def is_multiple(value_s: float, unit_s: float) -> bool:
     """Whether `value_s` is 1, 2, ... times `unit_s`."""
     count = round(value_s / unit_s)
-    return count >= 1 and abs(value_s - count * unit_s) < _TOLERANCE_S
+    return count >= 1 and abs(value_s - count * unit_s) < TIME_TOLERANCE_S
 
 
 def check_keys(keys: ScenarioKeys) -> None:
@@ -159,7 +159,7 @@ def _maintenance_intervals(keys: ScenarioKeys) -> Iterator[tuple[str, float]]:
 
 def check_interval(every_s: float, commit_interval_s: float, path: KeyPath) -> None:
     """Refuse what should happen more often than the loop looks."""
-    if every_s < commit_interval_s - _TOLERANCE_S:
+    if every_s < commit_interval_s - TIME_TOLERANCE_S:
         raise OptionError(
             path,
             f"must be at least commit_interval = {duration_text(commit_interval_s)}: "

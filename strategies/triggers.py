@@ -8,7 +8,7 @@ from strategies.state import TableState
 
 # Scenario times are whole milliseconds in practice; a tolerance far below that keeps 0.1 + 0.2
 # from missing a boundary at 0.3.
-_TOLERANCE_S = 1e-6
+TIME_TOLERANCE_S = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Every:
         return self._boundary(state.observed_at_s) > self._boundary(memory.looked_at_s)
 
     def _boundary(self, at_s: float) -> int:
-        return math.floor((at_s + _TOLERANCE_S) / self.interval_s)
+        return math.floor((at_s + TIME_TOLERANCE_S) / self.interval_s)
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,17 +84,21 @@ def run(
     labels = [_label(text) for text in only or ()]
     settings = (("--set", overrides or ()), ("--conf", conf or ()), ("--only", only or ()))
     options = Options(out, verify.value, keep_tables, _command(scenarios, settings, repetitions, verify))
+
+    def planned() -> tuple[PlannedRun, ...]:
+        done = earlier_runs(sources, out, resume=resume)
+        return plan_runs(sources, labels, repetitions, done, perturbed_too=verify is Verify.EACH)
+
     if dry_run:
-        _say_plan(plan_runs(sources, labels, repetitions, earlier_runs(sources, out, resume=resume)))
+        _say_plan(planned())
         return
     with locked(out):
-        done = earlier_runs(sources, out, resume=resume)
-        planned = plan_runs(sources, labels, repetitions, done, perturbed_too=verify is Verify.EACH)
+        runs = planned()
         with ERR.status("looking for Java, jars and space"):
-            preflight.check(planned, out, keep_tables=keep_tables)
+            preflight.check(runs, out, keep_tables=keep_tables)
         try:
-            with SuiteProgress(planned, ERR) as progress:
-                results = run_suite(planned, options, progress)
+            with SuiteProgress(runs, ERR) as progress:
+                results = run_suite(runs, options, progress)
         except KeyboardInterrupt:
             ERR.print("stopped; finished runs are kept, --resume makes the others", highlight=False)
             raise typer.Exit(EXIT_INTERRUPTED) from None

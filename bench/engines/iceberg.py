@@ -231,13 +231,13 @@ class IcebergEngine:
             metadata_bytes = self._stored_bytes(f"{reading.location}/metadata")
             data_bytes = self._stored_bytes(f"{reading.location}/data")
         self._snapshot_times += [(at_s, time_ms) for time_ms in reading.snapshot_times_ms]
-        partitions = self._ledger.state(at_s).partitions.values()
+        state = self._ledger.state(at_s)
         return Observation(
             cost=looking.cost,
             data_files_count=len(self._ledger.data_files),
             delta_files_count=len(self._ledger.delta_files),
-            live_bytes=sum(p.size_bytes + p.delta_size_bytes for p in partitions),
-            rows=sum(p.rows for p in partitions),
+            live_bytes=state.size_bytes,
+            rows=sum(p.rows for p in state.partitions.values()),
             storage_bytes=data_bytes + metadata_bytes,
             metadata_storage_bytes=metadata_bytes,
             change=reading.change,
