@@ -28,7 +28,8 @@ class DataFile:
     """A live data file.
 
     `partition` is a path such as "city=Oslo/day=2026-01-01", `%` and `/` in its values
-    percent-encoded; it is "" without partitions.
+    percent-encoded; it is "" without partitions. `split_offsets` are the bytes at which it may be
+    cut for reading, one a Parquet row group; empty where unknown.
     """
 
     path: str
@@ -37,6 +38,7 @@ class DataFile:
     partition: str = ""
     sequence_number: int = 0
     spec_id: int = 0
+    split_offsets: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,7 @@ class TableState:
 
     Times are scenario seconds since the stream began. `commits` and `compactions` are bounded
     histories, oldest first; `commits_total_count` counts every commit of the stream so far.
+    `spec_id` is the partition spec new files are written with.
     """
 
     observed_at_s: float
@@ -119,6 +122,7 @@ class TableState:
     probe_rate_per_s: float = 0.0
     probe_latency_s: float | None = None
     properties: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    spec_id: int = 0
 
     @property
     def size_bytes(self) -> int:

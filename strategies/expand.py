@@ -1,0 +1,70 @@
+"""What a plan would do to the files of a table: the Python planner behind every action.
+
+It drives the simulator and the dry run, and its forecast stands beside what a command really did.
+"""
+
+from dataclasses import dataclass
+
+from strategies.plan import Action
+from strategies.state import DataFile, TableState
+
+
+class ExpandError(ValueError):
+    """The action depends on something a table state does not tell, such as a row filter."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTask:
+    """What one task of the rewriting engine reads; it writes one file.
+
+    `input_bytes` are of data files alone. `rows` are physical, those of a split file in proportion.
+    """
+
+    input_bytes: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteGroup:
+    """Data files of one partition rewritten together, in planning order.
+
+    `expected_output_files` is the planner's own figure; how many files come out is the number of
+    `tasks`. `delta_bytes` counts each delete file once per data file it applies to.
+    """
+
+    partition: str
+    files: tuple[DataFile, ...]
+    input_bytes: int
+    delta_bytes: int
+    split_bytes: int
+    max_output_file_bytes: int
+    expected_output_files: int
+    tasks: tuple[ReadTask, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """The groups in the order they run. `planned_groups_count` includes those a limit cut off."""
+
+    groups: tuple[RewriteGroup, ...]
+    planned_groups_count: int
+
+    @property
+    def files_in_count(self) -> int:
+        """Data files that would be replaced."""
+        return sum(len(group.files) for group in self.groups)
+
+    @property
+    def files_out_count(self) -> int:
+        """Data files that would take their place."""
+        return sum(len(group.tasks) for group in self.groups)
+
+    @property
+    def read_bytes(self) -> int:
+        """Bytes of the data files that would be replaced."""
+        return sum(group.input_bytes for group in self.groups)
+
+
+def expand(action: Action, state: TableState) -> Expansion:
+    """What `action` would do to the table as it stands. Raises ExpandError where the state does not tell."""
+    raise ExpandError(f"{action} cannot be expanded yet")
