@@ -117,12 +117,16 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a plan. `status` is ok, noop (nothing committed), vetoed or failed (with `error`)."""
+    """What became of a plan. `status` is ok, noop (nothing committed), vetoed or failed (with `error`).
+
+    `answer` is what the format's own commands said they did, by their own names.
+    """
 
     status: str
     cost: Cost
     observed: Observation
     error: str | None = None
+    answer: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

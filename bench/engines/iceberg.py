@@ -29,6 +29,7 @@ from bench.engines.base import (
 )
 from bench.engines.iceberg_actions import (
     StagedRewrite,
+    answer_of,
     call,
     commit_rewrite,
     scoped,
@@ -164,32 +165,36 @@ class IcebergEngine:
         if missing:
             error = f"this engine cannot {', '.join(sorted(missing))}"
             return Outcome("vetoed", pending.cost, self._observe(at_s), error)
-        cost, error_text = pending.cost, pending.error
+        cost, error_text, answers = pending.cost, pending.error, list[DataFrame]()
         if error_text is None:
             with self._meter.step() as acting:
-                error_text = self._act(ticket.plan, pending)
+                error_text = self._act(ticket.plan, pending, answers)
             cost += acting.cost
+        with self._meter.step() as listening:
+            answer = answer_of(answers)
         observed = self._observe(at_s)
+        observed = replace(observed, cost=observed.cost + listening.cost)
         committed = observed.change.metadata_files_count > 0
         status = "failed" if error_text else "ok" if committed else "noop"
         if ticket.plan.reason is not Reason.MAINTENANCE:
             self._note_compaction(at_s, ticket.plan, status, cost, observed)
-        return Outcome(status, cost, observed, error_text)
+        return Outcome(status, cost, observed, error_text, answer)
 
     def _missing(self, plan: Plan) -> set[Capability]:
         return {capability_of(action) for action in plan.actions} - self.capabilities
 
-    def _act(self, plan: Plan, pending: _Pending) -> str | None:
-        """Carry out the actions in order until one fails; what it said."""
+    def _act(self, plan: Plan, pending: _Pending, answers: list[DataFrame]) -> str | None:
+        """Carry out the actions in order until one fails, and what that one said; `answers` are added to."""
         try:
             for position, action in enumerate(plan.actions):
                 match action:
                     case Rewrite():
                         commit_rewrite(self._spark, self._name, pending.staged.pop(position))
                     case Compact():
-                        call(self._spark, self._name, scoped(action))
+                        answers.append(call(self._spark, self._name, scoped(action)))
                     case Native():
-                        call(self._spark, self._name, action, self._older_than_ms(action))
+                        older_than_ms = self._older_than_ms(action)
+                        answers.append(call(self._spark, self._name, action, older_than_ms))
         except (Py4JJavaError, PySparkException) as error:
             return first_line(error)
         return None

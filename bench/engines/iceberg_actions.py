@@ -1,14 +1,15 @@
 """Carrying out plans on an Iceberg table: stored procedures, and rewrites of exactly the files named."""
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote
 
 from py4j.protocol import Py4JJavaError
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines.spark import java_rows
 from strategies.plan import Capability, Compact, Native, Rewrite
@@ -32,10 +33,8 @@ def java_table(spark: SparkSession, name: str) -> Any:
     return jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, name)
 
 
-def call(
-    spark: SparkSession, name: str, native: Native, older_than_ms: int | None = None
-) -> Mapping[str, Any]:
-    """Run a stored procedure on table `name` ("catalog.namespace.table") and return its one row.
+def call(spark: SparkSession, name: str, native: Native, older_than_ms: int | None = None) -> DataFrame:
+    """Run a stored procedure on table `name` ("catalog.namespace.table"); its answer, not yet read.
 
     `older_than_ms` (epoch) stands in for the `older_than_at_s` of `expire_snapshots`, which is scenario time.
     """
@@ -44,8 +43,15 @@ def call(
     if native.options:
         pairs = ", ".join(f"{sql_text(key)}, {sql_text(value)}" for key, value in native.options.items())
         arguments.append(f"options => map({pairs})")
-    rows = java_rows(spark.sql(f"CALL {catalog}.system.{native.command}({', '.join(arguments)})")._jdf)
-    return rows[0] if rows else {}
+    return spark.sql(f"CALL {catalog}.system.{native.command}({', '.join(arguments)})")
+
+
+def answer_of(answers: Iterable[DataFrame]) -> dict[str, int]:
+    """The counts that procedures answered with, summed by column."""
+    counted: Counter[str] = Counter()
+    for row in (row for answer in answers for row in java_rows(answer._jdf)):
+        counted.update({name: value for name, value in row.items() if isinstance(value, int)})
+    return dict(counted)
 
 
 def _arguments(native: Native, older_than_ms: int | None) -> Iterable[str]:
