@@ -1,6 +1,7 @@
 """Writes a run's records, one line each, as they happen."""
 
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -18,10 +19,11 @@ class Collector:
     """Appends records to `events.jsonl`. Each line reaches the operating system before the next step starts.
 
     A killed process therefore loses no finished record; only a loss of power could. A torn last line
-    that one left is no record and is cut off.
+    that one left is no record and is cut off. Each record is also given to `heard`.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, heard: Callable[[BaseModel], None] = lambda record: None) -> None:
+        self._heard = heard
         if path.exists():
             written = path.read_bytes()
             os.truncate(path, written.rfind(b"\n") + 1)
@@ -32,6 +34,7 @@ class Collector:
         record = kind(written_utc=utc_now(), **fields)
         self._file.write(record.model_dump_json() + "\n")
         self._file.flush()
+        self._heard(record)
 
     def __enter__(self) -> Self:
         return self

@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from bench.results import Mode
+
 
 class _Job(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -48,13 +50,15 @@ class RunJob(_ScenarioJob):
     """Carry out one run."""
 
     kind: Literal["run"] = "run"
+    mode: Mode
     run_folder: Path
     run_id: str
     suite_id: str
     strategy: str
     repetition: int
     position: int
-    log_folder: Path
+    log_folder: Path | None  # of the change log; a simulated run has none
+    coefficients: Path | None  # of a simulated run; None: those that come with the format
     verify: Literal["end", "each", "off"]
     command: str
     keep_tables: bool

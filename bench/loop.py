@@ -5,7 +5,7 @@ each timed in real seconds, while scenario time moves by one commit interval.
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -22,6 +22,7 @@ from bench.engines.base import (
     QueryOutcome,
     Ticket,
 )
+from bench.forecast import SizeModel, forecast
 from bench.policy import Policy
 from bench.results import (
     CommitRecord,
@@ -59,7 +60,8 @@ class Clockwork:
 class Loop:
     """Replays a stream into one engine under one strategy and records every step.
 
-    `after_compaction` is called after each compaction, with the number of commits so far.
+    `after_compaction` is called after each compaction, with the number of commits so far. With a
+    `size_model` our planner's forecast stands beside each compaction.
     """
 
     def __init__(
@@ -69,9 +71,10 @@ class Loop:
         engine: Engine,
         collector: Collector,
         after_compaction: Callable[[int], None] | None = None,
+        size_model: SizeModel | None = None,
     ) -> None:
         self._scenario, self._policy, self._engine, self._collector = scenario, policy, engine, collector
-        self._after_compaction = after_compaction
+        self._after_compaction, self._size_model = after_compaction, size_model
         self._maintenance = tuple(
             Policy(_MAINTENANCE, {_MAINTENANCE: Strategy(_MAINTENANCE, (rule,))})
             for rule in maintenance_rules(scenario.maintenance)
@@ -204,6 +207,8 @@ class Loop:
         if self._last_primary is None:
             self._probe(self._scenario.primary_probe, "before")
         query_before_s = self._last_primary.cost.wall_s if self._last_primary else None
+        state, model = self._engine.state(self._at_s), self._size_model
+        expected = forecast(ticket.plan, state, model) if model else None
         outcome = self._engine.complete(ticket, self._at_s)
         self.clockwork.measured_s += outcome.cost.wall_s
         self._observed(outcome.observed, "compaction")
@@ -213,13 +218,14 @@ class Loop:
             ticket, outcome, before or outcome.observed,
             query_before_s if effective else None,
             after.cost.wall_s if after else None,
+            expected,
         )  # fmt: skip
         if self._after_compaction:
             self._after_compaction(self._tick)
 
     def _write_compaction(
         self, ticket: Ticket, outcome: Outcome, before: Observation, query_before_s: float | None,
-        query_after_s: float | None,
+        query_after_s: float | None, expected: Mapping[str, float] | None,
     ) -> None:  # fmt: skip
         change = outcome.observed.change
         self._write(
@@ -239,6 +245,8 @@ class Loop:
             written_bytes=change.added_bytes,
             query_before_s=query_before_s,
             query_after_s=query_after_s,
+            forecast=expected,
+            answer=outcome.answer or None,
             **_metadata(change),
         )  # fmt: skip
 

@@ -9,8 +9,9 @@ from itertools import groupby
 from typing import Any, Literal
 
 from bench import figures as fig
-from bench.errors import ResultSchemaError
 from bench.figures import RunFigures, mean, percentile, ratio, total
+from bench.pooling import Strictness, check_pooled
+from bench.pooling import differences as differences  # for reports, which of ours know two modules only
 from bench.results import QueryRecord, RunResult, TruthRecord
 
 BASELINE = "never"
@@ -221,19 +222,8 @@ def _repetition(run: RunResult) -> tuple[str, int]:
     return (str(run.folder.parent), run.manifest.repetition)
 
 
-def _check_alike(runs: Sequence[RunResult]) -> None:
-    for field in ("scenario_hash", "change_log_hash", "strategy_hash"):
-        found = {getattr(run.manifest, field): run.folder for run in runs}
-        if len(found) > 1:
-            one, other = list(found.values())[:2]
-            raise ResultSchemaError(
-                f"{one} and {other}: runs of strategy {runs[0].manifest.strategy!r} differ in {field}: they "
-                "must not be pooled; give the results of one definition only"
-            )
-
-
 def _row(runs: tuple[RunResult, ...]) -> Row:
-    _check_alike(runs)
+    check_pooled(runs, Strictness.ASKED)
     used = sorted((run for run in runs if usable(run)), key=lambda run: run.manifest.repetition)
     made = {_repetition(run) for run in used}
     per_run = [run_figures(run) for run in used]

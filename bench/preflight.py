@@ -7,6 +7,7 @@ from pathlib import Path
 from bench import runtime
 from bench.engines.registry import ENGINES
 from bench.errors import MissingRuntimeError, ScenarioError
+from bench.results import Mode
 from bench.scenario import Scenario, check_real_resources
 from bench.suite import PlannedRun
 from strategies.state import GIB
@@ -18,6 +19,15 @@ SCRATCH_BYTES = 200_000_000  # Spark's own files, the content check's dump of a 
 
 def check(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:
     """Refuse what cannot work. Raises ScenarioError or MissingRuntimeError."""
+    asked = {run.source.scenario.name: (run.source.scenario, run.mode) for run in planned}
+    for scenario, mode in asked.values():
+        check_capabilities(scenario, mode)
+    real = [run for run in planned if run.mode == "real"]
+    if real:
+        _check_real(real, out, keep_tables=keep_tables)
+
+
+def _check_real(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:
     odd = sorted(set(str(out)) & set("%#?"))
     if odd:
         raise ScenarioError(
@@ -26,21 +36,21 @@ def check(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> Non
     scenarios = {run.source.scenario.name: run.source.scenario for run in planned}
     for scenario in scenarios.values():
         check_real_resources(scenario)
-        _check_capabilities(scenario)
     runtime.java_home()
     for table_format in {scenario.table.format for scenario in scenarios.values()}:
         runtime.jars(table_format)
     _check_space(planned, out, keep_tables=keep_tables)
 
 
-def _check_capabilities(scenario: Scenario) -> None:
-    able = ENGINES[scenario.table.format, "real"].capabilities
+def check_capabilities(scenario: Scenario, mode: Mode) -> None:
+    """Refuse strategies that ask for what the engine cannot do. Raises ScenarioError."""
+    able = ENGINES[scenario.table.format, mode].capabilities
     for label, needs in scenario.needs().items():
         missing = sorted(needs - able)
         if missing:
             raise ScenarioError(
                 f"{scenario.name}: strategy {label!r} needs {', '.join(missing)}, which the "
-                f"{scenario.table.format} engine cannot do; it can {', '.join(sorted(able))}"
+                f"{mode} {scenario.table.format} engine cannot do; it can {', '.join(sorted(able))}"
             )
 
 

@@ -3,6 +3,7 @@
 import os
 import platform
 import subprocess
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
@@ -10,10 +11,11 @@ import psutil
 from pydantic import JsonValue
 
 from bench import runtime
+from bench.results import Mode
 
 PACKAGES = ("compactbench", "pyspark", "pyiceberg", "duckdb", "pyarrow", "faker", "numpy")
 
-NOTES = {
+_REAL_NOTES = {
     "clock": "Virtual: commit, probes, compaction and the probe after it run one after the other, each "
     "timed in real seconds; scenario time moves by one commit interval a tick. Nothing competes for the "
     "machine, so a long compaction is flattered: see overlapped_commits.",
@@ -32,9 +34,28 @@ NOTES = {
 }  # fmt: skip
 
 
-def versions(table_format: str) -> dict[str, str]:
-    """Versions of everything that takes part."""
+_SIMULATED_NOTES = {
+    "clock": "Simulated: nothing was measured. Files, bytes and decisions follow from the workload's shape "
+    "and the format's planning rules, seconds from the coefficients named under options.",
+    "content": "A simulated table has no rows: only their number is checked at the end.",
+    "probes": "A probe opens the files whose keys may match `order_id = n` or `order_id BETWEEN n AND m`, "
+    "and all files where it says neither.",
+    "keys": _REAL_NOTES["keys"],
+    "write_amplification": "The change log's bytes are those the workload's shape expects.",
+}
+
+NOTES: Mapping[Mode, dict[str, str]] = {"real": _REAL_NOTES, "simulated": _SIMULATED_NOTES}
+
+
+def versions(table_format: str, mode: Mode) -> dict[str, str]:
+    """Versions of everything that takes part; a simulated run follows the rules of the format's release."""
     line = runtime.current_line()
+    if mode == "simulated":
+        return {
+            "python": platform.python_version(),
+            "compactbench": version("compactbench"),
+            table_format: line.versions[table_format],
+        }
     packages = {name: version(name) for name in PACKAGES}
     return {
         "python": platform.python_version(),

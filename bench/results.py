@@ -18,9 +18,12 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, Valid
 
 from bench.errors import ResultSchemaError
 
+Mode = Literal["real", "simulated"]
+
 SCHEMA_VERSION = 1
 MANIFEST = "manifest.json"
 EVENTS = "events.jsonl"
+LOG = "log.txt"
 
 
 class _Model(BaseModel):
@@ -40,7 +43,7 @@ class Manifest(_Model):
     command: str = ""  # makes the same runs again; secrets hidden
     workload: str
     format: str
-    mode: Literal["real", "simulated"]
+    mode: Mode
     strategy: str
     strategy_hash: str = ""
     strategy_summary: str  # its rules in words
@@ -163,7 +166,8 @@ class CompactionRecord(_Record):
     metadata_files_count: int = 0
     query_before_s: float | None = None  # primary probe just before and after, for compactions with status ok
     query_after_s: float | None = None
-    forecast: dict[str, float] | None = None  # what our planner expected, beside what the command chose
+    forecast: dict[str, float] | None = None  # what our planner expected of the fields it names
+    answer: dict[str, int] | None = None  # what the format's own command said it did, by its own names
 
 
 class MaintenanceRecord(_Record):

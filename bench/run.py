@@ -1,53 +1,80 @@
-"""One run in its worker process: engine, warm-up, replay, content check, and the records of it all."""
+"""One run: engine, warm-up, replay, content check, and the records of it all.
 
-import sys
+A real run has a worker process of its own; a simulated one is carried out where it is asked for.
+"""
+
+import hashlib
+import re
 import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 
 from bench import provenance
 from bench.collector import Collector, utc_now
-from bench.engines.base import Batch, CatalogSettings, Engine, EngineSettings, SparkSettings, TableSpec
-from bench.engines.registry import ENGINES
-from bench.engines.spark import DEFAULT_CONF
+from bench.costs import load_coefficients
+from bench.engines.base import (
+    Batch,
+    CatalogSettings,
+    Cores,
+    Engine,
+    EngineSettings,
+    SparkSettings,
+    TableSpec,
+)
+from bench.engines.registry import ENGINES, EngineKind
+from bench.engines.simulated import table_bytes
 from bench.errors import EngineError
+from bench.forecast import SizeModel
 from bench.jobs import RunJob
 from bench.loop import Clockwork, Loop
 from bench.policy import Policy
-from bench.results import EVENTS, MANIFEST, Manifest, PhaseRecord, RunRecord, TruthRecord
+from bench.results import EVENTS, LOG, MANIFEST, Manifest, Mode, PhaseRecord, RunRecord, TruthRecord
 from bench.scenario import Scenario
 from bench.scenario_strategies import StrategySpec
 from bench.truth import check_content
 from bench.warm_up import warm_up
 from strategies.state import TableState
 from workloads.change_log import ChangeLog, open_change_log
+from workloads.commit import CommitSpec
 
 
-def carry_out(job: RunJob, scenario: Scenario) -> None:
-    """Carry out one run; what became of it is its last record, and the exit code is 1 if it failed."""
-    log = open_change_log(job.log_folder)
-    settings = engine_settings(scenario, job.strategy, job.work_folder)
+def carry_out(
+    job: RunJob, scenario: Scenario, heard: Callable[[BaseModel], None] = lambda record: None
+) -> bool:
+    """Carry out one run and tell whether it finished; what became of it is its last record.
+
+    Each record is also given to `heard`. What went wrong is written to the run's log.
+    """
+    log = open_change_log(job.log_folder) if job.log_folder else None
+    settings = engine_settings(scenario, job.strategy, job.work_folder, job.coefficients)
     (job.run_folder / MANIFEST).write_text(_manifest(job, scenario, settings, log).model_dump_json(indent=1))
-    with Collector(job.run_folder / EVENTS) as collector:
+    with Collector(job.run_folder / EVENTS, heard) as collector:
         run = Run(job, scenario, settings, log, collector)
         try:
             run.carry_out()
         except Exception as error:  # whatever it is, this run failed, and the suite goes on with the next
-            traceback.print_exc()
+            with (job.run_folder / LOG).open("a") as file:
+                traceback.print_exc(file=file)
             run.finish("failed", f"{type(error).__name__}: {error}")
-            sys.exit(1)
+            return False
+    return True
 
 
-def engine_settings(scenario: Scenario, label: str, work_folder: Path) -> EngineSettings:
+def engine_settings(
+    scenario: Scenario, label: str, work_folder: Path, coefficients: Path | None = None
+) -> EngineSettings:
     """What the engine of one strategy's run is opened with."""
     spec = _spec(scenario, label)
     return EngineSettings(
         folder=work_folder,
+        cores=_cores(scenario),
+        coefficients=coefficients,
         table=TableSpec(
             target_file_size_bytes=scenario.table.target_file_size_bytes,
             partitioning=scenario.table.partitioning,
@@ -71,7 +98,19 @@ def _catalog(scenario: Scenario) -> CatalogSettings:
     return CatalogSettings(given.name, given.namespace, given.properties) if given else CatalogSettings()
 
 
-def _manifest(job: RunJob, scenario: Scenario, settings: EngineSettings, log: ChangeLog) -> Manifest:
+def _cores(scenario: Scenario) -> Cores:
+    """The scenario's shares, where it has none the cores of the Spark master if that names them."""
+    local = re.fullmatch(r"local\[(\d+)\]", scenario.spark.master)
+    cores = int(local[1]) if local else Cores().compactor
+    shares = scenario.resources
+    return Cores(shares.writer.cores or cores, shares.compactor.cores or cores, shares.reader.cores or cores)
+
+
+def _memory_bytes(scenario: Scenario) -> int:
+    return scenario.resources.compactor.memory_bytes or scenario.spark.driver_memory_bytes
+
+
+def _manifest(job: RunJob, scenario: Scenario, settings: EngineSettings, log: ChangeLog | None) -> Manifest:
     spec = _spec(scenario, job.strategy)
     return Manifest(
         run_id=job.run_id,
@@ -83,7 +122,7 @@ def _manifest(job: RunJob, scenario: Scenario, settings: EngineSettings, log: Ch
         command=job.command,
         workload=scenario.workload_name,
         format=scenario.table.format,
-        mode="real",
+        mode=job.mode,
         strategy=spec.label,
         strategy_hash=spec.hash,
         strategy_summary=spec.summary,
@@ -95,40 +134,73 @@ def _manifest(job: RunJob, scenario: Scenario, settings: EngineSettings, log: Ch
         target_file_size_bytes=scenario.table.target_file_size_bytes,
         primary_probe=scenario.primary_probe.name,
         probe_every_s=scenario.probe_every_s,
-        memory_bytes=settings.spark.driver_memory_bytes,
+        memory_bytes=_memory_bytes(scenario),
         price_per_gb_hour=scenario.prices.gb_hour,
         currency=scenario.prices.currency,
         request_price_s=scenario.prices.request_s,
-        change_log_hash=f"{log.content_hash:x}",
+        change_log_hash=f"{log.content_hash:x}" if log else _shape_hash(scenario),
         verify=job.verify,
-        versions=provenance.versions(scenario.table.format),
+        versions=provenance.versions(scenario.table.format, job.mode),
         machine=provenance.machine(),
         git=provenance.source(),
-        options=_options(settings),
-        notes=provenance.NOTES,
+        options=_options(scenario, settings, job.mode),
+        notes=provenance.NOTES[job.mode],
         scenario_text=dict(scenario.resolved),
     )
 
 
-def _options(settings: EngineSettings) -> dict[str, JsonValue]:
+def _options(scenario: Scenario, settings: EngineSettings, mode: Mode) -> dict[str, JsonValue]:
     """What was in force beyond the format's own defaults."""
     table = settings.table
     return {
-        "spark.master": settings.spark.master,
-        "spark": {**DEFAULT_CONF, **settings.spark.conf},
         "table_properties": dict(table.properties),
         "target_file_size_bytes": table.target_file_size_bytes,
         "format_version": table.format_version,
         "files_per_commit": table.files_per_commit,
+        **(_spark_options(settings) if mode == "real" else _simulated_options(scenario, settings)),
+    }
+
+
+def _spark_options(settings: EngineSettings) -> dict[str, JsonValue]:
+    from bench.engines.spark import DEFAULT_CONF  # and with it PySpark, which simulation does without
+
+    return {
+        "spark.master": settings.spark.master,
+        "spark": {**DEFAULT_CONF, **settings.spark.conf},
         "catalog": settings.catalog.name if settings.catalog.properties else "own, on SQLite",
     }
+
+
+def _simulated_options(scenario: Scenario, settings: EngineSettings) -> dict[str, JsonValue]:
+    coefficients = load_coefficients(scenario.table.format, settings.coefficients)
+    cores: dict[str, JsonValue] = {**asdict(settings.cores)}
+    return {"cores": cores, "coefficients": coefficients.model_dump(mode="json")}
+
+
+def _shape(scenario: Scenario) -> Iterator[CommitSpec]:
+    return scenario.workload.shape(
+        scenario.seed, scenario.commits_count, scenario.commit_interval_s, scenario.table.partitioning
+    )
+
+
+def _shape_hash(scenario: Scenario) -> str:
+    """What stands for the hash of a change log where there is none: that of the commits' shapes."""
+    digest = hashlib.sha256()
+    for spec in _shape(scenario):
+        digest.update(repr(spec).encode())
+    return digest.hexdigest()[:16]
 
 
 class Run:
     """One run from engine start to content check, each step a record."""
 
     def __init__(
-        self, job: RunJob, scenario: Scenario, settings: EngineSettings, log: ChangeLog, collector: Collector
+        self,
+        job: RunJob,
+        scenario: Scenario,
+        settings: EngineSettings,
+        log: ChangeLog | None,
+        collector: Collector,
     ) -> None:
         self._job, self._scenario, self._settings = job, scenario, settings
         self._log, self._collector = log, collector
@@ -137,23 +209,39 @@ class Run:
 
     def carry_out(self) -> None:
         """Warm up, replay, check, clear away. Raises whatever made it fail."""
-        kind = ENGINES[self._scenario.table.format, "real"]
+        kind = ENGINES[self._scenario.table.format, self._job.mode]
         with ExitStack() as stack:
-            with self._phase("start_engine"):
+            if self._job.mode == "simulated":
                 engine = stack.enter_context(kind.open(self._settings))
-            with self._phase("warm_up"):
-                warm_up(self._scenario, engine, tuple(self._batches()))
+            else:
+                engine = self._warm_engine(stack, kind)
             engine.create()
             if not self._job.keep_tables:
                 stack.callback(engine.drop)
             loop = Loop(
-                self._scenario, self._policy(), engine, self._collector, self._after_compaction(engine)
-            )
+                self._scenario, self._policy(), engine, self._collector, self._after_compaction(engine),
+                self._size_model(),
+            )  # fmt: skip
             self._clockwork = loop.run(self._batches())
             self._histogram = file_size_histogram(engine.state(self._scenario.duration_s))
             if self._job.verify != "off":
                 self._check(engine, self._scenario.commits_count)
         self.finish("finished")
+
+    def _warm_engine(self, stack: ExitStack, kind: EngineKind) -> Engine:
+        """An engine that has done everything of the scenario before; how long that took is recorded."""
+        with self._phase("start_engine"):
+            engine = stack.enter_context(kind.open(self._settings))
+        with self._phase("warm_up"):
+            warm_up(self._scenario, engine, tuple(self._batches()))
+        return engine
+
+    def _size_model(self) -> SizeModel | None:
+        """A forecast of what a simulated engine does would be compared with itself."""
+        if self._job.mode == "simulated":
+            return None
+        coefficients = load_coefficients(self._scenario.table.format)
+        return lambda rows, files: table_bytes(coefficients, rows, files)
 
     def finish(self, status: str, error: str | None = None) -> None:
         """Write the closing record."""
@@ -163,25 +251,33 @@ class Run:
             at_s=self._scenario.duration_s,
             status=status,
             error=error,
-            loop_s=self._clockwork.loop_s,
-            measured_s=self._clockwork.measured_s,
-            observe_s=self._clockwork.observe_s,
-            own_s=self._clockwork.own_s,
+            **self._seconds(),
             perturbed=self._job.verify == "each",
             file_sizes=self._histogram,
         )
+
+    def _seconds(self) -> dict[str, float]:
+        """Where the replay's real seconds went; a simulated one measures nothing."""
+        clockwork = self._clockwork
+        if self._job.mode == "simulated":
+            return {"loop_s": clockwork.loop_s, "own_s": clockwork.loop_s}
+        return {
+            "loop_s": clockwork.loop_s,
+            "measured_s": clockwork.measured_s,
+            "observe_s": clockwork.observe_s,
+            "own_s": clockwork.own_s,
+        }
 
     def _policy(self) -> Policy:
         strategies = {spec.label: spec.strategy for spec in self._scenario.strategies}
         return Policy(self._job.strategy, strategies, _spec(self._scenario, self._job.strategy).switches)
 
     def _batches(self) -> Iterator[Batch]:
-        """The commits' shapes beside what the log holds of them."""
-        scenario = self._scenario
-        shape = scenario.workload.shape(
-            scenario.seed, scenario.commits_count, scenario.commit_interval_s, scenario.table.partitioning
-        )
-        for spec, logged in zip(shape, self._log.commits, strict=True):
+        """The commits' shapes beside what the log holds of them; without a log the shapes alone."""
+        if self._log is None:
+            yield from (Batch(spec, (), spec.expected_bytes) for spec in _shape(self._scenario))
+            return
+        for spec, logged in zip(_shape(self._scenario), self._log.commits, strict=True):
             yield Batch(spec, self._log.paths(logged), logged.size_bytes)
 
     def _after_compaction(self, engine: Engine) -> Callable[[int], None] | None:
@@ -191,6 +287,9 @@ class Run:
 
     def _check(self, engine: Engine, tick: int) -> None:
         """Compare the content with the log up to `tick`. Raises EngineError when it differs."""
+        if self._log is None:
+            self._check_rows(engine, tick)
+            return
         commits = [commit for commit in self._log.commits if commit.index <= tick]
         truth = check_content(engine, self._log, commits, self._settings.folder)
         self._collector.write(
@@ -206,6 +305,13 @@ class Run:
         )
         if not truth.equal:
             raise EngineError(f"content after commit {tick} differs: {'; '.join(truth.differences)}")
+
+    def _check_rows(self, engine: Engine, tick: int) -> None:
+        """All there is to check of a simulated table: it has as many rows as were committed."""
+        expected = sum(spec.rows for spec in _shape(self._scenario) if spec.index <= tick)
+        found = sum(p.rows for p in engine.state(0.0).partitions.values())
+        if found != expected:
+            raise EngineError(f"after commit {tick} the simulated table has {found} rows, not {expected}")
 
     @contextmanager
     def _phase(self, name: str) -> Iterator[None]:

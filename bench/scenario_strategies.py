@@ -18,6 +18,7 @@ from strategies.triggers import AfterCommits, Every
 
 _BASELINE_RULE = Rule(AfterCommits(1), Never())
 _DELAYABLE = frozenset({Capability.COMPACT, Capability.REWRITE, Capability.DELAYED_COMMIT})
+_NARROWING = frozenset({Capability.ROW_FILTER, Capability.BRANCH})  # how a command is run, not which
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def _rules(keys: ScenarioKeys, strategy: StrategyKeys, path: KeyPath, folder: Pa
 
 
 def _check_delay(delay_s: float, planner: object, path: KeyPath, name: str) -> None:
-    native = sorted(getattr(planner, "needs", frozenset()) - _DELAYABLE)
+    native = sorted(getattr(planner, "needs", frozenset()) - _DELAYABLE - _NARROWING)
     if native:
         raise OptionError(
             path,

@@ -1,4 +1,4 @@
-"""The suite: which runs there are, in which order, and one worker process after the other."""
+"""The suite: which runs there are, in which order, and one after the other: real ones in worker processes."""
 
 import contextlib
 import fcntl
@@ -18,7 +18,18 @@ from bench.errors import EngineError, ScenarioError
 from bench.jobs import LogJob, LogProgress, RunJob
 from bench.metrics import usable
 from bench.processes import worker
-from bench.results import EVENTS, MANIFEST, RunRecord, RunResult, load_run, load_runs, parse_record
+from bench.results import (
+    EVENTS,
+    LOG,
+    MANIFEST,
+    Mode,
+    RunRecord,
+    RunResult,
+    load_run,
+    load_runs,
+    parse_record,
+)
+from bench.run import carry_out
 from bench.scenario import Scenario
 from bench.scenario_strategies import StrategySpec
 
@@ -42,6 +53,7 @@ class PlannedRun:
     """One run to be made."""
 
     source: Source
+    mode: Mode
     spec: StrategySpec
     repetition: int
     position: int
@@ -50,7 +62,7 @@ class PlannedRun:
     def folder_name(self) -> str:
         """Without the time it starts: format, mode, label (what a file name can hold of it), repetition."""
         label = re.sub(r"[^A-Za-z0-9._-]+", "_", self.spec.label)
-        return f"{self.source.scenario.table.format}-real-{label}-r{self.repetition}"
+        return f"{self.source.scenario.table.format}-{self.mode}-{label}-r{self.repetition}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +73,7 @@ class Options:
     verify: Literal["end", "each", "off"] = "end"
     keep_tables: bool = False
     command: str = ""  # as the user could type it again
+    coefficients: Path | None = None  # of simulated runs; None: those that come with the format
 
 
 class Watcher(Protocol):
@@ -81,12 +94,14 @@ def plan_runs(
     repetitions: int | None,
     done: Sequence[RunResult],
     *,
+    mode: Mode = "real",
     perturbed_too: bool = False,
 ) -> tuple[PlannedRun, ...]:
     """The runs still to make. Repetitions interleave the strategies: A B C, then B C A, ...
 
     `only` narrows them to these labels; what `done` holds finished is left out, perturbed runs only if
-    no timings are wanted (`perturbed_too`). Raises ScenarioError on a label no scenario has.
+    no timings are wanted (`perturbed_too`). A simulated run is made once, since every repetition would
+    be the same. Raises ScenarioError on a label no scenario has.
     """
     finished = {
         (r.manifest.scenario, r.manifest.strategy, r.manifest.repetition)
@@ -97,11 +112,12 @@ def plan_runs(
     planned: list[PlannedRun] = []
     for source in sources:
         chosen = [spec for spec in source.scenario.strategies if not only or spec.label in only]
-        for repetition in range(1, (repetitions or source.scenario.repetitions) + 1):
+        wanted = repetitions or (1 if mode == "simulated" else source.scenario.repetitions)
+        for repetition in range(1, wanted + 1):
             first = (repetition - 1) % max(1, len(chosen))
             for spec in chosen[first:] + chosen[:first]:
                 if (source.scenario.name, spec.label, repetition) not in finished:
-                    planned.append(PlannedRun(source, spec, repetition, len(done) + len(planned)))
+                    planned.append(PlannedRun(source, mode, spec, repetition, len(done) + len(planned)))
     return tuple(planned)
 
 
@@ -112,8 +128,10 @@ def _check_labels(sources: Sequence[Source], only: Sequence[str]) -> None:
             raise ScenarioError(f"--only strategy={label}: no such strategy; there are {', '.join(known)}")
 
 
-def earlier_runs(sources: Sequence[Source], out: Path, *, resume: bool) -> tuple[RunResult, ...]:
-    """The runs already in the result folders of these scenarios.
+def earlier_runs(
+    sources: Sequence[Source], out: Path, *, resume: bool, mode: Mode = "real"
+) -> tuple[RunResult, ...]:
+    """The runs of one mode already in the result folders of these scenarios.
 
     Raises ScenarioError when there are some and `resume` is off, or when they are of another
     definition of the scenario or strategy, which must not be pooled with new ones.
@@ -121,7 +139,8 @@ def earlier_runs(sources: Sequence[Source], out: Path, *, resume: bool) -> tuple
     found: list[RunResult] = []
     for source in sources:
         folder = out / source.scenario.name
-        runs = load_runs(folder) if any(folder.glob(f"*/{MANIFEST}")) else ()
+        found_runs = load_runs(folder) if any(folder.glob(f"*/{MANIFEST}")) else ()
+        runs = [run for run in found_runs if run.manifest.mode == mode]
         if runs and not resume:
             raise ScenarioError(
                 f"{folder} holds {len(runs)} runs already: add --resume to make the missing ones, "
@@ -183,9 +202,9 @@ def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher)
     logs: dict[str, Path] = {}
     for run in planned:
         name = run.source.scenario.name
-        if name not in logs:
+        if run.mode == "real" and name not in logs:
             logs[name] = ensure_log(run.source, options.out, watcher)
-        results.append(_run(run, options, suite_id, logs[name], watcher))
+        results.append(_run(run, options, suite_id, logs.get(name), watcher))
     return tuple(results)
 
 
@@ -200,7 +219,7 @@ def ensure_log(source: Source, out: Path, watcher: Watcher) -> Path:
         cache_folder=runtime.cache_folder() / "change_logs",
         progress_file=folder / "progress.json",
     )
-    log_file = folder / "log.txt"
+    log_file = folder / LOG
     heard = LogProgress()
     with worker(job, folder / "job.json", log_file) as process:
         while process.poll() is None:
@@ -225,11 +244,14 @@ def _log_progress(file: Path, before: LogProgress) -> LogProgress:
         return before
 
 
-def _run(run: PlannedRun, options: Options, suite_id: str, log_folder: Path, watcher: Watcher) -> RunResult:
+def _run(
+    run: PlannedRun, options: Options, suite_id: str, log_folder: Path | None, watcher: Watcher
+) -> RunResult:
     scenario = run.source.scenario
     run_id = f"{_stamp()}-{run.folder_name}"
     folder = _fresh(options.out / scenario.name / run_id)
-    work_folder = _fresh(folder / TABLES if options.keep_tables else options.out / WORK / run_id)
+    keep_tables = options.keep_tables and run.mode == "real"
+    work_folder = _fresh(folder / TABLES if keep_tables else options.out / WORK / run_id)
     job = RunJob(
         scenario=run.source.name_or_path,
         overrides=run.source.overrides,
@@ -238,26 +260,39 @@ def _run(run: PlannedRun, options: Options, suite_id: str, log_folder: Path, wat
         run_folder=folder,
         run_id=run_id,
         suite_id=suite_id,
+        mode=run.mode,
         strategy=run.spec.label,
         repetition=run.repetition,
         position=run.position,
         log_folder=log_folder,
+        coefficients=options.coefficients,
         verify=options.verify,
         command=options.command,
-        keep_tables=options.keep_tables,
+        keep_tables=keep_tables,
     )
     watcher.run_started(run)
-    with worker(job, work_folder / "job.json", folder / "log.txt") as process:
-        tail = _Tail(folder / EVENTS)
+    exit_code = _simulate(run, job, watcher) if run.mode == "simulated" else _in_worker(run, job, watcher)
+    if not keep_tables:
+        shutil.rmtree(work_folder, ignore_errors=True)
+    result = _closed(folder, exit_code)
+    watcher.run_ended(run, result)
+    return result
+
+
+def _simulate(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
+    finished = carry_out(job, run.source.scenario, lambda record: watcher.run_progressed(run, record))
+    return 0 if finished else 1
+
+
+def _in_worker(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
+    """A process of its own; its exit code."""
+    with worker(job, job.work_folder / "job.json", job.run_folder / LOG) as process:
+        tail = _Tail(job.run_folder / EVENTS)
         while process.poll() is None:
             time.sleep(POLL_S)
             for record in tail.new_records():
                 watcher.run_progressed(run, record)
-    if not options.keep_tables:
-        shutil.rmtree(work_folder, ignore_errors=True)
-    result = _closed(folder, process.returncode)
-    watcher.run_ended(run, result)
-    return result
+    return process.returncode
 
 
 class _Tail:

@@ -42,7 +42,7 @@ def main() -> None:
         case LogJob():
             write_log(job, _scenario(job))
         case RunJob():
-            carry_out(job, _scenario(job))
+            sys.exit(0 if carry_out(job, _scenario(job)) else 1)
 
 
 def _scenario(job: LogJob | RunJob) -> Scenario:

@@ -1,11 +1,11 @@
 """What a reader must know before believing any figure of a section."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
-from bench.metrics import BASELINE, content_of
+from bench.metrics import BASELINE, content_of, differences
 from bench.results import CommitRecord, CompactionRecord, QueryRecord, RunResult, TruthRecord
 from reports.load import Section
 from reports.phrases import Sentence, Verbatim, listed, say
@@ -14,10 +14,6 @@ from reports.text import format_percent
 NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean
 BUSY_ABOVE = 0.5  # compaction seconds / scenario seconds
 _ERROR_CHARACTERS = 300
-_SHARED: Mapping[str, str] = {
-    "scenario_hash": "the scenario", "change_log_hash": "the change log", "seed": "the seed",
-    "versions": "versions", "git": "the git state of compactbench",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +63,13 @@ def _broken(section: Section) -> Iterator[Caution]:
 
 def _mixed(section: Section) -> Iterator[Caution]:
     """Runs are pooled by scenario, workload, format, mode and label; all else should be the same too."""
-    manifests = [run.manifest for run in section.runs]
-    differing = [
-        said for name, said in _SHARED.items() if _distinct([getattr(m, name) for m in manifests]) > 1
-    ]
-    if _distinct([{k: m.machine.get(k) for k in ("cpu", "cores", "ram_bytes")} for m in manifests]) > 1:
-        differing.append("the machine")
     for label in section.strategies:
-        if _distinct([m.strategy_summary for m in manifests if m.strategy == label]) > 1:
+        told = {run.manifest.strategy_summary for run in section.runs if run.manifest.strategy == label}
+        if len(told) > 1:
             yield Caution(True, say("Runs labelled ", Verbatim(label), " did not all follow the same rules."))
+    differing = list(dict.fromkeys(found.checked.words for found in differences(section.runs)))
     if differing:
         yield Caution(True, say(f"The runs put together here differ in {', '.join(differing)}."))
-
-
-def _distinct(values: list[Any]) -> int:
-    return len({repr(value) for value in values})
 
 
 def _content(section: Section) -> Iterator[Caution]:

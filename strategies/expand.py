@@ -1,70 +1,127 @@
 """What a plan would do to the files of a table: the Python planner behind every action.
 
 It drives the simulator and the dry run, and its forecast stands beside what a command really did.
+Its rules are Iceberg's.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 
-from strategies.plan import Action
-from strategies.state import DataFile, TableState
+from strategies.delete_index import index_deletes
+from strategies.expansion import Expansion, ReadTask, RewriteGroup
+from strategies.iceberg import RewriteDataFiles
+from strategies.plan import Action, Capability, Compact, FileGroup, Native, Rewrite
+from strategies.read_tasks import Candidate, lookback_of, read_tasks
+from strategies.rewrite_data_files import plan_rewrite
+from strategies.rewrite_options import rewrite_options
+from strategies.state import DeltaKind, TableState
+
+__all__ = ["ExpandError", "Expansion", "ReadTask", "RewriteGroup", "expand"]
+
+# The planner knows it, the Spark action of 1.11.0 refuses it; see strategies.iceberg.
+_KNOWN_OPTIONS = {*RewriteDataFiles.known_options, "max-file-group-input-files"}
+_ARGUMENTS = {"strategy", "sort_order", "where", "branch"}
 
 
 class ExpandError(ValueError):
     """The action depends on something a table state does not tell, such as a row filter."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadTask:
-    """What one task of the rewriting engine reads; it writes one file.
-
-    `input_bytes` are of data files alone. `rows` are physical, those of a split file in proportion.
-    """
-
-    input_bytes: int
-    rows: int
-
-
-@dataclass(frozen=True, slots=True)
-class RewriteGroup:
-    """Data files of one partition rewritten together, in planning order.
-
-    `expected_output_files` is the planner's own figure; how many files come out is the number of
-    `tasks`. `delta_bytes` counts each delete file once per data file it applies to.
-    """
-
-    partition: str
-    files: tuple[DataFile, ...]
-    input_bytes: int
-    delta_bytes: int
-    split_bytes: int
-    max_output_file_bytes: int
-    expected_output_files: int
-    tasks: tuple[ReadTask, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Expansion:
-    """The groups in the order they run. `planned_groups_count` includes those a limit cut off."""
-
-    groups: tuple[RewriteGroup, ...]
-    planned_groups_count: int
-
-    @property
-    def files_in_count(self) -> int:
-        """Data files that would be replaced."""
-        return sum(len(group.files) for group in self.groups)
-
-    @property
-    def files_out_count(self) -> int:
-        """Data files that would take their place."""
-        return sum(len(group.tasks) for group in self.groups)
-
-    @property
-    def read_bytes(self) -> int:
-        """Bytes of the data files that would be replaced."""
-        return sum(group.input_bytes for group in self.groups)
-
-
 def expand(action: Action, state: TableState) -> Expansion:
-    """What `action` would do to the table as it stands. Raises ExpandError where the state does not tell."""
-    raise ExpandError(f"{action} cannot be expanded yet")
+    """What `action` would do to the table as it stands; pending rewrites do not keep it from their files.
+
+    How many files come out is exact where the groups' files are of the current partition spec; others
+    are distributed by partition before they are written.
+
+    Raises ExpandError where the state does not tell, and ValueError where the action itself is at
+    fault: an unknown option, one out of range, or a file that is not live.
+    """
+    _check_deletes(state)
+    match action:
+        case Rewrite():
+            return _explicit(action, state)
+        case Compact(partitions=partitions, options=options):
+            return _planned({}, options, _narrowed(state, partitions))
+        case Native(command=Capability.REWRITE_DATA_FILES, arguments=arguments, options=options):
+            return _planned(arguments, options, state)
+        case Native(command=command):
+            raise ExpandError(
+                f"{command} does not rewrite data files: what it does to a table is not planned"
+            )
+
+
+def _check_deletes(state: TableState) -> None:
+    for delta in state.delta_files:
+        if delta.kind is DeltaKind.LOG:
+            raise ExpandError(f"{delta.path} is a log file: only Iceberg's delete files can be planned with")
+        if delta.kind is DeltaKind.DELETION_VECTOR and delta.referenced_data_file is None:
+            raise ExpandError(f"deletion vector {delta.path} does not name its data file")
+
+
+def _planned(arguments: Mapping[str, str], options: Mapping[str, str], state: TableState) -> Expansion:
+    unknown = options.keys() - _KNOWN_OPTIONS
+    if unknown:
+        raise ValueError(f"options {', '.join(sorted(unknown))} are not of rewrite_data_files")
+    _check_arguments(arguments)
+    default = "sort" if "sort_order" in arguments else "binpack"
+    is_shuffled = arguments.get("strategy", default).lower() != "binpack"
+    return plan_rewrite(state, rewrite_options(options, state.target_file_size_bytes, is_shuffled))
+
+
+def _check_arguments(arguments: Mapping[str, str]) -> None:
+    if "where" in arguments:
+        raise ExpandError(f"where={arguments['where']!r}: which files hold such rows the state does not tell")
+    if arguments.get("branch", "main") != "main":
+        raise ExpandError(f"branch={arguments['branch']!r}: the state is that of branch main")
+    if unknown := arguments.keys() - _ARGUMENTS:
+        raise ExpandError(f"arguments {', '.join(sorted(unknown))}: their effect is not known")
+
+
+def _narrowed(state: TableState, partitions: tuple[str, ...] | None) -> TableState:
+    """The state with only the data files of these partitions; "" filters nothing, as on the engine."""
+    if partitions is None or "" in partitions:
+        return state
+    old = next((f for f in state.data_files if f.spec_id != state.spec_id), None)
+    if old is not None:
+        raise ExpandError(
+            f"{old.path} is of partition spec {old.spec_id}, the table of spec {state.spec_id}: "
+            "whether it holds rows of the partitions the state does not tell"
+        )
+    wanted = frozenset(partitions)
+    return replace(state, data_files=tuple(f for f in state.data_files if f.partition in wanted))
+
+
+def _explicit(action: Rewrite, state: TableState) -> Expansion:
+    deletes = index_deletes(state.delta_files)
+    live = {file.path: file for file in state.data_files}
+
+    def candidate(path: str) -> Candidate:
+        if path not in live:
+            raise ValueError(f"{path} is not a live data file")
+        return Candidate(live[path], deletes.applying_to(live[path]))
+
+    lookback = lookback_of(state.properties)
+    groups = [
+        _explicit_group(group, [candidate(path) for path in group.paths], action, lookback)
+        for group in action.groups
+    ]
+    return Expansion(tuple(groups), planned_groups_count=len(groups))
+
+
+def _explicit_group(
+    group: FileGroup, candidates: list[Candidate], action: Rewrite, lookback: int
+) -> RewriteGroup:
+    """A group as named. No planner stands behind it: what it expects are the tasks themselves."""
+    target_bytes = action.target_file_size_bytes
+    tasks = read_tasks(candidates, target_bytes, lookback)
+    return RewriteGroup(
+        partition=group.partition,
+        files=tuple(c.file for c in candidates),
+        input_bytes=sum(c.file.size_bytes for c in candidates),
+        delta_files_count=sum(c.deletes.files_count for c in candidates),
+        delta_bytes=sum(c.deletes.size_bytes for c in candidates),
+        split_bytes=target_bytes,
+        max_output_file_bytes=target_bytes,
+        expected_output_files=len(tasks),
+        tasks=tasks,
+    )

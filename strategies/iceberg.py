@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from itertools import pairwise
 from typing import ClassVar
 
-from strategies.plan import Capability, Native, Plan, Reason
+from strategies.plan import Capability, Native, Plan, Reason, capabilities_of
 from strategies.quantities import parse_bytes
 from strategies.state import TableState
 
@@ -61,7 +61,6 @@ class RewriteDataFiles:
     where: str | None = None
     branch: str | None = None
     options: Mapping[str, OptionValue] = field(default_factory=dict)
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.REWRITE_DATA_FILES})
     known_options: ClassVar[Mapping[str, str]] = {**_DATA_OPTIONS, **_SHUFFLE_OPTIONS, **_ZORDER_OPTIONS}
 
     def __post_init__(self) -> None:
@@ -75,7 +74,15 @@ class RewriteDataFiles:
         _check_options(self.options, allowed)
         _check_sizes(self.options)
 
+    @property
+    def needs(self) -> frozenset[Capability]:
+        """What its plan needs of an engine; `where` and `branch` need more than the command alone."""
+        return capabilities_of(self._plan())
+
     def decide(self, state: TableState) -> Plan | None:
+        return self._plan()
+
+    def _plan(self) -> Plan:
         given = {
             "strategy": self.strategy,
             "sort_order": self.sort_order,

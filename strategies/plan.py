@@ -34,6 +34,12 @@ class Capability(StrEnum):
     REWRITE_MANIFESTS = "rewrite_manifests"
     REWRITE_POSITION_DELETE_FILES = "rewrite_position_delete_files"
     EXPIRE_SNAPSHOTS = "expire_snapshots"
+    ROW_FILTER = "row_filter"  # a command narrowed to files that may hold matching rows
+    BRANCH = "branch"  # a command on another branch than main
+
+
+# Arguments of native commands that ask for more than the command alone.
+_ARGUMENT_NEEDS = {"where": Capability.ROW_FILTER, "branch": Capability.BRANCH}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +78,6 @@ class Native:
 Action = Compact | Rewrite | Native
 
 
-def capability_of(action: Action) -> Capability:
-    """The capability an engine needs for `action`."""
-    match action:
-        case Compact():
-            return Capability.COMPACT
-        case Rewrite():
-            return Capability.REWRITE
-        case Native(command=command):
-            return command
-
-
 def describe_action(action: Action) -> str:
     """The action in one line, for decision logs and dry runs."""
     match action:
@@ -102,6 +97,22 @@ class Plan:
     actions: tuple[Action, ...]
     reason: Reason
     detail: str = ""
+
+
+def capabilities_of(plan: Plan) -> frozenset[Capability]:
+    """The capabilities an engine needs for the plan's actions."""
+    return frozenset[Capability]().union(*map(_needs, plan.actions))
+
+
+def _needs(action: Action) -> frozenset[Capability]:
+    match action:
+        case Compact():
+            return frozenset({Capability.COMPACT})
+        case Rewrite():
+            return frozenset({Capability.REWRITE})
+        case Native(command=command, arguments=arguments):
+            narrowed = {_ARGUMENT_NEEDS[name] for name in arguments if name in _ARGUMENT_NEEDS}
+            return frozenset({command, *narrowed})
 
 
 class PlanError(Exception):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from workloads import orders
 from workloads.arrival import Arrival, Constant
-from workloads.commit import CommitSpec, PartitionShape
+from workloads.commit import CommitSpec, PartitionShape, expected_files
 from workloads.dates import DateWindow
 from workloads.partitioning import Partitioning, Shares
 
@@ -114,8 +114,5 @@ def _partitions(seed: int, index: int, rows: int, writers: int, shares: Shares) 
 
 
 def _partition_shape(partition: str, rows: int, commit_rows: int, writers: int) -> PartitionShape:
-    """Each writer that holds a row of the partition writes a file: their expected number, rounded."""
-    busy = min(writers, commit_rows)
-    miss = (1 - rows / commit_rows) ** (commit_rows / busy)
-    files = min(rows, max(1, round(busy * (1 - miss))))
+    files = expected_files(rows, commit_rows, writers)
     return PartitionShape(partition, rows, files, orders.expected_bytes(rows, files))

@@ -49,6 +49,16 @@ class CommitSpec:
         return sum(partition.files for partition in self.partitions)
 
 
+def expected_files(rows: int, commit_rows: int, writers: int) -> int:
+    """Files a partition gets that holds `rows` of a commit's rows, spread at random over the writers.
+
+    Each writer that holds a row of the partition writes a file: their expected number, rounded.
+    """
+    busy = min(writers, commit_rows)
+    miss: float = (1 - rows / commit_rows) ** (commit_rows / busy)
+    return min(rows, max(1, round(busy * (1 - miss))))
+
+
 class Workload(Protocol):
     """A seeded stream of commits. Its repr names everything its rows depend on besides the seed."""
 

@@ -2,48 +2,34 @@
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from bench.cli.clean import clean
-from bench.cli.doctor import doctor
-from bench.cli.export import export
-from bench.cli.list import list_what
 from bench.cli.output import print_error
-from bench.cli.report import report
-from bench.cli.run import run
-from bench.cli.show import show
-from bench.cli.validate import validate
 from bench.errors import CompactbenchError
 
 DEBUG_VARIABLE = "COMPACTBENCH_DEBUG"
 EXIT_DEFECT = 1
 EXIT_BROKEN_PIPE = 141  # what a shell reports of a program that SIGPIPE ended
 
-# In the order `--help` prints them. A command is a function with typer's annotations in its own file.
-COMMANDS: dict[str, Callable[..., Any]] = {
-    "run": run,
-    "show": show,
-    "report": report,
-    "export": export,
-    "validate": validate,
-    "list": list_what,
-    "doctor": doctor,
-    "clean": clean,
+# In the order `--help` prints them: a function with typer's annotations in a file of its own. Only the
+# file of the command that was called is imported, which saves the others' libraries.
+COMMANDS: dict[str, str] = {
+    "run": "bench.cli.run:run",
+    "show": "bench.cli.show:show",
+    "compare": "bench.cli.compare:compare",
+    "report": "bench.cli.report:report",
+    "export": "bench.cli.export:export",
+    "validate": "bench.cli.validate:validate",
+    "plan": "bench.cli.plan:plan",
+    "list": "bench.cli.list:list_what",
+    "doctor": "bench.cli.doctor:doctor",
+    "clean": "bench.cli.clean:clean",
 }
-
-app = typer.Typer(
-    name="compactbench",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,  # `main` prints them
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for _name, _command in COMMANDS.items():
-    app.command(_name)(_command)
 
 
 def _print_version(asked: bool) -> None:
@@ -52,7 +38,6 @@ def _print_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def compactbench(
     version_asked: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
@@ -70,6 +55,22 @@ def compactbench(
     """
 
 
+def command_line(argv: Sequence[str]) -> typer.Typer:
+    """The application with the command that `argv` calls, or with all where it calls none."""
+    app = typer.Typer(
+        name="compactbench",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,  # `main` prints them
+        rich_markup_mode="markdown",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(compactbench)
+    for name in argv[:1] if argv[:1] and argv[0] in COMMANDS else COMMANDS:
+        module, _, function = COMMANDS[name].partition(":")
+        app.command(name)(getattr(import_module(module), function))
+    return app
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code."""
     try:
@@ -84,7 +85,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str] | None) -> int:
     try:
-        app(args=argv, prog_name="compactbench")
+        words = sys.argv[1:] if argv is None else list(argv)
+        command_line(words)(args=words, prog_name="compactbench")
     except SystemExit as done:  # typer ends every command with it
         return done.code if isinstance(done.code, int) else 0
     except CompactbenchError as error:

@@ -68,7 +68,7 @@ class SuiteProgress:
     def run_started(self, run: PlannedRun) -> None:
         """A worker starts."""
         self._started_s, self._live = time.monotonic(), Live()
-        self._one = self._bars.add_task(escape(_title(run)), total=_steps(run), figures="starting Spark")
+        self._one = self._bars.add_task(escape(_title(run)), total=_steps(run), figures="starting")
         self._say(f"{_title(run)} ({self._ended_count + 1} of {self._runs_count})")
 
     def run_progressed(self, run: PlannedRun, record: Any) -> None:
@@ -137,7 +137,7 @@ class Live:
 
 
 def _steps(run: PlannedRun) -> int:
-    return START_STEPS + run.source.scenario.commits_count
+    return (START_STEPS if run.mode == "real" else 0) + run.source.scenario.commits_count
 
 
 def _title(run: PlannedRun) -> str:

@@ -1,4 +1,4 @@
-"""`compactbench run`: carry scenarios out on real tables."""
+"""`compactbench run`: carry scenarios out, on real tables or on simulated ones."""
 
 import json
 import shlex
@@ -17,9 +17,10 @@ from bench.cli.output import ERR, OUT
 from bench.cli.progress import SuiteProgress
 from bench.cli.show import print_rows
 from bench.cli.validate import ScenariosArgument, SetOption
+from bench.costs import load_coefficients
 from bench.errors import ScenarioError
 from bench.metrics import rows
-from bench.results import load_runs
+from bench.results import Mode, load_runs
 from bench.scenario import load_scenario, without_secret
 from bench.suite import Options, PlannedRun, Source, earlier_runs, locked, plan_runs, run_suite
 
@@ -65,9 +66,21 @@ def run(
     keep_tables: Annotated[
         bool, typer.Option("--keep-tables", help="Keep each run's tables, in its result folder.")
     ] = False,
+    simulate: Annotated[
+        bool,
+        typer.Option("--simulate", help="On simulated tables: no Java, in seconds, costs from coefficients."),
+    ] = False,
+    coefficients: Annotated[
+        Path | None,
+        typer.Option(
+            "--coefficients",
+            metavar="FILE",
+            help="What operations cost in simulation, in place of the shipped.",
+        ),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would run.")] = False,
 ) -> None:
-    """Replay a scenario's stream into real tables under each of its strategies, and measure.
+    """Replay a scenario's stream into tables under each of its strategies, and measure.
 
     * `compactbench run quickstart`
 
@@ -75,19 +88,27 @@ def run(
 
     * `compactbench run my-table.toml --set workload.rows_per_commit=1000 --repetitions 5`
 
-    Each run has a process, a Spark and a fresh table of its own. Stop it with Ctrl-C at any time and go
+    * `compactbench run append-only --simulate --set duration=24h`
+
+    Simulated tables make the decisions and files real ones would; their seconds are modelled, and they
+    are never put together with measured ones. `show --side-by-side` holds both against each other.
+
+    Each real run has a process, a Spark and a fresh table of its own. Stop it with Ctrl-C at any time and go
     on with `--resume`. `show` and `report` read what it writes.
     """
     signal.signal(signal.SIGTERM, _interrupted)
     out = out.absolute()  # tables are named by URI
     sources = _sources(scenarios, [*(overrides or ()), *_spark_settings(conf or ())])
+    mode = _mode(sources, simulate, coefficients, keep_tables)
     labels = [_label(text) for text in only or ()]
     settings = (("--set", overrides or ()), ("--conf", conf or ()), ("--only", only or ()))
-    options = Options(out, verify.value, keep_tables, _command(scenarios, settings, repetitions, verify))
+    command = _command(scenarios, settings, repetitions, verify, mode, coefficients)
+    options = Options(out, verify.value, keep_tables, command, coefficients)
 
     def planned() -> tuple[PlannedRun, ...]:
-        done = earlier_runs(sources, out, resume=resume)
-        return plan_runs(sources, labels, repetitions, done, perturbed_too=verify is Verify.EACH)
+        done = earlier_runs(sources, out, resume=resume, mode=mode)
+        each = verify is Verify.EACH
+        return plan_runs(sources, labels, repetitions, done, mode=mode, perturbed_too=each)
 
     if dry_run:
         _say_plan(planned())
@@ -102,12 +123,28 @@ def run(
         except KeyboardInterrupt:
             ERR.print("stopped; finished runs are kept, --resume makes the others", highlight=False)
             raise typer.Exit(EXIT_INTERRUPTED) from None
-    print_rows(rows(load_runs(*(out / source.scenario.name for source in sources))))
+    made = load_runs(*(out / source.scenario.name for source in sources))
+    print_rows(rows(run for run in made if run.manifest.mode == mode))
     OUT.print(
         f"results in {out}; next: compactbench report {out}", markup=False, highlight=False, soft_wrap=True
     )
     if not all(result.finished for result in results):
         raise typer.Exit(1)
+
+
+def _mode(
+    sources: Sequence[Source], simulate: bool, coefficients: Path | None, keep_tables: bool
+) -> Mode:
+    """Raises ScenarioError when an option asks for the other mode."""
+    if coefficients and not simulate:
+        raise ScenarioError(f"--coefficients {coefficients}: only simulation uses them; add --simulate")
+    if keep_tables and simulate:
+        raise ScenarioError(
+            "--keep-tables --simulate: a simulated table has nothing to keep; drop one of them"
+        )
+    for source in sources if coefficients else ():
+        load_coefficients(source.scenario.table.format, coefficients)
+    return "simulated" if simulate else "real"
 
 
 def _interrupted(signum: int, frame: FrameType | None) -> NoReturn:
@@ -140,11 +177,15 @@ def _command(
     settings: Sequence[tuple[str, Sequence[str]]],
     repetitions: int | None,
     verify: Verify,
+    mode: Mode,
+    coefficients: Path | None,
 ) -> str:
     """What makes the same runs again, wherever their results go."""
     words = [word for flag, texts in settings for text in texts for word in (flag, without_secret(text))]
     words += ["--repetitions", str(repetitions)] if repetitions else []
     words += [] if verify is Verify.END else ["--verify", verify.value]
+    words += ["--simulate"] if mode == "simulated" else []
+    words += ["--coefficients", str(coefficients)] if coefficients else []
     return shlex.join(["compactbench", "run", *scenarios, *words])
 
 
@@ -157,11 +198,11 @@ def _label(text: str) -> str:
 
 def _say_plan(planned: Sequence[PlannedRun]) -> None:
     for number, planned_run in enumerate(planned, 1):
-        scenario = planned_run.source.scenario
-        needed_gib = preflight.needed_bytes(planned_run) / 2**30
+        scenario, mode = planned_run.source.scenario, planned_run.mode
+        space = f"at most {preflight.needed_bytes(planned_run) / 2**30:.1f} GiB" if mode == "real" else mode
         OUT.print(
             f"{number:3}. {scenario.name} {planned_run.spec.label} #{planned_run.repetition}: "
-            f"{scenario.commits_count} commits, {planned_run.spec.summary}; at most {needed_gib:.1f} GiB",
+            f"{scenario.commits_count} commits, {planned_run.spec.summary}; {space}",
             markup=False, highlight=False, soft_wrap=True,
         )  # fmt: skip
     OUT.print(f"{len(planned)} runs; nothing was run", highlight=False)

@@ -9,8 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
+from bench.agreement import side_by_side
 from bench.cli.output import ERR, OUT, print_json, print_table
 from bench.cli.results import ResultsArgument
+from bench.cli.side_by_side import COLUMNS, TABLE_COLUMNS, agreements, full_line, is_news, table_line
 from bench.errors import ScenarioError
 from bench.metrics import METRIC_BY_NAME, Row, rows
 from bench.results import CompactionRecord, DecisionRecord, RunResult, load_runs
@@ -57,6 +59,10 @@ def show(
         bool,
         typer.Option("--compactions", help="Every compaction: files, bytes, seconds, probe around it."),
     ] = False,
+    beside: Annotated[
+        bool,
+        typer.Option("--side-by-side", help="What real and simulated runs of one strategy decided and did."),
+    ] = False,
 ) -> None:
     """Show the figures: a row per scenario, workload, format, mode and strategy, means over its runs.
 
@@ -70,14 +76,22 @@ def show(
     latency at its cadence and just before and after a round, write and space amplification, live files
     at the end. JSON and CSV have every metric by its name; `compactbench list metrics` explains them.
     """
-    if decisions and compactions:
-        raise ScenarioError("--decisions --compactions: two tables; ask for one at a time")
+    if decisions + compactions + beside > 1:
+        raise ScenarioError("--decisions --compactions --side-by-side: ask for one table at a time")
     runs = load_runs(*results)
     if decisions:
         _print(output, DECISION_COLUMNS, [_decision(run, r) for run in runs for r in run.of(DecisionRecord)])
     elif compactions:
         lines = [_compaction(run, r) for run in runs for r in run.of(CompactionRecord)]
         _print(output, COMPACTION_COLUMNS, lines)
+    elif beside:
+        pairs = side_by_side(runs)
+        columns = TABLE_COLUMNS if output is Output.TABLE else COLUMNS
+        line = table_line if output is Output.TABLE else full_line
+        _print(output, columns, [line(pair) for pair in pairs if output is not Output.TABLE or is_news(pair)])
+        if output is Output.TABLE:
+            for told in agreements(pairs):
+                OUT.print(told, markup=False, highlight=False, soft_wrap=True)
     else:
         print_rows(rows(runs), output)
 

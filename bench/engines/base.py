@@ -5,7 +5,7 @@ follows a change carries an `Observation`, whose cost is apart from that of the 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import NewType, Protocol
 
@@ -67,6 +67,9 @@ class Change:
     removed_bytes: int = 0
     metadata_bytes: int = 0
     metadata_files_count: int = 0
+
+    def __add__(self, other: "Change") -> "Change":
+        return Change(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,13 +172,28 @@ class CatalogSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Cores:
+    """Cores of the three that share a table; on a local master all three are the one process."""
+
+    writer: int = 2
+    compactor: int = 2
+    reader: int = 2
+
+
+@dataclass(frozen=True, slots=True)
 class EngineSettings:
-    """All an engine needs to open: its work folder, the table to make, Spark and the catalog."""
+    """All an engine needs to open: its work folder, the table to make, and what it runs on.
+
+    Spark and the catalog are for real tables; `cores` and a file of `coefficients` (None: those that
+    come with the format) for simulated ones.
+    """
 
     folder: Path
     table: TableSpec
     spark: SparkSettings = field(default_factory=SparkSettings)
     catalog: CatalogSettings = field(default_factory=CatalogSettings)
+    cores: Cores = field(default_factory=Cores)
+    coefficients: Path | None = None
 
 
 class Engine(Protocol):

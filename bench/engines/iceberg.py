@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
 from bench import runtime
+from bench.engines import capabilities
 from bench.engines.base import (
     NO_COST,
     Batch,
@@ -41,20 +42,11 @@ from bench.engines.iceberg_state import IcebergReader
 from bench.engines.ledger import Ledger
 from bench.engines.spark import Meter, run_query, start_session, stop_session
 from bench.errors import EngineError
-from strategies.plan import Capability, Compact, Native, Plan, Reason, Rewrite, capability_of
+from strategies.plan import Capability, Compact, Native, Plan, Reason, Rewrite, capabilities_of
 from strategies.state import CommitSeen, CompactionSeen, PendingPlan, TableState
 from workloads.orders import column_names, ddl
 
 TABLE = "orders"  # as the probes call it
-CAPABILITIES = frozenset({
-    Capability.COMPACT,
-    Capability.REWRITE,
-    Capability.DELAYED_COMMIT,
-    Capability.REWRITE_DATA_FILES,
-    Capability.REWRITE_MANIFESTS,
-    Capability.REWRITE_POSITION_DELETE_FILES,
-    Capability.EXPIRE_SNAPSHOTS,
-})  # fmt: skip
 
 
 def table_properties(spec: TableSpec) -> dict[str, str]:
@@ -79,7 +71,7 @@ class _Pending:
 class IcebergEngine:
     """One Iceberg table in one catalog (see the `Engine` contract)."""
 
-    capabilities = CAPABILITIES
+    capabilities = capabilities.ICEBERG
 
     def __init__(self, spark: SparkSession, meter: Meter, catalog: Catalog, spec: TableSpec) -> None:
         self._spark, self._meter, self._catalog, self._spec = spark, meter, catalog, spec
@@ -180,8 +172,8 @@ class IcebergEngine:
             self._note_compaction(at_s, ticket.plan, status, cost, observed)
         return Outcome(status, cost, observed, error_text, answer)
 
-    def _missing(self, plan: Plan) -> set[Capability]:
-        return {capability_of(action) for action in plan.actions} - self.capabilities
+    def _missing(self, plan: Plan) -> frozenset[Capability]:
+        return capabilities_of(plan) - self.capabilities
 
     def _act(self, plan: Plan, pending: _Pending, answers: list[DataFrame]) -> str | None:
         """Carry out the actions in order until one fails, and what that one said; `answers` are added to."""

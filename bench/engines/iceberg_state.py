@@ -7,21 +7,22 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from pyiceberg.io import FileIO
-from pyiceberg.manifest import DataFile as IcebergFile
-from pyiceberg.manifest import DataFileContent, FileFormat, ManifestEntry, ManifestFile
-from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.manifest import ManifestFile
 from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot
 
 from bench.engines.base import Change
-from strategies.state import DataFile, DeltaFile, DeltaKind
+from bench.engines.iceberg_manifests import LiveFile, files_of
+from bench.engines.ledger import Ledger, key_of
+from strategies.state import MIB, TableState
 
-LiveFile = DataFile | DeltaFile
+TARGET_FILE_SIZE = "write.target-file-size-bytes"
+DEFAULT_TARGET_BYTES = 512 * MIB  # WRITE_TARGET_FILE_SIZE_BYTES_DEFAULT of Iceberg's TableProperties
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The live files by path, and what the snapshots since the reading before did."""
+    """The live files by `ledger.key_of`, and what the snapshots since the reading before did."""
 
     live: dict[str, LiveFile]
     change: Change
@@ -47,7 +48,7 @@ class IcebergReader:
         new = [s for s in table.metadata.snapshots if s.snapshot_id not in self._seen_snapshots]
         self._seen_snapshots.update(s.snapshot_id for s in new)
         return Reading(
-            live={file.path: file for files in self._manifests.values() for file in files},
+            live={key_of(file): file for files in self._manifests.values() for file in files},
             change=self._change(new, table),
             location=table.location(),
             snapshot_times_ms=tuple(s.timestamp_ms for s in new),
@@ -57,9 +58,7 @@ class IcebergReader:
         known = self._manifests.get(manifest.manifest_path)
         if known is not None:
             return known
-        spec = table.specs()[manifest.partition_spec_id]
-        entries = manifest.fetch_manifest_entry(table.io, discard_deleted=True)
-        return tuple(_live_file(entry, spec) for entry in entries)
+        return tuple(files_of(manifest, table))
 
     def _change(self, snapshots: list[Snapshot], table: Table) -> Change:
         written_bytes = [size for s in snapshots for size in _snapshot_metadata_bytes(s, table.io)]
@@ -80,6 +79,31 @@ class IcebergReader:
         )
 
 
+def table_state(table: Table, snapshot: Snapshot | None, now_ms: int) -> TableState:
+    """A table that is already there as a planner sees it: the files live in `snapshot`, none without one.
+
+    Its stream began with the oldest snapshot the metadata knows, and `now_ms` (epoch) is the time of
+    the look. The history is empty: metadata does not tell what a compaction cost. Nothing but
+    metadata is opened. Raises ValueError when the target file size is no number or a file is listed twice.
+    """
+    target_bytes = int(table.properties.get(TARGET_FILE_SIZE, DEFAULT_TARGET_BYTES))
+    ledger = Ledger(target_bytes, table.properties, table.spec().spec_id)
+    for manifest in snapshot.manifests(table.io) if snapshot else ():
+        ledger.add(files_of(manifest, table))
+    first_ms = min((s.timestamp_ms for s in table.metadata.snapshots), default=now_ms)
+    return ledger.state(max(now_ms - first_ms, 0) / 1000)
+
+
+def matching_paths(table: Table, snapshot: Snapshot, where: str) -> frozenset[str]:
+    """The data files of `snapshot` that may hold rows of `where`, as partitions and bounds tell.
+
+    Raises ValueError when PyIceberg cannot read the filter, or the table holds equality deletes.
+    """
+    # Names without regard to case, as Spark has them.
+    scan = table.scan(row_filter=where, snapshot_id=snapshot.snapshot_id, case_sensitive=False)
+    return frozenset(task.file.file_path for task in scan.plan_files())
+
+
 def _summed(snapshots: Iterable[Snapshot], key: str) -> int:
     """A counter of the snapshot summaries (Iceberg's SnapshotSummary), which leave out zeros."""
     return sum(int(s.summary.additional_properties.get(key, 0)) for s in snapshots if s.summary)
@@ -95,35 +119,3 @@ def _existing_bytes(paths: Iterable[str], io: FileIO) -> list[int]:
     """Sizes of files that may have been deleted again since."""
     inputs = [io.new_input(path) for path in paths]
     return [len(file) for file in inputs if file.exists()]
-
-
-def quoted(value: object) -> str:
-    """A partition value in a partition's text: the slash, which separates there, is percent-encoded."""
-    return str(value).replace("%", "%25").replace("/", "%2F")
-
-
-def _live_file(entry: ManifestEntry, spec: PartitionSpec) -> LiveFile:
-    file = entry.data_file
-    partition = "/".join(
-        f"{field.name}={quoted(file.partition[index])}" for index, field in enumerate(spec.fields)
-    )
-    sequence_number = entry.sequence_number or 0
-    if file.content is DataFileContent.DATA:
-        return DataFile(
-            file.file_path,
-            file.file_size_in_bytes,
-            file.record_count,
-            partition,
-            sequence_number,
-            spec.spec_id,
-        )
-    return DeltaFile(
-        file.file_path, _delta_kind(file), file.file_size_in_bytes, file.record_count, partition,
-        sequence_number, spec.spec_id,
-    )  # fmt: skip
-
-
-def _delta_kind(file: IcebergFile) -> DeltaKind:
-    if file.content is DataFileContent.EQUALITY_DELETES:
-        return DeltaKind.EQUALITY
-    return DeltaKind.DELETION_VECTOR if file.file_format == FileFormat.PUFFIN else DeltaKind.POSITION

@@ -10,6 +10,7 @@ from strategies.state import (
     CompactionSeen,
     DataFile,
     DeltaFile,
+    DeltaKind,
     PartitionStats,
     PendingPlan,
     TableState,
@@ -18,15 +19,26 @@ from strategies.state import (
 HISTORY_LIMIT = 1000  # commits and compactions a planner can look back on
 
 
+def key_of(file: DataFile | DeltaFile) -> str:
+    """What tells a live file from all others: its path, and for a deletion vector also whose it is.
+
+    The vectors one task wrote share a Puffin file, each a blob of it for one data file.
+    """
+    if isinstance(file, DeltaFile) and file.kind is DeltaKind.DELETION_VECTOR:
+        return f"{file.path}#{file.referenced_data_file}"
+    return file.path
+
+
 class Ledger:
-    """Live files by path with sums per partition, and a bounded history.
+    """Live files by `key_of` with sums per partition, and a bounded history.
 
     Invariant: the sums equal those over the live files, and a partition without files has no entry.
     """
 
-    def __init__(self, target_file_size_bytes: int, properties: Mapping[str, str]) -> None:
+    def __init__(self, target_file_size_bytes: int, properties: Mapping[str, str], spec_id: int = 0) -> None:
         self._target_file_size_bytes = target_file_size_bytes
         self._properties = MappingProxyType(dict(properties))
+        self._spec_id = spec_id
         self._data: dict[str, DataFile] = {}
         self._deltas: dict[str, DeltaFile] = {}
         self._partitions: dict[str, PartitionStats] = {}
@@ -42,24 +54,25 @@ class Ledger:
 
     @property
     def delta_files(self) -> Mapping[str, DeltaFile]:
-        """Live delete and log files by path."""
+        """Live delete and log files by key, which is the path but for deletion vectors."""
         return MappingProxyType(self._deltas)
 
     def add(self, files: Iterable[DataFile | DeltaFile]) -> None:
-        """Take files in. Raises ValueError when a path is live already."""
+        """Take files in. Raises ValueError when a key is live already."""
         for file in files:
-            if file.path in self._data or file.path in self._deltas:
-                raise ValueError(f"{file.path} is in the table already")
+            key = key_of(file)
+            if key in self._data or key in self._deltas:
+                raise ValueError(f"{key} is in the table already")
             if isinstance(file, DataFile):
-                self._data[file.path] = file
+                self._data[key] = file
             else:
-                self._deltas[file.path] = file
+                self._deltas[key] = file
             self._count(file, 1)
 
-    def remove(self, paths: Iterable[str]) -> None:
-        """Let files go. Raises KeyError when a path is not live."""
-        for path in paths:
-            file = self._data.pop(path) if path in self._data else self._deltas.pop(path)
+    def remove(self, keys: Iterable[str]) -> None:
+        """Let files go. Raises KeyError when a key is not live."""
+        for key in keys:
+            file = self._data.pop(key) if key in self._data else self._deltas.pop(key)
             self._count(file, -1)
 
     def saw_commit(self, commit: CommitSeen) -> None:
@@ -84,6 +97,7 @@ class Ledger:
             compactions=tuple(self._compactions),
             pending=self.pending,
             properties=self._properties,
+            spec_id=self._spec_id,
         )
 
     def _count(self, file: DataFile | DeltaFile, sign: int) -> None:

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 
+from bench.engines import capabilities
 from bench.engines.base import Engine, EngineSettings
-from bench.engines.iceberg import CAPABILITIES as ICEBERG_CAPABILITIES
-from bench.engines.iceberg import open_iceberg
+from bench.engines.simulated import open_simulated
 from strategies.plan import Capability
 
 
@@ -18,6 +19,13 @@ class EngineKind:
     capabilities: frozenset[Capability]
 
 
+def _iceberg(settings: EngineSettings) -> AbstractContextManager[Engine]:
+    from bench.engines.iceberg import open_iceberg  # and with it Spark, which simulation does without
+
+    return open_iceberg(settings)
+
+
 ENGINES: dict[tuple[str, str], EngineKind] = {
-    ("iceberg", "real"): EngineKind(open_iceberg, ICEBERG_CAPABILITIES),
+    ("iceberg", "real"): EngineKind(_iceberg, capabilities.ICEBERG),
+    ("iceberg", "simulated"): EngineKind(partial(open_simulated, "iceberg"), capabilities.ICEBERG_SIMULATED),
 }

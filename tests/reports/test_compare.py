@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.compare import compare, trend
+from reports.compare import compare, compare_unpaired, trend, variance_factor
 
 figures = st.floats(1e-3, 1e3)
 
@@ -41,11 +41,86 @@ def test_twenty_pairs_are_bootstrapped_the_same_each_time():
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "verdict"), [(3, 2, "more"), (2, 3, "less"), (2, 2, "equal"), (5, 0, "more")]
+    ("a", "b", "verdict"), [(3, 2, "more"), (2, 3, "less"), (2, 2, "equal"), (0, 2, "less")]
 )
-def test_exact_figures_are_decided_without_an_interval(a, b, verdict):
-    found = compare([a, a], [b, b], exact=True)
-    assert (found.method, found.verdict, found.low, found.high) == ("exact", verdict, None, None)
+@pytest.mark.parametrize("how", [compare, compare_unpaired])
+def test_exact_figures_are_decided_by_their_ratio(how, a, b, verdict):
+    for n in (1, 2):
+        found = how([a] * n, [b] * n, exact=True)
+        assert (found.method, found.verdict, found.n) == ("exact", verdict, n)
+        assert found.low == found.ratio == found.high == a / b
+
+
+@pytest.mark.parametrize("how", [compare, compare_unpaired])
+def test_an_exact_figure_over_zero_is_more_but_has_no_ratio(how):
+    found = how([5, 5], [0, 0], exact=True)
+    assert (found.method, found.verdict, found.ratio, found.low) == ("exact", "more", None, None)
+    assert found.reason == "the second figure is 0"
+
+
+@pytest.mark.parametrize("exact", [True, False, None])
+@pytest.mark.parametrize("how", [compare, compare_unpaired])
+def test_two_figures_of_zero_are_equal_measured_or_not(how, exact):
+    found = how([0.0, 0.0], [0.0, 0.0], exact=exact)
+    assert (found.verdict, found.ratio, found.reason) == ("equal", None, "both figures are 0")
+
+
+@pytest.mark.parametrize("how", [compare, compare_unpaired])
+def test_runs_without_spread_are_exact_and_no_proof_from_noise(how):
+    # As a deterministic engine gives them, the last digits by the order of a sum.
+    found = how([2.0, 2.0, 2.0 + 1e-15], [1.0, 1.0 + 1e-15, 1.0])
+    assert (found.method, found.verdict) == ("exact", "more")
+    assert found.low == found.high == found.ratio == pytest.approx(2.0)
+    equal = how([1.0, 1.0, 1.0 + 1e-12], [1.0] * 3)
+    assert (equal.method, equal.verdict, equal.ratio) == ("exact", "equal", 1.0)
+
+
+@pytest.mark.parametrize("how", [compare, compare_unpaired])
+def test_measured_runs_without_spread_are_undecided(how):
+    found = how([0.12, 0.12], [0.11, 0.11], exact=False)  # a clock that counts hundredths
+    assert (found.method, found.verdict) == ("none", "undecided")
+    assert found.reason == "all runs agree to the last digit, which tells no noise"
+
+
+def test_welch_interval_of_two_groups():
+    # Logs in units of ln 2: 1, 3 against 0, 0, 3; means 2 and 1; s^2 / n = 2 / 2 = 1 and 3 / 3 = 1;
+    # degrees of freedom (1 + 1)^2 / (1 / 1 + 1 / 2) = 8 / 3; t(0.975, 8 / 3) = 3.4239 by R's qt.
+    found = compare_unpaired([2.0, 8.0, None], [1.0, 1.0, 8.0])
+    assert found.ratio == pytest.approx(2)
+    assert math.log2(found.low) == pytest.approx(1 - 3.4239 * math.sqrt(2), abs=2e-3)
+    assert math.log2(found.high) == pytest.approx(1 + 3.4239 * math.sqrt(2), abs=2e-3)
+    assert (found.n, found.method, found.verdict) == (2, "Welch's t on logs", "undecided")
+
+
+def test_groups_of_twenty_are_bootstrapped_the_same_each_time():
+    noise = np.random.default_rng(1).lognormal(0, 0.1, 45)
+    found = compare_unpaired(list(2 * noise[:20]), list(noise[20:]))
+    assert found == compare_unpaired(list(2 * noise[:20]), list(noise[20:]))
+    assert (found.method, found.verdict, found.n) == ("unpaired bootstrap of logs", "more", 20)
+    assert compare_unpaired(list(noise[:19]), list(noise[20:])).method == "Welch's t on logs"
+
+
+def test_a_bootstrap_that_resamples_no_spread_falls_back_on_student():
+    # One run of twenty is slow: 36 % of the resamples leave it out and have no spread.
+    found = compare([1.0] * 19 + [2.0], [1.0] * 20)
+    assert found.method == "paired bootstrap of log ratios"
+    # Mean ln 2 / 20, standard error the same; t(0.975, 19 d.f.) = 2.09302.
+    assert math.log2(found.high) == pytest.approx((1 + 2.09302) / 20, rel=1e-4)
+    assert found.verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "reason"),
+    [
+        ([], [], "no such figure"),
+        ([1.0, None], [None], "one side has no such figure"),
+        ([1.0], [2.0, 2.1], "a single run on one side tells no noise"),
+        ([1.0, 0.0], [2.0, 2.1], "a figure of zero or below has no ratio"),
+    ],
+)
+def test_groups_that_cannot_be_compared_are_undecided_with_a_reason(a, b, reason):
+    found = compare_unpaired(a, b)
+    assert (found.verdict, found.low, found.reason) == ("undecided", None, reason)
 
 
 def test_exact_figures_that_do_not_repeat_are_treated_as_noisy():
@@ -78,10 +153,11 @@ def test_groups_of_unequal_length_are_refused():
 @given(st.lists(st.tuples(figures, figures), min_size=2, max_size=8))
 def test_swapping_the_groups_inverts_the_interval(pairs):
     a, b = zip(*pairs, strict=True)
-    one, other = compare(a, b), compare(b, a)
-    assert one.ratio == pytest.approx(1 / other.ratio)
-    assert one.low == pytest.approx(1 / other.high, rel=1e-6)
-    assert {one.verdict, other.verdict} in ({"more", "less"}, {"undecided"})
+    for how in (compare, compare_unpaired):
+        one, other = how(a, b), how(b, a)
+        assert one.ratio == pytest.approx(1 / other.ratio)
+        assert one.low == pytest.approx(1 / other.high, rel=1e-6)
+        assert {one.verdict, other.verdict} in ({"more", "less"}, {"undecided"}, {"equal"})
 
 
 @given(st.lists(st.tuples(figures, figures), min_size=2, max_size=8), st.floats(0.1, 10))
@@ -94,8 +170,10 @@ def test_the_interval_holds_the_ratio_and_scales_with_it(pairs, factor):
 
 
 @given(st.lists(figures, min_size=2, max_size=25))
-def test_runs_compared_with_themselves_are_never_decided(values):
-    assert compare(values, values).verdict == "undecided"
+def test_runs_compared_with_themselves_never_differ(values):
+    assert compare(values, values).verdict == "equal"  # the ratio is 1 in every pair
+    assert compare(values, values, exact=False).verdict == "undecided"
+    assert compare_unpaired(values, values).verdict in ("undecided", "equal")
 
 
 def test_the_interval_covers_the_truth_in_95_of_100_suites():
@@ -130,6 +208,18 @@ def test_what_falls_or_stays_does_not_rise(values):
 @pytest.mark.parametrize(("at_s", "values"), [([], []), ([1, 2, 3, 4], [1, 2, 3, 4]), ([7] * 6, range(6))])
 def test_too_few_points_give_no_trend(at_s, values):
     assert trend(at_s, values).slope_per_h is None
+
+
+def test_autocorrelation_widens_the_interval_by_the_formula_of_hamed_and_rao():
+    # Blocks of ten high, ten low: ranks 15.5 and 5.5, centred +5 and -5; sum of squares 500, of products
+    # of neighbours 17 x 25 = 425 (of 19 pairs 18 agree, one does not); r = 0.85, with the bias given back
+    # (20 x 0.85 + 2) / 16 = 1.19, capped at 0.95.
+    lags = np.arange(1, 20)
+    weights = (20 - lags) * (19 - lags) * (18 - lags)
+    expected = 1 + 2 / (20 * 19 * 18) * sum(weights * 0.95**lags)
+    assert variance_factor(np.array([1.0] * 10 + [0.0] * 10)) == pytest.approx(expected)
+    assert variance_factor(np.array([0.0, 1.0] * 10)) == 1.0  # points that alternate make nothing surer
+    assert variance_factor(np.ones(20)) == 1.0
 
 
 def test_gaps_are_left_out_of_a_trend():

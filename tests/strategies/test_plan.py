@@ -11,7 +11,7 @@ from strategies.plan import (
     PlanError,
     Reason,
     Rewrite,
-    capability_of,
+    capabilities_of,
     check_plan,
 )
 from strategies.state import DataFile, PartitionStats, PendingPlan, TableState
@@ -68,7 +68,14 @@ def test_check_plan_does_not_depend_on_order(files, paths):
     check_plan(state, rewrite(FileGroup(tuple(paths), "p=1"), FileGroup(("c",), "p=2")))
 
 
-def test_capability_of_names_what_each_action_needs():
-    assert capability_of(Compact()) is Capability.COMPACT
-    assert capability_of(Rewrite((), 1)) is Capability.REWRITE
-    assert capability_of(Native(Capability.EXPIRE_SNAPSHOTS)) is Capability.EXPIRE_SNAPSHOTS
+def test_capabilities_of_a_plan_are_those_of_its_actions():
+    actions = (Compact(), Rewrite((), 1), Native(Capability.EXPIRE_SNAPSHOTS))
+    expected = {Capability.COMPACT, Capability.REWRITE, Capability.EXPIRE_SNAPSHOTS}
+    assert capabilities_of(Plan(actions, Reason.OTHER)) == expected
+
+
+def test_a_row_filter_and_a_branch_are_capabilities_of_their_own():
+    command = Capability.REWRITE_DATA_FILES
+    narrowed = Native(command, {"where": "order_id < 5", "branch": "audit", "strategy": "sort"})
+    expected = {command, Capability.ROW_FILTER, Capability.BRANCH}
+    assert capabilities_of(Plan((narrowed,), Reason.OTHER)) == expected

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from bench.engines.base import Engine, SparkSettings, TableSpec
+from bench.costs import load_coefficients
+from bench.engines.base import Cores, Engine, SparkSettings, TableSpec
 from bench.engines.iceberg import IcebergEngine
 from bench.engines.iceberg_catalog import Catalog
+from bench.engines.simulated import SimulatedEngine
 from bench.engines.spark import Meter
 from strategies.state import MIB
 
@@ -32,6 +34,11 @@ class Workshop:
         """Where the test's Iceberg tables lie."""
         return self.catalog_folder / "warehouse" / self.namespace
 
+    def simulated(self, **table: Any) -> SimulatedEngine:
+        """A simulated Iceberg engine; `table` are fields of its TableSpec."""
+        spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, **table})
+        return SimulatedEngine(spec, load_coefficients("iceberg"), Cores())
+
     def iceberg(self, **table: Any) -> IcebergEngine:
         """An Iceberg engine; `table` are fields of its TableSpec."""
         catalog = Catalog(self.catalog_folder, "lake", self.namespace, {})
@@ -42,21 +49,22 @@ class Workshop:
 
 @dataclass(frozen=True)
 class EngineFactory:
-    """How a test gets an engine, and whether it needs Spark."""
+    """How a test gets an engine, and whether that is real: on Spark, with rows in its tables."""
 
     make: Callable[..., Engine]
-    needs_spark: bool
+    is_real: bool
 
 
 FACTORIES: Mapping[EngineKey, EngineFactory] = {
-    ("iceberg", "real"): EngineFactory(Workshop.iceberg, needs_spark=True),
+    ("iceberg", "real"): EngineFactory(Workshop.iceberg, is_real=True),
+    ("iceberg", "simulated"): EngineFactory(Workshop.simulated, is_real=False),
 }
 
 
 def engine_params() -> list[Any]:
     """Every factory's key as a parameter of the contract suite."""
     return [
-        pytest.param(key, id="-".join(key), marks=[pytest.mark.spark] if factory.needs_spark else [])
+        pytest.param(key, id="-".join(key), marks=[pytest.mark.spark] if factory.is_real else [])
         for key, factory in FACTORIES.items()
     ]
 

@@ -2,7 +2,7 @@
 
 import pytest
 from engine_factories import FACTORIES, engine_params, expected_failures
-from engine_streams import COMMITS, INTERVAL_S, SEED, WORKLOAD
+from engine_streams import COMMITS, INTERVAL_S, SEED, WORKLOAD, batches
 
 from workloads.change_log import ensure_change_log
 
@@ -21,11 +21,24 @@ def log(spark, tmp_path_factory):
 
 
 @pytest.fixture(params=engine_params())
-def make_engine(request, workshop):
-    """Makes the test's engine of each registered kind: `make_engine(partitioning=...)`."""
+def engine_key(request):
+    """Format and mode of the engine under test, each registered kind in turn."""
     for mark in expected_failures(request.node.iter_markers("gap"), request.param):
         request.applymarker(mark)
-    return lambda **table: FACTORIES[request.param].make(workshop, **table)
+    return request.param
+
+
+@pytest.fixture
+def make_engine(engine_key, workshop):
+    """Makes the test's engine: `make_engine(partitioning=...)`."""
+    return lambda **table: FACTORIES[engine_key].make(workshop, **table)
+
+
+@pytest.fixture
+def make_stream(engine_key, request):
+    """Makes the batches of `engine_streams` for any partitioning; only real engines need their rows."""
+    log = request.getfixturevalue("log") if FACTORIES[engine_key].is_real else None
+    return lambda partitioning=None: batches(log, partitioning)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.engines.ledger import HISTORY_LIMIT, Ledger
+from bench.engines.ledger import HISTORY_LIMIT, Ledger, key_of
 from strategies.state import CommitSeen, CompactionSeen, DataFile, DeltaFile, DeltaKind, PartitionStats
 
 PATHS = st.sampled_from([f"file-{number}" for number in range(12)])
@@ -64,6 +64,28 @@ def test_a_path_that_is_live_is_refused(second):
         with pytest.raises(ValueError, match=f"{path} is in the table already"):
             ledger.add([second(path)])
     assert dict(ledger.state(0.0).partitions) == before
+
+
+def test_deletion_vectors_of_one_puffin_file_are_told_apart():
+    ledger = Ledger(100, {})
+    vectors = [
+        DeltaFile("v.puffin", DeltaKind.DELETION_VECTOR, 5, 1, referenced_data_file=path) for path in "ab"
+    ]
+    ledger.add(vectors)
+    assert ledger.state(0.0).partitions[""].delta_files_count == 2
+    with pytest.raises(ValueError, match="is in the table already"):
+        ledger.add(vectors[:1])
+    ledger.remove([key_of(vectors[0])])
+    assert list(ledger.state(0.0).delta_files) == vectors[1:]
+
+
+def test_other_delete_files_are_told_apart_by_their_path_alone():
+    deletes = DeltaFile("d", DeltaKind.POSITION, 5, 1, referenced_data_file="a")
+    assert (key_of(deletes), key_of(data("f"))) == ("d", "f")
+
+
+def test_a_state_has_the_partition_spec_of_new_files():
+    assert (Ledger(100, {}).state(0.0).spec_id, Ledger(100, {}, 3).state(0.0).spec_id) == (0, 3)
 
 
 def test_a_path_that_is_not_live_cannot_go():

@@ -1,0 +1,127 @@
+"""What operations cost where nothing is measured: coefficients from a file, priced for the work at hand."""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bench.engines.base import Cost
+from bench.errors import ScenarioError
+from bench.results import first_error
+from strategies.expand import Expansion
+from strategies.state import MIB
+
+SHIPPED = Path(__file__).parent / "coefficients"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What an operation has to do. A delete file counts once per data file it applies to."""
+
+    files_count: int = 0
+    delta_files_count: int = 0
+    read_bytes: int = 0
+    written_bytes: int = 0
+    tasks_count: int = 1
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Operation(_Table):
+    """Seconds of one kind of operation: `serial` on one core, `task` CPU seconds shared by the cores."""
+
+    serial_s: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    serial_s_per_file: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    task_s_per_file: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    task_s_per_delta_file: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    task_s_per_mib_read: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    task_s_per_mib_written: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+
+
+class Metadata(_Table):
+    """Bytes of the metadata one table commit writes; 7,000 and 250: a manifest of 8 files has 9,000."""
+
+    table_metadata_bytes: int = Field(ge=0)
+    table_metadata_bytes_per_snapshot: int = Field(ge=0)
+    manifest_list_bytes: int = Field(ge=0)
+    manifest_list_bytes_per_manifest: int = Field(ge=0)
+    manifest_bytes: int = Field(ge=0)
+    manifest_bytes_per_file: int = Field(ge=0)
+
+
+class DataFiles(_Table):
+    """How the format's data files differ from plain Parquet of the same rows."""
+
+    file_bytes: int = Field(default=0, ge=0)
+
+
+class Coefficients(_Table):
+    """A coefficients file. `calibrated` says whether it was fitted to measured runs of `origin`."""
+
+    format: str
+    calibrated: bool
+    origin: str
+    cpu_per_serial_s: float = Field(gt=0, allow_inf_nan=False)
+    commit: Operation
+    look: Operation
+    rewrite: Operation
+    query_planning: Operation
+    query_execution: Operation
+    maintenance: Operation
+    metadata: Metadata
+    data: DataFiles = DataFiles()
+
+    def price(self, operation: Operation, work: Work, cores: int) -> Cost:
+        """Wall, process CPU and task CPU seconds of `work`; more cores than tasks are of no use."""
+        serial_s = operation.serial_s + operation.serial_s_per_file * work.files_count
+        task_s = (
+            operation.task_s_per_file * work.files_count
+            + operation.task_s_per_delta_file * work.delta_files_count
+            + operation.task_s_per_mib_read * work.read_bytes / MIB
+            + operation.task_s_per_mib_written * work.written_bytes / MIB
+        )
+        wall_s = serial_s + task_s / max(1, min(cores, work.tasks_count))
+        return Cost(wall_s, self.cpu_per_serial_s * serial_s + task_s, task_s)
+
+
+def load_coefficients(table_format: str, path: Path | None = None) -> Coefficients:
+    """The coefficients of a format: those of `path`, or those that come with this package.
+
+    Raises ScenarioError naming file, key, value and remedy.
+    """
+    file = path or SHIPPED / f"{table_format}.toml"
+    try:
+        found = Coefficients.model_validate(tomllib.loads(file.read_text()))
+    except OSError as error:
+        raise ScenarioError(f"{file}: cannot be read ({error.strerror}); name a coefficients file") from error
+    except ValidationError as error:
+        raise ScenarioError(f"{file}: {first_error(error)}; compare with {SHIPPED}") from error
+    except ValueError as error:  # no TOML, or no text at all
+        raise ScenarioError(f"{file}: {error}; compare with {SHIPPED}") from error
+    if found.format != table_format:
+        raise ScenarioError(
+            f'{file}: format = "{found.format}", the table is {table_format}: take another file'
+        )
+    return found
+
+
+def rewrite_cost(
+    coefficients: Coefficients, expansion: Expansion, cores: int, written_bytes: int | None = None
+) -> Cost:
+    """The cost of carrying out `expansion`; it writes as many bytes as it reads unless told otherwise."""
+    if not expansion.groups:
+        return coefficients.price(coefficients.look, Work(), cores)
+    return coefficients.price(
+        coefficients.rewrite,
+        Work(
+            files_count=expansion.files_in_count,
+            delta_files_count=sum(group.delta_files_count for group in expansion.groups),
+            read_bytes=expansion.read_bytes + sum(group.delta_bytes for group in expansion.groups),
+            written_bytes=expansion.read_bytes if written_bytes is None else written_bytes,
+            tasks_count=expansion.files_out_count,
+        ),
+        cores,
+    )

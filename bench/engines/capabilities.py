@@ -1,0 +1,23 @@
+"""What each engine can do, known without opening it or importing what it runs on."""
+
+from strategies.plan import Capability
+
+ICEBERG = frozenset({
+    Capability.COMPACT,
+    Capability.REWRITE,
+    Capability.DELAYED_COMMIT,
+    Capability.ROW_FILTER,
+    Capability.BRANCH,
+    Capability.REWRITE_DATA_FILES,
+    Capability.REWRITE_MANIFESTS,
+    Capability.REWRITE_POSITION_DELETE_FILES,
+    Capability.EXPIRE_SNAPSHOTS,
+})  # fmt: skip
+
+# A simulated table has files and no rows: no predicate can be asked of it. Position deletes come with
+# upserts.
+ICEBERG_SIMULATED = ICEBERG - {
+    Capability.ROW_FILTER,
+    Capability.BRANCH,
+    Capability.REWRITE_POSITION_DELETE_FILES,
+}

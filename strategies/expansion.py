@@ -1,0 +1,59 @@
+"""What an action would do to the files of a table, as plain values."""
+
+from dataclasses import dataclass
+
+from strategies.state import DataFile
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTask:
+    """What one task of the rewriting engine reads; it writes one file.
+
+    `input_bytes` are of data files alone. `rows` are physical, those of a split file in proportion.
+    """
+
+    input_bytes: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteGroup:
+    """Data files of one partition rewritten together, in planning order.
+
+    `expected_output_files` is the planner's own figure; how many files come out is the number of
+    `tasks`. `delta_files_count` and `delta_bytes` count each delete file once per data file it
+    applies to. Files of an older partition spec share the partition "", whatever theirs.
+    """
+
+    partition: str
+    files: tuple[DataFile, ...]
+    input_bytes: int
+    delta_files_count: int
+    delta_bytes: int
+    split_bytes: int
+    max_output_file_bytes: int
+    expected_output_files: int
+    tasks: tuple[ReadTask, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """The groups in the order they run. `planned_groups_count` includes those a limit cut off."""
+
+    groups: tuple[RewriteGroup, ...]
+    planned_groups_count: int
+
+    @property
+    def files_in_count(self) -> int:
+        """Data files that would be replaced."""
+        return sum(len(group.files) for group in self.groups)
+
+    @property
+    def files_out_count(self) -> int:
+        """Data files that would take their place."""
+        return sum(len(group.tasks) for group in self.groups)
+
+    @property
+    def read_bytes(self) -> int:
+        """Bytes of the data files that would be replaced."""
+        return sum(group.input_bytes for group in self.groups)

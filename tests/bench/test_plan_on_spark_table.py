@@ -1,0 +1,135 @@
+"""The dry run of `compactbench plan` against what Iceberg's own command then does, on tables made by Spark alone."""
+
+import json
+
+import pytest
+
+from bench.cli.main import main
+
+pytestmark = pytest.mark.spark
+
+OPTIONS = {"min-input-files": "3", "target-file-size-bytes": "20000", "min-file-size-bytes": "9000",
+           "max-file-size-bytes": "40000", "delete-ratio-threshold": "0.2"}  # fmt: skip
+
+
+@pytest.fixture
+def make_table(spark, namespaces):
+    """Makes a table partitioned by day and bucket, 6 commits of different sizes, some rows deleted on read."""
+
+    def make(format_version, granularity="file"):
+        namespace = next(namespaces)
+        name = f"lake.{namespace}.visits"
+        spark.sql(f"CREATE NAMESPACE lake.{namespace}")
+        spark.sql(
+            f"CREATE TABLE {name} (id BIGINT, who STRING, seen TIMESTAMP) USING iceberg "
+            f"PARTITIONED BY (days(seen), bucket(2, id)) TBLPROPERTIES ('format-version'='{format_version}', "
+            f"'write.delete.mode'='merge-on-read', 'write.delete.granularity'='{granularity}')"
+        )
+        for number in range(6):
+            spark.sql(
+                f"INSERT INTO {name} SELECT id, sha2(concat(id, 'x{number}'), 256), "
+                f"timestamp'2026-03-01' + make_interval(0, 0, 0, id % 3) FROM range({200 + 300 * number})"
+            )
+        spark.sql(f"DELETE FROM {name} WHERE id < 120 AND day(seen) = 1")
+        return name
+
+    return make
+
+
+@pytest.fixture
+def planned(capsys):
+    """What the dry run says of a table, by its newest metadata."""
+
+    def run(place, options, *more):
+        given = [f"--option=options.{key}={value}" for key, value in options.items()]
+        command = [
+            "plan",
+            place,
+            "--strategy",
+            "iceberg.rewrite_data_files",
+            *given,
+            *more,
+            "--format",
+            "json",
+        ]
+        assert main(command) == 0
+        return json.loads(capsys.readouterr().out)
+
+    return run
+
+
+def location(spark, name):
+    rows = spark.sql(f"DESCRIBE EXTENDED {name}").collect()
+    return next(row.data_type for row in rows if row.col_name == "Location")
+
+
+def rewritten(spark, name, options):
+    """Files in and out, and bytes in, of the real command; its data files before and after by partition."""
+    pairs = ", ".join(f"'{key}', '{value}'" for key, value in options.items())
+    (row,) = spark.sql(
+        f"CALL lake.system.rewrite_data_files(table => '{name}', options => map({pairs}))"
+    ).collect()
+    return row.rewritten_data_files_count, row.added_data_files_count, row.rewritten_bytes_count
+
+
+def paths(spark, name):
+    return {row.file_path for row in spark.sql(f"SELECT file_path FROM {name}.data_files").collect()}
+
+
+@pytest.mark.parametrize(
+    "options", [{}, OPTIONS, OPTIONS | {"rewrite-all": "true"}], ids=["default", "own", "all"]
+)
+@pytest.mark.parametrize(("version", "granularity"), [(2, "file"), (2, "partition"), (3, "file")])
+def test_the_command_does_what_the_plan_said(spark, make_table, planned, version, granularity, options):
+    name = make_table(version, granularity)
+    found = planned(location(spark, name), options, "--files")
+    facts, effect = found["table"], found["effect"]
+    deletes = spark.sql(f"SELECT * FROM {name}.delete_files").collect()
+    (kind,) = [kind for kind in facts["delete_files"] if kind["files"]]
+    assert kind["kind"] == ("deletion_vector" if version == 3 else "position")
+    assert kind["files"] == len(deletes)
+    assert kind["rows"] == sum(row.record_count for row in deletes)
+    sizes = [row.content_size_in_bytes or row.file_size_in_bytes for row in deletes]
+    assert kind["bytes"] == sum(sizes)
+
+    before = paths(spark, name)
+    done = rewritten(spark, name, options)
+    assert effect["files_in"] > 0
+    assert (effect["files_in"], effect["files_out"], effect["bytes_in"]) == done
+    after = paths(spark, name)
+    assert {file["path"] for group in effect["groups_in_order"] for file in group["files"]} == before - after
+    assert (effect["files_before"], effect["files_after"]) == (len(before), len(after))
+
+
+def test_deletion_vectors_of_one_puffin_file_are_counted_apart(spark, make_table, planned):
+    name = make_table(3)
+    vectors = spark.sql(f"SELECT file_path, referenced_data_file FROM {name}.delete_files").collect()
+    assert len({row.file_path for row in vectors}) < len(vectors)
+    (_, _, told) = planned(location(spark, name), {})["table"]["delete_files"]
+    assert (told["kind"], told["files"]) == (
+        "deletion_vector",
+        len({row.referenced_data_file for row in vectors}),
+    )
+
+
+def test_a_filter_narrows_as_the_command_does(spark, make_table, planned):
+    name = make_table(2)
+    place = location(spark, name)
+    where = "seen >= '2026-03-02T00:00:00+00:00' and seen < '2026-03-03T00:00:00+00:00'"
+    effect = planned(place, OPTIONS, "--option", f"where={where}")["effect"]
+    pairs = ", ".join(f"'{key}', '{value}'" for key, value in OPTIONS.items())
+    sql = "seen >= timestamp'2026-03-02' AND seen < timestamp'2026-03-03'"
+    (row,) = spark.sql(
+        f'CALL lake.system.rewrite_data_files(table => "{name}", where => "{sql}", options => map({pairs}))'
+    ).collect()
+    assert effect["files_in"] > 0
+    assert (effect["files_in"], effect["files_out"]) == (
+        row.rewritten_data_files_count, row.added_data_files_count,
+    )  # fmt: skip
+
+
+def test_what_the_plan_leaves_the_command_leaves(spark, make_table, planned):
+    name = make_table(2)
+    options = {"min-input-files": "100", "delete-ratio-threshold": "1"}
+    assert planned(location(spark, name), options)["effect"]["files_in"] == 0
+    assert rewritten(spark, name, options)[:2] == (0, 0)

@@ -1,0 +1,280 @@
+"""Tables and options for the comparison with Iceberg's planner, drawn so that sums meet the thresholds."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from hypothesis import strategies as st
+
+from strategies.expansion import Expansion
+from strategies.plan import Capability, Native
+from strategies.rewrite_options import RewriteOptions, rewrite_options
+from strategies.state import DataFile, DeltaFile, DeltaKind, TableState
+
+# The partition columns of each spec a table has had; the last is the current one.
+LAYOUTS = (
+    ((),),
+    (("p",),),
+    ((), ("p",)),
+    (("p",), ("p", "q")),
+    (("p",), ()),
+    ((), ("p",), ("p", "q")),
+)
+TARGETS = (20_000, 60_000, 1_000_000, 2**29)
+NEAR = st.sampled_from((-1, 0, 0, 1))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table, how its partition specs came about, and what is asked of the planner.
+
+    `is_ordered`: no bucket takes files of two manifests, whose order Iceberg leaves open.
+    """
+
+    layout: Sequence[Sequence[str]]
+    state: TableState
+    options: dict[str, str]
+    is_shuffled: bool
+    format_version: int
+    is_ordered: bool
+
+    @property
+    def action(self) -> Native:
+        arguments = {"strategy": "sort"} if self.is_shuffled else {}
+        return Native(Capability.REWRITE_DATA_FILES, arguments, self.options)
+
+    @property
+    def figures(self) -> RewriteOptions:
+        return rewrite_options(self.options, self.state.target_file_size_bytes, self.is_shuffled)
+
+
+@dataclass
+class Coverage:
+    """How many cases had what; distinct states by their files, deletes and properties."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    states: set[int] = field(default_factory=set)
+
+    def add(self, case: Case, plan: Expansion) -> None:
+        self.states.add(hash((case.state.data_files, case.state.delta_files, case.state.spec_id)))
+        self.counts["cases"] += 1
+        self.counts.update(name for name, seen in traits(case, plan).items() if seen)
+
+
+def traits(case: Case, plan: Expansion) -> dict[str, bool]:
+    """What a case shows, told from its input and from its plan."""
+    options, state = case.figures, case.state
+    planned = {f.path for g in plan.groups for f in g.files}
+    fits = {f.path for f in state.data_files if options.min_bytes <= f.size_bytes <= options.max_bytes}
+    candidates = {f.path for f in state.data_files} - fits
+    chosen = not options.rewrite_all
+    return {
+        "planned": bool(plan.groups),
+        "group filtered": chosen and options.max_files is None and not candidates <= planned,
+        "deletes triggered": chosen and bool(planned & fits),
+        "several groups": len(plan.groups) > 1,
+        "several groups of a partition": max(Counter(g.partition for g in plan.groups).values(), default=0)
+        > 1,
+        "truncated": options.max_files is not None and plan.files_in_count == options.max_files,
+        "old spec": any(f.spec_id != state.spec_id for g in plan.groups for f in g.files),
+        "ordered": options.job_order != "none" and len(plan.groups) > 1,
+        "several tasks": any(len(g.tasks) > 1 for g in plan.groups) and not case.is_shuffled,
+        "many tasks": any(len(g.tasks) > 10 for g in plan.groups) and not case.is_shuffled,
+        "deletes weigh": any(g.delta_bytes for g in plan.groups),
+        "deletion vectors": any(d.kind is DeltaKind.DELETION_VECTOR for d in state.delta_files),
+        "shuffled": case.is_shuffled and bool(plan.groups),
+    }
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    layout = draw(st.sampled_from(LAYOUTS))
+    table_target = draw(st.sampled_from(TARGETS))
+    options = draw(size_options(table_target)) | draw(delete_options())
+    is_shuffled = draw(st.integers(0, 9)) == 0
+    if is_shuffled and draw(st.booleans()):
+        options["compression-factor"] = draw(st.sampled_from(("0.3", "0.5", "1.7")))
+    figures = rewrite_options(options, table_target)
+    files = draw(data_files(layout, figures))
+    format_version = draw(st.sampled_from((2, 2, 3)))
+    deltas = draw(delta_files(layout, files, figures, format_version)) if draw(st.integers(0, 3)) else ()
+    is_ordered = bucket_manifests(files, layout) <= 1
+    if is_ordered:
+        options |= draw(order_options(files, figures, has_one_partition(files)))
+    lookback = draw(st.sampled_from((None, None, "1", "2", "3")))
+    return Case(
+        layout,
+        TableState(
+            0.0,
+            table_target,
+            data_files=files,
+            delta_files=deltas,
+            properties={} if lookback is None else {"read.split.planning-lookback": lookback},
+            spec_id=len(layout) - 1,
+        ),
+        options,
+        is_shuffled,
+        format_version,
+        is_ordered,
+    )
+
+
+def has_one_partition(files: Sequence[DataFile]) -> bool:
+    return len({(f.spec_id, f.partition) for f in files}) <= 1
+
+
+def bucket_manifests(files: Sequence[DataFile], layout: Sequence[Sequence[str]]) -> int:
+    """The most specs, hence manifests, that the files of one bucket are of."""
+    current = len(layout) - 1
+    specs = defaultdict(set)
+    for f in files:
+        specs[f.partition if f.spec_id == current else ""].add(f.spec_id)
+    return max(map(len, specs.values()), default=0)
+
+
+@st.composite
+def size_options(draw: st.DrawFn, table_target: int) -> dict[str, str]:
+    """Sizes left at their defaults or set, down to a minimum of 0 and a maximum just above the target."""
+    options: dict[str, int | str] = {}
+    target = draw(st.sampled_from((table_target, table_target, *TARGETS[:2])))
+    if target != table_target:
+        options["target-file-size-bytes"] = target
+    if draw(st.integers(0, 2)) == 0:
+        options["min-file-size-bytes"] = draw(st.sampled_from((0, target // 10, target // 2, target - 1)))
+    if draw(st.integers(0, 2)) == 0:
+        options["max-file-size-bytes"] = target + draw(
+            st.sampled_from((1, 7, target // 8, target // 4, 3 * target))
+        )
+    if draw(st.booleans()):
+        options["min-input-files"] = draw(st.integers(1, 9))
+    if draw(st.integers(0, 3)) == 0:
+        options["rewrite-all"] = draw(st.sampled_from(("true", "true", "false")))
+    return {name: str(value) for name, value in options.items()}
+
+
+@st.composite
+def delete_options(draw: st.DrawFn) -> dict[str, str]:
+    options = {}
+    if draw(st.integers(0, 2)) == 0:
+        options["delete-file-threshold"] = str(draw(st.sampled_from((1, 1, 2, 2, 3, 0))))
+    if draw(st.booleans()):
+        options["delete-ratio-threshold"] = draw(st.sampled_from(("0.1", "0.5", "1.0", "0.7", "1e-9")))
+    return options
+
+
+@st.composite
+def order_options(
+    draw: st.DrawFn, files: Sequence[DataFile], figures: RewriteOptions, has_one_partition: bool
+) -> dict[str, str]:
+    """What depends on the order of files, or on that of groups."""
+    options: dict[str, int | str] = {}
+    if draw(st.booleans()):
+        sums = [sum(f.size_bytes for f in files[:n]) for n in range(1, len(files) + 1)]
+        cap = draw(st.sampled_from((*sums, figures.target_bytes, figures.max_bytes))) + draw(NEAR)
+        options["max-file-group-size-bytes"] = max(cap, 1)
+    if draw(st.integers(0, 4)) == 0:
+        options["max-file-group-input-files"] = draw(st.integers(1, 5))
+    if draw(st.booleans()):
+        options["rewrite-job-order"] = draw(
+            st.sampled_from(("none", "bytes-asc", "bytes-desc", "files-asc", "files-desc", "FILES-desc"))
+        )
+    if has_one_partition and draw(st.integers(0, 1)):
+        options["max-files-to-rewrite"] = draw(st.integers(1, len(files) + 2))
+    return {name: str(value) for name, value in options.items()}
+
+
+def thresholds(figures: RewriteOptions) -> tuple[int, ...]:
+    """Sums at which some decision of the planner changes."""
+    low, target, high = figures.min_bytes, figures.target_bytes, figures.max_bytes
+    tolerated = [int(n * 1.1 * target) for n in (1, 2, 3)]
+    remainders = [n * target + low for n in (1, 2)]
+    return (low, target, high, 2 * target, 3 * target, figures.max_output_file_bytes, *tolerated, *remainders)
+
+
+@st.composite
+def data_files(
+    draw: st.DrawFn, layout: Sequence[Sequence[str]], figures: RewriteOptions
+) -> tuple[DataFile, ...]:
+    """One to fourteen files; a size is a threshold, or what the files before it lack of one."""
+    edges = thresholds(figures)
+    sums: Counter[tuple[int, str]] = Counter()
+    values = draw(st.sampled_from((("a",), ("a", "b"), ("a", "b", "c"))))
+    single_spec = draw(st.booleans())
+    spec_ids = st.just(len(layout) - 1) if single_spec else st.integers(0, len(layout) - 1)
+    files = []
+    for number in range(draw(st.integers(1, 14))):
+        spec_id = draw(spec_ids)
+        partition = draw(partitions(layout[spec_id], values))
+        bucket = (spec_id, partition)
+        size = draw(sizes(edges, figures, sums[bucket]))
+        if figures.rewrite_all or not figures.min_bytes <= size <= figures.max_bytes:
+            sums[bucket] += size
+        rows = draw(st.sampled_from((0, 1, 3, 10, 10, 20, 1000)))
+        files.append(
+            DataFile(
+                f"f{number}", size, rows, partition, draw(st.integers(0, 4)), spec_id, draw(offsets(size))
+            )
+        )
+    return tuple(files)
+
+
+def partitions(columns: Sequence[str], values: Sequence[str]) -> st.SearchStrategy[str]:
+    pairs = [st.sampled_from(values).map(lambda value, name=name: f"{name}={value}") for name in columns]
+    return st.tuples(*pairs).map("/".join)
+
+
+@st.composite
+def sizes(draw: st.DrawFn, edges: Sequence[int], figures: RewriteOptions, so_far: int) -> int:
+    kind = draw(st.integers(0, 9))
+    edge = draw(st.sampled_from(edges)) + draw(NEAR)
+    if kind <= 2:
+        return max(edge, 1)
+    if kind <= 5 and edge > so_far:
+        return edge - so_far
+    if kind == 6:
+        return draw(st.integers(2, 24)) * figures.target_bytes + draw(NEAR)
+    return draw(st.integers(1, max(figures.min_bytes, 9)))
+
+
+@st.composite
+def offsets(draw: st.DrawFn, size: int) -> tuple[int, ...]:
+    """None, one, some in order, some out of order, or one past the end."""
+    kind = draw(st.integers(0, 5))
+    if kind <= 1 or size < 100:
+        return ()
+    inner = draw(st.lists(st.integers(4, size - 1), max_size=4, unique=True))
+    if kind == 5:
+        return (*inner, draw(st.sampled_from((4, size, size + 9))))
+    return (draw(st.sampled_from((0, 4))), *sorted(inner)) if kind <= 3 else (4,)
+
+
+@st.composite
+def delta_files(
+    draw: st.DrawFn,
+    layout: Sequence[Sequence[str]],
+    files: Sequence[DataFile],
+    figures: RewriteOptions,
+    format_version: int,
+) -> tuple[DeltaFile, ...]:
+    deltas = []
+    targets = draw(st.lists(st.sampled_from(files), min_size=1, max_size=9))
+    has_vector = set()
+    for number, file in enumerate(targets):
+        kind = draw(st.sampled_from(("equality", "equality", "global", "scoped", "named", "named", "vector")))
+        size = draw(st.sampled_from((1, 100, figures.target_bytes // 7, figures.target_bytes)))
+        rows = max(int(file.rows * figures.delete_ratio) + draw(st.sampled_from((-1, 0, 0, 1, 5, 999))), 0)
+        sequence = max(file.sequence_number + draw(st.sampled_from((-1, 0, 0, 1, 2))), 1)
+        spec_id, partition, named = file.spec_id, file.partition, None
+        if kind == "global" and () in layout:
+            spec_id, partition = layout.index(()), ""
+        if kind == "vector" and format_version == 3 and file.path not in has_vector:
+            has_vector.add(file.path)
+            named, delta_kind = file.path, DeltaKind.DELETION_VECTOR
+            sequence = max(sequence, file.sequence_number)
+        elif kind in ("equality", "global"):
+            delta_kind = DeltaKind.EQUALITY
+        else:
+            delta_kind = DeltaKind.POSITION
+            named = None if kind == "scoped" else draw(st.sampled_from((file.path, file.path, "gone")))
+        deltas.append(DeltaFile(f"d{number}", delta_kind, size, rows, partition, sequence, spec_id, named))
+    return tuple(deltas)
