@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from bench.errors import ScenarioError
 from bench.metrics import usable
 from bench.results import CompactionRecord, DecisionRecord, RunResult
 
@@ -23,6 +24,7 @@ class Look:
 class Pair:
     """One look in both modes; None where only the other run has it."""
 
+    scenario: str
     strategy: str
     real: Look | None
     simulated: Look | None
@@ -60,25 +62,34 @@ class Pair:
 
 
 def side_by_side(runs: Iterable[RunResult]) -> tuple[Pair, ...]:
-    """The looks of each strategy's first usable run in either mode, beside each other, in order."""
+    """The looks of each strategy's first usable run in either mode, beside each other, in order.
+
+    Raises ScenarioError where no strategy has a run in both modes.
+    """
     first: dict[_Key, dict[str, RunResult]] = {}
-    for run in sorted(runs, key=lambda run: (run.manifest.position, run.manifest.repetition)):
+    for run in sorted(runs, key=_order):
         if usable(run):
             manifest = run.manifest
             key = (manifest.scenario_hash, manifest.strategy_hash, manifest.strategy)
             first.setdefault(key, {}).setdefault(manifest.mode, run)
-    return tuple(
-        pair
-        for (*_, label), found in first.items()
-        if len(found) == 2
-        for pair in _pairs(label, looks(found["real"]), looks(found["simulated"]))
-    )
+    both = [found for found in first.values() if len(found) == 2]
+    if not both:
+        raise ScenarioError(
+            "no strategy has both a real and a simulated run of the same scenario; make the missing one "
+            "with `compactbench run SCENARIO`, with or without --simulate, into the same --out"
+        )
+    return tuple(pair for found in both for pair in _pairs(found["real"], found["simulated"]))
 
 
-def _pairs(label: str, real: tuple[Look, ...], simulated: tuple[Look, ...]) -> Iterator[Pair]:
-    by_tick = [{look.tick: look for look in side} for side in (real, simulated)]
+def _order(run: RunResult) -> tuple[str, int, int]:
+    return (run.manifest.scenario, run.manifest.position, run.manifest.repetition)
+
+
+def _pairs(real: RunResult, simulated: RunResult) -> Iterator[Pair]:
+    by_tick = [{look.tick: look for look in looks(run)} for run in (real, simulated)]
+    name, label = real.manifest.scenario, real.manifest.strategy
     for tick in sorted(by_tick[0].keys() | by_tick[1].keys()):
-        yield Pair(label, by_tick[0].get(tick), by_tick[1].get(tick))
+        yield Pair(name, label, by_tick[0].get(tick), by_tick[1].get(tick))
 
 
 def looks(run: RunResult) -> tuple[Look, ...]:

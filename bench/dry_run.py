@@ -129,11 +129,14 @@ def dry_run(candidate: Candidate, state: TableState, matching: Filter, branch: s
         if plan is None:
             continue
         _check_capabilities(planner, plan)
-        expansion = _joined(_expanded(action, state, matching, branch) for action in plan.actions)
+        narrowed = [_narrowed(action, state, matching, branch) for action in plan.actions]
+        expansion = _joined(
+            _expanded(action, *told) for action, told in zip(plan.actions, narrowed, strict=True)
+        )
         coefficients = load_coefficients("iceberg")
         return DryRun(
             candidate, candidate.planners[: index + 1], plan, expansion,
-            shortfall=None if expansion.groups else _shortfall(plan, state),
+            shortfall=None if expansion.groups else _shortfall(*narrowed[0]),
             cpu_s=rewrite_cost(coefficients, expansion, cores=1).cpu_s,
             calibrated=coefficients.calibrated,
         )  # fmt: skip
@@ -164,21 +167,27 @@ def _check_capabilities(planner: Planner, plan: Plan) -> None:
         )
 
 
-def _expanded(action: Action, state: TableState, matching: Filter, branch: str | None) -> Expansion:
-    told, seen = action, state
-    if isinstance(action, Native) and action.command is Capability.REWRITE_DATA_FILES:
-        where, on = action.arguments.get("where"), action.arguments.get("branch")
-        if on is not None and on != (branch or "main"):
-            raise ScenarioError(
-                f"{describe_action(action)}: the table was read at another branch; give --branch {on}"
-            )
-        if where is not None:
-            paths = matching(where)
-            seen = replace(state, data_files=tuple(f for f in state.data_files if f.path in paths))
-        arguments = {key: text for key, text in action.arguments.items() if key not in ("where", "branch")}
-        told = replace(action, arguments=arguments)
+def _narrowed(
+    action: Action, state: TableState, matching: Filter, branch: str | None
+) -> tuple[Action, TableState]:
+    """The action without a filter, and the state with only the files the filter may match."""
+    if not isinstance(action, Native) or action.command is not Capability.REWRITE_DATA_FILES:
+        return action, state
+    where, on = action.arguments.get("where"), action.arguments.get("branch")
+    if on is not None and on != (branch or "main"):
+        raise ScenarioError(
+            f"{describe_action(action)}: the table was read at another branch; give --branch {on}"
+        )
+    arguments = {key: text for key, text in action.arguments.items() if key not in ("where", "branch")}
+    if where is not None:
+        paths = matching(where)
+        state = replace(state, data_files=tuple(file for file in state.data_files if file.path in paths))
+    return replace(action, arguments=arguments), state
+
+
+def _expanded(action: Action, told: Action, state: TableState) -> Expansion:
     try:
-        return expand(told, seen)
+        return expand(told, state)
     except ExpandError as error:
         raise ScenarioError(
             f"{describe_action(action)}: metadata does not tell what it would do: {error}; try it on a "
@@ -195,19 +204,21 @@ def _joined(expansions: Iterable[Expansion]) -> Expansion:
     return Expansion(groups, sum(expansion.planned_groups_count for expansion in found))
 
 
-def _shortfall(plan: Plan, state: TableState) -> Shortfall | None:
+def _shortfall(action: Action, state: TableState) -> Shortfall | None:
     """The thresholds that kept every file out; None where they are not those of `rewrite_data_files`."""
-    action = plan.actions[0]
     if not isinstance(action, Compact | Native):
         return None
+    files = state.data_files
+    if isinstance(action, Compact) and action.partitions is not None:
+        files = [file for file in files if file.partition in action.partitions]
     options = rewrite_options(action.options, state.target_file_size_bytes)
     candidates = Counter(
-        (file.spec_id, file.partition)
-        for file in state.data_files
+        file.partition if file.spec_id == state.spec_id else None  # older specs share one, as in `expand`
+        for file in files
         if not options.min_bytes <= file.size_bytes <= options.max_bytes
     )
     return Shortfall(
-        files_count=len(state.data_files),
+        files_count=len(files),
         candidates_count=candidates.total(),
         candidates_together_count=max(candidates.values(), default=0),
         needed_count=max(2, options.min_input_files),  # one file alone is not merged

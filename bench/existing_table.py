@@ -29,6 +29,7 @@ _METADATA_SUFFIX = ".metadata.json"
 _VERSION = re.compile(
     r"v?(\d+)[-.]"
 )  # v12.metadata.json of a Hadoop table, 00012-<uuid>.metadata.json of others
+_STORAGE_SECRET = re.compile(r"key|connection-string|sas", re.IGNORECASE)  # of PyIceberg's own properties
 _NAMES_SHOWN = 5
 _SAID_LENGTH = 200
 _CONFIGURE = (
@@ -66,8 +67,8 @@ class ExistingTable:
         except Exception as error:  # of a parser, of binding to a schema, of storage
             raise ScenarioError(
                 f"where = {value_text(where)}: which files may hold such rows cannot be told: "
-                f"{_said(error, {})}; write it with =, <, >, IN, IS NULL, AND, OR and NOT over columns and "
-                "literals, or leave it out"
+                f"{_said(error, self.table.io.properties)}; write it with =, <, >, IN, IS NULL, AND, OR and "
+                "NOT over columns and literals, or leave it out"
             ) from error
 
 
@@ -103,7 +104,7 @@ def find_table(name_or_path: str, choice: CatalogChoice) -> Table:
             f"{name_or_path}: write namespace.table, or the path of the table's folder; "
             f"{_nearest_tables(catalog, name_or_path)}"
         )
-    with _explained(name_or_path, choice.properties):
+    with _explained(name_or_path, catalog.properties):
         try:
             return catalog.load_table(name_or_path)
         except (NoSuchTableError, NoSuchNamespaceError):
@@ -117,7 +118,7 @@ def read_state(table: Table, name: str, branch: str | None, now_ms: int) -> Exis
     if branch and branch != "main" and snapshot is None:
         known = ", ".join(sorted({"main", *table.metadata.refs}))
         raise ScenarioError(f"--branch {branch}: {name} has no such branch; known: {known}")
-    with _explained(name, {}):
+    with _explained(name, table.io.properties):
         return ExistingTable(table, snapshot, table_state(table, snapshot, now_ms))
 
 
@@ -135,8 +136,16 @@ def _catalog(choice: CatalogChoice) -> Catalog:
             listed = f"; configured: {', '.join(sorted(known))}" if known else ""
             remedy = _CONFIGURE.format(variable=name.upper().replace("-", "_"))
             raise ScenarioError(f"{what} is not configured: {remedy}{listed}")
+        _check_database(choice.properties.get("uri", ""))
         # A catalog in a database would make its own tables there, and a dry run writes nothing.
         return load_catalog(choice.name, **{**choice.properties, "init_catalog_tables": "false"})
+
+
+def _check_database(uri: str) -> None:
+    """SQLite makes the file it is asked to open."""
+    path = uri.removeprefix("sqlite:///")
+    if path != uri and not Path(path).is_file():
+        raise ScenarioError(f"--catalog-property uri={uri}: no such file; name the catalog's database")
 
 
 def _nearest_tables(catalog: Catalog, name: str) -> str:
@@ -267,7 +276,8 @@ def _said(error: Exception, properties: Mapping[str, str]) -> str:
     """An error on one line without secrets: values of properties that hold one, passwords in addresses."""
     text = " ".join(str(error).split()) or type(error).__name__
     for key, value in properties.items():
-        if value and without_secret(f"{key}={value}") != f"{key}={value}":
-            text = text.replace(value, "(hidden)")
+        is_secret = _STORAGE_SECRET.search(key) or without_secret(f"{key}={value}").endswith("=(hidden)")
+        if value and is_secret:
+            text = text.replace(str(value), "(hidden)")
     text = re.sub(r"//[^/@\s]+@", "//(hidden)@", text)
     return text if len(text) <= _SAID_LENGTH else f"{text[:_SAID_LENGTH]}..."

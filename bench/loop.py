@@ -207,8 +207,8 @@ class Loop:
         if self._last_primary is None:
             self._probe(self._scenario.primary_probe, "before")
         query_before_s = self._last_primary.cost.wall_s if self._last_primary else None
-        state, model = self._engine.state(self._at_s), self._size_model
-        expected = forecast(ticket.plan, state, model) if model else None
+        model = self._size_model
+        expected = forecast(ticket.plan, self._engine.state(self._at_s), model) if model else None
         outcome = self._engine.complete(ticket, self._at_s)
         self.clockwork.measured_s += outcome.cost.wall_s
         self._observed(outcome.observed, "compaction")

@@ -28,6 +28,7 @@ class Contrast:
     other_figure: float | None
     runs: int
     other_runs: int
+    is_paired: bool
     found: Comparison
 
     @property
@@ -79,14 +80,15 @@ def metrics_with_figures(*sections: Section) -> tuple[str, ...]:
 def _contrast(section: Section, other: Section, strategy: str, against: str, metric: Metric) -> Contrast:
     values, other_values = _values(section, strategy, metric), _values(other, against, metric)
     exact = metric.exact or section.manifest.mode == "simulated"
-    if section is other and section.figures[strategy].keys() & section.figures[against].keys():
+    is_paired = section is other and bool(section.figures[strategy].keys() & section.figures[against].keys())
+    if is_paired:
         found = compare(*section.paired(metric.name, strategy, against), exact=exact)
     else:
         found = compare_unpaired(values, other_values, exact=exact)
     return Contrast(
         strategy, against, metric,
         section.row(strategy).values[metric.name], other.row(against).values[metric.name],
-        len(values), len(other_values), found,
+        len(values), len(other_values), is_paired, found,
     )  # fmt: skip
 
 

@@ -89,7 +89,7 @@ def compare(
     the verdict is undecided. Figures that repeat in every run are exact and need no interval.
 
     A condition of `--fail-if` is broken only where the whole interval lies beyond its ratio, so noise
-    alone fails a build in about one of 40 tests; where the interval holds the ratio it is undecided.
+    alone breaks one in 40 at most; where the interval holds the ratio it is undecided.
 
     Exit codes: 0 no condition broken, 1 one is, 2 something you can correct.
     """
@@ -124,8 +124,8 @@ def _pooled(results: Sequence[Path], baseline: str, asked: Question) -> list[Gro
     groups = [_with_baseline(section, results, baseline, asked) for section in found]
     if not any(group.contrasts for group in groups):
         raise ScenarioError(
-            f"--baseline {baseline!r}: no other strategy ran on the same scenario, format and mode, or "
-            f"--only leaves none; there are: {', '.join(labels)}"
+            f"--baseline {baseline!r}: no other strategy has a usable run of the same scenario, format and "
+            f"mode, or --only leaves none; there are: {', '.join(labels)}"
         )
     return groups
 
@@ -168,8 +168,8 @@ def _old_and_new(results: Sequence[Path], asked: Question) -> list[Group]:
     groups = [_new_against_old(old[place], new[place], results, asked) for place in shared]
     if not any(group.contrasts for group in groups):
         raise ScenarioError(
-            f"{results[0]} and {results[1]}: no strategy ran in both, or --only leaves none; --baseline "
-            "STRATEGY pools the folders and compares strategies with each other"
+            f"{results[0]} and {results[1]}: no strategy has a usable run in both, or --only leaves none; "
+            "--baseline STRATEGY pools the folders and compares strategies with each other"
         )
     missing = [f"{place} is in one folder only" for place in {**old, **new} if place not in shared]
     return [group.with_notes(missing) if group is groups[0] else group for group in groups]

@@ -142,12 +142,20 @@ def _cells(contrast: Contrast) -> tuple[str, ...]:
         contrast.metric.name,
         format_value(unit, contrast.figure),
         format_value(unit, contrast.other_figure),
-        MISSING if found.ratio is None else format_ratio(found.ratio),
+        _ratio(found),
         _interval(found),
         _n(contrast),
         _METHODS[found.method],
         _verdict(contrast),
     )
+
+
+def _ratio(found: Comparison) -> str:
+    """The ratio, an exact one near 1 with the digits that tell it from 1."""
+    if found.ratio is None:
+        return MISSING
+    is_close = found.method == "exact" and found.ratio != 1 and abs(found.ratio - 1) < 0.01
+    return f"{found.ratio:.6g}x" if is_close else format_ratio(found.ratio)
 
 
 def _interval(found: Comparison) -> str:
@@ -158,7 +166,7 @@ def _interval(found: Comparison) -> str:
 
 def _n(contrast: Contrast) -> str:
     """Pairs, or the runs of each group."""
-    if contrast.runs == contrast.other_runs or contrast.found.method.startswith("paired"):
+    if contrast.is_paired or contrast.runs == contrast.other_runs:
         return str(contrast.found.n)
     return f"{contrast.runs} / {contrast.other_runs}"
 
@@ -169,11 +177,11 @@ def _verdict(contrast: Contrast) -> str:
     return f"{said}: {found.reason}" if found.reason else said
 
 
-_TESTED_COLUMNS = ("limit", "strategy", "outcome", "because")
+_TESTED_COLUMNS = ("strategy", "limit", "outcome", "because")
 
 
 def _tested_cells(tested: Tested) -> tuple[str, ...]:
-    return (tested.limit.kept, tested.contrast.strategy, tested.outcome, _because(tested.contrast))
+    return (tested.contrast.strategy, tested.limit.kept, tested.outcome, _because(tested.contrast))
 
 
 def _because(contrast: Contrast) -> str:
@@ -182,7 +190,7 @@ def _because(contrast: Contrast) -> str:
     if found.low is None or found.high is None or found.ratio is None:
         return f"{figures}: {found.reason}"
     if found.method == "exact":
-        return f"{figures}: exactly {format_ratio(found.ratio)}"
+        return f"{figures}: exactly {_ratio(found)}"
     interval = f"95 % interval {format_range(found.low, found.high)}, n = {_n(contrast)}"
     return f"{figures}: {format_ratio(found.ratio)}, {interval}"
 

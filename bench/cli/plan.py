@@ -56,7 +56,7 @@ def plan(
             "--catalog-property",
             metavar="KEY=VALUE",
             help="A property of the catalog, e.g. uri=http://localhost:8181, or of its storage, e.g. "
-            "s3.region=eu-north-1. May be repeated; values are never printed.",
+            "s3.region=eu-north-1. May be repeated; secrets are never printed.",
         ),
     ] = None,
     scenario: Annotated[
@@ -129,6 +129,8 @@ def _nothing_because(told: Mapping[str, Any]) -> str | None:
         return f"{' and '.join(told['planners'])} would do nothing"
     if shortfall is None:
         return "the plan touches no data file"
+    if not shortfall["files_count"]:
+        return "no data file may hold rows of those the plan names"
     deleted = any(kind["files"] for kind in told["table"]["delete_files"])
     alone = ", and no file has deletes enough to be taken for them" if deleted else ""
     return f"{_shortfall_text(shortfall)}{alone}"
@@ -214,7 +216,7 @@ def _print_plan(told: Mapping[str, Any]) -> None:
 def _print_effect(effect: Mapping[str, Any]) -> None:
     cut = effect["planned_groups"] - effect["groups"]
     about = "" if effect["files_out_exact"] else "about "
-    left = f"; a limit leaves {cut:,} more groups" if cut > 0 else ""
+    left = f"; a limit leaves {cut:,} more groups, and Iceberg may choose others" if cut > 0 else ""
     _say(
         f"It would rewrite {effect['files_in']:,} data files ({format_bytes(effect['bytes_in'])}) in "
         f"{effect['groups']:,} groups into {about}{effect['files_out']:,}: the table goes "

@@ -132,9 +132,7 @@ def run(
         raise typer.Exit(1)
 
 
-def _mode(
-    sources: Sequence[Source], simulate: bool, coefficients: Path | None, keep_tables: bool
-) -> Mode:
+def _mode(sources: Sequence[Source], simulate: bool, coefficients: Path | None, keep_tables: bool) -> Mode:
     """Raises ScenarioError when an option asks for the other mode."""
     if coefficients and not simulate:
         raise ScenarioError(f"--coefficients {coefficients}: only simulation uses them; add --simulate")

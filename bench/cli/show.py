@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bench.agreement import side_by_side
+from bench.agreement import Pair, side_by_side
 from bench.cli.output import ERR, OUT, print_json, print_table
 from bench.cli.results import ResultsArgument
 from bench.cli.side_by_side import COLUMNS, TABLE_COLUMNS, agreements, full_line, is_news, table_line
@@ -85,13 +85,7 @@ def show(
         lines = [_compaction(run, r) for run in runs for r in run.of(CompactionRecord)]
         _print(output, COMPACTION_COLUMNS, lines)
     elif beside:
-        pairs = side_by_side(runs)
-        columns = TABLE_COLUMNS if output is Output.TABLE else COLUMNS
-        line = table_line if output is Output.TABLE else full_line
-        _print(output, columns, [line(pair) for pair in pairs if output is not Output.TABLE or is_news(pair)])
-        if output is Output.TABLE:
-            for told in agreements(pairs):
-                OUT.print(told, markup=False, highlight=False, soft_wrap=True)
+        _print_pairs(side_by_side(runs), output)
     else:
         print_rows(rows(runs), output)
 
@@ -109,6 +103,18 @@ def print_rows(found: Sequence[Row], output: Output = Output.TABLE) -> None:
             print_table(("strategy", "runs", *HEADINGS.values(), "content"), map(_row_cells, group))
         for row in found:
             _print_gaps(row)
+
+
+def _print_pairs(pairs: Sequence[Pair], output: Output) -> None:
+    if output is not Output.TABLE:
+        _print(output, COLUMNS, [full_line(pair) for pair in pairs])
+        return
+    for scenario, group in groupby(pairs, key=lambda pair: pair.scenario):
+        looks = tuple(group)
+        OUT.print(scenario, style="bold", markup=False, highlight=False)
+        _print(output, TABLE_COLUMNS, [table_line(pair) for pair in looks if is_news(pair)])
+        for told in agreements(looks):
+            OUT.print(told, markup=False, highlight=False, soft_wrap=True)
 
 
 def _place(row: Row) -> str:

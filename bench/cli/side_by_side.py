@@ -10,9 +10,9 @@ from bench.results import CompactionRecord
 from reports.text import format_value
 
 COLUMNS = (
-    "strategy", "tick", "at_s", "real", "simulated", "same_decision", "real_status", "simulated_status",
-    "real_files_in", "simulated_files_in", "real_files_out", "simulated_files_out", "same_files",
-    "real_written_bytes", "simulated_written_bytes",
+    "scenario", "strategy", "tick", "at_s", "real", "simulated", "same_decision", "real_status",
+    "simulated_status", "real_files_in", "simulated_files_in", "real_files_out", "simulated_files_out",
+    "same_files", "real_written_bytes", "simulated_written_bytes",
 )  # fmt: skip
 TABLE_COLUMNS = ("strategy", "at", "decision", "simulated", "files", "simulated", "written", "simulated")
 SAME = "same"
@@ -22,9 +22,10 @@ def full_line(pair: Pair) -> tuple[Any, ...]:
     """One look as programs read it."""
     done = pair.compactions
     return (
-        pair.strategy, pair.tick, pair.at_s, *(look.decision if look else None for look in pair.looks),
-        pair.same_decision, *_each(done, "status"), *_each(done, "files_in_count"),
-        *_each(done, "files_out_count"), pair.same_files, *_each(done, "written_bytes"),
+        pair.scenario, pair.strategy, pair.tick, pair.at_s,
+        *(look.decision if look else None for look in pair.looks), pair.same_decision,
+        *_each(done, "status"), *_each(done, "files_in_count"), *_each(done, "files_out_count"),
+        pair.same_files, *_each(done, "written_bytes"),
     )  # fmt: skip
 
 

@@ -55,6 +55,7 @@ class _Pending:
     """What `schedule` did of a plan: rewrites planned but not committed, or why that failed."""
 
     seen: PendingPlan
+    sequence_number: int  # of the table when it was scheduled
     planned: dict[int, Expansion] = field(default_factory=dict)  # by position in the plan's actions
     error: str | None = None
 
@@ -120,7 +121,7 @@ class SimulatedEngine:
         paths = frozenset(
             p for a in plan.actions if isinstance(a, Rewrite) for g in a.groups for p in g.paths
         )
-        pending = _Pending(PendingPlan(at_s, due_at_s, plan.reason, paths))
+        pending = _Pending(PendingPlan(at_s, due_at_s, plan.reason, paths), self._sequence_number)
         self._pending[ticket.id] = pending
         for position, action in enumerate(() if self._missing(plan) else plan.actions):
             if isinstance(action, Rewrite) and pending.error is None:
@@ -145,7 +146,8 @@ class SimulatedEngine:
         cost, change, error_text = NO_COST, Change(), pending.error
         for position, action in enumerate(ticket.plan.actions if error_text is None else ()):
             try:
-                did, took = self._act(action, pending.planned.get(position), at_s)
+                planned = pending.planned.get(position)
+                did, took = self._act(action, planned, pending.sequence_number, at_s)
             except ValueError as error:
                 error_text = str(error)
                 break
@@ -156,8 +158,13 @@ class SimulatedEngine:
             self._ledger.saw_compaction(_seen(at_s, status, ticket.plan.reason, change, cost))
         return Outcome(status, cost, self._observe(change), error_text)
 
-    def _act(self, action: Action, planned: Expansion | None, at_s: float) -> tuple[Change, Cost]:
-        """Carry out one action. Raises ValueError on a conflict or an option the format does not know."""
+    def _act(
+        self, action: Action, planned: Expansion | None, planned_at: int, at_s: float
+    ) -> tuple[Change, Cost]:
+        """Carry out one action, which may be `planned` already, at sequence number `planned_at`.
+
+        Raises ValueError on a conflict or an option the format does not know.
+        """
         maintenance = self._price(self._coefficients.maintenance, Work(), self._cores.compactor)
         if isinstance(action, Native) and action.command is Capability.REWRITE_MANIFESTS:
             return _of_metadata(*self._metadata.rewrite(at_s)), maintenance
@@ -165,16 +172,19 @@ class SimulatedEngine:
             keep_from_s = float(action.arguments["older_than_at_s"])
             retain_last = int(action.arguments.get("retain_last", "1"))
             return _of_metadata(*self._metadata.expire(keep_from_s, retain_last)), maintenance
-        expansion = expand(action, self.state(at_s)) if planned is None else planned
-        return self._rewrite(expansion, at_s)
+        if planned is not None:
+            return self._rewrite(planned, planned_at, at_s)
+        return self._rewrite(expand(action, self.state(at_s)), self._sequence_number, at_s)
 
-    def _rewrite(self, expansion: Expansion, at_s: float) -> tuple[Change, Cost]:
-        """Replace the groups' files in one commit; deletes do not occur in a simulated table."""
+    def _rewrite(self, expansion: Expansion, sequence_number: int, at_s: float) -> tuple[Change, Cost]:
+        """Replace the groups' files in one commit; deletes do not occur in a simulated table.
+
+        New files have the sequence number the plan was made at (use-starting-sequence-number).
+        """
         removed = [file for group in expansion.groups for file in group.files]
         gone = next((file.path for file in removed if file.path not in self._ledger.data_files), None)
         if gone:
             raise ValueError(f"missing required files to delete: {gone}")
-        sequence_number = self._sequence_number
         added = [f for group in expansion.groups for f in self._outputs(group, sequence_number)]
         if removed:
             self._sequence_number += 1
@@ -182,7 +192,7 @@ class SimulatedEngine:
         return change, rewrite_cost(self._coefficients, expansion, self._cores.compactor, change.added_bytes)
 
     def _outputs(self, group: RewriteGroup, sequence_number: int) -> Iterator[DataFile]:
-        """A file a task, with the sequence number the plan was made at (use-starting-sequence-number)."""
+        """A file a task."""
         keys = [self._keys[file.path] for file in group.files]
         span = _Keys(min(k.low for k in keys), max(k.high for k in keys))
         for task in group.tasks:

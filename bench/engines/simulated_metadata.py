@@ -17,6 +17,12 @@ class _Snapshot:
     dropped_manifest_bytes: int
 
 
+@dataclass(slots=True)
+class _Manifest:
+    live_count: int  # of its files that are live
+    entries_count: int  # all it names, as it lies on storage
+
+
 class SimulatedMetadata:
     """Which manifest each live file is in, what commits write, and what expiry frees.
 
@@ -27,7 +33,8 @@ class SimulatedMetadata:
     def __init__(self, sizes: Metadata) -> None:
         self._sizes = sizes
         self._manifest_of: dict[str, int] = {}
-        self._files_count: Counter[int] = Counter()  # live files by manifest
+        self._manifests: dict[int, _Manifest] = {}  # those with a live file
+        self._spent_bytes = 0  # manifests that only say what the current snapshot removed
         self._next_manifest = 0
         self._snapshots: list[_Snapshot] = []
         self.data_storage_bytes = 0
@@ -36,7 +43,7 @@ class SimulatedMetadata:
     @property
     def manifests_count(self) -> int:
         """Manifests of the current snapshot."""
-        return len(self._files_count)
+        return len(self._manifests)
 
     def create(self) -> None:
         """The first table metadata, of no snapshot."""
@@ -51,25 +58,41 @@ class SimulatedMetadata:
         removed_bytes: int,
     ) -> tuple[int, int]:
         """One snapshot; how many bytes of metadata it wrote, in how many files."""
+        dropped_bytes, self._spent_bytes = self._spent_bytes, 0
         touched = Counter(self._manifest_of.pop(path) for path in removed)
-        replaced = [self._files_count[manifest] for manifest in touched]
-        for manifest, count in touched.items():
-            self._files_count[manifest] -= count
-        self._files_count = +self._files_count  # drops the empty ones
-        written = replaced
+        written = []
+        for number, count in touched.items():
+            manifest = self._manifests[number]
+            dropped_bytes += self._manifest_bytes(manifest.entries_count)
+            written.append(manifest.live_count)  # anew: what stays and what goes
+            self._take_files(number, count)
+        fresh = [number for number in touched if number in self._manifests]
         if added:
-            self._new_manifest(added)
-            written = [*replaced, len(added)]
+            fresh.append(self._new_manifest(added))
+            written.append(len(added))
         if self.manifests_count >= MERGE_FROM_MANIFESTS:
-            written = [*written, self._merge()]
+            # What this commit has just written is deleted with it: no snapshot names it.
+            fresh_bytes = sum(self._manifest_bytes(self._manifests[n].entries_count) for n in fresh)
+            self.metadata_storage_bytes -= fresh_bytes
+            dropped_bytes += self._manifests_bytes() - fresh_bytes
+            written.append(self._merge())
         self.data_storage_bytes += added_bytes
-        return self._snapshot(at_s, written, removed_bytes, sum(map(self._manifest_bytes, replaced)))
+        return self._snapshot(at_s, written, removed_bytes, dropped_bytes)
+
+    def _take_files(self, number: int, count: int) -> None:
+        """Remove files of a manifest, which is written anew; without a live one it lasts one snapshot."""
+        manifest = self._manifests[number]
+        manifest.entries_count = manifest.live_count
+        manifest.live_count -= count
+        if not manifest.live_count:
+            del self._manifests[number]
+            self._spent_bytes += self._manifest_bytes(manifest.entries_count)
 
     def rewrite(self, at_s: float) -> tuple[int, int]:
         """All manifests regrouped into one (`rewrite_manifests`); nothing where there is one already."""
         if self.manifests_count <= 1:
             return 0, 0
-        old_bytes = sum(map(self._manifest_bytes, self._files_count.values()))
+        old_bytes, self._spent_bytes = self._manifests_bytes() + self._spent_bytes, 0
         return self._snapshot(at_s, [self._merge()], 0, old_bytes)
 
     def expire(self, keep_from_s: float, retain_last: int) -> tuple[int, int]:
@@ -89,14 +112,15 @@ class SimulatedMetadata:
         first.dropped_data_bytes = first.dropped_manifest_bytes = 0
         return self._table_metadata(), 1
 
-    def _new_manifest(self, paths: Collection[str]) -> None:
+    def _new_manifest(self, paths: Collection[str]) -> int:
         self._next_manifest += 1
         self._manifest_of.update(dict.fromkeys(paths, self._next_manifest))
-        self._files_count[self._next_manifest] = len(paths)
+        self._manifests[self._next_manifest] = _Manifest(len(paths), len(paths))
+        return self._next_manifest
 
     def _merge(self) -> int:
         """All live files into one manifest; how many there are."""
-        self._files_count.clear()
+        self._manifests.clear()
         self._new_manifest(tuple(self._manifest_of))
         return len(self._manifest_of)
 
@@ -117,6 +141,9 @@ class SimulatedMetadata:
         written_bytes = self._sizes.table_metadata_bytes + per_snapshot * len(self._snapshots)
         self.metadata_storage_bytes += written_bytes
         return written_bytes
+
+    def _manifests_bytes(self) -> int:
+        return sum(self._manifest_bytes(manifest.entries_count) for manifest in self._manifests.values())
 
     def _manifest_bytes(self, files_count: int) -> int:
         return self._sizes.manifest_bytes + self._sizes.manifest_bytes_per_file * files_count

@@ -5,7 +5,7 @@ import pytest
 import typer
 
 from bench.cli import main as cli
-from bench.cli.main import app, main
+from bench.cli.main import main
 from bench.errors import EngineError, MissingRuntimeError, ScenarioError
 
 
@@ -17,11 +17,10 @@ def failing(monkeypatch):
         def fail():
             raise error
 
-        app.command("fail")(fail)
+        monkeypatch.setattr(sys.modules[__name__], "fail", fail, raising=False)
+        monkeypatch.setitem(cli.COMMANDS, "fail", f"{__name__}:fail")
 
-    known = list(app.registered_commands)
-    yield install
-    app.registered_commands[:] = known
+    return install
 
 
 @pytest.mark.parametrize(
@@ -88,6 +87,30 @@ def test_version_and_help(capsys):
     assert "compactbench validate quickstart" in told
     for name in cli.COMMANDS:
         assert name in told
+
+
+def test_every_command_is_where_it_is_said_to_be():
+    assert [c.name for c in cli.command_line([]).registered_commands] == list(cli.COMMANDS)
+
+
+@pytest.mark.parametrize("argv", [["list", "metrics"], ["list", "--help"]])
+def test_only_the_command_that_is_called_is_loaded(argv):
+    assert [c.name for c in cli.command_line(argv).registered_commands] == ["list"]
+
+
+@pytest.mark.parametrize("argv", [[], ["--help"], ["lst"]])
+def test_where_no_command_is_called_all_are_known(argv):
+    assert len(cli.command_line(argv).registered_commands) == len(cli.COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("argv", "text"),
+    [(["list", "planets"], "Usage: compactbench list"), (["list", "--help"], "Usage: compactbench list")],
+)
+def test_the_one_command_that_is_loaded_keeps_its_name(capsys, argv, text):
+    main(argv)
+    captured = capsys.readouterr()
+    assert text in captured.out + captured.err
 
 
 def test_a_reader_that_goes_away_is_no_error():

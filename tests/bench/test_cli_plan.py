@@ -170,7 +170,8 @@ def as_hadoop(table, versions, hint):
     log = [Path(entry.metadata_file.removeprefix("file://")) for entry in table.metadata.metadata_log]
     log.append(Path(table.metadata_location.removeprefix("file://")))
     for version, index in versions.items():
-        shutil.copy(log[index], metadata / f"v{version}.metadata.json")
+        made = shutil.copy(log[index], metadata / f"v{version}.metadata.json")
+        os.utime(made, (1000 - version, 1000 - version))  # copied backwards, say
     if hint is not None:
         (metadata / "version-hint.text").write_text(hint)
     for file in log:
@@ -201,6 +202,16 @@ def test_plan_takes_the_youngest_of_one_version(told, table, tmp_path):
     assert told(local_path(table), *REWRITE)["table"]["data_files"] == 5
 
 
+def test_plan_tells_of_groups_a_limit_leaves(printed, told, table):
+    limit = [*FEW, "--option", "options.max-files-to-rewrite=3"]
+    text = printed(table.location(), *REWRITE, *limit)
+    assert (
+        "in 1 groups into 1: the table goes from 5 data files to 3; a limit leaves 1 more groups, and" in text
+    )
+    effect = told(table.location(), *REWRITE, *limit)["effect"]
+    assert (effect["groups"], effect["planned_groups"]) == (1, 2)
+
+
 def test_plan_writes_nothing(told, table, folder):
     before = sorted((str(file), file.stat().st_mtime_ns) for file in folder.rglob("*"))
     told("shop.visits", *in_catalog(folder), *REWRITE, *FEW)
@@ -213,6 +224,12 @@ def test_plan_makes_no_tables_in_a_database(error, tmp_path):
     sqlite3.connect(database).close()
     error("shop.visits", "--catalog-property", f"uri=sqlite:///{database}", *REWRITE)
     assert sqlite3.connect(database).execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+
+
+def test_plan_makes_no_database(error, tmp_path):
+    told = error("shop.visits", "--catalog-property", f"uri=sqlite:///{tmp_path}/gone.db", *REWRITE)
+    assert told.endswith("/gone.db: no such file; name the catalog's database")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_plan_opens_no_data_file(told, table):
@@ -285,6 +302,29 @@ class Pair:
     assert found["plan"]["detail"] == "the first two"
     assert found["plan"]["actions"] == ["rewrite(2 files in 1 groups)"]
     assert (found["effect"]["files_in"], found["effect"]["files_after"]) == (2, 4)
+
+
+def test_plan_tells_a_scoped_plan(told, table, tmp_path, monkeypatch):
+    (tmp_path / "scoped.py").write_text("""
+from dataclasses import dataclass
+from strategies.plan import Compact, Plan, Reason
+@dataclass(frozen=True)
+class Partition:
+    name: str
+    min_input_files: str
+    def decide(self, state):
+        return Plan((Compact((self.name,), {"min-input-files": self.min_input_files}),), Reason.OTHER)
+""")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    own = ["--strategy", "scoped:Partition", "--option", "name=city=Rome"]
+    found = told(table.location(), *own, "--option", "min_input_files='2'")
+    assert found["plan"]["actions"] == ["compact(city=Rome)"]
+    assert [(line["partition"], line["files_in"]) for line in found["effect"]["partitions"]] == [
+        ("city=Rome", 2)
+    ]
+    short = told(table.location(), *own, "--option", "min_input_files='3'")["shortfall"]
+    assert (short["files_count"], short["candidates_together_count"], short["needed_count"]) == (2, 2, 3)
 
 
 def test_plan_tells_a_planner_that_breaks_its_contract(error, table, tmp_path, monkeypatch):
@@ -383,12 +423,23 @@ def test_plan_reads_files_of_an_older_partition_spec(told, printed, folder):
     )
 
 
+def test_plan_counts_files_of_older_partition_specs_as_together(told, folder):
+    table = make_table(folder, COMMITS)
+    with table.update_spec() as update:
+        update.remove_field("city")
+    short = told(table.location(), *REWRITE, "--option=options.min-input-files=6")["shortfall"]
+    assert (short["candidates_count"], short["candidates_together_count"]) == (5, 5)
+
+
 def test_plan_narrows_to_the_files_a_filter_may_match(told, table):
     found = told(table.location(), *REWRITE, *FEW, "--option", "where=CITY = 'Oslo'")
     assert found["plan"]["actions"][0].startswith("rewrite_data_files(strategy=binpack, where=CITY = 'Oslo'")
     assert [line["partition"] for line in found["effect"]["partitions"]] == ["city=Oslo"]
     assert (found["effect"]["files_in"], found["effect"]["files_after"]) == (3, 3)
-    assert told(table.location(), *REWRITE, *FEW, "--option", "where=id > 4")["effect"]["groups"] == 0
+    one = told(table.location(), *REWRITE, *FEW, "--option", "where=id > 4")
+    assert (one["effect"]["groups"], one["shortfall"]["files_count"]) == (0, 1)
+    none = told(table.location(), *REWRITE, *FEW, "--option", "where=id > 400")
+    assert none["nothing_because"] == "no data file may hold rows of those the plan names"
 
 
 @pytest.mark.parametrize("where", ["length(city) > 2", "nowhere = 1", "id ="])
@@ -534,9 +585,13 @@ def test_plan_never_prints_a_secret(capsys):
     arguments = ["plan", "a.b", *REWRITE, "--catalog-property", "uri=ftp://me:hunter2@host/x"]
     assert main([*arguments, "--catalog-property", "s3.secret-access-key=abcdefg"]) == 2
     assert main(["plan", "a.b", *REWRITE, "--catalog-property", "hunter2"]) == 2
-    assert main([*arguments[:4], "--catalog-property", "type=x", "--catalog-property", "token=x"]) == 2
+    secrets = ["token=hunter2", "adls.account-key=hunter2", "adls.connection-string=hunter2"]
+    for secret in secrets:
+        given = ["--catalog-property", "type=hunter2", "--catalog-property", secret]
+        assert main(["plan", "a.b", *REWRITE, *given]) == 2
     shown = "".join(capsys.readouterr())
     assert "hunter2" not in shown
+    assert "'(hidden)' is not a valid CatalogType" in shown
     assert "abcdefg" not in shown
     assert "ftp://(hidden)@host" in shown
 

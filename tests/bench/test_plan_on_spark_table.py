@@ -1,4 +1,4 @@
-"""The dry run of `compactbench plan` against what Iceberg's own command then does, on tables made by Spark alone."""
+"""`compactbench plan` against what Iceberg's own command then does, on tables made by Spark alone."""
 
 import json
 
@@ -14,7 +14,7 @@ OPTIONS = {"min-input-files": "3", "target-file-size-bytes": "20000", "min-file-
 
 @pytest.fixture
 def make_table(spark, namespaces):
-    """Makes a table partitioned by day and bucket, 6 commits of different sizes, some rows deleted on read."""
+    """Makes a table by day and bucket: 6 commits of different sizes, some rows deleted on read."""
 
     def make(format_version, granularity="file"):
         namespace = next(namespaces)
@@ -64,7 +64,7 @@ def location(spark, name):
 
 
 def rewritten(spark, name, options):
-    """Files in and out, and bytes in, of the real command; its data files before and after by partition."""
+    """Files in and out, and bytes in, of the real command."""
     pairs = ", ".join(f"'{key}', '{value}'" for key, value in options.items())
     (row,) = spark.sql(
         f"CALL lake.system.rewrite_data_files(table => '{name}', options => map({pairs}))"
@@ -77,7 +77,9 @@ def paths(spark, name):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, OPTIONS, OPTIONS | {"rewrite-all": "true"}], ids=["default", "own", "all"]
+    "options",
+    [{"min-input-files": "5"}, OPTIONS, OPTIONS | {"rewrite-all": "true"}],
+    ids=["default", "own", "all"],
 )
 @pytest.mark.parametrize(("version", "granularity"), [(2, "file"), (2, "partition"), (3, "file")])
 def test_the_command_does_what_the_plan_said(spark, make_table, planned, version, granularity, options):
@@ -128,8 +130,24 @@ def test_a_filter_narrows_as_the_command_does(spark, make_table, planned):
     )  # fmt: skip
 
 
+def test_files_of_an_older_partition_spec_are_taken_together(spark, make_table, planned):
+    name = make_table(2)
+    spark.sql(f"ALTER TABLE {name} REPLACE PARTITION FIELD id_bucket WITH bucket(3, id)")
+    spark.sql(f"INSERT INTO {name} SELECT id, 'new', timestamp'2026-03-01' FROM range(50)")
+    options = {"min-input-files": "4"}
+    found = planned(location(spark, name), options, "--files")
+    effect, before = found["effect"], paths(spark, name)
+    assert found["table"]["partition_spec"] == "day(seen), bucket[3](id)"
+    assert effect["files_out_exact"] is False
+    assert rewritten(spark, name, options)[0] == effect["files_in"] == 36
+    gone = before - paths(spark, name)
+    assert {file["path"] for group in effect["groups_in_order"] for file in group["files"]} == gone
+
+
 def test_what_the_plan_leaves_the_command_leaves(spark, make_table, planned):
     name = make_table(2)
     options = {"min-input-files": "100", "delete-ratio-threshold": "1"}
-    assert planned(location(spark, name), options)["effect"]["files_in"] == 0
+    found = planned(location(spark, name), options)
+    assert found["effect"]["files_in"] == 0
+    assert found["nothing_because"].endswith(", and no file has deletes enough to be taken for them")
     assert rewritten(spark, name, options)[:2] == (0, 0)

@@ -163,6 +163,28 @@ def test_a_suite_runs_every_strategy_of_ones_own_and_never(compactbench, folder)
     assert sorted(folder.glob("results/tiny/*")) == before
 
 
+def test_forecast_and_simulation_agree_with_what_was_done(compactbench, folder):
+    """Needs the results of the test before."""
+    done = [c for run in load_runs(folder / "results") for c in run.of(CompactionRecord)]
+    assert len(done) == 4
+    for c in done:
+        exact = {name: getattr(c, name) for name in ("files_in_count", "files_out_count", "read_bytes")}
+        assert {name: c.forecast[name] for name in exact} == exact
+        assert c.forecast["written_bytes"] == pytest.approx(c.written_bytes, rel=0.1)
+        assert c.answer["rewritten_data_files_count"] == c.files_in_count
+        assert c.answer["added_data_files_count"] == c.files_out_count
+        assert c.answer["rewritten_bytes_count"] == c.read_bytes
+
+    code, _, err = compactbench("run", "tiny.toml", "--out", "results", "--simulate")
+    assert code == 0, err
+    code, told, _ = compactbench("show", "results", "--side-by-side", "--format", "json")
+    assert code == 0
+    looks = json.loads(told)["rows"]
+    assert {look["strategy"] for look in looks} == {"never", "mine", "installed"}
+    assert len(looks) == 9
+    assert all(look["same_decision"] and look["same_files"] for look in looks)
+
+
 def test_a_suite_that_is_stopped_leaves_no_process_and_is_resumed(compactbench, start, folder):
     out = folder / "stopped"
     options = ("run", "tiny.toml", "--out", out, "--only", "strategy=mine", "--only", "strategy=never")

@@ -187,7 +187,7 @@ def test_shipped_scenarios_are_sound_and_resolve_to_themselves(tmp_path, name):
     scenario = load_scenario(name)
     check_real_resources(scenario)
     assert scenario.description.endswith(".")
-    assert scenario.strategies[0].label == "never"
+    assert scenario.strategies[0].label == "never" or name == "trust"  # policies against themselves
     again = tmp_path / f"{name}.toml"
     again.write_text("\n".join(f"{key} = {toml(value)}" for key, value in scenario.resolved.items()))
     told = load_scenario(str(again))

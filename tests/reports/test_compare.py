@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.compare import compare, compare_unpaired, trend, variance_factor
+from reports.compare import (
+    BOOTSTRAP_RESAMPLES,
+    compare,
+    compare_unpaired,
+    paired_interval,
+    trend,
+    unpaired_interval,
+    variance_factor,
+)
 
 figures = st.floats(1e-3, 1e3)
 
@@ -83,13 +91,20 @@ def test_measured_runs_without_spread_are_undecided(how):
 
 
 def test_welch_interval_of_two_groups():
-    # Logs in units of ln 2: 1, 3 against 0, 0, 3; means 2 and 1; s^2 / n = 2 / 2 = 1 and 3 / 3 = 1;
-    # degrees of freedom (1 + 1)^2 / (1 / 1 + 1 / 2) = 8 / 3; t(0.975, 8 / 3) = 3.4239 by R's qt.
-    found = compare_unpaired([2.0, 8.0, None], [1.0, 1.0, 8.0])
-    assert found.ratio == pytest.approx(2)
-    assert math.log2(found.low) == pytest.approx(1 - 3.4239 * math.sqrt(2), abs=2e-3)
-    assert math.log2(found.high) == pytest.approx(1 + 3.4239 * math.sqrt(2), abs=2e-3)
+    # Logs in units of ln 2: 1, 3 against 0, 0; the ratio is 2^2, of one side the standard error is 1, of the
+    # other 0, so 1 degree of freedom is left; t(0.975, 1 d.f.) = 12.7062. A pooled variance would have 2.
+    found = compare_unpaired([2.0, 8.0, None], [1.0, 1.0])
+    assert found.ratio == pytest.approx(4)
+    assert math.log2(found.low) == pytest.approx(2 - 12.7062, rel=1e-4)
+    assert math.log2(found.high) == pytest.approx(2 + 12.7062, rel=1e-4)
     assert (found.n, found.method, found.verdict) == (2, "Welch's t on logs", "undecided")
+
+
+def test_welch_interval_of_equal_variances():
+    # 0, 1, 2 against 5, 6, 7: standard errors 1 / sqrt 3 each, 4 degrees of freedom, t = 2.77645.
+    found = compare_unpaired([1.0, 2.0, 4.0], [32.0, 64.0, 128.0])
+    assert math.log2(found.low) == pytest.approx(-5 - 2.77645 * math.sqrt(2 / 3), rel=1e-4)
+    assert (found.n, found.verdict) == (3, "less")
 
 
 def test_groups_of_twenty_are_bootstrapped_the_same_each_time():
@@ -98,6 +113,29 @@ def test_groups_of_twenty_are_bootstrapped_the_same_each_time():
     assert found == compare_unpaired(list(2 * noise[:20]), list(noise[20:]))
     assert (found.method, found.verdict, found.n) == ("unpaired bootstrap of logs", "more", 20)
     assert compare_unpaired(list(noise[:19]), list(noise[20:])).method == "Welch's t on logs"
+
+
+def _resamples(values, seed):
+    """Means and standard errors of the resamples of `values`, one by one."""
+    rows = np.random.default_rng(seed).integers(0, len(values), (BOOTSTRAP_RESAMPLES, len(values)))
+    drawn = np.asarray(values)[rows]
+    return drawn.mean(axis=1), drawn.std(axis=1, ddof=1) / math.sqrt(len(values))
+
+
+def test_the_bootstrap_takes_the_95th_of_100_sizes_of_t_over_resamples():
+    logs, others = np.random.default_rng(3).normal(0.1, 0.1, (2, 25))
+    others = others[:20]
+    means, errors = _resamples(logs, 1993)
+    margin = np.sort(np.abs(means - logs.mean()) / errors)[1899] * logs.std(ddof=1) / 5
+    low, high = paired_interval(logs)
+    assert (low, high) == pytest.approx((logs.mean() - margin, logs.mean() + margin))
+
+    other_means, other_errors = _resamples(others, 1994)  # drawn apart from the first group
+    distance = logs.mean() - others.mean()
+    sizes = np.abs(means - other_means - distance) / np.hypot(errors, other_errors)
+    margin = np.sort(sizes)[1899] * math.hypot(logs.std(ddof=1) / 5, others.std(ddof=1) / math.sqrt(20))
+    low, high = unpaired_interval(logs, others)
+    assert (low, high) == pytest.approx((distance - margin, distance + margin))
 
 
 def test_a_bootstrap_that_resamples_no_spread_falls_back_on_student():

@@ -13,7 +13,7 @@ from strategies.rewrite_options import JobOrder
 
 pytestmark = pytest.mark.spark
 
-CASES = 150
+EXAMPLES, CASES = 2_500, 2_000  # Hypothesis repeats about a fifth
 FLOORS = {
     "planned": 1_000,
     "group filtered": 200,
@@ -49,7 +49,7 @@ def coverage():
 
 def test_plans_equal_those_of_iceberg(oracle, coverage):
     @settings(
-        max_examples=CASES,
+        max_examples=EXAMPLES,
         derandomize=True,
         database=None,
         deadline=None,

@@ -8,9 +8,9 @@ rewrite of manifests, which checks only that the number of files stays, puts the
 
 import itertools
 import json
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from planner_cases import Case
@@ -30,7 +30,6 @@ _SCHEMA = {
     ],
 }
 _PARTITION_FIELD_IDS = {"p": "1000", "q": "1001"}  # given in the order the fields were added
-_SHUFFLING_PLANNER = "org.apache.iceberg.spark.actions.SparkShufflingDataRewritePlanner"
 
 
 @dataclass(frozen=True)
@@ -66,18 +65,13 @@ class IcebergOracle:
     def __init__(self, spark: SparkSession) -> None:
         jvm: Any = spark._jvm
         iceberg = jvm.org.apache.iceberg
-        guava = iceberg.relocated.com.google.common
-        self._gateway: Any = spark.sparkContext._gateway
-        self._jvm, self._iceberg = jvm, iceberg
-        self._list = guava.collect.Lists.newArrayList
+        self._java = _compiled(jvm)
         # Iceberg's own pool is polled every 10 ms.
-        self._same_thread = guava.util.concurrent.MoreExecutors.newDirectExecutorService()
-        self._read_json = iceberg.util.JsonUtil.mapper().readTree
-        self._content_file = iceberg.ContentFileParser.fromJson
+        concurrent = iceberg.relocated.com.google.common.util.concurrent
+        self._same_thread = concurrent.MoreExecutors.newDirectExecutorService()
         self._write_data = iceberg.ManifestFiles.write
         self._write_deletes = iceberg.ManifestFiles.writeDeleteManifest
-        self._task_groups = iceberg.util.TableScanUtil.planTaskGroups
-        self._planner = iceberg.actions.BinPackRewriteFilePlanner
+        self._spec_builder = iceberg.PartitionSpec.builderFor
         self._table_name = iceberg.catalog.TableIdentifier.parse
         self._schema = iceberg.SchemaParser.fromJson(json.dumps(_SCHEMA))
         self._numbers = itertools.count()
@@ -91,32 +85,11 @@ class IcebergOracle:
         table = self._create_table(name, case)
         try:
             self._fill(table, case)
-            planner = self._shuffling_planner(table) if case.is_shuffled else self._planner(table)
-            planner.init(case.options)
-            plan = planner.plan()
-            groups = [self._group(table, group, case) for group in self._list(plan.groups())]
-            return groups, plan.totalGroupCount()
+            lookback = lookback_of(case.state.properties)
+            count, *lines = self._java.plan(table, case.options, case.is_shuffled, lookback).split("\n")
+            return [_java_group(line, case.is_shuffled) for line in lines], int(count)
         finally:
             self._catalog.dropTable(name, False)
-
-    def _group(self, table: Any, group: Any, case: Case) -> JavaGroup:
-        tasks = group.fileScanTasks()
-        packed = self._task_groups(tasks, group.inputSplitSize(), lookback_of(case.state.properties), 0)
-        input_bytes = group.inputFilesSizeInBytes()
-        path = table.spec().partitionToPath(group.info().partition())
-        return JavaGroup(
-            partition="" if all(pair.endswith("=null") for pair in path.split("/")) else path,
-            paths=tuple(re.findall(r"FileScanTask\{file=([^,]+),", tasks.toString())),
-            input_bytes=input_bytes,
-            delta_bytes=sum(task.sizeBytes() for task in tasks) - input_bytes,
-            split_bytes=group.inputSplitSize(),
-            max_output_file_bytes=group.maxOutputFileSize(),
-            expected_output_files=group.expectedOutputFiles(),
-            task_bytes=None if case.is_shuffled else tuple(self._length(bin_) for bin_ in packed),
-        )
-
-    def _length(self, task_group: Any) -> int:
-        return sum(task.length() for task in self._list(task_group.tasks()))
 
     def _create_table(self, name: Any, case: Case) -> Any:
         properties = {
@@ -125,7 +98,7 @@ class IcebergOracle:
             **case.state.properties,
         }
         first, *later = case.layout
-        builder = self._iceberg.PartitionSpec.builderFor(self._schema)
+        builder = self._spec_builder(self._schema)
         for column in first:
             builder = builder.identity(column)
         table = self._catalog.createTable(name, self._schema, builder.build(), properties)
@@ -140,68 +113,65 @@ class IcebergOracle:
 
     def _fill(self, table: Any, case: Case) -> None:
         files, deltas = case.state.data_files, case.state.delta_files
-        placeholders = [DataFile(f"placeholder{n}", 1, 1) for n in range(len(files) + len(deltas))]
-        layout_of_none = [()] if () in case.layout else [case.layout[0]]
+        last = len(case.layout) - 1
+        placeholders = [
+            DataFile(f"placeholder{number}", 1, 1, spec_id=last) for number in range(len(files) + len(deltas))
+        ]
         append = table.newFastAppend().scanManifestsWith(self._same_thread)
-        spec_id = case.layout.index(layout_of_none[0])
-        documents = [_document(f, case.layout[spec_id], spec_id) for f in placeholders]
-        append.appendManifest(
-            self._manifest(table, self._write_data, case, spec_id, documents, None)
-        ).commit()
+        append.appendManifest(self._manifest(table, case, self._write_data, placeholders, has_numbers=False))
+        append.commit()
         rewrite = table.rewriteManifests().scanManifestsWith(self._same_thread)
         for manifest in table.currentSnapshot().allManifests(table.io()):
             rewrite.deleteManifest(manifest)
-        for write, content in ((self._write_data, files), (self._write_deletes, deltas)):
-            for spec_id, columns in enumerate(case.layout):
-                own = [f for f in content if f.spec_id == spec_id]
+        for spec_id in range(len(case.layout)):
+            for write, content in ((self._write_data, files), (self._write_deletes, deltas)):
+                own = [file for file in content if file.spec_id == spec_id]
                 if own:
-                    documents = [_document(f, columns, spec_id) for f in own]
-                    numbers = [f.sequence_number for f in own]
-                    rewrite.addManifest(self._manifest(table, write, case, spec_id, documents, numbers))
+                    rewrite.addManifest(self._manifest(table, case, write, own, has_numbers=True))
         rewrite.commit()
 
     def _manifest(
-        self,
-        table: Any,
-        write: Any,
-        case: Case,
-        spec_id: int,
-        documents: Iterable[dict[str, Any]],
-        sequence_numbers: Sequence[int] | None,
+        self, table: Any, case: Case, write: Any, files: Sequence[DataFile | DeltaFile], has_numbers: bool
     ) -> Any:
-        """A manifest of existing files, or of added ones where no sequence numbers are given."""
+        """A manifest of files of one spec: existing ones, or added ones that have no sequence number yet."""
+        specs, spec_id = table.specs(), files[0].spec_id
         output = table.io().newOutputFile(f"memory://manifest{next(self._numbers)}.avro")
-        specs = table.specs()
+        entries = [
+            {
+                "file": _document(file, case.layout[spec_id]),
+                "sequence-number": file.sequence_number if has_numbers else None,
+            }
+            for file in files
+        ]
         writer = write(case.format_version, specs.get(spec_id), output, None)
-        for index, document in enumerate(documents):
-            file = self._content_file(self._read_json(json.dumps(document)), specs)
-            if sequence_numbers is None:
-                writer.add(file)
-            else:
-                writer.existing(file, 1, sequence_numbers[index], sequence_numbers[index])
-        writer.close()
-        return writer.toManifestFile()
-
-    def _shuffling_planner(self, table: Any) -> Any:
-        """The planner of sorts, whose class is closed to other packages."""
-        loader = table.getClass().getClassLoader()
-        (constructor,) = self._jvm.java.lang.Class.forName(
-            _SHUFFLING_PLANNER, True, loader
-        ).getDeclaredConstructors()
-        constructor.setAccessible(True)
-        arguments = self._gateway.new_array(self._jvm.java.lang.Object, 4)
-        arguments[0] = table
-        arguments[1] = self._iceberg.expressions.Expressions.alwaysTrue()
-        arguments[2] = self._jvm.java.lang.Long.valueOf(table.currentSnapshot().snapshotId())
-        arguments[3] = False
-        return constructor.newInstance(arguments)
+        return self._java.manifest(writer, json.dumps(entries), specs)
 
 
-def _document(file: DataFile | DeltaFile, columns: Sequence[str], spec_id: int) -> dict[str, Any]:
+def _compiled(jvm: Any) -> Any:
+    """An instance of the class in PlannerOracle.java."""
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
+    compiler.cook(Path(__file__).with_name("PlannerOracle.java").read_text())
+    loaded = compiler.getClassLoader().loadClass("PlannerOracle")
+    return loaded.getDeclaredConstructors()[0].newInstance(None)
+
+
+def _java_group(line: str, is_shuffled: bool) -> JavaGroup:
+    partition, paths, *numbers, tasks = line.split("\t")
+    is_bucket = all(pair.endswith("=null") for pair in partition.split("/"))
+    return JavaGroup(
+        "" if is_bucket else partition,
+        tuple(paths.split(",")),
+        *map(int, numbers),
+        task_bytes=None if is_shuffled else tuple(map(int, tasks.split(","))),
+    )
+
+
+def _document(file: DataFile | DeltaFile, columns: Sequence[str]) -> dict[str, Any]:
     """A content file as Iceberg's ContentFileParser reads it."""
     values = dict(pair.split("=") for pair in file.partition.split("/") if pair)
     document: dict[str, Any] = {
-        "spec-id": spec_id,
+        "spec-id": file.spec_id,
         "content": "DATA",
         "file-path": file.path,
         "file-format": "PARQUET",

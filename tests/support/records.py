@@ -8,6 +8,7 @@ from result_builder import manifest
 from bench.results import (
     CommitRecord,
     CompactionRecord,
+    DecisionRecord,
     MaintenanceRecord,
     ObserveRecord,
     QueryRecord,
@@ -47,6 +48,11 @@ def compaction(**fields: Any) -> CompactionRecord:
 
 def maintenance(**fields: Any) -> MaintenanceRecord:
     return MaintenanceRecord(**_STEP | {"command": "rewrite_manifests()"} | fields)
+
+
+def decision(**fields: Any) -> DecisionRecord:
+    given = {"strategy": "never", "rule": 0, "trigger": "Every", "planner": "RewriteAll", "status": "not_due"}
+    return DecisionRecord(**_STEP | given | fields)
 
 
 def truth(status: str = "equal") -> TruthRecord:

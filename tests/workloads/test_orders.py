@@ -104,3 +104,27 @@ def test_rows_spread_over_partitions_as_their_shape_expects(spark, in_auckland, 
     counts = {f"{partitioning.column}={value}": count for value, count in found}
     # Five standard errors of a count; beside it the shape rounds to whole rows.
     assert counts == {p.partition: pytest.approx(p.rows, abs=5 * p.rows**0.5 + 1) for p in spec.partitions}
+
+
+# Of the table in workloads/orders.py: rows of a file, and its bytes as Spark wrote them.
+@pytest.mark.parametrize(
+    ("rows", "size_bytes"),
+    [(1, 5_100), (10, 6_167), (100, 10_437), (1_000, 31_068), (10_000, 222_099), (100_000, 2_140_830)],
+)
+def test_expected_bytes_are_those_that_were_measured(rows, size_bytes):
+    assert orders.expected_bytes(rows) == size_bytes
+    assert orders.expected_bytes(8 * rows, 8) == 8 * size_bytes
+
+
+def test_expected_bytes_are_linear_between_measured_sizes_and_beyond_the_largest():
+    assert orders.expected_bytes(55) == 8_302  # half way from 10 to 100 rows: (6,167 + 10,437) / 2
+    assert orders.expected_bytes(5_500) == round((31_068 + 222_099) / 2)
+    assert orders.expected_bytes(110, 2) == 2 * 8_302
+    # Beyond 100,000 rows another 90,000 take as much again: 2,140,830 + (2,140,830 - 222,099).
+    assert orders.expected_bytes(190_000) == 4_059_561
+
+
+@given(rows=st.integers(1, 10**9), more=st.integers(1, 10**6), files=st.integers(1, 1000))
+def test_expected_bytes_grow_with_rows_and_with_files(rows, more, files):
+    assert orders.expected_bytes(rows + more, files) >= orders.expected_bytes(rows, files)
+    assert orders.expected_bytes(rows, files + 1) > orders.expected_bytes(rows, files) > 0

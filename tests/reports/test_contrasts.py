@@ -1,0 +1,64 @@
+import os
+from pathlib import Path
+
+import pytest
+from result_builder import build_results
+
+from bench.cli.main import main
+from bench.metrics import METRIC_BY_NAME
+from bench.results import load_runs
+from reports.cautions import cautions
+from reports.compare import Comparison
+from reports.contrasts import Contrast, leading_metrics, metrics_with_figures
+from reports.load import sections
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.mark.parametrize(
+    ("metric", "verdict", "judged"),
+    [
+        ("files_end", "more", "worse"),
+        ("files_end", "less", "better"),
+        ("files_end", "equal", ""),
+        ("files_end", "undecided", ""),
+        ("bytes_ingested", "more", ""),
+    ],
+)
+def test_a_verdict_is_judged_by_the_direction_of_the_metric(metric, verdict, judged):
+    found = Comparison(None, None, None, 1, "none", verdict)
+    assert Contrast("a", "b", METRIC_BY_NAME[metric], 1, 1, 1, 1, True, found).judged == judged
+
+
+def test_leading_metrics_begin_with_the_cost_and_exist(section):
+    assert leading_metrics(section)[0] == section.cost_metric
+    assert set(leading_metrics(section)) <= METRIC_BY_NAME.keys()
+
+
+def test_metrics_without_a_figure_are_left_out(section):
+    known = metrics_with_figures(section)
+    assert "compaction_money" not in known
+    assert list(known) == [name for name in METRIC_BY_NAME if name in known]
+
+
+def test_the_report_cautions_about_what_a_comparison_refuses(tmp_path):
+    build_results(tmp_path / "a", {"never": None}, 1, 3)
+    build_results(tmp_path / "b", {"never": None}, 1, 3, suite_id="later", memory_bytes=10**9,
+                  versions={"python": "3.12"}, options={"spark": {}})  # fmt: skip
+    found = sections(load_runs(tmp_path / "a", tmp_path / "b"))[0]
+    said = [str(caution.text) for caution in cautions(found) if caution.is_grave]
+    assert said == ["The runs put together here differ in the memory, versions, options."]
+
+
+def test_the_comparison_of_a_recorded_folder_is_the_golden_one(capsys, monkeypatch):
+    """The folder of the golden report: one repetition of `never` failed, so one pair is left."""
+    monkeypatch.chdir(GOLDEN)
+    limits = ["--fail-if", "files_end>1x", "--fail-if", "query_mean_s>1.1x", "--fail-if", "files_end<0.9x"]
+    code = main(
+        ["compare", "runs", "--baseline", "never", "--metric", "all", "--format", "markdown", *limits]
+    )
+    made = capsys.readouterr().out
+    assert code == 1
+    if os.environ.get("COMPACTBENCH_GOLDEN") == "rewrite":
+        (GOLDEN / "compare.md").write_text(made, encoding="utf-8")
+    assert made == (GOLDEN / "compare.md").read_text(encoding="utf-8")
