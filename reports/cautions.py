@@ -74,7 +74,7 @@ def _mixed(section: Section) -> Iterator[Caution]:
 
 def _content(section: Section) -> Iterator[Caution]:
     unchecked = [row.strategy for row in section.rows if row.content == "unchecked" and row.runs]
-    if unchecked:
+    if unchecked and not section.is_simulated:
         yield Caution(False, say("Content was not checked in every run of ") + listed(unchecked) + say("."))
 
 
@@ -97,16 +97,18 @@ def _steps(section: Section) -> Iterator[Caution]:
 
 def _few(section: Section) -> Iterator[Caution]:
     single = [label for label, found in section.figures.items() if len(found) < 2]
-    if single:
+    if single and not section.is_simulated:
         said = say(": fewer than two usable runs, so what noise does to the figures is unknown.")
         yield Caution(False, listed(single) + said)
 
 
 def _simulated(section: Section) -> Iterator[Caution]:
-    if section.manifest.mode == "simulated":
-        yield Caution(
-            False, say("These runs are simulated: seconds come from a cost model, nothing was measured.")
-        )
+    if section.is_simulated:
+        said = "These runs are simulated: seconds come from a cost model, nothing was measured."
+        coefficients = section.manifest.options.get("coefficients")
+        if isinstance(coefficients, dict) and not coefficients.get("calibrated"):
+            said += " The model's coefficients were not fitted to measured runs: its seconds are rough."
+        yield Caution(True, say(said))
 
 
 def _long(section: Section) -> Iterator[Caution]:

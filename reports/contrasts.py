@@ -79,7 +79,7 @@ def metrics_with_figures(*sections: Section) -> tuple[str, ...]:
 
 def _contrast(section: Section, other: Section, strategy: str, against: str, metric: Metric) -> Contrast:
     values, other_values = _values(section, strategy, metric), _values(other, against, metric)
-    exact = metric.exact or section.manifest.mode == "simulated"
+    exact = metric.exact or section.is_simulated
     is_paired = section is other and bool(section.figures[strategy].keys() & section.figures[against].keys())
     if is_paired:
         found = compare(*section.paired(metric.name, strategy, against), exact=exact)

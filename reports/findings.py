@@ -3,7 +3,7 @@
 import math
 
 from bench.metrics import BASELINE
-from reports.compare import Comparison, Trend, compare, trend
+from reports.compare import Comparison, Trend, trend
 from reports.front import Point, candidates, dominated, front, points
 from reports.load import Section, band
 from reports.phrases import COST, QUERIES, Sentence, Verbatim, claim, joined, listed, say
@@ -20,6 +20,8 @@ def answers(section: Section) -> tuple[Sentence, ...]:
     if not found:
         return (say("No run gave both a cost and a latency, so nothing can be said."),)
     lines = [*_extremes(section, compacting), *_idle(idle), *_without_compaction(section, compacting)]
+    if section.is_simulated:  # a model's latency has no noise that an interval could be of
+        return tuple(lines)
     return (*lines, *_rising(section))
 
 
@@ -40,7 +42,7 @@ def cost_words(section: Section) -> str:
 
 def query_against(section: Section, strategy: str, other: str) -> Comparison:
     """The mean latency of the primary probe of one strategy against another's."""
-    return compare(*section.paired(QUERY, strategy, other))
+    return section.compare(QUERY, strategy, other)
 
 
 def _extremes(section: Section, compacting: list[Point]) -> list[Sentence]:
@@ -80,7 +82,7 @@ def _against(section: Section, a: Point, title: str, b: Point) -> Sentence:
 
 
 def _cost_against(section: Section, a: Point, b: Point) -> Comparison:
-    return compare(*section.paired(section.cost_metric, a.strategy, b.strategy))
+    return section.compare(section.cost_metric, a.strategy, b.strategy)
 
 
 def _without_compaction(section: Section, compacting: list[Point]) -> list[Sentence]:

@@ -14,7 +14,7 @@ def limits(section: Section) -> tuple[Sentence, ...]:
 
 
 def _of_the_set_up(section: Section) -> Iterator[Sentence]:
-    if section.manifest.mode == "simulated":
+    if section.is_simulated:
         yield say("Nothing was measured: all seconds come from a cost model and its constants.")
     yield say("One machine: no network, no object store, no other tenants, no scheduler.")
     yield say(
@@ -43,6 +43,6 @@ def _of_the_data(section: Section) -> Iterator[Sentence]:
 
 def _of_the_statistics() -> Iterator[Sentence]:
     yield say(
-        "The slope of latency takes probes as independent of each other; a slow drift of the machine "
-        "counts as a rise."
+        "The interval of the latency's slope allows for slow moments of the machine, not for a drift through "
+        "the whole run, which counts as a rise."
     )

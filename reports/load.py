@@ -11,6 +11,7 @@ import pandas as pd
 
 from bench.metrics import BASELINE, Row, rows, run_figures, usable
 from bench.results import CompactionRecord, Manifest, ObserveRecord, QueryRecord, RunResult
+from reports.compare import Comparison, compare
 
 RUN_COLUMNS = ("run_id", "scenario", "workload", "format", "mode", "strategy", "repetition")
 _IN_FORCE = {"strategy": "strategy_in_force"}  # of a decision: a switch may have changed it during the run
@@ -101,6 +102,15 @@ class Section:
         """One metric of two strategies, run by run of the same suite and repetition."""
         shared = [key for key in self.figures[a] if key in self.figures[b]]
         return ([self.figures[a][k][metric] for k in shared], [self.figures[b][k][metric] for k in shared])
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether its figures are modelled: they repeat exactly, and no noise is in them."""
+        return self.manifest.mode == "simulated"
+
+    def compare(self, metric: str, strategy: str, other: str) -> Comparison:
+        """One metric of a strategy against another's, run by run."""
+        return compare(*self.paired(metric, strategy, other), exact=True if self.is_simulated else None)
 
     def row(self, strategy: str) -> Row:
         """The figures of one strategy. Raises KeyError for a label that did not run."""

@@ -56,9 +56,15 @@ _COMPARED: tuple[Entry, ...] = (
         say(
             "Runs of one repetition are compared with each other. A ratio is the geometric mean over "
             "the repetitions; its 95 % interval is a paired t-interval on logarithms below 20 "
-            "repetitions and a bootstrap from there on. Where it holds 1 the report says undecided. "
-            "Intervals are not corrected for their number: of 20, one may miss."
+            "repetitions and a symmetric bootstrap-t from there on. Where it holds 1 the report says "
+            "undecided. Intervals are not corrected for their number: of 20, one may miss."
         ),
+    ),
+)
+_SAME_EACH_TIME: tuple[Entry, ...] = (
+    (
+        "Comparisons",
+        say("A simulated run repeats to the last byte: ratios are exact for the model, which is not."),
     ),
 )
 
@@ -75,7 +81,8 @@ def facts(section: Section) -> Sentence:
     )
     every = f"{', '.join(counts)}, one every {format_duration(m.commit_interval_s)} of scenario time. "
     what = (Verbatim(m.workload), " on ", Verbatim(f"{m.format} {version}".strip()), f", {m.mode}: ")
-    return say(*what, every, *_machine(m), f". {_dates(section.runs)}.")
+    machine = () if section.is_simulated else (*_machine(m), ". ")
+    return say(*what, every, *machine, f"{_dates(section.runs)}.")
 
 
 def method(section: Section) -> tuple[Entry, ...]:
@@ -113,7 +120,7 @@ def effective_options(section: Section) -> tuple[tuple[Sentence, Verbatim], ...]
 
 def _measuring(section: Section) -> Iterator[Entry]:
     m = section.manifest
-    yield from _MODELLED if m.mode == "simulated" else _MEASURED
+    yield from _MODELLED if section.is_simulated else _MEASURED
     yield (
         "Probes",
         say(
@@ -122,7 +129,9 @@ def _measuring(section: Section) -> Iterator[Entry]:
             ". Means over time use this cadence only, not the probes around compactions.",
         ),
     )
-    yield from _COMPARED
+    yield from _SAME_EACH_TIME if section.is_simulated else _COMPARED
+    if section.is_simulated:
+        return
     yield (
         "Content",
         say(

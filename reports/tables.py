@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bench.metrics import BASELINE, METRIC_BY_NAME, Row
-from reports.compare import compare
 from reports.load import Section
 from reports.phrases import Sentence, Verbatim, format_range
 from reports.text import MISSING, format_ratio, format_value, shared_decimals
@@ -152,15 +151,17 @@ def _paybacks(section: Section) -> list[Cell]:
 def _gains(section: Section, row: Row) -> bool:
     if section.baseline is None or row.values["payback_passes"] is None:
         return False
-    return compare(*section.paired("query_mean_s", row.strategy, BASELINE)).verdict == "less"
+    return section.compare("query_mean_s", row.strategy, BASELINE).verdict == "less"
 
 
 def _against_baseline(section: Section, row: Row) -> Cell:
     """The ratio of mean latencies with its interval; "undecided" instead where the interval holds 1."""
     if row.strategy == BASELINE:
         return Cell(MISSING)
-    found = compare(*section.paired("query_mean_s", row.strategy, BASELINE))
+    found = section.compare("query_mean_s", row.strategy, BASELINE)
     if found.ratio is None or found.low is None or found.high is None:
         return Cell(MISSING if found.ratio is None else format_ratio(found.ratio), "undecided")
+    if found.method == "exact":
+        return Cell(format_ratio(found.ratio), "exact")
     interval = format_range(found.low, found.high, "\N{EN DASH}")
     return Cell(format_ratio(found.ratio), "undecided" if found.verdict == "undecided" else interval)

@@ -73,8 +73,7 @@ def _has_many_deletes(candidate: Candidate, options: RewriteOptions) -> bool:
     deletes, rows = candidate.deletes, candidate.file.rows
     if options.delete_files_count is not None and deletes.files_count >= options.delete_files_count:
         return True
-    known = deletes.files_count > 0 and rows > 0
-    return known and min(deletes.own_rows, rows) / rows >= options.delete_ratio
+    return rows > 0 and deletes.own_rows / rows >= options.delete_ratio
 
 
 def _first_files(groups: Iterable[_Group], max_files: int) -> Iterator[_Group]:

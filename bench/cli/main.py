@@ -51,7 +51,8 @@ def compactbench(
 
     * `compactbench validate quickstart`
 
-    Exit codes: 0 done, 1 a run failed, 2 something you can correct, 3 the machine lacks something.
+    Exit codes: 0 done, 1 a run failed or a condition of `compare` is broken, 2 something you can correct,
+    3 the machine lacks something.
     """
 
 

@@ -161,7 +161,7 @@ def svg(draw: Draw, section: Section, theme: Theme, salt: str) -> str:
     """
     out = io.StringIO()
     with _settings(salt):
-        draw(section, theme).savefig(out, format="svg", metadata=_NO_METADATA)
+        _stamped(draw, section, theme).savefig(out, format="svg", metadata=_NO_METADATA)
     text = out.getvalue()
     return _GROUP_ID.sub("<g", text[text.index("<svg") :])
 
@@ -170,10 +170,19 @@ def png(draw: Draw, section: Section, theme: Theme) -> bytes:
     """The same figure as pixels, for pages that show no SVG."""
     out = io.BytesIO()
     with _settings("png"):
-        figure = draw(section, theme)
+        figure = _stamped(draw, section, theme)
         FigureCanvasAgg(figure)
         figure.savefig(out, format="png", dpi=_PNG_DPI, metadata={"Software": None})
     return out.getvalue()
+
+
+def _stamped(draw: Draw, section: Section, theme: Theme) -> Figure:
+    """A chart travels without its page: one of simulated runs says so itself."""
+    figure = draw(section, theme)
+    if section.is_simulated:
+        figure.text(0.995, 0.02, "simulated: nothing was measured", color=theme.ink, fontsize=FONT_PT,
+                    ha="right", va="bottom", style="italic")  # fmt: skip
+    return figure
 
 
 @contextmanager

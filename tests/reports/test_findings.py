@@ -144,6 +144,32 @@ def test_cautions_tell_simulation_overlap_and_duty(tmp_path):
     assert "every-1min compacts for " in said
 
 
+def test_cautions_tell_a_simulation_whose_coefficients_nobody_fitted(tmp_path):
+    def warned(name, **options):
+        found = _section(tmp_path / name, ticks=8, repetitions=1, mode="simulated", options=options)
+        return [c.is_grave for c in cautions(found)][0], _said(found)
+
+    is_grave, said = warned("rough", coefficients={"calibrated": False})
+    assert is_grave
+    assert "were not fitted" in said
+    assert "fewer than two usable runs" not in said
+    assert "were not fitted" not in warned("fitted", coefficients={"calibrated": True})[1]
+
+
+def test_a_simulated_pair_of_runs_is_exact_and_its_latency_has_no_trend(tmp_path):
+    def told(mode):
+        found = _section(tmp_path / mode, ticks=30, repetitions=1, mode=mode)
+        return " ".join(map(str, answers(found))), found.compare("query_mean_s", "every-1min", "never")
+
+    simulated, found = told("simulated")
+    assert found.method == "exact"
+    assert "(exact)" in simulated
+    assert "latency" not in simulated
+    real, found = told("real")
+    assert found.verdict == "undecided"
+    assert "latency" in real
+
+
 def test_cautions_tell_runs_that_should_not_be_pooled(tmp_path):
     build_results(tmp_path, {"never": None}, repetitions=1, ticks=3)
     build_results(

@@ -199,14 +199,14 @@ def data_files(
     edges = thresholds(figures)
     sums: Counter[tuple[int, str]] = Counter()
     values = draw(st.sampled_from((("a",), ("a", "b"), ("a", "b", "c"))))
-    single_spec = draw(st.booleans())
+    single_spec, is_small = draw(st.booleans()), draw(st.integers(0, 3)) == 0
     spec_ids = st.just(len(layout) - 1) if single_spec else st.integers(0, len(layout) - 1)
     files = []
     for number in range(draw(st.integers(1, 14))):
         spec_id = draw(spec_ids)
         partition = draw(partitions(layout[spec_id], values))
         bucket = (spec_id, partition)
-        size = draw(sizes(edges, figures, sums[bucket]))
+        size = draw(sizes(edges, figures, sums[bucket], is_small))
         if figures.rewrite_all or not figures.min_bytes <= size <= figures.max_bytes:
             sums[bucket] += size
         rows = draw(st.sampled_from((0, 1, 3, 10, 10, 20, 1000)))
@@ -224,9 +224,14 @@ def partitions(columns: Sequence[str], values: Sequence[str]) -> st.SearchStrate
 
 
 @st.composite
-def sizes(draw: st.DrawFn, edges: Sequence[int], figures: RewriteOptions, so_far: int) -> int:
+def sizes(draw: st.DrawFn, edges: Sequence[int], figures: RewriteOptions, so_far: int, is_small: bool) -> int:
+    """`is_small`: files too few or too small in sum to be merged, or only just enough."""
     kind = draw(st.integers(0, 9))
     edge = draw(st.sampled_from(edges)) + draw(NEAR)
+    if is_small:
+        missing = figures.target_bytes + draw(NEAR) - so_far
+        choices = [figures.target_bytes // n for n in (2, 3, 20)]
+        return missing if kind <= 3 and 0 < missing < figures.min_bytes else draw(st.sampled_from(choices))
     if kind <= 2:
         return max(edge, 1)
     if kind <= 5 and edge > so_far:
