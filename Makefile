@@ -40,6 +40,12 @@ check: $(READY) ## Format, lint, types, import rules and the tests that need no 
 bench: $(READY) ## Measure compactbench itself: the share of its own code in a run, and reading table state
 	@TZ=UTC $(BIN)/python -P tests/benchmarks/overhead.py
 
+.PHONY: trust
+trust: $(READY) ## What comparisons are worth on this machine: A/A runs and a known difference (about 40 minutes)
+	@$(BIN)/compactbench run trust --out results --resume --repetitions 20 --only strategy=twelve \
+		--only strategy=twelve-again --only strategy=ten
+	@TZ=UTC $(BIN)/python -P tests/benchmarks/trust.py results/trust
+
 .PHONY: golden
 golden: $(READY) ## Rewrite the golden files of the tests; review the difference
 	@COMPACTBENCH_GOLDEN=rewrite $(BIN)/python -m pytest -q -m 'not spark' tests/reports

@@ -39,11 +39,11 @@ from bench.engines.iceberg_actions import (
 )
 from bench.engines.iceberg_catalog import Catalog
 from bench.engines.iceberg_state import IcebergReader
-from bench.engines.ledger import Ledger
+from bench.engines.ledger import Ledger, compaction_seen, pending_plan
 from bench.engines.spark import Meter, run_query, start_session, stop_session
 from bench.errors import EngineError
 from strategies.plan import Capability, Compact, Native, Plan, Reason, Rewrite, capabilities_of
-from strategies.state import CommitSeen, CompactionSeen, PendingPlan, TableState
+from strategies.state import CommitSeen, PendingPlan, TableState
 from workloads.orders import column_names, ddl
 
 TABLE = "orders"  # as the probes call it
@@ -131,10 +131,7 @@ class IcebergEngine:
 
     def schedule(self, plan: Plan, at_s: float, due_at_s: float) -> Ticket:
         ticket = Ticket(TicketId(next(self._ticket_ids)), plan, at_s, due_at_s)
-        paths = frozenset(
-            p for a in plan.actions if isinstance(a, Rewrite) for g in a.groups for p in g.paths
-        )
-        pending = _Pending(PendingPlan(at_s, due_at_s, plan.reason, paths))
+        pending = _Pending(pending_plan(plan, at_s, due_at_s))
         self._pending[ticket.id] = pending
         for position, action in enumerate(() if self._missing(plan) else plan.actions):
             if isinstance(action, Rewrite) and pending.error is None:
@@ -169,7 +166,8 @@ class IcebergEngine:
         committed = observed.change.metadata_files_count > 0
         status = "failed" if error_text else "ok" if committed else "noop"
         if ticket.plan.reason is not Reason.MAINTENANCE:
-            self._note_compaction(at_s, ticket.plan, status, cost, observed)
+            seen = compaction_seen(at_s, status, ticket.plan.reason, observed.change, cost)
+            self._ledger.saw_compaction(seen)
         return Outcome(status, cost, observed, error_text, answer)
 
     def _missing(self, plan: Plan) -> frozenset[Capability]:
@@ -246,22 +244,6 @@ class IcebergEngine:
         path = jvm.org.apache.hadoop.fs.Path(location)
         system = path.getFileSystem(self._spark._jsc.hadoopConfiguration())
         return int(system.getContentSummary(path).getLength()) if system.exists(path) else 0
-
-    def _note_compaction(
-        self, at_s: float, plan: Plan, status: str, cost: Cost, observed: Observation
-    ) -> None:
-        change = observed.change
-        self._ledger.saw_compaction(
-            CompactionSeen(
-                at_s, status, plan.reason,
-                files_in_count=change.files_removed_count,
-                files_out_count=change.files_added_count,
-                read_bytes=change.removed_bytes,
-                written_bytes=change.added_bytes,
-                wall_s=cost.wall_s,
-                cpu_s=cost.cpu_s,
-            )
-        )  # fmt: skip
 
 
 @contextmanager

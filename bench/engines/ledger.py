@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from bench.engines.base import Change, Cost
+from strategies.plan import Plan, Rewrite
 from strategies.state import (
     CommitSeen,
     CompactionSeen,
@@ -119,3 +121,23 @@ class Ledger:
             self._partitions[file.partition] = after
         else:
             del self._partitions[file.partition]
+
+
+def compaction_seen(at_s: float, status: str, reason: str, change: Change, cost: Cost) -> CompactionSeen:
+    """A compaction that ended as the history keeps it."""
+    return CompactionSeen(
+        at_s, status, reason,
+        files_in_count=change.files_removed_count,
+        files_out_count=change.files_added_count,
+        read_bytes=change.removed_bytes,
+        written_bytes=change.added_bytes,
+        wall_s=cost.wall_s,
+        cpu_s=cost.cpu_s,
+    )  # fmt: skip
+
+
+def pending_plan(plan: Plan, at_s: float, due_at_s: float) -> PendingPlan:
+    """A plan scheduled and not yet complete, with the files its explicit rewrites name."""
+    rewrites = (action for action in plan.actions if isinstance(action, Rewrite))
+    paths = frozenset(path for rewrite in rewrites for group in rewrite.groups for path in group.paths)
+    return PendingPlan(at_s, due_at_s, plan.reason, paths)

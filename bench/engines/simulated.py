@@ -29,12 +29,12 @@ from bench.engines.base import (
     Ticket,
     TicketId,
 )
-from bench.engines.ledger import Ledger
+from bench.engines.ledger import Ledger, compaction_seen, pending_plan
 from bench.engines.simulated_metadata import SimulatedMetadata
 from bench.errors import EngineError
 from strategies.expand import Expansion, RewriteGroup, expand
 from strategies.plan import Action, Capability, Native, Plan, Reason, Rewrite, capabilities_of
-from strategies.state import MIB, CommitSeen, CompactionSeen, DataFile, PendingPlan, TableState
+from strategies.state import MIB, CommitSeen, DataFile, PendingPlan, TableState
 from workloads import orders
 from workloads.commit import CommitSpec, PartitionShape, expected_files
 
@@ -118,10 +118,7 @@ class SimulatedEngine:
 
     def schedule(self, plan: Plan, at_s: float, due_at_s: float) -> Ticket:
         ticket = Ticket(TicketId(next(self._ticket_ids)), plan, at_s, due_at_s)
-        paths = frozenset(
-            p for a in plan.actions if isinstance(a, Rewrite) for g in a.groups for p in g.paths
-        )
-        pending = _Pending(PendingPlan(at_s, due_at_s, plan.reason, paths), self._sequence_number)
+        pending = _Pending(pending_plan(plan, at_s, due_at_s), self._sequence_number)
         self._pending[ticket.id] = pending
         for position, action in enumerate(() if self._missing(plan) else plan.actions):
             if isinstance(action, Rewrite) and pending.error is None:
@@ -155,7 +152,7 @@ class SimulatedEngine:
         committed = change.metadata_files_count > 0
         status = "failed" if error_text else "ok" if committed else "noop"
         if ticket.plan.reason is not Reason.MAINTENANCE:
-            self._ledger.saw_compaction(_seen(at_s, status, ticket.plan.reason, change, cost))
+            self._ledger.saw_compaction(compaction_seen(at_s, status, ticket.plan.reason, change, cost))
         return Outcome(status, cost, self._observe(change), error_text)
 
     def _act(
@@ -294,15 +291,3 @@ def _part(total: int, parts: int, number: int) -> int:
 
 def _of_metadata(written_bytes: int, files_count: int) -> Change:
     return Change(metadata_bytes=written_bytes, metadata_files_count=files_count)
-
-
-def _seen(at_s: float, status: str, reason: Reason, change: Change, cost: Cost) -> CompactionSeen:
-    return CompactionSeen(
-        at_s, status, reason,
-        files_in_count=change.files_removed_count,
-        files_out_count=change.files_added_count,
-        read_bytes=change.removed_bytes,
-        written_bytes=change.added_bytes,
-        wall_s=cost.wall_s,
-        cpu_s=cost.cpu_s,
-    )  # fmt: skip

@@ -4,8 +4,9 @@ import pytest
 from coefficients import OPERATIONS, coefficients, shipped_with
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from bench.costs import Work, load_coefficients, rewrite_cost
+from bench.costs import DataFiles, Metadata, Operation, Work, load_coefficients, rewrite_cost
 from bench.engines.base import Cost
 from bench.errors import ScenarioError
 from strategies.expansion import Expansion, ReadTask, RewriteGroup
@@ -129,6 +130,15 @@ def test_an_unsound_file_is_refused_by_file_and_key(tmp_path, old, new, told):
         load_coefficients("iceberg", file)
     assert str(caught.value).startswith(f"{file}: {told}")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [Operation, Metadata, DataFiles])
+def test_no_coefficient_may_be_negative(kind):
+    sound = dict.fromkeys(kind.model_fields, 1)
+    assert kind.model_validate(sound)
+    for name in sound:
+        with pytest.raises(ValidationError, match=name):
+            kind.model_validate({**sound, name: -1})
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):

@@ -1,5 +1,6 @@
 """The Python planner against Iceberg's: the same tables, the same options, the same plans."""
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import replace
 
@@ -7,13 +8,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from iceberg_oracle import IcebergOracle, JavaGroup, as_java_group
 from planner_cases import Case, Coverage, cases
+from py4j.protocol import Py4JJavaError
 
+from strategies import delete_index, read_tasks, rewrite_options
 from strategies.expand import expand
 from strategies.rewrite_options import JobOrder
+from strategies.state import DataFile, TableState
 
 pytestmark = pytest.mark.spark
 
-EXAMPLES, CASES = 2_500, 2_000  # Hypothesis repeats about a fifth
+EXAMPLES, CASES = 2_700, 2_000  # Hypothesis repeats about a fifth
 FLOORS = {
     "planned": 1_000,
     "group filtered": 200,
@@ -43,11 +47,10 @@ def oracle(spark):
 
 
 @pytest.fixture(scope="module")
-def coverage():
-    return Coverage()
+def answers(oracle):
+    """Cases with Java's plans of them, which Python's plans equal."""
+    found = []
 
-
-def test_plans_equal_those_of_iceberg(oracle, coverage):
     @settings(
         max_examples=EXAMPLES,
         derandomize=True,
@@ -57,20 +60,78 @@ def test_plans_equal_those_of_iceberg(oracle, coverage):
     )
     @given(cases())
     def compare(case):
-        plan = expand(case.action, case.state)
-        ours = [as_java_group(group, case.is_shuffled) for group in plan.groups]
-        theirs, planned_groups_count = oracle.plan(case)
-        assert comparable(ours, case) == comparable(theirs, case)
-        assert plan.planned_groups_count == planned_groups_count
-        coverage.add(case, plan)
+        answer = oracle.plan(case)
+        ours, theirs = both(case, answer)
+        assert ours == theirs
+        found.append((case, answer))
 
     compare()
+    return found
+
+
+def test_plans_equal_those_of_iceberg_in_cases_of_every_sort(answers):
+    coverage = Coverage()
+    for case, _ in answers:
+        coverage.add(case, expand(case.action, case.state))
     print(f"\n{len(coverage.states)} distinct states;", dict(coverage.counts))
     assert coverage.counts["cases"] >= CASES
     assert len(coverage.states) >= CASES
-    assert {
-        name: coverage.counts[name] for name, floor in FLOORS.items() if coverage.counts[name] < floor
-    } == {}
+    assert [name for name, floor in FLOORS.items() if coverage.counts[name] < floor] == []
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "value"),
+    [
+        (delete_index, "bisect_right", bisect_left),  # equality deletes as old as the file apply
+        (delete_index, "bisect_left", bisect_right),  # position deletes as old as the file do not
+        (read_tasks, "_DEFAULT_LOOKBACK", 9),
+        (rewrite_options, "_MIN_FACTOR", 0.74),
+        (rewrite_options, "_SPLIT_OVERHEAD_BYTES", 5121),
+        (rewrite_options, "_TOLERATED_FACTOR", 1.11),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_rule_changed_by_a_little_gives_other_plans(answers, monkeypatch, module, name, value):
+    monkeypatch.setattr(module, name, value)
+    pairs = (both(case, answer) for case, answer in answers)
+    assert any(ours != theirs for ours, theirs in pairs)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"target-file-size-bytes": "0"},
+        {"min-file-size-bytes": "100"},
+        {"min-file-size-bytes": "-1"},
+        {"max-file-size-bytes": "100"},
+        {"min-input-files": "0"},
+        {"max-file-group-size-bytes": "0"},
+        {"delete-file-threshold": "-1"},
+        {"delete-ratio-threshold": "0"},
+        {"delete-ratio-threshold": "1.01"},
+        {"max-files-to-rewrite": "0"},
+        {"rewrite-job-order": "largest"},
+    ],
+    ids=str,
+)
+def test_iceberg_refuses_the_same_options(oracle, options):
+    state = TableState(0.0, 100, data_files=(DataFile("f", 1, 1),))
+    case = Case(((),), state, options, is_shuffled=False, format_version=2, is_ordered=True)
+    with pytest.raises(ValueError, match=next(iter(options))):
+        expand(case.action, state)
+    with pytest.raises(Py4JJavaError, match="IllegalArgumentException"):
+        oracle.plan(case)
+
+
+def both(case, answer):
+    """Python's plan and Java's, in a form that is equal if they are."""
+    plan = expand(case.action, case.state)
+    ours = [as_java_group(group, case.is_shuffled) for group in plan.groups]
+    theirs, planned_groups_count = answer
+    return (comparable(ours, case), plan.planned_groups_count), (
+        comparable(theirs, case),
+        planned_groups_count,
+    )
 
 
 def comparable(groups: list[JavaGroup], case: Case) -> object:

@@ -75,6 +75,7 @@ class IcebergOracle:
         self._table_name = iceberg.catalog.TableIdentifier.parse
         self._schema = iceberg.SchemaParser.fromJson(json.dumps(_SCHEMA))
         self._numbers = itertools.count()
+        self._known_placeholders: dict[tuple[int, tuple[str, ...], int, int], Any] = {}
         self._catalog = iceberg.inmemory.InMemoryCatalog()
         self._catalog.initialize("oracle", {})
         self._catalog.createNamespace(self._table_name("n.t").namespace())
@@ -113,22 +114,27 @@ class IcebergOracle:
 
     def _fill(self, table: Any, case: Case) -> None:
         files, deltas = case.state.data_files, case.state.delta_files
-        last = len(case.layout) - 1
-        placeholders = [
-            DataFile(f"placeholder{number}", 1, 1, spec_id=last) for number in range(len(files) + len(deltas))
-        ]
+        placeholders = self._placeholders(table, case, len(files) + len(deltas))
         append = table.newFastAppend().scanManifestsWith(self._same_thread)
-        append.appendManifest(self._manifest(table, case, self._write_data, placeholders, has_numbers=False))
-        append.commit()
+        append.appendManifest(placeholders).commit()
         rewrite = table.rewriteManifests().scanManifestsWith(self._same_thread)
-        for manifest in table.currentSnapshot().allManifests(table.io()):
-            rewrite.deleteManifest(manifest)
+        rewrite.deleteManifest(placeholders)
         for spec_id in range(len(case.layout)):
             for write, content in ((self._write_data, files), (self._write_deletes, deltas)):
                 own = [file for file in content if file.spec_id == spec_id]
                 if own:
                     rewrite.addManifest(self._manifest(table, case, write, own, has_numbers=True))
         rewrite.commit()
+
+    def _placeholders(self, table: Any, case: Case, count: int) -> Any:
+        """A manifest of `count` files, the same for every table alike: the catalog's memory is one."""
+        last = len(case.layout) - 1
+        key = (case.format_version, tuple(case.layout[last]), last, count)
+        if key not in self._known_placeholders:
+            files = [DataFile(f"placeholder{number}", 1, 1, spec_id=last) for number in range(count)]
+            made = self._manifest(table, case, self._write_data, files, has_numbers=False)
+            self._known_placeholders[key] = made
+        return self._known_placeholders[key]
 
     def _manifest(
         self, table: Any, case: Case, write: Any, files: Sequence[DataFile | DeltaFile], has_numbers: bool

@@ -120,6 +120,8 @@ def test_expected_bytes_are_linear_between_measured_sizes_and_beyond_the_largest
     assert orders.expected_bytes(55) == 8_302  # half way from 10 to 100 rows: (6,167 + 10,437) / 2
     assert orders.expected_bytes(5_500) == round((31_068 + 222_099) / 2)
     assert orders.expected_bytes(110, 2) == 2 * 8_302
+    # 9.5 rows a file: 5,100 + 8.5 x (6,167 - 5,100) / 9 = 6,107.7.
+    assert orders.expected_bytes(19, 2) == 12_215
     # Beyond 100,000 rows another 90,000 take as much again: 2,140,830 + (2,140,830 - 222,099).
     assert orders.expected_bytes(190_000) == 4_059_561
 

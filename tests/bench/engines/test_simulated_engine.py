@@ -257,11 +257,11 @@ def test_engines_fed_alike_are_alike():
 
 def test_creating_or_dropping_a_table_forgets_the_one_before():
     engine = make()
-    fresh = engine.commit(batch(1, 10, 3), 60.0)
+    fresh, made = engine.commit(batch(1, 10, 3), 60.0), files(engine)
     engine.drop()
     assert (files(engine), engine.state(0.0).commits_total_count) == ([], 0)
     engine.create()
-    assert engine.commit(batch(1, 10, 3), 60.0) == fresh
+    assert (engine.commit(batch(1, 10, 3), 60.0), files(engine)) == (fresh, made)
 
 
 def test_there_are_no_rows_to_dump(tmp_path):

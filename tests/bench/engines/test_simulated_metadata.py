@@ -88,6 +88,15 @@ def test_expiry_frees_what_only_expired_snapshots_held(metadata):
     assert metadata.metadata_storage_bytes == storage_bytes + 1_100 - 510 - (52 + 51)
 
 
+def test_expiry_frees_manifests_as_large_as_they_were_written(metadata):
+    metadata.commit(60, ["a", "b", "c"], [], 30, 0)
+    metadata.commit(120, ["d"], ["a"], 10, 10)  # writes anew that b and c stay and a goes: 53 bytes
+    metadata.commit(180, ["e"], ["b"], 10, 10)  # and once more, that c stays and b goes: 52 bytes
+    metadata.expire(180, 1)
+    table_metadata_bytes = 1_000 + 1_100 + 1_200 + 1_300 + 1_100
+    assert metadata.metadata_storage_bytes == table_metadata_bytes + 530 + (52 + 51 + 51)
+
+
 @pytest.mark.parametrize(("retain_last", "left"), [(1, 1), (3, 3), (4, 4), (9, 5)])
 def test_expiry_keeps_the_newest_whatever_their_age(metadata, retain_last, left):
     for number in range(5):
