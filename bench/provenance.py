@@ -38,8 +38,8 @@ _SIMULATED_NOTES = {
     "clock": "Simulated: nothing was measured. Files, bytes and decisions follow from the workload's shape "
     "and the format's planning rules, seconds from the coefficients named under options.",
     "content": "A simulated table has no rows: only their number is checked at the end.",
-    "probes": "A probe opens the files whose keys may match `order_id = n` or `order_id BETWEEN n AND m`, "
-    "and all files where it says neither.",
+    "probes": "A probe opens the files whose keys may match its one `order_id = n` or "
+    "`order_id BETWEEN n AND m`, and all files where it has none or several.",
     "keys": _REAL_NOTES["keys"],
     "write_amplification": "The change log's bytes are those the workload's shape expects.",
 }

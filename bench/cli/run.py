@@ -115,7 +115,7 @@ def run(
         return
     with locked(out):
         runs = planned()
-        with ERR.status("looking for Java, jars and space"):
+        with ERR.status("checking what the runs need"):
             preflight.check(runs, out, keep_tables=keep_tables)
         try:
             with SuiteProgress(runs, ERR) as progress:

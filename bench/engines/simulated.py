@@ -57,6 +57,7 @@ class _Pending:
     seen: PendingPlan
     sequence_number: int  # of the table when it was scheduled
     planned: dict[int, Expansion] = field(default_factory=dict)  # by position in the plan's actions
+    cost: Cost = NO_COST
     error: str | None = None
 
 
@@ -124,7 +125,9 @@ class SimulatedEngine:
             if isinstance(action, Rewrite) and pending.error is None:
                 pending.error = self._check_live(action)
                 if pending.error is None:
-                    pending.planned[position] = expand(action, self.state(at_s))
+                    planned = expand(action, self.state(at_s))
+                    pending.planned[position] = planned
+                    pending.cost += self._rewrite_cost(planned)
         self._tell_pending()
         return ticket
 
@@ -140,7 +143,7 @@ class SimulatedEngine:
         if missing:
             error = f"simulation cannot {', '.join(sorted(missing))}"
             return Outcome("vetoed", NO_COST, self._observe(Change()), error)
-        cost, change, error_text = NO_COST, Change(), pending.error
+        cost, change, error_text = pending.cost, Change(), pending.error
         for position, action in enumerate(ticket.plan.actions if error_text is None else ()):
             try:
                 planned = pending.planned.get(position)
@@ -169,11 +172,17 @@ class SimulatedEngine:
             keep_from_s = float(action.arguments["older_than_at_s"])
             retain_last = int(action.arguments.get("retain_last", "1"))
             return _of_metadata(*self._metadata.expire(keep_from_s, retain_last)), maintenance
-        if planned is not None:
-            return self._rewrite(planned, planned_at, at_s)
-        return self._rewrite(expand(action, self.state(at_s)), self._sequence_number, at_s)
+        if planned is not None:  # and paid for when it was scheduled
+            return self._rewrite(planned, planned_at, at_s), NO_COST
+        expansion = expand(action, self.state(at_s))
+        return self._rewrite(expansion, self._sequence_number, at_s), self._rewrite_cost(expansion)
 
-    def _rewrite(self, expansion: Expansion, sequence_number: int, at_s: float) -> tuple[Change, Cost]:
+    def _rewrite_cost(self, expansion: Expansion) -> Cost:
+        tasks = (task for group in expansion.groups for task in group.tasks)
+        written_bytes = sum(table_bytes(self._coefficients, task.rows) for task in tasks)
+        return rewrite_cost(self._coefficients, expansion, self._cores.compactor, written_bytes)
+
+    def _rewrite(self, expansion: Expansion, sequence_number: int, at_s: float) -> Change:
         """Replace the groups' files in one commit; deletes do not occur in a simulated table.
 
         New files have the sequence number the plan was made at (use-starting-sequence-number).
@@ -185,8 +194,7 @@ class SimulatedEngine:
         added = [f for group in expansion.groups for f in self._outputs(group, sequence_number)]
         if removed:
             self._sequence_number += 1
-        change = self._replace(at_s, removed, added) if removed else Change()
-        return change, rewrite_cost(self._coefficients, expansion, self._cores.compactor, change.added_bytes)
+        return self._replace(at_s, removed, added) if removed else Change()
 
     def _outputs(self, group: RewriteGroup, sequence_number: int) -> Iterator[DataFile]:
         """A file a task."""
@@ -276,11 +284,14 @@ def table_bytes(coefficients: Coefficients, rows: int, files: int = 1) -> int:
 
 
 def _wanted_keys(sql: str) -> _Keys | None:
-    """The keys a probe asks for by `order_id = n` or `BETWEEN n AND m`; None for all."""
-    named = _KEY.search(sql)
-    if named is None:
+    """The keys a probe asks for by one `order_id = n` or `BETWEEN n AND m`; None for all.
+
+    A probe that names several is taken to open every file: they may be joined by OR.
+    """
+    named = _KEY.findall(sql)
+    if len(named) != 1:
         return None
-    numbers = [int(number) for number in named.groups() if number]
+    numbers = [int(number) for number in named[0] if number]
     return _Keys(numbers[0], numbers[-1])
 
 

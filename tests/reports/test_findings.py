@@ -147,7 +147,7 @@ def test_cautions_tell_simulation_overlap_and_duty(tmp_path):
 def test_cautions_tell_a_simulation_whose_coefficients_nobody_fitted(tmp_path):
     def warned(name, **options):
         found = _section(tmp_path / name, ticks=8, repetitions=1, mode="simulated", options=options)
-        return [c.is_grave for c in cautions(found)][0], _said(found)
+        return cautions(found)[0].is_grave, _said(found)
 
     is_grave, said = warned("rough", coefficients={"calibrated": False})
     assert is_grave

@@ -173,6 +173,7 @@ def test_probes_open_the_files_that_may_hold_their_keys():
     assert opened(engine, "order_id = 61") == opened(engine, "order_id = 0") == 0
     assert opened(engine, "other_order_id = 5") == opened(engine, "user_id = 5") == 6
     assert opened(engine, "order_id > 5") == 6  # a form it does not know opens all
+    assert opened(engine, "order_id = 5 OR order_id = 55") == 6
 
 
 def test_a_merged_file_may_hold_the_keys_of_all_it_replaced():
@@ -240,6 +241,7 @@ def test_a_rewrite_of_files_gone_meanwhile_names_one_and_commits_nothing():
     assert outcome.status == "failed"
     assert outcome.error == f"missing required files to delete: {chosen[0].path}"
     assert outcome.observed.change.snapshots_count == 0
+    assert outcome.cost.wall_s > 0  # the files were written before the conflict showed
     assert engine.state(180.0).size_bytes == before
 
 
