@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from bench import plugins, scenario_file
-from bench.costs import load_coefficients, rewrite_cost
 from bench.engines import capabilities
+from bench.engines.costs import load_coefficients, rewrite_cost
 from bench.errors import ScenarioError
 from bench.options import OptionError
 from bench.scenario import Scenario

@@ -17,7 +17,6 @@ from pydantic import BaseModel, JsonValue
 
 from bench import provenance
 from bench.collector import Collector, utc_now
-from bench.costs import load_coefficients
 from bench.engines.base import (
     Batch,
     CatalogSettings,
@@ -27,6 +26,7 @@ from bench.engines.base import (
     SparkSettings,
     TableSpec,
 )
+from bench.engines.costs import load_coefficients
 from bench.engines.registry import ENGINES, EngineKind
 from bench.engines.simulated import table_bytes
 from bench.errors import EngineError

@@ -17,7 +17,7 @@ from bench.cli.output import ERR, OUT
 from bench.cli.progress import SuiteProgress
 from bench.cli.show import print_rows
 from bench.cli.validate import ScenariosArgument, SetOption
-from bench.costs import load_coefficients
+from bench.engines.costs import load_coefficients
 from bench.errors import ScenarioError
 from bench.metrics import rows
 from bench.results import Mode, load_runs

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.costs import Coefficients, Operation, Work, load_coefficients, rewrite_cost
 from bench.engines import capabilities
 from bench.engines.base import (
     NO_COST,
@@ -29,6 +28,7 @@ from bench.engines.base import (
     Ticket,
     TicketId,
 )
+from bench.engines.costs import Coefficients, Operation, Work, load_coefficients, rewrite_cost
 from bench.engines.ledger import Ledger, compaction_seen, pending_plan
 from bench.engines.simulated_metadata import SimulatedMetadata
 from bench.errors import EngineError

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from bench.costs import Metadata
+from bench.engines.costs import Metadata
 
 MERGE_FROM_MANIFESTS = 100  # commit.manifest.min-count-to-merge
 

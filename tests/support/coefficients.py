@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from bench.costs import SHIPPED, Coefficients
+from bench.engines.costs import SHIPPED, Coefficients
 
 _OPERATION = {
     "serial_s": 1.0, "serial_s_per_file": 0.25, "task_s_per_file": 0.5, "task_s_per_delta_file": 2.0,

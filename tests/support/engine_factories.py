@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from bench.costs import load_coefficients
 from bench.engines.base import Cores, Engine, SparkSettings, TableSpec
+from bench.engines.costs import load_coefficients
 from bench.engines.iceberg import IcebergEngine
 from bench.engines.iceberg_catalog import Catalog
 from bench.engines.simulated import SimulatedEngine

@@ -16,8 +16,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from bench.costs import load_coefficients
 from bench.engines.base import NO_COST, Batch, Cores, Cost, EngineSettings, Probe, TableSpec
+from bench.engines.costs import load_coefficients
 from bench.engines.simulated import ROW_GROUP_BYTES, SimulatedEngine, open_simulated, table_bytes
 from bench.errors import EngineError, ScenarioError
 from strategies.plan import Capability, Compact, Native, Plan, Reason

@@ -5,7 +5,7 @@ from coefficients import METADATA
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.costs import Metadata
+from bench.engines.costs import Metadata
 from bench.engines.simulated_metadata import MERGE_FROM_MANIFESTS, SimulatedMetadata
 
 SIZES = Metadata(**METADATA)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from bench.costs import DataFiles, Metadata, Operation, Work, load_coefficients, rewrite_cost
 from bench.engines.base import Cost
+from bench.engines.costs import DataFiles, Metadata, Operation, Work, load_coefficients, rewrite_cost
 from bench.errors import ScenarioError
 from strategies.expansion import Expansion, ReadTask, RewriteGroup
 from strategies.state import MIB, DataFile
