@@ -14,7 +14,7 @@ from strategies.expansion import Expansion, RewriteGroup
 from strategies.packing import pack
 from strategies.read_tasks import Candidate, equal_shares, lookback_of, read_tasks
 from strategies.rewrite_options import JobOrder, RewriteOptions
-from strategies.state import TableState
+from strategies.state import DataFile, TableState
 
 _Group = tuple[str, Sequence[Candidate]]  # partition and files
 
@@ -33,13 +33,21 @@ def plan_rewrite(state: TableState, options: RewriteOptions) -> Expansion:
 
 
 def _by_partition(state: TableState) -> dict[str, list[Candidate]]:
-    """Files by partition; those of another spec than the current one are one bucket without partition."""
+    """Files by partition; those of another spec than the current one are one bucket without partition.
+
+    So are those whose partition values are all null: an empty partition tuple has nulls too.
+    """
     deletes = index_deletes(state.delta_files)
     found: dict[str, list[Candidate]] = defaultdict(list)
     for file in state.data_files:
-        partition = file.partition if file.spec_id == state.spec_id else ""
-        found[partition].append(Candidate(file, deletes.applying_to(file)))
+        found[bucket_of(file, state.spec_id)].append(Candidate(file, deletes.applying_to(file)))
     return found
+
+
+def bucket_of(file: DataFile, spec_id: int) -> str:
+    """The partition a file is planned in, `spec_id` being the table's current spec."""
+    is_all_null = all(pair.endswith("=null") for pair in file.partition.split("/"))
+    return "" if file.spec_id != spec_id or is_all_null else file.partition
 
 
 def _groups(candidates: Iterable[Candidate], options: RewriteOptions) -> Iterator[list[Candidate]]:

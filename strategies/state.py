@@ -28,8 +28,9 @@ class DataFile:
     """A live data file.
 
     `partition` is a path such as "city=Oslo/day=2026-01-01", `%` and `/` in its values
-    percent-encoded; it is "" without partitions. `split_offsets` are the bytes at which it may be
-    cut for reading, one a Parquet row group; empty where unknown.
+    percent-encoded, null written `null` (and the text "null" `%6Eull`); it is "" without partitions.
+    `split_offsets` are the bytes at which it may be cut for reading, one a Parquet row group; empty
+    where unknown.
     """
 
     path: str

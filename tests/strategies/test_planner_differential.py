@@ -25,6 +25,7 @@ FLOORS = {
     "several groups": 300,
     "several groups of a partition": 100,
     "truncated": 50,
+    "null partition": 50,
     "old spec": 100,
     "ordered": 50,
     "several tasks": 300,

@@ -175,7 +175,8 @@ def _java_group(line: str, is_shuffled: bool) -> JavaGroup:
 
 def _document(file: DataFile | DeltaFile, columns: Sequence[str]) -> dict[str, Any]:
     """A content file as Iceberg's ContentFileParser reads it."""
-    values = dict(pair.split("=") for pair in file.partition.split("/") if pair)
+    pairs = (pair.split("=") for pair in file.partition.split("/") if pair)
+    values = {name: value for name, value in pairs if value != "null"}
     document: dict[str, Any] = {
         "spec-id": file.spec_id,
         "content": "DATA",

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from strategies.expansion import Expansion
 from strategies.plan import Capability, Native
+from strategies.rewrite_data_files import bucket_of
 from strategies.rewrite_options import RewriteOptions, rewrite_options
 from strategies.state import DataFile, DeltaFile, DeltaKind, TableState
 
@@ -76,6 +77,7 @@ def traits(case: Case, plan: Expansion) -> dict[str, bool]:
         "several groups of a partition": max(Counter(g.partition for g in plan.groups).values(), default=0)
         > 1,
         "truncated": options.max_files is not None and plan.files_in_count == options.max_files,
+        "null partition": any("null" in f.partition for g in plan.groups for f in g.files),
         "old spec": any(f.spec_id != state.spec_id for g in plan.groups for f in g.files),
         "ordered": options.job_order != "none" and len(plan.groups) > 1,
         "several tasks": any(len(g.tasks) > 1 for g in plan.groups) and not case.is_shuffled,
@@ -128,7 +130,7 @@ def bucket_manifests(files: Sequence[DataFile], layout: Sequence[Sequence[str]])
     current = len(layout) - 1
     specs = defaultdict(set)
     for f in files:
-        specs[f.partition if f.spec_id == current else ""].add(f.spec_id)
+        specs[bucket_of(f, current)].add(f.spec_id)
     return max(map(len, specs.values()), default=0)
 
 
@@ -198,7 +200,7 @@ def data_files(
     """One to fourteen files; a size is a threshold, or what the files before it lack of one."""
     edges = thresholds(figures)
     sums: Counter[tuple[int, str]] = Counter()
-    values = draw(st.sampled_from((("a",), ("a", "b"), ("a", "b", "c"))))
+    values = draw(st.sampled_from((("a",), ("a", "b"), ("a", "b", "c"), ("a", "null"))))
     single_spec, is_small = draw(st.booleans()), draw(st.integers(0, 3)) == 0
     spec_ids = st.just(len(layout) - 1) if single_spec else st.integers(0, len(layout) - 1)
     files = []
