@@ -21,7 +21,7 @@ def check(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> Non
     """Refuse what cannot work. Raises ScenarioError or MissingRuntimeError."""
     asked = {run.source.scenario.name: (run.source.scenario, run.mode) for run in planned}
     for scenario, mode in asked.values():
-        check_capabilities(scenario, mode)
+        check_asked(scenario, mode)
     real = [run for run in planned if run.mode == "real"]
     if real:
         _check_real(real, out, keep_tables=keep_tables)
@@ -33,17 +33,16 @@ def _check_real(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) 
         raise ScenarioError(
             f"{out}: table locations are URIs and cannot hold {' '.join(odd)}; choose another --out"
         )
-    scenarios = {run.source.scenario.name: run.source.scenario for run in planned}
-    for scenario in scenarios.values():
-        check_real_resources(scenario)
     runtime.java_home()
-    for table_format in {scenario.table.format for scenario in scenarios.values()}:
+    for table_format in {run.source.scenario.table.format for run in planned}:
         runtime.jars(table_format)
     _check_space(planned, out, keep_tables=keep_tables)
 
 
-def check_capabilities(scenario: Scenario, mode: Mode) -> None:
-    """Refuse strategies that ask for what the engine cannot do. Raises ScenarioError."""
+def check_asked(scenario: Scenario, mode: Mode) -> None:
+    """Refuse what a scenario asks for and the engine of that mode cannot do. Raises ScenarioError."""
+    if mode == "real":
+        check_real_resources(scenario)
     able = ENGINES[scenario.table.format, mode].capabilities
     for label, needs in scenario.needs().items():
         missing = sorted(needs - able)

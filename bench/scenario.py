@@ -127,7 +127,8 @@ def check_real_resources(scenario: Scenario) -> None:
 def _refuse_share(scenario: Scenario, given: str, of_process: str) -> NoReturn:
     raise ScenarioError(
         f"{scenario.name}: resources.{given} cannot be honoured with {of_process}: one local process writes, "
-        "compacts and reads. Set both alike, leave the resource out, or use simulation, which honours it"
+        "compacts and reads. Set both alike, leave the resource out, or simulate (`run --simulate`), which "
+        "honours it"
     )
 
 

@@ -100,8 +100,7 @@ def plan_runs(
     """The runs still to make. Repetitions interleave the strategies: A B C, then B C A, ...
 
     `only` narrows them to these labels; what `done` holds finished is left out, perturbed runs only if
-    no timings are wanted (`perturbed_too`). A simulated run is made once, since every repetition would
-    be the same. Raises ScenarioError on a label no scenario has.
+    no timings are wanted (`perturbed_too`). Raises ScenarioError on a label no scenario has.
     """
     finished = {
         (r.manifest.scenario, r.manifest.strategy, r.manifest.repetition)
@@ -112,13 +111,17 @@ def plan_runs(
     planned: list[PlannedRun] = []
     for source in sources:
         chosen = [spec for spec in source.scenario.strategies if not only or spec.label in only]
-        wanted = repetitions or (1 if mode == "simulated" else source.scenario.repetitions)
-        for repetition in range(1, wanted + 1):
+        for repetition in range(1, (repetitions or repetitions_of(source.scenario, mode)) + 1):
             first = (repetition - 1) % max(1, len(chosen))
             for spec in chosen[first:] + chosen[:first]:
                 if (source.scenario.name, spec.label, repetition) not in finished:
                     planned.append(PlannedRun(source, mode, spec, repetition, len(done) + len(planned)))
     return tuple(planned)
+
+
+def repetitions_of(scenario: Scenario, mode: Mode) -> int:
+    """How often each strategy runs; a simulated run would only repeat itself."""
+    return 1 if mode == "simulated" else scenario.repetitions
 
 
 def _check_labels(sources: Sequence[Source], only: Sequence[str]) -> None:

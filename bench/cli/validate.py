@@ -7,7 +7,10 @@ import typer
 from bench.cli.output import OUT, Format, FormatOption, print_json, print_table
 from bench.errors import ScenarioError
 from bench.options import duration_text
-from bench.scenario import Scenario, check_real_resources, load_scenario
+from bench.preflight import check_asked
+from bench.results import Mode
+from bench.scenario import Scenario, load_scenario
+from bench.suite import repetitions_of
 
 ScenariosArgument = Annotated[
     list[str],
@@ -25,7 +28,12 @@ SetOption = Annotated[
 
 
 def validate(
-    scenarios: ScenariosArgument, overrides: SetOption = None, output: FormatOption = Format.TABLE
+    scenarios: ScenariosArgument,
+    overrides: SetOption = None,
+    simulate: Annotated[
+        bool, typer.Option("--simulate", help="For `run --simulate`, which honours [resources].")
+    ] = False,
+    output: FormatOption = Format.TABLE,
 ) -> None:
     """Check scenarios without running them, and say what each would run.
 
@@ -33,15 +41,16 @@ def validate(
 
     * `compactbench validate my-table.toml --set repetitions=5 --set workload.rows_per_commit=1000`
     """
+    mode: Mode = "simulated" if simulate else "real"
     meanings, problems = [], []
     for name in scenarios:
         try:
             scenario = load_scenario(name, overrides or ())
-            check_real_resources(scenario)
+            check_asked(scenario, mode)
         except ScenarioError as error:
             problems.append(str(error))
             continue
-        meanings.append(meaning(scenario))
+        meanings.append(meaning(scenario, mode))
     if output is Format.JSON:
         print_json(meanings)
     else:
@@ -51,8 +60,9 @@ def validate(
         raise ScenarioError("\n".join(problems))
 
 
-def meaning(scenario: Scenario) -> dict[str, Any]:
+def meaning(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
     """What running `scenario` would mean; rows, files and bytes are of the stream each run replays."""
+    repetitions = repetitions_of(scenario, mode)
     commits = list(
         scenario.workload.shape(
             scenario.seed, scenario.commits_count, scenario.commit_interval_s, scenario.table.partitioning
@@ -61,8 +71,8 @@ def meaning(scenario: Scenario) -> dict[str, Any]:
     return {
         "scenario": scenario.name,
         "hash": scenario.hash,
-        "runs": len(scenario.strategies) * scenario.repetitions,
-        "repetitions": scenario.repetitions,
+        "runs": len(scenario.strategies) * repetitions,
+        "repetitions": repetitions,
         "duration_s": scenario.duration_s,
         "commits": len(commits),
         "rows": sum(commit.rows for commit in commits),

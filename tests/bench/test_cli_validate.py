@@ -49,6 +49,20 @@ def test_validate_refuses_resources_a_local_process_cannot_honour(capsys):
     assert "resources.writer.cores = 8 cannot be honoured" in capsys.readouterr().err
 
 
+def test_validate_for_simulation_honours_resources_and_counts_one_repetition(capsys):
+    setting = ["--set", "resources.writer.cores=8", "--set", "repetitions=3"]
+    assert main(["validate", "quickstart", "--simulate", *setting]) == 0
+    assert "4 runs (4 strategies x 1 repetitions)" in capsys.readouterr().out
+
+
+def test_validate_for_simulation_refuses_what_needs_rows(capsys, tmp_path):
+    rules = '{ type = "iceberg.rewrite_data_files", where = "order_id < 5" }'
+    file = write(tmp_path, SOUND.replace('{ type = "iceberg.rewrite_data_files" }', rules))
+    assert main(["validate", file]) == 0
+    assert main(["validate", file, "--simulate"]) == 2
+    assert "'every-2min' needs row_filter, which the simulated iceberg engine" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "setting", ["strategies[every-1min].rules[0].trigger.interval=[/]", "[=1", "a=[bold]"]
 )

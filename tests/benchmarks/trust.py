@@ -26,8 +26,10 @@ def main() -> None:
     everything = section_of(runs, repetitions)
     measured = [m.name for m in METRICS if not m.exact and m.name in metrics_with_figures(everything)]
     print(f"{len(runs)} runs, {len(repetitions)} repetitions, {len(blocks)} blocks of {BLOCK}\n")
-    print_same(blocks, everything, measured)
-    print_known(blocks, everything)
+    if SAME in everything.strategies:
+        print_same(blocks, everything, measured)
+    if FEWER in everything.strategies:
+        print_known(blocks, everything)
 
 
 def section_of(runs: Sequence[RunResult], repetitions: Sequence[int]) -> Section:
