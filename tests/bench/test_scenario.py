@@ -121,7 +121,7 @@ def test_resources_one_local_process_cannot_honour_are_refused(tmp_path, part, s
     with pytest.raises(ScenarioError) as caught:
         check_real_resources(load(tmp_path, resources={part: share}))
     assert text in str(caught.value)
-    assert "simulation, which honours it" in str(caught.value)
+    assert "simulate (`run --simulate`), which honours it" in str(caught.value)
 
 
 @pytest.mark.parametrize(

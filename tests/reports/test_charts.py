@@ -48,11 +48,11 @@ def test_chart_draws_odd_results_without_a_warning(chart, odd_sections):
         ET.fromstring(svg(chart.draw, section, LIGHT, "test"))
 
 
-@EACH
-def test_chart_of_simulated_runs_says_so_itself(chart, section, tmp_path):
+def test_chart_of_simulated_runs_says_so_itself(section, tmp_path):
     made = build_results(tmp_path, repetitions=1, ticks=6, mode="simulated")
-    assert "simulated: nothing was measured" in svg(chart.draw, sections(load_runs(made))[0], LIGHT, "test")
-    assert "simulated" not in svg(chart.draw, section, LIGHT, "test")
+    draw = CHARTS[0].draw
+    assert "simulated: nothing was measured" in svg(draw, sections(load_runs(made))[0], LIGHT, "test")
+    assert "simulated" not in svg(draw, section, LIGHT, "test")
 
 
 @EACH
