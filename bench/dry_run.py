@@ -94,7 +94,8 @@ def candidate_of(name: str, options: Sequence[str], scenario: Scenario | None) -
         if error.path == ("type",):
             listed = f"; strategies of the scenario: {', '.join(labels)}" if labels else ""
             raise ScenarioError(str(error).replace("type = ", "--strategy ", 1) + listed) from error
-        raise ScenarioError(f"--option {error}") from error
+        said = str(error) if error.path else f"{' '.join(options)}{error}"
+        raise ScenarioError(f"--option {said}") from error
 
 
 def _planner(name: str, options: Sequence[str]) -> Planner:

@@ -66,6 +66,11 @@ class Description:
     options: tuple[OptionHelp, ...]
 
 
+def _known_options(cls: Any, key: str) -> tuple[str, ...]:
+    """The format's own option of that very name, which belongs below `options`."""
+    return (key,) if key in getattr(cls, "known_options", {}) else ()
+
+
 def build(kind: Kind[_P], table: object, path: KeyPath, folder: Path) -> _P:
     """The object a table such as { type = "every", interval = "10min" } describes.
 
@@ -78,7 +83,8 @@ def build(kind: Kind[_P], table: object, path: KeyPath, folder: Path) -> _P:
     by_key = {option.key: option for option in options}
     for key in given:
         if key not in by_key:
-            raise OptionError((*path, key), f"unknown key; {known_text(key, ['type', *by_key])}", given[key])
+            known = ["type", *by_key, *(f"options.{option}" for option in _known_options(cls, key))]
+            raise OptionError((*path, key), f"unknown key; {known_text(key, known)}", given[key])
     for option in options:
         if option.required and option.key not in given:
             raise OptionError((*path, option.key), f"is missing: it must be {option.type_text}")

@@ -145,8 +145,8 @@ def _bearable(
         strictness, difference = worst
         one, other = (run.folder for run in difference.runs)
         raise ResultSchemaError(
-            f"{one} and {other}: runs that differ in {difference}: they must not be pooled; "
-            f"{_remedy(difference, strictness)}"
+            f"{one} and {other}: runs that differ in {difference}{_definitions(difference)}: they must not "
+            f"be put together; {_remedy(difference, strictness)}"
         )
     return tuple(found)
 
@@ -157,6 +157,23 @@ def _remedy(difference: Difference, strictness: Strictness) -> str:
     if difference.field == "mode":
         return "simulated seconds are no measured ones: give either"
     return "give the results of one definition only"
+
+
+def _definitions(difference: Difference) -> str:
+    """What the two definitions behind differing hashes say differently, the first three keys of it."""
+    if difference.field != "scenario_hash":
+        return ""
+    one, other = (_definition(run.manifest) for run in difference.runs)
+    keys = [key for key in {**one, **other} if one.get(key) != other.get(key)]
+    told = ", ".join(f"{key} {_text(one.get(key))} and {_text(other.get(key))}" for key in keys[:3])
+    return f", that is {told}{' and more' if len(keys) > 3 else ''}" if told else ""
+
+
+def _definition(manifest: Manifest) -> dict[str, Any]:
+    """The resolved scenario, flat, without what its hash leaves out."""
+    left_out = ("description", "repetitions", "strategies")
+    said = {key: value for key, value in manifest.scenario_text.items() if key not in left_out}
+    return {key.removeprefix("."): value for key, value in _flat("", said).items()}
 
 
 def _differences(checked: Checked, runs: Sequence[RunResult]) -> list[Difference]:

@@ -10,12 +10,20 @@ from reports.text import format_bytes
 
 def limits(section: Section) -> tuple[Sentence, ...]:
     """The gravest first. What a run notes itself, the method tells; it is not said twice."""
+    if section.is_simulated:
+        return (*_of_the_model(), *_of_the_data(section))
     return (*_of_the_set_up(section), *_of_the_data(section), *_of_the_statistics())
 
 
+def _of_the_model() -> Iterator[Sentence]:
+    yield say("Nothing was measured: all seconds come from a cost model and its constants.")
+    yield say(
+        "The model prices files, bytes and tasks one by one: it knows no caches and no other tenants, and "
+        "nothing of sizes beyond those its constants were taken from."
+    )
+
+
 def _of_the_set_up(section: Section) -> Iterator[Sentence]:
-    if section.is_simulated:
-        yield say("Nothing was measured: all seconds come from a cost model and its constants.")
     yield say("One machine: no network, no object store, no other tenants, no scheduler.")
     yield say(
         "A virtual clock stands still during compaction: it flatters long compactions, knows no "

@@ -148,7 +148,8 @@ def _origin(section: Section) -> Iterator[Entry]:
     m = section.manifest
     versions = joined([say(Verbatim(f"{name} {version}")) for name, version in sorted(m.versions.items())])
     yield "Versions", versions
-    yield "Machine", say(*_machine(m), "; system ", Verbatim(m.machine.get("system", "unknown")))
+    if not section.is_simulated:
+        yield "Machine", say(*_machine(m), "; system ", Verbatim(m.machine.get("system", "unknown")))
     dirty = " with uncommitted changes" if m.git.get("dirty") else ""
     commit = m.git.get("commit")
     yield "Git", say("commit ", Verbatim(commit), dirty) if commit else say("not run from a checkout")
@@ -163,7 +164,7 @@ def _origin(section: Section) -> Iterator[Entry]:
     ]
     yield "Duty cycle", joined(shares) + say(" (compaction seconds for each second of scenario time)")
     own = [run.end.own_s / run.end.loop_s for run in section.runs if run.end is not None and run.end.loop_s]
-    if own:
+    if own and not section.is_simulated:
         yield (
             "Overhead",
             say(f"at most {format_percent(max(own))} of a run's time was compactbench's own code"),

@@ -69,7 +69,10 @@ def compare(
     strict: Annotated[bool, typer.Option("--strict", help="--fail-if: exit 1 also where undecided.")] = False,
     allow_mixed: Annotated[
         bool,
-        typer.Option("--allow-mixed", help="Use runs of different machines, versions or options together."),
+        typer.Option(
+            "--allow-mixed",
+            help="Use runs of different machines, versions or options together, though never of two definitions.",
+        ),
     ] = False,
     output: Annotated[
         Output,

@@ -2,6 +2,7 @@
 
 import csv
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -88,6 +89,11 @@ def _print_table(group: Group) -> None:
         print_table(_columns(group), [_cells(contrast) for contrast in group.contrasts])
     if group.tested:
         print_table(_TESTED_COLUMNS, [_tested_cells(tested) for tested in group.tested])
+        counts = Counter(tested.outcome for tested in group.tested)
+        told = ", ".join(
+            f"{counts[outcome]} {outcome}" for outcome in ("broken", "undecided") if counts[outcome]
+        )
+        OUT.print(f"limits: {told or 'all hold'}", markup=False, highlight=False)
 
 
 def _print_markdown(group: Group) -> None:
@@ -108,6 +114,8 @@ def _head(group: Group) -> list[str]:
     lines = [group.title, *(_side(group, side) for side in group.sides)]
     ratio = "strategy / " + group.headings[1] if len(group.sides) == 1 else "new / old"
     lines.append(f"ratio: {ratio}, with its {CONFIDENCE:.0%} interval".replace("%", " %") + _by_chance(noisy))
+    if any(section.is_simulated for section in group.sides.values()):
+        lines.append("simulated: nothing was measured, seconds follow from a model's coefficients")
     lines += [f"differs: {difference}" for difference in group.differences]
     return lines + [f"note: {note}" for note in group.notes]
 

@@ -41,10 +41,13 @@ class Limit:
     def outcome(self, found: Comparison) -> Outcome:
         """Broken only where the whole interval, or an exact ratio, lies beyond; undecided on both sides.
 
-        Two figures of 0 are as 1x. Any other figure over 0 has no ratio: undecided.
+        Two figures of 0 are as 1x, an exact figure over 0 lies beyond any ratio; a measured one over 0
+        has no ratio: undecided.
         """
         if found.verdict == "equal" and found.ratio is None:
             ends = (1.0, 1.0)
+        elif found.method == "exact" and found.ratio is None:
+            ends = (math.inf, math.inf)
         elif found.low is None or found.high is None:
             return "undecided"
         else:

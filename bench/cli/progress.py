@@ -89,6 +89,8 @@ class SuiteProgress:
             what = f"FAILED: {end.error}; see {result.folder / 'log.txt'}"
         else:
             what = self._live.text()
+        if run.mode == "simulated":
+            took, what = f"simulated in {took}", f"modelled: {what}"
         self._bars.console.print(
             f"{_title(run)}: {took}; {what}", markup=False, highlight=False, soft_wrap=True
         )

@@ -91,7 +91,8 @@ def run(
     * `compactbench run append-only --simulate --set duration=24h`
 
     Simulated tables make the decisions and files real ones would; their seconds are modelled, and they
-    are never put together with measured ones. `show --side-by-side` holds both against each other.
+    are never put together with measured ones. Each strategy is simulated once: a repetition would be the
+    same. `show --side-by-side` holds simulated and real runs against each other.
 
     Each real run has a process, a Spark and a fresh table of its own. Stop it with Ctrl-C at any time and go
     on with `--resume`. `show` and `report` read what it writes.
@@ -99,7 +100,7 @@ def run(
     signal.signal(signal.SIGTERM, _interrupted)
     out = out.absolute()  # tables are named by URI
     sources = _sources(scenarios, [*(overrides or ()), *_spark_settings(conf or ())])
-    mode = _mode(sources, simulate, coefficients, keep_tables)
+    mode = _mode(sources, simulate, coefficients, keep_tables, verify)
     labels = [_label(text) for text in only or ()]
     settings = (("--set", overrides or ()), ("--conf", conf or ()), ("--only", only or ()))
     command = _command(scenarios, settings, repetitions, verify, mode, coefficients)
@@ -132,13 +133,23 @@ def run(
         raise typer.Exit(1)
 
 
-def _mode(sources: Sequence[Source], simulate: bool, coefficients: Path | None, keep_tables: bool) -> Mode:
+def _mode(
+    sources: Sequence[Source],
+    simulate: bool,
+    coefficients: Path | None,
+    keep_tables: bool,
+    verify: Verify,
+) -> Mode:
     """Raises ScenarioError when an option asks for the other mode."""
     if coefficients and not simulate:
         raise ScenarioError(f"--coefficients {coefficients}: only simulation uses them; add --simulate")
     if keep_tables and simulate:
         raise ScenarioError(
             "--keep-tables --simulate: a simulated table has nothing to keep; drop one of them"
+        )
+    if verify is Verify.EACH and simulate:
+        raise ScenarioError(
+            "--verify each --simulate: a simulated table has no rows to check; drop one of them"
         )
     for source in sources if coefficients else ():
         load_coefficients(source.scenario.table.format, coefficients)

@@ -39,6 +39,9 @@ COMPACTION_COLUMNS = (
 )  # fmt: skip
 
 
+MODELLED = "simulated rows: nothing was measured, seconds follow from a model's coefficients"
+
+
 class Output(StrEnum):
     """How `show` prints."""
 
@@ -72,6 +75,8 @@ def show(
 
     * `compactbench show results --compactions`
 
+    * `compactbench show results --side-by-side`
+
     In the table: rounds of compaction that committed, their process CPU, the primary probe's mean
     latency at its cadence and just before and after a round, write and space amplification, live files
     at the end. JSON and CSV have every metric by its name; `compactbench list metrics` explains them.
@@ -103,6 +108,8 @@ def print_rows(found: Sequence[Row], output: Output = Output.TABLE) -> None:
             print_table(("strategy", "runs", *HEADINGS.values(), "content"), map(_row_cells, group))
         for row in found:
             _print_gaps(row)
+        if any(row.mode == "simulated" for row in found):
+            ERR.print(MODELLED, markup=False, highlight=False)
 
 
 def _print_pairs(pairs: Sequence[Pair], output: Output) -> None:
@@ -134,7 +141,9 @@ def _print_gaps(row: Row) -> None:
 
 
 def _run_name(run: RunResult) -> str:
-    return f"{run.manifest.scenario} {run.manifest.strategy} #{run.manifest.repetition}"
+    m = run.manifest
+    simulated = " (simulated)" if m.mode == "simulated" else ""
+    return f"{m.scenario} {m.strategy} #{m.repetition}{simulated}"
 
 
 def _decision(run: RunResult, record: DecisionRecord) -> tuple[Any, ...]:

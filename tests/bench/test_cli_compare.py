@@ -241,7 +241,7 @@ def test_each_condition_is_tested_on_each_strategy_and_one_broken_is_enough(caps
     assert [" ".join(t[:5]) for t in tested] == [
         "every-10min files_end <= 1x holds", "every-2min files_end <= 1x holds",
         "every-10min bytes_compacted >= 1x undecided", "every-2min bytes_compacted >= 1x undecided",
-        "every-10min compactions >= 2x undecided", "every-2min compactions >= 2x undecided",
+        "every-10min compactions >= 2x holds", "every-2min compactions >= 2x holds",
     ]  # fmt: skip
     assert code == 0
     broken = ["--fail-if", "files_end>1x", "--fail-if", "compactions>1x"]
@@ -263,8 +263,13 @@ def test_a_figure_of_zero_has_no_ratio_and_says_so(capsys, results):
     assert {(t["outcome"], t["reason"]) for t in group["conditions"]} == {
         ("undecided", "a figure of zero or below has no ratio")
     }
-    _, out, _ = compare(capsys, results, "--baseline", "never", "--fail-if", "compactions>1x")
-    assert re.search(r"every-2min +compactions <= 1x +undecided +10 against 0: the second figure is 0", out)
+
+
+def test_an_exact_rise_from_zero_breaks_any_limit(capsys, results):
+    code, out, _ = compare(capsys, results, "--baseline", "never", "--fail-if", "compactions>1x")
+    assert re.search(r"every-2min +compactions <= 1x +broken +10 against 0: the second figure is 0", out)
+    assert "limits: 2 broken" in out
+    assert code == 1
 
 
 def test_a_strategy_that_costs_nothing_on_both_sides_breaks_no_limit(capsys, old_and_new):

@@ -67,7 +67,7 @@ def test_rows_takes_an_iterator():
 
 @pytest.mark.parametrize("field", ["scenario_hash", "change_log_hash", "strategy_hash"])
 def test_runs_of_two_definitions_are_never_pooled(field):
-    with pytest.raises(ResultSchemaError, match=f"differ in {field} .*: they must not be pooled"):
+    with pytest.raises(ResultSchemaError, match=f"differ in {field} .*: they must not be put together"):
         rows([good(), good(repetition=2, **{field: "other"})])
 
 

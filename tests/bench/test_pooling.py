@@ -91,8 +91,8 @@ def test_a_refusal_names_both_runs_the_field_both_values_and_the_remedy():
         check_pooled([run(), newer(versions={"spark": "3.5.9"}), newer(seed=43)])
     one, other = run().folder, newer().folder
     assert str(refusal.value) == (  # the gravest first
-        f"{one} and {other}: runs that differ in seed (42 and 43): they must not be pooled; give the results "
-        "of one definition only"
+        f"{one} and {other}: runs that differ in seed (42 and 43): they must not be put together; give the "
+        "results of one definition only"
     )
     with pytest.raises(ResultSchemaError, match=r"versions.spark \('3.5.8' and '3.5.9'\)"):
         check_pooled([run(), newer(versions={**run().manifest.versions, "spark": "3.5.9"})])
@@ -123,3 +123,11 @@ def test_load_and_kernel_are_no_reason_to_refuse():
 def test_every_checked_field_is_tried_above():
     tried = {field.split(".")[0] for _, field in ALWAYS_REFUSED + ENVIRONMENT + UNDER_TEST + RULES}
     assert tried == {checked.field for checked in CHECKED}
+
+
+def test_a_refusal_of_other_scenarios_names_the_keys_that_differ():
+    texts = [{"seed": 1, "workload": {"files_per_commit": n}, "repetitions": n} for n in (8, 4)]
+    old, new = run(scenario_text=texts[0]), newer(scenario_hash="other", scenario_text=texts[1])
+    with pytest.raises(ResultSchemaError) as refusal:
+        check_old_and_new([old], [new])
+    assert ", that is workload.files_per_commit 8 and 4: they must not be put together" in str(refusal.value)

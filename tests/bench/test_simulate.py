@@ -315,9 +315,10 @@ def test_a_table_with_too_few_rows_fails_its_run(simulate, results, monkeypatch)
     assert simulate(*FEW, "--verify", "off", "--out", "unchecked")[0] == 0
 
 
-def test_checking_each_compaction_marks_the_run_perturbed(simulate, results):
-    assert simulate("--verify", "each", *FEW)[0] == 0
-    assert results()["every-2min"].end.perturbed
+def test_there_are_no_rows_to_check_after_each_compaction(simulate):
+    code, _, err = simulate("--verify", "each", *FEW)
+    assert code == 2
+    assert "--verify each --simulate: a simulated table has no rows to check" in err
 
 
 def test_a_failed_simulation_takes_no_real_seconds_for_measured_ones(simulate, results):
