@@ -71,7 +71,7 @@ def compare(
         bool,
         typer.Option(
             "--allow-mixed",
-            help="Use runs of different machines, versions or options together, though never of two definitions.",
+            help="Use runs of different machines, versions or options together; of two definitions never.",
         ),
     ] = False,
     output: Annotated[
