@@ -17,7 +17,9 @@ from strategies.strategy import Rule, Strategy
 from strategies.triggers import AfterCommits, Every
 
 _BASELINE_RULE = Rule(AfterCommits(1), Never())
-_DELAYABLE = frozenset({Capability.COMPACT, Capability.REWRITE, Capability.DELAYED_COMMIT})
+_DELAYABLE = frozenset({
+    Capability.COMPACT, Capability.REWRITE, Capability.CONVERT, Capability.DELAYED_COMMIT,
+})  # fmt: skip
 _NARROWING = frozenset({Capability.ROW_FILTER, Capability.BRANCH})  # how a command is run, not which
 
 

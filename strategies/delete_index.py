@@ -35,27 +35,39 @@ _NOTHING = Applied()
 
 
 @dataclass(frozen=True, slots=True)
-class _Series:
+class Series:
     """Delete files by sequence number; the i-th of `bytes_from` and `rows_from` sums from i to the end."""
 
+    files: tuple[DeltaFile, ...]
     sequence_numbers: tuple[int, ...]
     bytes_from: tuple[int, ...]
     rows_from: tuple[int, ...]
 
+    def sums_since(self, index: int) -> tuple[int, int, int]:
+        """Files, bytes and rows from the `index`-th on."""
+        return len(self.files) - index, self.bytes_from[index], self.rows_from[index]
+
     def since(self, index: int, own: bool = False) -> Applied:
-        count = len(self.sequence_numbers) - index
-        return Applied(count, self.bytes_from[index], self.rows_from[index] if own else 0)
+        """What applies to a data file from the `index`-th on."""
+        files_count, size_bytes, rows = self.sums_since(index)
+        return Applied(files_count, size_bytes, rows if own else 0)
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteIndex:
     """The delete files of a table, by what they may apply to. Made by `index_deletes`."""
 
-    everywhere: _Series  # equality deletes written without partitions
-    equality: Mapping[_Scope, _Series]
-    position: Mapping[_Scope, _Series]
-    position_of_file: Mapping[str, _Series]
+    everywhere: Series  # equality deletes written without partitions
+    equality: Mapping[_Scope, Series]
+    position: Mapping[_Scope, Series]
+    position_of_file: Mapping[str, Series]
     vectors: Mapping[str, DeltaFile]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no delete file at all."""
+        scoped = self.equality or self.position or self.position_of_file or self.vectors
+        return not scoped and not self.everywhere.files
 
     def applying_to(self, file: DataFile) -> Applied:
         """The delete files a reader of `file` has to open.
@@ -109,17 +121,18 @@ def index_deletes(delta_files: Iterable[DeltaFile]) -> DeleteIndex:
     )
 
 
-def _newer(series: _Series, file: DataFile) -> Applied:
+def _newer(series: Series, file: DataFile) -> Applied:
     return series.since(bisect_right(series.sequence_numbers, file.sequence_number))
 
 
-def _not_older(series: _Series, file: DataFile, own: bool = False) -> Applied:
+def _not_older(series: Series, file: DataFile, own: bool = False) -> Applied:
     return series.since(bisect_left(series.sequence_numbers, file.sequence_number), own)
 
 
-def _series(deltas: list[DeltaFile]) -> _Series:
+def _series(deltas: list[DeltaFile]) -> Series:
     ordered = sorted(deltas, key=lambda delta: delta.sequence_number)
-    return _Series(
+    return Series(
+        tuple(ordered),
         tuple(delta.sequence_number for delta in ordered),
         _sums_to_the_end([delta.size_bytes for delta in ordered]),
         _sums_to_the_end([delta.rows for delta in ordered]),

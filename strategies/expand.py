@@ -33,6 +33,9 @@ def expand(action: Action, state: TableState) -> Expansion:
     How many files come out is exact where the groups' files are of the current partition spec; others
     are distributed by partition before they are written.
 
+    Of an explicit rewrite only replaced data files count: files whose deletes are converted stay, and a
+    group of those alone is left out.
+
     Raises ExpandError where the state does not tell, and ValueError where the action itself is at
     fault: an unknown option, one out of range, or a file that is not live.
     """
@@ -101,9 +104,12 @@ def _explicit(action: Rewrite, state: TableState) -> Expansion:
         return Candidate(live[path], deletes.applying_to(live[path]))
 
     lookback = lookback_of(state.properties)
+    for path in (path for group in action.groups for path in group.convert_paths):
+        candidate(path)
     groups = [
         _explicit_group(group, [candidate(path) for path in group.paths], action, lookback)
         for group in action.groups
+        if group.paths
     ]
     return Expansion(tuple(groups), planned_groups_count=len(groups))
 

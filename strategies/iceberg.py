@@ -1,16 +1,14 @@
 """Iceberg's own maintenance commands as planners: the command plans, we decide only when."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from itertools import pairwise
 from typing import ClassVar
 
+from strategies.options import OptionValue, check_known
 from strategies.plan import Capability, Native, Plan, Reason, capabilities_of
 from strategies.quantities import parse_bytes
 from strategies.state import TableState
-
-OptionValue = str | int | float | bool
 
 # Options of RewriteDataFilesSparkAction and its planners at 1.11.0, with their defaults in words.
 # `max-file-group-input-files` is missing on purpose: the action of that release rejects it (it is
@@ -71,7 +69,7 @@ class RewriteDataFiles:
         allowed = _DATA_OPTIONS | (_SHUFFLE_OPTIONS if self.strategy == "sort" else {})
         if (self.sort_order or "").lower().lstrip().startswith("zorder"):
             allowed = allowed | _ZORDER_OPTIONS
-        _check_options(self.options, allowed)
+        check_known(self.options, allowed)
         _check_sizes(self.options)
 
     @property
@@ -103,7 +101,7 @@ class RewritePositionDeleteFiles:
     known_options: ClassVar[Mapping[str, str]] = {**_SIZE_OPTIONS, **_GROUP_OPTIONS}
 
     def __post_init__(self) -> None:
-        _check_options(self.options, self.known_options)
+        check_known(self.options, self.known_options)
         _check_sizes(self.options)
 
     def decide(self, state: TableState) -> Plan | None:
@@ -163,14 +161,6 @@ def _option_text(key: str, value: OptionValue) -> str:
 
 def _scheduled(action: Native) -> Plan:
     return Plan((action,), Reason.SCHEDULED)
-
-
-def _check_options(options: Mapping[str, OptionValue], allowed: Collection[str]) -> None:
-    for key in options:
-        if key not in allowed:
-            near = get_close_matches(key, allowed, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"option {key!r} is not one of {', '.join(sorted(allowed))}{hint}")
 
 
 def _check_sizes(options: Mapping[str, OptionValue]) -> None:

@@ -1,11 +1,11 @@
 """What a planner decides: actions with a reason. An engine may refuse one; it never adds one."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
-from strategies.state import TableState
+from strategies.state import TableState, key_of
 
 _NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
 
@@ -14,10 +14,10 @@ class Reason(StrEnum):
     """Why a plan was made. Each comment states the inequality that fired."""
 
     SCHEDULED = "scheduled"  # the trigger fired; the planner sets no condition of its own
-    SMALL_FILES = "small_files"  # files below the small-file size >= the planner's threshold
-    DELETES = "deletes"  # delete files, or the share of deleted rows, >= the planner's threshold
+    SMALL_FILES = "small_files"  # files below the small-file size (Amoro: and equality deletes) >= threshold
+    DELETES = "deletes"  # delete files, or the share of deleted rows (Amoro: >), >= the planner's threshold
     SIZE = "size"  # bytes waiting to be merged >= the planner's threshold
-    INTERVAL = "interval"  # scenario time since the last compaction >= the planner's interval
+    INTERVAL = "interval"  # time since the last compaction >= the planner's interval (Amoro: >)
     COST = "cost"  # expected saving > expected cost
     RETENTION = "retention"  # snapshots older than the retention exist
     MAINTENANCE = "maintenance"  # the scenario's own schedule, whatever the strategy; no compaction
@@ -29,6 +29,7 @@ class Capability(StrEnum):
 
     COMPACT = "compact"  # scoped compaction
     REWRITE = "rewrite"  # exactly these files
+    CONVERT = "convert"  # with them, deletes turned into position deletes, and delete files dropped
     DELAYED_COMMIT = "delayed_commit"  # commits of the stream may land between write and commit
     REWRITE_DATA_FILES = "rewrite_data_files"
     REWRITE_MANIFESTS = "rewrite_manifests"
@@ -52,18 +53,41 @@ class Compact:
 
 @dataclass(frozen=True, slots=True)
 class FileGroup:
-    """Data files of one partition that are rewritten together, in this order."""
+    """Data files of one partition that one task takes together, in this order; either list may be empty.
+
+    The files of `paths` are replaced. Those of `convert_paths` keep their rows and stay: all deletes that
+    apply to one become position deletes in one delete file of its own.
+    """
 
     paths: tuple[str, ...]
     partition: str = ""
+    convert_paths: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """Explicit: rewrite exactly these groups into files of at most `target_file_size_bytes`."""
+    """Explicit: rewrite exactly these groups into files of at most `target_file_size_bytes`.
+
+    `removed_deletes` are delete files by `strategies.state.key_of`, dropped in the same commit. Whether a
+    file outside the plan still needs one is for the executor to check.
+    """
 
     groups: tuple[FileGroup, ...]
     target_file_size_bytes: int
+    removed_deletes: tuple[str, ...] = ()
+
+    @property
+    def converts(self) -> bool:
+        """Whether it does more to deletes than leave out the rows of files it replaces."""
+        return bool(self.removed_deletes) or any(group.convert_paths for group in self.groups)
+
+    @property
+    def keys(self) -> Iterator[str]:
+        """Every file it names: rewritten, converted, or a delete file dropped."""
+        for group in self.groups:
+            yield from group.paths
+            yield from group.convert_paths
+        yield from self.removed_deletes
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +107,35 @@ def describe_action(action: Action) -> str:
     match action:
         case Compact(partitions=partitions):
             return f"compact({'all partitions' if partitions is None else ', '.join(partitions)})"
-        case Rewrite(groups=groups):
-            return f"rewrite({sum(len(g.paths) for g in groups)} files in {len(groups)} groups)"
+        case Rewrite():
+            return _describe_rewrite(action)
         case Native(command=command, arguments=arguments, options=options):
             given = ", ".join(f"{key}={value}" for key, value in {**arguments, **options}.items())
             return f"{command}({given})"
 
 
+def _describe_rewrite(action: Rewrite) -> str:
+    groups = action.groups
+    text = f"{sum(len(g.paths) for g in groups)} files in {len(groups)} groups"
+    converted = sum(len(g.convert_paths) for g in groups)
+    if converted:
+        text += f", deletes of {converted} files converted"
+    if action.removed_deletes:
+        text += f", {len(action.removed_deletes)} delete files dropped"
+    return f"rewrite({text})"
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Actions in the order they run, the reason, and one line of detail for the decision log."""
+    """Actions in the order they run, the reason, and one line of detail for the decision log.
+
+    `kind` is the planning system's own word for such a plan, as "minor"; "" where it has none.
+    """
 
     actions: tuple[Action, ...]
     reason: Reason
     detail: str = ""
+    kind: str = ""
 
 
 def capabilities_of(plan: Plan) -> frozenset[Capability]:
@@ -108,8 +147,8 @@ def _needs(action: Action) -> frozenset[Capability]:
     match action:
         case Compact():
             return frozenset({Capability.COMPACT})
-        case Rewrite():
-            return frozenset({Capability.REWRITE})
+        case Rewrite(converts=converts):
+            return frozenset({Capability.REWRITE, *([Capability.CONVERT] if converts else [])})
         case Native(command=command, arguments=arguments):
             narrowed = {_ARGUMENT_NEEDS[name] for name in arguments if name in _ARGUMENT_NEEDS}
             return frozenset({command, *narrowed})
@@ -123,11 +162,13 @@ def check_plan(state: TableState, plan: Plan) -> None:
     """Check the contract every plan keeps, whoever made it.
 
     Raises PlanError when the plan has no action, a rewrite has no group, or a group is empty, mixes
-    partitions, names a file that is not live or is already being rewritten, or names one file twice.
+    partitions, names a file that is not live or is already being rewritten, or names one file twice:
+    rewritten, converted, or in two groups. So too where the deletes it drops are not live delete files.
     """
     if not plan.actions:
         raise PlanError("a plan needs at least one action; return None to do nothing")
     live = {f.path: f.partition for f in state.data_files} if _names_files(plan) else {}
+    deletes = frozenset(map(key_of, state.delta_files)) if _drops_deletes(plan) else frozenset[str]()
     busy = frozenset[str]().union(*(p.paths for p in state.pending))
     seen: set[str] = set()
     for action in plan.actions:
@@ -141,10 +182,15 @@ def check_plan(state: TableState, plan: Plan) -> None:
                     raise PlanError("a rewrite needs at least one group; return None to do nothing")
                 for group in groups:
                     _check_group(group, live, busy, seen)
+                _check_deletes(action.removed_deletes, deletes, busy, seen)
 
 
 def _names_files(plan: Plan) -> bool:
     return any(isinstance(action, Rewrite) for action in plan.actions)
+
+
+def _drops_deletes(plan: Plan) -> bool:
+    return any(isinstance(action, Rewrite) and action.removed_deletes for action in plan.actions)
 
 
 def _check_partitions(state: TableState, partitions: tuple[str, ...]) -> None:
@@ -154,15 +200,26 @@ def _check_partitions(state: TableState, partitions: tuple[str, ...]) -> None:
 
 
 def _check_group(group: FileGroup, live: Mapping[str, str], busy: frozenset[str], seen: set[str]) -> None:
-    if not group.paths:
-        raise PlanError("a file group must not be empty")
-    for path in group.paths:
+    if not group.paths and not group.convert_paths:
+        raise PlanError("a file group must not be empty: name files to rewrite or to convert")
+    for path in (*group.paths, *group.convert_paths):
         if path not in live:
             raise PlanError(f"{path} is not a live data file")
         if live[path] != group.partition:
             raise PlanError(f"{path} is in partition {live[path]!r}, not {group.partition!r}")
-        if path in busy:
-            raise PlanError(f"{path} is already being rewritten by a pending plan")
-        if path in seen:
-            raise PlanError(f"{path} is named twice")
-        seen.add(path)
+        _check_free(path, busy, seen)
+
+
+def _check_deletes(keys: tuple[str, ...], live: frozenset[str], busy: frozenset[str], seen: set[str]) -> None:
+    for key in keys:
+        if key not in live:
+            raise PlanError(f"{key} is not a live delete file")
+        _check_free(key, busy, seen)
+
+
+def _check_free(key: str, busy: frozenset[str], seen: set[str]) -> None:
+    if key in busy:
+        raise PlanError(f"{key} is already being rewritten by a pending plan")
+    if key in seen:
+        raise PlanError(f"{key} is named twice")
+    seen.add(key)

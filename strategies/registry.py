@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from strategies.amoro import Amoro
 from strategies.iceberg import ExpireSnapshots, RewriteDataFiles, RewriteManifests, RewritePositionDeleteFiles
 from strategies.never import Never
 from strategies.strategy import Planner
@@ -10,6 +11,7 @@ from strategies.triggers import AfterCommits, Every, FileCount, Trigger
 ENTRY_POINT_GROUP = "compactbench.strategies"
 
 PLANNERS: dict[str, Callable[..., Planner]] = {
+    "amoro": Amoro,
     "iceberg.expire_snapshots": ExpireSnapshots,
     "iceberg.rewrite_data_files": RewriteDataFiles,
     "iceberg.rewrite_manifests": RewriteManifests,

@@ -56,6 +56,16 @@ class DeltaFile:
     referenced_data_file: str | None = None
 
 
+def key_of(file: DataFile | DeltaFile) -> str:
+    """What tells a live file from all others: its path, and for a deletion vector also whose it is.
+
+    The vectors one task wrote share a Puffin file, each a blob of it for one data file.
+    """
+    if isinstance(file, DeltaFile) and file.kind is DeltaKind.DELETION_VECTOR:
+        return f"{file.path}#{file.referenced_data_file}"
+    return file.path
+
+
 @dataclass(frozen=True, slots=True)
 class PartitionStats:
     """Sums over one partition, kept incrementally."""
@@ -79,7 +89,10 @@ class CommitSeen:
 
 @dataclass(frozen=True, slots=True)
 class CompactionSeen:
-    """A finished compaction, as the history keeps it. `status` is ok, noop, vetoed or failed."""
+    """A finished compaction, as the history keeps it. `status` is ok, noop, vetoed or failed.
+
+    `kind` is the plan's own. `scheduled_at_s` is when it was decided, `at_s` when it ended.
+    """
 
     at_s: float
     status: str
@@ -90,11 +103,16 @@ class CompactionSeen:
     written_bytes: int
     wall_s: float
     cpu_s: float
+    kind: str = ""
+    scheduled_at_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PendingPlan:
-    """A compaction scheduled and not yet complete; its input files must not be planned again."""
+    """A compaction scheduled and not yet complete; its input files must not be planned again.
+
+    `paths` are the keys (`key_of`) of every file it names: rewritten, converted, or dropped deletes.
+    """
 
     scheduled_at_s: float
     due_at_s: float

@@ -166,7 +166,7 @@ class IcebergEngine:
         committed = observed.change.metadata_files_count > 0
         status = "failed" if error_text else "ok" if committed else "noop"
         if ticket.plan.reason is not Reason.MAINTENANCE:
-            seen = compaction_seen(at_s, status, ticket.plan.reason, observed.change, cost)
+            seen = compaction_seen(at_s, status, ticket.plan, ticket.scheduled_at_s, observed.change, cost)
             self._ledger.saw_compaction(seen)
         return Outcome(status, cost, observed, error_text, answer)
 

@@ -13,8 +13,8 @@ from pyiceberg.table.snapshots import Snapshot
 
 from bench.engines.base import Change
 from bench.engines.iceberg_manifests import LiveFile, files_of
-from bench.engines.ledger import Ledger, key_of
-from strategies.state import MIB, TableState
+from bench.engines.ledger import Ledger
+from strategies.state import MIB, TableState, key_of
 
 TARGET_FILE_SIZE = "write.target-file-size-bytes"
 DEFAULT_TARGET_BYTES = 512 * MIB  # WRITE_TARGET_FILE_SIZE_BYTES_DEFAULT of Iceberg's TableProperties
@@ -22,7 +22,7 @@ DEFAULT_TARGET_BYTES = 512 * MIB  # WRITE_TARGET_FILE_SIZE_BYTES_DEFAULT of Iceb
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The live files by `ledger.key_of`, and what the snapshots since the reading before did."""
+    """The live files by `key_of`, and what the snapshots since the reading before did."""
 
     live: dict[str, LiveFile]
     change: Change

@@ -12,23 +12,13 @@ from strategies.state import (
     CompactionSeen,
     DataFile,
     DeltaFile,
-    DeltaKind,
     PartitionStats,
     PendingPlan,
     TableState,
+    key_of,
 )
 
 HISTORY_LIMIT = 1000  # commits and compactions a planner can look back on
-
-
-def key_of(file: DataFile | DeltaFile) -> str:
-    """What tells a live file from all others: its path, and for a deletion vector also whose it is.
-
-    The vectors one task wrote share a Puffin file, each a blob of it for one data file.
-    """
-    if isinstance(file, DeltaFile) and file.kind is DeltaKind.DELETION_VECTOR:
-        return f"{file.path}#{file.referenced_data_file}"
-    return file.path
 
 
 class Ledger:
@@ -123,21 +113,25 @@ class Ledger:
             del self._partitions[file.partition]
 
 
-def compaction_seen(at_s: float, status: str, reason: str, change: Change, cost: Cost) -> CompactionSeen:
-    """A compaction that ended as the history keeps it."""
+def compaction_seen(
+    at_s: float, status: str, plan: Plan, scheduled_at_s: float, change: Change, cost: Cost
+) -> CompactionSeen:
+    """A compaction that ended as the history keeps it; `scheduled_at_s` is its ticket's."""
     return CompactionSeen(
-        at_s, status, reason,
+        at_s, status, plan.reason,
         files_in_count=change.files_removed_count,
         files_out_count=change.files_added_count,
         read_bytes=change.removed_bytes,
         written_bytes=change.added_bytes,
         wall_s=cost.wall_s,
         cpu_s=cost.cpu_s,
+        kind=plan.kind,
+        scheduled_at_s=scheduled_at_s,
     )  # fmt: skip
 
 
 def pending_plan(plan: Plan, at_s: float, due_at_s: float) -> PendingPlan:
     """A plan scheduled and not yet complete, with the files its explicit rewrites name."""
     rewrites = (action for action in plan.actions if isinstance(action, Rewrite))
-    paths = frozenset(path for rewrite in rewrites for group in rewrite.groups for path in group.paths)
-    return PendingPlan(at_s, due_at_s, plan.reason, paths)
+    keys = frozenset(key for rewrite in rewrites for key in rewrite.keys)
+    return PendingPlan(at_s, due_at_s, plan.reason, keys)

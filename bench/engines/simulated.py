@@ -155,7 +155,8 @@ class SimulatedEngine:
         committed = change.metadata_files_count > 0
         status = "failed" if error_text else "ok" if committed else "noop"
         if ticket.plan.reason is not Reason.MAINTENANCE:
-            self._ledger.saw_compaction(compaction_seen(at_s, status, ticket.plan.reason, change, cost))
+            seen = compaction_seen(at_s, status, ticket.plan, ticket.scheduled_at_s, change, cost)
+            self._ledger.saw_compaction(seen)
         return Outcome(status, cost, self._observe(change), error_text)
 
     def _act(

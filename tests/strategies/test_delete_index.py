@@ -39,6 +39,18 @@ def test_deletes_stay_in_their_partition_and_spec(kind):
     assert count(deltas, file(spec_id=2)) == 0
 
 
+@pytest.mark.parametrize(
+    "delta",
+    [
+        delete(EQUALITY, 1), delete(EQUALITY, 1, partition=""), delete(POSITION, 1),
+        delete(POSITION, 1, names="f"), delete(VECTOR, 1, names="f"),
+    ],
+)  # fmt: skip
+def test_an_index_is_empty_without_any_delete_file(delta):
+    assert index_deletes([]).is_empty
+    assert not index_deletes([delta]).is_empty
+
+
 def test_equality_deletes_without_partition_apply_everywhere():
     deltas = [delete(EQUALITY, 9, partition="", spec_id=0)]
     assert [count(deltas, file(p, spec_id=s)) for p, s in (("p=a", 1), ("p=b", 2), ("", 0))] == [1, 1, 1]

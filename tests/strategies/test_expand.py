@@ -154,6 +154,15 @@ def test_expand_takes_an_explicit_rewrite_as_it_is():
     assert (group.expected_output_files, expansion.planned_groups_count) == (1, 1)
 
 
+def test_expand_leaves_conversions_out_of_its_figures():
+    table = state(60, 70, 80)
+    groups = (FileGroup(("2",), "", ("1",)), FileGroup((), "", ("0",)))
+    expansion = expand(Rewrite(groups, 100 * MIB), table)
+    assert sizes(expansion) == [[80]]
+    figures = (expansion.files_in_count, expansion.files_out_count, expansion.read_bytes)
+    assert (*figures, expansion.planned_groups_count) == (1, 1, 80 * MIB, 1)
+
+
 LOG = DeltaFile("l", DeltaKind.LOG, 1, 1)
 NAMELESS = DeltaFile("v", VECTOR, 1, 1)
 
@@ -187,6 +196,7 @@ def test_expand_takes_the_main_branch():
         (native(min_input_flies=5), "options min-input-flies are not of rewrite_data_files"),
         (native(min_file_size_bytes=TARGET), f"min-file-size-bytes={TARGET} must be below target-file-size"),
         (Rewrite((FileGroup(("gone",)),), TARGET), "gone is not a live data file"),
+        (Rewrite((FileGroup((), "", ("gone",)),), TARGET), "gone is not a live data file"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -1,7 +1,9 @@
+import sys
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.packing import pack
+from strategies.packing import first_fit, pack
 
 WEIGHTS = st.lists(st.integers(0, 12), max_size=30)
 LOOKBACKS = st.integers(1, 12)
@@ -57,3 +59,16 @@ def test_pack_keeps_every_item_once_and_within_the_limits(weights, lookback, lar
 @given(WEIGHTS)
 def test_pack_at_lookback_1_keeps_the_order_of_the_items(weights):
     assert [item for bin_ in packed(weights, 10, 1) for item in bin_] == weights
+
+
+@given(st.lists(st.integers(0, 12), max_size=80))
+def test_first_fit_is_pack_without_a_bin_ever_closed(weights):
+    items = list(enumerate(weights))
+    bins = first_fit(items, lambda item: item[1], 10)
+    assert bins == list(pack(items, lambda item: item[1], 10, sys.maxsize))
+
+
+def test_first_fit_copes_with_as_many_bins_as_items():
+    # 50,000 bins; a second where a look at each open bin would take many minutes.
+    bins = first_fit([6] * 50_000, lambda weight: weight, 10)
+    assert len(bins) == 50_000

@@ -13,24 +13,36 @@ from strategies.plan import (
     Rewrite,
     capabilities_of,
     check_plan,
+    describe_action,
 )
-from strategies.state import DataFile, PartitionStats, PendingPlan, TableState
+from strategies.state import DataFile, DeltaFile, DeltaKind, PartitionStats, PendingPlan, TableState
 
 STATE = TableState(
     observed_at_s=60.0,
     target_file_size_bytes=100,
     data_files=(DataFile("a", 1, 1, "p=1"), DataFile("b", 1, 1, "p=1"), DataFile("c", 1, 1, "p=2")),
     partitions={"p=1": PartitionStats(2, 2, 2), "p=2": PartitionStats(1, 1, 1)},
-    pending=(PendingPlan(0.0, 120.0, "scheduled", frozenset({"c"})),),
+    delta_files=(
+        DeltaFile("d", DeltaKind.EQUALITY, 1, 1),
+        DeltaFile("e", DeltaKind.POSITION, 1, 1),
+        DeltaFile("v", DeltaKind.DELETION_VECTOR, 1, 1, referenced_data_file="a"),
+    ),
+    pending=(PendingPlan(0.0, 120.0, "scheduled", frozenset({"c", "e"})),),
 )
 
 
-def rewrite(*groups, target=100):
-    return Plan((Rewrite(groups, target),), Reason.SMALL_FILES)
+def rewrite(*groups, target=100, removed=()):
+    return Plan((Rewrite(groups, target, removed),), Reason.SMALL_FILES)
+
+
+def converting(*paths, rewritten=(), partition="p=1"):
+    return FileGroup(rewritten, partition, paths)
 
 
 def test_check_plan_accepts_what_keeps_the_contract():
     check_plan(STATE, rewrite(FileGroup(("b", "a"), "p=1")))
+    check_plan(STATE, rewrite(converting("b", rewritten=("a",)), removed=("v#a", "d")))
+    check_plan(STATE, rewrite(converting("b"), FileGroup(("a",), "p=1")))
     check_plan(STATE, Plan((Compact(), Compact(("p=2",))), Reason.SIZE))
     check_plan(STATE, Plan((Native(Capability.REWRITE_MANIFESTS),), Reason.SCHEDULED))
 
@@ -49,6 +61,19 @@ def test_check_plan_accepts_what_keeps_the_contract():
         (rewrite(FileGroup(("a",), "p=1"), FileGroup(("a",), "p=1")), "a is named twice"),
         (rewrite(FileGroup(("a",), "p=1"), target=0), "target_file_size_bytes=0 must be > 0"),
         (rewrite(), "needs at least one group"),
+        (rewrite(converting("z")), "z is not a live data file"),
+        (rewrite(converting("d")), "d is not a live data file"),
+        (rewrite(converting("a", partition="p=2")), "a is in partition 'p=1', not 'p=2'"),
+        (rewrite(converting("c", partition="p=2")), "c is already being rewritten"),
+        (rewrite(converting("a", "a")), "a is named twice"),
+        (rewrite(converting("a", rewritten=("a",))), "a is named twice"),
+        (rewrite(converting("a"), FileGroup(("a",), "p=1")), "a is named twice"),
+        (rewrite(converting("a"), removed=("z",)), "z is not a live delete file"),
+        (rewrite(converting("a"), removed=("b",)), "b is not a live delete file"),
+        (rewrite(converting("a"), removed=("v",)), "v is not a live delete file"),
+        (rewrite(converting("a"), removed=("e",)), "e is already being rewritten"),
+        (rewrite(converting("a"), removed=("d", "d")), "d is named twice"),
+        (rewrite(removed=("d",)), "needs at least one group"),
     ],
 )
 def test_check_plan_refuses_what_breaks_the_contract(plan, text):
@@ -72,6 +97,45 @@ def test_capabilities_of_a_plan_are_those_of_its_actions():
     actions = (Compact(), Rewrite((), 1), Native(Capability.EXPIRE_SNAPSHOTS))
     expected = {Capability.COMPACT, Capability.REWRITE, Capability.EXPIRE_SNAPSHOTS}
     assert capabilities_of(Plan(actions, Reason.OTHER)) == expected
+
+
+@pytest.mark.parametrize(
+    ("action", "needs"),
+    [
+        (Rewrite((FileGroup(("a",)),), 1), {Capability.REWRITE}),
+        (
+            Rewrite((FileGroup(("a",)), FileGroup((), "", ("b",))), 1),
+            {Capability.REWRITE, Capability.CONVERT},
+        ),
+        (Rewrite((FileGroup(("a",)),), 1, ("d",)), {Capability.REWRITE, Capability.CONVERT}),
+    ],
+)
+def test_converting_and_dropping_deletes_is_a_capability_of_its_own(action, needs):
+    assert capabilities_of(Plan((action,), Reason.OTHER)) == needs
+
+
+@pytest.mark.parametrize(
+    ("action", "text"),
+    [
+        (Rewrite((FileGroup(("a", "b")), FileGroup(("c",))), 1), "rewrite(3 files in 2 groups)"),
+        (
+            Rewrite((FileGroup(("a",), "", ("b", "c")),), 1),
+            "rewrite(1 files in 1 groups, deletes of 2 files converted)",
+        ),
+        (
+            Rewrite((FileGroup((), "", ("b",)),), 1, ("d", "e")),
+            "rewrite(0 files in 1 groups, deletes of 1 files converted, 2 delete files dropped)",
+        ),
+        (Rewrite((FileGroup(("a",)),), 1, ("d",)), "rewrite(1 files in 1 groups, 1 delete files dropped)"),
+    ],
+)
+def test_an_explicit_action_is_told_in_words(action, text):
+    assert describe_action(action) == text
+
+
+def test_the_keys_of_a_rewrite_are_all_files_it_names():
+    action = Rewrite((FileGroup(("a",), "", ("b",)), FileGroup(("c",))), 1, ("d",))
+    assert list(action.keys) == ["a", "b", "c", "d"]
 
 
 def test_a_row_filter_and_a_branch_are_capabilities_of_their_own():

@@ -19,9 +19,9 @@ from bench.engines.base import (
     Ticket,
     TicketId,
 )
-from bench.engines.ledger import Ledger
+from bench.engines.ledger import Ledger, compaction_seen
 from strategies.plan import Capability, Compact, Native, Plan, Reason
-from strategies.state import MIB, CommitSeen, CompactionSeen, DataFile, PendingPlan, TableState
+from strategies.state import MIB, CommitSeen, DataFile, PendingPlan, TableState
 
 TARGET_BYTES = 8 * MIB
 MAINTENANCE = {Capability.EXPIRE_SNAPSHOTS, Capability.REWRITE_MANIFESTS}
@@ -106,11 +106,8 @@ class FakeEngine:
         error = f"made to be {status}" if status in ("failed", "vetoed") else None
         cost = Cost(self.costs.compaction_s, 2 * self.costs.compaction_s)
         self.ledger.saw_compaction(
-            CompactionSeen(
-                at_s, status, ticket.plan.reason, change.files_removed_count, change.files_added_count,
-                change.removed_bytes, change.added_bytes, cost.wall_s, cost.cpu_s,
-            )
-        )  # fmt: skip
+            compaction_seen(at_s, status, ticket.plan, ticket.scheduled_at_s, change, cost)
+        )
         return Outcome(status, cost, self._observe(change), error)
 
     def query(self, probe) -> QueryOutcome:

@@ -4,8 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.engines.ledger import HISTORY_LIMIT, Ledger, key_of
-from strategies.state import CommitSeen, CompactionSeen, DataFile, DeltaFile, DeltaKind, PartitionStats
+from bench.engines.base import Change, Cost
+from bench.engines.ledger import HISTORY_LIMIT, Ledger, compaction_seen, pending_plan
+from strategies.plan import FileGroup, Plan, Reason, Rewrite
+from strategies.state import (
+    CommitSeen,
+    CompactionSeen,
+    DataFile,
+    DeltaFile,
+    DeltaKind,
+    PartitionStats,
+    key_of,
+)
 
 PATHS = st.sampled_from([f"file-{number}" for number in range(12)])
 PARTITIONS = st.sampled_from(["", "city=Oslo", "city=Rome"])
@@ -105,6 +115,19 @@ def test_histories_are_bounded_and_the_total_is_not():
     assert (len(state.commits), len(state.compactions)) == (HISTORY_LIMIT, HISTORY_LIMIT)
     assert (state.commits[0].at_s, state.compactions[0].at_s) == (3.0, 3.0)  # the oldest three are gone
     assert state.commits_total_count == HISTORY_LIMIT + 3
+
+
+def test_the_history_keeps_kind_and_time_of_the_decision():
+    plan = Plan((), Reason.SMALL_FILES, kind="minor")
+    seen = compaction_seen(
+        90.0, "ok", plan, 60.0, Change(1, 2, 3, added_bytes=4, removed_bytes=5), Cost(6.0, 7.0)
+    )
+    assert seen == CompactionSeen(90.0, "ok", "small_files", 3, 2, 5, 4, 6.0, 7.0, "minor", 60.0)
+
+
+def test_a_pending_plan_holds_every_file_it_names():
+    action = Rewrite((FileGroup(("a",), "", ("b",)),), 1, ("d",))
+    assert pending_plan(Plan((action,), Reason.OTHER), 0.0, 60.0).paths == {"a", "b", "d"}
 
 
 def test_a_state_is_a_view_nobody_can_change():

@@ -1,0 +1,116 @@
+"""Tables for the Amoro planner in round numbers: target 128 bytes, fragments to 16, undersized to 96.
+
+These are Amoro's defaults with a byte for each MiB, and a file's opening costs 4.
+"""
+
+from collections.abc import Mapping
+from itertools import count
+from typing import Any
+
+from strategies.amoro import Amoro
+from strategies.amoro_options import Settings, read_settings
+from strategies.options import OptionValue
+from strategies.plan import Plan, Rewrite
+from strategies.state import CompactionSeen, DataFile, DeltaFile, DeltaKind, TableState
+
+NOW_S = 7200.0
+_SMALL: Mapping[str, OptionValue] = {
+    "self-optimizing.target-size": 128,
+    "self-optimizing.max-task-size-bytes": 128,
+    "self-optimizing.minor.trigger.interval": -1,  # a new table's minor clock is due at once
+    "read.split.open-file-cost": 4,
+}
+_NUMBERS = count()
+
+
+def options(given: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
+    """Options in bytes; `given` win, without Amoro's prefix."""
+    own = {key if key.startswith("read.") else f"self-optimizing.{key}": given[key] for key in given}
+    return {**_SMALL, **own}
+
+
+def settings(**given: OptionValue) -> Settings:
+    """Settings by their keys, `_` for `-` and `__` for a dot."""
+    return read_settings(options({_key(name): value for name, value in given.items()}))
+
+
+def amoro(threads: int = 1, budget: int = 512, partitions: int = 100, **given: OptionValue) -> Amoro:
+    """A planner; options as for `settings`."""
+    own = options({_key(name): value for name, value in given.items()})
+    return Amoro(own, threads, budget, partitions)
+
+
+def _key(name: str) -> str:
+    return name.replace("__", ".").replace("_", "-")
+
+
+def data(path: str, size: int, partition: str = "", rows: int = 100, at: int = 1, spec: int = 0) -> DataFile:
+    """A data file of sequence number `at`."""
+    return DataFile(path, size, rows, partition, at, spec)
+
+
+def files(*sizes: int, partition: str = "", prefix: str = "f") -> list[DataFile]:
+    """Data files f00, f01, ... of these sizes."""
+    return [data(f"{partition}{prefix}{n:02}", size, partition) for n, size in enumerate(sizes)]
+
+
+def equality(path: str, partition: str = "", rows: int = 5, at: int = 2, size: int = 3) -> DeltaFile:
+    """An equality delete file; without a partition it applies to all of them."""
+    return DeltaFile(path, DeltaKind.EQUALITY, size, rows, partition, at)
+
+
+def position(
+    path: str, of: str | None = None, partition: str = "", rows: int = 5, at: int = 2, size: int = 3
+) -> DeltaFile:
+    """A position delete file, of one data file or of its whole partition."""
+    return DeltaFile(path, DeltaKind.POSITION, size, rows, partition, at, 0, of)
+
+
+def table(*found: Any, at_s: float = NOW_S, ran: tuple[CompactionSeen, ...] = (), **more: Any) -> TableState:
+    """A state of data and delete files, lists of them flattened."""
+    flat = [file for item in found for file in (item if isinstance(item, list) else [item])]
+    return TableState(
+        at_s, 128,
+        data_files=tuple(f for f in flat if isinstance(f, DataFile)),
+        delta_files=tuple(f for f in flat if isinstance(f, DeltaFile)),
+        compactions=ran,
+        **more,
+    )  # fmt: skip
+
+
+def ran(kind: str, at_s: float, status: str = "ok", ended_s: float | None = None) -> CompactionSeen:
+    """A process planned at `at_s`."""
+    ended = at_s if ended_s is None else ended_s
+    return CompactionSeen(ended, status, "other", 2, 1, 2, 2, 1.0, 1.0, kind, at_s)
+
+
+def tasks(plan: Plan | None) -> list[tuple[list[str], list[str]]] | None:
+    """The plan's tasks: files rewritten, files converted."""
+    if plan is None:
+        return None
+    return [(list(group.paths), list(group.convert_paths)) for group in rewrite_of(plan).groups]
+
+
+def rewrite_of(plan: Plan) -> Rewrite:
+    """The plan's one action."""
+    (action,) = plan.actions
+    assert isinstance(action, Rewrite)
+    return action
+
+
+def applied(state: TableState, plan: Plan, target: int = 128, at_s: float | None = None) -> TableState:
+    """The table of a plan without deletes carried out: each task into full targets and a rest.
+
+    Below the target a task writes one file whatever the estimate (reference 2.8).
+    """
+    gone = {path for group in rewrite_of(plan).groups for path in group.paths}
+    sizes = {file.path: file.size_bytes for file in state.data_files}
+    made = []
+    for group in rewrite_of(plan).groups:
+        whole, rest = divmod(sum(sizes[path] for path in group.paths), target)
+        for size in [target] * whole + [rest] * (rest > 0):
+            made.append(data(f"{group.partition}made{next(_NUMBERS):06}", size, group.partition))
+    kept = [file for file in state.data_files if file.path not in gone]
+    now_s = state.observed_at_s if at_s is None else at_s
+    seen = (*state.compactions, ran(plan.kind, state.observed_at_s))
+    return table(kept, made, at_s=now_s, ran=seen)
