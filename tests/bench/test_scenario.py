@@ -76,6 +76,14 @@ def test_a_delay_needs_delayed_commits(tmp_path):
     assert scenario.needs() == {"never": {Capability.DELAYED_COMMIT}}
 
 
+def test_a_planner_that_names_its_files_may_be_delayed(tmp_path):
+    rule = {"trigger": {"type": "every", "interval": "5min"}, "planner": {"type": "amoro"}}
+    strategies = [{"label": "amoro", "rules": [rule]}]
+    scenario = load(tmp_path, strategies=strategies, compaction_delay="30s")
+    expected = {Capability.REWRITE, Capability.CONVERT, Capability.DELAYED_COMMIT}
+    assert scenario.needs() == {"amoro": expected}
+
+
 def test_standard_probes_come_first_and_min_order_is_primary(tmp_path):
     scenario = load(tmp_path, probes=[{"name": "own", "sql": "select 1 from orders;"}])
     assert [p.name for p in scenario.probes] == ["min_order", "key_lookup", "range", "aggregate", "own"]

@@ -13,17 +13,11 @@ def test_defaults_are_amoros():
     assert found == Settings()
     sizes = (found.target_bytes, found.task_bytes, found.fragment_bytes, found.min_target_bytes)
     assert sizes == (134217728, 134217728, 16 * MIB, 96 * MIB)
-    assert (found.minor_files_count, found.minor_interval_ms, found.min_plan_interval_ms) == (
-        12,
-        3600000,
-        60000,
-    )
-    assert (found.duplicate_ratio, found.full_interval_ms, found.full_rewrites_all) == (0.1, -1, True)
-    assert (found.fallback_interval_ms, found.mse_tolerance_bytes, found.open_file_cost_bytes) == (
-        -1,
-        0,
-        4194304,
-    )
+    assert (found.minor_files_count, found.duplicate_ratio, found.full_rewrites_all) == (12, 0.1, True)
+    times_ms = (found.minor_interval_ms, found.full_interval_ms, found.min_plan_interval_ms)
+    assert times_ms == (3_600_000, -1, 60_000)
+    assert (found.fallback_interval_ms, found.mse_tolerance_bytes) == (-1, 0)
+    assert found.open_file_cost_bytes == 4_194_304
     assert found.is_enabled
 
 

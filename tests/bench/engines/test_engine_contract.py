@@ -1,5 +1,7 @@
 """What every engine must do alike. A gap of one engine is marked, never skipped."""
 
+from dataclasses import replace
+
 import pytest
 from engine_factories import never
 from engine_streams import (
@@ -220,6 +222,14 @@ def test_a_conflicting_rewrite_fails_and_loses_nothing(engine, stream, tmp_path)
     assert engine.state(180.0).pending == ()
     assert [c.status for c in engine.state(180.0).compactions] == ["ok", "failed"]
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
+
+
+def test_the_history_tells_what_was_decided_and_when(engine, stream):
+    commit_all(engine, stream[:3])
+    decided = replace(rewrite(files(engine)[:2]), kind="minor")
+    engine.complete(engine.schedule(decided, 120.0, 180.0), 180.0)
+    (seen,) = engine.state(180.0).compactions
+    assert (seen.kind, seen.scheduled_at_s, seen.at_s) == ("minor", 120.0, 180.0)
 
 
 def test_a_rewrite_of_a_file_that_is_gone_fails_when_completed(engine, stream):
