@@ -51,12 +51,14 @@ def choose(
 ) -> tuple[PartitionPlan, ...]:
     """The most expensive partitions up to the first that exceeds the budget, that one included.
 
+    Of equally expensive ones the first in the order given.
+
     As long as none of them yields a task one more is taken (upstream #3546). Those without a task are in
     the answer too: they count for the kind of the plan.
     """
     chosen: list[PartitionPlan] = []
     spent_bytes = 0
-    for candidate in sorted(candidates, key=lambda c: (-c.cost_bytes, c.partition.name)):
+    for candidate in sorted(candidates, key=lambda c: -c.cost_bytes):
         if spent_bytes > budget_bytes and any(plan.tasks for plan in chosen):
             break
         chosen.append(split(candidate, index, settings))
@@ -102,8 +104,8 @@ def _packed(items: Iterable[_Item], settings: Settings) -> list[list[_Item]]:
 
 
 def _is_enough(items: Sequence[_Item]) -> bool:
-    """Not a single file to rewrite as it is (`IcebergPartitionPlan.enoughInputFiles`)."""
-    return len(items) > 1 or not items[0].is_rewritten or items[0].scanned.has_deletes
+    """Not a single file without deletes (`enoughInputFiles`); one to convert has some."""
+    return len(items) > 1 or items[0].scanned.has_deletes
 
 
 def _group(items: Sequence[_Item], partition: str) -> FileGroup:

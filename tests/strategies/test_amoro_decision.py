@@ -109,6 +109,13 @@ def test_the_smallest_two_are_misjudged_at_targets_of_two_gibibytes_and_more():
     assert verdict(files(4096 * MIB, 4096 * MIB), **options) == (Kind.MAJOR, Condition.ENOUGH_CONTENT)
 
 
+@pytest.mark.parametrize(("target", "fires"), [(2**32 - 3, False), (2**32 - 2, True)])
+def test_files_above_the_largest_int_are_taken_for_it(target, fires):
+    # By hand: two files of 2.5 GiB leave min1 = min2 = 2^31 - 1, whose sum is 2^32 - 2.
+    options = {"target_size": target, "max_task_size_bytes": target}
+    assert (verdict(files(2560 * MIB, 2560 * MIB), **options) is not None) is fires
+
+
 def test_a_segment_with_many_deleted_rows_is_major():
     assert verdict(data("u", 50), position("d", "u", rows=11)) == (Kind.MAJOR, Condition.SEGMENT)
     assert verdict(data("t", 97), position("d", "t", rows=11)) == (Kind.MAJOR, Condition.SEGMENT)
@@ -232,6 +239,12 @@ def test_a_partition_of_nearly_large_files_waits_for_the_fallback(tolerance, pas
     # By hand: 10 and 20 are short of 96 by 86 and 76: (7396 + 5776) / 2 = 6586; 81^2 = 6561, 82^2 = 6724.
     options = {"evaluation__file_size__mse_tolerance": tolerance, "minor__trigger__file_count": 1, **FALLBACK}
     assert (verdict(files(10, 20), **options) is not None) is passes
+
+
+def test_one_small_file_waits_for_the_fallback_however_small_it_is():
+    options = {"evaluation__file_size__mse_tolerance": 1, "minor__trigger__file_count": 1, **FALLBACK}
+    assert verdict(files(1), **options) is None
+    assert verdict(files(1, 1), **options) == MINOR_BY_COUNT
 
 
 @pytest.mark.parametrize(("tolerance", "passes"), [(86, True), (87, False)])

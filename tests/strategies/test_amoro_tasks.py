@@ -98,6 +98,13 @@ def test_deletes_of_target_files_are_converted_beside_the_rewrites():
     assert planned(found, **ALWAYS) == [(["f"], ["a"])]
 
 
+def test_rewrites_are_packed_before_conversions():
+    # By hand: 30 + 31, then 97 does not fit; the other way round 97 + 30 would.
+    segments = [data("r1", 30), data("r2", 31), position("d1", "r1", rows=11), position("d2", "r2", rows=11)]
+    found = [data("a", 97), position("d", "a", rows=1), *segments]
+    assert planned(found) == [(["r1", "r2"], []), ([], ["a"])]
+
+
 def test_a_conversion_alone_is_a_task():
     found = [data("t", 97), equality("e"), equality("e2")]
     assert planned(found, minor__trigger__interval="1h") == [([], ["t"])]

@@ -1,6 +1,6 @@
 import sys
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from strategies.packing import first_fit, pack
@@ -62,6 +62,7 @@ def test_pack_at_lookback_1_keeps_the_order_of_the_items(weights):
 
 
 @given(st.lists(st.integers(0, 12), max_size=80))
+@example([0, 10])
 def test_first_fit_is_pack_without_a_bin_ever_closed(weights):
     items = list(enumerate(weights))
     bins = first_fit(items, lambda item: item[1], 10)
