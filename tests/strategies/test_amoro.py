@@ -91,12 +91,13 @@ def test_a_failed_minor_run_costs_a_whole_interval_and_a_major_one_none():
 
 
 def test_a_table_of_large_files_waits_for_the_fallback_interval():
-    # 2.2 metaNecessary: FULL is due, but no delete file and a mean above the minimum.
-    options = {"evaluation__fallback_interval": "1h", "full__trigger__interval": "1min"}
-    found = [data("a", 100), data("b", 28), data("c", 200)]
-    assert amoro(**options).decide(table(found, at_s=4000.0, ran=(ran("full", 401),))) is None
-    plan = amoro(**options).decide(table(found, at_s=4000.0, ran=(ran("full", 400),)))
+    # 2.2 metaNecessary: no delete file and a mean of 134 above the minimum, though two fragments are there.
+    planner = amoro(evaluation__fallback_interval="1h", minor__trigger__file_count=2)
+    found = [data("a", 1), data("b", 1), data("c", 400)]
+    assert planner.decide(table(found, at_s=4000.0, ran=(ran("full", 401),))) is None
+    plan = planner.decide(table(found, at_s=4000.0, ran=(ran("full", 400),)))
     assert tasks(plan) == [(["a", "b"], [])]
+    assert planner.decide(table(found[:2], at_s=4000.0, ran=(ran("full", 401),))) is not None
 
 
 def test_a_plan_tells_kind_reason_and_the_figures_of_each_partition():
