@@ -32,6 +32,12 @@ def table(folder):
     return make_table(folder, COMMITS)
 
 
+@pytest.fixture(scope="module")
+def standing_table(tmp_path_factory):
+    """The same, made once: for tests that change nothing and need no catalog."""
+    return make_table(tmp_path_factory.mktemp("standing"), COMMITS)
+
+
 def in_catalog(folder):
     pairs = (f"{key}={value}" for key, value in catalog_properties(folder).items())
     return ["--catalog", "lake", *(word for pair in pairs for word in ("--catalog-property", pair))]
@@ -132,11 +138,11 @@ def test_plan_gives_the_same_to_programs(told, table, folder):
     assert found["nothing_because"] is None
 
 
-def test_plan_lists_the_files_when_asked(told, printed, table):
-    paths = {file["file_path"] for file in table.inspect.files().to_pylist()}
-    effect = told(table.location(), *REWRITE, *FEW, "--files")["effect"]
+def test_plan_lists_the_files_when_asked(told, printed, standing_table):
+    paths = {file["file_path"] for file in standing_table.inspect.files().to_pylist()}
+    effect = told(standing_table.location(), *REWRITE, *FEW, "--files")["effect"]
     assert {file["path"] for group in effect["groups_in_order"] for file in group["files"]} == paths
-    text = printed(table.location(), *REWRITE, *FEW, "--files")
+    text = printed(standing_table.location(), *REWRITE, *FEW, "--files")
     assert all(path in text for path in paths)
 
 
@@ -152,11 +158,16 @@ def test_plan_cuts_long_lists_short(printed, told, folder, monkeypatch):
     assert sum(len(group["files"]) for group in effect["groups_in_order"]) == 44
 
 
-def test_plan_finds_a_table_by_folder_uri_and_metadata_file(told, table):
-    for place in (local_path(table), f"{local_path(table)}/", table.location(), table.metadata_location):
+def test_plan_finds_a_table_by_folder_uri_and_metadata_file(told, standing_table):
+    for place in (
+        local_path(standing_table),
+        f"{local_path(standing_table)}/",
+        standing_table.location(),
+        standing_table.metadata_location,
+    ):
         found = told(place, *REWRITE)
         assert found["table"]["data_files"] == 5
-        assert found["table"]["snapshot"] == table.current_snapshot().snapshot_id
+        assert found["table"]["snapshot"] == standing_table.current_snapshot().snapshot_id
 
 
 def test_plan_reads_an_older_state_by_its_metadata_file(told, table):
@@ -202,13 +213,13 @@ def test_plan_takes_the_youngest_of_one_version(told, table, tmp_path):
     assert told(local_path(table), *REWRITE)["table"]["data_files"] == 5
 
 
-def test_plan_tells_of_groups_a_limit_leaves(printed, told, table):
+def test_plan_tells_of_groups_a_limit_leaves(printed, told, standing_table):
     limit = [*FEW, "--option", "options.max-files-to-rewrite=3"]
-    text = printed(table.location(), *REWRITE, *limit)
+    text = printed(standing_table.location(), *REWRITE, *limit)
     assert (
         "in 1 groups into 1: the table goes from 5 data files to 3; a limit leaves 1 more groups, and" in text
     )
-    effect = told(table.location(), *REWRITE, *limit)["effect"]
+    effect = told(standing_table.location(), *REWRITE, *limit)["effect"]
     assert (effect["groups"], effect["planned_groups"]) == (1, 2)
 
 
@@ -348,26 +359,26 @@ class Fails:
     assert told.startswith("wrong:Fails(): failed: ZeroDivisionError: division by zero; correct the planner")
 
 
-def test_plan_says_that_never_does_nothing(printed, told, table):
-    text = printed(table.location(), "--strategy", "never")
+def test_plan_says_that_never_does_nothing(printed, told, standing_table):
+    text = printed(standing_table.location(), "--strategy", "never")
     assert "Nothing would change: never() would do nothing." in text
     assert "Cost" not in text
-    found = told(table.location(), "--strategy", "never")
+    found = told(standing_table.location(), "--strategy", "never")
     assert (found["plan"], found["effect"], found["cost"]) == (None, None, None)
 
 
-def test_plan_says_which_threshold_kept_the_files_out(printed, told, table):
-    text = printed(table.location(), *REWRITE, "--option", "options.target-file-size-bytes=128MiB")
+def test_plan_says_which_threshold_kept_the_files_out(printed, told, standing_table):
+    text = printed(standing_table.location(), *REWRITE, "--option", "options.target-file-size-bytes=128MiB")
     assert (
         "Nothing would change: 5 of 5 data files are below 96 MiB or above 230 MiB, at most 3 of them in one "
         "partition; a rewrite takes 5 of a partition (min-input-files), or 2 of more than 128 MiB together."
     ) in text
-    short = told(table.location(), *REWRITE)["shortfall"]
+    short = told(standing_table.location(), *REWRITE)["shortfall"]
     assert (short["candidates_together_count"], short["needed_count"]) == (3, 5)
 
 
-def test_plan_says_that_all_files_have_the_right_size(printed, table):
-    sizes = [file["file_size_in_bytes"] for file in table.inspect.files().to_pylist()]
+def test_plan_says_that_all_files_have_the_right_size(printed, standing_table):
+    sizes = [file["file_size_in_bytes"] for file in standing_table.inspect.files().to_pylist()]
     options = {"min": min(sizes) - 1, "target": max(sizes), "max": max(sizes) + 1}
     given = [
         f"--option=options.{name}-file-size-bytes={size}"
@@ -375,7 +386,7 @@ def test_plan_says_that_all_files_have_the_right_size(printed, table):
         if name != "target"
     ]
     text = printed(
-        table.location(), *REWRITE, *given, f"--option=options.target-file-size-bytes={max(sizes)}"
+        standing_table.location(), *REWRITE, *given, f"--option=options.target-file-size-bytes={max(sizes)}"
     )
     assert "Nothing would change: 0 of 5 data files are below" in text
     assert "in one partition" not in text
@@ -431,20 +442,20 @@ def test_plan_counts_files_of_older_partition_specs_as_together(told, folder):
     assert (short["candidates_count"], short["candidates_together_count"]) == (5, 5)
 
 
-def test_plan_narrows_to_the_files_a_filter_may_match(told, table):
-    found = told(table.location(), *REWRITE, *FEW, "--option", "where=CITY = 'Oslo'")
+def test_plan_narrows_to_the_files_a_filter_may_match(told, standing_table):
+    found = told(standing_table.location(), *REWRITE, *FEW, "--option", "where=CITY = 'Oslo'")
     assert found["plan"]["actions"][0].startswith("rewrite_data_files(strategy=binpack, where=CITY = 'Oslo'")
     assert [line["partition"] for line in found["effect"]["partitions"]] == ["city=Oslo"]
     assert (found["effect"]["files_in"], found["effect"]["files_after"]) == (3, 3)
-    one = told(table.location(), *REWRITE, *FEW, "--option", "where=id > 4")
+    one = told(standing_table.location(), *REWRITE, *FEW, "--option", "where=id > 4")
     assert (one["effect"]["groups"], one["shortfall"]["files_count"]) == (0, 1)
-    none = told(table.location(), *REWRITE, *FEW, "--option", "where=id > 400")
+    none = told(standing_table.location(), *REWRITE, *FEW, "--option", "where=id > 400")
     assert none["nothing_because"] == "no data file may hold rows of those the plan names"
 
 
 @pytest.mark.parametrize("where", ["length(city) > 2", "nowhere = 1", "id ="])
-def test_plan_refuses_a_filter_it_cannot_read(error, table, where):
-    told = error(table.location(), *REWRITE, "--option", f"where={where}")
+def test_plan_refuses_a_filter_it_cannot_read(error, standing_table, where):
+    told = error(standing_table.location(), *REWRITE, "--option", f"where={where}")
     assert told.startswith(f'where = "{where}": which files may hold such rows cannot be told: ')
     assert told.endswith("or leave it out")
 
@@ -462,14 +473,16 @@ def test_plan_looks_at_a_branch(told, error, table):
     assert error(place, *REWRITE, "--option", "branch=audit").endswith("give --branch audit")
 
 
-def test_plan_refuses_what_metadata_does_not_tell(error, table):
-    told = error(table.location(), "--strategy", "iceberg.rewrite_manifests")
+def test_plan_refuses_what_metadata_does_not_tell(error, standing_table):
+    told = error(standing_table.location(), "--strategy", "iceberg.rewrite_manifests")
     assert told.startswith("rewrite_manifests(use_caching=false): metadata does not tell what it would do: ")
     assert told.endswith("; try it on a copy of the table")
 
 
-def test_plan_counts_the_age_of_a_table_from_its_oldest_snapshot(told, table):
-    found = told(table.location(), "--strategy", "iceberg.expire_snapshots", "--option", "retain=365d")
+def test_plan_counts_the_age_of_a_table_from_its_oldest_snapshot(told, standing_table):
+    found = told(
+        standing_table.location(), "--strategy", "iceberg.expire_snapshots", "--option", "retain=365d"
+    )
     assert found["nothing_because"] == "iceberg.expire_snapshots(retain=365d) would do nothing"
 
 
@@ -499,8 +512,8 @@ def test_plan_counts_the_age_of_a_table_from_its_oldest_snapshot(told, table):
         ),
     ],
 )
-def test_plan_refuses_what_no_planner_takes(error, table, arguments, told):
-    assert told in error(table.location(), *arguments)
+def test_plan_refuses_what_no_planner_takes(error, standing_table, arguments, told):
+    assert told in error(standing_table.location(), *arguments)
 
 
 def test_plan_names_the_strategies_of_a_scenario(error, table, folder):
