@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from bench import plugins, scenario_file
+from bench.engines import capabilities
 from bench.engines.base import Probe as Probe  # a scenario's probes are what an engine runs
 from bench.errors import ScenarioError
 from bench.options import KeyPath, OptionError, bytes_text
@@ -15,7 +16,7 @@ from bench.scenario_checks import check_keys
 from bench.scenario_schema import Catalog, Maintenance, Prices, Resources, ScenarioKeys, Spark, parse
 from bench.scenario_strategies import StrategySpec, build_strategies, content_hash, strategy_table
 from strategies.plan import Capability
-from workloads.commit import Workload
+from workloads.commit import TargetSized, Workload
 from workloads.partitioning import Partitioning
 
 
@@ -139,7 +140,7 @@ def _touch(path: KeyPath, other: KeyPath) -> bool:
 
 def _scenario(file: Path, keys: ScenarioKeys) -> Scenario:
     check_keys(keys)
-    workload = plugins.build(plugins.WORKLOAD, keys.workload, ("workload",), file.parent)
+    workload = _workload(keys, file.parent)
     probes, specs = _probes(keys), build_strategies(keys, file.parent)
     resolved = _resolved(keys, workload, probes, specs)
     return Scenario(
@@ -158,13 +159,34 @@ def _scenario(file: Path, keys: ScenarioKeys) -> Scenario:
     )  # fmt: skip
 
 
+def _workload(keys: ScenarioKeys, folder: Path) -> Workload:
+    """The workload, its initial files sized for the table; refused where no engine can write it."""
+    workload = plugins.build(plugins.WORKLOAD, keys.workload, ("workload",), folder)
+    if workload.folds and not any(
+        Capability.UPSERT in able for able in capabilities.BY_FORMAT[keys.table.format]
+    ):
+        raise OptionError(
+            ("workload", "type"),
+            f"updates and deletes rows, which no engine of format {keys.table.format!r} can write yet; "
+            'use type = "append"',
+            keys.workload["type"],
+        )
+    if isinstance(workload, TargetSized):
+        return workload.sized_for(keys.table.target_file_size_bytes, keys.seed, _partitioning(keys))
+    return workload
+
+
+def _partitioning(keys: ScenarioKeys) -> Partitioning:
+    return Partitioning(keys.table.partitioning, keys.table.buckets or Partitioning().buckets)
+
+
 def _table(keys: ScenarioKeys) -> Table:
     table = keys.table
     return Table(
         format=table.format,
         format_version=table.format_version,
         target_file_size_bytes=table.target_file_size_bytes,
-        partitioning=Partitioning(table.partitioning, table.buckets or Partitioning().buckets),
+        partitioning=_partitioning(keys),
         properties=table.properties,
     )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from bench.engines.base import Engine
 from workloads.change_log import ChangeLog, ChangeLogError, LoggedCommit
 from workloads.content import content, differences
+from workloads.fold import Fold
 from workloads.orders import column_names
 
 SHOWN_DIFFERENCES = 5
@@ -32,12 +33,11 @@ class Truth:
 def check_content(engine: Engine, log: ChangeLog, commits: Sequence[LoggedCommit], folder: Path) -> Truth:
     """Dump the table below `folder`, compare it with `commits` of the log, drop the dump.
 
-    An append-only log folds to the union of its rows. The payload columns are compared, partition
-    columns that a format derived are not. Raises ChangeLogError when the log itself is not what it
-    was when it was written.
+    An append-only log folds to the union of its rows, one of changes to the last of each key. The
+    payload columns are compared, partition columns that a format derived are not. Raises
+    ChangeLogError when the log itself is not what it was when it was written.
     """
-    logged = [path for commit in commits for path in log.paths(commit)]
-    if content(logged, column_names).hash != sum(commit.content_hash for commit in commits):
+    if not log.is_unchanged(commits):
         raise ChangeLogError(
             f"{log.folder}: rows changed since they were written; delete it, it is made anew"
         )
@@ -45,13 +45,13 @@ def check_content(engine: Engine, log: ChangeLog, commits: Sequence[LoggedCommit
     shutil.rmtree(dump, ignore_errors=True)
     try:
         engine.dump(dump)
-        return compare_content(sorted(dump.glob("*.parquet")), logged)
+        return compare_content(sorted(dump.glob("*.parquet")), log.table_after(commits))
     finally:
         shutil.rmtree(dump, ignore_errors=True)
 
 
-def compare_content(found: Sequence[Path], expected: Sequence[Path]) -> Truth:
-    """Compare two sets of Parquet files as multisets of rows."""
+def compare_content(found: Sequence[Path], expected: Sequence[Path] | Fold) -> Truth:
+    """Compare Parquet files with others, or with the fold of others, as multisets of rows."""
     left, right = content(expected, column_names), content(found, column_names)
     truth = Truth(left.rows, right.rows, left.hash, right.hash)
     if truth.equal:

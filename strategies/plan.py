@@ -37,6 +37,7 @@ class Capability(StrEnum):
     EXPIRE_SNAPSHOTS = "expire_snapshots"
     ROW_FILTER = "row_filter"  # a command narrowed to files that may hold matching rows
     BRANCH = "branch"  # a command on another branch than main
+    UPSERT = "upsert"  # commits that update and delete rows; the workload needs it, no plan does
 
 
 # Arguments of native commands that ask for more than the command alone.

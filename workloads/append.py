@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from workloads import orders
 from workloads.arrival import Arrival, Constant
-from workloads.commit import CommitSpec, PartitionShape, expected_files
+from workloads.commit import CommitSpec
 from workloads.dates import DateWindow
 from workloads.partitioning import Partitioning, Shares
+from workloads.spread import data_shapes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -71,7 +72,7 @@ class Append:
         self, seed: int, index: int, at_s: float, first_row: int, rows: int, shares: Shares
     ) -> CommitSpec:
         writers = self.files_per_commit if index > 0 else self.initial_files
-        partitions = _partitions(seed, index, rows, writers, shares)
+        partitions = data_shapes(seed, index, rows, writers, shares)
         return CommitSpec(
             index=index,
             at_s=at_s,
@@ -86,33 +87,21 @@ class Append:
             expected_bytes=sum(partition.expected_bytes for partition in partitions),
         )
 
-    def rows(self, spark: SparkSession, seed: int, spec: CommitSpec, commit_interval_s: float) -> DataFrame:
+    @property
+    def folds(self) -> bool:
+        return False
+
+    def rows(
+        self,
+        spark: SparkSession,
+        seed: int,
+        spec: CommitSpec,
+        commit_interval_s: float,
+        earlier: DataFrame | None = None,
+    ) -> DataFrame:
         """The payload rows of one commit; see `orders.rows`."""
         dates = self._dates(spec.at_s, commit_interval_s)
         return orders.rows(spark, seed, orders.RowBlock(spec.first_row, spec.rows, spec.writers, dates))
 
     def _dates(self, at_s: float, interval_s: float) -> DateWindow:
         return DateWindow(at_s - interval_s, at_s, self.late_share, self.late_by_s)
-
-
-def _partitions(seed: int, index: int, rows: int, writers: int, shares: Shares) -> tuple[PartitionShape, ...]:
-    """The expected rows of each partition, rounded so that they sum to `rows`; none without rows.
-
-    The cumulative shares are rounded down after a shift drawn once per commit, so that over many
-    commits a partition gets its share also where it expects less than a row of each.
-    """
-    shift = random.Random(f"{seed}/partitions/{index}").random()  # noqa: S311 - reproducible, not secret
-    shapes = []
-    cumulative, before = 0.0, 0
-    for number, (partition, share) in enumerate(shares, start=1):
-        cumulative += share
-        until = rows if number == len(shares) else min(rows, math.floor(cumulative * rows + shift))
-        if until > before:
-            shapes.append(_partition_shape(partition, until - before, rows, writers))
-            before = until
-    return tuple(shapes)
-
-
-def _partition_shape(partition: str, rows: int, commit_rows: int, writers: int) -> PartitionShape:
-    files = expected_files(rows, commit_rows, writers)
-    return PartitionShape(partition, rows, files, orders.expected_bytes(rows, files))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from workloads import orders
 from workloads.commit import CommitSpec, Workload
 from workloads.content import content
+from workloads.fold import CHANGE_COLUMNS, STATE_COLUMNS, Fold, condense
 from workloads.partitioning import Partitioning
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1  # of manifest.json
 GENERATOR_VERSION = 1  # raised whenever the same workload and seed give other rows than before
 MANIFEST = "manifest.json"
+EARLIER_FILES_MAX = 64  # the most files of changes that are read again to write the next commit
 
 
 class ChangeLogError(ValueError):
@@ -41,7 +43,8 @@ class LoggedFile:
 class LoggedCommit:
     """One commit of the stream as it was written: a file per writer that had a row.
 
-    `content_hash` is the hash of `workloads.content` over the columns of `orders`.
+    `content_hash` is the hash of `workloads.content` over the columns of `orders`, or over
+    `CHANGE_COLUMNS` where its rows are changes.
     """
 
     index: int
@@ -55,11 +58,15 @@ class LoggedCommit:
 
 @dataclass(frozen=True, slots=True)
 class ChangeLog:
-    """A complete change log, its commits in order of their index."""
+    """A complete change log, its commits in order of their index.
+
+    With `folds` the rows of all commits but the initial load (index 0) are changes.
+    """
 
     folder: Path
     key: str
     commits: tuple[LoggedCommit, ...]
+    folds: bool = False
 
     @property
     def total_rows(self) -> int:
@@ -78,7 +85,28 @@ class ChangeLog:
 
     def paths(self, commit: LoggedCommit) -> tuple[Path, ...]:
         """The files of one commit, in order of their rows; none where it has no rows."""
-        return tuple(self.folder / _commit_folder(commit.index) / file.name for file in commit.files)
+        return _paths(self.folder, commit)
+
+    def holds_changes(self, commit: LoggedCommit) -> bool:
+        """Whether the rows of the commit are changes, and not plain orders."""
+        return self.folds and commit.index > 0
+
+    def table_after(self, commits: Sequence[LoggedCommit]) -> tuple[Path, ...] | Fold:
+        """What a table holds after the first so many commits: the rows of files, or their fold."""
+        changes, plain = (
+            tuple(p for commit in commits if self.holds_changes(commit) is kind for p in self.paths(commit))
+            for kind in (True, False)
+        )
+        return Fold(plain, changes) if self.folds else plain
+
+    def is_unchanged(self, commits: Sequence[LoggedCommit]) -> bool:
+        """Whether the rows of these commits are those that were written."""
+        for kind, columns in ((False, orders.column_names), (True, CHANGE_COLUMNS)):
+            alike = [commit for commit in commits if self.holds_changes(commit) is kind]
+            paths = [path for commit in alike for path in self.paths(commit)]
+            if content(paths, columns).hash != sum(commit.content_hash for commit in alike):
+                return False
+        return True
 
 
 def ensure_change_log(
@@ -105,13 +133,17 @@ def ensure_change_log(
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{key}-") as work:
             specs = tuple(workload.shape(seed, commits_count, commit_interval_s, Partitioning()))
-            spark = spark_factory()
+            spark, earlier = spark_factory(), _Earlier(Path(work) / "earlier")
             commits = []
             for spec in specs:
-                rows = workload.rows(spark, seed, spec, commit_interval_s)
-                commits.append(_write_commit(Path(work), spec, rows))
+                known = earlier.frame(spark) if workload.folds else None
+                rows = workload.rows(spark, seed, spec, commit_interval_s, known)
+                is_change = workload.folds and not spec.is_initial
+                commits.append(_write_commit(Path(work), spec, rows, is_change=is_change))
+                if is_change:
+                    earlier.add(_paths(Path(work) / "log", commits[-1]))
                 progress(len(commits), len(specs))
-            _write_manifest(Path(work), key, parameters, commits)
+            _write_manifest(Path(work), key, parameters, commits, folds=workload.folds)
             _publish(Path(work), folder)
     return open_change_log(folder)
 
@@ -127,7 +159,7 @@ def open_change_log(folder: Path) -> ChangeLog:
         if manifest["schema_version"] != SCHEMA_VERSION:
             raise ValueError(f"schema_version={manifest['schema_version']}, expected {SCHEMA_VERSION}")
         commits = tuple(_commit_of(record) for record in manifest["commits"])
-        log = ChangeLog(folder, str(manifest["key"]), commits)
+        log = ChangeLog(folder, str(manifest["key"]), commits, bool(manifest.get("folds", False)))
     except (OSError, KeyError, TypeError, ValueError) as cause:
         raise _damaged(file, f"cannot be understood ({cause!r})") from cause
     for commit in log.commits:
@@ -151,7 +183,32 @@ def _parameters(
     }
 
 
-def _write_commit(work: Path, spec: CommitSpec, rows: DataFrame) -> LoggedCommit:
+class _Earlier:
+    """The changes written so far, as the next commit needs them: in few files, however many commits."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._paths: tuple[Path, ...] = ()
+        self._condensed_count = 0
+
+    def frame(self, spark: SparkSession) -> DataFrame | None:
+        """Each key's changes, or at least its last one; None before the first."""
+        if not self._paths:
+            return None
+        return spark.read.parquet(*map(str, self._paths)).select(*STATE_COLUMNS)
+
+    def add(self, paths: Sequence[Path]) -> None:
+        """One commit more."""
+        self._paths += tuple(paths)
+        if len(self._paths) > EARLIER_FILES_MAX:
+            self._folder.mkdir(exist_ok=True)
+            self._condensed_count += 1
+            target = self._folder / f"{self._condensed_count}.parquet"
+            condense(self._paths, target)
+            self._paths = (target,)
+
+
+def _write_commit(work: Path, spec: CommitSpec, rows: DataFrame, *, is_change: bool) -> LoggedCommit:
     files: tuple[LoggedFile, ...] = ()
     paths: list[Path] = []
     if spec.rows:
@@ -162,17 +219,23 @@ def _write_commit(work: Path, spec: CommitSpec, rows: DataFrame) -> LoggedCommit
             paths.append(part.rename(target / f"part-{number:05}.parquet"))
         shutil.rmtree(scratch)
         files = tuple(LoggedFile(path.name, path.stat().st_size) for path in paths)
-    held = content(paths, orders.column_names)
+    held = content(paths, CHANGE_COLUMNS if is_change else orders.column_names)
     size_bytes = sum(file.size_bytes for file in files)
     return LoggedCommit(spec.index, spec.at_s, held.rows, spec.writers, size_bytes, files, held.hash)
 
 
 def _write_manifest(
-    work: Path, key: str, parameters: Mapping[str, str | int | float], commits: Sequence[LoggedCommit]
+    work: Path,
+    key: str,
+    parameters: Mapping[str, str | int | float],
+    commits: Sequence[LoggedCommit],
+    *,
+    folds: bool,
 ) -> None:
     manifest = {
         "schema_version": SCHEMA_VERSION,
         "key": key,
+        "folds": folds,
         "parameters": parameters,
         "rows": sum(commit.rows for commit in commits),
         "size_bytes": sum(commit.size_bytes for commit in commits),
@@ -218,6 +281,10 @@ def _check_file(path: Path, expected_bytes: int) -> None:
 def _damaged(path: Path, what: str) -> ChangeLogError:
     folder = path.parent if path.name == MANIFEST else path.parent.parent
     return ChangeLogError(f"change log {path} {what}: delete the folder {folder}; it is made anew")
+
+
+def _paths(folder: Path, commit: LoggedCommit) -> tuple[Path, ...]:
+    return tuple(folder / _commit_folder(commit.index) / file.name for file in commit.files)
 
 
 def _commit_folder(index: int) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from workloads.keys import KeyChoice
 from workloads.partitioning import Partitioning
 
 if TYPE_CHECKING:
@@ -13,22 +14,62 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class DeleteShape:
+    """The delete files a commit is expected to add to one partition, as Flink writes them.
+
+    An equality delete removes the row a key had before the commit, from the partition it had; a
+    position delete the row the commit itself wrote, where it changes a key more than once.
+    """
+
+    equality_rows: int = 0
+    equality_files: int = 0
+    position_rows: int = 0
+    position_files: int = 0
+    expected_bytes: int = 0
+
+    @property
+    def files(self) -> int:
+        """Delete files of both kinds."""
+        return self.equality_files + self.position_files
+
+
+@dataclass(frozen=True, slots=True)
 class PartitionShape:
-    """What a commit is expected to add to one partition; "" where the table has none."""
+    """What a commit is expected to add to one partition; "" where the table has none.
+
+    `rows`, `files` and `expected_bytes` are of data files; a partition may get deletes alone.
+    """
 
     partition: str
     rows: int
     files: int
     expected_bytes: int
+    deletes: DeleteShape = DeleteShape()  # frozen, so that all may share it
+
+
+@dataclass(frozen=True, slots=True)
+class KeyShape:
+    """Which keys a commit changes: the `new_count` ones from `population` + 1 on, and older ones.
+
+    Older ones are chosen by `choice` among 1 to `population`, `changed_count` different ones expected.
+    """
+
+    population: int
+    new_count: int
+    changed_count: int
+    choice: KeyChoice
 
 
 @dataclass(frozen=True, slots=True)
 class CommitSpec:
     """One commit of the stream, as far as it is known without making its rows.
 
-    It becomes visible at `at_s` seconds after the stream began. Its rows are numbered
-    [`first_row`, `first_row` + `rows`) over the whole stream; `rows` is the sum of `inserts`,
-    `updates` and `deletes`, and of the rows of `partitions`. Index 0 is the initial load.
+    It becomes visible at `at_s` seconds after the stream began. Its rows, which are the changes it
+    delivers, are numbered [`first_row`, `first_row` + `rows`) over the whole stream; `rows` is the sum
+    of `inserts`, `updates` and `deletes`, and that without `deletes` the sum of the rows of
+    `partitions`. They are counted as they are delivered: an update of a key that is not there is an
+    update, though a table gains a row by it, and what is delivered twice counts twice. Index 0 is
+    the initial load. `keys` is None where the commit only adds new ones.
     """
 
     index: int
@@ -42,11 +83,17 @@ class CommitSpec:
     is_initial: bool
     partitions: tuple[PartitionShape, ...]
     expected_bytes: int
+    keys: KeyShape | None = None
 
     @property
     def files(self) -> int:
         """Data files the commit is expected to write."""
         return sum(partition.files for partition in self.partitions)
+
+    @property
+    def delete_files(self) -> int:
+        """Delete files the commit is expected to write."""
+        return sum(partition.deletes.files for partition in self.partitions)
 
 
 def expected_files(rows: int, commit_rows: int, writers: int) -> int:
@@ -62,10 +109,33 @@ def expected_files(rows: int, commit_rows: int, writers: int) -> int:
 class Workload(Protocol):
     """A seeded stream of commits. Its repr names everything its rows depend on besides the seed."""
 
+    @property
+    def folds(self) -> bool:
+        """Whether its rows are changes, of which the last one of each key holds (`workloads.fold`)."""
+
     def shape(
         self, seed: int, commits_count: int, commit_interval_s: float, partitioning: Partitioning
     ) -> Iterator[CommitSpec]: ...
 
     def rows(
-        self, spark: SparkSession, seed: int, spec: CommitSpec, commit_interval_s: float
-    ) -> DataFrame: ...
+        self,
+        spark: SparkSession,
+        seed: int,
+        spec: CommitSpec,
+        commit_interval_s: float,
+        earlier: DataFrame | None = None,
+    ) -> DataFrame:
+        """The rows of one commit, in at most `spec.writers` partitions, by order of their number.
+
+        Those of a stream of changes have the columns `fold.CHANGE_COLUMNS`, save those of the initial
+        load, which are plain orders. `earlier` holds columns `fold.STATE_COLUMNS` of the stream's
+        commits before this one (None: there is none): of each key all changes, or at least the last.
+        """
+
+
+@runtime_checkable
+class TargetSized(Protocol):
+    """A workload that can load its table in files of about the table's target size."""
+
+    def sized_for(self, target_file_size_bytes: int, seed: int, partitioning: Partitioning) -> Workload:
+        """The same workload, with whatever follows from the target size filled in."""

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import duckdb
 
+from workloads.fold import Fold
+
 Paths = Sequence[str | Path]
 
 
@@ -37,34 +39,34 @@ class Difference:
         return "missing_right" if self.left_rows else "missing_left"
 
 
-def content(paths: Paths, columns: Sequence[str]) -> Content:
-    """The content of Parquet files (paths or glob patterns) over `columns`; no paths, no rows.
+def content(source: Paths | Fold, columns: Sequence[str]) -> Content:
+    """The content of Parquet files (paths or glob patterns) or a fold over `columns`; no files, no rows.
 
     Names, order and types of the columns enter the hash, and so do NULLs; 0.0 and -0.0 hash alike.
     A hash may only be compared with one made by the same DuckDB release.
 
     Raises ValueError when the files lack a column.
     """
-    if not paths:
+    if _is_empty(source):
         return Content(0, 0)
     with _connect() as connection:
-        hashed = _hashed(connection, paths, columns)
+        hashed = _hashed(connection, source, columns)
         rows, total = hashed.aggregate("count(*), sum(row_hash::HUGEINT)").fetchall()[0]
     return Content(rows, int(total or 0))
 
 
 def differences(
-    left_paths: Paths, right_paths: Paths, columns: Sequence[str], key: str = "order_id", limit: int = 5
+    left: Paths | Fold, right: Paths | Fold, columns: Sequence[str], key: str = "order_id", limit: int = 5
 ) -> tuple[Difference, ...]:
-    """The first `limit` keys whose rows differ between two sets of Parquet files, by key.
+    """The first `limit` keys whose rows differ between two sets of Parquet files or folds, by key.
 
     Rows are compared as multisets: a row that one side holds once more than the other differs.
     """
     with _connect() as connection:
         sides = [
-            _hashed(connection, paths, columns, key).project(f"key, row_hash, {sign} AS sign")
-            for paths, sign in ((left_paths, 1), (right_paths, -1))
-            if paths
+            _hashed(connection, source, columns, key).project(f"key, row_hash, {sign} AS sign")
+            for source, sign in ((left, 1), (right, -1))
+            if not _is_empty(source)
         ]
         if not sides:
             return ()
@@ -75,7 +77,11 @@ def differences(
             "key, sum(greatest(excess, 0)), sum(greatest(-excess, 0))", "key"
         )
         found = by_key.order("key NULLS FIRST").limit(limit).fetchall()
-    return tuple(Difference(key, int(left), int(right)) for key, left, right in found)
+    return tuple(Difference(key, int(in_left), int(in_right)) for key, in_left, in_right in found)
+
+
+def _is_empty(source: Paths | Fold) -> bool:
+    return not (source.initial or source.changes if isinstance(source, Fold) else source)
 
 
 def _connect() -> duckdb.DuckDBPyConnection:
@@ -83,22 +89,26 @@ def _connect() -> duckdb.DuckDBPyConnection:
 
 
 def _hashed(
-    connection: duckdb.DuckDBPyConnection, paths: Paths, columns: Sequence[str], key: str = ""
+    connection: duckdb.DuckDBPyConnection, source: Paths | Fold, columns: Sequence[str], key: str = ""
 ) -> duckdb.DuckDBPyRelation:
-    """The files' rows as (key, row_hash); without `key` it is NULL.
+    """The source's rows as (key, row_hash); without `key` it is NULL.
 
     DuckDB hashes an INT like a BIGINT, so the types are hashed too, as a text. The outer hash
     matters: the inner one combines its arguments by xor, and sums of xors hardly see two rows
     swapping a value.
     """
-    files = connection.read_parquet([str(path) for path in paths], hive_partitioning=False)
-    types = dict(zip(files.columns, files.types, strict=True))
+    if isinstance(source, Fold):
+        rows, first = source.rows(connection), (*source.initial, *source.changes)[0]
+    else:
+        rows = connection.read_parquet([str(path) for path in source], hive_partitioning=False)
+        first = Path(source[0])
+    types = dict(zip(rows.columns, rows.types, strict=True))
     missing = [name for name in columns if name not in types]
     if missing:
-        raise ValueError(f"{paths[0]} and the files beside it lack columns: {', '.join(missing)}")
+        raise ValueError(f"{first} and the files beside it lack columns: {', '.join(missing)}")
     schema = ", ".join(f"{name} {types[name]}" for name in columns).replace("'", "''")
     row_hash = f"hash(hash('{schema}', {', '.join(map(_quoted, columns))}))"
-    return files.project(f"{_quoted(key) if key else 'NULL'} AS key, {row_hash} AS row_hash")
+    return rows.project(f"{_quoted(key) if key else 'NULL'} AS key, {row_hash} AS row_hash")
 
 
 def _quoted(name: str) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from faker import Faker
 
 from workloads.dates import DateWindow
+from workloads.draws import array, below, happens, share, word
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -119,9 +119,22 @@ def rows(spark: SparkSession, seed: int, block: RowBlock) -> DataFrame:
     end = block.first_row + block.rows
     partitions = max(1, min(block.writers, block.rows))
     numbered = spark.range(block.first_row, end, 1, partitions)
-    keyed = numbered.selectExpr("id", *_key_expressions(seed))
-    values = _user_values(seed) | _product_values(seed) | _order_values(seed, block.dates)
-    return keyed.selectExpr(*(f"CAST({values[c.name]} AS {c.spark_type}) AS {c.name}" for c in COLUMNS))
+    return with_payload(numbered, seed, {"order_date": order_date(seed, block.dates)})
+
+
+def with_payload(
+    numbered: DataFrame, seed: int, own: Mapping[str, str], kept: Sequence[str] = ()
+) -> DataFrame:
+    """The columns of the orders that are numbered by `id`, and behind them those of `kept`.
+
+    `own` is the SQL, over the columns of `numbered`, of order_date and of whatever else the number
+    alone does not give.
+    """
+    keyed = numbered.selectExpr("*", *_key_expressions(seed))
+    values = _user_values(seed) | _product_values(seed) | _order_values(seed) | dict(own)
+    return keyed.selectExpr(
+        *(f"CAST({values[c.name]} AS {c.spark_type}) AS {c.name}" for c in COLUMNS), *kept
+    )
 
 
 def expected_bytes(rows: int, files: int = 1) -> int:
@@ -140,10 +153,10 @@ def _file_bytes(rows: float) -> float:
 
 def _key_expressions(seed: int) -> tuple[str, str]:
     """Who bought what. Users are skewed: the square of a uniform share gives the first 1 % a tenth."""
-    share = f"(shiftrightunsigned({_hash(seed, 'user_id')}, 11) / {2**53}D)"
+    drawn = share(seed, "user_id")
     return (
-        f"CAST(1 + floor({share} * {share} * {USERS}) AS BIGINT) AS user_id",
-        f"{_below(seed, 'product_id', len(vocabularies(seed).products))} AS product_number",
+        f"CAST(1 + floor({drawn} * {drawn} * {USERS}) AS BIGINT) AS user_id",
+        f"{below(seed, 'product_id', len(vocabularies(seed).products))} AS product_number",
     )
 
 
@@ -151,66 +164,67 @@ def _user_values(seed: int) -> dict[str, str]:
     """Columns that follow from the user."""
     return {
         "user_id": "user_id",
-        "user_city": _word(seed, "user_city", vocabularies(seed).cities, "user_id"),
-        "user_gender": _below(seed, "user_gender", 2, "user_id"),
-        "user_age": f"18 + {_below(seed, 'user_age', 63, 'user_id')}",
+        "user_city": word(seed, "user_city", vocabularies(seed).cities, "user_id"),
+        "user_gender": below(seed, "user_gender", 2, "user_id"),
+        "user_age": f"18 + {below(seed, 'user_age', 63, 'user_id')}",
     }
 
 
 def _product_values(seed: int) -> dict[str, str]:
     """Columns that follow from the product: prices 1.00 to 1000.00, two to four neighbouring tags."""
     tags = vocabularies(seed).tags
-    first = f"CAST(1 + {_below(seed, 'first_tag', len(tags) - 3, 'product_number')} AS INT)"
-    count = f"CAST(2 + {_below(seed, 'tag_count', 3, 'product_number')} AS INT)"
+    first = f"CAST(1 + {below(seed, 'first_tag', len(tags) - 3, 'product_number')} AS INT)"
+    count = f"CAST(2 + {below(seed, 'tag_count', 3, 'product_number')} AS INT)"
     return {
-        "product_id": f"element_at({_array(vocabularies(seed).products)}, CAST(1 + product_number AS INT))",
-        "product_prices": f"(100 + {_below(seed, 'product_prices', 99_901, 'product_number')}) / 100D",
-        "product_tags": f"array_join(slice({_array(tags)}, {first}, {count}), ',')",
+        "product_id": f"element_at({array(vocabularies(seed).products)}, CAST(1 + product_number AS INT))",
+        "product_prices": f"(100 + {below(seed, 'product_prices', 99_901, 'product_number')}) / 100D",
+        "product_tags": f"array_join(slice({array(tags)}, {first}, {count}), ',')",
     }
 
 
-def _order_values(seed: int, dates: DateWindow) -> dict[str, str]:
+def _order_values(seed: int) -> dict[str, str]:
     """Columns that are drawn for each row."""
     words = vocabularies(seed)
-    return {
+    return _status_values(seed, "", "id") | {
         "order_id": "id + 1",
-        "order_status": _below(seed, "order_status", 3),
-        "order_duration": f"1 + {_below(seed, 'order_duration', 30)}",
-        "buy_times": f"1 + {_below(seed, 'buy_times', 20)}",
-        "payment_way": _word(seed, "payment_way", words.payment_ways, "id"),
-        "product_discount": f"{_below(seed, 'product_discount', 51)} / 100D",
-        "product_color": _word(seed, "product_color", words.colors, "id"),
-        "delivery_id": _below(seed, "delivery_id", 10**12),
-        "order_date": _order_date(seed, dates),
-        "feedback_level": f"1 + {_below(seed, 'feedback_level', 5)}",
+        "order_duration": f"1 + {below(seed, 'order_duration', 30)}",
+        "buy_times": f"1 + {below(seed, 'buy_times', 20)}",
+        "payment_way": word(seed, "payment_way", words.payment_ways, "id"),
+        "product_discount": f"{below(seed, 'product_discount', 51)} / 100D",
+        "product_color": word(seed, "product_color", words.colors, "id"),
     }
 
 
-def _order_date(seed: int, dates: DateWindow) -> str:
-    from_ms = EPOCH_MS + round(dates.from_s * 1000)
-    length_ms = round((dates.to_s - dates.from_s) * 1000)
-    on_time = f"{from_ms}L + {_below(seed, 'order_date', length_ms)}"
+def changed_values(seed: int, key: str) -> dict[str, str]:
+    """SQL of the columns an update changes, drawn anew for each `key`."""
+    return _status_values(seed, "changed_", key)
+
+
+def _status_values(seed: int, stream: str, key: str) -> dict[str, str]:
+    """Columns that tell how an order is getting on."""
+    return {
+        "order_status": below(seed, f"{stream}order_status", 3, key),
+        "delivery_id": below(seed, f"{stream}delivery_id", 10**12, key),
+        "feedback_level": f"1 + {below(seed, f'{stream}feedback_level', 5, key)}",
+    }
+
+
+def order_date(seed: int, dates: DateWindow) -> str:
+    """SQL of when the order numbered `id` was made, in ms since 1970."""
+    from_ms, length_ms = window_ms(dates)
+    on_time = f"{from_ms}L + {below(seed, 'order_date', length_ms)}"
+    return on_time + late_by(seed, dates, "id")
+
+
+def window_ms(dates: DateWindow) -> tuple[int, int]:
+    """Where a window begins, in ms since 1970, and how long it is."""
+    return EPOCH_MS + round(dates.from_s * 1000), round((dates.to_s - dates.from_s) * 1000)
+
+
+def late_by(seed: int, dates: DateWindow, key: str) -> str:
+    """SQL that takes from a date what it is late by; empty where none is late."""
     late_by_ms = round(dates.late_by_s * 1000)
     if dates.late_share == 0 or late_by_ms == 0:
-        return on_time
-    late = f"{_below(seed, 'is_late', 10**9)} < {round(dates.late_share * 10**9)}L"
-    return f"{on_time} - IF({late}, {_below(seed, 'late_by', late_by_ms)}, 0L)"
-
-
-def _hash(seed: int, stream: str, key: str = "id") -> str:
-    """SQL of 64 bits that depend on (seed, stream, key) alone."""
-    salt = int.from_bytes(hashlib.sha256(f"{seed}/{stream}".encode()).digest()[:7])
-    return f"xxhash64({salt}L, {key})"
-
-
-def _below(seed: int, stream: str, limit: int, key: str = "id") -> str:
-    """SQL of a whole number uniform in [0, limit)."""
-    return f"pmod({_hash(seed, stream, key)}, {limit}L)"
-
-
-def _word(seed: int, stream: str, words: tuple[str, ...], key: str) -> str:
-    return f"element_at({_array(words)}, CAST(1 + {_below(seed, stream, len(words), key)} AS INT))"
-
-
-def _array(words: tuple[str, ...]) -> str:
-    return "array(" + ", ".join(f"'{word}'" for word in words) + ")"
+        return ""
+    late = happens(seed, "is_late", dates.late_share, key)
+    return f" - IF({late}, {below(seed, 'late_by', late_by_ms, key)}, 0L)"

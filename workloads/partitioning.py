@@ -10,7 +10,7 @@ from workloads.orders import EPOCH_MS, vocabularies
 
 Shares = tuple[tuple[str, float], ...]
 
-_DAY_S = 86_400
+DAY_S = 86_400
 _COLUMNS = {"none": None, "day": "partition_day", "bucket": "partition_bucket", "city": "user_city"}
 _FIRST_DAY = date(1970, 1, 1) + timedelta(milliseconds=EPOCH_MS)
 
@@ -40,7 +40,7 @@ class Partitioning:
     def derived(self) -> dict[str, str]:
         """Columns to add to the payload: name -> Spark SQL over payload columns, in any time zone."""
         if self.by == "day":
-            day = f"CAST(order_date div {_DAY_S * 1000} AS INT)"
+            day = f"CAST(order_date div {DAY_S * 1000} AS INT)"
             return {"partition_day": f"CAST(date_from_unix_date({day}) AS STRING)"}
         if self.by == "bucket":
             return {"partition_bucket": f"CAST(pmod(xxhash64(order_id), {self.buckets}) AS INT)"}
@@ -62,9 +62,9 @@ class Partitioning:
 
 
 def _day_shares(dates: DateWindow) -> Iterator[tuple[str, float]]:
-    first_day = math.floor(dates.earliest_s / _DAY_S)
-    end_day = math.ceil(dates.to_s / _DAY_S)
+    first_day = math.floor(dates.earliest_s / DAY_S)
+    end_day = math.ceil(dates.to_s / DAY_S)
     for day in range(first_day, end_day):
-        share = dates.share_before((day + 1) * _DAY_S) - dates.share_before(day * _DAY_S)
+        share = dates.share_before((day + 1) * DAY_S) - dates.share_before(day * DAY_S)
         if share > 0:
             yield (_FIRST_DAY + timedelta(days=day)).isoformat(), share

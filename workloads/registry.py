@@ -5,7 +5,9 @@ from collections.abc import Callable
 from workloads.append import Append
 from workloads.arrival import Arrival, Bursts, Constant, Daily, Poisson
 from workloads.commit import Workload
+from workloads.debezium import Debezium
 from workloads.trace import Trace
+from workloads.upsert import Upsert
 
 ARRIVALS: dict[str, Callable[..., Arrival]] = {
     "bursts": Bursts,
@@ -17,4 +19,6 @@ ARRIVALS: dict[str, Callable[..., Arrival]] = {
 
 WORKLOADS: dict[str, Callable[..., Workload]] = {
     "append": Append,
+    "debezium": Debezium,
+    "upsert": Upsert,
 }

@@ -1,5 +1,7 @@
 """What each engine can do, known without opening it or importing what it runs on."""
 
+from collections.abc import Mapping
+
 from strategies.plan import Capability
 
 ICEBERG = frozenset({
@@ -21,3 +23,6 @@ ICEBERG_SIMULATED = ICEBERG - {
     Capability.BRANCH,
     Capability.REWRITE_POSITION_DELETE_FILES,
 }
+
+# By format; whoever may run a scenario asks the engine of its mode.
+BY_FORMAT: Mapping[str, tuple[frozenset[Capability], ...]] = {"iceberg": (ICEBERG, ICEBERG_SIMULATED)}

@@ -11,6 +11,7 @@ from strategies.plan import Capability
 from strategies.state import GIB
 
 PLENTY = 10**15
+UPSERT = {"type": "upsert", "initial_rows": 1000}
 
 
 @pytest.fixture
@@ -60,6 +61,21 @@ def test_what_an_engine_cannot_do_is_refused_by_strategy(machine, tmp_path, monk
         "it can compact, rewrite"
     )
     assert machine.asked == []  # before anything is looked for
+
+
+@pytest.mark.parametrize("mode", ["real", "simulated"])
+def test_updates_an_engine_cannot_write_are_refused(machine, tmp_path, monkeypatch, mode):
+    able = ENGINES["iceberg", mode].capabilities
+    writing = {"iceberg": (able | {Capability.UPSERT},)}
+    monkeypatch.setattr("bench.engines.capabilities.BY_FORMAT", writing)
+    with pytest.raises(ScenarioError) as caught:
+        check(tmp_path, mode=mode, workload=UPSERT)
+    assert str(caught.value) == (
+        "demo: workload 'upsert' updates and deletes rows, which the "
+        f"{mode} iceberg engine cannot write yet; use the workload 'append'"
+    )
+    monkeypatch.setitem(ENGINES, ("iceberg", mode), EngineKind(None, *writing["iceberg"]))
+    check(tmp_path, mode=mode, workload=UPSERT)
 
 
 def test_shares_a_local_process_cannot_honour_are_refused(machine, tmp_path):

@@ -173,6 +173,22 @@ def test_the_hash_follows_the_content_of_a_trace_and_not_its_path(tmp_path):
     assert hashes[0] == hashes[1] != hashes[2]
 
 
+def test_the_initial_load_of_an_upsert_is_sized_for_the_table(tmp_path, monkeypatch):
+    monkeypatch.setattr("bench.engines.capabilities.BY_FORMAT", {"iceberg": ({Capability.UPSERT},)})
+    upsert = {"type": "upsert", "initial_rows": 10**6}  # 21.3 MB
+    files = [
+        load(tmp_path, workload=upsert | given, table=table).workload.initial_files
+        for given, table in (
+            ({}, {}), ({}, {"target_file_size": "1MiB"}),
+            ({}, {"target_file_size": "1MiB", "partitioning": "bucket"}), ({"initial_files": 2}, {}),
+        )
+    ]  # fmt: skip
+    # Of 8 MiB 2.8, of 1 MiB 22.6; in each of 8 buckets 2.8.
+    assert files == [3, 23, 3, 2]
+    resolved = load(tmp_path, workload=upsert).resolved["workload"]
+    assert (resolved["initial_files"], resolved["initial_span"]) == (3, "30d")
+
+
 def test_a_strategy_hash_names_the_definition_whatever_the_label(tmp_path):
     text = SOUND + f'[[strategies]]\nlabel = "same"\nrules = [{EVERY}]\n'
     for extra in ("writer = { files_per_commit = 2 }", 'switch = [{ at = "5min", strategy = "never" }]'):

@@ -42,6 +42,8 @@ CONTRADICTIONS = [
     ({"table": {"properties": {"format-version": 3}}}, "is set by table.format_version: set that instead"),
     ({"table": {"properties": {"list": [1]}}}, "table.properties.list = [1]: must be a valid string"),
     ({"workload": {"type": "apend"}}, 'workload.type = "apend": unknown workload; did you mean "append"?'),
+    ({"workload": {"type": "upsert", "initial_rows": 10}},
+     'workload.type = "upsert": updates and deletes rows, which no engine of format'),
     ({"workload": {"rows_per_commit": 0}}, "workload.rows_per_commit = 0: rows_per_commit=0 must be >= 1"),
     ({"workload": {"arrival": {"type": "daily", "day": "0s"}}},
      'workload.arrival.day = "0s": day_s=0.0 must be > 0'),

@@ -4,10 +4,21 @@ import json
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from workloads.append import Append
-from workloads.commit import CommitSpec
+from workloads.commit import CommitSpec, Workload
+from workloads.orders import COLUMNS
 from workloads.partitioning import Partitioning
+
+_ARROW = {"BIGINT": pa.int64(), "INT": pa.int32(), "DOUBLE": pa.float64(), "STRING": pa.string()}
+PAYLOAD = pa.schema([(column.name, _ARROW[column.spark_type]) for column in COLUMNS])
+CHANGES = pa.schema(
+    [
+        *PAYLOAD, ("op", pa.string()), ("change_number", pa.int64()), ("ts", pa.int64()),
+        ("before_exists", pa.bool_()), ("before_user_city", pa.string()), ("before_order_date", pa.int64()),
+    ]
+)  # fmt: skip
 
 
 def parquet(path: Path, select: str) -> Path:
@@ -24,8 +35,14 @@ def orders_parquet(path: Path, values: str) -> Path:
     return parquet(path, f"SELECT {columns} FROM {source} t(order_id, city, price)")
 
 
+def rows_parquet(path: Path, rows: list[dict[str, object]], schema: pa.Schema = PAYLOAD) -> Path:
+    """Rows of orders (or of `CHANGES`) by name, what they leave out being NULL."""
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), path)
+    return path
+
+
 def stream(
-    workload: Append, seed: int = 7, commits: int = 10, interval_s: float = 60.0, by: str = "none"
+    workload: Workload, seed: int = 7, commits: int = 10, interval_s: float = 60.0, by: str = "none"
 ) -> list[CommitSpec]:
     return list(workload.shape(seed, commits, interval_s, Partitioning(by)))
 

@@ -1,0 +1,270 @@
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from workload_builders import stream
+
+from workloads import orders
+from workloads.debezium import Debezium
+from workloads.debezium_events import read_events
+from workloads.fold import CHANGE_COLUMNS
+from workloads.partitioning import Partitioning
+
+DAY_MS = 86_400_000
+DAY_0 = 20_000 * DAY_MS  # 2024-10-04
+CREATED = {"before": None, "after": {"order_id": 1}, "op": "c", "ts_ms": 1000}
+
+
+def row(key, city="Oslo", day=0, **columns):
+    return {"order_id": key, "user_city": city, "order_date": DAY_0 + day * DAY_MS, **columns}
+
+
+def event(op, ts_ms, after=None, before=None):
+    return {"before": before, "after": after, "op": op, "ts_ms": ts_ms, "source": {"table": "orders"}}
+
+
+# A snapshot of three, and four seconds of changes to it.
+EVENTS = [
+    event("r", 500, row(1)),
+    event("r", 500, row(2, "Rome", 1)),
+    event("r", 500, row(3, "Rome")),
+    event("c", 10_000, row(4, "Oslo", 2)),
+    event("u", 10_999, row(1, "Rome"), before=row(1)),
+    event("u", 11_000, row(1, "Rome", buy_times=3)),  # the same commit as the next but one
+    event("d", 10_500, before={"order_id": 2}),  # late
+    event("c", 11_999, row(2, "Lima")),  # made again
+    event("d", 14_000, before=row(3)),
+]
+
+
+def lines(path, events):
+    path.write_text("".join(json.dumps(e) + "\n" for e in events))
+    return path
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    folder = tmp_path / "events"
+    folder.mkdir()
+    lines(folder / "b.jsonl", EVENTS[5:])
+    lines(folder / "a.json", EVENTS[:5])
+    return Debezium(str(folder))
+
+
+def events_of(workload):
+    return workload._events.table.to_pylist()
+
+
+def test_events_are_read_in_order_of_file_and_line(recorded):
+    found = events_of(recorded)
+    assert [(e["order_id"], e["op"], e["change_number"], e["ts"]) for e in found] == [
+        (1, "I", 0, 500), (2, "I", 1, 500), (3, "I", 2, 500), (4, "I", 3, 10_000), (1, "U", 4, 10_999),
+        (1, "U", 5, 11_000), (2, "D", 6, 10_500), (2, "I", 7, 11_999), (3, "D", 8, 14_000),
+    ]  # fmt: skip
+    assert tuple(found[0]) == CHANGE_COLUMNS
+
+
+def test_the_row_before_is_the_one_the_files_say_was_there(recorded):
+    found = [(e["before_exists"], e["before_user_city"], e["before_order_date"]) for e in events_of(recorded)]
+    assert found[3:] == [
+        (False, None, None),
+        (True, "Oslo", DAY_0),
+        (True, "Rome", DAY_0),
+        (True, "Rome", DAY_0 + DAY_MS),
+        (False, None, None),  # deleted just before
+        (True, "Rome", DAY_0),
+    ]
+
+
+def test_missing_columns_are_null_and_a_delete_keeps_what_tells_its_partition(recorded):
+    found = events_of(recorded)
+    assert found[5]["buy_times"] == 3
+    assert found[4]["buy_times"] is None
+    assert (found[6]["user_city"], found[6]["order_date"]) == ("Rome", DAY_0 + DAY_MS)
+    assert {n for n in orders.column_names if found[6][n] is not None} == {
+        "order_id", "user_city", "order_date",
+    }  # fmt: skip
+
+
+def test_commits_are_cut_by_time_of_arrival(recorded):
+    load, *specs = stream(recorded, commits=6, interval_s=1.0)
+    assert (load.is_initial, load.first_row, load.rows, load.inserts) == (True, 0, 3, 3)
+    # A late event (10.5 s after 11.0 s) comes with what is before it.
+    assert [(s.first_row, s.inserts, s.updates, s.deletes) for s in specs] == [
+        (3, 1, 1, 0), (5, 1, 1, 1), (8, 0, 0, 0), (8, 0, 0, 0), (8, 0, 0, 1), (9, 0, 0, 0),
+    ]  # fmt: skip
+    assert [spec.at_s for spec in specs] == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    assert stream(recorded, commits=2, interval_s=1.0) == [load, *specs[:2]]
+
+
+def test_a_stream_without_a_snapshot_starts_from_an_empty_table(tmp_path):
+    workload = Debezium(str(lines(tmp_path / "e.jsonl", EVENTS[3:])))
+    specs = stream(workload, commits=1, interval_s=1.0)
+    assert [(s.index, s.first_row, s.rows, s.is_initial) for s in specs] == [(1, 0, 2, False)]
+    assert events_of(workload)[1]["before_exists"] is False  # what an image says that is not in the table
+
+
+def test_a_later_snapshot_event_is_an_upsert(tmp_path):
+    again = Debezium(str(lines(tmp_path / "e.jsonl", [EVENTS[0], EVENTS[4], event("r", 12_000, row(1))])))
+    assert [(e["op"], e["before_exists"]) for e in events_of(again)] == [
+        ("I", False), ("U", True), ("I", True),
+    ]  # fmt: skip
+    assert [spec.rows for spec in stream(again, commits=2, interval_s=1.0)] == [1, 1, 1]
+
+
+def shapes(workload, by, index):
+    spec = stream(workload, commits=5, interval_s=1.0, by=by)[index]
+    return {p.partition: (p.rows, p.deletes.equality_rows, p.deletes.position_rows) for p in spec.partitions}
+
+
+def test_partitions_count_what_goes_in_and_what_comes_out(recorded):
+    assert shapes(recorded, "none", 0) == {"": (3, 0, 0)}
+    assert shapes(recorded, "none", 1) == {"": (2, 1, 0)}
+    # Order 1 moves from Oslo to Rome, order 4 is new.
+    assert shapes(recorded, "city", 1) == {"user_city=Oslo": (1, 1, 0), "user_city=Rome": (1, 0, 0)}
+    assert shapes(recorded, "city", 2) == {"user_city=Lima": (1, 0, 0), "user_city=Rome": (1, 2, 0)}
+    assert shapes(recorded, "day", 1) == {
+        "partition_day=2024-10-04": (1, 1, 0),
+        "partition_day=2024-10-06": (1, 0, 0),
+    }
+    buckets = shapes(recorded, "bucket", 0)
+    assert (len(buckets), sum(rows for rows, _, _ in buckets.values())) == (3, 3)
+
+
+def test_a_row_changed_twice_in_a_commit_is_a_position_delete(recorded):
+    (spec,) = stream(recorded, commits=1, interval_s=10.0)[1:]
+    (shape,) = spec.partitions
+    # Keys 1, 2 and 3 were there; order 1 is updated twice. What is made after its delete replaces nothing.
+    assert (shape.rows, shape.deletes.equality_rows, shape.deletes.position_rows) == (4, 3, 1)
+
+
+def test_partitions_of_nulls_are_called_null(tmp_path):
+    workload = Debezium(str(lines(tmp_path / "e.jsonl", [CREATED])))
+    for by, name in (("city", "user_city=null"), ("day", "partition_day=null")):
+        assert [p.partition for p in stream(workload, commits=1, by=by)[0].partitions] == [name]
+
+
+def test_messages_with_schema_tombstones_and_blank_lines(tmp_path):
+    wrapped = [{"schema": {}, "payload": CREATED}, None, {"schema": {}, "payload": None}]
+    file = lines(tmp_path / "e.jsonl", wrapped)
+    file.write_text(file.read_text() + "\n  \n")
+    assert [e["order_id"] for e in events_of(Debezium(str(file)))] == [1]
+
+
+def test_parquet_holds_the_same_events_as_json(tmp_path, recorded):
+    struct = pa.struct([("order_id", pa.int64()), ("user_city", pa.string()), ("order_date", pa.int64()),
+                        ("buy_times", pa.int32())])  # fmt: skip
+    schema = pa.schema([("before", struct), ("after", struct), ("op", pa.string()), ("ts_ms", pa.int64())])
+    pq.write_table(pa.Table.from_pylist(EVENTS, schema=schema), tmp_path / "e.parquet")
+    assert events_of(Debezium(str(tmp_path / "e.parquet"))) == events_of(recorded)
+
+
+def test_the_repr_follows_the_content_and_not_the_path(tmp_path):
+    one, moved, other = tmp_path / "one.jsonl", tmp_path / "moved.jsonl", tmp_path / "other.jsonl"
+    lines(one, EVENTS), lines(moved, EVENTS), lines(other, EVENTS[:-1])
+    assert repr(Debezium(str(one))) == repr(Debezium(str(moved))) != repr(Debezium(str(other)))
+    assert str(tmp_path) not in repr(Debezium(str(one)))
+    lines(one, EVENTS[:-1])
+    assert len(events_of(Debezium(str(one)))) == len(EVENTS) - 1
+
+
+def change(**changes):
+    return CREATED | changes
+
+
+@pytest.mark.parametrize(
+    ("events", "problem"),
+    [
+        ([CREATED, 5], "line 2: is no object; an event has before, after, op and ts_ms"),
+        ([change(op="t")], "line 1: op is 't'; it must be one of c, r, u, d: leave the event out"),
+        ([{"after": {"order_id": 1}, "ts_ms": 1}], "line 1: op is None; it must be one of"),
+        ([change(ts_ms="2026-01-01")], "ts_ms is '2026-01-01'; it must be whole milliseconds since 1970"),
+        ([change(ts_ms=None)], "ts_ms is None"),
+        ([change(ts_ms=True)], "ts_ms is True"),
+        ([change(after=None)], "op is 'c' and after is None; it must be the row with its order_id"),
+        ([change(op="d", after=None)], "op is 'd' and before is None"),
+        ([change(after={"order_id": 1, "colour": 1})], "after holds colour, which orders has not; leave"),
+        ([change(after={"user_id": 1})], "after.order_id is None; it must be a whole number of 64 bits"),
+        ([change(after={"order_id": "1"})], "after.order_id is '1'; it must be a whole number of 64 bits"),
+        ([change(after={"order_id": 2**63})], "it must be a whole number of 64 bits"),
+        ([change(after={"order_id": 1, "user_age": 2**31})], "it must be a whole number of 32 bits"),
+        ([change(after={"order_id": 1, "user_city": 5})], "after.user_city is 5; it must be text"),
+        ([change(after={"order_id": 1, "product_prices": "9.99"})], "it must be a number"),
+        ([change(after={"order_id": 1, "buy_times": True})], "buy_times is True; it must be a whole number"),
+        (
+            [event("u", 1, {"order_id": 2}, before={"order_id": 1})],
+            "changes order_id to 2; write a delete (d) and an insert (c) instead",
+        ),
+        ([EVENTS[0], EVENTS[0]], "line 2: the snapshot holds order_id 1 twice; keep one of the two events"),
+    ],
+)  # fmt: skip
+def test_a_wrong_event_is_told_by_file_line_and_remedy(tmp_path, events, problem):
+    file = lines(tmp_path / "e.jsonl", events)
+    with pytest.raises(ValueError, match="debezium ") as caught:
+        Debezium(str(file))
+    assert f"debezium {file}, line " in str(caught.value)
+    assert problem in str(caught.value)
+
+
+def test_what_cannot_be_read_is_told(tmp_path):
+    def refused(name, data=None):
+        if data is not None:
+            (tmp_path / name).write_bytes(data)
+        with pytest.raises(ValueError, match="debezium") as caught:
+            Debezium(str(tmp_path / name))
+        return str(caught.value).removeprefix(f"debezium {tmp_path / name}")
+
+    first = json.dumps(CREATED).encode() + b"\n"
+    assert refused("none.jsonl") == ": no such file or folder"
+    assert refused("cut.jsonl", first + b'{"op": ').startswith(", line 2: is not JSON (")
+    assert refused("bytes.jsonl", first + b"\xff\xfe\n").startswith(", line 2: is not JSON (")
+    assert ": is no Parquet file (" in refused("broken.parquet", b"no")
+    assert (
+        refused("events.csv", b"a") == ": holds no events; they are read from .json, .jsonl, .parquet files"
+    )
+    (tmp_path / "folder").mkdir()
+    assert "holds no events" in refused("folder")
+    assert "holds no events" in str(refused("empty.jsonl", b"\n"))
+
+
+def test_a_row_of_parquet_is_told_by_its_number(tmp_path):
+    table = pa.table({"op": ["x"], "ts_ms": [1], "after": [{"order_id": 1}]})
+    pq.write_table(table, tmp_path / "e.parquet")
+    with pytest.raises(ValueError, match=r"e\.parquet, row 1: op is 'x'"):
+        Debezium(str(tmp_path / "e.parquet"))
+
+
+@pytest.mark.parametrize("name", ["files_per_commit", "initial_files"])
+def test_debezium_rejects_bad_values(name, recorded):
+    with pytest.raises(ValueError, match=f"{name}=0 must be >= 1"):
+        Debezium(recorded.path, **{name: 0})
+
+
+def test_events_that_were_read_are_not_read_again(recorded):
+    before = read_events.cache_info().misses
+    Debezium(recorded.path)
+    assert read_events.cache_info().misses == before
+
+
+@pytest.mark.spark
+def test_rows_are_the_events_in_order_a_partition_a_writer(spark, recorded):
+    two = Debezium(recorded.path, files_per_commit=2, initial_files=5)
+    load, first, second, empty, *_ = stream(two, commits=5, interval_s=1.0)
+    found = events_of(two)
+    for spec, parts in ((load, 3), (first, 2), (second, 2), (empty, 1)):
+        frame = two.rows(spark, 7, spec, 1.0)
+        columns = orders.column_names if spec.is_initial else CHANGE_COLUMNS
+        assert tuple(frame.columns) == columns
+        assert frame.rdd.getNumPartitions() == parts
+        expected = found[spec.first_row : spec.first_row + spec.rows]
+        assert [row.asDict() for row in frame.collect()] == [{n: e[n] for n in columns} for e in expected]
+
+
+@pytest.mark.spark
+def test_rows_have_the_types_of_orders(spark, recorded):
+    (load, *_) = recorded.shape(7, 1, 1.0, Partitioning())
+    schema = recorded.rows(spark, 7, load, 1.0).schema
+    assert [(f.name, f.dataType.simpleString().upper()) for f in schema] == [
+        (c.name, c.spark_type) for c in orders.COLUMNS
+    ]

@@ -1,0 +1,124 @@
+from itertools import count, pairwise
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from workload_builders import CHANGES, rows_parquet
+
+from workloads.content import Content, content, differences
+from workloads.fold import CHANGE_COLUMNS, STATE_COLUMNS, Fold, condense
+from workloads.orders import column_names
+
+NAMES = count()
+COLUMNS = column_names
+
+keys = st.integers(1, 6)
+changes = st.lists(st.tuples(keys, st.sampled_from("IUD"), st.integers(0, 3)), max_size=14)
+loads = st.dictionaries(keys, st.integers(0, 3))
+# The folder is shared by the examples, each of which writes files of new names.
+few = settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def order(key, value):
+    """A row; one value is told by a text, a number and a NULL."""
+    return {"order_id": key, "user_city": f"city {value}", "order_status": value or None}
+
+
+def model(load, changes):
+    """What a dictionary makes of the stream."""
+    table = dict(load)
+    for key, op, value in changes:
+        if op == "D":
+            table.pop(key, None)
+        else:
+            table[key] = value
+    return table
+
+
+def load_files(folder, table):
+    rows = [order(*item) for item in table.items()]
+    return (rows_parquet(folder / f"{next(NAMES)}.parquet", rows),) if rows else ()
+
+
+def change_files(folder, numbered, cuts):
+    """Changes in files cut after so many, each file's rows backwards."""
+    edges = [0, *sorted(cuts), len(numbered)]
+    rows = [
+        {**(order(key, value) if op != "D" else {"order_id": key}), "op": op, "change_number": number}
+        for number, (key, op, value) in numbered
+    ]
+    return tuple(
+        rows_parquet(folder / f"{next(NAMES)}.parquet", rows[a:b][::-1], CHANGES)
+        for a, b in pairwise(edges)
+        if b > a
+    )
+
+
+def written(folder, load, changes, data):
+    numbered = list(enumerate(changes, start=len(load)))
+    cuts = data.draw(st.lists(st.integers(0, len(changes)), max_size=3))
+    files = change_files(folder, numbered, cuts)
+    return Fold(load_files(folder, load), data.draw(st.permutations(files)) if files else ())
+
+
+@few
+@given(load=loads, changes=changes, data=st.data())
+def test_fold_is_what_a_dictionary_makes_of_the_stream(tmp_path, load, changes, data):
+    fold = written(tmp_path, load, changes, data)
+    expected = model(load, changes)
+    table = load_files(tmp_path, expected)
+    folded = content(fold, COLUMNS)
+    assert folded == content(table, COLUMNS)
+    assert folded.rows == len(expected)
+
+
+@few
+@given(load=loads, changes=changes, other=loads, data=st.data())
+def test_fold_differs_in_the_keys_in_which_the_dictionary_does(tmp_path, load, changes, other, data):
+    fold, table = written(tmp_path, load, changes, data), load_files(tmp_path, other)
+    folded = model(load, changes)
+    expected = [
+        (key, int(key in folded), int(key in other))
+        for key in sorted({*folded, *other})
+        if folded.get(key) != other.get(key)
+    ]
+    found = differences(fold, table, COLUMNS, limit=10)
+    assert [(d.key, d.left_rows, d.right_rows) for d in found] == expected
+    assert (content(fold, COLUMNS) == content(table, COLUMNS)) == (not expected)
+
+
+@few
+@given(changes=changes, more=changes, data=st.data())
+def test_condensed_changes_say_the_same_of_each_key_as_all_of_them(tmp_path, changes, more, data):
+    first = change_files(tmp_path, list(enumerate(changes)), [len(changes) // 2])
+    if not first:
+        return
+    target = tmp_path / f"{next(NAMES)}.parquet"
+    condense(first, target)
+    rows = {row["order_id"]: row for row in pq.read_table(target).to_pylist()}
+    assert pq.read_table(target).num_rows == len(rows)
+    last = {key: (number, op, value) for number, (key, op, value) in enumerate(changes)}
+    assert {key: (row["change_number"], row["op"]) for key, row in rows.items()} == {
+        key: (number, op) for key, (number, op, _) in last.items()
+    }
+    assert {key: row["user_city"] for key, row in rows.items()} == {
+        key: None if op == "D" else f"city {value}" for key, (_, op, value) in last.items()
+    }
+    assert tuple(pq.read_schema(target).names) == tuple(STATE_COLUMNS)
+
+
+def test_fold_of_nothing_has_no_rows():
+    assert content(Fold((), ()), COLUMNS) == Content(0, 0)
+    assert differences(Fold((), ()), [], COLUMNS) == ()
+
+
+def test_fold_names_a_missing_column_and_a_file(tmp_path):
+    (file,) = load_files(tmp_path, {1: 1})
+    with pytest.raises(ValueError, match=rf"{file} and the files beside it lack columns: color"):
+        content(Fold((file,), ()), (*COLUMNS, "color"))
+
+
+def test_columns_of_a_change_are_the_payload_and_six_more():
+    assert tuple(CHANGES.names) == CHANGE_COLUMNS
+    assert set(STATE_COLUMNS) < set(CHANGE_COLUMNS)

@@ -1,0 +1,216 @@
+import math
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from workload_builders import stream
+
+from workloads.arrival import Bursts, Constant, Daily, Poisson
+from workloads.commit import TargetSized
+from workloads.orders import expected_bytes
+from workloads.partitioning import Partitioning
+from workloads.upsert import Upsert
+
+MIB = 2**20
+
+
+@st.composite
+def upserts(draw):
+    insert_share = draw(st.floats(0, 1))
+    return Upsert(
+        rows_per_commit=draw(st.integers(1, 5000)),
+        files_per_commit=draw(st.integers(1, 32)),
+        initial_rows=draw(st.integers(1, 10**8)),
+        initial_files=draw(st.integers(1, 100)),
+        initial_span_s=draw(st.floats(1, 1e6)),
+        arrival=draw(st.sampled_from([Constant(), Poisson(), Daily(), Bursts()])),
+        insert_share=insert_share,
+        delete_share=draw(st.floats(0, 1 - insert_share)),
+        key_skew=draw(st.sampled_from(["uniform", "zipf", "recent-first"])),
+        key_exponent=draw(st.floats(0.1, 3)),
+        repeat_share=draw(st.floats(0, 1)),
+        move_share=draw(st.floats(0, 1)),
+        late_share=draw(st.floats(0, 1)),
+        late_by_s=draw(st.floats(1, 1e6)),
+        duplicate_share=draw(st.floats(0, 0.5)),
+    )
+
+
+workloads = upserts()
+partitionings = st.sampled_from(["none", "day", "bucket", "city"])
+seeds = st.integers(0, 3)
+
+
+def total(spec, of):
+    return sum(of(shape) for shape in spec.partitions)
+
+
+@given(workload=workloads, by=partitionings, seed=seeds)
+def test_shape_adds_up(workload, by, seed):
+    for spec in stream(workload, seed, commits=6, by=by):
+        assert spec.rows == spec.inserts + spec.updates + spec.deletes
+        assert total(spec, lambda p: p.rows) == spec.inserts + spec.updates
+        assert spec.expected_bytes == total(spec, lambda p: p.expected_bytes)
+        assert len({p.partition for p in spec.partitions}) == len(spec.partitions)
+        for shape in spec.partitions:
+            assert min(shape.rows, 1) <= shape.files <= min(shape.rows, spec.writers)
+            deletes = shape.deletes
+            assert (deletes.expected_bytes > 0) == (deletes.files > 0)
+            for rows, files in (
+                (deletes.equality_rows, deletes.equality_files),
+                (deletes.position_rows, deletes.position_files),
+            ):
+                assert min(rows, 1) <= files <= min(rows, spec.writers)
+
+
+@given(workload=workloads, by=partitionings, seed=seeds)
+def test_every_delivery_is_of_a_new_key_an_old_one_or_one_of_its_own_commit(workload, by, seed):
+    for spec in stream(workload, seed, commits=6, by=by)[1:]:
+        assert total(spec, lambda p: p.deletes.equality_rows) == spec.keys.changed_count
+        again = spec.rows - spec.keys.new_count - spec.keys.changed_count
+        assert 0 <= total(spec, lambda p: p.deletes.position_rows) <= again
+        assert spec.keys.new_count <= spec.inserts <= 2 * spec.keys.new_count
+
+
+@given(workload=workloads, seed=seeds, interval_s=st.floats(0.1, 1e5))
+def test_shape_orders_commits_in_time_and_numbers_rows_and_keys_without_gaps(workload, seed, interval_s):
+    load, *specs = stream(workload, seed, commits=6, interval_s=interval_s)
+    assert (load.index, load.at_s, load.first_row, load.keys) == (0, 0.0, 0, None)
+    assert load.rows == load.inserts == workload.initial_rows
+    assert [spec.at_s for spec in specs] == [spec.index * interval_s for spec in specs]
+    assert specs[0].first_row == specs[0].keys.population == load.rows
+    for before, after in pairwise(specs):
+        assert before.first_row + before.rows == after.first_row
+        assert before.keys.population + before.keys.new_count == after.keys.population
+
+
+@given(workload=workloads, seed=seeds, by=partitionings)
+def test_shape_is_the_same_for_the_same_seed_and_a_longer_stream(workload, seed, by):
+    assert stream(workload, seed, commits=4, by=by) == stream(workload, seed, commits=6, by=by)[:-2]
+
+
+def test_changes_have_their_shares():
+    workload = Upsert(1000, 8, 10**6, 1, insert_share=0.3, delete_share=0.1, duplicate_share=0.2)
+    specs = stream(workload, commits=50)[1:]
+    for spec in specs:
+        assert (spec.inserts, spec.updates, spec.deletes) == (
+            pytest.approx(300, abs=3), pytest.approx(600, abs=3), pytest.approx(100, abs=3),
+        )  # fmt: skip
+        assert spec.keys.new_count == pytest.approx(240, abs=2)  # of 800 different changes
+    assert sum(spec.inserts for spec in specs) == pytest.approx(15_000, abs=25)
+
+
+def test_a_stream_like_the_seeds_writes_eight_insert_and_eight_equality_delete_files_a_commit():
+    commits = stream(Upsert(10_000, 8, 500_000_000, 1800))[1:]
+    assert {(s.files, s.delete_files, s.partitions[0].deletes.position_files) for s in commits} == {(8, 8, 0)}
+    repeating = stream(Upsert(10_000, 8, 500_000_000, 1800, repeat_share=0.1))[1:]
+    assert {(s.files, s.delete_files) for s in repeating} == {(8, 16)}
+
+
+def test_repeats_and_duplicates_replace_rows_of_their_own_commit():
+    # Of 1,000 deliveries 500 insert and 450 update; a tenth of the 500 others hit their own commit.
+    workload = Upsert(1000, 8, 10**9, 1, repeat_share=0.1)
+    (shape,) = stream(workload, commits=1)[1].partitions
+    assert shape.deletes.equality_rows == pytest.approx(450, abs=1)
+    assert shape.deletes.position_rows == pytest.approx(50 * 0.95, abs=2)
+    (shape,) = stream(Upsert(1000, 8, 10**9, 1, duplicate_share=0.2), commits=1)[1].partitions
+    assert shape.deletes.equality_rows == pytest.approx(400, abs=1)
+    assert shape.deletes.position_rows == pytest.approx(200 * 0.95, abs=2)
+
+
+def test_hot_keys_leave_fewer_equality_deletes_and_more_of_their_own_commit():
+    shapes = {
+        skew: stream(Upsert(1000, 8, 10**6, 1, key_skew=skew), commits=1)[1].partitions[0].deletes
+        for skew in ("uniform", "zipf", "recent-first")
+    }
+    assert shapes["zipf"] == shapes["recent-first"]  # as often, elsewhere
+    assert shapes["zipf"].equality_rows < 0.85 * shapes["uniform"].equality_rows
+    assert shapes["zipf"].position_rows > 50 > shapes["uniform"].position_rows
+
+
+def by_day(spec, of):
+    return {shape.partition.removeprefix("partition_day="): of(shape) for shape in spec.partitions}
+
+
+def test_old_rows_are_deleted_in_the_days_they_lie_in():
+    ten_days = Upsert(1000, 2, 10**6, 1, insert_share=0.0, delete_share=1.0, initial_span_s=10 * 86_400)
+    found = by_day(stream(ten_days, commits=1, by="day")[1], lambda p: p.deletes.equality_rows)
+    assert list(found) == [f"2025-12-{day}" for day in range(22, 32)]
+    assert list(found.values()) == [pytest.approx(100, abs=1)] * 10
+
+
+def test_new_rows_go_to_the_day_they_are_made_and_moved_ones_follow():
+    still = Upsert(1000, 2, 10**6, 1, initial_span_s=86_400.0)
+    old_day, new_day = "2025-12-31", "2026-01-01"
+    rows = by_day(stream(still, commits=1, by="day")[1], lambda p: p.rows)
+    assert rows == {old_day: pytest.approx(450, abs=2), new_day: pytest.approx(500, abs=2)}
+    moving = Upsert(1000, 2, 10**6, 1, initial_span_s=86_400.0, move_share=1.0)
+    spec = stream(moving, commits=1, by="day")[1]
+    assert by_day(spec, lambda p: p.rows) == {old_day: 0, new_day: spec.inserts + spec.updates}
+
+
+def test_the_newest_orders_are_changed_in_the_newest_day():
+    workload = Upsert(1000, 2, 1000, 1, key_skew="recent-first", key_exponent=2.0, initial_span_s=86_400.0)
+    last = stream(workload, commits=100, interval_s=864.0, by="day")[-1]
+    found = by_day(last, lambda p: p.deletes.equality_rows)
+    assert found["2026-01-01"] > 50 * found.get("2025-12-31", 0)
+
+
+def test_shape_keeps_commits_without_rows():
+    _, *specs = stream(Upsert(1, 8, 10, 1, arrival=Poisson()), commits=100)
+    empty = [spec for spec in specs if spec.rows == 0]
+    assert len(specs) == 100
+    assert len(empty) == pytest.approx(100 * math.exp(-1), abs=25)
+    assert {(spec.partitions, spec.expected_bytes) for spec in empty} == {((), 0)}
+
+
+# Ten times as many rows as one file's worth, in one or eight partitions.
+@pytest.mark.parametrize(("by", "rows"), [("none", 10**6), ("bucket", 8 * 10**6), ("none", 10**7)])
+@pytest.mark.parametrize("target", [2 * MIB, 3 * MIB])
+def test_files_of_the_initial_load_fill_three_quarters_of_the_target_and_never_all(by, rows, target):
+    workload = Upsert(10, 1, rows)
+    sized = workload.sized_for(target, 7, Partitioning(by))
+    load = stream(sized, commits=0, by=by)[0]
+    for shape in load.partitions:
+        assert 0.75 * target <= shape.expected_bytes / shape.files <= 0.91 * target
+
+
+def test_the_initial_load_is_sized_only_where_no_files_are_asked_for():
+    assert isinstance(Upsert(10, 1, 10), TargetSized)
+    assert Upsert(10, 1, 10).sized_for(MIB, 7, Partitioning()).initial_files == 1
+    assert Upsert(10, 1, 10**7, 5).sized_for(MIB, 7, Partitioning()).initial_files == 5
+    with pytest.raises(ValueError, match="initial_files=0 must be filled in by sized_for"):
+        stream(Upsert(10, 1, 10))
+
+
+@given(files=st.integers(1, 50), rows=st.integers(1, 10**6))
+def test_the_initial_load_is_as_large_as_an_append_of_it(files, rows):
+    load = stream(Upsert(10, 1, rows, files), commits=0)[0]
+    assert load.expected_bytes == expected_bytes(rows, min(files, rows))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "bound"),
+    [
+        ("rows_per_commit", 0, ">= 1"),
+        ("files_per_commit", 0, ">= 1"),
+        ("initial_rows", 0, ">= 1"),
+        ("initial_files", -1, ">= 0"),
+        ("initial_span_s", 0.0, "> 0 and finite"),
+        ("insert_share", 1.5, r"in \[0, 1\]"),
+        ("insert_share", math.nan, r"in \[0, 1\]"),
+        ("delete_share", -0.1, r"in \[0, 1\]"),
+        ("delete_share", 0.6, "<= 0.5 = 1 - insert_share"),
+        ("repeat_share", 1.1, r"in \[0, 1\]"),
+        ("move_share", -1, r"in \[0, 1\]"),
+        ("late_share", 2, r"in \[0, 1\]"),
+        ("duplicate_share", 0.51, r"in \[0, 0.5\]"),
+        ("key_skew", "normal", "a known one"),
+        ("key_exponent", 0.0, "> 0 and finite"),
+        ("late_by_s", math.inf, "> 0 and finite"),
+    ],
+)
+def test_upsert_rejects_bad_values(field, value, bound):
+    with pytest.raises(ValueError, match=f"{field}={value} must be {bound}"):
+        Upsert(**{"rows_per_commit": 10, "files_per_commit": 8, "initial_rows": 100, field: value})

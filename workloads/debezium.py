@@ -1,0 +1,170 @@
+"""Recorded changes: replays Debezium events of a table with the columns of `orders`."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import cache, reduce
+from itertools import count, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from workloads.commit import CommitSpec, PartitionShape
+from workloads.dates import DateWindow
+from workloads.debezium_events import Events, digest, event_files, read_events
+from workloads.fold import CHANGE_COLUMNS
+from workloads.orders import column_names
+from workloads.partitioning import DAY_S, Partitioning
+from workloads.spread import change_shapes, whole_parts
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_EPOCH = date(1970, 1, 1)
+_FILE_NUMBERS = count()  # of the files made for Spark
+
+
+@dataclass(frozen=True, slots=True)
+class Debezium:
+    """Replays the change events at `path`, a JSON-lines or Parquet file or a folder of them.
+
+    Events have before, after, op (c, u, d, r) and ts_ms, whether or not a message with its schema is
+    around them; rows have columns of `orders` by name, missing ones being NULL. Files are read in
+    order of their names, and events arrive in order of their lines: those up to the first c, u or d,
+    all of op r, are the table the stream starts from, loaded by `initial_files` tasks; a commit,
+    written by `files_per_commit` tasks, takes those whose ts_ms is in its interval, counted from the
+    first one's. A late event (its ts_ms below one before it) comes with what is before it. The whole
+    is held in memory. The repr shows the content instead of the path.
+
+    Raises ValueError naming the file, the line and the remedy.
+    """
+
+    path: str = field(repr=False)
+    files_per_commit: int = 1
+    initial_files: int = 1
+    content_sha256: str = field(init=False)
+    _events: Events = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("files_per_commit", "initial_files"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} must be >= 1")
+        files = event_files(Path(self.path))
+        object.__setattr__(self, "content_sha256", digest(files))
+        object.__setattr__(self, "_events", read_events(files, self.content_sha256))
+
+    @property
+    def folds(self) -> bool:
+        return True
+
+    def shape(
+        self, seed: int, commits_count: int, commit_interval_s: float, partitioning: Partitioning
+    ) -> Iterator[CommitSpec]:
+        """The snapshot as commit 0 if there is one, then as many commits, empty ones after the last event.
+
+        What is added and deleted is counted; only over buckets it is spread evenly.
+        """
+        for index in range(0 if self._events.snapshot_rows else 1, commits_count + 1):
+            first, end = self._rows_of(index, commit_interval_s)
+            events = self._events.table.slice(first, end - first)
+            ops = Counter(events["op"].to_pylist())
+            writers = self.files_per_commit if index else self.initial_files
+            shapes = _shapes(seed, index, events, writers, partitioning)
+            yield CommitSpec(
+                index=index, at_s=index * commit_interval_s, first_row=first, rows=end - first,
+                inserts=ops["I"], updates=ops["U"], deletes=ops["D"], writers=writers, is_initial=not index,
+                partitions=shapes, expected_bytes=sum(shape.expected_bytes for shape in shapes),
+            )  # fmt: skip
+
+    def rows(
+        self,
+        spark: SparkSession,
+        seed: int,
+        spec: CommitSpec,
+        commit_interval_s: float,
+        earlier: DataFrame | None = None,
+    ) -> DataFrame:
+        """The events of a commit in order of arrival; what was before them is known from the files."""
+        columns = column_names if spec.is_initial else CHANGE_COLUMNS
+        events = self._events.table.slice(spec.first_row, spec.rows).select(columns)
+        parts = max(1, min(spec.writers, spec.rows))
+        cuts = [spec.rows * number // parts for number in range(parts + 1)]
+        frames = []
+        for start, end in pairwise(cuts):
+            file = _scratch() / f"{next(_FILE_NUMBERS)}.parquet"
+            pq.write_table(events.slice(start, end - start), file)
+            frames.append(spark.read.parquet(str(file)).coalesce(1))
+        return reduce(lambda first, second: first.union(second), frames)
+
+    def _rows_of(self, index: int, interval_s: float) -> tuple[int, int]:
+        """The events of a commit, as positions of the first and behind the last."""
+        snapshot = self._events.snapshot_rows
+        if index == 0:
+            return 0, snapshot
+        edges_ms = (interval_s * 1000 * edge for edge in (index - 1, index))
+        first, end = (bisect_left(self._events.arrived_ms, edge, lo=snapshot) for edge in edges_ms)
+        return first, end
+
+
+@cache
+def _scratch() -> Path:
+    """Where files for Spark lie as long as this process lives."""
+    folder = Path(tempfile.mkdtemp(prefix="compactbench-debezium-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _shapes(
+    seed: int, index: int, events: pa.Table, writers: int, partitioning: Partitioning
+) -> tuple[PartitionShape, ...]:
+    """What a commit of these events adds and deletes in each partition."""
+    added, equality, position = Counter[str](), Counter[str](), Counter[str]()
+    touched: dict[int, str | None] = {}  # keys of this commit, and where it has put their rows
+    columns = (
+        "order_id",
+        "op",
+        "user_city",
+        "order_date",
+        "before_exists",
+        "before_user_city",
+        "before_order_date",
+    )
+    for key, op, city, date_ms, existed, old_city, old_date_ms in zip(
+        *(events[name].to_pylist() for name in columns), strict=True
+    ):
+        if key not in touched and existed:
+            equality[_partition(partitioning, old_city, old_date_ms)] += 1
+        replaced = touched.get(key)
+        if replaced is not None:
+            position[replaced] += 1
+        touched[key] = None if op == "D" else _partition(partitioning, city, date_ms)
+        if op != "D":
+            added[_partition(partitioning, city, date_ms)] += 1
+    if partitioning.by == "bucket":
+        shares = partitioning.shares(seed, DateWindow(0, 1))
+        return change_shapes(
+            whole_parts(seed, f"partitions/{index}", added.total(), shares),
+            whole_parts(seed, f"equality/{index}", equality.total(), shares),
+            whole_parts(seed, f"position/{index}", position.total(), shares),
+            writers,
+        )
+    return change_shapes(added, equality, position, writers)
+
+
+def _partition(partitioning: Partitioning, city: str | None, date_ms: int | None) -> str:
+    """The partition of a row, as `Partitioning.shares` names it; "" over buckets, which are not known."""
+    if partitioning.by == "city":
+        return f"{partitioning.column}={'null' if city is None else city}"
+    if partitioning.by == "day":
+        day = "null" if date_ms is None else _EPOCH + timedelta(days=date_ms // (DAY_S * 1000))
+        return f"{partitioning.column}={day}"
+    return ""

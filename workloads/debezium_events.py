@@ -1,0 +1,208 @@
+"""Reads Debezium's change events of an `orders` table from files, in the order they arrived."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from workloads.orders import COLUMNS, column_names
+
+_OPS = {"c": "I", "r": "I", "u": "U", "d": "D"}
+_TYPES = {"BIGINT": pa.int64(), "INT": pa.int32(), "DOUBLE": pa.float64(), "STRING": pa.string()}
+_WORDS = {
+    "BIGINT": "a whole number of 64 bits", "INT": "a whole number of 32 bits",
+    "DOUBLE": "a number", "STRING": "text",
+}  # fmt: skip
+_SUFFIXES = (".json", ".jsonl", ".parquet")
+
+_SCHEMA = pa.schema(
+    [
+        *((c.name, _TYPES[c.spark_type]) for c in COLUMNS),
+        ("op", pa.string()), ("change_number", pa.int64()), ("ts", pa.int64()),  # as in `CHANGE_COLUMNS`
+        ("before_exists", pa.bool_()), ("before_user_city", pa.string()), ("before_order_date", pa.int64()),
+    ]
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """All events, those of the snapshot first; `table` has the columns `CHANGE_COLUMNS`.
+
+    `arrived_ms` says of each when it arrived, counted from the first change; 0 for the snapshot.
+    """
+
+    table: pa.Table
+    snapshot_rows: int
+    arrived_ms: tuple[int, ...]
+
+
+def event_files(path: Path) -> tuple[Path, ...]:
+    """The file, or the files of a folder by name. Raises ValueError when there is none."""
+    if not path.exists():
+        raise ValueError(f"debezium {path}: no such file or folder")
+    files = [path] if path.is_file() else [file for file in path.iterdir() if file.suffix in _SUFFIXES]
+    if not files or files[0].suffix not in _SUFFIXES:
+        raise ValueError(f"debezium {path}: holds no events; they are read from {', '.join(_SUFFIXES)} files")
+    return tuple(sorted(files))
+
+
+def digest(files: tuple[Path, ...]) -> str:
+    """What changes with the bytes of the files and their order, and not with their folder."""
+    sums = (hashlib.sha256(file.read_bytes()).hexdigest() for file in files)
+    return hashlib.sha256("".join(sums).encode()).hexdigest()
+
+
+@lru_cache(maxsize=4)
+def read_events(files: tuple[Path, ...], content_sha256: str) -> Events:
+    """The events of files whose `digest` is given, which tells a changed file from the one read before.
+
+    Raises ValueError naming the file, the line (of Parquet the row) and the remedy.
+    """
+    reader = _Reader()
+    for file in files:
+        for number, record in _records(file):
+            try:
+                reader.take(record)
+            except ValueError as error:
+                raise _wrong(file, number, str(error)) from None
+    if not reader.columns["op"]:
+        raise ValueError(f"debezium {files[0].parent}: holds no events")
+    return Events(pa.table(reader.columns, schema=_SCHEMA), reader.snapshot_rows, tuple(reader.arrived_ms))
+
+
+def _records(file: Path) -> Iterator[tuple[int, Any]]:
+    """What each line or row holds, and its number from 1. Blank lines are left out."""
+    if file.suffix == ".parquet":
+        try:
+            rows = pq.ParquetFile(file).read().to_pylist()
+        except (OSError, ValueError) as cause:
+            raise ValueError(f"debezium {file}: is no Parquet file ({cause}): export it again") from cause
+        yield from enumerate(rows, start=1)
+        return
+    with file.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                try:
+                    yield number, json.loads(line)
+                except ValueError as cause:
+                    problem = f"is not JSON ({cause}); write one event a line, in UTF-8"
+                    raise _wrong(file, number, problem) from cause
+
+
+def _wrong(file: Path, number: int, problem: str) -> ValueError:
+    word = "row" if file.suffix == ".parquet" else "line"
+    return ValueError(f"debezium {file}, {word} {number}: {problem}")
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Turns events into columns, and remembers of each key what its row is like."""
+
+    columns: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in _SCHEMA.names})
+    snapshot_rows: int = 0
+    arrived_ms: list[int] = field(default_factory=list)
+    first_ms: int | None = None
+    latest_ms: int = 0
+    rows: dict[int, Mapping[str, Any] | None] = field(default_factory=dict)  # None: deleted
+
+    def take(self, record: Any) -> None:
+        """One event more. Raises ValueError when it is none."""
+        event = _envelope(record)
+        if event is None:
+            return
+        op, ts_ms = _op(event), _ts_ms(event)
+        row = _row(event, "before" if op == "d" else "after", op)
+        key = row["order_id"]
+        if op == "r" and self.first_ms is None:
+            if key in self.rows:
+                raise ValueError(f"the snapshot holds order_id {key} twice; keep one of the two events")
+            self.snapshot_rows += 1
+        else:
+            self._arrive(ts_ms)
+        if op == "u" and event.get("before") is not None and _row(event, "before", op)["order_id"] != key:
+            raise ValueError(f"changes order_id to {key}; write a delete (d) and an insert (c) instead")
+        self._append(_OPS[op], ts_ms, row)
+
+    def _arrive(self, ts_ms: int) -> None:
+        """Changes arrive in order of the file: a late one with what is before it."""
+        if self.first_ms is None:
+            self.first_ms = self.latest_ms = ts_ms
+        self.latest_ms = max(self.latest_ms, ts_ms)
+
+    def _append(self, op: str, ts_ms: int, row: Mapping[str, Any]) -> None:
+        key, before = row["order_id"], self.rows.get(row["order_id"])
+        kept = before or row if op == "D" else row
+        values = {
+            **{n: row[n] if op != "D" or n == "order_id" else None for n in column_names},
+            "user_city": kept["user_city"],
+            "order_date": kept["order_date"],
+            "op": op,
+            "change_number": len(self.columns["op"]),
+            "ts": ts_ms,
+            "before_exists": before is not None,
+            "before_user_city": before["user_city"] if before else None,
+            "before_order_date": before["order_date"] if before else None,
+        }
+        for name, column in self.columns.items():
+            column.append(values[name])
+        self.arrived_ms.append(0 if self.first_ms is None else self.latest_ms - self.first_ms)
+        self.rows[key] = None if op == "D" else row
+
+
+def _envelope(record: Any) -> Mapping[str, Any] | None:
+    """The event itself, out of a message with its schema; None for a tombstone."""
+    if isinstance(record, Mapping) and "payload" in record and "op" not in record:
+        record = record["payload"]
+    if record is None:
+        return None
+    if not isinstance(record, Mapping):
+        raise ValueError("is no object; an event has before, after, op and ts_ms")
+    return record
+
+
+def _op(event: Mapping[str, Any]) -> str:
+    op = event.get("op")
+    if op not in _OPS:
+        raise ValueError(f"op is {op!r}; it must be one of {', '.join(_OPS)}: leave the event out")
+    return str(op)
+
+
+def _ts_ms(event: Mapping[str, Any]) -> int:
+    ts_ms = event.get("ts_ms")
+    if not _fits(ts_ms, "BIGINT"):
+        raise ValueError(f"ts_ms is {ts_ms!r}; it must be whole milliseconds since 1970")
+    return int(ts_ms)  # type: ignore[arg-type]  # checked the line before
+
+
+def _row(event: Mapping[str, Any], image: str, op: str) -> dict[str, Any]:
+    """One image as a row of orders, columns that it lacks being NULL."""
+    given = event.get(image)
+    if not isinstance(given, Mapping):
+        raise ValueError(f"op is {op!r} and {image} is {given!r}; it must be the row with its order_id")
+    unknown = sorted(given.keys() - {*column_names})
+    if unknown:
+        raise ValueError(
+            f"{image} holds {', '.join(unknown)}, which orders has not; leave out or rename: it has "
+            + ", ".join(column_names)
+        )
+    row = {column.name: given.get(column.name) for column in COLUMNS}
+    for column in COLUMNS:
+        value = row[column.name]
+        if not (_fits(value, column.spark_type) or (value is None and column.nullable)):
+            raise ValueError(f"{image}.{column.name} is {value!r}; it must be {_WORDS[column.spark_type]}")
+    return row
+
+
+def _fits(value: object, spark_type: str) -> bool:
+    if isinstance(value, bool):
+        return False
+    if spark_type in ("BIGINT", "INT"):
+        bound = 2 ** (63 if spark_type == "BIGINT" else 31)
+        return isinstance(value, int) and -bound <= value < bound
+    return isinstance(value, int | float if spark_type == "DOUBLE" else str)

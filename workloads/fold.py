@@ -1,0 +1,71 @@
+"""The fold of a stream of changes: the last change of each key holds, and deleted rows are gone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from workloads.orders import column_names
+
+# What a change has beside the payload: its kind (I, U, D), its place in the order of delivery over
+# the whole stream, when it happened, and the row it replaces: whether there was one, and the columns
+# that tell its partition, which is where an equality delete has to go.
+CHANGE_COLUMNS: tuple[str, ...] = (
+    *column_names,
+    "op", "change_number", "ts", "before_exists", "before_user_city", "before_order_date",
+)  # fmt: skip
+
+# What has to be known of a key's changes to make its next one, and the types in Spark SQL.
+STATE_COLUMNS: Mapping[str, str] = {
+    "order_id": "BIGINT",
+    "op": "STRING",
+    "change_number": "BIGINT",
+    "user_city": "STRING",
+    "order_date": "BIGINT",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Parquet files of an initial load, each key once, and of the changes after it, in any order.
+
+    Change numbers grow over the stream and none is there twice.
+    """
+
+    initial: tuple[Path, ...]
+    changes: tuple[Path, ...]
+
+    def rows(self, connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyRelation:
+        """The rows of the folded table, with the columns of `orders`; there must be a file.
+
+        Held in memory are keys and numbers of the changes alone: the load is read past them.
+        """
+        columns = ", ".join(column_names)
+        if not self.changes:
+            return _parquet(connection, self.initial).project(columns)
+        changes = _parquet(connection, self.changes)
+        newest = changes.aggregate("order_id, max(change_number) AS change_number", "order_id")
+        newest = newest.set_alias("newest")
+        holding = changes.join(newest, "change_number", how="semi")
+        rows = holding.filter("op <> 'D'").project(columns)
+        if not self.initial:
+            return rows
+        load = _parquet(connection, self.initial)
+        return rows.union(load.join(newest, "order_id", how="anti").project(columns))
+
+
+def condense(changes: Sequence[Path], target: Path) -> None:
+    """Write the last change of each key, its `STATE_COLUMNS`, to one Parquet file."""
+    with duckdb.connect(config={"threads": 2}) as connection:
+        rows = _parquet(connection, changes)
+        newest = rows.aggregate("max(change_number) AS change_number", "order_id").set_alias("newest")
+        rows.join(newest, "change_number", how="semi").project(", ".join(STATE_COLUMNS)).write_parquet(
+            str(target)
+        )
+
+
+def _parquet(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]) -> duckdb.DuckDBPyRelation:
+    return connection.read_parquet([str(path) for path in paths], hive_partitioning=False)

@@ -1,0 +1,124 @@
+"""How the rows of a commit, and its deletes, spread over partitions and files in whole numbers."""
+
+import math
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from workloads import orders
+from workloads.commit import DeleteShape, PartitionShape, expected_files
+from workloads.keys import KeyChoice
+from workloads.partitioning import DAY_S, Shares
+
+# A delete file's fixed part and bytes a row, a provisional measure: pyarrow with zstd, 1 to 10,000 rows
+# of order_id (drawn from 20 million) alone, and of (file_path, pos) with one path of 120 characters.
+_EQUALITY_FILE_BYTES, _EQUALITY_ROW_BYTES = 524, 5.2
+_POSITION_FILE_BYTES, _POSITION_ROW_BYTES = 1_306, 2.8
+
+
+def whole_parts(seed: int, stream: str, total: int, shares: Shares) -> dict[str, int]:
+    """The expected number in each partition, rounded so that they sum to `total`; none of 0.
+
+    The cumulative shares are rounded down after a shift drawn once per `stream`, so that over many
+    commits a partition gets its share also where it expects less than one of each.
+    """
+    shift = random.Random(f"{seed}/{stream}").random()  # noqa: S311 - reproducible, not secret
+    parts: dict[str, int] = {}
+    cumulative, before = 0.0, 0
+    for number, (partition, share) in enumerate(shares, start=1):
+        cumulative += share
+        until = total if number == len(shares) else min(total, math.floor(cumulative * total + shift))
+        if until > before:
+            parts[partition] = until - before
+            before = until
+    return parts
+
+
+def blended(*weighted: tuple[float, Shares]) -> Shares:
+    """Shares of several parts of a whole as its own, by the weight of each part; none without weight."""
+    total = sum(weight for weight, _ in weighted)
+    blend: dict[str, float] = {}
+    for weight, shares in weighted:
+        for partition, share in shares if weight > 0 else ():
+            blend[partition] = blend.get(partition, 0.0) + share * weight / total
+    return tuple(sorted(blend.items()))
+
+
+@dataclass(slots=True)
+class _Segment:
+    """Keys [`first_key`, `end_key`) that were inserted on one day of the stream, and where their rows lie."""
+
+    first_key: int
+    end_key: int
+    day: int
+    shares: Shares
+
+
+class KeyPartitions:
+    """Where the rows of the keys inserted so far lie, in order of the keys."""
+
+    def __init__(self) -> None:
+        self._segments: list[_Segment] = []
+        self._end_key = 1
+
+    def add(self, keys: int, at_s: float, shares: Shares) -> None:
+        """The next so many keys, of rows that spread by `shares`; those of a day are taken together."""
+        first_key, day = self._end_key, math.ceil(at_s / DAY_S)
+        self._end_key += keys
+        last = self._segments[-1] if self._segments else None
+        if last is not None and last.shares == shares:
+            last.end_key = self._end_key
+        elif last is not None and last.day == day:
+            last.shares = blended((last.end_key - last.first_key, last.shares), (keys, shares))
+            last.end_key = self._end_key
+        elif keys:
+            self._segments.append(_Segment(first_key, self._end_key, day, shares))
+
+    def shares(self, choice: KeyChoice) -> Shares:
+        """The expected share (0..1, sum 1) of each partition in the rows that `choice` hits."""
+        population = self._end_key - 1
+        return blended(
+            *((choice.share(s.first_key, s.end_key, population), s.shares) for s in self._segments)
+        )
+
+
+def data_shapes(seed: int, index: int, rows: int, writers: int, shares: Shares) -> tuple[PartitionShape, ...]:
+    """The partitions of commit `index`, which adds so many rows and removes none."""
+    parts = whole_parts(seed, f"partitions/{index}", rows, shares)
+    return tuple(_data_shape(partition, count, rows, writers) for partition, count in parts.items())
+
+
+def change_shapes(
+    rows: Mapping[str, int], equality: Mapping[str, int], position: Mapping[str, int], writers: int
+) -> tuple[PartitionShape, ...]:
+    """The partitions of a commit that adds and deletes so many rows in each, by their names."""
+    totals = [sum(parts.values()) for parts in (rows, equality, position)]
+    return tuple(
+        _data_shape(
+            partition,
+            rows.get(partition, 0),
+            totals[0],
+            writers,
+            _delete_shape(
+                (equality.get(partition, 0), totals[1]), (position.get(partition, 0), totals[2]), writers
+            ),
+        )
+        for partition in sorted({*rows, *equality, *position})
+    )
+
+
+def _data_shape(
+    partition: str, rows: int, commit_rows: int, writers: int, deletes: DeleteShape | None = None
+) -> PartitionShape:
+    files = expected_files(rows, commit_rows, writers) if rows else 0
+    size_bytes = orders.expected_bytes(rows, files) if rows else 0
+    return PartitionShape(partition, rows, files, size_bytes, deletes or DeleteShape())
+
+
+def _delete_shape(equality: tuple[int, int], position: tuple[int, int], writers: int) -> DeleteShape:
+    """Each kind as (rows of the partition, rows of the commit)."""
+    equality_files = expected_files(*equality, writers) if equality[0] else 0
+    position_files = expected_files(*position, writers) if position[0] else 0
+    size_bytes = equality_files * _EQUALITY_FILE_BYTES + equality[0] * _EQUALITY_ROW_BYTES
+    size_bytes += position_files * _POSITION_FILE_BYTES + position[0] * _POSITION_ROW_BYTES
+    return DeleteShape(equality[0], equality_files, position[0], position_files, round(size_bytes))

@@ -1,0 +1,213 @@
+"""Upsert: a CDC stream of inserts, updates and deletes over a table that is loaded first."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from workloads import changes, orders
+from workloads.arrival import Arrival, Constant
+from workloads.commit import CommitSpec, KeyShape, PartitionShape
+from workloads.dates import DateWindow
+from workloads.keys import KeyChoice, Skew
+from workloads.mix import Mix, MixShares, mix_of
+from workloads.partitioning import Partitioning, Shares
+from workloads.spread import KeyPartitions, blended, change_shapes, data_shapes, whole_parts
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# Files of the initial load fill this much of the target at most: in the middle of the 0.75 to 1.0 of
+# it that no planner takes for small, and far enough from 1.0 for a writer not to begin another file.
+# From six files a partition on, each fills 0.75 at least (0.9 x 5/6).
+_FILL_RATIO = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Upsert:
+    """CDC over a loaded table: `rows_per_commit` changes on average, written by `files_per_commit` tasks.
+
+    A share `insert_share` (0..1) of the changes adds an order, `delete_share` removes one, and the
+    rest updates one. `key_skew` says which orders those two hit: "uniform", "zipf" (some are hot,
+    wherever they lie) or "recent-first", falling by the power `key_exponent`; an order that is gone
+    already is made again by an update and stays gone after a delete. A share `repeat_share` of the
+    updates and deletes hits an order that the same commit changed before, and `move_share` of the
+    updates moves a row: to a city drawn anew, and to the day of the change.
+
+    A share `late_share` of the changes happened up to `late_by_s` before their commit's interval, as
+    their `ts` (and an insert's order date) says; they are applied when they arrive, as Flink does. A
+    share `duplicate_share` (0 to 0.5) of the deliveries is the change before once more.
+
+    The stream starts from `initial_rows` orders, dated over `initial_span_s` before it and loaded as
+    commit 0 by `initial_files` tasks; 0 means as many as make files of 0.75 to 0.9 of the table's
+    target size. `arrival` says how traffic varies. Raises ValueError naming the field and its value.
+    """
+
+    rows_per_commit: int
+    files_per_commit: int
+    initial_rows: int
+    initial_files: int = 0
+    initial_span_s: float = 30 * 86_400.0
+    arrival: Arrival = field(default_factory=Constant)
+    insert_share: float = 0.5
+    delete_share: float = 0.05
+    key_skew: Skew = "uniform"
+    key_exponent: float = 1.0
+    repeat_share: float = 0.0
+    move_share: float = 0.0
+    late_share: float = 0.0
+    late_by_s: float = 86_400.0
+    duplicate_share: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("rows_per_commit", "files_per_commit", "initial_rows"):
+            _check(name, getattr(self, name), getattr(self, name) >= 1, ">= 1")
+        _check("initial_files", self.initial_files, self.initial_files >= 0, ">= 0")
+        for name in ("insert_share", "delete_share", "repeat_share", "move_share", "late_share"):
+            _check(name, getattr(self, name), 0 <= getattr(self, name) <= 1, "in [0, 1]")
+        most = 1 - self.insert_share
+        fits = self.delete_share <= most + 1e-9
+        _check("delete_share", self.delete_share, fits, f"<= {most:g} = 1 - insert_share")
+        _check("duplicate_share", self.duplicate_share, 0 <= self.duplicate_share <= 0.5, "in [0, 0.5]")
+        _check("key_skew", self.key_skew, self.key_skew in ("uniform", "zipf", "recent-first"), "a known one")
+        for name in ("initial_span_s", "late_by_s", "key_exponent"):
+            value = getattr(self, name)
+            _check(name, value, value > 0 and math.isfinite(value), "> 0 and finite")
+
+    @property
+    def folds(self) -> bool:
+        return True
+
+    def sized_for(self, target_file_size_bytes: int, seed: int, partitioning: Partitioning) -> Upsert:
+        """With as many `initial_files` as fill files of the target size, where none are given."""
+        if self.initial_files:
+            return self
+        partitions = len(partitioning.shares(seed, self._initial_dates))
+        partition_bytes = orders.expected_bytes(self.initial_rows) / partitions
+        files = max(1, math.ceil(partition_bytes / (_FILL_RATIO * target_file_size_bytes)))
+        return replace(self, initial_files=files)
+
+    def shape(
+        self, seed: int, commits_count: int, commit_interval_s: float, partitioning: Partitioning
+    ) -> Iterator[CommitSpec]:
+        """The initial load, then the commits 1 to `commits_count`, the last at that many intervals.
+
+        Commits without rows are kept. A longer stream begins like a shorter one. Where an old row lies
+        is expected from the orders inserted so far; that some have moved since is left out.
+        """
+        rng = random.Random(f"{seed}/arrival")  # noqa: S311 - reproducible, not secret
+        old, choice = KeyPartitions(), self._choice
+        yield self._load(seed, partitioning)
+        old.add(self.initial_rows, 0.0, partitioning.shares(seed, self._initial_dates))
+        first_row = population = self.initial_rows
+        for index in range(1, commits_count + 1):
+            at_s = index * commit_interval_s
+            rows = self.arrival.rows(index, at_s, commit_interval_s, self.rows_per_commit, rng)
+            new = partitioning.shares(seed, self._dates(at_s, commit_interval_s))
+            mix = self._mix(seed, index, rows)
+            hit = round(choice.distinct(mix.draws, population))
+            keys = KeyShape(population, mix.inserts, hit, choice)
+            shapes = self._shapes(seed, index, mix, hit, new, old.shares(choice))
+            yield self._spec(index, at_s, first_row, mix, keys, shapes)
+            old.add(mix.inserts, at_s, new)
+            first_row += rows
+            population += mix.inserts
+
+    def rows(
+        self,
+        spark: SparkSession,
+        seed: int,
+        spec: CommitSpec,
+        commit_interval_s: float,
+        earlier: DataFrame | None = None,
+    ) -> DataFrame:
+        """The orders of the initial load, or the changes of a commit; see `changes.rows`."""
+        if spec.keys is None:
+            block = orders.RowBlock(spec.first_row, spec.rows, spec.writers, self._initial_dates)
+            return orders.rows(spark, seed, block)
+        mix = self._mix(seed, spec.index, spec.rows)
+        block_of_changes = changes.ChangeBlock(
+            spec.first_row, spec.writers, mix, spec.keys, self._dates(spec.at_s, commit_interval_s),
+            self._initial_dates, self.move_share,
+        )  # fmt: skip
+        return changes.rows(spark, seed, block_of_changes, earlier)
+
+    @property
+    def _choice(self) -> KeyChoice:
+        return KeyChoice(self.key_skew, self.key_exponent, self.initial_rows)
+
+    @property
+    def _initial_dates(self) -> DateWindow:
+        return DateWindow(-self.initial_span_s, 0.0)
+
+    def _dates(self, at_s: float, interval_s: float) -> DateWindow:
+        return DateWindow(at_s - interval_s, at_s, self.late_share, self.late_by_s)
+
+    def _mix(self, seed: int, index: int, rows: int) -> Mix:
+        shares = MixShares(self.insert_share, self.delete_share, self.repeat_share, self.duplicate_share)
+        return mix_of(seed, index, rows, shares)
+
+    def _load(self, seed: int, partitioning: Partitioning) -> CommitSpec:
+        if not self.initial_files:
+            raise ValueError("initial_files=0 must be filled in by sized_for before the stream is asked for")
+        shares = partitioning.shares(seed, self._initial_dates)
+        shapes = data_shapes(seed, 0, self.initial_rows, self.initial_files, shares)
+        return CommitSpec(
+            index=0, at_s=0.0, first_row=0, rows=self.initial_rows,
+            inserts=self.initial_rows, updates=0, deletes=0,
+            writers=self.initial_files, is_initial=True, partitions=shapes,
+            expected_bytes=sum(shape.expected_bytes for shape in shapes),
+        )  # fmt: skip
+
+    def _spec(
+        self, index: int, at_s: float, first_row: int, mix: Mix, keys: KeyShape,
+        shapes: tuple[PartitionShape, ...],
+    ) -> CommitSpec:  # fmt: skip
+        return CommitSpec(
+            index=index,
+            at_s=at_s,
+            first_row=first_row,
+            rows=mix.deliveries,
+            inserts=mix.inserts + mix.twice_inserts,
+            updates=mix.updates + mix.twice_updates,
+            deletes=mix.deletes + mix.twice_deletes,
+            writers=self.files_per_commit,
+            is_initial=False,
+            partitions=shapes,
+            expected_bytes=sum(shape.expected_bytes for shape in shapes),
+            keys=keys,
+        )
+
+    def _shapes(
+        self, seed: int, index: int, mix: Mix, hit: int, new: Shares, old: Shares
+    ) -> tuple[PartitionShape, ...]:
+        """New rows go where new orders do, old rows are updated and deleted where they lie.
+
+        Of the deliveries beyond the first to each key, those that do not follow a delete replace a
+        row of the same commit: a new order's where a repeat or the second delivery hits one.
+        """
+        inserts = mix.inserts + mix.twice_inserts
+        updates = mix.updates + mix.twice_updates
+        again = mix.deliveries - mix.inserts - hit
+        again_new = mix.twice_inserts + mix.repeats * mix.inserts / max(1, mix.inserts + mix.draws)
+        kept_share = (inserts + updates) / max(1, mix.deliveries)
+
+        def landing(of_new: float, of_old: float) -> Shares:
+            return blended((of_new + self.move_share * of_old, new), ((1 - self.move_share) * of_old, old))
+
+        return change_shapes(
+            whole_parts(seed, f"partitions/{index}", inserts + updates, landing(inserts, updates)),
+            whole_parts(seed, f"equality/{index}", hit, old),
+            whole_parts(
+                seed, f"position/{index}", round(again * kept_share), landing(again_new, again - again_new)
+            ),
+            self.files_per_commit,
+        )
+
+
+def _check(name: str, value: object, holds: bool, what: str) -> None:
+    if not holds:
+        raise ValueError(f"{name}={value} must be {what}")
