@@ -55,6 +55,11 @@ def test_small_commits_have_their_shares_over_time():
     assert sum(mix.deletes for mix in mixes) == pytest.approx(0.2 * changes, rel=0.05)
 
 
+def test_nothing_is_delivered_twice_where_there_is_one_delivery():
+    mixes = [mix_of(7, index, 1, MixShares(0.5, 0.1, 0.1, 0.5)) for index in range(50)]
+    assert {(mix.changes, mix.deliveries) for mix in mixes} == {(1, 1)}
+
+
 def test_the_mix_depends_on_seed_commit_and_rows_alone():
     shares = MixShares(0.33, 0.21, 0.17, 0.11)
     assert mix_of(7, 3, 1001, shares) == mix_of(7, 3, 1001, shares)
