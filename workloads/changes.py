@@ -101,7 +101,7 @@ def _kinds(frame: DataFrame, seed: int, block: ChangeBlock) -> DataFrame:
     frame = _marked(frame, seed, block, "repeated_delete", repeated_deletes, "repeats_before")
     delete = "IF(repeat, repeated_delete, drawn_delete)"
     return frame.selectExpr(
-        "place", "inserts_before", "draw", "repeat AND NOT insert AS repeat",
+        "place", "inserts_before", "draw", "repeat",
         f"CASE WHEN insert THEN 'I' WHEN {delete} THEN 'D' ELSE 'U' END AS op",
         "drawn_deletes_before + repeated_deletes_before AS deletes_before",
         "other - drawn_deletes_before - repeated_deletes_before AS updates_before",

@@ -201,6 +201,14 @@ def test_repeats_hit_keys_of_their_own_commit(large):
     assert large.filter("op = 'U' AND order_id > 10000").count() > 0.8 * repeats_of_new
 
 
+def test_a_repeat_hits_no_key_its_commit_has_not_touched(spark):
+    workload = Upsert(2000, 2, 10**9, 1, repeat_share=0.3)  # so many rows that no two draws meet
+    (spec,) = stream(workload, commits=1)[1:]
+    rows = workload.rows(spark, 7, spec, 60.0).select("order_id").collect()
+    assert len({row.order_id for row in rows}) == spec.keys.new_count + spec.keys.changed_count
+    assert spec.keys.changed_count == pytest.approx(700, abs=1)  # of 1,000 updates and deletes
+
+
 @pytest.mark.parametrize("by", ["none", "day", "bucket", "city"])
 def test_deletes_and_rows_lie_where_the_shape_expects_them(large, by):
     partitioning = Partitioning(by)

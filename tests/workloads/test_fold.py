@@ -17,7 +17,7 @@ keys = st.integers(1, 6)
 changes = st.lists(st.tuples(keys, st.sampled_from("IUD"), st.integers(0, 3)), max_size=14)
 loads = st.dictionaries(keys, st.integers(0, 3))
 # The folder is shared by the examples, each of which writes files of new names.
-few = settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def order(key, value):
