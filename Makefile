@@ -34,7 +34,8 @@ check: $(READY) ## Format, lint, types, import rules and the tests that need no 
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@TZ=UTC OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -m 'not spark' -n auto --dist loadfile
+	@TZ=UTC OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -m 'not spark and not noise' -n auto --dist loadfile \
+		--hypothesis-profile quick
 
 .PHONY: bench
 bench: $(READY) ## Measure compactbench itself: the share of its own code in a run, and reading table state

@@ -15,8 +15,10 @@ from bench.engines.base import SparkSettings
 from bench.engines.iceberg_catalog import Catalog
 from bench.engines.spark import start_session, stop_session
 
-settings.register_profile("shared machine", deadline=None)  # a slow moment of it is no failure
-settings.load_profile("shared machine")
+# No deadline: a slow moment of a shared machine is no failure. `make check` takes the quick one.
+settings.register_profile("thorough", deadline=None)
+settings.register_profile("quick", deadline=None, max_examples=30)
+settings.load_profile("thorough")
 
 SPARK = SparkSettings(master="local[2]", driver_memory_bytes=2 * 2**30)
 

@@ -12,6 +12,8 @@ import pytest
 from bench.figures import degradation_rate
 from reports.compare import compare, compare_unpaired, paired_interval, trend, unpaired_interval
 
+pytestmark = pytest.mark.noise
+
 EXPERIMENTS = 2_000
 FALSE_CALLS_AT_MOST = 0.06
 FALSE_ALARMS_AT_MOST = 0.05
