@@ -66,10 +66,7 @@ def needed_bytes(run: PlannedRun) -> int:
     to fire at every commit.
     """
     scenario = run.source.scenario
-    shape = scenario.workload.shape(
-        scenario.seed, scenario.commits_count, scenario.commit_interval_s, scenario.table.partitioning
-    )
-    stream_bytes = sum(spec.expected_bytes for spec in shape)
+    stream_bytes = sum(spec.expected_bytes for spec in scenario.shape())
     rounds = max((_rounds(rule.trigger, scenario) for rule in run.spec.strategy.rules), default=0)
     rewritten_bytes = stream_bytes * (rounds + 1) // 2 if run.spec.strategy.needs() else 0
     snapshots = scenario.commits_count + rounds

@@ -41,7 +41,6 @@ from bench.truth import check_content
 from bench.warm_up import warm_up
 from strategies.state import TableState
 from workloads.change_log import ChangeLog, open_change_log
-from workloads.commit import CommitSpec
 
 
 def carry_out(
@@ -177,16 +176,10 @@ def _simulated_options(scenario: Scenario, settings: EngineSettings) -> dict[str
     return {"cores": cores, "coefficients": coefficients.model_dump(mode="json")}
 
 
-def _shape(scenario: Scenario) -> Iterator[CommitSpec]:
-    return scenario.workload.shape(
-        scenario.seed, scenario.commits_count, scenario.commit_interval_s, scenario.table.partitioning
-    )
-
-
 def _shape_hash(scenario: Scenario) -> str:
     """What stands for the hash of a change log where there is none: that of the commits' shapes."""
     digest = hashlib.sha256()
-    for spec in _shape(scenario):
+    for spec in scenario.shape():
         digest.update(repr(spec).encode())
     return digest.hexdigest()[:16]
 
@@ -275,9 +268,9 @@ class Run:
     def _batches(self) -> Iterator[Batch]:
         """The commits' shapes beside what the log holds of them; without a log the shapes alone."""
         if self._log is None:
-            yield from (Batch(spec, (), spec.expected_bytes) for spec in _shape(self._scenario))
+            yield from (Batch(spec, (), spec.expected_bytes) for spec in self._scenario.shape())
             return
-        for spec, logged in zip(_shape(self._scenario), self._log.commits, strict=True):
+        for spec, logged in zip(self._scenario.shape(), self._log.commits, strict=True):
             yield Batch(spec, self._log.paths(logged), logged.size_bytes)
 
     def _after_compaction(self, engine: Engine) -> Callable[[int], None] | None:
@@ -308,7 +301,7 @@ class Run:
 
     def _check_rows(self, engine: Engine, tick: int) -> None:
         """All there is to check of a simulated table: it has as many rows as were committed."""
-        expected = sum(spec.rows for spec in _shape(self._scenario) if spec.index <= tick)
+        expected = sum(spec.rows for spec in self._scenario.shape() if spec.index <= tick)
         found = sum(p.rows for p in engine.state(0.0).partitions.values())
         if found != expected:
             raise EngineError(f"after commit {tick} the simulated table has {found} rows, not {expected}")

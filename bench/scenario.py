@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -16,7 +16,7 @@ from bench.scenario_checks import check_keys
 from bench.scenario_schema import Catalog, Maintenance, Prices, Resources, ScenarioKeys, Spark, parse
 from bench.scenario_strategies import StrategySpec, build_strategies, content_hash, strategy_table
 from strategies.plan import Capability
-from workloads.commit import TargetSized, Workload
+from workloads.commit import CommitSpec, TargetSized, Workload
 from workloads.partitioning import Partitioning
 
 
@@ -66,6 +66,12 @@ class Scenario:
     def primary_probe(self) -> Probe:
         """The probe the latency figures are of."""
         return next(probe for probe in self.probes if probe.primary)
+
+    def shape(self) -> Iterator[CommitSpec]:
+        """The commits of its stream, as far as they are known without making their rows."""
+        return self.workload.shape(
+            self.seed, self.commits_count, self.commit_interval_s, self.table.partitioning
+        )
 
     def needs(self) -> dict[str, frozenset[Capability]]:
         """What an engine must be able to do, by the label that asks for it."""

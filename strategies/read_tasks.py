@@ -47,12 +47,13 @@ def read_tasks(candidates: Iterable[Candidate], split_bytes: int, lookback: int)
 def equal_shares(input_bytes: int, rows: int, tasks_count: int) -> tuple[ReadTask, ...]:
     """`tasks_count` tasks that read as good as the same, as after a shuffle; sums are kept."""
     return tuple(
-        ReadTask(_share(input_bytes, index, tasks_count), _share(rows, index, tasks_count))
+        ReadTask(even_share(input_bytes, index, tasks_count), even_share(rows, index, tasks_count))
         for index in range(tasks_count)
     )
 
 
-def _share(total: int, index: int, count: int) -> int:
+def even_share(total: int, index: int, count: int) -> int:
+    """What part `index`, from 0, of `count` has of `total`, as even as whole numbers allow; parts add up."""
     return total * (index + 1) // count - total * index // count
 
 

@@ -13,6 +13,7 @@ import typer
 
 from bench.cli.fail_if import Limit, Outcome
 from bench.cli.output import ERR, OUT, print_json, print_table
+from bench.cli.results import gaps
 from bench.metrics import Row
 from bench.pooling import Difference
 from reports.compare import CONFIDENCE, Comparison
@@ -134,8 +135,7 @@ def _side(group: Group, side: str) -> str:
 
 
 def _runs(row: Row) -> str:
-    gaps = {"failed": row.failed, "cut off": row.interrupted, "perturbed by checks": row.perturbed}
-    told = ", ".join(f"{count} {what}" for what, count in gaps.items() if count)
+    told = gaps(row)
     return f"{row.runs} ({told})" if told else str(row.runs)
 
 

@@ -11,7 +11,7 @@ import typer
 
 from bench.agreement import Pair, side_by_side
 from bench.cli.output import ERR, OUT, print_json, print_table
-from bench.cli.results import ResultsArgument
+from bench.cli.results import ResultsArgument, gaps
 from bench.cli.side_by_side import COLUMNS, TABLE_COLUMNS, agreements, full_line, is_news, table_line
 from bench.errors import ScenarioError
 from bench.metrics import METRIC_BY_NAME, Row, rows
@@ -134,8 +134,7 @@ def _row_cells(row: Row) -> tuple[str, ...]:
 
 
 def _print_gaps(row: Row) -> None:
-    gaps = {"failed": row.failed, "cut off": row.interrupted, "perturbed by checks": row.perturbed}
-    told = ", ".join(f"{count} {what}" for what, count in gaps.items() if count)
+    told = gaps(row)
     if told:
         ERR.print(f"{row.scenario}, {row.strategy}: {told}", markup=False, highlight=False)
 

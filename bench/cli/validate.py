@@ -63,11 +63,7 @@ def validate(
 def meaning(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
     """What running `scenario` would mean; rows, files and bytes are of the stream each run replays."""
     repetitions = repetitions_of(scenario, mode)
-    commits = list(
-        scenario.workload.shape(
-            scenario.seed, scenario.commits_count, scenario.commit_interval_s, scenario.table.partitioning
-        )
-    )
+    commits = list(scenario.shape())
     return {
         "scenario": scenario.name,
         "hash": scenario.hash,

@@ -34,11 +34,13 @@ from bench.engines.simulated_metadata import SimulatedMetadata
 from bench.errors import EngineError
 from strategies.expand import Expansion, RewriteGroup, expand
 from strategies.plan import Action, Capability, Native, Plan, Reason, Rewrite, capabilities_of
+from strategies.read_tasks import even_share
 from strategies.state import MIB, CommitSeen, DataFile, PendingPlan, TableState
 from workloads import orders
 from workloads.commit import CommitSpec, PartitionShape, expected_files
 
 ROW_GROUP_BYTES = 128 * MIB  # write.parquet.row-group-size-bytes; a file can be cut there for reading
+_MAINTENANCE = frozenset({Capability.REWRITE_MANIFESTS, Capability.EXPIRE_SNAPSHOTS})
 _KEY = re.compile(r"\border_id\s*(?:=\s*(\d+)|between\s+(\d+)\s+and\s+(\d+))", re.IGNORECASE)
 
 
@@ -102,7 +104,7 @@ class SimulatedEngine:
         if self._spec.files_per_commit:
             count = expected_files(shape.rows, spec.rows, writers)
         for number in range(count):
-            rows = _part(shape.rows, count, number)
+            rows = even_share(shape.rows, number, count)
             first = spec.first_row + spec.rows * number // count
             keys = _Keys(first + 1, spec.first_row + spec.rows * (number + 1) // count)
             yield self._new_file(rows, shape.partition, keys, self._sequence_number)
@@ -166,17 +168,22 @@ class SimulatedEngine:
 
         Raises ValueError on a conflict or an option the format does not know.
         """
-        maintenance = self._price(self._coefficients.maintenance, Work(), self._cores.compactor)
-        if isinstance(action, Native) and action.command is Capability.REWRITE_MANIFESTS:
-            return _of_metadata(*self._metadata.rewrite(at_s)), maintenance
-        if isinstance(action, Native) and action.command is Capability.EXPIRE_SNAPSHOTS:
-            keep_from_s = float(action.arguments["older_than_at_s"])
-            retain_last = int(action.arguments.get("retain_last", "1"))
-            return _of_metadata(*self._metadata.expire(keep_from_s, retain_last)), maintenance
+        if isinstance(action, Native) and action.command in _MAINTENANCE:
+            cost = self._price(self._coefficients.maintenance, Work(), self._cores.compactor)
+            return self._maintain(action, at_s), cost
         if planned is not None:  # and paid for when it was scheduled
             return self._rewrite(planned, planned_at, at_s), NO_COST
         expansion = expand(action, self.state(at_s))
         return self._rewrite(expansion, self._sequence_number, at_s), self._rewrite_cost(expansion)
+
+    def _maintain(self, action: Native, at_s: float) -> Change:
+        if action.command is Capability.REWRITE_MANIFESTS:
+            written_bytes, files_count = self._metadata.rewrite(at_s)
+        else:
+            keep_from_s = float(action.arguments["older_than_at_s"])
+            retain_last = int(action.arguments.get("retain_last", "1"))
+            written_bytes, files_count = self._metadata.expire(keep_from_s, retain_last)
+        return Change(metadata_bytes=written_bytes, metadata_files_count=files_count)
 
     def _rewrite_cost(self, expansion: Expansion) -> Cost:
         tasks = (task for group in expansion.groups for task in group.tasks)
@@ -294,12 +301,3 @@ def _wanted_keys(sql: str) -> _Keys | None:
         return None
     numbers = [int(number) for number in named[0] if number]
     return _Keys(numbers[0], numbers[-1])
-
-
-def _part(total: int, parts: int, number: int) -> int:
-    """How much of a total the part has, counted from 0, in as even a split as whole numbers allow."""
-    return total * (number + 1) // parts - total * number // parts
-
-
-def _of_metadata(written_bytes: int, files_count: int) -> Change:
-    return Change(metadata_bytes=written_bytes, metadata_files_count=files_count)

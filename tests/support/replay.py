@@ -46,10 +46,7 @@ def _line(record: Any) -> str:
 
 
 def batches(scenario: Scenario) -> list[Batch]:
-    shape = scenario.workload.shape(
-        scenario.seed, scenario.commits_count, scenario.commit_interval_s, scenario.table.partitioning
-    )
-    return [Batch(spec, (), spec.expected_bytes) for spec in shape]
+    return [Batch(spec, (), spec.expected_bytes) for spec in scenario.shape()]
 
 
 def replay(
