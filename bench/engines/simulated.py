@@ -230,22 +230,26 @@ class SimulatedEngine:
 
     def query(self, probe: Probe) -> QueryOutcome:
         """Opens the files that may hold the keys the probe names, all where it names none."""
-        opened = list(self._opened(probe.sql))
-        opened_bytes = sum(file.size_bytes for file in opened)
-        work = Work(len(opened), read_bytes=opened_bytes, tasks_count=len(opened))
+        files_count, opened_bytes = self._opened(probe.sql)
+        work = Work(files_count, read_bytes=opened_bytes, tasks_count=files_count)
         planning = self._price(self._coefficients.query_planning, work, self._cores.reader)
         execution = self._price(self._coefficients.query_execution, work, self._cores.reader)
         return QueryOutcome(
-            planning + execution, planning.wall_s, execution.wall_s, len(opened), 0, opened_bytes,
+            planning + execution, planning.wall_s, execution.wall_s, files_count, 0, opened_bytes,
             self._metadata.manifests_count,
         )  # fmt: skip
 
-    def _opened(self, sql: str) -> Iterator[DataFile]:
+    def _opened(self, sql: str) -> tuple[int, int]:
+        """How many files a probe opens, and their bytes; of all files the ledger keeps the sums."""
         wanted = _wanted_keys(sql)
-        for file in self._ledger.data_files.values():
-            keys = self._keys[file.path]
-            if wanted is None or (keys.low <= wanted.high and keys.high >= wanted.low):
-                yield file
+        if wanted is None:
+            return len(self._ledger.data_files), self.state(0.0).size_bytes
+        found = [
+            self._ledger.data_files[path].size_bytes
+            for path, keys in self._keys.items()
+            if keys.low <= wanted.high and keys.high >= wanted.low
+        ]
+        return len(found), sum(found)
 
     def dump(self, folder: Path) -> None:
         raise EngineError("a simulated table has no rows to dump")
