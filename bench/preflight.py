@@ -10,7 +10,6 @@ from bench.errors import MissingRuntimeError, ScenarioError
 from bench.results import Mode
 from bench.scenario import Scenario, check_real_resources
 from bench.suite import PlannedRun
-from strategies.plan import Capability
 from strategies.state import GIB
 from strategies.triggers import Every
 
@@ -41,15 +40,10 @@ def _check_real(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) 
 
 
 def check_asked(scenario: Scenario, mode: Mode) -> None:
-    """Refuse a workload, strategies or resources the engine of that mode cannot do. Raises ScenarioError."""
+    """Refuse writers, strategies or resources the engine of that mode cannot do. Raises ScenarioError."""
     if mode == "real":
         check_real_resources(scenario)
     able = ENGINES[scenario.table.format, mode].capabilities
-    if scenario.workload.folds and Capability.UPSERT not in able:
-        raise ScenarioError(
-            f"{scenario.name}: workload {scenario.workload_name!r} updates and deletes rows, which the "
-            f"{mode} {scenario.table.format} engine cannot write yet; use the workload 'append'"
-        )
     for label, needs in scenario.needs().items():
         missing = sorted(needs - able)
         if missing:

@@ -79,7 +79,8 @@ def engine_settings(
             partitioning=scenario.table.partitioning,
             format_version=scenario.table.format_version,
             properties={**scenario.table.properties, **spec.properties},
-            files_per_commit=spec.writer_files_per_commit,
+            files_per_commit=spec.writer.files_per_commit,
+            upsert_mode=spec.writer.upsert_mode,
         ),
         spark=SparkSettings(
             scenario.spark.master, scenario.spark.driver_memory_bytes, scenario.spark.settings
@@ -156,6 +157,7 @@ def _options(scenario: Scenario, settings: EngineSettings, mode: Mode) -> dict[s
         "target_file_size_bytes": table.target_file_size_bytes,
         "format_version": table.format_version,
         "files_per_commit": table.files_per_commit,
+        **({"upsert_mode": table.upsert_mode} if scenario.workload.folds else {}),
         **(_spark_options(settings) if mode == "real" else _simulated_options(scenario, settings)),
     }
 

@@ -75,12 +75,18 @@ class Scenario:
 
     def needs(self) -> dict[str, frozenset[Capability]]:
         """What an engine must be able to do, by the label that asks for it."""
-        own = {spec.label: spec.strategy.needs() for spec in self.strategies}
+        own = {spec.label: spec.strategy.needs() | self._writing(spec) for spec in self.strategies}
         delayed = frozenset({Capability.DELAYED_COMMIT} if self.compaction_delay_s > 0 else ())
         return {
             spec.label: own[spec.label].union(*(own[label] for _, label in spec.switches)) | delayed
             for spec in self.strategies
         }
+
+    def _writing(self, spec: StrategySpec) -> frozenset[Capability]:
+        if not self.workload.folds:
+            return frozenset()
+        by_deletes = spec.writer.upsert_mode == "equality-delete"
+        return frozenset({Capability.UPSERT if by_deletes else Capability.MERGE})
 
 
 _STANDARD_PROBES = (

@@ -14,6 +14,7 @@ from pydantic import (
     model_validator,
 )
 
+from bench.engines.base import UpsertMode
 from bench.options import KeyPath, OptionError, bytes_text, duration_text, flat, known_text, value_text
 from strategies.iceberg import option_texts
 from strategies.quantities import parse_bytes, parse_duration_s
@@ -73,9 +74,10 @@ class RuleKeys(_Table):
 
 
 class WriterKeys(_Table):
-    """A strategy's `writer`."""
+    """A strategy's `writer`; `upsert_mode` says how commits update and delete rows."""
 
     files_per_commit: int | None = Field(default=None, ge=1)
+    upsert_mode: UpsertMode = "equality-delete"
 
 
 class SwitchKeys(_Table):

@@ -10,7 +10,7 @@ from typing import Any
 from bench.options import KeyPath, OptionError, duration_text
 from bench.plugins import PLANNER, TRIGGER, build, in_words, to_table
 from bench.scenario_checks import check_interval
-from bench.scenario_schema import ScenarioKeys, StrategyKeys
+from bench.scenario_schema import ScenarioKeys, StrategyKeys, WriterKeys
 from strategies.never import Never
 from strategies.plan import Capability
 from strategies.strategy import Rule, Strategy
@@ -33,7 +33,7 @@ class StrategySpec:
 
     label: str
     strategy: Strategy
-    writer_files_per_commit: int | None
+    writer: WriterKeys
     properties: Mapping[str, str]
     switches: tuple[tuple[float, str], ...]
     summary: str
@@ -53,11 +53,10 @@ def build_strategies(keys: ScenarioKeys, folder: Path) -> tuple[StrategySpec, ..
 
 def strategy_table(spec: StrategySpec) -> dict[str, Any]:
     """The strategy as a file would say it with nothing left to defaults."""
-    files = spec.writer_files_per_commit
     return {
         "label": spec.label,
         "rules": _rule_tables(spec.strategy),
-        "writer": {} if files is None else {"files_per_commit": files},
+        "writer": _said(spec.writer),
         "properties": dict(spec.properties),
         "switch": [{"at": duration_text(at_s), "strategy": label} for at_s, label in spec.switches],
     }
@@ -100,19 +99,24 @@ def _spec(keys: StrategyKeys, built: Mapping[str, Strategy]) -> StrategySpec:
     switches = tuple((switch.at_s, switch.strategy) for switch in keys.switch)
     definition = {
         "rules": _rule_tables(strategy),
-        "files_per_commit": keys.writer.files_per_commit,
+        **{"files_per_commit": None, **_said(keys.writer)},
         "properties": keys.properties,
         "switch": [(at_s, _rule_tables(built[label])) for at_s, label in switches],
     }
     return StrategySpec(
         label=keys.label,
         strategy=strategy,
-        writer_files_per_commit=keys.writer.files_per_commit,
+        writer=keys.writer,
         properties=keys.properties,
         switches=switches,
         summary=_summary(keys, strategy),
         hash=content_hash(definition),
     )
+
+
+def _said(writer: WriterKeys) -> dict[str, Any]:
+    """What differs from the defaults."""
+    return writer.model_dump(mode="json", exclude_defaults=True)
 
 
 def _rule_tables(strategy: Strategy) -> list[dict[str, Any]]:
@@ -124,6 +128,8 @@ def _summary(keys: StrategyKeys, strategy: Strategy) -> str:
     parts = [rules if keys.rules else "no compaction"]
     if keys.writer.files_per_commit is not None:
         parts.append(f"writes {keys.writer.files_per_commit} files a commit")
+    if "upsert_mode" in _said(keys.writer):
+        parts.append(f"upserts by {keys.writer.upsert_mode}")
     parts += [f"{key}={value}" for key, value in keys.properties.items()]
     parts += [f"from {duration_text(switch.at_s)} on as {switch.strategy}" for switch in keys.switch]
     return ", ".join(parts)

@@ -37,7 +37,8 @@ class Capability(StrEnum):
     EXPIRE_SNAPSHOTS = "expire_snapshots"
     ROW_FILTER = "row_filter"  # a command narrowed to files that may hold matching rows
     BRANCH = "branch"  # a command on another branch than main
-    UPSERT = "upsert"  # commits that update and delete rows; the workload needs it, no plan does
+    UPSERT = "upsert"  # commits that update and delete rows by equality deletes; no plan needs it
+    MERGE = "merge"  # commits that do so by the format's own MERGE; no plan needs it
 
 
 # Arguments of native commands that ask for more than the command alone.
@@ -116,14 +117,15 @@ def describe_action(action: Action) -> str:
 
 
 def _describe_rewrite(action: Rewrite) -> str:
-    groups = action.groups
-    text = f"{sum(len(g.paths) for g in groups)} files in {len(groups)} groups"
+    groups, parts = action.groups, list[str]()
+    if groups:
+        parts.append(f"{sum(len(g.paths) for g in groups)} files in {len(groups)} groups")
     converted = sum(len(g.convert_paths) for g in groups)
     if converted:
-        text += f", deletes of {converted} files converted"
+        parts.append(f"deletes of {converted} files converted")
     if action.removed_deletes:
-        text += f", {len(action.removed_deletes)} delete files dropped"
-    return f"rewrite({text})"
+        parts.append(f"{len(action.removed_deletes)} delete files dropped")
+    return f"rewrite({', '.join(parts)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,7 @@ class PlanError(Exception):
 def check_plan(state: TableState, plan: Plan) -> None:
     """Check the contract every plan keeps, whoever made it.
 
-    Raises PlanError when the plan has no action, a rewrite has no group, or a group is empty, mixes
+    Raises PlanError when the plan has no action, a rewrite names no file, or a group is empty, mixes
     partitions, names a file that is not live or is already being rewritten, or names one file twice:
     rewritten, converted, or in two groups. So too where the deletes it drops are not live delete files.
     """
@@ -179,8 +181,8 @@ def check_plan(state: TableState, plan: Plan) -> None:
             case Rewrite(groups=groups, target_file_size_bytes=target_bytes):
                 if target_bytes <= 0:
                     raise PlanError(f"target_file_size_bytes={target_bytes} must be > 0")
-                if not groups:
-                    raise PlanError("a rewrite needs at least one group; return None to do nothing")
+                if not groups and not action.removed_deletes:
+                    raise PlanError("a rewrite needs a group or a delete to drop; return None to do nothing")
                 for group in groups:
                     _check_group(group, live, busy, seen)
                 _check_deletes(action.removed_deletes, deletes, busy, seen)

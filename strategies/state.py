@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Any
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -21,6 +22,21 @@ class DeltaKind(StrEnum):
     POSITION = "position"  # applies where data.sequence <= delete.sequence
     DELETION_VECTOR = "deletion_vector"  # one data file each
     LOG = "log"  # Hudi: belongs to a file group
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRange:
+    """The lowest and highest key a file may hold, both included: values of the table's key column.
+
+    The key column is the one that the table's equality deletes compare.
+    """
+
+    low: Any
+    high: Any
+
+    def meets(self, other: "KeyRange | None") -> bool:
+        """Whether a key can be in both; a range that is not known (None) may hold any."""
+        return other is None or bool(self.low <= other.high and other.low <= self.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +56,7 @@ class DataFile:
     sequence_number: int = 0
     spec_id: int = 0
     split_offsets: tuple[int, ...] = ()
+    keys: KeyRange | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +71,7 @@ class DeltaFile:
     sequence_number: int = 0
     spec_id: int = 0
     referenced_data_file: str | None = None
+    keys: KeyRange | None = None
 
 
 def key_of(file: DataFile | DeltaFile) -> str:

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 class DeleteShape:
     """The delete files a commit is expected to add to one partition, as Flink writes them.
 
-    An equality delete removes the row a key had before the commit, from the partition it had; a
-    position delete the row the commit itself wrote, where it changes a key more than once.
+    An equality delete stands for each key the commit has no row of yet, whether the table has one or
+    not: in the partition of the row it replaces, or else in that of the new one. A position delete
+    removes a row the commit itself wrote, where it changes a key again.
     """
 
     equality_rows: int = 0

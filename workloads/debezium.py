@@ -141,14 +141,16 @@ def _shapes(
     for key, op, city, date_ms, existed, old_city, old_date_ms in zip(
         *(events[name].to_pylist() for name in columns), strict=True
     ):
-        if key not in touched and existed:
-            equality[_partition(partitioning, old_city, old_date_ms)] += 1
-        replaced = touched.get(key)
+        own, replaced = _partition(partitioning, city, date_ms), touched.get(key)
         if replaced is not None:
             position[replaced] += 1
-        touched[key] = None if op == "D" else _partition(partitioning, city, date_ms)
+        elif key not in touched and existed:
+            equality[_partition(partitioning, old_city, old_date_ms)] += 1
+        elif index > 0:
+            equality[own] += 1
+        touched[key] = None if op == "D" else own
         if op != "D":
-            added[_partition(partitioning, city, date_ms)] += 1
+            added[own] += 1
     if partitioning.by == "bucket":
         shares = partitioning.shares(seed, DateWindow(0, 1))
         return change_shapes(

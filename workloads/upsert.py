@@ -200,7 +200,9 @@ class Upsert:
 
         return change_shapes(
             whole_parts(seed, f"partitions/{index}", inserts + updates, landing(inserts, updates)),
-            whole_parts(seed, f"equality/{index}", hit, old),
+            whole_parts(
+                seed, f"equality/{index}", mix.inserts + hit, blended((mix.inserts, new), (hit, old))
+            ),
             whole_parts(
                 seed, f"position/{index}", round(again * kept_share), landing(again_new, again - again_new)
             ),

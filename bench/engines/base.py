@@ -7,7 +7,7 @@ follows a change carries an `Observation`, whose cost is apart from that of the 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
-from typing import NewType, Protocol
+from typing import Literal, NewType, Protocol
 
 from strategies.plan import Capability, Plan
 from strategies.state import TableState
@@ -15,6 +15,9 @@ from workloads.commit import CommitSpec
 from workloads.partitioning import Partitioning
 
 TicketId = NewType("TicketId", int)
+
+# How a commit updates and deletes rows: by equality deletes, as Flink does; or by the format's MERGE.
+UpsertMode = Literal["equality-delete", "merge-on-read", "copy-on-write"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +147,7 @@ class TableSpec:
     format_version: int = 2
     properties: Mapping[str, str] = field(default_factory=dict)
     files_per_commit: int | None = None
+    upsert_mode: UpsertMode = "equality-delete"
 
 
 @dataclass(frozen=True, slots=True)

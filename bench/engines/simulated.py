@@ -245,9 +245,9 @@ class SimulatedEngine:
         if wanted is None:
             return len(self._ledger.data_files), self.state(0.0).size_bytes
         found = [
-            self._ledger.data_files[path].size_bytes
-            for path, keys in self._keys.items()
-            if keys.low <= wanted.high and keys.high >= wanted.low
+            file.size_bytes
+            for path, file in self._ledger.data_files.items()
+            if self._keys[path].low <= wanted.high and self._keys[path].high >= wanted.low
         ]
         return len(found), sum(found)
 

@@ -54,7 +54,7 @@ def test_a_strategy_with_overrides_and_a_switch(tmp_path):
         "switch": [{"at": "3min", "strategy": "never"}, {"at": "5min", "strategy": "late"}],
     }  # fmt: skip
     spec = load(tmp_path, strategies=[{"label": "never"}, late]).strategies[1]
-    assert (spec.writer_files_per_commit, spec.properties) == (2, {"write.x": "5"})
+    assert (spec.writer.files_per_commit, spec.properties) == (2, {"write.x": "5"})
     assert spec.switches == ((180.0, "never"), (300.0, "late"))
     assert spec.summary == (
         "no compaction, writes 2 files a commit, write.x=5, from 3min on as never, from 5min on as late"

@@ -60,7 +60,7 @@ def test_check_plan_accepts_what_keeps_the_contract():
         (rewrite(FileGroup(("a", "a"), "p=1")), "a is named twice"),
         (rewrite(FileGroup(("a",), "p=1"), FileGroup(("a",), "p=1")), "a is named twice"),
         (rewrite(FileGroup(("a",), "p=1"), target=0), "target_file_size_bytes=0 must be > 0"),
-        (rewrite(), "needs at least one group"),
+        (rewrite(), "needs a group or a delete to drop"),
         (rewrite(converting("z")), "z is not a live data file"),
         (rewrite(converting("d")), "d is not a live data file"),
         (rewrite(converting("a", partition="p=2")), "a is in partition 'p=1', not 'p=2'"),
@@ -73,12 +73,15 @@ def test_check_plan_accepts_what_keeps_the_contract():
         (rewrite(converting("a"), removed=("v",)), "v is not a live delete file"),
         (rewrite(converting("a"), removed=("e",)), "e is already being rewritten"),
         (rewrite(converting("a"), removed=("d", "d")), "d is named twice"),
-        (rewrite(removed=("d",)), "needs at least one group"),
     ],
 )
 def test_check_plan_refuses_what_breaks_the_contract(plan, text):
     with pytest.raises(PlanError, match=text):
         check_plan(STATE, plan)
+
+
+def test_a_plan_may_drop_deletes_alone():
+    check_plan(STATE, rewrite(removed=("d",)))
 
 
 def test_check_plan_refuses_a_file_named_in_two_actions():
@@ -127,6 +130,7 @@ def test_converting_and_dropping_deletes_is_a_capability_of_its_own(action, need
             "rewrite(0 files in 1 groups, deletes of 1 files converted, 2 delete files dropped)",
         ),
         (Rewrite((FileGroup(("a",)),), 1, ("d",)), "rewrite(1 files in 1 groups, 1 delete files dropped)"),
+        (Rewrite((), 1, ("d",)), "rewrite(1 delete files dropped)"),
     ],
 )
 def test_an_explicit_action_is_told_in_words(action, text):
