@@ -273,7 +273,7 @@ class Run:
             yield from (Batch(spec, (), spec.expected_bytes) for spec in self._scenario.shape())
             return
         for spec, logged in zip(self._scenario.shape(), self._log.commits, strict=True):
-            yield Batch(spec, self._log.paths(logged), logged.size_bytes)
+            yield Batch(spec, self._log.paths(logged), logged.size_bytes, self._log.holds_changes(logged))
 
     def _after_compaction(self, engine: Engine) -> Callable[[int], None] | None:
         if self._job.verify != "each":

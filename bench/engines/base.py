@@ -50,11 +50,15 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One commit of the stream: its shape, and where in the change log its rows lie."""
+    """One commit of the stream: its shape, and where in the change log its rows lie.
+
+    With `is_changes` they are changes (`workloads.fold.CHANGE_COLUMNS`), else plain orders.
+    """
 
     spec: CommitSpec
     paths: tuple[Path, ...] = ()
     size_bytes: int = 0
+    is_changes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

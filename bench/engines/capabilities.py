@@ -7,6 +7,9 @@ from strategies.plan import Capability
 ICEBERG = frozenset({
     Capability.COMPACT,
     Capability.REWRITE,
+    Capability.CONVERT,
+    Capability.UPSERT,
+    Capability.MERGE,
     Capability.DELAYED_COMMIT,
     Capability.ROW_FILTER,
     Capability.BRANCH,
@@ -16,11 +19,13 @@ ICEBERG = frozenset({
     Capability.EXPIRE_SNAPSHOTS,
 })  # fmt: skip
 
-# A simulated table has files and no rows: no predicate can be asked of it. Position deletes come with
-# upserts.
+# A simulated table has files and no rows: no predicate can be asked of it. Deletes come with upserts.
 ICEBERG_SIMULATED = ICEBERG - {
     Capability.ROW_FILTER,
     Capability.BRANCH,
+    Capability.CONVERT,
+    Capability.UPSERT,
+    Capability.MERGE,
     Capability.REWRITE_POSITION_DELETE_FILES,
 }
 

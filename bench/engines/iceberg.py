@@ -1,9 +1,10 @@
 """Apache Iceberg on Spark: real tables, its own commands, and rewrites of exactly the files named."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
 from bench import runtime
-from bench.engines import capabilities
+from bench.engines import capabilities, iceberg_merge, iceberg_upsert
 from bench.engines.base import (
     NO_COST,
     Batch,
@@ -28,21 +29,15 @@ from bench.engines.base import (
     Ticket,
     TicketId,
 )
-from bench.engines.iceberg_actions import (
-    StagedRewrite,
-    answer_of,
-    call,
-    commit_rewrite,
-    scoped,
-    sql_text,
-    stage_rewrite,
-)
 from bench.engines.iceberg_catalog import Catalog
+from bench.engines.iceberg_procedures import answer_of, call, scoped
+from bench.engines.iceberg_rewrite import StagedRewrite, commit_rewrite, stage_rewrite
 from bench.engines.iceberg_state import IcebergReader
 from bench.engines.ledger import Ledger, compaction_seen, pending_plan
-from bench.engines.spark import Meter, run_query, start_session, stop_session
+from bench.engines.spark import Meter, run_query, sql_text, start_session, stop_session
 from bench.errors import EngineError
-from strategies.plan import Capability, Compact, Native, Plan, Reason, Rewrite, capabilities_of
+from strategies.delete_safety import revived_by
+from strategies.plan import Compact, Native, Plan, Reason, Rewrite, capabilities_of
 from strategies.state import CommitSeen, PendingPlan, TableState
 from workloads.orders import column_names, ddl
 
@@ -54,6 +49,7 @@ def table_properties(spec: TableSpec) -> dict[str, str]:
     return {
         "format-version": str(spec.format_version),
         "write.target-file-size-bytes": str(spec.target_file_size_bytes),
+        **iceberg_merge.mode_properties(spec.upsert_mode),
         **spec.properties,
     }
 
@@ -65,6 +61,7 @@ class _Pending:
     seen: PendingPlan
     staged: dict[int, StagedRewrite] = field(default_factory=dict)  # by position in the plan's actions
     cost: Cost = NO_COST
+    veto: str | None = None
     error: str | None = None
 
 
@@ -102,11 +99,10 @@ class IcebergEngine:
             return CommitOutcome(NO_COST, 0.0, self._observe(at_s))
         with _engine_errors(f"commit {batch.spec.index} to {self._name}"):
             with self._meter.step() as preparing:
-                frame = self._prepare(batch)
-            writer = frame.writeTo(self._name).option("distribution-mode", "none")
+                write, cached = self._prepare(batch)
             with self._meter.step() as committing:
-                writer.option("fanout-enabled", "true").append()
-            frame.unpersist(blocking=True)
+                write()
+            cached.unpersist(blocking=True)
         observed = self._observe(at_s)
         added = observed.change
         if not batch.spec.is_initial:
@@ -114,10 +110,24 @@ class IcebergEngine:
             self._ledger.saw_commit(seen)
         return CommitOutcome(committing.cost, preparing.cost.wall_s, observed)
 
-    def _prepare(self, batch: Batch) -> DataFrame:
-        """The batch with its partition columns, one Spark partition a writer, cached."""
+    def _prepare(self, batch: Batch) -> tuple[Callable[[], None], DataFrame]:
+        """What makes the batch visible, to be timed, and what is cached for it until then."""
+        writers = self._spec.files_per_commit or batch.spec.writers
         paths = [str(path) for path in batch.paths]
-        frame = self._spark.read.schema(ddl()).parquet(*paths)
+        if not batch.is_changes:
+            rows = self._prepare_rows(self._spark.read.schema(ddl()).parquet(*paths))
+            writer = rows.writeTo(self._name).option("distribution-mode", "none")
+            return writer.option("fanout-enabled", "true").append, rows
+        frame = self._spark.read.parquet(*paths)
+        partitioning, columns = self._spec.partitioning, [*column_names, *self._spec.partitioning.derived]
+        if self._spec.upsert_mode == "equality-delete":
+            changes = iceberg_upsert.prepare(frame, partitioning.derived, partitioning.column, writers)
+            return partial(iceberg_upsert.commit, self._spark, self._name, changes, columns), changes.frame
+        last = iceberg_merge.prepare(frame, partitioning.derived, self._spec.files_per_commit)
+        return partial(iceberg_merge.commit, self._spark, self._name, last, columns), last
+
+    def _prepare_rows(self, frame: DataFrame) -> DataFrame:
+        """New rows with their partition columns, one Spark partition a writer, cached."""
         if self._spec.files_per_commit:
             frame = frame.repartition(self._spec.files_per_commit)
         for name, sql in self._spec.partitioning.derived.items():
@@ -131,9 +141,9 @@ class IcebergEngine:
 
     def schedule(self, plan: Plan, at_s: float, due_at_s: float) -> Ticket:
         ticket = Ticket(TicketId(next(self._ticket_ids)), plan, at_s, due_at_s)
-        pending = _Pending(pending_plan(plan, at_s, due_at_s))
+        pending = _Pending(pending_plan(plan, at_s, due_at_s), veto=self._veto(plan, at_s))
         self._pending[ticket.id] = pending
-        for position, action in enumerate(() if self._missing(plan) else plan.actions):
+        for position, action in enumerate(() if pending.veto else plan.actions):
             if isinstance(action, Rewrite) and pending.error is None:
                 self._stage(action, position, pending)
         self._ledger.pending = tuple(p.seen for p in self._pending.values())
@@ -150,10 +160,8 @@ class IcebergEngine:
     def complete(self, ticket: Ticket, at_s: float) -> Outcome:
         pending = self._pending.pop(ticket.id)
         self._ledger.pending = tuple(p.seen for p in self._pending.values())
-        missing = self._missing(ticket.plan)
-        if missing:
-            error = f"this engine cannot {', '.join(sorted(missing))}"
-            return Outcome("vetoed", pending.cost, self._observe(at_s), error)
+        if pending.veto:
+            return Outcome("vetoed", pending.cost, self._observe(at_s), pending.veto)
         cost, error_text, answers = pending.cost, pending.error, list[DataFrame]()
         if error_text is None:
             with self._meter.step() as acting:
@@ -170,8 +178,14 @@ class IcebergEngine:
             self._ledger.saw_compaction(seen)
         return Outcome(status, cost, observed, error_text, answer)
 
-    def _missing(self, plan: Plan) -> frozenset[Capability]:
-        return capabilities_of(plan) - self.capabilities
+    def _veto(self, plan: Plan, at_s: float) -> str | None:
+        """Why the plan must not be carried out: what the engine cannot do, or a row that would come back."""
+        missing = capabilities_of(plan) - self.capabilities
+        if missing:
+            return f"this engine cannot {', '.join(sorted(missing))}"
+        state = self._ledger.state(at_s)
+        revived = (revived_by(action, state) for action in plan.actions if isinstance(action, Rewrite))
+        return next(filter(None, revived), None)
 
     def _act(self, plan: Plan, pending: _Pending, answers: list[DataFrame]) -> str | None:
         """Carry out the actions in order until one fails, and what that one said; `answers` are added to."""

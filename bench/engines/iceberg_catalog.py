@@ -3,12 +3,11 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pyiceberg.catalog import load_catalog
 from pyiceberg.table import StaticTable, Table
 from pyspark.sql import SparkSession
-
-from bench.engines.iceberg_actions import java_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +50,9 @@ class Catalog:
             "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
             prefix: "org.apache.iceberg.spark.SparkCatalog",
             **{f"{prefix}.{key}": value for key, value in chosen.items()},
+            # Delete files are written and read by Spark's own Parquet reader and writer.
+            "spark.sql.parquet.fieldId.write.enabled": "true",
+            "spark.sql.parquet.fieldId.read.enabled": "true",
         }
 
     def loader(self, spark: SparkSession, table: str) -> Callable[[], Table]:
@@ -67,3 +69,9 @@ class Catalog:
             return StaticTable.from_metadata(location, dict(self.properties))
 
         return load
+
+
+def java_table(spark: SparkSession, name: str) -> Any:
+    """The Iceberg table behind a Spark name, freshly loaded."""
+    jvm: Any = spark._jvm
+    return jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, name)

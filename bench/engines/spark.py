@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 
 import psutil
 from py4j.protocol import Py4JJavaError
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines.base import NO_COST, Cost, QueryOutcome, SparkSettings
 
@@ -186,3 +186,15 @@ def java_rows(frame: Any) -> list[dict[str, Any]]:
         dict(zip(names, (row.get(i) for i in range(len(names))), strict=True))
         for row in frame.collectAsList()
     ]
+
+
+def sql_text(value: str) -> str:
+    """`value` as a Spark SQL string literal."""
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def values(spark: SparkSession, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> DataFrame:
+    """A small table of SQL literals. A list of Python rows would go through a Python worker."""
+    text = ", ".join(f"({', '.join(map(str, row))})" for row in rows)
+    return spark.sql(f"SELECT * FROM VALUES {text} AS t({', '.join(columns)})")  # noqa: S608
