@@ -153,6 +153,8 @@ def commit_rewrite(spark: SparkSession, name: str, staged: StagedRewrite) -> Non
     New data files keep the sequence number of that snapshot, so that deletes committed since still
     apply. After a conflict the new files are deleted, unless the catalog cannot tell whether it committed.
     """
+    if not (staged.old_files or staged.old_deletes or staged.new_deletes):
+        return  # Iceberg takes no commit without a file
     table = java_table(spark, name)
     try:
         if staged.new_deletes and not staged.old_deletes:

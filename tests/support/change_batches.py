@@ -1,0 +1,67 @@
+"""Commits of a few changes, written by hand, and the table they should leave: a dict is the model."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bench.engines.base import Batch
+from workloads.commit import CommitSpec
+from workloads.orders import COLUMNS
+
+_ARROW = {"BIGINT": pa.int64(), "INT": pa.int32(), "STRING": pa.string(), "DOUBLE": pa.float64()}
+_OWN = {
+    "op": pa.string(), "change_number": pa.int64(), "ts": pa.int64(), "before_exists": pa.bool_(),
+    "before_user_city": pa.string(), "before_order_date": pa.int64(),
+}  # fmt: skip
+_SCHEMA = pa.schema(
+    [pa.field(c.name, _ARROW.get(c.spark_type, pa.string())) for c in COLUMNS]
+    + [pa.field(name, kind) for name, kind in _OWN.items()]
+)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What becomes of an order: it is in `city` now, or gone (None)."""
+
+    key: int
+    city: str | None
+
+
+class ModelTable:
+    """What a table must hold: of each key the city and the number of its last change."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.rows: dict[int, tuple[str, int]] = {}
+        self._changes_count = 0
+        self._commits_count = 0
+
+    def commit(self, changes: Iterable[Change], writers: int = 2) -> Batch:
+        """Take the changes in, and the batch that must do the same to a real table."""
+        logged = [self._logged(change) for change in changes]
+        self._commits_count += 1
+        path = self._folder / f"commit-{self._commits_count}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.Table.from_pylist(logged, _SCHEMA), path)
+        spec = CommitSpec(
+            index=self._commits_count, at_s=60.0 * self._commits_count, first_row=0, rows=len(logged),
+            inserts=0, updates=len(logged), deletes=0, writers=writers, is_initial=False, partitions=(),
+            expected_bytes=0,
+        )  # fmt: skip
+        return Batch(spec, (path,), path.stat().st_size, is_changes=True)
+
+    def _logged(self, change: Change) -> dict[str, object]:
+        self._changes_count += 1
+        number, before = self._changes_count, self.rows.pop(change.key, None)
+        if change.city is not None:
+            self.rows[change.key] = (change.city, number)
+        op = "D" if change.city is None else "I" if before is None else "U"
+        city = change.city or (before[0] if before else "Nowhere")
+        return {
+            "order_id": change.key, "user_city": city, "order_date": 0, "user_id": number,
+            "op": op, "change_number": number, "ts": 0, "before_exists": before is not None,
+            "before_user_city": before and before[0], "before_order_date": before and 0,
+        }  # fmt: skip
