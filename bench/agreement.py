@@ -121,6 +121,9 @@ def _decision(look: Look | None) -> tuple[float, str] | None:
     return (look.at_s, look.decision) if look else None
 
 
-def _outcome(look: Look | None) -> tuple[str, int, int] | None:
+def _outcome(look: Look | None) -> tuple[str | int, ...] | None:
     found = look.compaction if look else None
-    return (found.status, found.files_in_count, found.files_out_count) if found else None
+    if found is None:
+        return None
+    files = (found.files_in_count, found.files_out_count)
+    return (found.status, *files, found.delta_files_in_count, found.delta_files_out_count)

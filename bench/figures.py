@@ -148,7 +148,11 @@ def metadata_bytes(f: RunFigures) -> float:
 def storage_requests(f: RunFigures) -> float:
     """Files opened and written by commits, compactions and the primary probe at its cadence."""
     written = total(c.files_count + c.delta_files_count + c.metadata_files_count for c in f.commits)
-    compacted = total(c.files_in_count + c.files_out_count + c.metadata_files_count for c in f.compactions)
+    compacted = total(
+        c.files_in_count + c.files_out_count + c.delta_files_in_count + c.delta_files_out_count
+        + c.metadata_files_count
+        for c in f.compactions
+    )  # fmt: skip
     probed = total(q.files_count + q.delta_files_count + q.metadata_files_count for q in f.cadence)
     return written + compacted + probed
 

@@ -37,7 +37,7 @@ from bench.scenario_schema import Maintenance
 from strategies.iceberg import ExpireSnapshots, RewriteManifests
 from strategies.plan import Plan, Reason, describe_action
 from strategies.state import TableState
-from strategies.strategy import Decision, Rule, Strategy
+from strategies.strategy import Decision, Rule, Strategy, Verdict, figures_of
 from strategies.triggers import TIME_TOLERANCE_S, Every
 
 _MAINTENANCE = "maintenance"
@@ -137,6 +137,8 @@ class Loop:
             after=after,
             data_files_count=observed.data_files_count,
             delta_files_count=observed.delta_files_count,
+            delta_rows=observed.delta_rows,
+            equality_files_count=observed.equality_files_count,
             live_bytes=observed.live_bytes,
             rows=observed.rows,
             storage_bytes=observed.storage_bytes,
@@ -170,13 +172,19 @@ class Loop:
         return replace(self._engine.state(self._at_s), probe_rate_per_s=rate_per_s, probe_latency_s=latency_s)
 
     def _decide(self) -> None:
-        label, decisions = self._policy.decide(self._state())
-        for decision in decisions:
-            self._write_decision(label, self._policy.rule(decision), decision)
+        state = self._state()
+        label, decisions = self._policy.decide(state)
+        for decision in decisions:  # a plan is the last of them, so until then the state holds
+            rule = self._policy.rule(decision)
+            fired = decision.verdict is not Verdict.NOT_DUE
+            figures = figures_of(rule.planner, state) if fired else {}
+            self._write_decision(label, rule, decision, figures)
             if decision.plan is not None:
                 self._schedule(decision.plan)
 
-    def _write_decision(self, label: str, rule: Rule, decision: Decision) -> None:
+    def _write_decision(
+        self, label: str, rule: Rule, decision: Decision, figures: Mapping[str, float]
+    ) -> None:
         plan = decision.plan
         self._collector.write(
             DecisionRecord,
@@ -190,6 +198,7 @@ class Loop:
             reason=plan.reason if plan else None,
             detail=plan.detail if plan else "",
             actions=[describe_action(action) for action in plan.actions] if plan else [],
+            figures=figures or None,
         )
 
     def _schedule(self, plan: Plan) -> None:
@@ -234,13 +243,20 @@ class Loop:
             error=outcome.error,
             reason=ticket.plan.reason,
             actions=[describe_action(action) for action in ticket.plan.actions],
+            plan_kind=ticket.plan.kind,
             scheduled_at_s=ticket.scheduled_at_s,
             files_before_count=before.data_files_count,
             files_after_count=outcome.observed.data_files_count,
+            delta_files_before_count=before.delta_files_count,
+            delta_files_after_count=outcome.observed.delta_files_count,
+            delta_rows_after=outcome.observed.delta_rows,
+            equality_files_after_count=outcome.observed.equality_files_count,
             live_before_bytes=before.live_bytes,
             live_after_bytes=outcome.observed.live_bytes,
-            files_in_count=change.files_removed_count + change.delta_files_removed_count,
-            files_out_count=change.files_added_count + change.delta_files_added_count,
+            files_in_count=change.files_removed_count,
+            files_out_count=change.files_added_count,
+            delta_files_in_count=change.delta_files_removed_count,
+            delta_files_out_count=change.delta_files_added_count,
             read_bytes=change.removed_bytes,
             written_bytes=change.added_bytes,
             query_before_s=query_before_s,

@@ -112,6 +112,8 @@ class ObserveRecord(_Record):
     after: Literal["initial", "commit", "compaction", "maintenance"]
     data_files_count: int
     delta_files_count: int = 0
+    delta_rows: int = 0  # in the delete files: keys of equality deletes, positions of the others
+    equality_files_count: int = 0  # of the delete files
     live_bytes: int
     rows: int
     storage_bytes: int  # all files of the table, old snapshots and metadata included
@@ -145,6 +147,7 @@ class DecisionRecord(_Record):
     reason: str | None = None
     detail: str = ""
     actions: list[str] = []
+    figures: dict[str, float] | None = None  # what the planner made of the table, where the trigger fired
 
 
 class CompactionRecord(_Record):
@@ -153,13 +156,20 @@ class CompactionRecord(_Record):
     kind: Literal["compaction"] = "compaction"
     reason: str
     actions: list[str]
+    plan_kind: str = ""  # the planning system's own word, as "minor"; "" where it has none
     scheduled_at_s: float
-    files_before_count: int
+    files_before_count: int  # live data files
     files_after_count: int
+    delta_files_before_count: int = 0  # live delete and log files
+    delta_files_after_count: int = 0
+    delta_rows_after: int = 0  # in the delete files left live
+    equality_files_after_count: int = 0  # of the delete files left live
     live_before_bytes: int
     live_after_bytes: int
-    files_in_count: int = 0
+    files_in_count: int = 0  # data files
     files_out_count: int = 0
+    delta_files_in_count: int = 0
+    delta_files_out_count: int = 0
     read_bytes: int = 0
     written_bytes: int = 0
     metadata_bytes: int = 0

@@ -93,6 +93,8 @@ class PartitionStats:
     rows: int = 0
     delta_files_count: int = 0
     delta_size_bytes: int = 0
+    delta_rows: int = 0
+    equality_files_count: int = 0  # of the delta files
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
 """A strategy: a label and ordered rules, each a trigger and a planner."""
 
+import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol
 
-from strategies.plan import Capability, Plan, check_plan
+from strategies.plan import Capability, Plan, PlanError, check_plan
 from strategies.state import TableState
 from strategies.triggers import RuleMemory, Trigger
 
@@ -15,10 +16,27 @@ class Planner(Protocol):
     Implement it as a frozen dataclass whose fields are the options. A class attribute
     `needs: ClassVar[frozenset[Capability]]` lets a scenario be refused before it starts on an
     engine that cannot do what the planner plans; without it the engine vetoes at run time.
+
+    A method `figures(state) -> Mapping[str, float]` is optional too: what the planner makes of the
+    table, by name, such as a score. It keeps to the rules of `decide` and is recorded with each look
+    at which the rule's trigger fired, whether it then planned or not.
     """
 
     def decide(self, state: TableState) -> Plan | None:
         """A plan, or None for nothing to do. No Spark, clock, randomness or files in here."""
+
+
+def figures_of(planner: Planner, state: TableState) -> dict[str, float]:
+    """What a planner's `figures` say of a table; nothing where it has no such method.
+
+    Raises PlanError on a figure that is no finite number.
+    """
+    report = getattr(planner, "figures", None)
+    told = {name: float(value) for name, value in report(state).items()} if report else {}
+    for name, value in told.items():
+        if not math.isfinite(value):
+            raise PlanError(f"figure {name}={value} must be a finite number; leave out what does not apply")
+    return told
 
 
 class Verdict(StrEnum):

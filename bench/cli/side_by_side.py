@@ -32,12 +32,20 @@ def full_line(pair: Pair) -> tuple[Any, ...]:
 def table_line(pair: Pair) -> tuple[str, ...]:
     """One look as people read it: what is the same in both modes is said once."""
     decided = [look.decision if look else "no look" for look in pair.looks]
-    files = [f"{c.status} {c.files_in_count} -> {c.files_out_count}" if c else "-" for c in pair.compactions]
+    files = [_files(done) if done else "-" for done in pair.compactions]
     written = [format_value("bytes", c.written_bytes) if c else "-" for c in pair.compactions]
     return (
         pair.strategy, duration_text(pair.at_s), decided[0], SAME if pair.same_decision else decided[1],
         files[0], SAME if pair.same_files else files[1], *written,
     )  # fmt: skip
+
+
+def _files(done: CompactionRecord) -> str:
+    """What became of the files, delete files apart where there were any."""
+    told = f"{done.status} {done.files_in_count} -> {done.files_out_count}"
+    if not (done.delta_files_in_count or done.delta_files_out_count):
+        return told
+    return f"{told}, deletes {done.delta_files_in_count} -> {done.delta_files_out_count}"
 
 
 def is_news(pair: Pair) -> bool:

@@ -91,6 +91,8 @@ class Observation:
     storage_bytes: int
     metadata_storage_bytes: int
     change: Change
+    delta_rows: int = 0  # in the delta files: keys of equality deletes, positions of the others
+    equality_files_count: int = 0  # of the delta files
 
 
 @dataclass(frozen=True, slots=True)

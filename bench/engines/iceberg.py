@@ -250,6 +250,8 @@ class IcebergEngine:
             storage_bytes=data_bytes + metadata_bytes,
             metadata_storage_bytes=metadata_bytes,
             change=reading.change,
+            delta_rows=sum(p.delta_rows for p in state.partitions.values()),
+            equality_files_count=sum(p.equality_files_count for p in state.partitions.values()),
         )
 
     def _stored_bytes(self, location: str) -> int:

@@ -12,6 +12,7 @@ from strategies.state import (
     CompactionSeen,
     DataFile,
     DeltaFile,
+    DeltaKind,
     PartitionStats,
     PendingPlan,
     TableState,
@@ -102,10 +103,13 @@ class Ledger:
                 rows=before.rows + sign * file.rows,
             )
         else:
+            is_equality = file.kind is DeltaKind.EQUALITY
             after = replace(
                 before,
                 delta_files_count=before.delta_files_count + sign,
                 delta_size_bytes=before.delta_size_bytes + sign * file.size_bytes,
+                delta_rows=before.delta_rows + sign * file.rows,
+                equality_files_count=before.equality_files_count + sign * is_equality,
             )
         if after.files_count or after.delta_files_count:
             self._partitions[file.partition] = after

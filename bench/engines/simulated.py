@@ -274,12 +274,14 @@ class SimulatedEngine:
         return Observation(
             cost=NO_COST,
             data_files_count=len(self._ledger.data_files),
-            delta_files_count=0,
+            delta_files_count=len(self._ledger.delta_files),
             live_bytes=state.size_bytes,
             rows=sum(p.rows for p in state.partitions.values()),
             storage_bytes=metadata.data_storage_bytes + metadata.metadata_storage_bytes,
             metadata_storage_bytes=metadata.metadata_storage_bytes,
             change=change,
+            delta_rows=sum(p.delta_rows for p in state.partitions.values()),
+            equality_files_count=sum(p.equality_files_count for p in state.partitions.values()),
         )
 
 

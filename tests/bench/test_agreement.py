@@ -70,6 +70,8 @@ def test_runs_that_agree_are_the_same_throughout():
     [
         ([due(2), done(2, files_in=7)], True, False),
         ([due(2), done(2, files_out=2)], True, False),
+        ([due(2), done(2, delta_files_in_count=1)], True, False),
+        ([due(2), done(2, delta_files_out_count=1)], True, False),
         ([due(2), done(2, status="noop")], True, False),
         ([due(2)], True, False),
         ([due(2, reason="size"), done(2)], False, True),
@@ -176,6 +178,13 @@ def test_the_table_tells_both_where_they_differ(show, monkeypatch):
     assert "rule 1 not due" in out
     assert "no look" in out
     assert "never: 0 of 2 decisions alike, 0 of 1 compactions with the same files, 0.00x" in out
+
+
+def test_the_table_counts_delete_files_apart(show, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    real = [due(2), done(2, delta_files_in_count=24, delta_files_out_count=3), end()]
+    _, out, _ = show(*both(real, [due(2), done(2), end()]))
+    assert "ok 8 -> 1, deletes 24 -> 3  ok 8 -> 1  " in out
 
 
 def test_json_has_every_look_with_the_figures_of_both(show):

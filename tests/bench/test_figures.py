@@ -63,12 +63,13 @@ def test_storage_requests_are_files_opened_and_written():
         commit(files_count=8, delta_files_count=2, metadata_files_count=3),  # 13
         commit(is_initial=True, files_count=100),
         compaction(files_in_count=10, files_out_count=1, metadata_files_count=4),  # 15
+        compaction(files_in_count=1, delta_files_in_count=20, delta_files_out_count=300),  # 321
         query(files_count=5, delta_files_count=6, metadata_files_count=2),  # 13
         query(files_count=5, when="before"),
         query(files_count=5, primary=False),
         maintenance(metadata_files_count=7),
     )
-    assert value("storage_requests", *records) == 13 + 15 + 13
+    assert value("storage_requests", *records) == 13 + 15 + 321 + 13
 
 
 COMMITS = (

@@ -8,9 +8,17 @@ from scenario_builder import load
 from bench import loop
 from bench.engines.base import Batch
 from bench.loop import Clockwork, maintenance_rules
-from bench.results import CommitRecord, CompactionRecord, DecisionRecord, MaintenanceRecord, QueryRecord
+from bench.results import (
+    CommitRecord,
+    CompactionRecord,
+    DecisionRecord,
+    MaintenanceRecord,
+    ObserveRecord,
+    QueryRecord,
+)
 from strategies.iceberg import ExpireSnapshots, RewriteManifests
 from strategies.never import Never
+from strategies.plan import Compact, Plan, Reason
 from strategies.strategy import Rule
 from strategies.triggers import AfterCommits, Every
 
@@ -275,6 +283,48 @@ def test_a_compaction_record_tells_files_and_bytes_around_it(scenario):
     assert record.live_before_bytes == record.live_after_bytes == record.read_bytes == record.written_bytes
     assert (record.reason, record.actions) == ("scheduled", ["compact(all partitions)"])
     assert (record.wall_s, record.cpu_s) == (4.0, 8.0)
+
+
+def test_a_compaction_record_keeps_delete_files_apart(scenario):
+    engine = FakeEngine(deletes=3)
+    recorder, _ = replay(scenario("2min"), Rule(Every(120.0), CompactAll(kind="minor")), engine=engine)
+    (record,) = recorder.of(CompactionRecord)
+    # 2 commits of 8 data files and 3 delete files of 10 rows; of these the newest stays, by position.
+    assert (record.files_in_count, record.files_out_count) == (16, 1)
+    assert (record.delta_files_in_count, record.delta_files_out_count) == (5, 0)
+    assert (record.delta_files_before_count, record.delta_files_after_count) == (6, 1)
+    assert (record.delta_rows_after, record.equality_files_after_count) == (10, 0)
+    assert record.plan_kind == "minor"
+
+
+def test_a_look_at_the_table_counts_delete_files_and_their_rows(scenario):
+    recorder, _ = replay(scenario("2min"), EVERY_2, engine=FakeEngine(deletes=3))
+    told = [
+        (o.after, o.delta_files_count, o.delta_rows, o.equality_files_count)
+        for o in recorder.of(ObserveRecord)
+    ]
+    assert told == [("commit", 3, 30, 1), ("commit", 6, 60, 2), ("compaction", 1, 10, 0)]
+
+
+def test_what_a_planner_makes_of_the_table_is_recorded_where_its_trigger_fired(scenario):
+    class Counting:
+        def decide(self, state):
+            return Plan((Compact(),), Reason.SCHEDULED) if len(state.data_files) > 20 else None
+
+        def figures(self, state):
+            return {"files": len(state.data_files)}
+
+    recorder, _ = replay(scenario("4min"), Rule(Every(120.0), Counting()), Rule(Every(60.0), Never()))
+    told = [(d.tick, d.rule, d.status, d.figures) for d in recorder.of(DecisionRecord)]
+    assert told == [
+        (1, 0, "not_due", None),
+        (1, 1, "nothing_to_do", None),  # this planner has no figures
+        (2, 0, "nothing_to_do", {"files": 16.0}),
+        (2, 1, "nothing_to_do", None),
+        (3, 0, "not_due", None),
+        (3, 1, "nothing_to_do", None),
+        (4, 0, "planned", {"files": 32.0}),  # of the table before the plan is carried out
+    ]
 
 
 def test_the_state_a_planner_sees_knows_how_often_and_fast_the_table_is_read(scenario):

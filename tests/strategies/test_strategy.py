@@ -6,7 +6,7 @@ from strategies.iceberg import ExpireSnapshots, RewriteDataFiles, RewriteManifes
 from strategies.never import Never
 from strategies.plan import Capability, Compact, Plan, PlanError, Reason
 from strategies.state import TableState
-from strategies.strategy import Rule, Strategy, Verdict
+from strategies.strategy import Rule, Strategy, Verdict, figures_of
 from strategies.triggers import AfterCommits, Every
 
 
@@ -76,6 +76,25 @@ def test_decide_wants_a_memory_for_each_rule():
     strategy = Strategy("s", (Rule(AfterCommits(1), COMPACT),))
     with pytest.raises(ValueError, match="shorter"):
         strategy.decide(state(60.0), ())
+
+
+def test_figures_are_those_the_planner_has():
+    class Scoring(Fixed):
+        def figures(self, state):
+            return {"score": 71, "at": state.observed_at_s}
+
+    assert figures_of(Scoring(None), state(60.0)) == {"score": 71.0, "at": 60.0}
+    assert figures_of(NOTHING, state(60.0)) == {}
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_figure_that_is_no_number_is_the_planners_defect(value):
+    class Broken(Fixed):
+        def figures(self, state):
+            return {"good": 1.0, "score": value}
+
+    with pytest.raises(PlanError, match=f"score={value} must be a finite number"):
+        figures_of(Broken(None), state(60.0))
 
 
 def test_never_never_plans():

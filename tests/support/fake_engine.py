@@ -1,7 +1,8 @@
 """A small engine in memory for tests of the loop: the ledger is real, files are made up, costs are given.
 
-Any compaction merges the small files of each partition that were live when it was scheduled. A table
-without two small files in a partition makes it a noop; a file that is gone by then makes it fail.
+Any compaction merges the small files of each partition that were live when it was scheduled, and lets go
+of all delete files but the newest. A table without two small files in a partition makes it a noop; a file
+that is gone by then makes it fail.
 """
 
 import itertools
@@ -21,7 +22,7 @@ from bench.engines.base import (
 )
 from bench.engines.ledger import Ledger, compaction_seen
 from strategies.plan import Capability, Compact, Native, Plan, Reason
-from strategies.state import MIB, CommitSeen, DataFile, PendingPlan, TableState
+from strategies.state import MIB, CommitSeen, DataFile, DeltaFile, DeltaKind, PendingPlan, TableState
 
 TARGET_BYTES = 8 * MIB
 MAINTENANCE = {Capability.EXPIRE_SNAPSHOTS, Capability.REWRITE_MANIFESTS}
@@ -42,17 +43,24 @@ class Costs:
 class CompactAll:
     """A planner that compacts every partition."""
 
+    kind: str = ""
+
     def decide(self, state: TableState) -> Plan | None:
-        return Plan((Compact(),), Reason.SCHEDULED) if state.data_files else None
+        return Plan((Compact(),), Reason.SCHEDULED, kind=self.kind) if state.data_files else None
 
 
 class FakeEngine:
-    """See the module. `fates` makes the n-th ticket, counted from 1, end as "failed" or "vetoed"."""
+    """See the module. `fates` makes the n-th ticket, counted from 1, end as "failed" or "vetoed".
+
+    Each commit adds so many `deletes`, delete files of 10 rows and 100 bytes, the first by equality.
+    """
 
     capabilities = frozenset(Capability)
 
-    def __init__(self, costs: Costs = Costs(), fates: Mapping[int, str] | None = None) -> None:
-        self.costs, self.fates = costs, fates or {}
+    def __init__(
+        self, costs: Costs = Costs(), fates: Mapping[int, str] | None = None, deletes: int = 0
+    ) -> None:
+        self.costs, self.fates, self.deletes = costs, fates or {}, deletes
         self.ledger = Ledger(TARGET_BYTES, {})
         self.states: list[TableState] = []  # as they were when they were asked for
         self._numbers, self._ticket_ids = itertools.count(1), itertools.count(1)
@@ -71,11 +79,14 @@ class FakeEngine:
             for p in spec.partitions
             for _ in range(p.files)
         ]
-        self.ledger.add(made)
-        added_bytes = sum(f.size_bytes for f in made)
+        deletes = [self._delete(number) for number in range(self.deletes)]
+        self.ledger.add([*made, *deletes])
+        added_bytes = sum(f.size_bytes for f in [*made, *deletes])
         if not spec.is_initial:
             self.ledger.saw_commit(CommitSeen(at_s, len(made), added_bytes, spec.rows))
-        change = Change(1, len(made), added_bytes=added_bytes, metadata_bytes=100, metadata_files_count=2)
+        change = Change(
+            1, len(made), 0, len(deletes), added_bytes=added_bytes, metadata_bytes=100, metadata_files_count=2
+        )
         return CommitOutcome(
             Cost(self.costs.commit_s, 2 * self.costs.commit_s), self.costs.prepare_s, self._observe(change)
         )
@@ -126,24 +137,31 @@ class FakeEngine:
         for partition in dict.fromkeys(f.partition for f in inputs):
             merged = [f for f in inputs if f.partition == partition]
             made.append(self._file(partition, sum(f.size_bytes for f in merged), sum(f.rows for f in merged)))
-        self.ledger.remove(f.path for f in inputs)
+        applied = list(self.ledger.delta_files)[:-1]
+        self.ledger.remove([*(f.path for f in inputs), *applied])
         self.ledger.add(made)
         size_bytes = sum(f.size_bytes for f in inputs)
         self._dead_bytes += size_bytes
-        return Change(1, len(made), len(inputs), added_bytes=size_bytes, removed_bytes=size_bytes)
+        return Change(1, len(made), len(inputs), 0, len(applied), size_bytes, size_bytes)
 
     def _file(self, partition: str, size_bytes: int, rows: int) -> DataFile:
         return DataFile(f"file-{next(self._numbers)}", size_bytes, rows, partition)
+
+    def _delete(self, number: int) -> DeltaFile:
+        kind = DeltaKind.POSITION if number else DeltaKind.EQUALITY
+        return DeltaFile(f"delete-{next(self._numbers)}", kind, 100, 10)
 
     def _tell_pending(self) -> None:
         self.ledger.pending = tuple(seen for seen, _ in self._pending.values())
 
     def _observe(self, change: Change) -> Observation:
         partitions = self.ledger.state(0.0).partitions.values()
-        live_bytes = sum(p.size_bytes for p in partitions)
+        live_bytes = sum(p.size_bytes + p.delta_size_bytes for p in partitions)
         return Observation(
-            Cost(self.costs.observe_s, self.costs.observe_s), len(self.ledger.data_files), 0, live_bytes,
-            sum(p.rows for p in partitions), live_bytes + self._dead_bytes, 0, change,
+            Cost(self.costs.observe_s, self.costs.observe_s), len(self.ledger.data_files),
+            len(self.ledger.delta_files), live_bytes, sum(p.rows for p in partitions),
+            live_bytes + self._dead_bytes, 0, change, sum(p.delta_rows for p in partitions),
+            sum(p.equality_files_count for p in partitions),
         )  # fmt: skip
 
 

@@ -26,12 +26,12 @@ def data(path, size_bytes=1, rows=1, partition=""):
     return DataFile(path, size_bytes, rows, partition)
 
 
-def delta(path, size_bytes=1, rows=1, partition=""):
-    return DeltaFile(path, DeltaKind.EQUALITY, size_bytes, rows, partition)
+def delta(path, size_bytes=1, rows=1, partition="", kind=DeltaKind.EQUALITY):
+    return DeltaFile(path, kind, size_bytes, rows, partition)
 
 
-FILES = st.builds(
-    lambda make, *fields: make(*fields), st.sampled_from([data, delta]), PATHS, SIZES, SIZES, PARTITIONS
+FILES = st.builds(data, PATHS, SIZES, SIZES, PARTITIONS) | st.builds(
+    delta, PATHS, SIZES, SIZES, PARTITIONS, st.sampled_from([DeltaKind.EQUALITY, DeltaKind.POSITION])
 )
 
 
@@ -43,7 +43,8 @@ def summed(files):
         whole, deltas = ([f for f in own if isinstance(f, kind)] for kind in (DataFile, DeltaFile))
         found[partition] = PartitionStats(
             len(whole), sum(f.size_bytes for f in whole), sum(f.rows for f in whole),
-            len(deltas), sum(f.size_bytes for f in deltas),
+            len(deltas), sum(f.size_bytes for f in deltas), sum(f.rows for f in deltas),
+            sum(f.kind is DeltaKind.EQUALITY for f in deltas),
         )  # fmt: skip
     return found
 
