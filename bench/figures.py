@@ -1,5 +1,6 @@
 """The figures of one run: pure arithmetic over its records. A figure that does not apply is None, never 0."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -9,6 +10,7 @@ import numpy as np
 from bench.results import (
     CommitRecord,
     CompactionRecord,
+    DecisionRecord,
     MaintenanceRecord,
     ObserveRecord,
     QueryRecord,
@@ -17,6 +19,7 @@ from bench.results import (
 
 DEGRADATION_BLOCK_PROBES = 10  # design: medians of blocks of 10 probes
 GB = 10**9
+HEALTH_SCORE = "health_score"  # among the figures a planner reports of the table
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,7 @@ class RunFigures:
     compactions: tuple[CompactionRecord, ...]
     maintenance: tuple[MaintenanceRecord, ...]
     observed: tuple[ObserveRecord, ...]
+    fired: tuple[DecisionRecord, ...]  # the looks at which a trigger fired; those of `never` are none
 
     @property
     def effective(self) -> tuple[CompactionRecord, ...]:
@@ -46,6 +50,7 @@ def figures(run: RunResult) -> RunFigures:
         compactions=run.of(CompactionRecord),
         maintenance=run.of(MaintenanceRecord),
         observed=run.of(ObserveRecord),
+        fired=tuple(d for d in run.of(DecisionRecord) if d.status != "not_due" and d.planner != "Never"),
     )
 
 
@@ -72,6 +77,63 @@ def ratio(above: float, below: float) -> float | None:
 def count_with_status(*statuses: str) -> Callable[[RunFigures], float]:
     """How many compactions ended with one of these statuses."""
     return lambda f: float(sum(c.status in statuses for c in f.compactions))
+
+
+def no_progress(f: RunFigures) -> float:
+    """Effective compactions that took data files and left as many data files, delete files and rows.
+
+    Planned again and again, such a one costs for ever (apache/amoro issue 3855). One that applies deletes
+    leaves fewer rows; one that only turns them into position deletes takes no data file.
+    """
+    return float(sum(_got_nowhere(c) for c in f.effective))
+
+
+def _got_nowhere(c: CompactionRecord) -> bool:
+    same_deletes = c.delta_files_in_count == c.delta_files_out_count
+    return c.files_in_count == c.files_out_count > 0 and same_deletes and c.rows_before == c.rows_after
+
+
+def empty_looks(f: RunFigures) -> float | None:
+    """Fired looks without a plan; None where no trigger of a planner that plans ever fired."""
+    return float(sum(d.status == "nothing_to_do" for d in f.fired)) if f.fired else None
+
+
+def pending_mean_s(f: RunFigures) -> float | None:
+    """Scenario seconds between a decision and its commit; 0 where the scenario has no compaction delay."""
+    return mean([c.at_s - c.scheduled_at_s for c in f.effective])
+
+
+def since_compaction_mean_s(f: RunFigures) -> float | None:
+    """At each commit, scenario seconds since the last effective compaction before it, or since 0."""
+    ends = [0.0, *sorted(c.at_s for c in f.effective)]
+    return mean([c.at_s - ends[bisect_left(ends, c.at_s, lo=1) - 1] for c in f.commits])
+
+
+def health_scores(f: RunFigures) -> list[float]:
+    """The scores planners reported, in order; a planner of one's own may report one too."""
+    told = [(d.figures or {}).get(HEALTH_SCORE) for d in f.fired]
+    return [score for score in told if score is not None]
+
+
+def deletes_end(field: str) -> Callable[[RunFigures], float | None]:
+    """A count of delete files, or of their rows, at the end; None where deletes do not occur."""
+    return lambda f: mean(_deletes(f, f.observed[-1:], field))
+
+
+def deletes_mean(field: str) -> Callable[[RunFigures], float | None]:
+    """The same after each commit, which is before a compaction due then: mean."""
+    return lambda f: mean(_deletes(f, [o for o in f.observed if o.after == "commit"], field))
+
+
+def _deletes(f: RunFigures, looks: Sequence[ObserveRecord], field: str) -> list[float]:
+    """What was counted at each look; nothing where deletes do not occur, or a look did not count it."""
+    found = [getattr(look, field) for look in looks] if has_deletes(f) else []
+    return [] if None in found else found
+
+
+def has_deletes(f: RunFigures) -> bool:
+    """Whether the stream updates or deletes rows, or a delete file was seen."""
+    return "upsert_mode" in f.run.manifest.options or any(o.delta_files_count for o in f.observed)
 
 
 def latencies_s(f: RunFigures) -> list[float]:

@@ -14,7 +14,6 @@ from pydantic import BaseModel
 from bench.collector import Collector
 from bench.engines.base import (
     Batch,
-    Change,
     Cost,
     Engine,
     Observation,
@@ -24,6 +23,7 @@ from bench.engines.base import (
 )
 from bench.forecast import SizeModel, forecast
 from bench.policy import Policy
+from bench.record_fields import compacted_fields, metadata_fields, table_fields
 from bench.results import (
     CommitRecord,
     CompactionRecord,
@@ -123,7 +123,7 @@ class Loop:
             delta_files_count=change.delta_files_added_count,
             committed_bytes=change.added_bytes,
             prepare_s=outcome.prepare_s,
-            **_metadata(change),
+            **metadata_fields(change),
         )  # fmt: skip
         self._observed(outcome.observed, "initial" if batch.spec.is_initial else "commit")
 
@@ -135,14 +135,7 @@ class Loop:
         self._write(
             ObserveRecord, observed.cost,
             after=after,
-            data_files_count=observed.data_files_count,
-            delta_files_count=observed.delta_files_count,
-            delta_rows=observed.delta_rows,
-            equality_files_count=observed.equality_files_count,
-            live_bytes=observed.live_bytes,
-            rows=observed.rows,
-            storage_bytes=observed.storage_bytes,
-            metadata_storage_bytes=observed.metadata_storage_bytes,
+            **table_fields(observed),
         )  # fmt: skip
 
     def _probe(self, probe: Probe, when: Literal["cadence", "before", "after"]) -> QueryOutcome:
@@ -236,7 +229,6 @@ class Loop:
         self, ticket: Ticket, outcome: Outcome, before: Observation, query_before_s: float | None,
         query_after_s: float | None, expected: Mapping[str, float] | None,
     ) -> None:  # fmt: skip
-        change = outcome.observed.change
         self._write(
             CompactionRecord, outcome.cost,
             status=outcome.status,
@@ -245,25 +237,11 @@ class Loop:
             actions=[describe_action(action) for action in ticket.plan.actions],
             plan_kind=ticket.plan.kind,
             scheduled_at_s=ticket.scheduled_at_s,
-            files_before_count=before.data_files_count,
-            files_after_count=outcome.observed.data_files_count,
-            delta_files_before_count=before.delta_files_count,
-            delta_files_after_count=outcome.observed.delta_files_count,
-            delta_rows_after=outcome.observed.delta_rows,
-            equality_files_after_count=outcome.observed.equality_files_count,
-            live_before_bytes=before.live_bytes,
-            live_after_bytes=outcome.observed.live_bytes,
-            files_in_count=change.files_removed_count,
-            files_out_count=change.files_added_count,
-            delta_files_in_count=change.delta_files_removed_count,
-            delta_files_out_count=change.delta_files_added_count,
-            read_bytes=change.removed_bytes,
-            written_bytes=change.added_bytes,
+            **compacted_fields(before, outcome.observed),
             query_before_s=query_before_s,
             query_after_s=query_after_s,
             forecast=expected,
             answer=outcome.answer or None,
-            **_metadata(change),
         )  # fmt: skip
 
     def _maintain(self) -> None:
@@ -283,7 +261,7 @@ class Loop:
             error=outcome.error,
             command=", ".join(describe_action(action) for action in plan.actions),
             freed_bytes=before_bytes - outcome.observed.storage_bytes,
-            **_metadata(outcome.observed.change),
+            **metadata_fields(outcome.observed.change),
         )  # fmt: skip
         self._observed(outcome.observed, "maintenance")
 
@@ -300,10 +278,6 @@ def maintenance_rules(maintenance: Maintenance) -> tuple[Rule, ...]:
     if (rewrite := maintenance.rewrite_manifests) is not None:
         rules.append(Rule(Every(rewrite.every_s), RewriteManifests()))
     return tuple(rules)
-
-
-def _metadata(change: Change) -> dict[str, int]:
-    return {"metadata_bytes": change.metadata_bytes, "metadata_files_count": change.metadata_files_count}
 
 
 def _on_cadence(at_s: float, every_s: float) -> bool:

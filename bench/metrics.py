@@ -1,142 +1,21 @@
-"""Metrics: the registry (name, unit, which way is better, definition) and the rows `show` prints.
+"""The metrics of runs, put together into the rows `show` prints."""
 
-Definitions are those of the design's table. A figure that does not apply is None, never 0.
-"""
-
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal
 
 from bench import figures as fig
-from bench.figures import RunFigures, mean, percentile, ratio, total
+from bench.figures import mean, percentile
+from bench.metric_registry import METRIC_BY_NAME as METRIC_BY_NAME  # for reports, as all that says "as" here:
+from bench.metric_registry import METRICS as METRICS  # of ours they know two modules only
+from bench.metric_registry import Metric as Metric
 from bench.pooling import Strictness, check_pooled
-from bench.pooling import differences as differences  # for reports, which of ours know two modules only
+from bench.pooling import differences as differences
 from bench.results import QueryRecord, RunResult, TruthRecord
 
 BASELINE = "never"
-Unit = Literal["s", "ratio", "share", "bytes", "count", "GB-hours", "passes", "money"]
 Content = Literal["equal", "differs", "unchecked"]
-
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """What a figure means. `exact` figures repeat on every machine for one scenario and version."""
-
-    name: str
-    unit: Unit
-    better: Literal["lower", "higher", "neither"]
-    exact: bool
-    definition: str
-    of_run: Callable[[RunFigures], float | None]
-
-
-def _compaction_sum(field: str) -> Callable[[RunFigures], float]:
-    return lambda f: total(getattr(c, field) for c in f.compactions)
-
-
-def _effective_mean(field: str) -> Callable[[RunFigures], float | None]:
-    def of_run(f: RunFigures) -> float | None:
-        values = [getattr(c, field) for c in f.effective]
-        return mean([v for v in values if v is not None])
-
-    return of_run
-
-
-def _latency(of: Callable[[Sequence[float]], float | None]) -> Callable[[RunFigures], float | None]:
-    return lambda f: of(fig.latencies_s(f))
-
-
-def _last_observed(field: str) -> Callable[[RunFigures], float | None]:
-    return lambda f: float(getattr(f.observed[-1], field)) if f.observed else None
-
-
-METRICS: tuple[Metric, ...] = (
-    Metric("compactions", "count", "neither", True,
-           "compactions that committed something", fig.count_with_status("ok")),
-    Metric("noop_compactions", "count", "lower", True,
-           "compactions tried that committed nothing", fig.count_with_status("noop")),
-    Metric("failed_compactions", "count", "lower", True,
-           "compactions that failed or were vetoed", fig.count_with_status("failed", "vetoed")),
-    Metric("compaction_s", "s", "lower", False,
-           "wall seconds of all compactions, planning and commit included", _compaction_sum("wall_s")),
-    Metric("compaction_cpu_s", "s", "lower", False,
-           "process CPU seconds (JVM, Python, children) during all compactions", _compaction_sum("cpu_s")),
-    Metric("compaction_executor_cpu_s", "s", "lower", False,
-           "CPU seconds of the Spark tasks of all compactions; planning and commit are not in it",
-           _compaction_sum("executor_cpu_s")),
-    Metric("write_amplification", "ratio", "lower", True,
-           "(bytes committed + bytes compaction wrote) / change-log bytes of the same rows; metadata apart",
-           fig.write_amplification),
-    Metric("compaction_amplification", "ratio", "lower", True,
-           "bytes compaction wrote / bytes committed",
-           lambda f: ratio(fig.compacted_bytes(f), fig.committed_bytes(f))),
-    Metric("read_amplification", "ratio", "lower", True,
-           "bytes the primary probe must open (each delete file once per data file it applies to) / live "
-           "bytes, mean over the cadence", fig.read_amplification),
-    Metric("space_amplification", "ratio", "lower", True,
-           "bytes on storage at the end, old snapshots and metadata included / live bytes",
-           fig.space_amplification),
-    Metric("query_mean_s", "s", "lower", False,
-           "primary probe at its fixed cadence: mean", _latency(mean)),
-    Metric("query_p50_s", "s", "lower", False,
-           "primary probe at its fixed cadence: median", _latency(lambda v: percentile(v, 50))),
-    Metric("query_p95_s", "s", "lower", False,
-           "primary probe at its fixed cadence: 95th percentile", _latency(lambda v: percentile(v, 95))),
-    Metric("query_max_s", "s", "lower", False,
-           "primary probe at its fixed cadence: maximum", _latency(lambda v: max(v, default=None))),
-    Metric("query_before_s", "s", "lower", False,
-           "primary probe just before each effective compaction: mean", _effective_mean("query_before_s")),
-    Metric("query_after_s", "s", "lower", False,
-           "primary probe just after each effective compaction: mean", _effective_mean("query_after_s")),
-    Metric("commit_mean_s", "s", "lower", False,
-           "wall seconds of a commit, the batch already prepared: mean",
-           lambda f: mean([c.wall_s for c in f.commits])),
-    Metric("commit_p95_s", "s", "lower", False,
-           "wall seconds of a commit, the batch already prepared: 95th percentile",
-           lambda f: percentile([c.wall_s for c in f.commits], 95)),
-    Metric("files_end", "count", "lower", True,
-           "live data files at the end", _last_observed("data_files_count")),
-    Metric("delete_files_end", "count", "lower", True,
-           "live delete and log files at the end", _last_observed("delta_files_count")),
-    Metric("bytes_ingested", "bytes", "neither", True,
-           "change-log bytes of the rows the stream committed",
-           lambda f: total(c.ingested_bytes for c in f.commits)),
-    Metric("bytes_committed", "bytes", "lower", True,
-           "data and delete bytes the stream's commits wrote", fig.committed_bytes),
-    Metric("bytes_compacted", "bytes", "lower", True,
-           "data and delete bytes compaction wrote", fig.compacted_bytes),
-    Metric("compaction_read_bytes", "bytes", "lower", True,
-           "data and delete bytes compaction had to read", _compaction_sum("read_bytes")),
-    Metric("metadata_bytes", "bytes", "lower", True,
-           "metadata bytes written by commits, compactions and maintenance", fig.metadata_bytes),
-    Metric("maintenance_s", "s", "lower", False,
-           "wall seconds of the scenario's own maintenance, the same for every strategy",
-           lambda f: total(m.wall_s for m in f.maintenance)),
-    Metric("observe_s", "s", "neither", False,
-           "wall seconds of reading the table state; part of no other figure",
-           lambda f: total(o.wall_s for o in f.observed)),
-    Metric("payback_passes", "passes", "lower", False,
-           "compaction seconds / (mean query of `never` - mean query): how many probes repay the compaction",
-           lambda f: None),  # needs the runs of `never`: `rows` fills it in
-    Metric("degradation_rate", "share", "lower", False,
-           "mean relative change between medians of successive blocks of 10 probes (LST-Bench's S_DR)",
-           _latency(fig.degradation_rate)),
-    Metric("gb_hours", "GB-hours", "lower", False,
-           "memory of the compacting process x compaction hours", fig.gb_hours),
-    Metric("overlapped_commits", "ratio", "lower", False,
-           "longest compaction / commit interval; above 1 a real stream would have committed meanwhile",
-           fig.overlapped_commits),
-    Metric("duty_cycle", "share", "lower", False,
-           "wall seconds of all compactions / scenario seconds", fig.duty_cycle),
-    Metric("storage_requests", "count", "lower", True,
-           "files opened and written by commits, compactions and the primary probe", fig.storage_requests),
-    Metric("storage_request_model_s", "s", "lower", True,
-           "MODELLED: storage requests x the scenario's seconds per request", fig.storage_request_model_s),
-    Metric("compaction_money", "money", "lower", False,
-           "gb_hours x the scenario's price of a GB-hour", fig.compaction_money),
-)  # fmt: skip
-METRIC_BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,14 @@ from pydantic import JsonValue
 
 from bench import runtime
 from bench.results import Mode
+from bench.scenario import Scenario
+from bench.scenario_strategies import StrategySpec
+from workloads import orders
+from workloads.commit import Workload
+from workloads.debezium import Debezium
 
+# Of new tables, where no property says otherwise. Iceberg: PARQUET_COMPRESSION_DEFAULT_SINCE_1_4_0.
+_DEFAULT_CODECS = {"iceberg": "zstd, the format's default"}
 PACKAGES = ("compactbench", "pyspark", "pyiceberg", "duckdb", "pyarrow", "faker", "numpy")
 
 _REAL_NOTES = {
@@ -24,8 +31,9 @@ _REAL_NOTES = {
     "commit": "Reading, splitting and caching the batch is done before the clock of a commit starts.",
     "storage": "Files are not synced to disk, and reads are served from the page cache: latencies hold for a "
     "warm cache and a file system without a network.",
-    "caches": "The catalog's table cache is off, so that each probe loads current metadata. Spark's and "
-    "Iceberg's other caches are at their defaults.",
+    "caches": "Unless the scenario says otherwise, the catalog's table cache is off, so that each probe "
+    "loads current metadata, and so is the executors' cache of delete files, so that each task reads those "
+    "it needs. Spark's and Iceberg's other caches are at their defaults.",
     "keys": "order_id rises with time, so that file statistics prune key and range probes well.",
     "warm_up": "Each run is a process of its own that first commits, probes and runs every action of the "
     "scenario for some rounds on a throw-away table.",
@@ -65,6 +73,33 @@ def versions(table_format: str, mode: Mode) -> dict[str, str]:
         table_format: line.versions[table_format],
         **packages,
     }
+
+
+def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
+    """What the rows of one strategy's run are, beyond what the scenario's keys say.
+
+    `key` is the primary key, which equality deletes compare; `initial_order` how the initial load lies in
+    its files. Neither is there where the stream has none.
+    """
+    workload, properties = scenario.workload, {**scenario.table.properties, **spec.properties}
+    found: dict[str, JsonValue] = {
+        "table": "orders",
+        "columns_count": len(orders.column_names),
+        "codec": properties.get("write.parquet.compression-codec", _DEFAULT_CODECS[scenario.table.format]),
+    }
+    if workload.folds:
+        found["key"] = ["order_id"]
+    if next(iter(scenario.shape())).is_initial:
+        found["initial_order"] = _initial_order(workload, spec)
+    return found
+
+
+def _initial_order(workload: Workload, spec: StrategySpec) -> str:
+    if spec.writer.files_per_commit:
+        return f"dealt out to {spec.writer.files_per_commit} files in no order"
+    if isinstance(workload, Debezium):
+        return "in the order of the recorded events"
+    return "by order_id, each file a range of it"
 
 
 def machine() -> dict[str, JsonValue]:

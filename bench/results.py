@@ -67,6 +67,8 @@ class Manifest(_Model):
     options: dict[str, JsonValue]  # effective Spark configuration, table properties, writer, notes
     notes: dict[str, str]  # facts a reader must know: fsync, caches, what is approximated
     scenario_text: dict[str, JsonValue]  # the scenario as it was resolved
+    dataset: dict[str, JsonValue] = {}  # what the rows are: see `provenance.dataset`
+    option_defaults: dict[str, dict[str, str]] = {}  # by planner: what an option is where it is not given
 
 
 class _Record(_Model):
@@ -112,8 +114,8 @@ class ObserveRecord(_Record):
     after: Literal["initial", "commit", "compaction", "maintenance"]
     data_files_count: int
     delta_files_count: int = 0
-    delta_rows: int = 0  # in the delete files: keys of equality deletes, positions of the others
-    equality_files_count: int = 0  # of the delete files
+    delta_rows: int | None = None  # in the delete files: keys of equality deletes, positions of the others
+    equality_files_count: int | None = None  # of the delete files
     live_bytes: int
     rows: int
     storage_bytes: int  # all files of the table, old snapshots and metadata included
@@ -162,8 +164,10 @@ class CompactionRecord(_Record):
     files_after_count: int
     delta_files_before_count: int = 0  # live delete and log files
     delta_files_after_count: int = 0
-    delta_rows_after: int = 0  # in the delete files left live
-    equality_files_after_count: int = 0  # of the delete files left live
+    delta_rows_after: int | None = None  # in the delete files left live
+    equality_files_after_count: int | None = None  # of the delete files left live
+    rows_before: int | None = None  # in the data files, deleted ones included; None where nobody counted
+    rows_after: int | None = None
     live_before_bytes: int
     live_after_bytes: int
     files_in_count: int = 0  # data files

@@ -36,7 +36,7 @@ from bench.loop import Clockwork, Loop
 from bench.policy import Policy
 from bench.results import EVENTS, LOG, MANIFEST, Manifest, Mode, PhaseRecord, RunRecord, TruthRecord
 from bench.scenario import Scenario
-from bench.scenario_strategies import StrategySpec
+from bench.scenario_strategies import StrategySpec, option_defaults
 from bench.truth import check_content
 from bench.warm_up import warm_up
 from strategies.state import TableState
@@ -146,6 +146,8 @@ def _manifest(job: RunJob, scenario: Scenario, settings: EngineSettings, log: Ch
         options=_options(scenario, settings, job.mode),
         notes=provenance.NOTES[job.mode],
         scenario_text=dict(scenario.resolved),
+        dataset=provenance.dataset(scenario, spec),
+        option_defaults=option_defaults(scenario.strategies),
     )
 
 
@@ -158,16 +160,17 @@ def _options(scenario: Scenario, settings: EngineSettings, mode: Mode) -> dict[s
         "format_version": table.format_version,
         "files_per_commit": table.files_per_commit,
         **({"upsert_mode": table.upsert_mode} if scenario.workload.folds else {}),
-        **(_spark_options(settings) if mode == "real" else _simulated_options(scenario, settings)),
+        **(_spark_options(scenario, settings) if mode == "real" else _simulated_options(scenario, settings)),
     }
 
 
-def _spark_options(settings: EngineSettings) -> dict[str, JsonValue]:
+def _spark_options(scenario: Scenario, settings: EngineSettings) -> dict[str, JsonValue]:
     from bench.engines.spark import DEFAULT_CONF  # and with it PySpark, which simulation does without
 
+    of_format = ENGINES[scenario.table.format, "real"].session_conf(settings)
     return {
         "spark.master": settings.spark.master,
-        "spark": {**DEFAULT_CONF, **settings.spark.conf},
+        "spark": {**DEFAULT_CONF, **of_format, **settings.spark.conf},
         "catalog": settings.catalog.name if settings.catalog.properties else "own, on SQLite",
     }
 

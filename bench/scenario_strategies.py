@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bench.options import KeyPath, OptionError, duration_text
-from bench.plugins import PLANNER, TRIGGER, build, in_words, to_table
+from bench.plugins import PLANNER, TRIGGER, build, in_words, name_of, to_table
 from bench.scenario_checks import check_interval
 from bench.scenario_schema import ScenarioKeys, StrategyKeys, WriterKeys
 from strategies.never import Never
@@ -60,6 +60,13 @@ def strategy_table(spec: StrategySpec) -> dict[str, Any]:
         "properties": dict(spec.properties),
         "switch": [{"at": duration_text(at_s), "strategy": label} for at_s, label in spec.switches],
     }
+
+
+def option_defaults(strategies: Iterable[StrategySpec]) -> dict[str, dict[str, str]]:
+    """By planner, what each option it knows is where it is not given, in words."""
+    planners = [type(rule.planner) for spec in strategies for rule in spec.strategy.rules]
+    known = {name_of(planner): getattr(planner, "known_options", {}) for planner in planners}
+    return {name: dict(options) for name, options in known.items() if options}
 
 
 def content_hash(content: object) -> str:

@@ -27,7 +27,7 @@ class Caution:
 def cautions(section: Section) -> tuple[Caution, ...]:
     """The grave ones first, each kind once."""
     found = [*_broken(section), *_mixed(section), *_content(section), *_steps(section), *_few(section)]
-    found += [*_simulated(section), *_long(section), *_noisy(section)]
+    found += [*_simulated(section), *_no_progress(section), *_long(section), *_noisy(section)]
     return tuple(sorted(found, key=lambda caution: not caution.is_grave))
 
 
@@ -109,6 +109,14 @@ def _simulated(section: Section) -> Iterator[Caution]:
         if isinstance(coefficients, dict) and not coefficients.get("calibrated"):
             said += " The model's coefficients were not fitted to measured runs: its seconds are rough."
         yield Caution(True, say(said))
+
+
+def _no_progress(section: Section) -> Iterator[Caution]:
+    hit = [row.strategy for row in section.rows if row.values["no_progress_compactions"]]
+    if hit:
+        yield Caution(
+            False, listed(hit) + say(": compactions committed as many files and rows as they took.")
+        )
 
 
 def _long(section: Section) -> Iterator[Caution]:

@@ -6,9 +6,13 @@ from reports import detail_tables, method
 from reports.cautions import Caution, cautions
 from reports.charts.registry import CHARTS, Chart
 from reports.findings import along_the_front, answers
+from reports.kinds import compactions_by_kind
+from reports.left_behind import left_behind
 from reports.limits import limits
 from reports.load import Section
+from reports.parameters import parameters
 from reports.phrases import Sentence, Verbatim
+from reports.set_up import set_up
 from reports.tables import Cell, Table, summary
 
 
@@ -32,15 +36,19 @@ class Content:
     cautions: tuple[Caution, ...]
     answers: tuple[Sentence, ...]
     front: tuple[Sentence, ...]
+    left_behind: Table | None
     summary: Table
     strategies: tuple[tuple[Verbatim, Verbatim], ...]
     pictures: tuple[Picture, ...]
     compactions: tuple[Table, ...]
+    kinds: Table | None
     probes: tuple[Table, ...]
     decisions: Table | None
     forecasts: Table | None
     details: Table
     method: tuple[tuple[str, Sentence], ...]
+    set_up: Table
+    parameters: Table | None
     options: tuple[tuple[Sentence, Verbatim], ...]
     limits: tuple[Sentence, ...]
     command: Verbatim
@@ -73,15 +81,19 @@ def _content(section: Section, number: int, prefix: str) -> Content:
         cautions=cautions(section),
         answers=answers(section),
         front=along_the_front(section),
+        left_behind=left_behind(section),
         summary=summary(section),
         strategies=tuple((Verbatim(s), Verbatim(summaries[s])) for s in section.strategies),
-        pictures=tuple(Picture(chart, f"{prefix}{chart.id}") for chart in CHARTS),
+        pictures=tuple(Picture(c, f"{prefix}{c.id}") for c in CHARTS if c.applies(section)),
         compactions=detail_tables.compactions(section),
+        kinds=compactions_by_kind(section),
         probes=detail_tables.probes(section),
         decisions=detail_tables.decisions(section),
         forecasts=detail_tables.forecasts(section),
         details=detail_tables.details(section),
         method=method.method(section),
+        set_up=set_up(section),
+        parameters=parameters(section),
         options=method.effective_options(section),
         limits=limits(section),
         command=method.reproduce(section),

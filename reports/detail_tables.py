@@ -4,7 +4,7 @@ from bench.metrics import METRICS, Metric, Row
 from bench.results import CompactionRecord, DecisionRecord
 from reports.load import Section
 from reports.phrases import Verbatim, say
-from reports.tables import Cell, Column, Table, seconds
+from reports.tables import Cell, Column, Table, change, seconds
 from reports.text import MISSING, format_bytes, format_count, format_duration, format_value
 
 _ERROR_CHARACTERS = 200
@@ -17,11 +17,15 @@ def compactions(section: Section) -> tuple[Table, ...]:
 
 
 def _compactions(label: str, found: tuple[CompactionRecord, ...]) -> Table:
+    has_kinds = any(c.plan_kind for c in found)
+    has_deletes = any(c.delta_files_before_count for c in found)
     columns = (
-        Column("At"), Column("Status", is_number=False), Column("Reason", is_number=False),
-        Column("Files", "before, after"), Column("Live bytes", "before, after"),
-        Column("Written"), Column("Time", "s"), Column("CPU", "s"), Column("Probe before", "s"),
-        Column("Probe after", "s"),
+        Column("At"), Column("Status", is_number=False),
+        *((Column("Kind", is_number=False),) if has_kinds else ()), Column("Reason", is_number=False),
+        Column("Files", "before, after"),
+        *((Column("Delete files", "before, after"), Column("Rows in them", "after")) if has_deletes else ()),
+        Column("Live bytes", "before, after"), Column("Written"), Column("Time", "s"), Column("CPU", "s"),
+        Column("Probe before", "s"), Column("Probe after", "s"),
     )  # fmt: skip
     timings = zip(
         *(
@@ -31,25 +35,28 @@ def _compactions(label: str, found: tuple[CompactionRecord, ...]) -> Table:
         strict=True,
     )
     rows = tuple(
-        (*_compaction(c), *(Cell(text) for text in times)) for c, times in zip(found, timings, strict=True)
+        (*_compaction(c, has_kinds, has_deletes), *(Cell(text) for text in times))
+        for c, times in zip(found, timings, strict=True)
     )
     return Table(columns, rows, title=say(Verbatim(label)))
 
 
-def _compaction(c: CompactionRecord) -> tuple[Cell, ...]:
+def _compaction(c: CompactionRecord, has_kinds: bool, has_deletes: bool) -> tuple[Cell, ...]:
     error = Verbatim(c.error[:_ERROR_CHARACTERS]) if c.error else ""
+    deletes = (
+        Cell(change(format_count(c.delta_files_before_count), format_count(c.delta_files_after_count))),
+        Cell(format_value("count", c.delta_rows_after)),
+    )
     return (
         Cell(format_duration(c.at_s)),
         Cell(Verbatim(c.status), error),
+        *((Cell(Verbatim(c.plan_kind)),) if has_kinds else ()),
         Cell(Verbatim(c.reason)),
-        Cell(_change(format_count(c.files_before_count), format_count(c.files_after_count))),
-        Cell(_change(format_bytes(c.live_before_bytes), format_bytes(c.live_after_bytes))),
+        Cell(change(format_count(c.files_before_count), format_count(c.files_after_count))),
+        *(deletes if has_deletes else ()),
+        Cell(change(format_bytes(c.live_before_bytes), format_bytes(c.live_after_bytes))),
         Cell(format_bytes(c.written_bytes)),
     )
-
-
-def _change(before: str, after: str) -> str:
-    return f"{before} \N{RIGHTWARDS ARROW} {after}"
 
 
 _PROBE_COLUMNS = (
@@ -102,13 +109,15 @@ def decisions(section: Section) -> Table | None:
 
 
 def details(section: Section) -> Table:
-    """Every metric, a row each; a column for each strategy with the mean and the range over its runs."""
+    """A row for each metric that some run has a figure of, a column for each strategy."""
     columns = (Column("Metric", is_number=False), *(Column(Verbatim(label)) for label in section.strategies))
-    rows = tuple(_metric(metric, section.rows) for metric in METRICS)
+    told = [m for m in METRICS if any(row.values[m.name] is not None for row in section.rows)]
+    rows = tuple(_metric(metric, section.rows) for metric in told)
     return Table(
         columns,
         rows,
-        "Mean, and lowest to highest run where they differ. Exact figures repeat on any machine.",
+        "Mean, and lowest to highest run where they differ. Exact figures repeat on any machine. Metrics "
+        "that no run has a figure of are left out.",
     )
 
 

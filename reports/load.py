@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from bench.metrics import BASELINE, Row, rows, run_figures, usable
-from bench.results import CompactionRecord, Manifest, ObserveRecord, QueryRecord, RunResult
+from bench.results import CompactionRecord, DecisionRecord, Manifest, ObserveRecord, QueryRecord, RunResult
 from reports.compare import Comparison, compare
 
 RUN_COLUMNS = ("run_id", "scenario", "workload", "format", "mode", "strategy", "repetition")
@@ -86,6 +86,18 @@ class Section:
         found = frame(self.usable_runs, ObserveRecord)
         found["place"] = found.groupby(["run_id", "at_s"]).cumcount()
         return found
+
+    @property
+    def has_deletes(self) -> bool:
+        """Whether delete files occur: the stream updates or deletes rows, or one was seen."""
+        return any(row.values["delete_files_mean"] is not None for row in self.rows)
+
+    @cached_property
+    def health(self) -> pd.DataFrame:
+        """The health scores planners reported (`health_score`), a line a look, in order."""
+        found = frame(self.usable_runs, DecisionRecord)
+        found["health_score"] = [(told or {}).get("health_score") for told in found["figures"]]
+        return found.dropna(subset="health_score").astype({"health_score": float})
 
     @cached_property
     def compactions(self) -> pd.DataFrame:

@@ -22,7 +22,7 @@ class Column:
 class Cell:
     """One entry; `note` is set small beside it."""
 
-    text: str
+    text: str | Sentence
     note: str = ""
     is_best: bool = False
 
@@ -53,7 +53,7 @@ _AFTER = "query_mean_s"  # the comparison with `never` follows this one
 
 def summary(section: Section) -> Table:
     """The best of the strategies that compact is marked in each column, decided or not."""
-    cost = (section.cost_metric, _cost_title(section), "s")
+    cost = (section.cost_metric, cost_title(section), "s")
     metrics = [column if column[0] else cost for column in _COLUMNS]
     columns, cells = [Column("Strategy", is_number=False), Column("Runs")], [_names(section), _runs(section)]
     for name, title, unit in metrics:
@@ -90,6 +90,11 @@ def metric_cells(rows: Sequence[Row], name: str) -> list[Cell]:
         else Cell(MISSING)
         for row, text in zip(rows, texts, strict=True)
     ]
+
+
+def change(before: str, after: str) -> str:
+    """What was before and what after, with an arrow between them."""
+    return f"{before} \N{RIGHTWARDS ARROW} {after}"
 
 
 def seconds(values: Iterable[float | None]) -> list[str]:
@@ -133,7 +138,8 @@ def _runs(section: Section) -> list[Cell]:
     return made
 
 
-def _cost_title(section: Section) -> str:
+def cost_title(section: Section) -> str:
+    """What the column of the section's cost is called."""
     return "Compaction CPU" if section.cost_metric == "compaction_cpu_s" else "Compaction"
 
 

@@ -107,6 +107,7 @@ _FORMATS: Mapping[str, Callable[[float], str]] = {
     "share": format_percent,
     "count": format_count,
     "passes": format_count,
+    "points": _plain,
     "GB-hours": _plain,
     "money": _plain,
 }

@@ -29,14 +29,24 @@ HEADINGS = {
     "space_amplification": "space",
     "files_end": "files",
 }
+# The same for figures that many scenarios have none of: a column is there where some strategy has one.
+MORE_HEADINGS = {
+    "delete_files_mean": "deletes",
+    "delete_rows_mean": "del. rows",
+    "health_mean": "health",
+}
 NESTED = ("run_values", "probes", "repetitions")
 DECISION_COLUMNS = (
     "run", "tick", "at_s", "strategy", "rule", "trigger", "planner", "verdict", "reason", "detail", "actions",
+    "figures",
 )  # fmt: skip
 COMPACTION_COLUMNS = (
-    "run", "tick", "status", "reason", "files_before", "files_after", "bytes_before", "bytes_after", "wall_s",
-    "cpu_s", "query_before_s", "query_after_s", "read_bytes", "written_bytes", "error",
+    "run", "tick", "status", "kind", "reason", "files_before", "files_after", "deletes_before",
+    "deletes_after", "delete_rows_after", "bytes_before", "bytes_after", "wall_s", "cpu_s", "query_before_s",
+    "query_after_s", "read_bytes", "written_bytes", "error",
 )  # fmt: skip
+# Left out of a table for people, not of JSON and CSV, where no line has anything in them.
+RARE_COLUMNS = frozenset({"figures", "kind", "deletes_before", "deletes_after", "delete_rows_after"})
 
 
 MODELLED = "simulated rows: nothing was measured, seconds follow from a model's coefficients"
@@ -79,7 +89,9 @@ def show(
 
     In the table: rounds of compaction that committed, their process CPU, the primary probe's mean
     latency at its cadence and just before and after a round, write and space amplification, live files
-    at the end. JSON and CSV have every metric by its name; `compactbench list metrics` explains them.
+    at the end. Of a stream of changes also the delete files live after a commit and their rows, and the
+    health score where a planner reports one, all means. JSON and CSV have every metric by its name;
+    `compactbench list metrics` explains them.
     """
     if decisions + compactions + beside > 1:
         raise ScenarioError("--decisions --compactions --side-by-side: ask for one table at a time")
@@ -105,7 +117,7 @@ def print_rows(found: Sequence[Row], output: Output = Output.TABLE) -> None:
     else:
         for place, group in groupby(found, key=_place):
             OUT.print(place, style="bold", markup=False, highlight=False)
-            print_table(("strategy", "runs", *HEADINGS.values(), "content"), map(_row_cells, group))
+            _print_rows(tuple(group))
         for row in found:
             _print_gaps(row)
         if any(row.mode == "simulated" for row in found):
@@ -128,8 +140,20 @@ def _place(row: Row) -> str:
     return f"{row.scenario}: {row.workload} on {row.format}, {row.mode}"
 
 
-def _row_cells(row: Row) -> tuple[str, ...]:
-    figures = (format_value(METRIC_BY_NAME[name].unit, row.values[name]) for name in HEADINGS)
+def _print_rows(found: Sequence[Row]) -> None:
+    more = {
+        name: heading
+        for name, heading in MORE_HEADINGS.items()
+        if any(row.values[name] is not None for row in found)
+    }
+    headings = HEADINGS | more
+    print_table(
+        ("strategy", "runs", *headings.values(), "content"), (_row_cells(row, headings) for row in found)
+    )
+
+
+def _row_cells(row: Row, names: Iterable[str]) -> tuple[str, ...]:
+    figures = (format_value(METRIC_BY_NAME[name].unit, row.values[name]) for name in names)
     return (row.strategy, str(row.runs), *figures, row.content)
 
 
@@ -149,13 +173,16 @@ def _decision(run: RunResult, record: DecisionRecord) -> tuple[Any, ...]:
     return (
         _run_name(run), record.tick, record.at_s, record.strategy, record.rule, record.trigger,
         record.planner, record.status, record.reason, record.detail, "; ".join(record.actions),
+        record.figures,
     )  # fmt: skip
 
 
 def _compaction(run: RunResult, record: CompactionRecord) -> tuple[Any, ...]:
     return (
-        _run_name(run), record.tick, record.status, record.reason, record.files_before_count,
-        record.files_after_count, record.live_before_bytes, record.live_after_bytes, record.wall_s,
+        _run_name(run), record.tick, record.status, record.plan_kind, record.reason,
+        record.files_before_count, record.files_after_count, record.delta_files_before_count,
+        record.delta_files_after_count, record.delta_rows_after, record.live_before_bytes,
+        record.live_after_bytes, record.wall_s,
         record.cpu_s, record.query_before_s, record.query_after_s, record.read_bytes,
         record.written_bytes, record.error,
     )  # fmt: skip
@@ -165,12 +192,21 @@ def _print(output: Output, columns: Sequence[str], lines: Sequence[Sequence[Any]
     if output is Output.JSON:
         print_json({"rows": [dict(zip(columns, line, strict=True)) for line in lines]})
     elif output is Output.CSV:
-        _print_csv(columns, lines)
+        _print_csv(columns, [[_plain(value) for value in line] for line in lines])
     else:
+        told = [
+            column not in RARE_COLUMNS or any(line[i] for line in lines) for i, column in enumerate(columns)
+        ]
+        kept = [index for index, is_told in enumerate(told) if is_told]
         print_table(
-            columns,
-            ([_cell(column, value) for column, value in zip(columns, line, strict=True)] for line in lines),
+            [columns[index] for index in kept],
+            ([_cell(columns[index], line[index]) for index in kept] for line in lines),
         )
+
+
+def _plain(value: Any) -> Any:
+    """Figures a planner reported as one text: health_score=71, ..."""
+    return ", ".join(f"{name}={part:g}" for name, part in value.items()) if isinstance(value, dict) else value
 
 
 def _cell(column: str, value: Any) -> str:
@@ -178,7 +214,7 @@ def _cell(column: str, value: Any) -> str:
         return format_value("s", value)
     if "bytes" in column:
         return format_value("bytes", value)
-    return "" if value is None else str(value)
+    return "" if value is None else str(_plain(value))
 
 
 def _print_csv(columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:

@@ -10,6 +10,20 @@ from pyiceberg.table import StaticTable, Table
 from pyspark.sql import SparkSession
 
 
+def session_conf(catalog: str, properties: Mapping[str, str]) -> dict[str, str]:
+    """The part of Spark's configuration that results show: no place and no secret is in it.
+
+    The catalog's table cache is off, so that a probe reads current metadata.
+    """
+    return {
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        # On by default. Each executor then keeps the delete files it has read for later tasks and queries:
+        # that flatters small tables, whose deletes all fit, and hides a cost that grows with the table.
+        "spark.sql.iceberg.executor-cache.enabled": "false",
+        f"spark.sql.catalog.{catalog}.cache-enabled": properties.get("cache-enabled", "false"),
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Catalog:
     """The catalog the tables live in. Empty `properties` mean a JdbcCatalog on SQLite below `folder`.
@@ -37,7 +51,7 @@ class Catalog:
         return f"file://{self.folder / 'warehouse'}"
 
     def spark_conf(self) -> dict[str, str]:
-        """Spark's configuration of the catalog. Its table cache is off: a probe reads current metadata."""
+        """Spark's configuration of the catalog; a scenario's own settings win over it."""
         own = {
             "type": "jdbc",
             "uri": f"jdbc:sqlite:{self._sqlite}",
@@ -45,11 +59,10 @@ class Catalog:
             "jdbc.schema-version": "V1",
         }
         prefix = f"spark.sql.catalog.{self.name}"
-        chosen = {"cache-enabled": "false", **(self.properties or own)}
         return {
-            "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+            **session_conf(self.name, self.properties),
             prefix: "org.apache.iceberg.spark.SparkCatalog",
-            **{f"{prefix}.{key}": value for key, value in chosen.items()},
+            **{f"{prefix}.{key}": value for key, value in (self.properties or own).items()},
             # Delete files are written and read by Spark's own Parquet reader and writer.
             "spark.sql.parquet.fieldId.write.enabled": "true",
             "spark.sql.parquet.fieldId.read.enabled": "true",

@@ -1,6 +1,6 @@
 """The engines there are: one line per format and mode."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -13,10 +13,14 @@ from strategies.plan import Capability
 
 @dataclass(frozen=True, slots=True)
 class EngineKind:
-    """How to open an engine, and what it can do: a scenario that asks for more is refused at once."""
+    """How to open an engine, and what it can do: a scenario that asks for more is refused at once.
+
+    `session_conf` is the format's own Spark configuration as far as results show it.
+    """
 
     open: Callable[[EngineSettings], AbstractContextManager[Engine]]
     capabilities: frozenset[Capability]
+    session_conf: Callable[[EngineSettings], Mapping[str, str]] = lambda settings: {}
 
 
 def _iceberg(settings: EngineSettings) -> AbstractContextManager[Engine]:
@@ -25,7 +29,13 @@ def _iceberg(settings: EngineSettings) -> AbstractContextManager[Engine]:
     return open_iceberg(settings)
 
 
+def _iceberg_conf(settings: EngineSettings) -> Mapping[str, str]:
+    from bench.engines.iceberg_catalog import session_conf
+
+    return session_conf(settings.catalog.name, settings.catalog.properties)
+
+
 ENGINES: dict[tuple[str, str], EngineKind] = {
-    ("iceberg", "real"): EngineKind(_iceberg, capabilities.ICEBERG),
+    ("iceberg", "real"): EngineKind(_iceberg, capabilities.ICEBERG, _iceberg_conf),
     ("iceberg", "simulated"): EngineKind(partial(open_simulated, "iceberg"), capabilities.ICEBERG_SIMULATED),
 }

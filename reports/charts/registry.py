@@ -1,19 +1,35 @@
 """The charts of a report, in the order they are read."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from reports.charts import compactions, cumulative, files, latency, latency_split, pareto, sizes
+from reports.charts import (
+    compactions,
+    cumulative,
+    deletes,
+    files,
+    health,
+    latency,
+    latency_split,
+    pareto,
+    sizes,
+)
 from reports.charts.canvas import Draw
+from reports.load import Section
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One chart: `id` names its files, `reading` says in one sentence how to read it."""
+    """One chart: `id` names its files, `reading` says in one sentence how to read it.
+
+    A section to which it does not apply leaves it out.
+    """
 
     id: str
     title: str
     reading: str
     draw: Draw
+    applies: Callable[[Section], bool] = lambda section: True
 
 
 CHARTS: tuple[Chart, ...] = (
@@ -44,6 +60,22 @@ CHARTS: tuple[Chart, ...] = (
         "Commits add files and compactions take them away: the height of a line is what a full query has to "
         "open.",
         files.draw,
+    ),
+    Chart(
+        "deletes",
+        "Live delete files over time",
+        "Each delete file is read again with every data file it applies to; where those by equality drop and "
+        "the others do not, deletes by key were turned into deletes by position.",
+        deletes.draw,
+        lambda section: section.has_deletes,
+    ),
+    Chart(
+        "health",
+        "Health score over time",
+        "A mark is a look at which a trigger fired, before any compaction it led to; only strategies whose "
+        "planner reports a score are shown.",
+        health.draw,
+        lambda section: not section.health.empty,
     ),
     Chart(
         "compactions",

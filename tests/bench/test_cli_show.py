@@ -3,7 +3,7 @@ import io
 import json
 
 import pytest
-from result_builder import build_results
+from result_builder import UPSERT, build_results
 
 from bench.cli.main import main
 from bench.cli.show import COMPACTION_COLUMNS, DECISION_COLUMNS
@@ -94,6 +94,49 @@ def test_a_baseline_has_no_decisions_and_that_is_no_error(capsys, tmp_path, what
     assert (code, err) == (0, "")
     if output == "json":
         assert json.loads(out) == {"rows": []}
+
+
+@pytest.fixture(scope="module")
+def upserts(tmp_path_factory):
+    """A stream of changes over 20 commits: `never`, and `amoro`, which reports a health score."""
+    folder = tmp_path_factory.mktemp("upserts")
+    return build_results(folder, {"never": None, "amoro": 5}, 1, 20, deletes=True, **UPSERT)
+
+
+def test_deletes_and_health_are_shown_where_there_are_any(capsys, upserts, results):
+    _, out, _ = show(capsys, upserts)
+    heading, never, amoro = (line.split() for line in out.splitlines()[1:])
+    columns = ["deletes", "del.", "rows", "health", "content"]
+    assert heading[-5:] == columns
+    # 3 delete files a commit: 3 to 60, mean 31.5, 50 rows each.
+    assert never[-4:] == ["31.5", "1,575", "\N{EN DASH}", "equal"]
+    # It compacts at 5, 10, 15 and 20: left are 1, 0, 1, 0, so 15, 16, 15 and 16 delete files meet it.
+    assert amoro[-2:] == ["84.5", "equal"]
+    _, out, _ = show(capsys, results)
+    assert not {"deletes", "health"} & set(out.split())
+
+
+def test_decisions_tell_what_the_planner_makes_of_the_table(capsys, upserts, results):
+    _, out, _ = show(capsys, upserts, "--decisions", "--format", "json")
+    fired = [row for row in json.loads(out)["rows"] if row["verdict"] == "planned"]
+    assert fired[0]["figures"] == {"health_score": 85.0}
+    _, out, _ = show(capsys, upserts, "--decisions", "--format", "csv")
+    assert "health_score=85" in out
+    _, out, _ = show(capsys, upserts, "--decisions")
+    assert "health_score=85" in out
+    _, out, _ = show(capsys, results, "--decisions")
+    assert "figures" not in out
+
+
+def test_compactions_tell_kinds_and_deletes_where_there_are_any(capsys, upserts, results):
+    _, out, _ = show(capsys, upserts, "--compactions", "--format", "csv")
+    first, second, *_ = csv.DictReader(io.StringIO(out))
+    kept = ("kind", "deletes_before", "deletes_after", "delete_rows_after")
+    assert [first[name] for name in kept] == ["minor", "15", "1", "50"]
+    assert [second[name] for name in kept] == ["major", "16", "0", "0"]
+    for folder, are_shown in ((upserts, True), (results, False)):
+        _, out, _ = show(capsys, folder, "--compactions")
+        assert [name in out for name in kept] == [are_shown] * 4
 
 
 def test_several_folders_are_one_answer(capsys, tmp_path):

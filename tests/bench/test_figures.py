@@ -1,13 +1,18 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from records import commit, compaction, end, maintenance, observed, query, run
+from records import commit, compaction, decision, end, maintenance, observed, query, run
 
 from bench.figures import degradation_rate, figures, mean, percentile, ratio
 from bench.metrics import METRIC_BY_NAME, METRICS, run_figures
 
 GIGABYTE = 10**9
 NUMBERS = st.floats(0, 1e9)
+# What a run has no figure of without delete files and without looks that fired.
+OF_CHANGES_AND_LOOKS = {
+    "delete_files_mean", "delete_rows_end", "delete_rows_mean", "equality_files_end", "equality_files_mean",
+    "health_mean", "health_end", "empty_looks", "pending_mean_s",
+}  # fmt: skip
 
 
 def value(name, *records, **changes):
@@ -32,6 +37,7 @@ COMPACTIONS = (
         ("compactions", 2),
         ("noop_compactions", 1),
         ("failed_compactions", 2),  # failed and vetoed
+        ("vetoed_compactions", 1),
         ("compaction_s", 13.5),  # 4 + 1 + 6 + 2 + 0.5: time is spent whatever became of it
         ("compaction_cpu_s", 21.5),  # 8 + 1.5 + 9 + 2.5 + 0.5
         ("compaction_executor_cpu_s", 6.0),  # 2 + 3 + 1
@@ -70,6 +76,104 @@ def test_storage_requests_are_files_opened_and_written():
         maintenance(metadata_files_count=7),
     )
     assert value("storage_requests", *records) == 13 + 15 + 321 + 13
+
+
+@pytest.mark.parametrize(
+    ("files", "deletes", "rows", "expected"),
+    [
+        ((3, 3), (0, 0), (10, 10), 1),
+        ((3, 3), (2, 2), (10, 10), 1),
+        ((3, 3), (0, 0), (None, None), 1),  # nobody counted
+        ((3, 2), (0, 0), (10, 10), 0),
+        ((2, 3), (0, 0), (10, 10), 0),  # a large file was split
+        ((3, 3), (2, 0), (10, 10), 0),  # two delete files are gone
+        ((3, 3), (0, 0), (10, 8), 0),  # two deleted rows are gone, the delete files still needed
+        ((0, 0), (4, 4), (10, 10), 0),  # deletes converted, data files left alone
+    ],
+)
+def test_no_progress_is_as_much_out_as_in(files, deletes, rows, expected):
+    fields = {
+        "files_in_count": files[0], "files_out_count": files[1], "rows_before": rows[0], "rows_after": rows[1],
+        "delta_files_in_count": deletes[0], "delta_files_out_count": deletes[1],
+    }  # fmt: skip
+    assert value("no_progress_compactions", compaction(**fields)) == expected
+    assert value("no_progress_compactions", compaction(**fields, status="failed")) == 0
+
+
+def test_empty_looks_are_those_that_fired_for_nothing():
+    looks = [decision(status=status) for status in ("not_due", "nothing_to_do", "planned", "nothing_to_do")]
+    assert value("empty_looks", *looks) == 2
+    assert value("empty_looks", decision(status="planned")) == 0
+    # The baseline is asked at every commit and never plans; that tells nothing.
+    assert value("empty_looks", decision(planner="Never", status="nothing_to_do")) is None
+    assert value("empty_looks", decision()) is None
+
+
+def test_pending_time_is_from_the_decision_to_the_commit():
+    ends = ((60.0, 60.0, "ok"), (120.0, 300.0, "ok"), (0.0, 900.0, "failed"))
+    records = [compaction(scheduled_at_s=start, at_s=end_s, status=status) for start, end_s, status in ends]
+    assert value("pending_mean_s", *records) == 90.0  # (0 + 180) / 2
+    assert value("pending_mean_s", records[-1]) is None
+
+
+def test_time_since_a_compaction_is_taken_at_each_commit():
+    commits = [commit(at_s=60.0 * tick) for tick in (1, 2, 3, 4)]
+    others = [commit(at_s=0.0, is_initial=True), compaction(at_s=180.0, status="noop")]
+    # 60 and 120 s since the start; the compaction at 120 s comes after that commit; then 60 and 120 again.
+    assert value("since_compaction_mean_s", *commits, *others, compaction(at_s=120.0)) == 90.0
+    assert value("since_compaction_mean_s", *commits) == 150.0  # (60 + 120 + 180 + 240) / 4
+    assert value("since_compaction_mean_s") is None
+
+
+def test_health_is_what_planners_report_where_a_trigger_fired():
+    records = (
+        decision(status="planned", figures={"health_score": 60.0, "other": 1.0}),
+        decision(status="nothing_to_do", figures={"health_score": 90.0}),
+        decision(status="nothing_to_do", figures={"other": 1.0}),
+        decision(status="not_due"),
+    )
+    assert value("health_mean", *records) == 75.0
+    assert value("health_end", *records) == 90.0
+    assert value("health_mean", *records[2:]) is None
+    assert value("health_end", *records[2:]) is None
+
+
+LOOKS = (
+    observed(after="initial"),
+    observed(delta_files_count=4, delta_rows=40, equality_files_count=2),
+    observed(after="compaction"),
+    observed(delta_files_count=2, delta_rows=10, equality_files_count=1),
+    observed(after="compaction", delta_files_count=1, delta_rows=5, equality_files_count=0),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("delete_files_end", 1),
+        ("delete_files_mean", 3.0),  # (4 + 2) / 2: after commits
+        ("delete_rows_end", 5),
+        ("delete_rows_mean", 25.0),
+        ("equality_files_end", 0),
+        ("equality_files_mean", 1.5),
+    ],
+)
+def test_deletes_left_behind(name, expected):
+    assert value(name, *LOOKS) == expected
+    if name != "delete_files_end":
+        assert value(name, observed()) is None  # an append-only stream has none
+    # A stream of changes that leaves none behind, as copy-on-write does, has 0.
+    changes = {"options": {"upsert_mode": "copy-on-write"}}
+    assert value(name, observed(delta_rows=0, equality_files_count=0), **changes) == 0
+    assert value(name, **changes) is None
+
+
+def test_what_was_not_counted_is_no_figure():
+    looks = (observed(delta_files_count=4, delta_rows=8), observed(delta_files_count=2))
+    assert value("delete_files_mean", *looks) == 3
+    assert value("delete_rows_mean", *looks) is None
+    assert value("delete_rows_end", *looks) is None
+    assert value("equality_files_mean", *looks) is None
 
 
 COMMITS = (
@@ -148,7 +252,8 @@ def test_a_run_without_records_has_no_figure_that_needs_one():
         "write_amplification", "compaction_amplification", "read_amplification", "space_amplification",
         "query_mean_s", "query_p50_s", "query_p95_s", "query_max_s", "query_before_s", "query_after_s",
         "commit_mean_s", "commit_p95_s", "files_end", "delete_files_end", "payback_passes",
-        "degradation_rate", "storage_request_model_s", "compaction_money",
+        "degradation_rate", "storage_request_model_s", "compaction_money", *OF_CHANGES_AND_LOOKS,
+        "since_compaction_mean_s",
     }  # fmt: skip
     assert all(figure == 0 for name, figure in found.items() if name not in unknown)
 
@@ -157,7 +262,8 @@ def test_a_perturbed_run_has_exact_figures_only():
     found = run_figures(run(*COMMITS, *COMPACTIONS, *QUERIES, observed(), end(perturbed=True)))
     timings = {m.name for m in METRICS if not m.exact}
     assert timings >= {"compaction_s", "query_mean_s", "commit_mean_s", "gb_hours", "degradation_rate"}
-    assert {name for name in found if found[name] is None} == timings | {"storage_request_model_s"}
+    without = {"storage_request_model_s", *OF_CHANGES_AND_LOOKS} - {"pending_mean_s"}
+    assert {name for name in found if found[name] is None} == timings | without
     assert found["bytes_compacted"] == 450
 
 

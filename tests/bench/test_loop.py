@@ -281,6 +281,7 @@ def test_a_compaction_record_tells_files_and_bytes_around_it(scenario):
     assert (record.files_before_count, record.files_after_count) == (16, 1)
     assert (record.files_in_count, record.files_out_count) == (16, 1)
     assert record.live_before_bytes == record.live_after_bytes == record.read_bytes == record.written_bytes
+    assert (record.rows_before, record.rows_after) == (160, 160)  # two commits of 80
     assert (record.reason, record.actions) == ("scheduled", ["compact(all partitions)"])
     assert (record.wall_s, record.cpu_s) == (4.0, 8.0)
 

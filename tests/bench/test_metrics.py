@@ -21,7 +21,9 @@ KEYS = {
 }  # fmt: skip
 MORE_KEYS = {
     "interrupted", "perturbed", "repetitions", "duty_cycle", "storage_requests", "storage_request_model_s",
-    "compaction_money",
+    "compaction_money", "vetoed_compactions", "no_progress_compactions", "empty_looks", "pending_mean_s",
+    "since_compaction_mean_s", "delete_files_mean", "delete_rows_end", "delete_rows_mean",
+    "equality_files_end", "equality_files_mean", "health_mean", "health_end",
 }  # fmt: skip
 
 

@@ -1,4 +1,5 @@
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -7,11 +8,11 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 from result_builder import build_results
 
-from bench.results import load_runs
+from bench.results import ObserveRecord, load_runs
 from reports.charts.canvas import png, svg
 from reports.charts.placing import beside, spread
 from reports.charts.registry import CHARTS
-from reports.load import sections
+from reports.load import Section, sections
 from reports.theme import DARK, LIGHT, chart_label, traits
 
 EACH = pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.id)
@@ -34,10 +35,16 @@ def odd_sections(tmp_path_factory, hostile_runs):
     )  # fmt: skip
 
 
+@pytest.fixture
+def suited(section, upsert_section):
+    """A section a chart applies to."""
+    return lambda chart: section if chart.applies(section) else upsert_section
+
+
 @EACH
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
-def test_chart_draws_in_both_themes_on_its_background(chart, theme, section):
-    drawn = svg(chart.draw, section, theme, "test")
+def test_chart_draws_in_both_themes_on_its_background(chart, theme, suited):
+    drawn = svg(chart.draw, suited(chart), theme, "test")
     ET.fromstring(drawn)
     assert theme.background in drawn
 
@@ -45,7 +52,31 @@ def test_chart_draws_in_both_themes_on_its_background(chart, theme, section):
 @EACH
 def test_chart_draws_odd_results_without_a_warning(chart, odd_sections):
     for section in odd_sections:
-        ET.fromstring(svg(chart.draw, section, LIGHT, "test"))
+        if chart.applies(section):
+            ET.fromstring(svg(chart.draw, section, LIGHT, "test"))
+
+
+def test_charts_of_deletes_and_health_are_for_sections_that_have_them(section, odd_sections, upsert_section):
+    def shown(section):
+        return {chart.id for chart in CHARTS if chart.applies(section)} & {"deletes", "health"}
+
+    assert shown(upsert_section) == {"deletes", "health"}
+    assert shown(odd_sections[1]) == {"deletes"}  # delete files, and no strategy that reports a score
+    assert shown(section) == set()
+
+
+def test_the_chart_of_deletes_has_no_panel_for_what_was_not_counted(upsert_section):
+    (chart,) = (chart for chart in CHARTS if chart.id == "deletes")
+    assert len(chart.draw(upsert_section, LIGHT).axes) == 3
+    old = Section(upsert_section.rows, tuple(_without_rows(run) for run in upsert_section.runs))
+    assert len(chart.draw(old, LIGHT).axes) == 1
+
+
+def _without_rows(run):
+    """As recorded before rows of delete files were counted."""
+    unknown = {"delta_rows": None, "equality_files_count": None}
+    records = (r.model_copy(update=unknown) if isinstance(r, ObserveRecord) else r for r in run.records)
+    return replace(run, records=tuple(records))
 
 
 def test_chart_of_simulated_runs_says_so_itself(section, tmp_path):
@@ -56,8 +87,8 @@ def test_chart_of_simulated_runs_says_so_itself(section, tmp_path):
 
 
 @EACH
-def test_chart_is_the_same_bytes_each_time(chart, section):
-    assert svg(chart.draw, section, LIGHT, "test") == svg(chart.draw, section, LIGHT, "test")
+def test_chart_is_the_same_bytes_each_time(chart, suited):
+    assert svg(chart.draw, suited(chart), LIGHT, "test") == svg(chart.draw, suited(chart), LIGHT, "test")
 
 
 def test_chart_as_png_shows_scripts_its_font_lacks_without_a_warning(hostile_runs):
@@ -74,11 +105,13 @@ def test_chart_names_strategies_as_they_are(odd_sections):
     assert all(len(text) < 60 for text in texts)
 
 
-def test_two_charts_of_a_page_share_no_id(section):
+def test_two_charts_of_a_page_share_no_id(upsert_section):
     ids = [
         {
             found.get("id")
-            for found in ET.fromstring(svg(chart.draw, section, theme, f"{chart.id}/{theme.name}")).iter()
+            for found in ET.fromstring(
+                svg(chart.draw, upsert_section, theme, f"{chart.id}/{theme.name}")
+            ).iter()
         }
         - {None}
         for chart in CHARTS

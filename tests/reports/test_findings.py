@@ -144,6 +144,15 @@ def test_cautions_tell_simulation_overlap_and_duty(tmp_path):
     assert "every-1min compacts for " in said
 
 
+def test_cautions_tell_compactions_that_got_nowhere(tmp_path, section):
+    build_results(tmp_path, {"never": None, "every-2min": 2}, repetitions=1, ticks=4)
+    for path in tmp_path.rglob("events.jsonl"):
+        path.write_text(path.read_text().replace('"files_out_count": 1', '"files_out_count": 16'))
+    said = _said(sections(load_runs(tmp_path))[0])  # 16 files in, 16 out
+    assert "every-2min: compactions committed as many files and rows as they took" in said
+    assert "as many files and rows as they took" not in _said(section)
+
+
 def test_cautions_tell_a_simulation_whose_coefficients_nobody_fitted(tmp_path):
     def warned(name, **options):
         found = _section(tmp_path / name, ticks=8, repetitions=1, mode="simulated", options=options)

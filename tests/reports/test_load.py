@@ -65,6 +65,20 @@ def test_a_failed_probe_is_a_gap(tmp_path):
     assert [math.isnan(v) for v in found.latency["wall_s"]] == [True, False, False]
 
 
+def test_health_is_a_line_a_look_that_reported_a_score(section, upsert_section):
+    found = upsert_section.health
+    # Three delete files a commit; it leaves one at every other round: 6, 1 + 6 and 6 are met at 2, 4 and 6.
+    told = list(zip(found["strategy"], found["at_s"], found["health_score"], strict=True))
+    assert told == [("amoro", 120.0, 94.0), ("amoro", 240.0, 93.0), ("amoro", 360.0, 94.0)]
+    assert section.health.empty
+
+
+def test_deletes_occur_where_the_stream_changes_rows_or_a_delete_file_was_seen(section, tmp_path):
+    assert not section.has_deletes
+    changes = {"workload": "upsert", "options": {"upsert_mode": "copy-on-write"}}
+    assert sections(load_runs(build_results(tmp_path, {"never": None}, 1, 2, **changes)))[0].has_deletes
+
+
 def test_cumulative_ends_at_the_total(section):
     found = cumulative(section, "written_bytes", section.usable_runs)["every-10min"]
     assert found["median"].iloc[0] == 0

@@ -31,6 +31,45 @@ INTERVAL_TICKS: Mapping[str, int | None] = {
 STARTED_UTC = "2026-01-05T09:00:00Z"
 COMMIT_FILES = 8
 FILE_BYTES = 6_000
+DELETE_ROWS = 50  # of one delete file; two of the three a commit adds are by equality
+
+# What a manifest of a stream of changes says beyond that of an append-only one.
+UPSERT: Mapping[str, Any] = {
+    "scenario": "upsert-small", "workload": "upsert",
+    "description": "A commit a minute of eight data files and three delete files.",
+    "options": {
+        "upsert_mode": "equality-delete", "format_version": 2, "spark.master": "local[2]",
+        "spark": {"spark.sql.iceberg.executor-cache.enabled": "false",
+                  "spark.sql.catalog.lake.cache-enabled": "false"},
+    },
+    "dataset": {"table": "orders", "columns_count": 17, "codec": "zstd, the format's default",
+                "key": ["order_id"], "initial_order": "by order_id, each file a range of it"},
+    "option_defaults": {
+        "amoro": {"minor-files": "12 of a partition", "ratio": "0.1"}, "merge": {"least": "5"},
+    },
+    "scenario_text": {
+        "table": {"format": "iceberg", "partitioning": "bucket", "buckets": 4},
+        "workload": {
+            "type": "upsert", "files_per_commit": 8, "insert_share": 0.5, "delete_share": 0.05,
+            "repeat_share": 0.0, "move_share": 0.1, "late_share": 0.2, "late_by": "1d",
+            "duplicate_share": 0.0, "key_skew": "zipf", "key_exponent": 1.5,
+        },
+        "strategies": [
+            {"label": "never", "rules": [{"trigger": {"type": "after_commits", "commits": 1},
+                                          "planner": {"type": "never"}}]},
+            {"label": "every-3min", "rules": [
+                {"trigger": {"type": "every", "interval": "3min"},
+                 "planner": {"type": "merge", "sort_order": "a", "options": {"least": 2}}},
+            ], "writer": {}, "properties": {}, "switch": []},
+            {"label": "amoro", "rules": [
+                {"trigger": {"type": "every", "interval": "2min"},
+                 "planner": {"type": "amoro", "threads": 1, "options": {"minor-files": 40}}},
+                {"trigger": {"type": "after_commits", "commits": 3},
+                 "planner": {"type": "merge", "options": {}}},
+            ], "properties": {"write.x": "y"}},
+        ],
+    },
+}  # fmt: skip
 
 
 def manifest(strategy: str = "never", repetition: int = 1, **changes: Any) -> Manifest:
@@ -72,7 +111,10 @@ def build_results(
     deletes: bool = False,
     **changes: Any,
 ) -> Path:
-    """A suite under `folder`: each strategy compacts everything after so many ticks (None: never)."""
+    """A suite under `folder`: each strategy compacts everything after so many ticks (None: never).
+
+    One whose label begins with "amoro" reports a health score and leaves a delete file at every other time.
+    """
     chosen = INTERVAL_TICKS if strategies is None else strategies
     for repetition in range(1, repetitions + 1):
         for index, (label, interval) in enumerate(chosen.items()):
@@ -104,6 +146,7 @@ class _Run:
     interval: int | None
     random: random.Random
     delete_files: int
+    rounds: int = 0
     files: int = 0
     deletes: int = 0
     rows: int = 0
@@ -121,6 +164,10 @@ class _Run:
             if ending in ("failed", "cut off") and self.tick == ticks // 2:
                 break
         return [*self.made, *self._ending(ending)]
+
+    @property
+    def is_amoro(self) -> bool:
+        return self.manifest.strategy.startswith("amoro")
 
     def _step(self, wall_s: float) -> dict[str, Any]:
         noisy_s = round(wall_s * self.random.lognormvariate(0, 0.05), 4)
@@ -141,6 +188,7 @@ class _Run:
     def _observe(self, after: Literal["commit", "compaction"]) -> None:
         self.made.append(ObserveRecord(
             **self._step(0.02), after=after, data_files_count=self.files, delta_files_count=self.deletes,
+            delta_rows=DELETE_ROWS * self.deletes, equality_files_count=self.deletes * 2 // 3,
             live_bytes=self.live_bytes, rows=self.rows, storage_bytes=self.storage_bytes,
             metadata_storage_bytes=9_000 * self.tick))  # fmt: skip
 
@@ -158,20 +206,28 @@ class _Run:
         self.made.append(DecisionRecord(
             **self._step(0.001), status="planned" if due else "not_due", rule=0,
             strategy=self.manifest.strategy, trigger=f"Every({60 * (self.interval or 0)})",
-            planner="RewriteAll", reason="small_files" if due else None,
-            actions=["rewrite all"] if due else []))  # fmt: skip
+            planner="Amoro" if self.is_amoro else "RewriteAll", reason="small_files" if due else None,
+            actions=["rewrite all"] if due else [],
+            figures={"health_score": 100.0 - self.deletes} if due and self.is_amoro else None))  # fmt: skip
         if due:
             self._compact()
 
     def _compact(self) -> None:
-        before_s, before = self._probe("before"), self.files + self.deletes
-        step = self._step(1.1 + 0.004 * before)
-        self.files, self.deletes, self.storage_bytes = 1, 0, self.storage_bytes + self.live_bytes
+        before_s, before, deletes = self._probe("before"), self.files, self.deletes
+        step = self._step(1.1 + 0.004 * (before + deletes))
+        self.rounds += 1
+        is_minor = self.is_amoro and self.rounds % 2 == 1
+        self.files, self.deletes = 1, int(is_minor)
+        self.storage_bytes += self.live_bytes
         position = len(self.made)
         self._observe("compaction")
         after_s = self._probe("after")
         self.made.insert(position, CompactionRecord(
             **step, reason="small_files", actions=["rewrite all"], scheduled_at_s=60.0 * self.tick,
+            plan_kind=("minor" if is_minor else "major") if self.is_amoro else "",
+            delta_files_before_count=deletes, delta_files_after_count=self.deletes,
+            delta_rows_after=DELETE_ROWS * self.deletes, equality_files_after_count=0,
+            delta_files_in_count=deletes, delta_files_out_count=self.deletes,
             files_before_count=before, files_after_count=1, live_before_bytes=self.live_bytes,
             live_after_bytes=self.live_bytes, files_in_count=before, files_out_count=1,
             read_bytes=self.live_bytes, written_bytes=self.live_bytes, metadata_bytes=9_000,
