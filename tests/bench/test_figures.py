@@ -93,7 +93,8 @@ def test_storage_requests_are_files_opened_and_written():
 )
 def test_no_progress_is_as_much_out_as_in(files, deletes, rows, expected):
     fields = {
-        "files_in_count": files[0], "files_out_count": files[1], "rows_before": rows[0], "rows_after": rows[1],
+        "files_in_count": files[0], "files_out_count": files[1],
+        "rows_before": rows[0], "rows_after": rows[1],
         "delta_files_in_count": deletes[0], "delta_files_out_count": deletes[1],
     }  # fmt: skip
     assert value("no_progress_compactions", compaction(**fields)) == expected
