@@ -137,6 +137,7 @@ def test_compactions_tell_kinds_and_deletes_where_there_are_any(capsys, upserts,
     for folder, are_shown in ((upserts, True), (results, False)):
         _, out, _ = show(capsys, folder, "--compactions")
         assert [name in out for name in kept] == [are_shown] * 4
+        assert "error" in out  # of the other columns those without anything in them stay
 
 
 def test_several_folders_are_one_answer(capsys, tmp_path):

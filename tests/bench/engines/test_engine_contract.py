@@ -41,6 +41,8 @@ def test_create_makes_an_empty_table(engine):
 def test_commits_appear_as_their_specs_say(engine, stream, tmp_path):
     outcomes = [engine.commit(batch, batch.spec.at_s) for batch in stream[:3]]
     assert [o.observed.data_files_count for o in outcomes] == [3, 7, 11]
+    seen = outcomes[-1].observed
+    assert (seen.delta_files_count, seen.delta_rows, seen.equality_files_count) == (0, 0, 0)
     assert [o.observed.rows for o in outcomes] == [60, 100, 140]
     assert [o.observed.change.files_added_count for o in outcomes] == [3, 4, 4]
     assert [o.observed.change.snapshots_count for o in outcomes] == [1, 1, 1]
