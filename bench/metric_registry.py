@@ -63,7 +63,7 @@ METRICS: tuple[Metric, ...] = (
            "scenario seconds from the decision for a compaction to its commit: mean", fig.pending_mean_s),
     Metric("since_compaction_mean_s", "s", "lower", True,
            "scenario seconds since a compaction last committed, or since the stream began, at each commit: "
-           "mean; nothing written has waited longer", fig.since_compaction_mean_s),
+           "mean; files it left alone have waited longer", fig.since_compaction_mean_s),
     Metric("compaction_s", "s", "lower", False,
            "wall seconds of all compactions, planning and commit included", _compaction_sum("wall_s")),
     Metric("compaction_cpu_s", "s", "lower", False,

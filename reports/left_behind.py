@@ -15,7 +15,7 @@ _LEFT = (
 )
 _NOTE = (
     "Means are over the stream, taken after each commit and so before the compaction due then. Since a "
-    "compaction: how long ago one last committed; nothing written has waited longer."
+    "compaction: how long ago one last committed; files it left alone have waited longer."
 )
 _HEALTH = " Health: the score planners that have one give the table where their trigger fires; 100 is best."
 
