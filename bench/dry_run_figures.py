@@ -100,11 +100,12 @@ def _plan(done: DryRun) -> dict[str, Any] | None:
 def _effect(expansion: Expansion, state: TableState, *, with_files: bool) -> dict[str, Any]:
     """What changes. Files of an older partition spec are spread anew: `files_out` is not exact then.
 
-    The deletes read are an upper bound where there are equality deletes: a state has no column bounds.
+    The deletes read are an upper bound where the equality deletes do not all compare one and the same
+    column: of others a state has no bounds.
     """
     files = len(state.data_files)
     old = any(file.spec_id != state.spec_id for group in expansion.groups for file in group.files)
-    equality = any(file.kind is DeltaKind.EQUALITY for file in state.delta_files)
+    unbounded = any(file.kind is DeltaKind.EQUALITY and file.keys is None for file in state.delta_files)
     return {
         "groups": len(expansion.groups),
         "planned_groups": expansion.planned_groups_count,
@@ -112,7 +113,7 @@ def _effect(expansion: Expansion, state: TableState, *, with_files: bool) -> dic
         "files_before": files,
         "files_after": files - expansion.files_in_count + expansion.files_out_count,
         "files_out_exact": not old,
-        "deletes_exact": not equality,
+        "deletes_exact": not unbounded,
         "partitions": _partitions(expansion.groups),
         "groups_in_order": [_group(group, with_files=with_files) for group in expansion.groups],
     }

@@ -12,7 +12,8 @@ from pathlib import PurePosixPath
 
 from strategies.amoro_options import Settings
 from strategies.delete_index import DeleteIndex, index_deletes
-from strategies.delete_reach import FileSums, Reach, sums_of
+from strategies.delete_reach import Reach
+from strategies.file_series import FileSums, sums_of
 from strategies.state import DataFile, DeltaKind, TableState
 
 
@@ -152,7 +153,11 @@ def _scanned(file: DataFile, index: DeleteIndex) -> ScannedFile:
         is_amoros_own(delta.path, file.path) for delta in reach.position_files
     )
     return ScannedFile(
-        file, reach.equality.files_count, position.files_count, position.rows, has_own_positions=is_own
+        file,
+        index.equality_of(file).files_count,
+        position.files_count,
+        position.rows,
+        has_own_positions=is_own,
     )
 
 

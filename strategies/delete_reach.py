@@ -1,40 +1,21 @@
 """Which delete files apply to any of several data files, each counted once.
 
-Delete files of one scope apply by sequence number alone, so whatever applies to one file of it applies
-to the oldest too: per scope the answer is everything from one number on. No pair is looked at.
+Position deletes of one scope apply by sequence number alone, so whatever applies to one file of it applies
+to the oldest too: per scope the answer is everything from one number on. So it is for equality deletes
+whose keys all meet those of the oldest file; of others each is asked whether it meets any file older than it.
+No pair is looked at.
 """
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 
-from strategies.delete_index import DeleteIndex, Series
+from strategies.delete_index import DeleteIndex
+from strategies.file_series import NO_FILES, FileSums, Series, series_of
+from strategies.keyed_files import KeyedFiles
 from strategies.state import DataFile, DeltaFile
 
-_Part = tuple[Series, int]  # the delete files of a series from this place on
-
-
-@dataclass(frozen=True, slots=True)
-class FileSums:
-    """How many files, their bytes, and their rows."""
-
-    files_count: int = 0
-    size_bytes: int = 0
-    rows: int = 0
-
-    def __add__(self, other: "FileSums") -> "FileSums":
-        return FileSums(
-            self.files_count + other.files_count, self.size_bytes + other.size_bytes, self.rows + other.rows
-        )
-
-
-NO_FILES = FileSums()
-
-
-def sums_of(files: Iterable[DataFile]) -> FileSums:
-    """The sums over data files."""
-    found = tuple(files)
-    return FileSums(len(found), sum(f.size_bytes for f in found), sum(f.rows for f in found))
+_Part = tuple[Series[DeltaFile], int]  # the delete files of a series from this place on
 
 
 class Reach:
@@ -46,18 +27,17 @@ class Reach:
 
     def __init__(self, index: DeleteIndex, files: Iterable[DataFile] = ()) -> None:
         self._index = index
-        self._oldest: dict[tuple[int, str], int] = {}  # lowest sequence number of a spec and partition
+        self._files: dict[tuple[int, str], list[DataFile]] = defaultdict(list)  # by spec and partition
         self._named: list[_Part] = []
         for file in files:
             self.add(file)
 
     def add(self, file: DataFile) -> None:
         """Take one more data file in."""
-        scope, number = (file.spec_id, file.partition), file.sequence_number
-        self._oldest[scope] = min(self._oldest.get(scope, number), number)
+        self._files[file.spec_id, file.partition].append(file)
         named = self._index.position_of_file.get(file.path)
         if named is not None:
-            self._named.append((named, bisect_left(named.sequence_numbers, number)))
+            self._named.append((named, bisect_left(named.numbers, file.sequence_number)))
 
     @property
     def equality(self) -> FileSums:
@@ -81,24 +61,41 @@ class Reach:
         return frozenset(delta.path for delta in _files(parts))
 
     def _equality(self) -> Iterator[_Part]:
-        for scope, oldest in self._oldest.items():
+        for scope, files in self._files.items():
             scoped = self._index.equality.get(scope)
             if scoped is not None:
-                yield scoped, bisect_right(scoped.sequence_numbers, oldest)
-        if self._oldest:
-            everywhere = self._index.everywhere
-            yield everywhere, bisect_right(everywhere.sequence_numbers, min(self._oldest.values()))
+                yield from _meeting_any(scoped, files)
+        if self._files and not self._index.everywhere.is_empty:
+            yield from _meeting_any(self._index.everywhere, [f for own in self._files.values() for f in own])
 
     def _position(self) -> Iterator[_Part]:
         yield from self._named
-        for scope, oldest in self._oldest.items():
+        for scope, files in self._files.items():
             scoped = self._index.position.get(scope)
             if scoped is not None:
-                yield scoped, bisect_left(scoped.sequence_numbers, oldest)
+                yield scoped, bisect_left(scoped.numbers, _oldest(files).sequence_number)
+
+
+def _meeting_any(deltas: KeyedFiles[DeltaFile], files: Sequence[DataFile]) -> Iterator[_Part]:
+    """The equality deletes that apply to any of the files."""
+    oldest = _oldest(files)
+    number = oldest.sequence_number
+    if deltas.meeting(number, oldest.keys) == deltas.meeting(number, None):
+        yield from deltas.parts(number)
+        return
+    # Backwards, so that the files older than a delete are those beyond its number.
+    older = KeyedFiles(files, lambda file: -file.sequence_number)
+    newer = _files(deltas.parts(number))
+    found = (delta for delta in newer if older.meeting(-delta.sequence_number, delta.keys).files_count)
+    yield series_of(found, lambda delta: delta.sequence_number), 0
+
+
+def _oldest(files: Iterable[DataFile]) -> DataFile:
+    return min(files, key=lambda file: file.sequence_number)
 
 
 def _sums(parts: Iterable[_Part]) -> FileSums:
-    return sum((FileSums(*series.sums_since(start)) for series, start in parts), NO_FILES)
+    return sum((series.sums_since(start) for series, start in parts), NO_FILES)
 
 
 def _files(parts: Iterable[_Part]) -> Iterator[DeltaFile]:

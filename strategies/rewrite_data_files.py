@@ -1,7 +1,7 @@
 """Which files Iceberg's `rewrite_data_files` rewrites, and in which groups.
 
 The order of partitions is that of the state's data files; Iceberg's is that of a hash map. It matters
-only where `max-files-to-rewrite` cuts the plan off. Column bounds are not known: see `DeleteIndex`.
+only where `max-files-to-rewrite` cuts the plan off. Which deletes apply is told by `DeleteIndex`.
 
 Source: Iceberg BinPackRewriteFilePlanner and SizeBasedFileRewritePlanner at 1.11.0.
 """

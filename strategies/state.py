@@ -26,17 +26,30 @@ class DeltaKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeyRange:
-    """The lowest and highest key a file may hold, both included: values of the table's key column.
+    """The keys a file may hold: values from `low` to `high`, both included, and null.
 
-    The key column is the one that the table's equality deletes compare.
+    The key column is the one that the table's equality deletes compare. Both bounds are None where one of
+    them is not known. `nulls` says whether null may be among the keys, `values` whether anything else may.
     """
 
     low: Any
     high: Any
+    nulls: bool = False
+    values: bool = True
 
     def meets(self, other: "KeyRange | None") -> bool:
-        """Whether a key can be in both; a range that is not known (None) may hold any."""
-        return other is None or bool(self.low <= other.high and other.low <= self.high)
+        """Whether a key can be in both; a range that is not known (None) may hold any.
+
+        Source: Iceberg DeleteFileIndex.canContainEqDeletesForFile at 1.11.0.
+        """
+        if other is None or (self.nulls and other.nulls):
+            return True
+        return self.values and other.values and self._overlaps(other)
+
+    def _overlaps(self, other: "KeyRange") -> bool:
+        if self.low is None or other.low is None:
+            return True
+        return bool(self.low <= other.high and other.low <= self.high)
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,9 +234,7 @@ class IcebergEngine:
         """Read what is new of the metadata into the ledger, and what the table takes up on storage."""
         with _engine_errors(f"read the metadata of {self._name}"), self._meter.step() as looking:
             reading = self._reader.read()
-            live, known = reading.live, {**self._ledger.data_files, **self._ledger.delta_files}
-            self._ledger.remove(known.keys() - live.keys())
-            self._ledger.add(live[path] for path in live.keys() - known.keys())
+            self._ledger.follow(reading.live)
             metadata_bytes = self._stored_bytes(f"{reading.location}/metadata")
             data_bytes = self._stored_bytes(f"{reading.location}/data")
         self._snapshot_times += [(at_s, time_ms) for time_ms in reading.snapshot_times_ms]

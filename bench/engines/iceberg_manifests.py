@@ -5,7 +5,8 @@ delete files: the data file they are for, and the size of a deletion vector. Her
 given the schema of version 3; what an older manifest lacks comes out as None.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from pyiceberg.avro.file import AvroFile
@@ -22,8 +23,9 @@ from pyiceberg.manifest import DataFile as IcebergFile
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.table import Table
 from pyiceberg.transforms import VoidTransform
-from pyiceberg.types import IcebergType, StructType
+from pyiceberg.types import IcebergType, NestedField, StructType
 
+from bench.engines.iceberg_keys import key_range
 from strategies.state import DataFile, DeltaFile, DeltaKind
 
 LiveFile = DataFile | DeltaFile
@@ -38,8 +40,16 @@ _DELETE_FILE_PATH = 2147483546  # reserved id of a position delete's column file
 _NULL = "null"
 
 
-def files_of(manifest: ManifestFile, table: Table) -> Iterator[LiveFile]:
-    """The files of one manifest that are not deleted."""
+@dataclass(frozen=True, slots=True)
+class ManifestFiles:
+    """The files of a manifest that are not deleted, and the columns (ids) its equality deletes compare."""
+
+    files: tuple[LiveFile, ...]
+    equality_ids: frozenset[tuple[int, ...]] = frozenset()
+
+
+def files_of(manifest: ManifestFile, table: Table, key: NestedField | None = None) -> ManifestFiles:
+    """Read one manifest. The files have the ranges of `key`, none without it."""
     spec = table.specs()[manifest.partition_spec_id]
     with AvroFile[ManifestEntry](
         table.io.new_input(manifest.manifest_path),
@@ -48,9 +58,17 @@ def files_of(manifest: ManifestFile, table: Table) -> Iterator[LiveFile]:
         read_enums={0: ManifestEntryStatus, 101: FileFormat, 134: DataFileContent},
     ) as entries:
         types = _partition_types(entries.schema.find_field(_PARTITION).field_type)
-        for entry in entries:
-            if entry.status is not ManifestEntryStatus.DELETED:
-                yield _live_file(entry, manifest.sequence_number, spec, types)
+        live = [entry for entry in entries if entry.status is not ManifestEntryStatus.DELETED]
+    return ManifestFiles(
+        tuple(_live_file(entry, manifest.sequence_number, spec, types, key) for entry in live),
+        frozenset(_equality_ids(entry.data_file for entry in live)),
+    )
+
+
+def _equality_ids(files: Iterable[IcebergFile]) -> Iterator[tuple[int, ...]]:
+    for file in files:
+        if _content(file) is DataFileContent.EQUALITY_DELETES:
+            yield tuple(sorted(file.equality_ids or ()))
 
 
 def _partition_types(partition: IcebergType) -> tuple[IcebergType, ...]:
@@ -58,21 +76,26 @@ def _partition_types(partition: IcebergType) -> tuple[IcebergType, ...]:
 
 
 def _live_file(
-    entry: ManifestEntry, manifest_sequence_number: int, spec: PartitionSpec, types: tuple[IcebergType, ...]
+    entry: ManifestEntry,
+    manifest_sequence_number: int,
+    spec: PartitionSpec,
+    types: tuple[IcebergType, ...],
+    key: NestedField | None,
 ) -> LiveFile:
     """A new entry has no sequence number of its own but that of its commit, which the manifest list has."""
     file = entry.data_file
     own = entry.sequence_number
     sequence_number = manifest_sequence_number if own is None else own
     partition = partition_text(spec, file.partition, types)
+    keys = key_range(file, key) if key else None
     if _content(file) is DataFileContent.DATA:
         return DataFile(
             file.file_path, file.file_size_in_bytes, file.record_count, partition, sequence_number,
-            spec.spec_id, tuple(file.split_offsets or ()),
+            spec.spec_id, tuple(file.split_offsets or ()), keys,
         )  # fmt: skip
     return DeltaFile(
         file.file_path, _delta_kind(file), _content_bytes(file), file.record_count, partition,
-        sequence_number, spec.spec_id, _referenced_data_file(file),
+        sequence_number, spec.spec_id, _referenced_data_file(file), keys,
     )  # fmt: skip
 
 

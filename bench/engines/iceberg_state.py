@@ -1,18 +1,20 @@
 """The state of an Iceberg table, read by PyIceberg from its metadata, one read per snapshot.
 
-Manifests never change once written, so each is read once and kept as long as a snapshot names it.
+Manifests never change once written, so each is kept as long as a snapshot names it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from pyiceberg.io import FileIO
-from pyiceberg.manifest import ManifestFile
+from pyiceberg.manifest import ManifestContent, ManifestFile
 from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot
+from pyiceberg.types import NestedField
 
 from bench.engines.base import Change
-from bench.engines.iceberg_manifests import LiveFile, files_of
+from bench.engines.iceberg_keys import key_column
+from bench.engines.iceberg_manifests import LiveFile, ManifestFiles, files_of
 from bench.engines.ledger import Ledger
 from strategies.state import MIB, TableState, key_of
 
@@ -30,35 +32,58 @@ class Reading:
     snapshot_times_ms: tuple[int, ...]  # of the new snapshots, in order
 
 
+class LiveFiles:
+    """The files of a table's snapshots with their key ranges; each manifest is read once, and then kept.
+
+    Which column is the key the equality deletes tell. When it turns out to be another one, every manifest is
+    read again; where the last of them has gone it stays, so that the next one changes nothing.
+    """
+
+    def __init__(self) -> None:
+        self._manifests: dict[str, ManifestFiles] = {}
+        self._key: NestedField | None = None
+
+    def read(self, table: Table, snapshot: Snapshot | None) -> Iterator[LiveFile]:
+        """The files live in `snapshot`, none without one."""
+        manifests = snapshot.manifests(table.io) if snapshot else []
+        deletes = self._read([m for m in manifests if m.content is ManifestContent.DELETES], table)
+        compared = frozenset(ids for found in deletes.values() for ids in found.equality_ids)
+        key = key_column(compared, table.schema()) if compared else self._key
+        if key != self._key:
+            self._key, self._manifests = key, {}
+        else:
+            self._manifests.update(deletes)
+        self._manifests = self._read(manifests, table)
+        return (file for found in self._manifests.values() for file in found.files)
+
+    def _read(self, manifests: Iterable[ManifestFile], table: Table) -> dict[str, ManifestFiles]:
+        known = self._manifests
+        return {
+            m.manifest_path: known.get(m.manifest_path) or files_of(m, table, self._key) for m in manifests
+        }
+
+
 class IcebergReader:
     """Reads a table's metadata again and again, and only what is new of it."""
 
     def __init__(self, load: Callable[[], Table]) -> None:
         self._load = load
-        self._manifests: dict[str, tuple[LiveFile, ...]] = {}
+        self._files = LiveFiles()
         self._seen_snapshots: set[int] = set()
         self._seen_metadata: set[str] = set()
 
     def read(self) -> Reading:
         """The table as its catalog shows it now."""
         table = self._load()
-        snapshot = table.current_snapshot()
-        manifests = snapshot.manifests(table.io) if snapshot else []
-        self._manifests = {m.manifest_path: self._files_of(m, table) for m in manifests}
+        files = self._files.read(table, table.current_snapshot())
         new = [s for s in table.metadata.snapshots if s.snapshot_id not in self._seen_snapshots]
         self._seen_snapshots.update(s.snapshot_id for s in new)
         return Reading(
-            live={key_of(file): file for files in self._manifests.values() for file in files},
+            live={key_of(file): file for file in files},
             change=self._change(new, table),
             location=table.location(),
             snapshot_times_ms=tuple(s.timestamp_ms for s in new),
         )
-
-    def _files_of(self, manifest: ManifestFile, table: Table) -> tuple[LiveFile, ...]:
-        known = self._manifests.get(manifest.manifest_path)
-        if known is not None:
-            return known
-        return tuple(files_of(manifest, table))
 
     def _change(self, snapshots: list[Snapshot], table: Table) -> Change:
         written_bytes = [size for s in snapshots for size in _snapshot_metadata_bytes(s, table.io)]
@@ -88,8 +113,7 @@ def table_state(table: Table, snapshot: Snapshot | None, now_ms: int) -> TableSt
     """
     target_bytes = int(table.properties.get(TARGET_FILE_SIZE, DEFAULT_TARGET_BYTES))
     ledger = Ledger(target_bytes, table.properties, table.spec().spec_id)
-    for manifest in snapshot.manifests(table.io) if snapshot else ():
-        ledger.add(files_of(manifest, table))
+    ledger.add(LiveFiles().read(table, snapshot))
     first_ms = min((s.timestamp_ms for s in table.metadata.snapshots), default=now_ms)
     return ledger.state(max(now_ms - first_ms, 0) / 1000)
 

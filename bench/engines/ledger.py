@@ -68,6 +68,13 @@ class Ledger:
             file = self._data.pop(key) if key in self._data else self._deltas.pop(key)
             self._count(file, -1)
 
+    def follow(self, live: Mapping[str, DataFile | DeltaFile]) -> None:
+        """Let go what is not in `live`, files by key, or is known otherwise now; take in the rest."""
+        known = {**self._data, **self._deltas}
+        changed = [key for key, file in live.items() if known.get(key) is not file and known.get(key) != file]
+        self.remove([*(known.keys() - live.keys()), *(key for key in changed if key in known)])
+        self.add(live[key] for key in changed)
+
     def saw_commit(self, commit: CommitSeen) -> None:
         """Note a commit of the stream."""
         self._commits.append(commit)

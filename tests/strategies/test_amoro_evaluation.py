@@ -1,9 +1,11 @@
+from dataclasses import replace
+
 import pytest
 from amoro_tables import data, equality, position, settings, table
 
 from strategies.amoro_evaluation import FileClass, amoro_index, evaluate, is_amoros_own
-from strategies.delete_reach import FileSums
-from strategies.state import DeltaFile, DeltaKind
+from strategies.file_series import FileSums
+from strategies.state import DeltaFile, DeltaKind, KeyRange
 
 CLEAN, FRAGMENT, POSITIONS = FileClass.CLEAN, FileClass.FRAGMENT, FileClass.POSITIONS
 SEGMENT, UNDERSIZED = FileClass.SEGMENT, FileClass.UNDERSIZED
@@ -52,6 +54,17 @@ def test_equality_deletes_never_rewrite_a_segment():
     # 2.3: upsert writers attach them to everything.
     assert file_class(data("f", 17), equality("d", rows=10**6)) is UNDERSIZED
     assert file_class(data("f", 97), equality("d", rows=10**6)) is POSITIONS
+
+
+def test_equality_deletes_of_other_keys_are_not_those_of_a_file():
+    old, new = (
+        replace(data(name, 97), keys=KeyRange(low, low + 9)) for name, low in (("old", 0), ("new", 10))
+    )
+    delete = replace(equality("d"), keys=KeyRange(12, 15))
+    (found,) = partitions(old, new, delete)
+    assert [scanned.file.path for scanned in found.files[POSITIONS]] == ["new"]
+    assert [scanned.file.path for scanned in found.files[CLEAN]] == ["old"]
+    assert partitions(old, delete)[0].equality == FileSums()
 
 
 def test_position_deletes_of_a_partition_count_with_all_rows_for_each_of_its_files():

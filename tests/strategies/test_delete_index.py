@@ -3,19 +3,20 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from key_ranges import KEY_RANGES, may_meet
 
 from strategies.delete_index import Applied, index_deletes
-from strategies.state import DataFile, DeltaFile, DeltaKind
+from strategies.state import DataFile, DeltaFile, DeltaKind, KeyRange
 
 EQUALITY, POSITION, VECTOR = DeltaKind.EQUALITY, DeltaKind.POSITION, DeltaKind.DELETION_VECTOR
 
 
-def file(partition="p=a", sequence_number=5, spec_id=1, path="f"):
-    return DataFile(path, 100, 10, partition, sequence_number, spec_id)
+def file(partition="p=a", sequence_number=5, spec_id=1, path="f", keys=None):
+    return DataFile(path, 100, 10, partition, sequence_number, spec_id, keys=keys)
 
 
-def delete(kind, sequence_number, partition="p=a", spec_id=1, names=None, size_bytes=7, rows=3):
-    return DeltaFile("d", kind, size_bytes, rows, partition, sequence_number, spec_id, names)
+def delete(kind, sequence_number, partition="p=a", spec_id=1, names=None, size_bytes=7, rows=3, keys=None):
+    return DeltaFile("d", kind, size_bytes, rows, partition, sequence_number, spec_id, names, keys)
 
 
 def count(deltas, data_file):
@@ -67,6 +68,15 @@ def test_deletes_that_name_a_file_apply_to_it_whatever_their_partition():
     assert count(deltas, file(path="g")) == 0
 
 
+def test_equality_deletes_apply_where_their_keys_meet_those_of_the_file():
+    data_file = file(keys=KeyRange(10, 20))
+    ranges = {(1, 9): 0, (1, 10): 1, (12, 13): 1, (20, 99): 1, (21, 99): 0}
+    for partition in ("p=a", ""):
+        found = {r: count([delete(EQUALITY, 9, partition, keys=KeyRange(*r))], data_file) for r in ranges}
+        assert found == ranges
+    assert count([delete(POSITION, 9, keys=KeyRange(1, 9))], data_file) == 1
+
+
 def test_own_rows_are_those_of_deletes_that_name_the_file():
     deltas = [delete(EQUALITY, 9), delete(POSITION, 9), delete(POSITION, 9, names="f", rows=2)]
     assert index_deletes(deltas).applying_to(file()) == Applied(files_count=3, size_bytes=21, own_rows=2)
@@ -101,18 +111,20 @@ DELETES = st.lists(
         st.none() | st.just("f"),
         st.integers(0, 9),
         st.integers(0, 9),
+        KEY_RANGES,
     )
 )
 
 
-@given(DELETES, st.integers(0, 6), st.sampled_from(["p=a", "p=b", ""]), st.integers(0, 1))
-def test_applying_to_equals_a_look_at_every_delete_file(deltas, sequence_number, partition, spec_id):
-    data_file = file(partition, sequence_number, spec_id)
+@given(DELETES, st.integers(0, 6), st.sampled_from(["p=a", "p=b", ""]), st.integers(0, 1), KEY_RANGES)
+def test_applying_to_equals_a_look_at_every_delete_file(deltas, sequence_number, partition, spec_id, keys):
+    data_file = file(partition, sequence_number, spec_id, keys=keys)
 
     def applies(delta):
         same_scope = (delta.spec_id, delta.partition) == (spec_id, partition)
         if delta.kind is EQUALITY:
-            return (same_scope or not delta.partition) and delta.sequence_number > sequence_number
+            is_in_scope = same_scope or not delta.partition
+            return is_in_scope and delta.sequence_number > sequence_number and may_meet(delta.keys, keys)
         names_it = delta.referenced_data_file == "f"
         return (names_it or same_scope) and delta.sequence_number >= sequence_number
 
@@ -130,3 +142,13 @@ def test_the_index_copes_with_every_delete_applying_to_every_file():
     total = sum(index.applying_to(file(sequence_number=n)).files_count for n in range(50_000))
     assert total == 50_000 * 50_001 // 2
     assert time.perf_counter() - began_s < 30
+
+
+def test_the_index_copes_with_keys_that_follow_the_stream():
+    # A file meets the eight deletes that follow it: 2,000 x 4,000 pairs, a look at each takes some 10 s.
+    deltas = [delete(EQUALITY, n + 1, keys=KeyRange(8 * n, 8 * n + 63)) for n in range(4_000)]
+    index = index_deletes(deltas)
+    began_s = time.perf_counter()
+    files = (file(sequence_number=n, keys=KeyRange(8 * n + 56, 8 * n + 63)) for n in range(2_000))
+    assert sum(index.applying_to(data_file).files_count for data_file in files) == 8 * 2_000
+    assert time.perf_counter() - began_s < 3

@@ -6,18 +6,10 @@ from urllib.parse import unquote
 from uuid import UUID
 
 import pytest
+from iceberg_manifests import entry, write_manifest
 from iceberg_tables import BY_CITY, NOT_PARTITIONED, make_table
-from pyiceberg.avro.file import AvroOutputFile
 from pyiceberg.io.pyarrow import PyArrowFileIO
-from pyiceberg.manifest import (
-    DataFile,
-    DataFileContent,
-    FileFormat,
-    ManifestEntry,
-    ManifestEntryStatus,
-    data_file_with_partition,
-    manifest_entry_schema_with_data_file,
-)
+from pyiceberg.manifest import DataFileContent, FileFormat, ManifestEntryStatus
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.transforms import (
     BucketTransform,
@@ -38,43 +30,26 @@ from pyiceberg.types import (
     IntegerType,
     NestedField,
     StringType,
-    StructType,
     TimestampType,
     TimestamptzType,
     UUIDType,
 )
 
 from bench.engines.iceberg_manifests import files_of, partition_text
-from strategies.state import DeltaKind
+from strategies.state import DeltaKind, KeyRange
 
 FILE_PATH_COLUMN = 2147483546  # reserved id of file_path in position delete files (Iceberg spec, appendix)
-DEFAULTS = {
-    "content": DataFileContent.DATA, "file_format": FileFormat.PARQUET, "partition": Record("Oslo"),
-    "record_count": 10, "file_size_in_bytes": 1000,
-}  # fmt: skip
-
-
-def entry(path, status=ManifestEntryStatus.ADDED, sequence_number=None, **file):
-    data_file = DataFile.from_args(_table_format_version=3, file_path=path, **{**DEFAULTS, **file})
-    return ManifestEntry.from_args(
-        _table_format_version=3, status=status, snapshot_id=1, sequence_number=sequence_number,
-        file_sequence_number=sequence_number, data_file=data_file,
-    )  # fmt: skip
 
 
 @pytest.fixture
 def read(tmp_path):
     """Writes entries into a manifest of format version 3, committed as number 7, and reads it."""
 
-    def run(*entries):
-        io = PyArrowFileIO()
-        partition = StructType(NestedField(1000, "city", StringType()))
-        schema = manifest_entry_schema_with_data_file(3, data_file_with_partition(partition, 3))
-        path = f"file://{tmp_path / 'manifest.avro'}"
-        with AvroOutputFile(io.new_output(path), schema, "manifest_entry") as writer:
-            writer.write_block(list(entries))
+    def run(*entries, key=None):
+        io, path = PyArrowFileIO(), f"file://{tmp_path / 'manifest.avro'}"
+        write_manifest(io, path, *entries)
         manifest = SimpleNamespace(manifest_path=path, partition_spec_id=0, sequence_number=7)
-        return list(files_of(manifest, SimpleNamespace(io=io, specs=lambda: {0: BY_CITY})))
+        return files_of(manifest, SimpleNamespace(io=io, specs=lambda: {0: BY_CITY}), key).files
 
     return run
 
@@ -133,6 +108,14 @@ def test_position_deletes_name_their_data_file_outright_or_by_equal_bounds(read)
     assert [file.referenced_data_file for file in files] == ["a", "b", None, None, None, None]
 
 
+def test_files_have_the_key_ranges_of_the_column_asked_for(read):
+    told = {"lower_bounds": {2: b"b"}, "upper_bounds": {2: b"c"}, "null_value_counts": {2: 0}}
+    entries = entry("a", **told), deletes("d", **told)
+    key = NestedField(2, "city", StringType())
+    assert [file.keys for file in read(*entries, key=key)] == [KeyRange("b", "c")] * 2
+    assert [file.keys for file in read(*entries)] == [None, None]
+
+
 def test_equality_deletes_name_no_data_file(read):
     (file,) = read(entry("e", content=DataFileContent.EQUALITY_DELETES, equality_ids=[1], **bounds("b", "b")))
     assert (file.kind, file.referenced_data_file) == (DeltaKind.EQUALITY, None)
@@ -142,7 +125,7 @@ def test_equality_deletes_name_no_data_file(read):
 def test_tables_of_older_versions_hold_data_files(tmp_path, version):
     table = make_table(tmp_path, [{"Oslo": 2}, {"Oslo": 1}], NOT_PARTITIONED, **{"format-version": version})
     manifests = table.current_snapshot().manifests(table.io)
-    files = [file for manifest in manifests for file in files_of(manifest, table)]
+    files = [file for manifest in manifests for file in files_of(manifest, table).files]
     assert sorted((file.rows, file.partition, type(file).__name__) for file in files) == [
         (1, "", "DataFile"), (2, "", "DataFile"),
     ]  # fmt: skip

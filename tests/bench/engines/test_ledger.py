@@ -49,6 +49,18 @@ def summed(files):
     return found
 
 
+LIVE = st.lists(FILES, unique_by=lambda file: file.path).map(lambda files: {f.path: f for f in files})
+
+
+@given(first=LIVE, then=LIVE)
+def test_a_ledger_follows_the_live_files_those_known_otherwise_included(first, then):
+    ledger = Ledger(100, {})
+    ledger.follow(first)
+    ledger.follow(then)
+    assert {**ledger.data_files, **ledger.delta_files} == then
+    assert ledger.state(0.0).partitions == summed(then.values())
+
+
 @given(steps=st.lists(FILES))
 def test_sums_equal_those_over_the_live_files_after_any_steps(steps):
     ledger, live = Ledger(100, {}), {}
