@@ -83,7 +83,7 @@ def split(candidate: Candidate, index: DeleteIndex, settings: Settings) -> Parti
     taken = Reach(index, (item.scanned.file for items in bins for item in items))
     kept = Reach(index, (scanned.file for scanned in reserved))
     tasks = tuple(_group(items, candidate.partition.name) for items in bins)
-    return PartitionPlan(candidate, tasks, taken.paths - kept.paths)
+    return PartitionPlan(candidate, tasks, taken.keys - kept.keys)
 
 
 def _merged(

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from strategies.delete_index import DeleteIndex
 from strategies.file_series import NO_FILES, FileSums, Series, series_of
 from strategies.keyed_files import KeyedFiles
-from strategies.state import DataFile, DeltaFile
+from strategies.state import DataFile, DeltaFile, key_of
 
 _Part = tuple[Series[DeltaFile], int]  # the delete files of a series from this place on
 
@@ -21,23 +21,30 @@ _Part = tuple[Series[DeltaFile], int]  # the delete files of a series from this 
 class Reach:
     """The delete files that apply to at least one of the data files added.
 
-    Each data file is to be added once. Deletion vectors are not among the answers, and position deletes
-    they replace are. A position delete file counts with all its rows, whichever files they are in.
+    Each data file is to be added once. A deletion vector stands for all position deletes of its file; it is
+    in `keys` alone. A position delete file counts with all its rows, whichever files they are in.
     """
 
     def __init__(self, index: DeleteIndex, files: Iterable[DataFile] = ()) -> None:
         self._index = index
         self._files: dict[tuple[int, str], list[DataFile]] = defaultdict(list)  # by spec and partition
+        self._oldest: dict[tuple[int, str], int] = {}  # of those without a vector, the lowest sequence number
         self._named: list[_Part] = []
+        self._vectors: list[DeltaFile] = []
         for file in files:
             self.add(file)
 
     def add(self, file: DataFile) -> None:
         """Take one more data file in."""
-        self._files[file.spec_id, file.partition].append(file)
-        named = self._index.position_of_file.get(file.path)
+        scope, number = (file.spec_id, file.partition), file.sequence_number
+        self._files[scope].append(file)
+        vector, named = self._index.vectors.get(file.path), self._index.position_of_file.get(file.path)
+        if vector is not None:
+            self._vectors.append(vector)
+            return
+        self._oldest[scope] = min(self._oldest.get(scope, number), number)
         if named is not None:
-            self._named.append((named, bisect_left(named.numbers, file.sequence_number)))
+            self._named.append((named, bisect_left(named.numbers, number)))
 
     @property
     def equality(self) -> FileSums:
@@ -55,10 +62,10 @@ class Reach:
         return _files(self._position())
 
     @property
-    def paths(self) -> frozenset[str]:
-        """The paths of them all."""
+    def keys(self) -> frozenset[str]:
+        """Them all, by `key_of`."""
         parts = (*self._equality(), *self._position())
-        return frozenset(delta.path for delta in _files(parts))
+        return frozenset(map(key_of, (*_files(parts), *self._vectors)))
 
     def _equality(self) -> Iterator[_Part]:
         for scope, files in self._files.items():
@@ -70,15 +77,15 @@ class Reach:
 
     def _position(self) -> Iterator[_Part]:
         yield from self._named
-        for scope, files in self._files.items():
+        for scope, oldest in self._oldest.items():
             scoped = self._index.position.get(scope)
             if scoped is not None:
-                yield scoped, bisect_left(scoped.numbers, _oldest(files).sequence_number)
+                yield scoped, bisect_left(scoped.numbers, oldest)
 
 
 def _meeting_any(deltas: KeyedFiles[DeltaFile], files: Sequence[DataFile]) -> Iterator[_Part]:
     """The equality deletes that apply to any of the files."""
-    oldest = _oldest(files)
+    oldest = min(files, key=lambda file: file.sequence_number)
     number = oldest.sequence_number
     if deltas.meeting(number, oldest.keys) == deltas.meeting(number, None):
         yield from deltas.parts(number)
@@ -88,10 +95,6 @@ def _meeting_any(deltas: KeyedFiles[DeltaFile], files: Sequence[DataFile]) -> It
     newer = _files(deltas.parts(number))
     found = (delta for delta in newer if older.meeting(-delta.sequence_number, delta.keys).files_count)
     yield series_of(found, lambda delta: delta.sequence_number), 0
-
-
-def _oldest(files: Iterable[DataFile]) -> DataFile:
-    return min(files, key=lambda file: file.sequence_number)
 
 
 def _sums(parts: Iterable[_Part]) -> FileSums:

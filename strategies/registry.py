@@ -3,8 +3,10 @@
 from collections.abc import Callable
 
 from strategies.amoro import Amoro
+from strategies.convert_deletes import ConvertDeletes
 from strategies.iceberg import ExpireSnapshots, RewriteDataFiles, RewriteManifests, RewritePositionDeleteFiles
 from strategies.never import Never
+from strategies.remove_dangling_deletes import RemoveDanglingDeletes
 from strategies.strategy import Planner
 from strategies.triggers import AfterCommits, Every, FileCount, Trigger
 
@@ -12,7 +14,9 @@ ENTRY_POINT_GROUP = "compactbench.strategies"
 
 PLANNERS: dict[str, Callable[..., Planner]] = {
     "amoro": Amoro,
+    "iceberg.convert_deletes": ConvertDeletes,
     "iceberg.expire_snapshots": ExpireSnapshots,
+    "iceberg.remove_dangling_deletes": RemoveDanglingDeletes,
     "iceberg.rewrite_data_files": RewriteDataFiles,
     "iceberg.rewrite_manifests": RewriteManifests,
     "iceberg.rewrite_position_delete_files": RewritePositionDeleteFiles,

@@ -48,7 +48,7 @@ def test_reach_equals_a_look_at_every_pair(files, fields):
     reach = Reach(index_deletes(deltas), files)
     found = {kind: [d for d in deltas if d.kind is kind and any(applies(d, f) for f in files)]
              for kind in (EQUALITY, POSITION)}  # fmt: skip
-    assert reach.paths == {d.path for own in found.values() for d in own}
+    assert reach.keys == {d.path for own in found.values() for d in own}
     for kind, sums in ((EQUALITY, reach.equality), (POSITION, reach.position)):
         own = found[kind]
         assert sums == FileSums(len(own), sum(d.size_bytes for d in own), sum(d.rows for d in own))
@@ -58,7 +58,7 @@ def test_reach_equals_a_look_at_every_pair(files, fields):
 def test_an_equality_delete_reaches_a_file_of_its_keys_that_is_older():
     oldest, other = (DataFile(p, 1, 1, "", n, keys=KeyRange(n, n)) for p, n in (("old", 1), ("other", 5)))
     deltas = [DeltaFile(f"d{n}", EQUALITY, 1, 1, "", n, keys=KeyRange(5, 9)) for n in (4, 5, 6)]
-    assert Reach(index_deletes(deltas), [oldest, other]).paths == {"d6"}
+    assert Reach(index_deletes(deltas), [oldest, other]).keys == {"d6"}
 
 
 def test_reach_of_many_files_and_deletes_looks_at_no_pair():
