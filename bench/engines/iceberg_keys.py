@@ -1,6 +1,5 @@
 """The keys that the files of an Iceberg table may hold, as its manifests tell."""
 
-import struct
 from collections.abc import Collection
 from typing import Any
 
@@ -11,14 +10,12 @@ from pyiceberg.types import NestedField, PrimitiveType, UUIDType
 
 from strategies.state import KeyRange
 
-# Iceberg orders UUIDs as Java does, by two signed halves (Comparators.forType).
-_UUID_HALVES = struct.Struct(">qq")
-
 
 def key_column(equality_ids: Collection[tuple[int, ...]], schema: Schema) -> NestedField | None:
     """The one column that all equality deletes compare; None where there are several, or none with bounds.
 
-    `equality_ids` are the field ids of each delete file.
+    `equality_ids` are the field ids of each delete file. UUIDs have bounds, but Iceberg at 1.11.0 compares
+    them by signed halves, which is not the order they were written in: what such bounds exclude may be there.
     """
     compared = {field_id for ids in equality_ids for field_id in ids}
     if len(compared) != 1:
@@ -27,7 +24,8 @@ def key_column(equality_ids: Collection[tuple[int, ...]], schema: Schema) -> Nes
         field = schema.find_field(compared.pop())
     except ValueError:  # the column was dropped
         return None
-    return field if isinstance(field.field_type, PrimitiveType) else None
+    has_bounds = isinstance(field.field_type, PrimitiveType) and not isinstance(field.field_type, UUIDType)
+    return field if has_bounds else None
 
 
 def key_range(file: DataFile, key: NestedField) -> KeyRange:
@@ -38,7 +36,7 @@ def key_range(file: DataFile, key: NestedField) -> KeyRange:
     null_count = (file.null_value_counts or {}).get(key.field_id)
     value_count = (file.value_counts or {}).get(key.field_id)  # nulls included
     low, high = _bound(file.lower_bounds, key), _bound(file.upper_bounds, key)
-    is_known = low is not None and high is not None
+    is_known = low is not None and high is not None and low <= high  # NaN is neither
     return KeyRange(
         low if is_known else None,
         high if is_known else None,
@@ -51,7 +49,4 @@ def _bound(bounds: dict[int, bytes] | None, key: NestedField) -> Any:
     bound = (bounds or {}).get(key.field_id)
     if bound is None or not isinstance(key.field_type, PrimitiveType):
         return None
-    if isinstance(key.field_type, UUIDType):
-        return _UUID_HALVES.unpack(bound)
-    value = from_bytes(key.field_type, bound)
-    return value if value == value else None  # NaN, which nothing compares with
+    return from_bytes(key.field_type, bound)

@@ -16,8 +16,10 @@ import org.apache.iceberg.actions.RewriteDataFiles;
 import org.apache.iceberg.actions.RewriteFileGroup;
 import org.apache.iceberg.expressions.Expression;
 import org.apache.iceberg.expressions.Expressions;
+import org.apache.iceberg.io.CloseableIterable;
 import org.apache.iceberg.shaded.com.fasterxml.jackson.databind.JsonNode;
 import org.apache.iceberg.util.JsonUtil;
+import org.apache.iceberg.util.ScanTaskUtil;
 import org.apache.iceberg.util.TableScanUtil;
 
 /**
@@ -56,6 +58,26 @@ public class PlannerOracle {
     while (groups.hasNext()) {
       text.append("\n").append(line(table, (RewriteFileGroup) groups.next(), lookback));
     }
+    return text.toString();
+  }
+
+  /** A line for each data file: its path, how many delete files apply to it, and their bytes. */
+  public String deletes(Table table) throws Exception {
+    StringBuilder text = new StringBuilder();
+    CloseableIterable planned = table.newScan().planFiles();
+    Iterator tasks = planned.iterator();
+    while (tasks.hasNext()) {
+      FileScanTask task = (FileScanTask) tasks.next();
+      long bytes = 0;
+      for (int i = 0; i < task.deletes().size(); i++) {
+        bytes += ScanTaskUtil.contentSizeInBytes((ContentFile) task.deletes().get(i));
+      }
+      text.append(((ContentFile) task.file()).location())
+          .append("\t").append(task.deletes().size())
+          .append("\t").append(bytes)
+          .append("\n");
+    }
+    planned.close();
     return text.toString();
   }
 

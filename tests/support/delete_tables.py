@@ -11,12 +11,12 @@ EQUALITY, POSITION, VECTOR = DeltaKind.EQUALITY, DeltaKind.POSITION, DeltaKind.D
 SCOPES = ((0, ""), (1, "p=a"), (1, "p=b"))  # specs and partitions; the table was partitioned later
 
 
-def applies(delta, file, state):
+def applies(delta, file, state, meet=may_meet):
     """The table spec, "Scan Planning"."""
     same_scope = (delta.spec_id, delta.partition) == (file.spec_id, file.partition)
     if delta.kind is EQUALITY:
         is_newer = delta.sequence_number > file.sequence_number
-        return is_newer and (same_scope or not delta.partition) and may_meet(delta.keys, file.keys)
+        return is_newer and (same_scope or not delta.partition) and meet(delta.keys, file.keys)
     if delta.kind is VECTOR:
         return delta.referenced_data_file == file.path
     if any(d.kind is VECTOR and d.referenced_data_file == file.path for d in state.delta_files):

@@ -8,11 +8,12 @@ rewrite of manifests, which checks only that the number of files stays, puts the
 
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from key_metrics import KeyColumn, KeyMetrics
 from planner_cases import Case
 from pyspark.sql import SparkSession
 
@@ -20,16 +21,17 @@ from strategies.expansion import RewriteGroup
 from strategies.read_tasks import lookback_of
 from strategies.state import DataFile, DeltaFile, DeltaKind
 
-_COLUMNS = [("id", "long"), ("p", "string"), ("q", "string")]
-_SCHEMA = {
-    "type": "struct",
-    "schema-id": 0,
-    "fields": [
-        {"id": number, "name": name, "type": type_, "required": False}
-        for number, (name, type_) in enumerate(_COLUMNS, start=1)
-    ],
-}
+_PATH_ID = 2147483546  # of the column file_path in position delete files
 _PARTITION_FIELD_IDS = {"p": "1000", "q": "1001"}  # given in the order the fields were added
+
+
+def _schema(key: KeyColumn) -> str:
+    columns = [("id", key.type_name, key.is_required), ("p", "string", False), ("q", "string", False)]
+    fields = [
+        {"id": number, "name": name, "type": type_, "required": is_required}
+        for number, (name, type_, is_required) in enumerate(columns, start=1)
+    ]
+    return json.dumps({"type": "struct", "schema-id": 0, "fields": fields})
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,18 @@ def as_java_group(group: RewriteGroup, is_shuffled: bool) -> JavaGroup:
     )
 
 
+@dataclass(frozen=True)
+class JavaPlan:
+    """The groups in the order they would run, and their count before truncation.
+
+    `applied` are the number of delete files that a scan applies to each data file, and their bytes.
+    """
+
+    groups: tuple[JavaGroup, ...]
+    planned_groups_count: int
+    applied: Mapping[str, tuple[int, int]]
+
+
 class IcebergOracle:
     """Plans cases with the Java classes. Class lookups through py4j are slow, so they are kept."""
 
@@ -73,22 +87,25 @@ class IcebergOracle:
         self._write_deletes = iceberg.ManifestFiles.writeDeleteManifest
         self._spec_builder = iceberg.PartitionSpec.builderFor
         self._table_name = iceberg.catalog.TableIdentifier.parse
-        self._schema = iceberg.SchemaParser.fromJson(json.dumps(_SCHEMA))
+        self._read_schema = iceberg.SchemaParser.fromJson
+        self._schemas: dict[KeyColumn, Any] = {}
         self._numbers = itertools.count()
         self._known_placeholders: dict[tuple[int, tuple[str, ...], int, int], Any] = {}
         self._catalog = iceberg.inmemory.InMemoryCatalog()
         self._catalog.initialize("oracle", {})
         self._catalog.createNamespace(self._table_name("n.t").namespace())
 
-    def plan(self, case: Case) -> tuple[list[JavaGroup], int]:
-        """The groups in the order they would run, and the planner's count of groups before truncation."""
+    def plan(self, case: Case) -> JavaPlan:
+        """What the real classes make of a case."""
         name = self._table_name(f"n.t{next(self._numbers)}")
         table = self._create_table(name, case)
         try:
             self._fill(table, case)
             lookback = lookback_of(case.state.properties)
             count, *lines = self._java.plan(table, case.options, case.is_shuffled, lookback).split("\n")
-            return [_java_group(line, case.is_shuffled) for line in lines], int(count)
+            groups = tuple(_java_group(line, case.is_shuffled) for line in lines)
+            applied = dict(map(_applied, self._java.deletes(table).splitlines()))
+            return JavaPlan(groups, int(count), applied)
         finally:
             self._catalog.dropTable(name, False)
 
@@ -99,10 +116,13 @@ class IcebergOracle:
             **case.state.properties,
         }
         first, *later = case.layout
-        builder = self._spec_builder(self._schema)
+        if case.key not in self._schemas:
+            self._schemas[case.key] = self._read_schema(_schema(case.key))
+        schema = self._schemas[case.key]
+        builder = self._spec_builder(schema)
         for column in first:
             builder = builder.identity(column)
-        table = self._catalog.createTable(name, self._schema, builder.build(), properties)
+        table = self._catalog.createTable(name, schema, builder.build(), properties)
         for before, after in itertools.pairwise([first, *later]):
             update = table.updateSpec()
             for column in set(after) - set(before):
@@ -144,7 +164,7 @@ class IcebergOracle:
         output = table.io().newOutputFile(f"memory://manifest{next(self._numbers)}.avro")
         entries = [
             {
-                "file": _document(file, case.layout[spec_id]),
+                "file": _document(file, case.layout[spec_id]) | _metrics(file, case),
                 "sequence-number": file.sequence_number if has_numbers else None,
             }
             for file in files
@@ -173,6 +193,38 @@ def _java_group(line: str, is_shuffled: bool) -> JavaGroup:
     )
 
 
+def _applied(line: str) -> tuple[str, tuple[int, int]]:
+    path, count, size_bytes = line.split("\t")
+    return path, (int(count), int(size_bytes))
+
+
+def _metrics(file: DataFile | DeltaFile, case: Case) -> dict[str, Any]:
+    """Metrics as ContentFileParser reads them: of the key, or of the paths in position deletes.
+
+    Every other position delete file names its data file by equal bounds. Bounds of several paths, here of
+    none that exists, tell Iceberg nothing.
+    """
+    if isinstance(file, DeltaFile) and file.kind is DeltaKind.POSITION and int(file.path[1:]) % 2:
+        named = file.referenced_data_file
+        low, high = (named, named) if named else ("x", "y")
+        return {
+            "lower-bounds": _map(_PATH_ID, low.encode()),
+            "upper-bounds": _map(_PATH_ID, high.encode()),
+        }
+    told = case.metrics.get(file.path, KeyMetrics())
+    written = {
+        "lower-bounds": told.low,
+        "upper-bounds": told.high,
+        "null-value-counts": told.null_count,
+        "value-counts": told.value_count,
+    }
+    return {name: _map(1, value) for name, value in written.items() if value is not None}
+
+
+def _map(field_id: int, value: bytes | int) -> dict[str, Any]:
+    return {"keys": [field_id], "values": [value.hex() if isinstance(value, bytes) else value]}
+
+
 def _document(file: DataFile | DeltaFile, columns: Sequence[str]) -> dict[str, Any]:
     """A content file as Iceberg's ContentFileParser reads it."""
     pairs = (pair.split("=") for pair in file.partition.split("/") if pair)
@@ -191,9 +243,10 @@ def _document(file: DataFile | DeltaFile, columns: Sequence[str]) -> dict[str, A
     if file.kind is DeltaKind.EQUALITY:
         return document | {"content": "EQUALITY_DELETES", "equality-ids": [1]}
     document["content"] = "POSITION_DELETES"
-    if file.referenced_data_file is not None:
+    is_vector = file.kind is DeltaKind.DELETION_VECTOR
+    if file.referenced_data_file is not None and (is_vector or int(file.path[1:]) % 2 == 0):
         document["referenced-data-file"] = file.referenced_data_file
-    if file.kind is DeltaKind.DELETION_VECTOR:
+    if is_vector:
         # The state counts the vector's blob; the file around it is larger.
         blob = {"content-offset": 4, "content-size-in-bytes": file.size_bytes}
         document |= blob | {"file-format": "PUFFIN", "file-size-in-bytes": file.size_bytes + 400}

@@ -1,16 +1,19 @@
 """Tables and options for the comparison with Iceberg's planner, drawn so that sums meet the thresholds."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 
+from delete_tables import applies
 from hypothesis import strategies as st
+from key_metrics import KEY_COLUMNS, KeyColumn, KeyMetrics, key_metrics, keys_of
 
-from strategies.expansion import Expansion
+from strategies.expand import Expansion, expand
 from strategies.plan import Capability, Native
 from strategies.rewrite_data_files import bucket_of
 from strategies.rewrite_options import RewriteOptions, rewrite_options
-from strategies.state import DataFile, DeltaFile, DeltaKind, TableState
+from strategies.state import DataFile, DeltaFile, DeltaKind, KeyRange, TableState
 
 # The partition columns of each spec a table has had; the last is the current one.
 LAYOUTS = (
@@ -22,6 +25,7 @@ LAYOUTS = (
     ((), ("p",), ("p", "q")),
 )
 TARGETS = (20_000, 60_000, 1_000_000, 2**29)
+POSITION = DeltaKind.POSITION
 NEAR = st.sampled_from((-1, 0, 0, 1))
 
 
@@ -29,7 +33,8 @@ NEAR = st.sampled_from((-1, 0, 0, 1))
 class Case:
     """A table, how its partition specs came about, and what is asked of the planner.
 
-    `is_ordered`: no bucket takes files of two manifests, whose order Iceberg leaves open.
+    `is_ordered`: no bucket takes files of two manifests, whose order Iceberg leaves open. `metrics` are of
+    the key column, by path.
     """
 
     layout: Sequence[Sequence[str]]
@@ -38,6 +43,8 @@ class Case:
     is_shuffled: bool
     format_version: int
     is_ordered: bool
+    key: KeyColumn = field(default_factory=KeyColumn)
+    metrics: Mapping[str, KeyMetrics] = field(default_factory=dict)
 
     @property
     def action(self) -> Native:
@@ -83,9 +90,62 @@ def traits(case: Case, plan: Expansion) -> dict[str, bool]:
         "several tasks": any(len(g.tasks) > 1 for g in plan.groups) and not case.is_shuffled,
         "many tasks": any(len(g.tasks) > 10 for g in plan.groups) and not case.is_shuffled,
         "deletes weigh": any(g.delta_bytes for g in plan.groups),
-        "deletion vectors": any(d.kind is DeltaKind.DELETION_VECTOR for d in state.delta_files),
         "shuffled": case.is_shuffled and bool(plan.groups),
+        **_delete_traits(case, plan),
     }
+
+
+def without_keys(state: TableState) -> TableState:
+    """The state as if no file had bounds."""
+    return replace(
+        state,
+        data_files=tuple(replace(file, keys=None) for file in state.data_files),
+        delta_files=tuple(replace(delta, keys=None) for delta in state.delta_files),
+    )
+
+
+def _meet(left: KeyRange | None, right: KeyRange | None) -> bool:
+    return left is None or left.meets(right)
+
+
+def _delete_traits(case: Case, plan: Expansion) -> dict[str, bool]:
+    """What deletes of the case do to a data file, told from the rule for one pair."""
+    state = case.state
+    found = [
+        [delta for delta in state.delta_files if applies(delta, file, state, _meet)]
+        for file in state.data_files
+    ]
+    applied = list(chain.from_iterable(found))
+    pairs = [(f, d) for f, deltas in zip(state.data_files, found, strict=True) for d in deltas]
+    of_equality = [(f.keys, d.keys) for f, d in pairs if d.kind is DeltaKind.EQUALITY]
+    known = [(f, d) for f, d in of_equality if f is not None and d is not None]
+    loose = without_keys(state) if case.metrics else state
+    pruned = loose is not state and any(
+        applies(d, replace(file, keys=None), state, _meet) and not applies(d, file, state, _meet)
+        for file in state.data_files for d in state.delta_files
+    )  # fmt: skip
+    return {
+        "keys miss": pruned,
+        "keys miss, and the plan differs": pruned and expand(case.action, loose) != plan,
+        "keys meet": any(f.low is not None and d.low is not None for f, d in known),
+        "one side without bounds": any((f.low is None) != (d.low is None) for f, d in known),
+        "no metrics": any(f is None for f, _ in of_equality),
+        "nulls meet": any(f.nulls and d.nulls and not replace(f, nulls=False).meets(d) for f, d in known),
+        "nulls alone": any(not f.keys.values for f in state.data_files if f.keys),
+        "required key": bool(known) and case.key.is_required,
+        "text key": bool(known) and case.key.type_name == "string",
+        "global equality": any(d.kind is DeltaKind.EQUALITY and not d.partition for d in applied),
+        "equality of a partition": any(d.kind is DeltaKind.EQUALITY and d.partition for d in applied),
+        "positions of a partition": any(d.kind is POSITION and not d.referenced_data_file for d in applied),
+        "positions of a file": any(d.kind is POSITION and bool(d.referenced_data_file) for d in applied),
+        "deletion vectors": any(d.kind is DeltaKind.DELETION_VECTOR for d in applied),
+        "vector hides positions": any(
+            d.kind is POSITION and d.referenced_data_file == f.path and d not in deltas
+            and any(v.kind is DeltaKind.DELETION_VECTOR for v in deltas)
+            for f, deltas in zip(state.data_files, found, strict=True) for d in state.delta_files
+        ),
+        "mixed": any(len({d.kind for d in deltas}) > 1 for deltas in found),
+    }  # fmt: skip
 
 
 @st.composite
@@ -100,6 +160,15 @@ def cases(draw: st.DrawFn) -> Case:
     files = draw(data_files(layout, figures))
     format_version = draw(st.sampled_from((2, 2, 3)))
     deltas = draw(delta_files(layout, files, figures, format_version)) if draw(st.integers(0, 3)) else ()
+    key, metrics = draw(KEY_COLUMNS), dict[str, KeyMetrics]()
+    if deltas and draw(st.integers(0, 3)):
+        compared = [*files, *(delta for delta in deltas if delta.kind is DeltaKind.EQUALITY)]
+        told = draw(st.lists(key_metrics(key), min_size=len(compared), max_size=len(compared)))
+        metrics = dict(zip((file.path for file in compared), told, strict=True))
+        files = tuple(replace(file, keys=keys_of(key, metrics[file.path])) for file in files)
+        deltas = tuple(
+            replace(d, keys=keys_of(key, metrics[d.path])) if d.path in metrics else d for d in deltas
+        )
     is_ordered = bucket_manifests(files, layout) <= 1
     if is_ordered:
         options |= draw(order_options(files, figures, has_one_partition(files)))
@@ -118,6 +187,8 @@ def cases(draw: st.DrawFn) -> Case:
         is_shuffled,
         format_version,
         is_ordered,
+        key,
+        metrics,
     )
 
 

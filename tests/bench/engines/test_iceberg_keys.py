@@ -28,6 +28,7 @@ SCHEMA = Schema(
     ID, NAME,
     NestedField(3, "inner", StructType(INNER)),
     NestedField(5, "list", ListType(element_id=6, element_type=LongType())),
+    NestedField(7, "uuid", UUIDType()),
 )  # fmt: skip
 
 
@@ -44,6 +45,7 @@ SCHEMA = Schema(
         ([(5,)], None),  # no bounds are kept of a list
         ([(9,)], None),  # dropped
         ([()], None),
+        ([(7,)], None),  # bounds that Iceberg misreads
     ],
 )
 def test_the_key_is_the_one_column_that_equality_deletes_compare(equality_ids, column):
@@ -99,12 +101,15 @@ def test_bounds_of_another_column_are_none():
         (DateType(), struct.pack("<i", 20_000), 20_000),
         (DecimalType(9, 2), b"\xff\x38", Decimal("-2.00")),
         (DoubleType(), struct.pack("<d", 1.5), 1.5),
-        (UUIDType(), b"\xff" * 8 + bytes(7) + b"\x01", (-1, 1)),  # Java: below that of sixteen zeros
     ],
 )
 def test_bounds_are_read_by_the_type_of_the_column(type_, written, value):
     keys = key_range(data_file(written, written, 0), NestedField(2, "x", type_))
     assert keys == KeyRange(value, value)
+
+
+def test_bounds_that_exclude_each_other_are_none():
+    assert key_range(data_file(b"b", b"a", nulls=0), NAME) == KeyRange(None, None)
 
 
 def test_a_bound_that_is_no_number_is_none():
