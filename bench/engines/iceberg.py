@@ -36,8 +36,8 @@ from bench.engines.iceberg_state import IcebergReader
 from bench.engines.ledger import Ledger, compaction_seen, pending_plan
 from bench.engines.spark import Meter, run_query, sql_text, start_session, stop_session
 from bench.errors import EngineError
-from strategies.delete_safety import revived_by
 from strategies.plan import Compact, Native, Plan, Reason, Rewrite, capabilities_of
+from strategies.revival import revival
 from strategies.state import CommitSeen, PendingPlan, TableState
 from workloads.orders import column_names, ddl
 
@@ -184,8 +184,10 @@ class IcebergEngine:
         if missing:
             return f"this engine cannot {', '.join(sorted(missing))}"
         state = self._ledger.state(at_s)
-        revived = (revived_by(action, state) for action in plan.actions if isinstance(action, Rewrite))
-        return next(filter(None, revived), None)
+        try:
+            return next(filter(None, (revival(action, state) for action in plan.actions)), None)
+        except ValueError:  # the action itself is at fault, and fails with an error of its own
+            return None
 
     def _act(self, plan: Plan, pending: _Pending, answers: list[DataFrame]) -> str | None:
         """Carry out the actions in order until one fails, and what that one said; `answers` are added to."""

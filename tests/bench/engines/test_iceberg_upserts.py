@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from strategies.delete_index import index_deletes
-from strategies.delete_safety import revived_by
 from strategies.iceberg import ExpireSnapshots, RewriteDataFiles, RewritePositionDeleteFiles
 from strategies.plan import FileGroup, Rewrite
+from strategies.revival import revival
 from strategies.state import MIB, DeltaKind, key_of
 from workloads.partitioning import Partitioning
 
@@ -28,12 +28,10 @@ CHANGES = st.lists(st.tuples(st.integers(1, 16), st.sampled_from([*CITIES, None]
 def converting(state, paths=None):
     """A plan that converts the deletes of data files (None: of all that have any), and drops all deletes."""
     index = index_deletes(state.delta_files)
-    chosen = [
-        f
-        for f in state.data_files
-        if (f.path in paths if paths is not None else index.applying_to(f).files_count)
-    ]
-    return grouped(state, (), chosen, [key_of(d) for d in state.delta_files] if removed is None else removed)
+    if paths is None:
+        paths = {f.path for f in state.data_files if index.applying_to(f).files_count}
+    chosen = [f for f in state.data_files if f.path in paths]
+    return grouped(state, (), chosen, [key_of(d) for d in state.delta_files])
 
 
 def grouped(state, rewritten, converted, removed):
@@ -178,7 +176,7 @@ def test_dropping_a_delete_that_a_file_outside_the_plan_needs_is_vetoed(iceberg,
     one = next(f.path for f in state.data_files if f.sequence_number == 1)
     outcome = carry_out(engine, converting(state, {one}), 999.0)
     assert outcome.status == "vetoed"
-    assert "still applies to" in str(outcome.error)
+    assert "to which it still applies" in str(outcome.error)
     assert outcome.observed.change.snapshots_count == 0
     assert rows_of(spark, engine) == model.rows
 
@@ -249,9 +247,7 @@ class Upserts(RuleBasedStateMachine):
         named = grouped(state, rewritten, converted, drops)
         if choice == "safe":
             (action,) = named.actions
-            drops = [
-                key for key in drops if revived_by(replace(action, removed_deletes=(key,)), state) is None
-            ]
+            drops = [key for key in drops if revival(replace(action, removed_deletes=(key,)), state) is None]
             named = grouped(state, rewritten, converted, drops)
         return named if named.actions[0].groups or drops else None
 
