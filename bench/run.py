@@ -81,6 +81,7 @@ def engine_settings(
             properties={**scenario.table.properties, **spec.properties},
             files_per_commit=spec.writer.files_per_commit,
             upsert_mode=spec.writer.upsert_mode,
+            schema=scenario.workload.schema,
         ),
         spark=SparkSettings(
             scenario.spark.master, scenario.spark.driver_memory_bytes, scenario.spark.settings
@@ -239,7 +240,8 @@ class Run:
         if self._job.mode == "simulated":
             return None
         coefficients = load_coefficients(self._scenario.table.format)
-        return lambda rows, files: table_bytes(coefficients, rows, files)
+        schema = self._settings.table.schema
+        return lambda rows, files: table_bytes(schema, coefficients, rows, files)
 
     def finish(self, status: str, error: str | None = None) -> None:
         """Write the closing record."""

@@ -12,12 +12,13 @@ from bench.engines import capabilities
 from bench.engines.base import Probe as Probe  # a scenario's probes are what an engine runs
 from bench.errors import ScenarioError
 from bench.options import KeyPath, OptionError, bytes_text
-from bench.scenario_checks import check_keys
+from bench.scenario_checks import check_columns, check_keys, missing_columns
 from bench.scenario_schema import Catalog, Maintenance, Prices, Resources, ScenarioKeys, Spark, parse
 from bench.scenario_strategies import StrategySpec, build_strategies, content_hash, strategy_table
 from strategies.plan import Capability
 from workloads.commit import CommitSpec, TargetSized, Workload
 from workloads.partitioning import Partitioning
+from workloads.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ def _touch(path: KeyPath, other: KeyPath) -> bool:
 def _scenario(file: Path, keys: ScenarioKeys) -> Scenario:
     check_keys(keys)
     workload = _workload(keys, file.parent)
-    probes, specs = _probes(keys), build_strategies(keys, file.parent)
+    probes, specs = _probes(keys, workload.schema), build_strategies(keys, file.parent)
     resolved = _resolved(keys, workload, probes, specs)
     return Scenario(
         name=file.stem, description=keys.description, seed=keys.seed, clock=keys.clock,
@@ -203,16 +204,17 @@ def _table(keys: ScenarioKeys) -> Table:
     )
 
 
-def _probes(keys: ScenarioKeys) -> tuple[Probe, ...]:
-    """The standard probes, replaced by name, and the scenario's own after them."""
+def _probes(keys: ScenarioKeys, schema: Schema) -> tuple[Probe, ...]:
+    """The standard probes that have their columns, replaced by name, and the scenario's own after them."""
+    check_columns(keys.probes, schema)
     given = {probe.name: probe for probe in keys.probes}
     primary = next((probe.name for probe in keys.probes if probe.primary), _STANDARD_PROBES[0].name)
     if primary in given and given[primary].primary is False:
         raise OptionError(
             ("probes",), f"no probe is primary: {primary} says primary = false; set primary = true at another"
         )
-    sql = {probe.name: probe.sql for probe in _STANDARD_PROBES}
-    sql |= {probe.name: probe.sql for probe in keys.probes}
+    sql = {p.name: p.sql for p in _STANDARD_PROBES if not missing_columns(p.sql, schema)}
+    sql |= {p.name: p.sql for p in keys.probes}
     return tuple(Probe(name, sql[name], name == primary) for name in sql)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from bench.options import KeyPath, OptionError, bytes_text, duration_text, known_text
 from bench.scenario_schema import FORMATS_WITH_ENGINE, ProbeKeys, ScenarioKeys, Spark, StrategyKeys
 from strategies.triggers import TIME_TOLERANCE_S
+from workloads.schema import ORDERS, Schema
 
 COMMIT_INTERVAL_MIN_S = 0.001
 DRIVER_MEMORY_MIN_BYTES = 512 * 2**20
@@ -105,6 +106,25 @@ def _check_sql(sql: str, path: KeyPath) -> None:
         raise OptionError(path, "must be one statement: make each its own probe", sql)
     if not re.search(r"\borders\b", code, re.IGNORECASE):
         raise OptionError(path, "must read the table, which is called orders", sql)
+
+
+def missing_columns(sql: str, schema: Schema) -> list[str]:
+    """Of the 17 columns of `orders` those that a query names and a narrower table has not."""
+    words = set(re.findall(r"\w+", _TEXT_OR_COMMENT.sub(" ", sql).lower()))
+    return [name for name in ORDERS.names if name in words and name not in schema.names]
+
+
+def check_columns(probes: tuple[ProbeKeys, ...], schema: Schema) -> None:
+    """Refuse a probe that the table is too narrow for. Raises OptionError."""
+    for index, probe in enumerate(probes):
+        missing = missing_columns(probe.sql, schema)
+        if missing:
+            raise OptionError(
+                ("probes", index, "sql"),
+                f"names {', '.join(missing)}, which the table has not: it has {', '.join(schema.names)}. "
+                "Leave the probe out or set workload.columns = 17",
+                probe.sql,
+            )
 
 
 def _check_labels(labels: list[str]) -> None:

@@ -9,7 +9,6 @@ from bench.engines.base import Engine
 from workloads.change_log import ChangeLog, ChangeLogError, LoggedCommit
 from workloads.content import content, differences
 from workloads.fold import Fold
-from workloads.orders import column_names
 
 SHOWN_DIFFERENCES = 5
 
@@ -45,18 +44,18 @@ def check_content(engine: Engine, log: ChangeLog, commits: Sequence[LoggedCommit
     shutil.rmtree(dump, ignore_errors=True)
     try:
         engine.dump(dump)
-        return compare_content(sorted(dump.glob("*.parquet")), log.table_after(commits))
+        return compare_content(sorted(dump.glob("*.parquet")), log.table_after(commits), log.columns)
     finally:
         shutil.rmtree(dump, ignore_errors=True)
 
 
-def compare_content(found: Sequence[Path], expected: Sequence[Path] | Fold) -> Truth:
+def compare_content(found: Sequence[Path], expected: Sequence[Path] | Fold, columns: Sequence[str]) -> Truth:
     """Compare Parquet files with others, or with the fold of others, as multisets of rows."""
-    left, right = content(expected, column_names), content(found, column_names)
+    left, right = content(expected, columns), content(found, columns)
     truth = Truth(left.rows, right.rows, left.hash, right.hash)
     if truth.equal:
         return truth
-    first = differences(expected, found, column_names, limit=SHOWN_DIFFERENCES)
+    first = differences(expected, found, columns, limit=SHOWN_DIFFERENCES)
     return Truth(
         left.rows,
         right.rows,

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from workloads import orders
 from workloads.arrival import Arrival, Constant
-from workloads.commit import CommitSpec
+from workloads.commit import CommitSpec, repr_of
 from workloads.dates import DateWindow
 from workloads.partitioning import Partitioning, Shares
+from workloads.schema import ColumnCount, Schema, schema_of
 from workloads.spread import data_shapes
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class Append:
     `arrival` says how traffic varies. A share `late_share` (0..1) of the rows is dated up to
     `late_by_s` before its commit's interval. With `initial_rows` > 0 the stream starts from a table
     of that many rows, loaded as commit 0 by `initial_files` tasks and dated within one interval.
+    `columns` is how many the table has (`workloads.schema`).
 
     Raises ValueError naming the field and its value.
     """
@@ -37,6 +39,7 @@ class Append:
     late_by_s: float = 86_400.0
     initial_rows: int = 0
     initial_files: int = 1
+    columns: ColumnCount = 17
 
     def __post_init__(self) -> None:
         for name in ("rows_per_commit", "files_per_commit", "initial_files"):
@@ -48,6 +51,7 @@ class Append:
             raise ValueError(f"late_share={self.late_share} must be in [0, 1]")
         if not (self.late_by_s > 0 and math.isfinite(self.late_by_s)):
             raise ValueError(f"late_by_s={self.late_by_s} must be > 0 and finite")
+        schema_of(self.columns)
 
     def shape(
         self, seed: int, commits_count: int, commit_interval_s: float, partitioning: Partitioning
@@ -72,7 +76,7 @@ class Append:
         self, seed: int, index: int, at_s: float, first_row: int, rows: int, shares: Shares
     ) -> CommitSpec:
         writers = self.files_per_commit if index > 0 else self.initial_files
-        partitions = data_shapes(seed, index, rows, writers, shares)
+        partitions = data_shapes(self.schema, seed, index, rows, writers, shares)
         return CommitSpec(
             index=index,
             at_s=at_s,
@@ -86,6 +90,13 @@ class Append:
             partitions=partitions,
             expected_bytes=sum(partition.expected_bytes for partition in partitions),
         )
+
+    def __repr__(self) -> str:
+        return repr_of(self)
+
+    @property
+    def schema(self) -> Schema:
+        return schema_of(self.columns)
 
     @property
     def folds(self) -> bool:
@@ -101,7 +112,8 @@ class Append:
     ) -> DataFrame:
         """The payload rows of one commit; see `orders.rows`."""
         dates = self._dates(spec.at_s, commit_interval_s)
-        return orders.rows(spark, seed, orders.RowBlock(spec.first_row, spec.rows, spec.writers, dates))
+        block = orders.RowBlock(spec.first_row, spec.rows, spec.writers, dates, self.schema)
+        return orders.rows(spark, seed, block)
 
     def _dates(self, at_s: float, interval_s: float) -> DateWindow:
         return DateWindow(at_s - interval_s, at_s, self.late_share, self.late_by_s)

@@ -12,11 +12,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workloads import orders
 from workloads.commit import CommitSpec, Workload
 from workloads.content import content
-from workloads.fold import CHANGE_COLUMNS, STATE_COLUMNS, Fold, condense
+from workloads.fold import STATE_COLUMNS, Fold, change_columns, condense
 from workloads.partitioning import Partitioning
+from workloads.schema import ORDERS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -43,8 +43,8 @@ class LoggedFile:
 class LoggedCommit:
     """One commit of the stream as it was written: a file per writer that had a row.
 
-    `content_hash` is the hash of `workloads.content` over the columns of `orders`, or over
-    `CHANGE_COLUMNS` where its rows are changes.
+    `content_hash` is the hash of `workloads.content` over the log's columns, or over
+    `change_columns` of them where its rows are changes.
     """
 
     index: int
@@ -60,13 +60,15 @@ class LoggedCommit:
 class ChangeLog:
     """A complete change log, its commits in order of their index.
 
-    With `folds` the rows of all commits but the initial load (index 0) are changes.
+    With `folds` the rows of all commits but the initial load (index 0) are changes. `columns` are
+    the names of the payload columns.
     """
 
     folder: Path
     key: str
     commits: tuple[LoggedCommit, ...]
     folds: bool = False
+    columns: tuple[str, ...] = ORDERS.names
 
     @property
     def total_rows(self) -> int:
@@ -101,7 +103,7 @@ class ChangeLog:
 
     def is_unchanged(self, commits: Sequence[LoggedCommit]) -> bool:
         """Whether the rows of these commits are those that were written."""
-        for kind, columns in ((False, orders.column_names), (True, CHANGE_COLUMNS)):
+        for kind, columns in ((False, self.columns), (True, change_columns(self.columns))):
             alike = [commit for commit in commits if self.holds_changes(commit) is kind]
             paths = [path for commit in alike for path in self.paths(commit)]
             if content(paths, columns).hash != sum(commit.content_hash for commit in alike):
@@ -139,11 +141,13 @@ def ensure_change_log(
                 known = earlier.frame(spark) if workload.folds else None
                 rows = workload.rows(spark, seed, spec, commit_interval_s, known)
                 is_change = workload.folds and not spec.is_initial
-                commits.append(_write_commit(Path(work), spec, rows, is_change=is_change))
+                payload = workload.schema.names
+                columns = change_columns(payload) if is_change else payload
+                commits.append(_write_commit(Path(work), spec, rows, columns))
                 if is_change:
                     earlier.add(_paths(Path(work) / "log", commits[-1]))
                 progress(len(commits), len(specs))
-            _write_manifest(Path(work), key, parameters, commits, folds=workload.folds)
+            _write_manifest(Path(work), key, parameters, commits, workload)
             _publish(Path(work), folder)
     return open_change_log(folder)
 
@@ -159,7 +163,9 @@ def open_change_log(folder: Path) -> ChangeLog:
         if manifest["schema_version"] != SCHEMA_VERSION:
             raise ValueError(f"schema_version={manifest['schema_version']}, expected {SCHEMA_VERSION}")
         commits = tuple(_commit_of(record) for record in manifest["commits"])
-        log = ChangeLog(folder, str(manifest["key"]), commits, bool(manifest.get("folds", False)))
+        # A manifest from before there was a choice does not say these.
+        folds, columns = bool(manifest.get("folds", False)), manifest.get("columns", ORDERS.names)
+        log = ChangeLog(folder, str(manifest["key"]), commits, folds, tuple(columns))
     except (OSError, KeyError, TypeError, ValueError) as cause:
         raise _damaged(file, f"cannot be understood ({cause!r})") from cause
     for commit in log.commits:
@@ -208,7 +214,7 @@ class _Earlier:
             self._paths = (target,)
 
 
-def _write_commit(work: Path, spec: CommitSpec, rows: DataFrame, *, is_change: bool) -> LoggedCommit:
+def _write_commit(work: Path, spec: CommitSpec, rows: DataFrame, columns: Sequence[str]) -> LoggedCommit:
     files: tuple[LoggedFile, ...] = ()
     paths: list[Path] = []
     if spec.rows:
@@ -219,7 +225,7 @@ def _write_commit(work: Path, spec: CommitSpec, rows: DataFrame, *, is_change: b
             paths.append(part.rename(target / f"part-{number:05}.parquet"))
         shutil.rmtree(scratch)
         files = tuple(LoggedFile(path.name, path.stat().st_size) for path in paths)
-    held = content(paths, CHANGE_COLUMNS if is_change else orders.column_names)
+    held = content(paths, columns)
     size_bytes = sum(file.size_bytes for file in files)
     return LoggedCommit(spec.index, spec.at_s, held.rows, spec.writers, size_bytes, files, held.hash)
 
@@ -229,13 +235,13 @@ def _write_manifest(
     key: str,
     parameters: Mapping[str, str | int | float],
     commits: Sequence[LoggedCommit],
-    *,
-    folds: bool,
+    workload: Workload,
 ) -> None:
     manifest = {
         "schema_version": SCHEMA_VERSION,
         "key": key,
-        "folds": folds,
+        "folds": workload.folds,
+        "columns": workload.schema.names,
         "parameters": parameters,
         "rows": sum(commit.rows for commit in commits),
         "size_bytes": sum(commit.size_bytes for commit in commits),

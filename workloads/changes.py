@@ -9,13 +9,13 @@ from workloads import orders
 from workloads.commit import KeyShape
 from workloads.dates import DateWindow
 from workloads.draws import Strata, below, happens, hashed, word
-from workloads.fold import CHANGE_COLUMNS, STATE_COLUMNS
+from workloads.fold import CHANGE_FACTS, STATE_COLUMNS
 from workloads.mix import Mix
+from workloads.schema import SCHEMAS, Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_OWN_COLUMNS = ("op", "change_number", "ts", "before_exists", "before_user_city", "before_order_date")
 _BY_KEY = "PARTITION BY key ORDER BY change_number ROWS BETWEEN UNBOUNDED PRECEDING AND"
 
 
@@ -30,14 +30,16 @@ class ChangeBlock:
     dates: DateWindow
     initial_dates: DateWindow
     move_share: float
+    schema: Schema
 
 
 def rows(spark: SparkSession, seed: int, block: ChangeBlock, earlier: DataFrame | None) -> DataFrame:
     """The changes as they are delivered: a partition per writer that has one, by change number.
 
-    Columns are `CHANGE_COLUMNS`. An update's payload is the order's own with `changed_values` drawn
-    anew; a delete has NULLs beside its key and the columns that tell a partition. Where the key's row
-    lay before comes from the same commit, else from `earlier`, else from the initial load.
+    Columns are the payload and `CHANGE_FACTS`. An update's payload is the order's own with
+    `changed_values` drawn anew; a delete has NULLs beside its key and the columns that tell a
+    partition. Where the key's row lay before comes from the same commit, else from `earlier`, else
+    from the initial load.
     """
     from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
@@ -46,17 +48,16 @@ def rows(spark: SparkSession, seed: int, block: ChangeBlock, earlier: DataFrame 
     # key in place is half the time of shuffling it. The left one keeps its partitions and their order.
     placed = F.broadcast(_placed(spark, seed, block, drawn.coalesce(1), earlier))
     own = {"user_city": "city", "order_date": "date"}
-    kept = ("number", *_OWN_COLUMNS)
-    payload = orders.with_payload(
-        drawn.join(placed, "change_number").withColumn("id", F.expr("key - 1")), seed, own, kept
-    )
-    return payload.selectExpr(*_payload_of_op(seed), *_OWN_COLUMNS).select(*CHANGE_COLUMNS)
+    kept = ("number", *CHANGE_FACTS)
+    keyed = drawn.join(placed, "change_number").withColumn("id", F.expr("key - 1"))
+    payload = orders.with_payload(keyed, block.schema, seed, own, kept)
+    return payload.selectExpr(*_payload_of_op(block.schema, seed), *CHANGE_FACTS)
 
 
-def _payload_of_op(seed: int) -> list[str]:
-    changed = orders.changed_values(seed, "number")
+def _payload_of_op(schema: Schema, seed: int) -> list[str]:
+    changed = orders.changed_values(schema, seed, "number")
     columns = []
-    for column in orders.COLUMNS:
+    for column in schema.columns:
         name = column.name
         if name in STATE_COLUMNS:
             columns.append(name)
@@ -191,6 +192,7 @@ def _known(
     kept = ("change_number", "number", "key", "op", "moves", "ts")
     based = orders.with_payload(
         drawn.selectExpr("*", "key - 1 AS id"),
+        SCHEMAS[3],  # which tells where a row lies
         seed,
         {"order_date": orders.order_date(seed, block.initial_dates)},
         kept,

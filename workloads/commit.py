@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from workloads.keys import KeyChoice
 from workloads.partitioning import Partitioning
+from workloads.schema import ORDERS, Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -111,6 +112,10 @@ class Workload(Protocol):
     """A seeded stream of commits. Its repr names everything its rows depend on besides the seed."""
 
     @property
+    def schema(self) -> Schema:
+        """The payload columns of its rows."""
+
+    @property
     def folds(self) -> bool:
         """Whether its rows are changes, of which the last one of each key holds (`workloads.fold`)."""
 
@@ -128,10 +133,21 @@ class Workload(Protocol):
     ) -> DataFrame:
         """The rows of one commit, in at most `spec.writers` partitions, by order of their number.
 
-        Those of a stream of changes have the columns `fold.CHANGE_COLUMNS`, save those of the initial
-        load, which are plain orders. `earlier` holds columns `fold.STATE_COLUMNS` of the stream's
+        They have the columns of `schema`, and those of changes `fold.CHANGE_FACTS` behind them; the
+        initial load has no changes. `earlier` holds columns `fold.STATE_COLUMNS` of the stream's
         commits before this one (None: there is none): of each key all changes, or at least the last.
         """
+
+
+def repr_of(workload: Any) -> str:
+    """The repr of a workload's dataclass; `columns` stands in it only where they are not the 17.
+
+    So streams from before there was a choice keep their names, and what is cached under them.
+    """
+    left_out = {"columns"} if workload.schema is ORDERS else set()
+    named = (f.name for f in fields(workload) if f.repr and f.name not in left_out)
+    values = ", ".join(f"{name}={getattr(workload, name)!r}" for name in named)
+    return f"{type(workload).__qualname__}({values})"
 
 
 @runtime_checkable

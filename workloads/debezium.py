@@ -21,9 +21,9 @@ import pyarrow.parquet as pq
 from workloads.commit import CommitSpec, PartitionShape
 from workloads.dates import DateWindow
 from workloads.debezium_events import Events, digest, event_files, read_events
-from workloads.fold import CHANGE_COLUMNS
-from workloads.orders import column_names
+from workloads.fold import change_columns
 from workloads.partitioning import DAY_S, Partitioning
+from workloads.schema import ORDERS, Schema
 from workloads.spread import change_shapes, whole_parts
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Debezium:
     """Replays the change events at `path`, a JSON-lines or Parquet file or a folder of them.
 
     Events have before, after, op (c, u, d, r) and ts_ms, whether or not a message with its schema is
-    around them; rows have columns of `orders` by name, missing ones being NULL. Files are read in
+    around them; rows have the 17 columns of `orders` by name, missing ones being NULL. Files are read in
     order of their names, and events arrive in order of their lines: those up to the first c, u or d,
     all of op r, are the table the stream starts from, loaded by `initial_files` tasks; a commit,
     written by `files_per_commit` tasks, takes those whose ts_ms is in its interval, counted from the
@@ -61,6 +61,10 @@ class Debezium:
         files = event_files(Path(self.path))
         object.__setattr__(self, "content_sha256", digest(files))
         object.__setattr__(self, "_events", read_events(files, self.content_sha256))
+
+    @property
+    def schema(self) -> Schema:
+        return ORDERS
 
     @property
     def folds(self) -> bool:
@@ -94,7 +98,7 @@ class Debezium:
         earlier: DataFrame | None = None,
     ) -> DataFrame:
         """The events of a commit in order of arrival; what was before them is known from the files."""
-        columns = column_names if spec.is_initial else CHANGE_COLUMNS
+        columns = self.schema.names if spec.is_initial else change_columns(self.schema.names)
         events = self._events.table.slice(spec.first_row, spec.rows).select(columns)
         parts = max(1, min(spec.writers, spec.rows))
         cuts = [spec.rows * number // parts for number in range(parts + 1)]
@@ -154,12 +158,13 @@ def _shapes(
     if partitioning.by == "bucket":
         shares = partitioning.shares(seed, DateWindow(0, 1))
         return change_shapes(
+            ORDERS,
             whole_parts(seed, f"partitions/{index}", added.total(), shares),
             whole_parts(seed, f"equality/{index}", equality.total(), shares),
             whole_parts(seed, f"position/{index}", position.total(), shares),
             writers,
         )
-    return change_shapes(added, equality, position, writers)
+    return change_shapes(ORDERS, added, equality, position, writers)
 
 
 def _partition(partitioning: Partitioning, city: str | None, date_ms: int | None) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workloads.orders import COLUMNS, column_names
+from workloads.schema import ORDERS
 
 _OPS = {"c": "I", "r": "I", "u": "U", "d": "D"}
 _TYPES = {"BIGINT": pa.int64(), "INT": pa.int32(), "DOUBLE": pa.float64(), "STRING": pa.string()}
@@ -23,8 +23,8 @@ _SUFFIXES = (".json", ".jsonl", ".parquet")
 
 _SCHEMA = pa.schema(
     [
-        *((c.name, _TYPES[c.spark_type]) for c in COLUMNS),
-        ("op", pa.string()), ("change_number", pa.int64()), ("ts", pa.int64()),  # as in `CHANGE_COLUMNS`
+        *((c.name, _TYPES[c.spark_type]) for c in ORDERS.columns),
+        ("op", pa.string()), ("change_number", pa.int64()), ("ts", pa.int64()),  # as in `CHANGE_FACTS`
         ("before_exists", pa.bool_()), ("before_user_city", pa.string()), ("before_order_date", pa.int64()),
     ]
 )  # fmt: skip
@@ -32,7 +32,7 @@ _SCHEMA = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """All events, those of the snapshot first; `table` has the columns `CHANGE_COLUMNS`.
+    """All events, those of the snapshot first; `table` has the columns of changes.
 
     `arrived_ms` says of each when it arrived, counted from the first change; 0 for the snapshot.
     """
@@ -139,7 +139,7 @@ class _Reader:
         key, before = row["order_id"], self.rows.get(row["order_id"])
         kept = before or row if op == "D" else row
         values = {
-            **{n: row[n] if op != "D" or n == "order_id" else None for n in column_names},
+            **{n: row[n] if op != "D" or n == "order_id" else None for n in ORDERS.names},
             "user_city": kept["user_city"],
             "order_date": kept["order_date"],
             "op": op,
@@ -185,14 +185,14 @@ def _row(event: Mapping[str, Any], image: str, op: str) -> dict[str, Any]:
     given = event.get(image)
     if not isinstance(given, Mapping):
         raise ValueError(f"op is {op!r} and {image} is {given!r}; it must be the row with its order_id")
-    unknown = sorted(given.keys() - {*column_names})
+    unknown = sorted(given.keys() - {*ORDERS.names})
     if unknown:
         raise ValueError(
             f"{image} holds {', '.join(unknown)}, which orders has not; leave out or rename: it has "
-            + ", ".join(column_names)
+            + ", ".join(ORDERS.names)
         )
-    row = {column.name: given.get(column.name) for column in COLUMNS}
-    for column in COLUMNS:
+    row = {column.name: given.get(column.name) for column in ORDERS.columns}
+    for column in ORDERS.columns:
         value = row[column.name]
         if not (_fits(value, column.spark_type) or (value is None and column.nullable)):
             raise ValueError(f"{image}.{column.name} is {value!r}; it must be {_WORDS[column.spark_type]}")

@@ -8,15 +8,10 @@ from pathlib import Path
 
 import duckdb
 
-from workloads.orders import column_names
-
 # What a change has beside the payload: its kind (I, U, D), its place in the order of delivery over
 # the whole stream, when it happened, and the row it replaces: whether there was one, and the columns
 # that tell its partition, which is where an equality delete has to go.
-CHANGE_COLUMNS: tuple[str, ...] = (
-    *column_names,
-    "op", "change_number", "ts", "before_exists", "before_user_city", "before_order_date",
-)  # fmt: skip
+CHANGE_FACTS = ("op", "change_number", "ts", "before_exists", "before_user_city", "before_order_date")
 
 # What has to be known of a key's changes to make its next one, and the types in Spark SQL.
 STATE_COLUMNS: Mapping[str, str] = {
@@ -39,14 +34,14 @@ class Fold:
     changes: tuple[Path, ...]
 
     def rows(self, connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyRelation:
-        """The rows of the folded table, with the columns of `orders`; there must be a file.
+        """The rows of the folded table, with its payload columns; there must be a file.
 
         Held in memory are keys and numbers of the changes alone: the load is read past them.
         """
-        columns = ", ".join(column_names)
         if not self.changes:
-            return _parquet(connection, self.initial).project(columns)
+            return _parquet(connection, self.initial)
         changes = _parquet(connection, self.changes)
+        columns = ", ".join(name for name in changes.columns if name not in CHANGE_FACTS)
         newest = changes.aggregate("order_id, max(change_number) AS change_number", "order_id")
         newest = newest.set_alias("newest")
         holding = changes.join(newest, "change_number", how="semi")
@@ -55,6 +50,11 @@ class Fold:
             return rows
         load = _parquet(connection, self.initial)
         return rows.union(load.join(newest, "order_id", how="anti").project(columns))
+
+
+def change_columns(payload: Sequence[str]) -> tuple[str, ...]:
+    """The columns of a change of a table with these payload columns."""
+    return (*payload, *CHANGE_FACTS)
 
 
 def condense(changes: Sequence[Path], target: Path) -> None:

@@ -1,17 +1,17 @@
-"""The `orders` table: its 17 columns, and rows that are pure functions of (seed, row number)."""
+"""The rows of the `orders` table: pure functions of (seed, row number), whatever its width."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from faker import Faker
-
+from workloads import order_details
 from workloads.dates import DateWindow
 from workloads.draws import array, below, happens, share, word
+from workloads.schema import ORDERS, Schema
+from workloads.words import vocabulary
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -20,56 +20,10 @@ EPOCH_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z, where the stream starts
 
 USERS = 1_000_000
 
-# Rows of a file and its bytes: Spark 3.5.8 with zstd, seed 7, the mean of 8 files a size (2 of the
-# largest). Dictionaries make small files grow faster with their rows than large ones.
-_MEASURED_BYTES = (
-    (1, 5_100), (10, 6_167), (100, 10_437), (1_000, 31_068), (10_000, 222_099), (100_000, 2_140_830),
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column as Spark SQL declares it."""
-
-    name: str
-    spark_type: str
-    nullable: bool
-    comment: str
-
-
-COLUMNS: tuple[Column, ...] = (
-    Column("user_id", "BIGINT", True, "User ID"),
-    Column("user_city", "STRING", True, "User city location"),
-    Column("user_gender", "INT", True, "User gender, 0: female, 1: male"),
-    Column("user_age", "INT", True, "User age"),
-    Column("order_id", "BIGINT", False, "Order ID"),
-    Column("order_status", "INT", True, "Order status, 0: completed, 1: canceled, 2: ordered"),
-    Column("order_duration", "INT", True, "Product duration in days"),
-    Column("buy_times", "INT", True, "Purchase count (which time to buy)"),
-    Column("payment_way", "STRING", True, "Payment method"),
-    Column("product_id", "STRING", True, "Product ID"),
-    Column("product_prices", "DOUBLE", True, "Product price"),
-    Column("product_discount", "DOUBLE", True, "Product discount"),
-    Column("product_color", "STRING", True, "Product color"),
-    Column("product_tags", "STRING", True, "Product tags"),
-    Column("delivery_id", "BIGINT", True, "Delivery tracking number"),
-    Column("order_date", "BIGINT", True, "Order date in timestamp, ms since 1970-01-01 UTC"),
-    Column("feedback_level", "INT", True, "Rating stars (1-5)"),
-)
-
-column_names: tuple[str, ...] = tuple(column.name for column in COLUMNS)
-
-
-def ddl() -> str:
-    """The column list as it stands between the parentheses of `CREATE TABLE orders (...)`."""
-    return ",\n".join(
-        f"{c.name} {c.spark_type}{'' if c.nullable else ' NOT NULL'} COMMENT '{c.comment}'" for c in COLUMNS
-    )
-
 
 @dataclass(frozen=True, slots=True)
 class Vocabularies:
-    """The words of the STRING columns; each tuple holds distinct ASCII texts without quotes."""
+    """The words of the STRING columns of the 17; each tuple holds distinct ASCII texts without quotes."""
 
     cities: tuple[str, ...]
     payment_ways: tuple[str, ...]
@@ -85,19 +39,12 @@ def vocabularies(seed: int) -> Vocabularies:
     50 cities, letters only so that each is safe as a partition folder; about ten payment ways.
     """
     return Vocabularies(
-        cities=_words(seed, "cities", lambda fake: "".join(filter(str.isalpha, fake.city())), 50),
-        payment_ways=_words(seed, "payment_ways", lambda fake: fake.credit_card_provider(), 10),
-        products=_words(seed, "products", lambda fake: fake.bothify("???-####").upper(), 200),
-        colors=_words(seed, "colors", lambda fake: fake.color_name(), 24),
-        tags=_words(seed, "tags", lambda fake: fake.word(), 60),
+        cities=vocabulary(seed, "cities", lambda fake: "".join(filter(str.isalpha, fake.city())), 50),
+        payment_ways=vocabulary(seed, "payment_ways", lambda fake: fake.credit_card_provider(), 10),
+        products=vocabulary(seed, "products", lambda fake: fake.bothify("???-####").upper(), 200),
+        colors=vocabulary(seed, "colors", lambda fake: fake.color_name(), 24),
+        tags=vocabulary(seed, "tags", lambda fake: fake.word(), 60),
     )
-
-
-def _words(seed: int, name: str, draw: Callable[[Faker], str], count: int) -> tuple[str, ...]:
-    """At most `count` distinct words in the order drawn; fewer where Faker knows no more."""
-    fake = Faker("en_US")
-    fake.seed_instance(f"{seed}/{name}")
-    return tuple(dict.fromkeys(draw(fake) for _ in range(20 * count)))[:count]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,47 +55,36 @@ class RowBlock:
     rows: int
     writers: int
     dates: DateWindow
+    schema: Schema = ORDERS
 
 
 def rows(spark: SparkSession, seed: int, block: RowBlock) -> DataFrame:
     """The rows of `block`: a partition per writer that has a row, in order of `order_id`.
 
     A row depends on the seed, its number and the block's date window only, so that a commit can be
-    generated alone, by any number of writers and on any machine.
+    generated alone, by any number of writers and on any machine. A column has the same values in
+    every schema that has it.
     """
     end = block.first_row + block.rows
     partitions = max(1, min(block.writers, block.rows))
     numbered = spark.range(block.first_row, end, 1, partitions)
-    return with_payload(numbered, seed, {"order_date": order_date(seed, block.dates)})
+    return with_payload(numbered, block.schema, seed, {"order_date": order_date(seed, block.dates)})
 
 
 def with_payload(
-    numbered: DataFrame, seed: int, own: Mapping[str, str], kept: Sequence[str] = ()
+    numbered: DataFrame, schema: Schema, seed: int, own: Mapping[str, str], kept: Sequence[str] = ()
 ) -> DataFrame:
-    """The columns of the orders that are numbered by `id`, and behind them those of `kept`.
+    """The columns of `schema` of the orders that are numbered by `id`, and behind them those of `kept`.
 
     `own` is the SQL, over the columns of `numbered`, of order_date and of whatever else the number
     alone does not give.
     """
     keyed = numbered.selectExpr("*", *_key_expressions(seed))
-    values = _user_values(seed) | _product_values(seed) | _order_values(seed) | dict(own)
+    values = _user_values(seed) | _product_values(seed) | _order_values(seed)
+    values |= order_details.values(seed) | dict(own)
     return keyed.selectExpr(
-        *(f"CAST({values[c.name]} AS {c.spark_type}) AS {c.name}" for c in COLUMNS), *kept
+        *(f"CAST({values[c.name]} AS {c.spark_type}) AS {c.name}" for c in schema.columns), *kept
     )
-
-
-def expected_bytes(rows: int, files: int = 1) -> int:
-    """Bytes of `files` Parquet files that hold `rows` rows between them, evenly.
-
-    Linear between the sizes that were measured, and beyond the largest (21.3 bytes a row).
-    """
-    return round(files * _file_bytes(rows / files))
-
-
-def _file_bytes(rows: float) -> float:
-    ends = min(len(_MEASURED_BYTES) - 1, max(1, bisect_left(_MEASURED_BYTES, (rows, 0))))
-    (from_rows, from_bytes), (to_rows, to_bytes) = _MEASURED_BYTES[ends - 1], _MEASURED_BYTES[ends]
-    return from_bytes + (rows - from_rows) * (to_bytes - from_bytes) / (to_rows - from_rows)
 
 
 def _key_expressions(seed: int) -> tuple[str, str]:
@@ -195,9 +131,10 @@ def _order_values(seed: int) -> dict[str, str]:
     }
 
 
-def changed_values(seed: int, key: str) -> dict[str, str]:
-    """SQL of the columns an update changes, drawn anew for each `key`."""
-    return _status_values(seed, "changed_", key)
+def changed_values(schema: Schema, seed: int, key: str) -> dict[str, str]:
+    """SQL of the columns of `schema` an update changes, drawn anew for each `key`."""
+    values = _status_values(seed, "changed_", key) | order_details.status_values(seed, "changed_", key)
+    return {name: values[name] for name in schema.names if name in values}
 
 
 def _status_values(seed: int, stream: str, key: str) -> dict[str, str]:

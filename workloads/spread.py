@@ -5,10 +5,10 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from workloads import orders
 from workloads.commit import DeleteShape, PartitionShape, expected_files
 from workloads.keys import KeyChoice
 from workloads.partitioning import DAY_S, Shares
+from workloads.schema import Schema
 
 # A delete file's fixed part and bytes a row: Spark 3.5.8 with zstd, 1 to 100,000 rows (503 and 36,648
 # bytes at 1 and 10,000 of order_id, drawn from 20 million; 1,404 and 17,709 of (file_path, pos), one
@@ -83,19 +83,26 @@ class KeyPartitions:
         )
 
 
-def data_shapes(seed: int, index: int, rows: int, writers: int, shares: Shares) -> tuple[PartitionShape, ...]:
+def data_shapes(
+    schema: Schema, seed: int, index: int, rows: int, writers: int, shares: Shares
+) -> tuple[PartitionShape, ...]:
     """The partitions of commit `index`, which adds so many rows and removes none."""
     parts = whole_parts(seed, f"partitions/{index}", rows, shares)
-    return tuple(_data_shape(partition, count, rows, writers) for partition, count in parts.items())
+    return tuple(_data_shape(schema, partition, count, rows, writers) for partition, count in parts.items())
 
 
 def change_shapes(
-    rows: Mapping[str, int], equality: Mapping[str, int], position: Mapping[str, int], writers: int
+    schema: Schema,
+    rows: Mapping[str, int],
+    equality: Mapping[str, int],
+    position: Mapping[str, int],
+    writers: int,
 ) -> tuple[PartitionShape, ...]:
     """The partitions of a commit that adds and deletes so many rows in each, by their names."""
     totals = [sum(parts.values()) for parts in (rows, equality, position)]
     return tuple(
         _data_shape(
+            schema,
             partition,
             rows.get(partition, 0),
             totals[0],
@@ -109,10 +116,15 @@ def change_shapes(
 
 
 def _data_shape(
-    partition: str, rows: int, commit_rows: int, writers: int, deletes: DeleteShape | None = None
+    schema: Schema,
+    partition: str,
+    rows: int,
+    commit_rows: int,
+    writers: int,
+    deletes: DeleteShape | None = None,
 ) -> PartitionShape:
     files = expected_files(rows, commit_rows, writers) if rows else 0
-    size_bytes = orders.expected_bytes(rows, files) if rows else 0
+    size_bytes = schema.expected_bytes(rows, files) if rows else 0
     return PartitionShape(partition, rows, files, size_bytes, deletes or DeleteShape())
 
 

@@ -13,6 +13,7 @@ from strategies.plan import Capability, Plan
 from strategies.state import TableState
 from workloads.commit import CommitSpec
 from workloads.partitioning import Partitioning
+from workloads.schema import ORDERS, Schema
 
 TicketId = NewType("TicketId", int)
 
@@ -154,6 +155,7 @@ class TableSpec:
     properties: Mapping[str, str] = field(default_factory=dict)
     files_per_commit: int | None = None
     upsert_mode: UpsertMode = "equality-delete"
+    schema: Schema = ORDERS
 
 
 @dataclass(frozen=True, slots=True)

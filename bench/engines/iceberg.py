@@ -39,7 +39,6 @@ from bench.errors import EngineError
 from strategies.plan import Compact, Native, Plan, Reason, Rewrite, capabilities_of
 from strategies.revival import revival
 from strategies.state import CommitSeen, PendingPlan, TableState
-from workloads.orders import column_names, ddl
 
 TABLE = "orders"  # as the probes call it
 
@@ -83,7 +82,9 @@ class IcebergEngine:
     def create(self) -> None:
         """Its namespace becomes the current one, so that the probes' `orders` is this table."""
         derived = self._spec.partitioning.derived
-        columns = ", ".join([ddl(), *(f"{name} {_type_of(sql)}" for name, sql in derived.items())])
+        columns = ", ".join(
+            [self._spec.schema.ddl(), *(f"{name} {_type_of(sql)}" for name, sql in derived.items())]
+        )
         by = f"PARTITIONED BY ({self._spec.partitioning.column})" if self._spec.partitioning.column else ""
         pairs = (f"{sql_text(key)}={sql_text(value)}" for key, value in table_properties(self._spec).items())
         with _engine_errors(f"create {self._name}"):
@@ -115,11 +116,12 @@ class IcebergEngine:
         writers = self._spec.files_per_commit or batch.spec.writers
         paths = [str(path) for path in batch.paths]
         if not batch.is_changes:
-            rows = self._prepare_rows(self._spark.read.schema(ddl()).parquet(*paths))
+            rows = self._prepare_rows(self._spark.read.schema(self._spec.schema.ddl()).parquet(*paths))
             writer = rows.writeTo(self._name).option("distribution-mode", "none")
             return writer.option("fanout-enabled", "true").append, rows
         frame = self._spark.read.parquet(*paths)
-        partitioning, columns = self._spec.partitioning, [*column_names, *self._spec.partitioning.derived]
+        partitioning = self._spec.partitioning
+        columns = (*self._spec.schema.names, *partitioning.derived)
         if self._spec.upsert_mode == "equality-delete":
             changes = iceberg_upsert.prepare(frame, partitioning.derived, partitioning.column, writers)
             return partial(iceberg_upsert.commit, self._spark, self._name, changes, columns), changes.frame
@@ -219,7 +221,7 @@ class IcebergEngine:
 
     def dump(self, folder: Path) -> None:
         with _engine_errors(f"dump {self._name}"):
-            self._spark.table(self._name).select(*column_names).write.parquet(f"file://{folder}")
+            self._spark.table(self._name).select(*self._spec.schema.names).write.parquet(f"file://{folder}")
 
     def sibling(self, name: str) -> "IcebergEngine":
         """Its table has the same name in a namespace `name`, so that probes run on it unchanged."""

@@ -36,8 +36,8 @@ from strategies.expand import Expansion, RewriteGroup, expand
 from strategies.plan import Action, Capability, Native, Plan, Reason, Rewrite, capabilities_of
 from strategies.read_tasks import even_share
 from strategies.state import MIB, CommitSeen, DataFile, PendingPlan, TableState
-from workloads import orders
 from workloads.commit import CommitSpec, PartitionShape, expected_files
+from workloads.schema import Schema
 
 ROW_GROUP_BYTES = 128 * MIB  # write.parquet.row-group-size-bytes; a file can be cut there for reading
 _MAINTENANCE = frozenset({Capability.REWRITE_MANIFESTS, Capability.EXPIRE_SNAPSHOTS})
@@ -112,7 +112,7 @@ class SimulatedEngine:
     def _new_file(self, rows: int, partition: str, keys: _Keys, sequence_number: int) -> DataFile:
         path = f"data/{next(self._file_numbers):08}.parquet"
         self._keys[path] = keys
-        size_bytes = table_bytes(self._coefficients, rows)
+        size_bytes = table_bytes(self._spec.schema, self._coefficients, rows)
         offsets = tuple(range(4, max(5, size_bytes), ROW_GROUP_BYTES))
         return DataFile(path, size_bytes, rows, partition, sequence_number, split_offsets=offsets)
 
@@ -187,7 +187,7 @@ class SimulatedEngine:
 
     def _rewrite_cost(self, expansion: Expansion) -> Cost:
         tasks = (task for group in expansion.groups for task in group.tasks)
-        written_bytes = sum(table_bytes(self._coefficients, task.rows) for task in tasks)
+        written_bytes = sum(table_bytes(self._spec.schema, self._coefficients, task.rows) for task in tasks)
         return rewrite_cost(self._coefficients, expansion, self._cores.compactor, written_bytes)
 
     def _rewrite(self, expansion: Expansion, sequence_number: int, at_s: float) -> Change:
@@ -292,9 +292,9 @@ def open_simulated(table_format: str, settings: EngineSettings) -> Iterator[Simu
     yield SimulatedEngine(settings.table, coefficients, settings.cores)
 
 
-def table_bytes(coefficients: Coefficients, rows: int, files: int = 1) -> int:
+def table_bytes(schema: Schema, coefficients: Coefficients, rows: int, files: int = 1) -> int:
     """Bytes of data files of the table: those of plain Parquet and what the format adds to each."""
-    return orders.expected_bytes(rows, files) + files * coefficients.data.file_bytes
+    return schema.expected_bytes(rows, files) + files * coefficients.data.file_bytes
 
 
 def _wanted_keys(sql: str) -> _Keys | None:

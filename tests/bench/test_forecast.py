@@ -14,6 +14,7 @@ from bench.results import CompactionRecord, parse_record
 from strategies.plan import Capability, Compact, Native
 from strategies.state import MIB, DataFile, DeltaFile, DeltaKind, TableState
 from workloads.partitioning import Partitioning
+from workloads.schema import ORDERS
 
 
 def size_model(rows, files_count):
@@ -79,7 +80,7 @@ def test_a_forecast_is_what_a_simulated_table_then_does(by):
         plan(Compact(None, {"rewrite-all": "true"})),
     ):
         told = forecast(
-            planned, engine.state(360.0), lambda rows, count: table_bytes(coefficients(), rows, count)
+            planned, engine.state(360.0), lambda rows, count: table_bytes(ORDERS, coefficients(), rows, count)
         )
         change = carry_out(engine, planned, 360.0).observed.change
         assert told == {

@@ -92,6 +92,38 @@ def test_standard_probes_come_first_and_min_order_is_primary(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("columns", "names"),
+    [(3, ["min_order", "key_lookup"])]
+    + [(columns, ["min_order", "key_lookup", "range", "aggregate"]) for columns in (7, 17, 40)],
+)
+def test_standard_probes_run_where_the_table_has_their_columns(tmp_path, columns, names):
+    scenario = load(tmp_path, workload={"columns": columns})
+    assert [p.name for p in scenario.probes] == names
+    assert [p["name"] for p in scenario.resolved["probes"]] == names
+    assert scenario.primary_probe.name == "min_order"
+
+
+def test_a_probe_may_take_the_name_of_one_that_is_left_out(tmp_path):
+    own = {"name": "range", "sql": "SELECT count(*) FROM orders -- no product_prices", "primary": True}
+    scenario = load(tmp_path, workload={"columns": 3}, probes=[own])
+    assert [p.name for p in scenario.probes] == ["min_order", "key_lookup", "range"]
+    assert scenario.primary_probe.sql == own["sql"]
+
+
+def test_a_probe_the_table_is_too_narrow_for_is_refused(tmp_path):
+    own = {"name": "own", "sql": "SELECT PAYMENT_WAY, 'user_age', max(order_date) FROM orders"}
+    assert load(tmp_path, probes=[own]).probes[-1].name == "own"
+    refused = refusal(tmp_path, workload={"columns": 3}, probes=[own])
+    assert "probes[0].sql" in refused
+    assert "names payment_way, which the table has not: it has user_city, order_id, order_date." in refused
+
+
+def test_columns_change_the_hash_where_they_are_not_the_seventeen(tmp_path):
+    hashes = [load(tmp_path, workload=given).hash for given in ({}, {"columns": 17}, {"columns": 40})]
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
+@pytest.mark.parametrize(
     ("probes", "primary"),
     [
         ([{"name": "own", "sql": "SELECT 1 FROM orders", "primary": True}], "own"),

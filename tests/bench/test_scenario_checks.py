@@ -44,6 +44,7 @@ CONTRADICTIONS = [
     ({"workload": {"type": "apend"}}, 'workload.type = "apend": unknown workload; did you mean "append"?'),
     ({"workload": {"type": "upsert", "initial_rows": 10}},
      'workload.type = "upsert": updates and deletes rows, which no engine of format'),
+    ({"workload": {"columns": 5}}, "workload.columns = 5: must be one of 3, 7, 17, 40"),
     ({"workload": {"rows_per_commit": 0}}, "workload.rows_per_commit = 0: rows_per_commit=0 must be >= 1"),
     ({"workload": {"arrival": {"type": "daily", "day": "0s"}}},
      'workload.arrival.day = "0s": day_s=0.0 must be > 0'),

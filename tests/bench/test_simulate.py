@@ -13,6 +13,7 @@ from scenario_builder import SOUND, write
 
 from bench import preflight
 from bench.cli.main import main
+from bench.engines.costs import load_coefficients
 from bench.engines.simulated import SimulatedEngine
 from bench.errors import MissingRuntimeError
 from bench.metrics import run_figures
@@ -27,6 +28,7 @@ from bench.results import (
 )
 from bench.scenario import load_scenario
 from reports.render import markdown_text
+from workloads.schema import SCHEMAS
 
 FEW = ("--set", "duration=4min")
 FILTERED = (
@@ -101,6 +103,18 @@ def test_quickstart_is_simulated_from_end_to_end(simulate, results, tmp_path, ca
     assert [(row["strategy"], row["mode"], row["runs"]) for row in rows] == [
         (label, "simulated", 1) for label in labels
     ]
+
+
+def test_a_narrow_table_is_simulated_with_the_probes_it_has_columns_for(simulate, results, tmp_path):
+    assert simulate(*FEW, "--set", "workload.columns=3")[0] == 0
+    run = results()["every-2min"]
+    assert {record.probe for record in run.of(QueryRecord)} == {"min_order", "key_lookup"}
+    # Of the size curve in workloads/schema.py: 8 files of 10 rows, 1,315 bytes each.
+    added_bytes = load_coefficients("iceberg").data.file_bytes
+    assert {r.committed_bytes for r in run.of(CommitRecord)} == {8 * (1_315 + added_bytes)}
+    assert run.of(CompactionRecord)[0].written_bytes == SCHEMAS[3].expected_bytes(160) + added_bytes
+    told = markdown_text(load_runs(tmp_path / "results"))
+    assert ("key_lookup" in told, "aggregate" in told) == (True, False)
 
 
 def test_a_report_of_simulated_runs_says_so(simulate, tmp_path):

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -6,8 +7,8 @@ from workload_builders import CHANGES, rows_parquet
 from bench.truth import check_content
 from workloads.change_log import ChangeLog, ChangeLogError, LoggedCommit, LoggedFile
 from workloads.content import content
-from workloads.fold import CHANGE_COLUMNS
-from workloads.orders import column_names
+from workloads.fold import change_columns
+from workloads.schema import ORDERS
 
 
 def order(key, city):
@@ -39,7 +40,7 @@ class Dumped:
 def commit(folder, index, rows, *, are_changes):
     file = folder / f"commit-{index:05}" / "part-00000.parquet"
     file.parent.mkdir(parents=True)
-    columns = CHANGE_COLUMNS if are_changes else column_names
+    columns = change_columns(ORDERS.names) if are_changes else ORDERS.names
     rows_parquet(file, rows, CHANGES) if are_changes else rows_parquet(file, rows)
     held = content([file], columns)
     size = file.stat().st_size
@@ -86,6 +87,19 @@ def test_a_log_that_has_changed_is_no_truth(log, tmp_path, index):
     rows_parquet(Path(path), [changed("U", 3, 1, "Bern")], CHANGES)
     with pytest.raises(ChangeLogError, match="rows changed since they were written; delete it"):
         check_content(Dumped(LOAD), log, log.commits, tmp_path)
+
+
+def test_only_the_columns_of_the_log_are_compared(log, tmp_path):
+    narrow = replace(log, columns=("order_id",), commits=(rehashed(log, ("order_id",)),))
+    other = [order(row["order_id"], "elsewhere") for row in LOAD]
+    assert check_content(Dumped(other), narrow, narrow.commits, tmp_path).equal
+    assert not check_content(Dumped(other[1:]), narrow, narrow.commits, tmp_path).equal
+
+
+def rehashed(log, columns):
+    """The first commit of the log, as one of these columns would hold it."""
+    first = log.commits[0]
+    return replace(first, content_hash=content(log.paths(first), columns).hash)
 
 
 def test_rows_of_an_append_log_all_count(log, tmp_path):

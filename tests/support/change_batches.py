@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from bench.engines.base import Batch
 from workloads.commit import CommitSpec
-from workloads.orders import COLUMNS
+from workloads.schema import ORDERS
 
 _ARROW = {"BIGINT": pa.int64(), "INT": pa.int32(), "STRING": pa.string(), "DOUBLE": pa.float64()}
 _OWN = {
@@ -17,7 +17,7 @@ _OWN = {
     "before_user_city": pa.string(), "before_order_date": pa.int64(),
 }  # fmt: skip
 _SCHEMA = pa.schema(
-    [pa.field(c.name, _ARROW.get(c.spark_type, pa.string())) for c in COLUMNS]
+    [pa.field(c.name, _ARROW.get(c.spark_type, pa.string())) for c in ORDERS.columns]
     + [pa.field(name, kind) for name, kind in _OWN.items()]
 )
 

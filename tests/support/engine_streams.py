@@ -12,6 +12,7 @@ from strategies.state import MIB, DataFile
 from workloads.append import Append
 from workloads.change_log import ChangeLog
 from workloads.partitioning import Partitioning
+from workloads.schema import ORDERS
 
 SEED, COMMITS, INTERVAL_S = 7, 6, 60.0
 WORKLOAD = Append(rows_per_commit=40, files_per_commit=4, late_share=0.5, initial_rows=60, initial_files=3)
@@ -53,7 +54,7 @@ def content_of(engine: Engine, stream: Sequence[Batch], folder: Path) -> Truth:
         return Truth(expected, sum(p.rows for p in engine.state(0.0).partitions.values()), 0, 0)
     engine.dump(folder)
     logged = [path for batch in stream for path in batch.paths]
-    return compare_content(sorted(folder.glob("*.parquet")), logged)
+    return compare_content(sorted(folder.glob("*.parquet")), logged, ORDERS.names)
 
 
 def carry_out(engine: Engine, plan: Plan, at_s: float):

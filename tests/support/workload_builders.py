@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from workloads.commit import CommitSpec, Workload
-from workloads.orders import COLUMNS
 from workloads.partitioning import Partitioning
+from workloads.schema import ORDERS
 
 _ARROW = {"BIGINT": pa.int64(), "INT": pa.int32(), "DOUBLE": pa.float64(), "STRING": pa.string()}
-PAYLOAD = pa.schema([(column.name, _ARROW[column.spark_type]) for column in COLUMNS])
+PAYLOAD = pa.schema([(column.name, _ARROW[column.spark_type]) for column in ORDERS.columns])
 CHANGES = pa.schema(
     [
         *PAYLOAD, ("op", pa.string()), ("change_number", pa.int64()), ("ts", pa.int64()),

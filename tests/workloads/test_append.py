@@ -8,7 +8,7 @@ from workload_builders import stream
 
 from workloads.append import Append
 from workloads.arrival import Bursts, Constant, Daily, Poisson
-from workloads.orders import expected_bytes
+from workloads.schema import ORDERS, SCHEMAS
 
 workloads = st.builds(
     Append,
@@ -84,8 +84,23 @@ def test_shape_touches_every_city_over_time_though_few_in_one_commit():
 
 @given(files=st.integers(1, 100), rows=st.integers(0, 10**9), more_rows=st.integers(1, 10**6))
 def test_expected_bytes_grow_with_rows_and_with_files(files, rows, more_rows):
-    assert expected_bytes(rows + more_rows, files) > expected_bytes(rows, files)
-    assert expected_bytes(rows, files + 1) > expected_bytes(rows, files)
+    assert ORDERS.expected_bytes(rows + more_rows, files) > ORDERS.expected_bytes(rows, files)
+    assert ORDERS.expected_bytes(rows, files + 1) > ORDERS.expected_bytes(rows, files)
+
+
+def test_a_stream_of_seventeen_columns_is_called_as_before_there_was_a_choice():
+    said = (
+        "Append(rows_per_commit=10, files_per_commit=8, arrival=Constant(), late_share=0.0, "
+        "late_by_s=86400.0, initial_rows=0, initial_files=1"
+    )
+    assert repr(Append(10, 8)) == repr(Append(10, 8, columns=17)) == f"{said})"
+    assert repr(Append(10, 8, columns=40)) == f"{said}, columns=40)"
+
+
+@pytest.mark.parametrize("columns", SCHEMAS)
+def test_files_are_as_large_as_the_columns_make_them(columns):
+    (spec,) = stream(Append(80, 8, columns=columns), commits=1)
+    assert spec.expected_bytes == SCHEMAS[columns].expected_bytes(80, 8)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +114,7 @@ def test_expected_bytes_grow_with_rows_and_with_files(files, rows, more_rows):
         ("late_share", math.nan),
         ("late_by_s", 0.0),
         ("late_by_s", math.inf),
+        ("columns", 5),
     ],
 )
 def test_append_rejects_bad_values(field, value):

@@ -1,15 +1,16 @@
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 from workload_builders import change_log_folder
 
-from workloads import orders
 from workloads.append import Append
 from workloads.arrival import Poisson
 from workloads.change_log import ChangeLogError, ensure_change_log, open_change_log
 from workloads.content import content
 from workloads.partitioning import Partitioning
+from workloads.schema import ORDERS
 from workloads.trace import Trace
 
 STREAM = Append(rows_per_commit=20, files_per_commit=4, initial_rows=50, initial_files=2)
@@ -36,6 +37,13 @@ def test_open_change_log_reads_the_manifest(tmp_path):
     assert (log.key, log.total_rows, log.total_bytes, log.content_hash) == ("k", 3, 5, 2**65)
     assert log.paths(log.commits[0]) == (tmp_path / "log" / "commit-00001" / "part-00000.parquet",)
     assert log.paths(log.commits[1]) == ()
+
+
+@pytest.mark.parametrize("columns", [["order_id"], None])
+def test_open_change_log_has_the_columns_of_the_manifest_or_the_seventeen(tmp_path, columns):
+    folder = change_log_folder(tmp_path / "log")
+    edit_manifest(**({"columns": columns} if columns else {}))(folder)
+    assert open_change_log(folder).columns == tuple(columns or ORDERS.names)
 
 
 def remove_file(folder):
@@ -108,7 +116,7 @@ def test_change_log_has_a_file_per_writer_and_nothing_else(written):
 @pytest.mark.spark
 def test_change_log_content_is_that_of_its_files(written):
     log, _, _ = written
-    whole = content([f"{log.folder}/*/*.parquet"], orders.column_names)
+    whole = content([f"{log.folder}/*/*.parquet"], ORDERS.names)
     assert (whole.rows, whole.hash) == (log.total_rows, log.content_hash) == (90, log.content_hash)
 
 
@@ -166,7 +174,10 @@ def test_change_log_keeps_commits_without_rows(spark, tmp_path):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("changed", [{"seed": 8}, {"commits": 3}, {"workload": Append(20, 4)}])
+@pytest.mark.parametrize(
+    "changed",
+    [{"seed": 8}, {"commits": 3}, {"workload": Append(20, 4)}, {"workload": replace(STREAM, columns=3)}],
+)
 def test_change_log_of_another_stream_is_another(written, changed):
     _, folder, _ = written
     with pytest.raises(AssertionError, match="needs no Spark"):

@@ -8,12 +8,13 @@ import pyarrow.parquet as pq
 import pytest
 from workload_builders import rows_parquet, stream
 
-from workloads import change_log, orders
+from workloads import change_log
 from workloads.change_log import ensure_change_log, open_change_log
 from workloads.content import content
-from workloads.fold import CHANGE_COLUMNS, STATE_COLUMNS
-from workloads.orders import EPOCH_MS
+from workloads.fold import STATE_COLUMNS, change_columns
+from workloads.orders import EPOCH_MS, changed_values
 from workloads.partitioning import Partitioning
+from workloads.schema import ORDERS, SCHEMAS
 from workloads.upsert import Upsert
 
 pytestmark = pytest.mark.spark
@@ -60,7 +61,7 @@ def large(spark):
 def test_a_log_of_changes_says_so_and_starts_with_plain_orders(log, load):
     assert log.folds
     assert open_change_log(log.folder) == log
-    assert tuple(load[0]) == orders.column_names
+    assert tuple(load[0]) == ORDERS.names
     assert [row["order_id"] for row in load] == list(range(1, 61))
     assert all(EPOCH_MS - 30 * 86_400_000 <= row["order_date"] < EPOCH_MS for row in load)
 
@@ -70,7 +71,7 @@ def test_each_commit_has_the_changes_its_shape_says(log, changes):
         ops = Counter(row["op"] for row in rows)
         assert (ops["I"], ops["U"], ops["D"]) == (spec.inserts, spec.updates, spec.deletes)
         assert [r["change_number"] for r in rows] == list(range(spec.first_row, spec.first_row + spec.rows))
-        assert tuple(rows[0]) == CHANGE_COLUMNS
+        assert tuple(rows[0]) == change_columns(ORDERS.names)
     assert [len(commit.files) for commit in log.commits] == [2, 4, 4, 4, 4, 4]
 
 
@@ -108,23 +109,23 @@ def test_the_fold_of_the_log_is_what_a_dictionary_makes_of_it(log, load, changes
             table.pop(row["order_id"], None)
             if row["op"] != "D":
                 table[row["order_id"]] = row
-        rows = [{name: row[name] for name in orders.column_names} for row in table.values()]
+        rows = [{name: row[name] for name in ORDERS.names} for row in table.values()]
         expected = rows_parquet(tmp_path / f"{index}.parquet", rows)
         folded = log.table_after(log.commits[: index + 1])
-        assert content(folded, orders.column_names) == content([expected], orders.column_names)
+        assert content(folded, ORDERS.names) == content([expected], ORDERS.names)
 
 
 def test_an_update_changes_how_an_order_is_getting_on_and_nothing_else(load, changes):
     first = {row["order_id"]: row for row in load}
-    kept = set(orders.column_names) - {*STATE_COLUMNS, *orders.changed_values(7, "number")}
+    kept = set(ORDERS.names) - {*STATE_COLUMNS, *changed_values(ORDERS, 7, "number")}
     changed = Counter()
     for row in (row for rows in changes for row in rows):
         made = first.setdefault(row["order_id"], row)
         if row["op"] == "U":
             assert {name: row[name] for name in kept} == {name: made[name] for name in kept}
-            changed.update(n for n in orders.changed_values(7, "number") if row[n] != made[n])
+            changed.update(n for n in changed_values(ORDERS, 7, "number") if row[n] != made[n])
         if row["op"] == "D":
-            assert {name for name in orders.column_names if row[name] is not None} == {
+            assert {name for name in ORDERS.names if row[name] is not None} == {
                 "order_id", "user_city", "order_date",
             }  # fmt: skip
     assert set(changed) == {"order_status", "delivery_id", "feedback_level"}
@@ -138,6 +139,39 @@ def test_moved_rows_lie_in_the_day_of_the_change_and_others_stay(changes):
     again = {row["ts"] for row in moved}  # a duplicate of a move finds the row moved already
     assert all(row["user_city"] == row["before_user_city"] for row in stayed if row["ts"] not in again)
     assert len(moved) / len([row for row in updates if row["ts"]]) == pytest.approx(0.4, abs=0.15)
+
+
+@pytest.mark.parametrize("columns", [3, 40])
+def test_a_log_of_another_width_has_the_same_changes(spark, log, changes, tmp_path, columns):
+    schema = SCHEMAS[columns]
+    other = logged(spark, tmp_path, replace(LIVELY, columns=columns), commits=2)
+    assert other.key != log.key
+    assert open_change_log(other.folder) == other
+    assert other.columns == schema.names
+    assert other.is_unchanged(other.commits)
+    shared = [name for name in change_columns(schema.names) if name in change_columns(ORDERS.names)]
+    for index, expected in enumerate(changes[:2], start=1):
+        found = rows_of(other, other.commits[index])
+        assert tuple(found[0]) == change_columns(schema.names)
+        assert [{n: row[n] for n in shared} for row in found] == [
+            {n: row[n] for n in shared} for row in expected
+        ]
+    folded, shorter = (one.table_after(one.commits[:3]) for one in (other, log))
+    assert content(folded, SCHEMAS[3].names) == content(shorter, SCHEMAS[3].names)
+
+
+def test_details_are_changed_by_updates_and_gone_with_deletes(spark):
+    workload = replace(LIVELY, columns=40)
+    load, commit = stream(workload, commits=1)
+    made = {row.order_id: row for row in workload.rows(spark, 7, load, 60.0).collect()}
+    details = [name for name in SCHEMAS[40].names if name not in ORDERS.names]
+    changed = Counter()
+    for row in workload.rows(spark, 7, commit, 60.0).collect():
+        if row.op == "D":
+            assert {row[name] for name in details} == {None}
+        elif row.order_id in made:
+            changed.update(name for name in details if row[name] != made[row.order_id][name])
+    assert set(changed) == {"promised_date", "delivery_attempts", "is_paid", "status_note"}
 
 
 def test_a_duplicate_is_the_change_before_once_more(changes):
@@ -185,7 +219,7 @@ def test_a_shorter_log_is_the_beginning_of_a_longer_one(spark, log, tmp_path):
 def test_rows_have_the_declared_columns_and_types(large):
     types = {field.name: field.dataType.simpleString().upper() for field in large.schema}
     assert types == {
-        **{c.name: c.spark_type for c in orders.COLUMNS},
+        **{c.name: c.spark_type for c in ORDERS.columns},
         "op": "STRING", "change_number": "BIGINT", "ts": "BIGINT", "before_exists": "BOOLEAN",
         "before_user_city": "STRING", "before_order_date": "BIGINT",
     }  # fmt: skip

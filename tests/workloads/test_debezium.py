@@ -5,11 +5,11 @@ import pyarrow.parquet as pq
 import pytest
 from workload_builders import stream
 
-from workloads import orders
 from workloads.debezium import Debezium
 from workloads.debezium_events import read_events
-from workloads.fold import CHANGE_COLUMNS
+from workloads.fold import change_columns
 from workloads.partitioning import Partitioning
+from workloads.schema import ORDERS
 
 DAY_MS = 86_400_000
 DAY_0 = 20_000 * DAY_MS  # 2024-10-04
@@ -62,7 +62,7 @@ def test_events_are_read_in_order_of_file_and_line(recorded):
         (1, "I", 0, 500), (2, "I", 1, 500), (3, "I", 2, 500), (4, "I", 3, 10_000), (1, "U", 4, 10_999),
         (1, "U", 5, 11_000), (2, "D", 6, 10_500), (2, "I", 7, 11_999), (3, "D", 8, 14_000),
     ]  # fmt: skip
-    assert tuple(found[0]) == CHANGE_COLUMNS
+    assert tuple(found[0]) == change_columns(ORDERS.names)
 
 
 def test_the_row_before_is_the_one_the_files_say_was_there(recorded):
@@ -82,7 +82,7 @@ def test_missing_columns_are_null_and_a_delete_keeps_what_tells_its_partition(re
     assert found[5]["buy_times"] == 3
     assert found[4]["buy_times"] is None
     assert (found[6]["user_city"], found[6]["order_date"]) == ("Rome", DAY_0 + DAY_MS)
-    assert {n for n in orders.column_names if found[6][n] is not None} == {
+    assert {n for n in ORDERS.names if found[6][n] is not None} == {
         "order_id", "user_city", "order_date",
     }  # fmt: skip
 
@@ -254,7 +254,7 @@ def test_rows_are_the_events_in_order_a_partition_a_writer(spark, recorded):
     found = events_of(two)
     for spec, parts in ((load, 3), (first, 2), (second, 2), (empty, 1)):
         frame = two.rows(spark, 7, spec, 1.0)
-        columns = orders.column_names if spec.is_initial else CHANGE_COLUMNS
+        columns = ORDERS.names if spec.is_initial else change_columns(ORDERS.names)
         assert tuple(frame.columns) == columns
         assert frame.rdd.getNumPartitions() == parts
         expected = found[spec.first_row : spec.first_row + spec.rows]
@@ -266,5 +266,5 @@ def test_rows_have_the_types_of_orders(spark, recorded):
     (load, *_) = recorded.shape(7, 1, 1.0, Partitioning())
     schema = recorded.rows(spark, 7, load, 1.0).schema
     assert [(f.name, f.dataType.simpleString().upper()) for f in schema] == [
-        (c.name, c.spark_type) for c in orders.COLUMNS
+        (c.name, c.spark_type) for c in ORDERS.columns
     ]

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from workload_builders import CHANGES, rows_parquet
 
 from workloads.content import Content, content, differences
-from workloads.fold import CHANGE_COLUMNS, STATE_COLUMNS, Fold, condense
-from workloads.orders import column_names
+from workloads.fold import STATE_COLUMNS, Fold, change_columns, condense
+from workloads.schema import ORDERS, SCHEMAS
 
 NAMES = count()
-COLUMNS = column_names
+COLUMNS = ORDERS.names
 
 keys = st.integers(1, 6)
 changes = st.lists(st.tuples(keys, st.sampled_from("IUD"), st.integers(0, 3)), max_size=14)
@@ -120,5 +120,5 @@ def test_fold_names_a_missing_column_and_a_file(tmp_path):
 
 
 def test_columns_of_a_change_are_the_payload_and_six_more():
-    assert tuple(CHANGES.names) == CHANGE_COLUMNS
-    assert set(STATE_COLUMNS) < set(CHANGE_COLUMNS)
+    assert tuple(CHANGES.names) == change_columns(COLUMNS)
+    assert set(STATE_COLUMNS) < set(change_columns(SCHEMAS[3].names))

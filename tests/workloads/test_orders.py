@@ -7,6 +7,7 @@ from workloads.append import Append
 from workloads.dates import DateWindow
 from workloads.orders import EPOCH_MS, RowBlock
 from workloads.partitioning import Partitioning
+from workloads.schema import SCHEMAS
 
 
 def collected(spark, block, seed=7):
@@ -20,13 +21,6 @@ def in_auckland(spark):
     spark.conf.set("spark.sql.session.timeZone", "Pacific/Auckland")
     yield
     spark.conf.set("spark.sql.session.timeZone", before)
-
-
-def test_columns_are_the_seventeen_of_the_orders_table():
-    assert len(orders.COLUMNS) == 17
-    assert [c.name for c in orders.COLUMNS if not c.nullable] == ["order_id"]
-    assert orders.ddl().count("\n") == 16
-    assert "order_id BIGINT NOT NULL COMMENT 'Order ID',\n" in orders.ddl()
 
 
 @settings(max_examples=5)
@@ -48,11 +42,20 @@ def test_vocabularies_depend_on_the_seed_alone():
 
 
 @pytest.mark.spark
-def test_rows_have_exactly_the_declared_columns_and_types(spark):
-    schema = orders.rows(spark, 7, RowBlock(0, 10, 2, DateWindow(0, 60))).schema
-    types = [(f.name, f.dataType.simpleString().upper()) for f in schema]
-    assert types == [(c.name, c.spark_type) for c in orders.COLUMNS]
-    assert not schema["order_id"].nullable
+@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
+def test_rows_have_exactly_the_declared_columns_and_types(spark, schema):
+    found = orders.rows(spark, 7, RowBlock(0, 10, 2, DateWindow(0, 60), schema)).schema
+    types = [(f.name, f.dataType.simpleString().upper()) for f in found]
+    assert types == [(c.name, c.spark_type) for c in schema.columns]
+    assert not found["order_id"].nullable
+
+
+@pytest.mark.spark
+def test_rows_have_the_same_values_in_every_width(spark):
+    blocks = [RowBlock(100, 20, 2, DateWindow(0, 60), schema) for schema in SCHEMAS.values()]
+    *narrower, widest = ([row.asDict() for row in collected(spark, block)] for block in blocks)
+    for block, rows in zip(blocks, narrower, strict=False):
+        assert rows == [{name: row[name] for name in block.schema.names} for row in widest]
 
 
 @pytest.mark.spark
@@ -104,29 +107,3 @@ def test_rows_spread_over_partitions_as_their_shape_expects(spark, in_auckland, 
     counts = {f"{partitioning.column}={value}": count for value, count in found}
     # Five standard errors of a count; beside it the shape rounds to whole rows.
     assert counts == {p.partition: pytest.approx(p.rows, abs=5 * p.rows**0.5 + 1) for p in spec.partitions}
-
-
-# Of the table in workloads/orders.py: rows of a file, and its bytes as Spark wrote them.
-@pytest.mark.parametrize(
-    ("rows", "size_bytes"),
-    [(1, 5_100), (10, 6_167), (100, 10_437), (1_000, 31_068), (10_000, 222_099), (100_000, 2_140_830)],
-)
-def test_expected_bytes_are_those_that_were_measured(rows, size_bytes):
-    assert orders.expected_bytes(rows) == size_bytes
-    assert orders.expected_bytes(8 * rows, 8) == 8 * size_bytes
-
-
-def test_expected_bytes_are_linear_between_measured_sizes_and_beyond_the_largest():
-    assert orders.expected_bytes(55) == 8_302  # half way from 10 to 100 rows: (6,167 + 10,437) / 2
-    assert orders.expected_bytes(5_500) == round((31_068 + 222_099) / 2)
-    assert orders.expected_bytes(110, 2) == 2 * 8_302
-    # 9.5 rows a file: 5,100 + 8.5 x (6,167 - 5,100) / 9 = 6,107.7.
-    assert orders.expected_bytes(19, 2) == 12_215
-    # Beyond 100,000 rows another 90,000 take as much again: 2,140,830 + (2,140,830 - 222,099).
-    assert orders.expected_bytes(190_000) == 4_059_561
-
-
-@given(rows=st.integers(1, 10**9), more=st.integers(1, 10**6), files=st.integers(1, 1000))
-def test_expected_bytes_grow_with_rows_and_with_files(rows, more, files):
-    assert orders.expected_bytes(rows + more, files) >= orders.expected_bytes(rows, files)
-    assert orders.expected_bytes(rows, files + 1) > orders.expected_bytes(rows, files) > 0

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from workloads.commit import DeleteShape
 from workloads.keys import KeyChoice
+from workloads.schema import ORDERS
 from workloads.spread import KeyPartitions, blended, change_shapes, whole_parts
 
 UNIFORM = KeyChoice("uniform", 1.0, 1)
@@ -37,7 +38,7 @@ def test_keys_lie_where_they_were_inserted_by_their_number(days):
 
 
 def test_partitions_of_one_kind_of_change_have_no_others():
-    only_rows, only_deletes = change_shapes({"a": 5}, {"b": 3}, {}, 2)
+    only_rows, only_deletes = change_shapes(ORDERS, {"a": 5}, {"b": 3}, {}, 2)
     assert (only_rows.partition, only_rows.rows, only_rows.files) == ("a", 5, 2)
     assert only_rows.deletes == DeleteShape()
     assert (only_deletes.rows, only_deletes.files, only_deletes.expected_bytes) == (0, 0, 0)

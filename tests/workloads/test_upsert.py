@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -8,8 +9,8 @@ from workload_builders import stream
 
 from workloads.arrival import Bursts, Constant, Daily, Poisson
 from workloads.commit import TargetSized
-from workloads.orders import expected_bytes
 from workloads.partitioning import Partitioning
+from workloads.schema import ORDERS, SCHEMAS
 from workloads.upsert import Upsert
 
 MIB = 2**20
@@ -166,15 +167,46 @@ def test_shape_keeps_commits_without_rows():
     assert {(spec.partitions, spec.expected_bytes) for spec in empty} == {((), 0)}
 
 
-# Ten times as many rows as one file's worth, in one or eight partitions.
-@pytest.mark.parametrize(("by", "rows"), [("none", 10**6), ("bucket", 8 * 10**6), ("none", 10**7)])
+# At least six times as many rows as one file's worth, in one or eight partitions.
+@pytest.mark.parametrize(("by", "rows"), [("none", 3 * 10**6), ("bucket", 24 * 10**6), ("none", 10**7)])
 @pytest.mark.parametrize("target", [2 * MIB, 3 * MIB])
-def test_files_of_the_initial_load_fill_three_quarters_of_the_target_and_never_all(by, rows, target):
-    workload = Upsert(10, 1, rows)
+@pytest.mark.parametrize("columns", SCHEMAS)
+def test_files_of_the_initial_load_fill_three_quarters_of_the_target_and_never_all(by, rows, target, columns):
+    workload = Upsert(10, 1, rows, columns=columns)
     sized = workload.sized_for(target, 7, Partitioning(by))
     load = stream(sized, commits=0, by=by)[0]
+    assert load.expected_bytes > 5.4 * target * len(load.partitions)  # six files of 0.9 each
+    most = 0.91 if columns < 40 else 0.96  # whose dictionaries take 6 % of files as small as these
     for shape in load.partitions:
-        assert 0.75 * target <= shape.expected_bytes / shape.files <= 0.91 * target
+        assert 0.75 * target <= shape.expected_bytes / shape.files <= most * target
+
+
+def test_a_wider_table_is_loaded_in_more_files():
+    files = [Upsert(10, 1, 10**6, columns=n).sized_for(MIB, 7, Partitioning()).initial_files for n in SCHEMAS]
+    # Of 6.5, 12.1, 21.3 and 78.3 bytes a row as many MB, in files of 0.94 MB at most.
+    assert files == [7, 13, 23, 83]
+
+
+def test_a_stream_of_seventeen_columns_is_called_as_before_there_was_a_choice():
+    said = (
+        "Upsert(rows_per_commit=10, files_per_commit=8, initial_rows=100, initial_files=0, "
+        "initial_span_s=2592000.0, arrival=Constant(), insert_share=0.5, delete_share=0.05, "
+        "key_skew='uniform', key_exponent=1.0, repeat_share=0.0, move_share=0.0, late_share=0.0, "
+        "late_by_s=86400.0, duplicate_share=0.0"
+    )
+    assert repr(Upsert(10, 8, 100)) == repr(Upsert(10, 8, 100, columns=17)) == f"{said})"
+    assert repr(Upsert(10, 8, 100, columns=3)) == f"{said}, columns=3)"
+
+
+@pytest.mark.parametrize("columns", [3, 40])
+def test_columns_change_the_sizes_of_data_files_and_nothing_else(columns):
+    workload = Upsert(500, 4, 10_000, 2, repeat_share=0.2)
+    plain, other = (stream(w, commits=3) for w in (workload, replace(workload, columns=columns)))
+    for old, new in zip(plain, other, strict=True):
+        assert (new.expected_bytes < old.expected_bytes) == (columns < 17)
+        assert new.expected_bytes == total(new, lambda p: p.expected_bytes)
+        sizes = [replace(p, expected_bytes=0) for p in old.partitions]
+        assert [replace(p, expected_bytes=0) for p in new.partitions] == sizes
 
 
 def test_the_initial_load_is_sized_only_where_no_files_are_asked_for():
@@ -188,7 +220,7 @@ def test_the_initial_load_is_sized_only_where_no_files_are_asked_for():
 @given(files=st.integers(1, 50), rows=st.integers(1, 10**6))
 def test_the_initial_load_is_as_large_as_an_append_of_it(files, rows):
     load = stream(Upsert(10, 1, rows, files), commits=0)[0]
-    assert load.expected_bytes == expected_bytes(rows, min(files, rows))
+    assert load.expected_bytes == ORDERS.expected_bytes(rows, min(files, rows))
 
 
 @pytest.mark.parametrize(
@@ -210,6 +242,7 @@ def test_the_initial_load_is_as_large_as_an_append_of_it(files, rows):
         ("key_skew", "normal", "a known one"),
         ("key_exponent", 0.0, "> 0 and finite"),
         ("late_by_s", math.inf, "> 0 and finite"),
+        ("columns", 5, "one of 3, 7, 17, 40"),
     ],
 )
 def test_upsert_rejects_bad_values(field, value, bound):

@@ -10,12 +10,15 @@ from bench.engines.base import Batch, TableSpec
 from bench.engines.iceberg import IcebergEngine
 from bench.engines.iceberg_catalog import Catalog
 from bench.engines.spark import Meter
+from bench.truth import check_content
 from strategies import iceberg as planners
 from strategies.iceberg import ExpireSnapshots, RewriteDataFiles, RewriteManifests, RewritePositionDeleteFiles
 from strategies.plan import Capability, Compact, Native
 from strategies.state import MIB
-from workloads.orders import column_names
+from workloads.append import Append
+from workloads.change_log import ensure_change_log
 from workloads.partitioning import Partitioning
+from workloads.schema import ORDERS, SCHEMAS
 
 pytestmark = pytest.mark.spark
 
@@ -64,6 +67,21 @@ def test_a_table_has_the_version_and_properties_asked_for(iceberg, sql, log, tmp
     assert carry_out(engine, plan(Compact()), 120.0).status == "ok"
     assert len(files(engine)) == 1
     assert content_of(engine, stream, tmp_path / "dump").equal
+
+
+@pytest.mark.parametrize("columns", [3, 40])
+def test_a_table_has_the_columns_of_its_schema(iceberg, spark, sql, tmp_path, columns):
+    schema, workload = SCHEMAS[columns], Append(rows_per_commit=40, files_per_commit=2, columns=columns)
+    log = ensure_change_log(lambda: spark, tmp_path / "log", workload, 7, 2, 60.0, lambda done, total: None)
+    engine = iceberg(schema=schema, partitioning=Partitioning("bucket", 2))
+    engine.create()
+    shape = workload.shape(7, 2, 60.0, Partitioning("bucket", 2))
+    for spec, logged in zip(shape, log.commits, strict=True):
+        engine.commit(Batch(spec, log.paths(logged), logged.size_bytes), spec.at_s)
+    declared = [(row.col_name, row.data_type.upper()) for row in sql("DESCRIBE {table}")[:columns]]
+    assert declared == [(c.name, c.spark_type) for c in schema.columns]
+    assert carry_out(engine, plan(Compact(None, FEW)), 120.0).status == "ok"
+    assert check_content(engine, log, log.commits, tmp_path).equal
 
 
 def test_rewrite_data_files_takes_every_option_the_planner_allows(engine, log, tmp_path):
@@ -254,7 +272,7 @@ def test_a_partition_of_any_text_can_be_compacted_alone(iceberg, log, spark, tmp
     engine = iceberg(partitioning=Partitioning("city"))
     engine.create()
     spec = batches(log)[1].spec
-    rows = spark.read.parquet(*(str(p) for p in batches(log)[1].paths)).select(*column_names)
+    rows = spark.read.parquet(*(str(p) for p in batches(log)[1].paths)).select(*ORDERS.names)
     for number, text in enumerate([city, city, "Oslo", "Oslo"]):
         folder = tmp_path / str(number)
         rows.limit(3).withColumn("user_city", functions.lit(text)).write.parquet(str(folder))

@@ -22,10 +22,10 @@ from bench.engines.simulated import ROW_GROUP_BYTES, SimulatedEngine, open_simul
 from bench.errors import EngineError, ScenarioError
 from strategies.plan import Capability, Compact, Native, Plan, Reason
 from strategies.state import MIB
-from workloads import orders
 from workloads.append import Append
 from workloads.commit import CommitSpec, PartitionShape
 from workloads.partitioning import Partitioning
+from workloads.schema import ORDERS, SCHEMAS
 
 EXPIRE, MANIFESTS = Capability.EXPIRE_SNAPSHOTS, Capability.REWRITE_MANIFESTS
 CORES = Cores(writer=4, compactor=2, reader=3)
@@ -41,7 +41,7 @@ def make(costs=None, cores=CORES, **table):
 
 def batch(index, rows, count, first_row=0, partition=""):
     """A commit of `rows` in `count` files of one partition, at `index` minutes."""
-    shape = PartitionShape(partition, rows, count, orders.expected_bytes(rows, count))
+    shape = PartitionShape(partition, rows, count, ORDERS.expected_bytes(rows, count))
     spec = CommitSpec(
         index, 60.0 * index, first_row, rows, rows, 0, 0, count, index == 0, (shape,), shape.expected_bytes
     )
@@ -63,7 +63,7 @@ def test_a_commit_adds_the_files_rows_and_bytes_of_its_shape():
     outcome = engine.commit(batch(1, 10, 3), 60.0)
     made = files(engine)
     assert [f.rows for f in made] == [3, 3, 4]
-    assert [f.size_bytes for f in made] == [orders.expected_bytes(rows) + 7 for rows in (3, 3, 4)]
+    assert [f.size_bytes for f in made] == [ORDERS.expected_bytes(rows) + 7 for rows in (3, 3, 4)]
     assert {f.sequence_number for f in made} == {1}
     change, observed = outcome.observed.change, outcome.observed
     assert (change.snapshots_count, change.files_added_count, change.files_removed_count) == (1, 3, 0)
@@ -282,8 +282,17 @@ def test_an_engine_opens_with_a_file_of_coefficients_or_says_what_is_wrong(tmp_p
 
 def test_table_bytes_add_what_the_format_adds_to_each_file():
     given = coefficients(data={"file_bytes": 100})
-    assert table_bytes(given, 80, 8) == orders.expected_bytes(80, 8) + 800
-    assert table_bytes(given, 10) == orders.expected_bytes(10) + 100
+    assert table_bytes(ORDERS, given, 80, 8) == ORDERS.expected_bytes(80, 8) + 800
+    assert table_bytes(ORDERS, given, 10) == ORDERS.expected_bytes(10) + 100
+
+
+@pytest.mark.parametrize("columns", [3, 40])
+def test_files_are_as_large_as_the_columns_of_the_table_make_them(columns):
+    engine = make(coefficients(data={"file_bytes": 100}), schema=SCHEMAS[columns])
+    engine.commit(batch(1, 20, 2), 60.0)
+    assert {f.size_bytes for f in files(engine)} == {SCHEMAS[columns].expected_bytes(10) + 100}
+    assert carry_out(engine, plan(Compact(None, {"min-input-files": "2"})), 120.0).status == "ok"
+    assert [f.size_bytes for f in files(engine)] == [SCHEMAS[columns].expected_bytes(20) + 100]
 
 
 def test_an_initial_load_and_an_empty_commit_are_no_commits_of_the_stream():

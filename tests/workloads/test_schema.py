@@ -1,0 +1,68 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workloads.schema import ORDERS, SCHEMAS, schema_of
+
+schemas = st.sampled_from(list(SCHEMAS.values()))
+
+
+def test_each_width_has_so_many_columns_and_those_of_the_narrower_ones():
+    for columns, schema in SCHEMAS.items():
+        assert len(schema.columns) == len(set(schema.names)) == columns
+        assert [c.name for c in schema.columns if not c.nullable] == ["order_id"]
+    three, seven, seventeen, forty = (SCHEMAS[columns].columns for columns in (3, 7, 17, 40))
+    assert {*three} < {*seven} < {*seventeen}
+    assert forty[:17] == seventeen
+    assert {column.name for column in three} == {"order_id", "user_city", "order_date"}
+
+
+def test_ddl_declares_a_column_a_line():
+    assert ORDERS.ddl().count("\n") == 16
+    assert "order_id BIGINT NOT NULL COMMENT 'Order ID',\n" in ORDERS.ddl()
+    assert SCHEMAS[40].ddl().startswith(ORDERS.ddl())
+    assert "shipping_fee DECIMAL(8,2) COMMENT 'Shipping fee',\n" in SCHEMAS[40].ddl()
+
+
+def test_a_schema_of_another_width_is_refused_naming_those_there_are():
+    assert schema_of(7) is SCHEMAS[7]
+    with pytest.raises(ValueError, match=r"^columns=5 must be one of 3, 7, 17, 40$"):
+        schema_of(5)
+
+
+# Of the tables in workloads/schema.py: columns, rows of a file, and its bytes as Spark wrote them.
+@pytest.mark.parametrize(
+    ("columns", "rows", "size_bytes"),
+    [
+        (17, 1, 5_100), (17, 10, 6_167), (17, 100, 10_437), (17, 1_000, 31_068), (17, 10_000, 222_099),
+        (17, 100_000, 2_140_830), (3, 1, 1_090), (3, 10_000, 66_991), (7, 300, 8_179), (40, 3_000, 288_597),
+        (40, 1_000_000, 78_278_080),
+    ],
+)  # fmt: skip
+def test_expected_bytes_are_those_that_were_measured(columns, rows, size_bytes):
+    assert SCHEMAS[columns].expected_bytes(rows) == size_bytes
+    assert SCHEMAS[columns].expected_bytes(8 * rows, 8) == 8 * size_bytes
+
+
+def test_expected_bytes_are_linear_between_measured_sizes_and_beyond_the_largest():
+    assert ORDERS.expected_bytes(55) == 8_302  # half way from 10 to 100 rows: (6,167 + 10,437) / 2
+    assert ORDERS.expected_bytes(5_500) == round((31_068 + 222_099) / 2)
+    assert ORDERS.expected_bytes(110, 2) == 2 * 8_302
+    # 9.5 rows a file: 5,100 + 8.5 x (6,167 - 5,100) / 9 = 6,107.7.
+    assert ORDERS.expected_bytes(19, 2) == 12_215
+    # Beyond 100,000 rows another 90,000 take as much again: 2,140,830 + (2,140,830 - 222,099).
+    assert ORDERS.expected_bytes(190_000) == 4_059_561
+    # Of 3 columns beyond a million another 900,000: 6,492,650 + (6,492,650 - 657,640).
+    assert SCHEMAS[3].expected_bytes(1_900_000) == 12_327_660
+
+
+@given(schema=schemas, rows=st.integers(1, 10**9), more=st.integers(1, 10**6), files=st.integers(1, 1000))
+def test_expected_bytes_grow_with_rows_and_with_files(schema, rows, more, files):
+    assert schema.expected_bytes(rows + more, files) >= schema.expected_bytes(rows, files)
+    assert schema.expected_bytes(rows, files + 1) > schema.expected_bytes(rows, files) > 0
+
+
+@given(rows=st.integers(1, 10**9))
+def test_a_wider_row_takes_more_bytes(rows):
+    sizes = [SCHEMAS[columns].expected_bytes(rows) for columns in (3, 7, 17, 40)]
+    assert sizes == sorted(set(sizes))
