@@ -14,7 +14,6 @@ from bench import runtime
 from bench.results import Mode
 from bench.scenario import Scenario
 from bench.scenario_strategies import StrategySpec
-from workloads import orders
 from workloads.commit import Workload
 from workloads.debezium import Debezium
 
@@ -84,7 +83,7 @@ def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
     workload, properties = scenario.workload, {**scenario.table.properties, **spec.properties}
     found: dict[str, JsonValue] = {
         "table": "orders",
-        "columns_count": len(orders.column_names),
+        "columns_count": len(workload.schema.names),
         "codec": properties.get("write.parquet.compression-codec", _DEFAULT_CODECS[scenario.table.format]),
     }
     if workload.folds:
