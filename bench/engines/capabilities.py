@@ -16,13 +16,11 @@ ICEBERG = frozenset({
     Capability.EXPIRE_SNAPSHOTS,
 })  # fmt: skip
 
-# A simulated table has files and no rows: no predicate can be asked of it. Position deletes come with
-# upserts.
-ICEBERG_SIMULATED = ICEBERG - {
-    Capability.ROW_FILTER,
-    Capability.BRANCH,
-    Capability.REWRITE_POSITION_DELETE_FILES,
-}
+# A simulated table has files and no rows: no predicate can be asked of it. What merging position deletes
+# makes of them is not modelled.
+ICEBERG_SIMULATED = (
+    ICEBERG - {Capability.ROW_FILTER, Capability.BRANCH, Capability.REWRITE_POSITION_DELETE_FILES}
+) | {Capability.UPSERT, Capability.CONVERT}
 
 # By format; whoever may run a scenario asks the engine of its mode.
 BY_FORMAT: Mapping[str, tuple[frozenset[Capability], ...]] = {"iceberg": (ICEBERG, ICEBERG_SIMULATED)}

@@ -18,7 +18,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from bench.engines.base import NO_COST, Batch, Cores, Cost, EngineSettings, Probe, TableSpec
 from bench.engines.costs import load_coefficients
-from bench.engines.simulated import ROW_GROUP_BYTES, SimulatedEngine, open_simulated, table_bytes
+from bench.engines.simulated import SimulatedEngine, open_simulated
+from bench.engines.simulated_files import ROW_GROUP_BYTES, table_bytes
 from bench.errors import EngineError, ScenarioError
 from strategies.plan import Capability, Compact, Native, Plan, Reason
 from strategies.state import MIB
