@@ -66,7 +66,7 @@ class FileMaker:
         """The data files of one partition, its rows spread evenly."""
         total = sum(partition.rows for partition in spec.partitions)
         count = self._count(shape.files, shape.rows, total)
-        ranges = _row_ranges(spec, shape.rows, count)
+        ranges = _row_ranges(spec, shape.rows, count) if count else []
         for index, keys in enumerate(ranges):
             yield self.data_file(even_share(shape.rows, index, count), shape.partition, keys, number)
 
@@ -149,7 +149,7 @@ def _drawn_range(index: int, keys: KeyShape, old_share: float, rows: int, count:
     keys, and the highest of the others at v^(1 / (n - 1)) of what is above; u and v are the commit's.
     So a file of many rows reaches about everywhere, and one of a few does not.
     """
-    n = max(1, math.ceil(rows / count))
+    n = math.ceil(rows / count)
     u, v = (index * step % 1 for step in _STEPS)
     lowest = 1 - (1 - u) ** (1 / n)
     highest = lowest + (1 - lowest) * v ** (1 / (n - 1)) if n > 1 else lowest
