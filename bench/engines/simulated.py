@@ -37,6 +37,7 @@ from bench.engines.simulated_rewrite import (
     dangling,
     needed_delete,
     prepare,
+    removes_dangling,
 )
 from bench.engines.simulated_rows import LiveRows
 from bench.engines.simulated_scan import Scan, wanted_keys
@@ -136,7 +137,7 @@ class SimulatedEngine:
                 error_text = str(error)
                 break
             cost, change = cost + took, change + did
-        status = _status(staged.veto, error_text, change)
+        status = staged.status(error_text, change)
         if status == "vetoed":
             cost = NO_COST
         if plan.reason is not Reason.MAINTENANCE:
@@ -155,7 +156,7 @@ class SimulatedEngine:
             return self._rewrite(prepared, at_s), NO_COST
         prepared = self._prepare(action, at_s)
         change, cost = self._rewrite(prepared, at_s), prepared.cost
-        if _removes_dangling(action) and prepared.replaced and self._spec.partitioning.column:
+        if removes_dangling(action) and prepared.replaced and self._spec.partitioning.column:
             return change + self._remove_dangling(at_s), cost + self._price_maintenance()
         return change, cost
 
@@ -179,9 +180,8 @@ class SimulatedEngine:
 
         New data files have the sequence number the plan was made at (use-starting-sequence-number), new
         deletes that of this commit. It also drops delete files older than all data of the table, but only
-        those of as many manifests as Iceberg has worker threads: since 1.8 that is all it comes to, and
-        the others stay until a later commit, applying to nothing (reference 1.7). Here the oldest go
-        first.
+        those of as many manifests as Iceberg has worker threads: since 1.8 (PR #11131) it comes to that,
+        and the others stay until a later commit, applying to nothing. Here the oldest go first.
         """
         data, deltas = self._ledger.data_files, self._ledger.delta_files
         if problem := conflict(prepared, data, deltas, self._sequence_number):
@@ -196,7 +196,7 @@ class SimulatedEngine:
         if not removed and not positions:
             return Change()
         if gone:
-            removed += self._dropped_by_commit(gone, made, prepared.removed_deletes)
+            removed += self._dropped_by_commit(made, frozenset(removed))
         self._scan = None
         return self._change(at_s, removed, made, positions)
 
@@ -211,10 +211,8 @@ class SimulatedEngine:
         self._rows.replace((file.path for file in replacement.files), made)
         return made
 
-    def _dropped_by_commit(
-        self, gone: Collection[str], made: Collection[DataFile], removed: Collection[str]
-    ) -> list[str]:
-        data = [file for path, file in self._ledger.data_files.items() if path not in gone]
+    def _dropped_by_commit(self, made: Collection[DataFile], removed: Collection[str]) -> list[str]:
+        data = [file for path, file in self._ledger.data_files.items() if path not in removed]
         deltas = (delta for key, delta in self._ledger.delta_files.items() if key not in removed)
         threads = max(_WORKER_THREADS_MIN, self._cores.compactor)
         return self._metadata.first_deletes(below_oldest([*data, *made], deltas), threads)
@@ -294,15 +292,3 @@ def open_simulated(table_format: str, settings: EngineSettings) -> Iterator[Simu
     """An engine for one table of a format. Raises ScenarioError where the coefficients are unsound."""
     coefficients = load_coefficients(table_format, settings.coefficients)
     yield SimulatedEngine(settings.table, coefficients, settings.cores)
-
-
-def _status(veto: str | None, error: str | None, change: Change) -> str:
-    """What became of a plan, in the words of `Outcome`."""
-    if error is not None:
-        return "failed" if veto is None else "vetoed"
-    return "ok" if change.metadata_files_count else "noop"
-
-
-def _removes_dangling(action: Action) -> bool:
-    options = {} if isinstance(action, Rewrite) else action.options
-    return options.get("remove-dangling-deletes", "false") == "true"

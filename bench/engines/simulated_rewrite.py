@@ -120,6 +120,12 @@ def dangling(data: Iterable[DataFile], deltas: Iterable[DeltaFile]) -> list[str]
     return [delta.path for delta in deltas if dangles(delta)]
 
 
+def removes_dangling(action: Action) -> bool:
+    """Whether a compaction is told to remove dangling deletes after it."""
+    options = {} if isinstance(action, Rewrite) else action.options
+    return options.get("remove-dangling-deletes", "false") == "true"
+
+
 def _replacement(group: RewriteGroup, rows: LiveRows) -> Replacement:
     live = rows.kept(file.path for file in group.files)
     all_rows = max(1, sum(task.rows for task in group.tasks))

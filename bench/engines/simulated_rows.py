@@ -85,7 +85,6 @@ class _Held:
 
     rows: int
     phase: float
-    keys: KeyRange | None
     parts: tuple[_Part, ...]
 
     def rows_now(self) -> float:
@@ -104,7 +103,8 @@ class LiveRows:
     _mix: list[tuple[_Band, float]] = field(default_factory=list)  # shares of the last commit's rows
     _held: dict[str, _Held] = field(default_factory=dict)
     _files_count: int = 0  # ever added
-    _is_cut: bool = False  # into bands of equal heat
+    _is_loading: bool = False
+    _is_ranked: bool = False  # whether scattered keys are in order of their ranks
 
     @property
     def expected(self) -> float:
@@ -136,6 +136,8 @@ class LiveRows:
         """The keys of a commit are hit, and its rows that live at its end are there; its files come after."""
         if spec.keys is not None:
             self._hit(spec, spec.keys)
+        elif spec.is_initial:
+            self._load(spec.rows)
         else:
             self._hit_any(spec)
         rows = sum(partition.rows - own_deleted_rows(partition.rows, partition.deletes.position_rows)
@@ -145,8 +147,9 @@ class LiveRows:
 
     def add(self, file: DataFile, live_rows: int) -> None:
         """A data file of the last commit, so many of whose rows no later one of it has replaced."""
-        parts = tuple(_Part(band, live_rows * share, band.log_now()) for band, share in self._mix)
-        self._hold(file, parts)
+        mix = _shares_of(file.keys, self._bands) if self._is_loading else self._mix
+        parts = (_Part(band, live_rows * share, band.log_now()) for band, share in mix if share)
+        self._hold(file, tuple(parts))
 
     def replace(self, gone: Iterable[str], made: Sequence[DataFile]) -> None:
         """Data files are replaced by others that hold their live rows, each its share of them."""
@@ -160,13 +163,23 @@ class LiveRows:
     def _hold(self, file: DataFile, parts: tuple[_Part, ...]) -> None:
         self._files_count += 1
         phase = self._files_count * _GOLDEN_RATIO % 1
-        self._held[file.path] = _Held(file.rows, phase, file.keys, parts)
+        self._held[file.path] = _Held(file.rows, phase, parts)
+
+    def _load(self, keys: int) -> None:
+        """Keys 1 to `keys`, told apart by what is certain to be enough when it is known how they are hit.
+
+        Only where the newest are the hottest it matters which keys a file has.
+        """
+        self._bands = _bands_of(1, keys + 1, KeyChoice("recent-first", 1.0, keys))
+        self._mix = list(_shares_of(None, self._bands))
+        self._is_loading = True
 
     def _hit_any(self, spec: CommitSpec) -> None:
         """A commit whose keys are not known: what it deletes of the rows before may be any of them."""
         keys = sum(partition.deletes.equality_rows for partition in spec.partitions)
         hits = max(0, keys - spec.inserts)
         before_rows = self.expected
+        self._is_loading = False
         if hits and before_rows:
             for band in self._bands:
                 band.survives(1 - min(_SURE, hits / before_rows))
@@ -178,7 +191,8 @@ class LiveRows:
 
     def _hit(self, spec: CommitSpec, keys: KeyShape) -> None:
         """Older keys are hit as the workload chooses them, and new ones make bands."""
-        self._cut(keys)
+        self._is_loading = False
+        self._bands = self._ranked(keys) if keys.choice.is_scattered else self._bands
         hits = [(band, self._hit_band(band, chance)) for band, chance in self._chances(spec, keys)]
         end = keys.population + 1
         new = _bands_of(end, end + keys.new_count, keys.choice)
@@ -202,21 +216,18 @@ class LiveRows:
         for band, chance in zip(self._bands, raw, strict=True):
             yield band, min(_SURE, chance * scale)
 
-    def _cut(self, keys: KeyShape) -> None:
-        """Once it is known how keys are chosen, the rows so far are told apart by heat."""
-        if self._is_cut:
-            return
-        self._is_cut = True
-        bands = _bands_of(1, keys.population + 1, keys.choice)
-        rows, self._bands = self.expected, bands
+    def _ranked(self, keys: KeyShape) -> list[_Band]:
+        """Bands of scattered keys, of which each file has as many of a rank as any other."""
+        if self._is_ranked:
+            return self._bands
+        self._is_ranked = True
+        bands, rows = _bands_of(1, keys.population + 1, keys.choice), self.expected
         for band in bands:
             band.rows = rows * band.keys / keys.population
         for held in self._held.values():
-            rows = held.rows_now()
-            places = None if keys.choice.is_scattered else held.keys
-            held.parts = tuple(
-                _Part(band, rows * share, 0.0) for band, share in _shares_of(places, bands) if share
-            )
+            own = held.rows_now()
+            held.parts = tuple(_Part(band, own * share, 0.0) for band, share in _shares_of(None, bands))
+        return bands
 
 
 def own_deleted_rows(rows: int, position_rows: int) -> int:

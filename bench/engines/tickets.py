@@ -4,7 +4,7 @@ import itertools
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from bench.engines.base import NO_COST, Cost, Ticket, TicketId
+from bench.engines.base import NO_COST, Change, Cost, Ticket, TicketId
 from bench.engines.ledger import Ledger, pending_plan
 from strategies.plan import Plan
 from strategies.state import PendingPlan
@@ -24,6 +24,14 @@ class Staged(Generic[_Prepared]):
     cost: Cost = NO_COST
     veto: str | None = None
     error: str | None = None
+
+    def status(self, error: str | None, change: Change) -> str:
+        """What became of the plan, in the words of `Outcome`, `error` being why it ended early."""
+        if self.veto is not None:
+            return "vetoed"
+        if error is not None:
+            return "failed"
+        return "ok" if change.metadata_files_count else "noop"
 
 
 class Tickets(Generic[_Prepared]):

@@ -99,6 +99,15 @@ def test_keys_that_are_hot_somewhere_die_alike_in_all_files_of_the_load():
     assert (rows.dead("new") - 300) / 100 > 2 * (rows.dead("from-1") - 50) / 450
 
 
+@pytest.mark.parametrize(("skew", "most"), [("uniform", 1), ("zipf", 20), ("recent-first", 40)])
+def test_there_are_never_many_bands(skew, most):
+    rows, stream = LiveRows(), Upsert(100, 1, 10_000, 1, key_skew=skew)
+    for spec in stream.shape(7, 300, 60.0, Partitioning()):
+        rows.commit(spec)
+    # Of 25,000 keys, 2^15 at most: by rank one a doubling; by age two, as neighbours differ by less.
+    assert len(rows._bands) <= most
+
+
 def test_many_files_lose_together_what_they_are_expected_to():
     rows = LiveRows()
     rows.commit(load(1000))
@@ -155,13 +164,15 @@ def drawn_key(choice, population, scattered, rng):
 
 @pytest.mark.parametrize(
     # Where hot keys are scattered, some have two ranks and a third has none, which is left out of account.
-    ("skew", "off_share"), [("uniform", 0.08), ("recent-first", 0.12), ("zipf", 0.15)]
-)  # fmt: skip
-def test_files_keep_about_as_many_rows_as_a_table_of_real_keys(skew, off_share):
+    ("skew", "insert_share", "off_share"),
+    [("uniform", 0.5, 0.08), ("recent-first", 0.5, 0.12), ("recent-first", 0.1, 0.17), ("zipf", 0.5, 0.15)],
+)
+def test_files_keep_about_as_many_rows_as_a_table_of_real_keys(skew, insert_share, off_share):
     loaded, files = 4000, 4
     stream = Upsert(
-        rows_per_commit=400, files_per_commit=1, initial_rows=loaded, initial_files=files, key_skew=skew
-    )
+        rows_per_commit=400, files_per_commit=1, initial_rows=loaded, initial_files=files, key_skew=skew,
+        insert_share=insert_share,
+    )  # fmt: skip
     rows, rng, table = LiveRows(), random.Random(5), {}
     scattered = [rng.randrange(1, loaded + 1) for _ in range(loaded)]
     for spec in stream.shape(7, 12, 60.0, Partitioning()):
