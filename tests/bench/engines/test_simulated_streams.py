@@ -4,6 +4,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from simulated_tables import deletes, make, physical_rows
+from upsert_commits import changes, load
 
 from bench.engines.base import Batch, Probe
 from bench.engines.costs import load_coefficients
@@ -55,6 +56,17 @@ def test_streams_of_changes_keep_their_rows_under_any_planner(name, skew, by):
     assert abs(engine.live_rows - expected_live_rows(specs)) <= len(files(engine))
     physical = sum(shape.rows for spec in specs for shape in spec.partitions)
     assert (physical_rows(engine) == physical) == (name == "never")
+
+
+@pytest.mark.parametrize("name", PLANNERS)
+def test_streams_of_unknown_keys_keep_their_rows_too(name):
+    # As `debezium` tells them: 20 inserts, 50 updates and 10 deletes a commit, of a table of 20,000.
+    shapes = [changes(n, 20_000, 20, 50, 10, again=3, writers=3, known=False) for n in range(1, 31)]
+    specs = [load(20_000, 3), *shapes]
+    engine, outcomes = replay(PLANNERS[name], specs, every=5)
+    assert {outcome.status for outcome in outcomes} <= {"ok"}
+    assert engine.live_rows == pytest.approx(20_000 + 30 * (20 - 10 - 3), abs=len(files(engine)))
+    assert expected_live_rows(specs) == pytest.approx(20_000 + 30 * (20 - 10 - 3))
 
 
 def test_amoro_converts_deletes_of_large_files_and_merges_small_ones():
