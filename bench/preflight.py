@@ -60,11 +60,15 @@ def needed_bytes(run: PlannedRun) -> int:
     to fire at every commit.
     """
     scenario = run.source.scenario
-    stream_bytes = sum(spec.expected_bytes for spec in scenario.shape())
+    specs = tuple(scenario.shape())
+    stream_bytes = sum(spec.expected_bytes for spec in specs)
+    deletes_bytes = sum(shape.deletes.expected_bytes for spec in specs for shape in spec.partitions)
+    table_bytes = stream_bytes + deletes_bytes
     rounds = max((_rounds(rule.trigger, scenario) for rule in run.spec.strategy.rules), default=0)
-    rewritten_bytes = stream_bytes * (rounds + 1) // 2 if run.spec.strategy.needs() else 0
+    rewritten_bytes = table_bytes * (rounds + 1) // 2 if run.spec.strategy.needs() else 0
     snapshots = scenario.commits_count + rounds
-    return 3 * stream_bytes + rewritten_bytes + snapshots * METADATA_PER_SNAPSHOT_BYTES + SCRATCH_BYTES
+    kept_bytes = 2 * stream_bytes + table_bytes + rewritten_bytes
+    return kept_bytes + snapshots * METADATA_PER_SNAPSHOT_BYTES + SCRATCH_BYTES
 
 
 def _rounds(trigger: object, scenario: Scenario) -> int:

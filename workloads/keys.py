@@ -61,6 +61,28 @@ class KeyChoice:
         share_of_scattered = self._ranks(1, scattered + 1, population) * inside / scattered
         return share_of_scattered + self._ranks(max(first, scattered + 1), end, population)
 
+    @property
+    def is_scattered(self) -> bool:
+        """Whether the keys of the initial load are hot in another order than that of their numbers."""
+        return self.skew == "zipf"
+
+    def heat(self, first: int, end: int, population: int) -> float:
+        """As `share`, but of places in the order of heat: the keys, where they are scattered their ranks."""
+        if self.is_scattered:
+            return self._ranks(max(first, 1), min(end, population + 1), population)
+        return self.share(first, end, population)
+
+    def key_at(self, share_before: float, population: int) -> int:
+        """The key at a quantile (0..1) of the draws: at most that share of them hits a lower one."""
+        first, last = 1, population
+        while first < last:
+            middle = (first + last + 1) // 2
+            if self.share(1, middle, population) <= share_before:
+                first = middle
+            else:
+                last = middle - 1
+        return first
+
     def distinct(self, draws: int, population: int) -> float:
         """How many different keys so many draws are expected to hit; ranks that share a key count apart."""
         if self.skew == "uniform":

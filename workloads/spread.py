@@ -115,6 +115,16 @@ def change_shapes(
     )
 
 
+def equality_bytes(rows: int, files: int = 1) -> float:
+    """Expected bytes of equality-delete files that hold so many keys."""
+    return files * _EQUALITY_FILE_BYTES + rows * _EQUALITY_ROW_BYTES
+
+
+def position_bytes(rows: int, files: int = 1) -> float:
+    """Expected bytes of position-delete files of one data file each."""
+    return files * _POSITION_FILE_BYTES + rows * _POSITION_ROW_BYTES
+
+
 def _data_shape(
     schema: Schema,
     partition: str,
@@ -132,6 +142,5 @@ def _delete_shape(equality: tuple[int, int], position: tuple[int, int], writers:
     """Each kind as (rows of the partition, rows of the commit)."""
     equality_files = expected_files(*equality, writers) if equality[0] else 0
     position_files = expected_files(*position, writers) if position[0] else 0
-    size_bytes = equality_files * _EQUALITY_FILE_BYTES + equality[0] * _EQUALITY_ROW_BYTES
-    size_bytes += position_files * _POSITION_FILE_BYTES + position[0] * _POSITION_ROW_BYTES
+    size_bytes = equality_bytes(equality[0], equality_files) + position_bytes(position[0], position_files)
     return DeleteShape(equality[0], equality_files, position[0], position_files, round(size_bytes))

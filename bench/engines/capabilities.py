@@ -19,14 +19,13 @@ ICEBERG = frozenset({
     Capability.EXPIRE_SNAPSHOTS,
 })  # fmt: skip
 
-# A simulated table has files and no rows: no predicate can be asked of it. Deletes come with upserts.
+# A simulated table has files and no rows: no predicate can be asked of it. What merging position deletes
+# or the format's MERGE make of it is not modelled.
 ICEBERG_SIMULATED = ICEBERG - {
     Capability.ROW_FILTER,
     Capability.BRANCH,
-    Capability.CONVERT,
-    Capability.UPSERT,
-    Capability.MERGE,
     Capability.REWRITE_POSITION_DELETE_FILES,
+    Capability.MERGE,
 }
 
 # By format; whoever may run a scenario asks the engine of its mode.

@@ -1,7 +1,7 @@
 """What operations cost where nothing is measured: coefficients from a file, priced for the work at hand."""
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -17,13 +17,20 @@ SHIPPED = Path(__file__).parent / "coefficients"
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What an operation has to do. A delete file counts once per data file it applies to."""
+    """What an operation has to do. A delete file counts once per data file it applies to.
+
+    `delta_bytes` are those of the `read_bytes` that are of delete files.
+    """
 
     files_count: int = 0
     delta_files_count: int = 0
     read_bytes: int = 0
+    delta_bytes: int = 0
     written_bytes: int = 0
     tasks_count: int = 1
+
+    def __add__(self, other: "Work") -> "Work":
+        return Work(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
 
 class _Table(BaseModel):
@@ -38,6 +45,7 @@ class Operation(_Table):
     task_s_per_file: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     task_s_per_delta_file: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     task_s_per_mib_read: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    task_s_per_mib_delta_read: float = Field(default=0.0, ge=0, allow_inf_nan=False)  # beyond reading it
     task_s_per_mib_written: float = Field(default=0.0, ge=0, allow_inf_nan=False)
 
 
@@ -53,9 +61,10 @@ class Metadata(_Table):
 
 
 class DataFiles(_Table):
-    """How the format's data files differ from plain Parquet of the same rows."""
+    """How the format's data files differ from plain Parquet of the same rows, and what of them are keys."""
 
     file_bytes: int = Field(default=0, ge=0)
+    key_column_ratio: float = Field(default=0.1, ge=0, le=1)  # of its bytes; Amoro's getCost
 
 
 class Coefficients(_Table):
@@ -81,6 +90,7 @@ class Coefficients(_Table):
             operation.task_s_per_file * work.files_count
             + operation.task_s_per_delta_file * work.delta_files_count
             + operation.task_s_per_mib_read * work.read_bytes / MIB
+            + operation.task_s_per_mib_delta_read * work.delta_bytes / MIB
             + operation.task_s_per_mib_written * work.written_bytes / MIB
         )
         wall_s = serial_s + task_s / max(1, min(cores, work.tasks_count))
@@ -109,19 +119,26 @@ def load_coefficients(table_format: str, path: Path | None = None) -> Coefficien
 
 
 def rewrite_cost(
-    coefficients: Coefficients, expansion: Expansion, cores: int, written_bytes: int | None = None
+    coefficients: Coefficients,
+    expansion: Expansion,
+    cores: int,
+    written_bytes: int | None = None,
+    conversion: Work | None = None,
 ) -> Cost:
-    """The cost of carrying out `expansion`; it writes as many bytes as it reads unless told otherwise."""
-    if not expansion.groups:
+    """The cost of carrying out `expansion`; it writes as many bytes as it reads unless told otherwise.
+
+    A `conversion` of deletes is done with it, in the same commit.
+    """
+    if not expansion.groups and conversion is None:
         return coefficients.price(coefficients.look, Work(), cores)
-    return coefficients.price(
-        coefficients.rewrite,
-        Work(
-            files_count=expansion.files_in_count,
-            delta_files_count=sum(group.delta_files_count for group in expansion.groups),
-            read_bytes=expansion.read_bytes + sum(group.delta_bytes for group in expansion.groups),
-            written_bytes=expansion.read_bytes if written_bytes is None else written_bytes,
-            tasks_count=expansion.files_out_count,
-        ),
-        cores,
+    delta_bytes = sum(group.delta_bytes for group in expansion.groups)
+    rewriting = Work(
+        files_count=expansion.files_in_count,
+        delta_files_count=sum(group.delta_files_count for group in expansion.groups),
+        read_bytes=expansion.read_bytes + delta_bytes,
+        delta_bytes=delta_bytes,
+        written_bytes=expansion.read_bytes if written_bytes is None else written_bytes,
+        tasks_count=expansion.files_out_count,
     )
+    work = rewriting if conversion is None else rewriting + conversion
+    return coefficients.price(coefficients.rewrite, work, cores)

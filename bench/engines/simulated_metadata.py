@@ -1,7 +1,7 @@
 """The metadata of a simulated Iceberg table: manifests, and the bytes that snapshots keep on storage."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from bench.engines.costs import Metadata
@@ -23,19 +23,54 @@ class _Manifest:
     entries_count: int  # all it names, as it lies on storage
 
 
+class _Shelf:
+    """The manifests of one content, data or deletes: which one each live file is in."""
+
+    def __init__(self) -> None:
+        self._manifest_of: dict[str, int] = {}
+        self.manifests: dict[int, _Manifest] = {}  # those with a live file, the oldest first
+        self._newest = 0
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._manifest_of
+
+    def add(self, keys: Collection[str]) -> int:
+        """A new manifest of these files; its number."""
+        self._newest += 1
+        self._manifest_of.update(dict.fromkeys(keys, self._newest))
+        self.manifests[self._newest] = _Manifest(len(keys), len(keys))
+        return self._newest
+
+    def take(self, keys: Iterable[str]) -> Counter[int]:
+        """Files go; how many of each manifest."""
+        return Counter(self._manifest_of.pop(key) for key in keys)
+
+    def merge(self) -> int:
+        """All live files into one manifest; how many there are."""
+        self.manifests.clear()
+        self.add(tuple(self._manifest_of))
+        return len(self._manifest_of)
+
+    def first_with(self, keys: Iterable[str], count: int) -> list[str]:
+        """Of these files those in the first `count` manifests that hold any."""
+        by_manifest: dict[int, list[str]] = {}
+        for key in keys:
+            by_manifest.setdefault(self._manifest_of[key], []).append(key)
+        return [key for number in sorted(by_manifest)[:count] for key in by_manifest[number]]
+
+
 class SimulatedMetadata:
     """Which manifest each live file is in, what commits write, and what expiry frees.
 
-    A commit writes the table metadata, a manifest list, a manifest of the files it adds, and anew each
-    manifest it removes files from (MergingSnapshotProducer). Table metadata is never freed.
+    A commit writes the table metadata, a manifest list, a manifest of the data files it adds and one of
+    the delete files, and anew each manifest it removes files from (MergingSnapshotProducer). Manifests of
+    data and of deletes are merged apart. Table metadata is never freed.
     """
 
     def __init__(self, sizes: Metadata) -> None:
         self._sizes = sizes
-        self._manifest_of: dict[str, int] = {}
-        self._manifests: dict[int, _Manifest] = {}  # those with a live file
+        self._data, self._deletes = _Shelf(), _Shelf()
         self._spent_bytes = 0  # manifests that only say what the current snapshot removed
-        self._next_manifest = 0
         self._snapshots: list[_Snapshot] = []
         self.data_storage_bytes = 0
         self.metadata_storage_bytes = 0
@@ -43,7 +78,7 @@ class SimulatedMetadata:
     @property
     def manifests_count(self) -> int:
         """Manifests of the current snapshot."""
-        return len(self._manifests)
+        return len(self._data.manifests) + len(self._deletes.manifests)
 
     def create(self) -> None:
         """The first table metadata, of no snapshot."""
@@ -53,47 +88,68 @@ class SimulatedMetadata:
         self,
         at_s: float,
         added: Collection[str],
-        removed: Iterable[str],
+        removed: Collection[str],
         added_bytes: int,
         removed_bytes: int,
+        added_deletes: Collection[str] = (),
     ) -> tuple[int, int]:
-        """One snapshot; how many bytes of metadata it wrote, in how many files."""
+        """One snapshot; how many bytes of metadata it wrote, in how many files.
+
+        Files are named by `strategies.state.key_of`; those removed are of both contents.
+        """
         dropped_bytes, self._spent_bytes = self._spent_bytes, 0
-        touched = Counter(self._manifest_of.pop(path) for path in removed)
-        written = []
-        for number, count in touched.items():
-            manifest = self._manifests[number]
-            dropped_bytes += self._manifest_bytes(manifest.entries_count)
-            written.append(manifest.live_count)  # anew: what stays and what goes
-            self._take_files(number, count)
-        fresh = [number for number in touched if number in self._manifests]
-        if added:
-            fresh.append(self._new_manifest(added))
-            written.append(len(added))
-        if self.manifests_count >= MERGE_FROM_MANIFESTS:
-            # What this commit has just written is deleted with it: no snapshot names it.
-            fresh_bytes = sum(self._manifest_bytes(self._manifests[n].entries_count) for n in fresh)
-            self.metadata_storage_bytes -= fresh_bytes
-            dropped_bytes += self._manifests_bytes() - fresh_bytes
-            written.append(self._merge())
+        written: list[int] = []
+        for shelf, added_to_it in ((self._data, added), (self._deletes, added_deletes)):
+            taken = shelf.take(key for key in removed if key in shelf)
+            dropped_bytes += self._change(shelf, added_to_it, taken, written)
         self.data_storage_bytes += added_bytes
         return self._snapshot(at_s, written, removed_bytes, dropped_bytes)
 
-    def _take_files(self, number: int, count: int) -> None:
+    def first_deletes(self, keys: Iterable[str], manifests_count: int) -> list[str]:
+        """Of these delete files those in the oldest so many manifests that hold any of them."""
+        return self._deletes.first_with(keys, manifests_count)
+
+    def _change(
+        self, shelf: _Shelf, added: Collection[str], taken: Mapping[int, int], written: list[int]
+    ) -> int:
+        """Manifests of a content after a commit; the bytes that only older snapshots hold from then on.
+
+        Those written are added to `written`, as the number of files they name.
+        """
+        dropped_bytes = 0
+        for number, count in taken.items():
+            manifest = shelf.manifests[number]
+            dropped_bytes += self._manifest_bytes(manifest.entries_count)
+            written.append(manifest.live_count)  # anew: what stays and what goes
+            self._take_files(shelf, number, count)
+        fresh = [number for number in taken if number in shelf.manifests]
+        if added:
+            fresh.append(shelf.add(added))
+            written.append(len(added))
+        if len(shelf.manifests) >= MERGE_FROM_MANIFESTS:
+            # What this commit has just written is deleted with it: no snapshot names it.
+            fresh_bytes = sum(self._manifest_bytes(shelf.manifests[n].entries_count) for n in fresh)
+            self.metadata_storage_bytes -= fresh_bytes
+            dropped_bytes += self._manifests_bytes(shelf) - fresh_bytes
+            written.append(shelf.merge())
+        return dropped_bytes
+
+    def _take_files(self, shelf: _Shelf, number: int, count: int) -> None:
         """Remove files of a manifest, which is written anew; without a live one it lasts one snapshot."""
-        manifest = self._manifests[number]
+        manifest = shelf.manifests[number]
         manifest.entries_count = manifest.live_count
         manifest.live_count -= count
         if not manifest.live_count:
-            del self._manifests[number]
+            del shelf.manifests[number]
             self._spent_bytes += self._manifest_bytes(manifest.entries_count)
 
     def rewrite(self, at_s: float) -> tuple[int, int]:
-        """All manifests regrouped into one (`rewrite_manifests`); nothing where there is one already."""
-        if self.manifests_count <= 1:
+        """The manifests of each content regrouped into one (`rewrite_manifests`), where there are more."""
+        several = [shelf for shelf in (self._data, self._deletes) if len(shelf.manifests) > 1]
+        if not several:
             return 0, 0
-        old_bytes, self._spent_bytes = self._manifests_bytes() + self._spent_bytes, 0
-        return self._snapshot(at_s, [self._merge()], 0, old_bytes)
+        old_bytes, self._spent_bytes = sum(map(self._manifests_bytes, several)) + self._spent_bytes, 0
+        return self._snapshot(at_s, [shelf.merge() for shelf in several], 0, old_bytes)
 
     def expire(self, keep_from_s: float, retain_last: int) -> tuple[int, int]:
         """Forget snapshots before `keep_from_s`, save the last ones, and free what only they held."""
@@ -111,18 +167,6 @@ class SimulatedMetadata:
         first = self._snapshots[0]
         first.dropped_data_bytes = first.dropped_manifest_bytes = 0
         return self._table_metadata(), 1
-
-    def _new_manifest(self, paths: Collection[str]) -> int:
-        self._next_manifest += 1
-        self._manifest_of.update(dict.fromkeys(paths, self._next_manifest))
-        self._manifests[self._next_manifest] = _Manifest(len(paths), len(paths))
-        return self._next_manifest
-
-    def _merge(self) -> int:
-        """All live files into one manifest; how many there are."""
-        self._manifests.clear()
-        self._new_manifest(tuple(self._manifest_of))
-        return len(self._manifest_of)
 
     def _snapshot(
         self, at_s: float, manifests: Collection[int], dropped_data_bytes: int, dropped_manifest_bytes: int
@@ -142,8 +186,8 @@ class SimulatedMetadata:
         self.metadata_storage_bytes += written_bytes
         return written_bytes
 
-    def _manifests_bytes(self) -> int:
-        return sum(self._manifest_bytes(manifest.entries_count) for manifest in self._manifests.values())
+    def _manifests_bytes(self, shelf: _Shelf) -> int:
+        return sum(self._manifest_bytes(manifest.entries_count) for manifest in shelf.manifests.values())
 
     def _manifest_bytes(self, files_count: int) -> int:
         return self._sizes.manifest_bytes + self._sizes.manifest_bytes_per_file * files_count

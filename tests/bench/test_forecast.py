@@ -6,7 +6,8 @@ from scenario_builder import load
 
 from bench.collector import Collector
 from bench.engines.base import Cores, TableSpec
-from bench.engines.simulated import SimulatedEngine, table_bytes
+from bench.engines.simulated import SimulatedEngine
+from bench.engines.simulated_files import table_bytes
 from bench.forecast import forecast
 from bench.loop import Loop
 from bench.policy import Policy

@@ -105,6 +105,21 @@ def test_needed_bytes_are_the_stream_its_versions_and_metadata(machine, tmp_path
     )
 
 
+def test_needed_bytes_count_delete_files_with_the_table(machine, tmp_path):
+    never, every = check(tmp_path, mode="simulated", workload=UPSERT)
+    specs = list(never.source.scenario.shape())
+    shapes = [shape for spec in specs for shape in spec.partitions]
+    data_bytes = sum(shape.expected_bytes for shape in shapes)
+    # Eight equality-delete files a commit, of 500 bytes and 3.6 a key, and one position delete of 1,400:
+    # 40 draws among 1,000 keys hit one twice.
+    deletes_bytes = 10 * (8 * 500 + 80 * 3.6 + 1_400)
+    scratch_bytes = 20 * 100_000 + preflight.SCRATCH_BYTES
+    table_bytes = preflight.needed_bytes(never) - 2 * data_bytes - scratch_bytes
+    assert table_bytes - data_bytes == pytest.approx(deletes_bytes, rel=0.01)
+    rewritten_bytes = 3 * table_bytes - 5 * 100_000
+    assert preflight.needed_bytes(every) == preflight.needed_bytes(never) + rewritten_bytes
+
+
 def test_too_little_disk_is_told_with_what_is_needed(machine, tmp_path):
     planned = check(tmp_path)
     largest = max(preflight.needed_bytes(run) for run in planned)

@@ -42,8 +42,6 @@ CONTRADICTIONS = [
     ({"table": {"properties": {"format-version": 3}}}, "is set by table.format_version: set that instead"),
     ({"table": {"properties": {"list": [1]}}}, "table.properties.list = [1]: must be a valid string"),
     ({"workload": {"type": "apend"}}, 'workload.type = "apend": unknown workload; did you mean "append"?'),
-    ({"workload": {"type": "upsert", "initial_rows": 10}},
-     'workload.type = "upsert": updates and deletes rows, which no engine of format'),
     ({"workload": {"columns": 5}}, "workload.columns = 5: must be one of 3, 7, 17, 40"),
     ({"workload": {"rows_per_commit": 0}}, "workload.rows_per_commit = 0: rows_per_commit=0 must be >= 1"),
     ({"workload": {"arrival": {"type": "daily", "day": "0s"}}},
@@ -162,3 +160,9 @@ def test_probes_that_contradict_each_other_are_refused(tmp_path, probes, text):
         {"name": n, "sql": "SELECT 1 FROM orders"} | ({} if p is None else {"primary": p}) for n, p in probes
     ]
     assert text in refusal(tmp_path, probes=given)
+
+
+def test_updates_that_no_engine_of_the_format_can_write_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("bench.engines.capabilities.BY_FORMAT", {"iceberg": (frozenset(),)})
+    text = refusal(tmp_path, workload={"type": "upsert", "initial_rows": 10})
+    assert "workload.type = \"upsert\": updates and deletes rows, which no engine of format 'iceberg'" in text

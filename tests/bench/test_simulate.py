@@ -15,6 +15,7 @@ from bench import preflight
 from bench.cli.main import main
 from bench.engines.costs import load_coefficients
 from bench.engines.simulated import SimulatedEngine
+from bench.engines.simulated_rows import LiveRows
 from bench.errors import MissingRuntimeError
 from bench.metrics import run_figures
 from bench.results import (
@@ -327,6 +328,74 @@ def test_a_table_with_too_few_rows_fails_its_run(simulate, results, monkeypatch)
         "EngineError: after commit 4 the simulated table has 0 rows, not 320"
     )
     assert simulate(*FEW, "--verify", "off", "--out", "unchecked")[0] == 0
+
+
+CHANGES = (
+    SOUND[: SOUND.index("[workload]")]
+    + """
+[workload]
+type = "upsert"
+rows_per_commit = 400
+files_per_commit = 4
+initial_rows = 400000
+repeat_share = 0.05
+[[strategies]]
+label = "never"
+[[strategies]]
+label = "amoro"
+rules = [{ trigger = { type = "every", interval = "1min" }, planner = { type = "amoro" } }]
+[[strategies]]
+label = "threshold"
+[[strategies.rules]]
+trigger = { type = "every", interval = "2min" }
+planner = { type = "iceberg.rewrite_data_files", options = { "delete-file-threshold" = 6 } }
+"""
+)
+
+
+def test_a_stream_of_changes_is_simulated_under_each_kind_of_strategy(simulate, results, tmp_path):
+    code, _, err = simulate(scenario=write(tmp_path, CHANGES))
+    assert code == 0, err
+    never, amoro, threshold = (results()[label] for label in ("never", "amoro", "threshold"))
+    commits = [record for record in never.of(CommitRecord) if not record.is_initial]
+    # Of each of ten commits four writers write a data file and an equality-delete file, some a third.
+    assert {record.files_count for record in commits} == {4}
+    assert all(4 < record.delta_files_count <= 8 for record in commits)
+    probes = [q for q in never.of(QueryRecord) if q.primary]
+    assert [q.delta_files_count for q in probes] == sorted({q.delta_files_count for q in probes})
+    converted = [record for record in amoro.of(CompactionRecord) if record.status == "ok"]
+    assert {record.reason for record in converted} >= {"small_files"}
+    assert last_probe(amoro).delta_files_count < last_probe(never).delta_files_count / 10
+    assert [record.status for record in threshold.of(CompactionRecord)] == ["ok"] * 5
+    assert last_probe(threshold).delta_files_count == 0
+    assert never.manifest.options["upsert_mode"] == "equality-delete"
+
+
+def last_probe(run):
+    return [query for query in run.of(QueryRecord) if query.primary][-1]
+
+
+def test_two_simulations_of_changes_are_the_same(simulate, tmp_path):
+    for out in ("one", "two"):
+        assert simulate("--out", out, scenario=write(tmp_path, CHANGES))[0] == 0
+    files = [sorted((tmp_path / out).rglob("events.jsonl"), key=without_time) for out in ("one", "two")]
+    for first, second in zip(*files, strict=True):
+        lines = [[without_moment(line) for line in file.read_text().splitlines()] for file in (first, second)]
+        assert lines[0] == lines[1]
+
+
+def test_writers_that_merge_are_refused_in_simulation(simulate, tmp_path):
+    text = CHANGES.replace('label = "never"', 'label = "never"\nwriter.upsert_mode = "merge-on-read"')
+    code, _, err = simulate(scenario=write(tmp_path, text))
+    assert code == 2
+    assert "strategy 'never' needs merge, which the simulated iceberg engine cannot do" in err
+
+
+def test_a_table_of_changes_with_too_few_rows_fails_its_run(simulate, results, tmp_path, monkeypatch):
+    kept = LiveRows.kept
+    monkeypatch.setattr(LiveRows, "kept", lambda *args: kept(*args) * 9 // 10)
+    assert simulate("--only", "strategy=threshold", scenario=write(tmp_path, CHANGES))[0] == 1
+    assert "the simulated table has" in results()["threshold"].end.error
 
 
 def test_there_are_no_rows_to_check_after_each_compaction(simulate):

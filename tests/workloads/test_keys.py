@@ -57,6 +57,30 @@ def test_shares_worked_out_by_hand(skew, key, share):
     assert choice.share(key, key + 1, 3) == pytest.approx(share, abs=1e-4)
 
 
+@given(choice=choices, population=populations, data=st.data())
+def test_shares_in_order_of_heat_add_up_to_one(choice, population, data):
+    cut = data.draw(st.integers(1, population + 1))
+    parts = [choice.heat(1, cut, population), choice.heat(cut, population + 50, population)]
+    assert min(parts) >= 0
+    assert sum(parts) == pytest.approx(1)
+    if not choice.is_scattered:
+        assert parts[0] == choice.share(1, cut, population)
+
+
+def test_scattered_keys_are_hot_by_their_rank():
+    # Ranks 1, 2 and 3 of 3, as above; among the keys of the load they would get the same.
+    shares = [KeyChoice("zipf", 1.0, 3).heat(rank, rank + 1, 3) for rank in (1, 2, 3)]
+    assert shares == pytest.approx([0.5, 0.2925, 0.2075], abs=1e-4)
+
+
+@given(choice=choices, population=populations, share=st.floats(0, 1, exclude_max=True))
+def test_a_share_of_draws_is_below_the_key_at_it(choice, population, share):
+    key = choice.key_at(share, population)
+    assert 1 <= key <= population
+    assert choice.share(1, key, population) <= share
+    assert key == population or choice.share(1, key + 1, population) > share
+
+
 def test_exponents_around_one_agree():
     beside, at = (KeyChoice("recent-first", e, 1).share(900, 1001, 1000) for e in (1 + 1e-9, 1.0))
     assert beside == pytest.approx(at, rel=1e-5)

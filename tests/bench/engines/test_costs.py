@@ -89,6 +89,26 @@ def test_a_rewrite_writes_what_it_reads_unless_told_otherwise():
     assert rewrite_cost(ROUND, expansion, 2, 0).cpu_s < rewrite_cost(ROUND, expansion, 2).cpu_s
 
 
+def test_a_conversion_is_paid_for_with_the_rewrite_it_is_part_of():
+    conversion = Work(2, 3, read_bytes=MIB, delta_bytes=MIB // 2, written_bytes=MIB, tasks_count=1)
+    # With 3 files and 3 MiB read and written: 5 files, 3 deltas, 4 MiB read and written, 2 tasks.
+    task_s = 5 * 0.5 + 3 * 2 + 4 * 4 + 4 * 8
+    both = rewrite_cost(ROUND, Expansion((group(3, 1),), 1), 4, 3 * MIB, conversion)
+    assert both == Cost(1 + 5 / 4 + task_s / 2, 1.5 * 2.25 + task_s, task_s)
+    alone = rewrite_cost(ROUND, Expansion((), 0), 4, 0, conversion)
+    task_s = 2 * 0.5 + 3 * 2 + 4 + 8
+    assert alone == Cost(1 + 2 / 4 + task_s, 1.5 * 1.5 + task_s, task_s)
+
+
+def test_bytes_of_deletes_cost_more_than_being_read():
+    operation = coefficients(rewrite={"task_s_per_mib_read": 1.0, "task_s_per_mib_delta_read": 5.0}).rewrite
+    work = Work(read_bytes=4 * MIB, delta_bytes=MIB)
+    assert ROUND.price(operation, work, 1).executor_cpu_s == 4 + 5
+    expansion = Expansion((group(1, 1, delta_files_count=1, delta_bytes=MIB),), 1)
+    dear = coefficients(rewrite={"task_s_per_mib_delta_read": 5.0})
+    assert rewrite_cost(dear, expansion, 1).executor_cpu_s == 5
+
+
 def test_finding_nothing_to_rewrite_costs_a_look():
     told = coefficients(look={"serial_s": 7.0})
     assert rewrite_cost(told, Expansion((), 0), 2) == Cost(7.0, 10.5, 0.0)

@@ -15,10 +15,12 @@ from engine_streams import (
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from simulated_tables import make
 
-from bench.engines.base import NO_COST, Batch, Cores, Cost, EngineSettings, Probe, TableSpec
+from bench.engines.base import NO_COST, Batch, Cost, EngineSettings, Probe, TableSpec
 from bench.engines.costs import load_coefficients
-from bench.engines.simulated import ROW_GROUP_BYTES, SimulatedEngine, open_simulated, table_bytes
+from bench.engines.simulated import open_simulated
+from bench.engines.simulated_files import ROW_GROUP_BYTES, table_bytes
 from bench.errors import EngineError, ScenarioError
 from strategies.plan import Capability, Compact, Native, Plan, Reason
 from strategies.state import MIB
@@ -28,15 +30,6 @@ from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS, SCHEMAS
 
 EXPIRE, MANIFESTS = Capability.EXPIRE_SNAPSHOTS, Capability.REWRITE_MANIFESTS
-CORES = Cores(writer=4, compactor=2, reader=3)
-
-
-def make(costs=None, cores=CORES, **table):
-    """A simulated table that is there, of round coefficients unless told otherwise."""
-    spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, **table})
-    engine = SimulatedEngine(spec, costs or coefficients(), cores)
-    engine.create()
-    return engine
 
 
 def batch(index, rows, count, first_row=0, partition=""):

@@ -70,6 +70,24 @@ def test_rewriting_manifests_leaves_one(metadata):
     assert metadata.data_storage_bytes == 30
 
 
+def test_data_and_deletes_are_in_manifests_of_their_own(metadata):
+    # Table metadata, a list of two manifests, one of a and b, one of the delete.
+    assert metadata.commit(60, ["a", "b"], [], 30, 0, ["x"]) == (1_100 + 520 + 52 + 51, 4)
+    assert metadata.commit(120, ["c"], ["x"], 10, 10) == (1_200 + 520 + 51 + 51, 4)
+    assert (metadata.manifests_count, metadata.data_storage_bytes) == (2, 40)
+    metadata.commit(180, [], [], 10, 0, ["y"])
+    # The manifests of data become one; the one of deletes is one already.
+    assert metadata.rewrite(240) == (1_400 + 520 + 53, 3)
+
+
+def test_only_deletes_of_the_oldest_manifests_are_found_first(metadata):
+    for number, keys in enumerate((["a", "b"], ["c"], ["d", "e"])):
+        metadata.commit(60 * number, [], [], 1, 0, keys)
+    assert metadata.first_deletes(["e", "b", "d"], 1) == ["b"]
+    assert metadata.first_deletes(["e", "b", "d"], 2) == ["b", "e", "d"]
+    assert metadata.first_deletes([], 2) == []
+
+
 def test_expiry_frees_what_only_expired_snapshots_held(metadata):
     metadata.commit(60, ["a", "b"], [], 20, 0)
     metadata.commit(120, ["c"], [], 10, 0)
@@ -114,51 +132,64 @@ def test_expiry_keeps_what_is_as_old_as_asked(metadata):
     assert metadata.data_storage_bytes == 10
 
 
+def is_delete(path):
+    return path.startswith("delete")
+
+
 @dataclass
 class Naive:
-    """Every snapshot by all it names: data files, its list, its manifests; what none names is gone."""
+    """Every snapshot by all it names: files, its list, its manifests; what none names is gone."""
 
     live: dict[str, int] = field(default_factory=dict)  # bytes by path
-    manifests: dict[int, tuple[int, set[str]]] = field(default_factory=dict)  # entries, live paths
+    # Entries, live paths, whether of deletes.
+    manifests: dict[int, tuple[int, set[str], bool]] = field(default_factory=dict)
     snapshots: list[dict] = field(default_factory=list)
     table_metadata_bytes: int = SIZES.table_metadata_bytes
     made: int = 0
 
-    def manifest(self, entries, paths):
+    def manifest(self, entries, paths, of_deletes):
         self.made += 1
-        self.manifests[self.made] = (entries, paths)
+        self.manifests[self.made] = (entries, paths, of_deletes)
+
+    def lasting(self, of_deletes):
+        return sum(bool(paths) and kind == of_deletes for _, paths, kind in self.manifests.values())
 
     def commit(self, at_s, added, removed):
         self.manifests = {n: m for n, m in self.manifests.items() if m[1]}
-        for number, (_, paths) in list(self.manifests.items()):
+        for number, (_, paths, kind) in list(self.manifests.items()):
             if paths & set(removed):
                 del self.manifests[number]
-                self.manifest(len(paths), paths - set(removed))
+                self.manifest(len(paths), paths - set(removed), kind)
         for path in removed:
             del self.live[path]
         self.live.update(added)
-        if added:
-            self.manifest(len(added), set(added))
-        if sum(bool(paths) for _, paths in self.manifests.values()) >= MERGE_FROM_MANIFESTS:
-            self.merge()
+        for kind in (False, True):
+            own = {path for path in added if is_delete(path) == kind}
+            if own:
+                self.manifest(len(own), own, kind)
+            if self.lasting(kind) >= MERGE_FROM_MANIFESTS:
+                self.merge(kind)
         self.snapshot(at_s)
 
-    def merge(self):
-        self.manifests = {n: m for n, m in self.manifests.items() if not m[1]}
-        self.manifest(len(self.live), set(self.live))
+    def merge(self, of_deletes):
+        self.manifests = {n: m for n, m in self.manifests.items() if not m[1] or m[2] != of_deletes}
+        paths = {path for path in self.live if is_delete(path) == of_deletes}
+        self.manifest(len(paths), paths, of_deletes)
 
     def rewrite(self, at_s):
-        if sum(bool(paths) for _, paths in self.manifests.values()) > 1:
-            self.manifests = {}
-            self.merge()
+        several = [kind for kind in (False, True) if self.lasting(kind) > 1]
+        if several:
+            self.manifests = {n: m for n, m in self.manifests.items() if m[1]}
+            for kind in several:
+                self.merge(kind)
             self.snapshot(at_s)
 
     def snapshot(self, at_s):
-        lasting = sum(bool(paths) for _, paths in self.manifests.values())
+        lasting = self.lasting(False) + self.lasting(True)
         list_bytes = SIZES.manifest_list_bytes + SIZES.manifest_list_bytes_per_manifest * lasting
         sizes = {
             number: SIZES.manifest_bytes + SIZES.manifest_bytes_per_file * entries
-            for number, (entries, _) in self.manifests.items()
+            for number, (entries, _, _) in self.manifests.items()
         }
         self.snapshots.append(
             {"at_s": at_s, "list": list_bytes, "manifests": sizes, "files": dict(self.live)}
@@ -202,9 +233,11 @@ def test_storage_is_what_the_kept_snapshots_name(steps, data):
     metadata.create()
 
     def commit(at_s, added_count, removed):
-        added = {f"{at_s}-{n}": n + 1 for n in range(added_count)}
+        kinds = data.draw(st.sampled_from([("data",), ("data", "delete"), ("delete",)]))
+        added = {f"{kind}-{at_s}-{n}": n + 1 for n in range(added_count) for kind in kinds}
         gone_bytes = sum(naive.live[path] for path in removed)
-        metadata.commit(at_s, list(added), removed, sum(added.values()), gone_bytes)
+        own = [[path for path in added if is_delete(path) == kind] for kind in (False, True)]
+        metadata.commit(at_s, own[0], removed, sum(added.values()), gone_bytes, own[1])
         naive.commit(at_s, added, removed)
 
     at_s = 0
@@ -226,4 +259,4 @@ def test_storage_is_what_the_kept_snapshots_name(steps, data):
             naive.expire(at_s - first, second)
         assert metadata.data_storage_bytes == naive.data_storage_bytes >= sum(naive.live.values())
         assert metadata.metadata_storage_bytes == naive.metadata_storage_bytes
-        assert metadata.manifests_count == sum(bool(paths) for _, paths in naive.manifests.values())
+        assert metadata.manifests_count == naive.lasting(False) + naive.lasting(True)

@@ -1,0 +1,59 @@
+"""Plans that an engine has accepted and not yet completed."""
+
+import itertools
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from bench.engines.base import NO_COST, Change, Cost, Ticket, TicketId
+from bench.engines.ledger import Ledger, pending_plan
+from strategies.plan import Plan
+from strategies.state import PendingPlan
+
+_Prepared = TypeVar("_Prepared")
+
+
+@dataclass(slots=True)
+class Staged(Generic[_Prepared]):
+    """What `schedule` did of a plan: actions prepared but not committed, and what that cost.
+
+    `veto` is why the plan is refused, `error` why preparing it failed.
+    """
+
+    seen: PendingPlan
+    actions: dict[int, _Prepared] = field(default_factory=dict)  # by position in the plan's actions
+    cost: Cost = NO_COST
+    veto: str | None = None
+    error: str | None = None
+
+    def status(self, error: str | None, change: Change) -> str:
+        """What became of the plan, in the words of `Outcome`, `error` being why it ended early."""
+        if self.veto is not None:
+            return "vetoed"
+        if error is not None:
+            return "failed"
+        return "ok" if change.metadata_files_count else "noop"
+
+
+class Tickets(Generic[_Prepared]):
+    """The tickets of one table; its ledger is told which plans are pending."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._numbers = itertools.count(1)
+        self._staged: dict[TicketId, Staged[_Prepared]] = {}
+
+    def issue(self, plan: Plan, at_s: float, due_at_s: float) -> tuple[Ticket, Staged[_Prepared]]:
+        """A ticket for a plan, pending from now on, and where to put what is prepared of it."""
+        ticket = Ticket(TicketId(next(self._numbers)), plan, at_s, due_at_s)
+        self._staged[ticket.id] = Staged(pending_plan(plan, at_s, due_at_s))
+        self._tell()
+        return ticket, self._staged[ticket.id]
+
+    def redeem(self, ticket: Ticket) -> Staged[_Prepared]:
+        """What was prepared of the ticket's plan, which is no longer pending."""
+        staged = self._staged.pop(ticket.id)
+        self._tell()
+        return staged
+
+    def _tell(self) -> None:
+        self._ledger.pending = tuple(staged.seen for staged in self._staged.values())

@@ -1,0 +1,27 @@
+"""Simulated tables for tests, and the delete files in them."""
+
+from coefficients import coefficients
+
+from bench.engines.base import Cores, TableSpec
+from bench.engines.simulated import SimulatedEngine
+from strategies.state import MIB
+
+CORES = Cores(writer=4, compactor=2, reader=3)
+
+
+def make(costs=None, cores=CORES, **table):
+    """A simulated table that is there, of round coefficients unless told otherwise."""
+    spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, **table})
+    engine = SimulatedEngine(spec, costs or coefficients(), cores)
+    engine.create()
+    return engine
+
+
+def deletes(engine, kind=None):
+    """Delete files by sequence number and path, of one kind or of all."""
+    found = [d for d in engine.state(0.0).delta_files if kind in (None, d.kind)]
+    return sorted(found, key=lambda d: (d.sequence_number, d.path))
+
+
+def physical_rows(engine):
+    return sum(file.rows for file in engine.state(0.0).data_files)
