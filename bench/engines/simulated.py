@@ -138,8 +138,6 @@ class SimulatedEngine:
                 break
             cost, change = cost + took, change + did
         status = staged.status(error_text, change)
-        if status == "vetoed":
-            cost = NO_COST
         if plan.reason is not Reason.MAINTENANCE:
             seen = compaction_seen(at_s, status, plan, ticket.scheduled_at_s, change, cost)
             self._ledger.saw_compaction(seen)
@@ -172,7 +170,6 @@ class SimulatedEngine:
     def _remove_dangling(self, at_s: float) -> Change:
         """`remove-dangling-deletes`: a commit of its own, which does nothing without partitions."""
         gone = dangling(self._ledger.data_files.values(), self._ledger.delta_files.values())
-        self._scan = None
         return self._change(at_s, gone, (), ()) if gone else Change()
 
     def _rewrite(self, prepared: Prepared, at_s: float) -> Change:

@@ -109,6 +109,17 @@ def test_a_rewrite_reads_its_deletes_and_writes_live_rows_alone(engine):
     assert engine.live_rows == 1000
 
 
+def test_a_rewrite_of_rows_that_are_all_deleted_leaves_no_file():
+    engine = make()
+    commit_specs(engine, load(100, 1), changes(1, 100, deletes=100))
+    (loaded,), (equality,) = files(engine), deletes(engine)
+    outcome = carry_out(engine, rewrite([loaded]), 60.0)
+    assert (outcome.status, files(engine), engine.live_rows) == ("ok", [], 0)
+    read_bytes = loaded.size_bytes + equality.size_bytes
+    assert outcome.cost.executor_cpu_s == pytest.approx(0.5 + 2 + read_bytes / MIB * 4)
+    assert engine.query(FULL_SCAN).delta_files_count == 0
+
+
 def test_deletes_committed_after_a_rewrite_was_planned_apply_to_its_files(engine):
     ticket = engine.schedule(rewrite(files(engine)[:2]), 60.0, 180.0)
     commit_specs(engine, changes(2, 1000, deletes=100))
@@ -160,8 +171,11 @@ def test_a_conversion_takes_old_position_deletes_into_the_new_file(engine):
 def test_a_file_that_lost_no_row_gets_no_position_deletes():
     engine = make()
     commit_specs(engine, load(1000, 1), changes(1, 1000, inserts=100))
-    outcome = carry_out(engine, convert(files(engine)[0], removed=deletes(engine)), 60.0)
+    loaded, (equality,) = files(engine)[0], deletes(engine)
+    outcome = carry_out(engine, convert(loaded, removed=[equality]), 60.0)
     assert (outcome.status, len(deletes(engine))) == ("ok", 0)
+    read_bytes = round(loaded.size_bytes / 10) + equality.size_bytes
+    assert outcome.cost.executor_cpu_s == pytest.approx(0.5 + 2 + read_bytes / MIB * 4)
     assert carry_out(engine, convert(files(engine)[0]), 60.0).status == "noop"
 
 
@@ -185,6 +199,15 @@ def test_a_veto_keeps_the_plans_other_actions_from_happening(engine):
     before = files(engine)
     assert carry_out(engine, both, 60.0).status == "vetoed"
     assert files(engine) == before
+
+
+def test_one_action_that_is_vetoed_keeps_a_plan_from_being_done(engine):
+    vetoed = convert(files(engine)[0], removed=deletes(engine, DeltaKind.EQUALITY))
+    sound = rewrite(files(engine)[1:3])
+    before = (files(engine), deletes(engine))
+    for actions in ((*vetoed.actions, *sound.actions), (*sound.actions, *vetoed.actions)):
+        assert carry_out(engine, plan(*actions), 60.0).status == "vetoed"
+        assert (files(engine), deletes(engine)) == before
 
 
 def test_a_plan_that_names_a_delete_file_that_is_gone_fails(engine):
@@ -220,6 +243,16 @@ def test_deletes_older_than_all_data_go_a_manifest_a_worker_thread():
     assert engine.query(FULL_SCAN).delta_files_count == 0
 
 
+def test_a_commit_that_replaces_no_data_drops_no_deletes_but_its_own():
+    engine = make()
+    commit_specs(engine, load(1000, 1), *(changes(n, 1000, updates=10) for n in range(1, 7)))
+    carry_out(engine, plan(Compact(None, {"rewrite-all": "true"})), 360.0)
+    commit_specs(engine, changes(7, 1000, updates=10))
+    newest = deletes(engine)[-1]
+    carry_out(engine, convert(files(engine)[0], removed=[newest]), 420.0)
+    assert [d.sequence_number for d in deletes(engine)] == [4, 5, 6, 7, 10]
+
+
 def test_dangling_deletes_are_removed_in_a_commit_of_their_own_where_there_are_partitions():
     options = {"rewrite-all": "true", "remove-dangling-deletes": "true"}
     partitioned = make(partitioning=Partitioning("bucket", 2))
@@ -231,6 +264,10 @@ def test_dangling_deletes_are_removed_in_a_commit_of_their_own_where_there_are_p
     assert outcome.observed.change.delta_files_removed_count == 6
     again = carry_out(partitioned, plan(Native(REWRITE, {}, options)), 360.0)
     assert again.observed.change.snapshots_count == 1
+    commit_specs(partitioned, changes(7, 1000, updates=10, partition=part))
+    carry_out(partitioned, plan(Native(REWRITE, {}, {"rewrite-all": "true"})), 420.0)
+    idle = plan(Native(REWRITE, {}, {"remove-dangling-deletes": "true"}))
+    assert (carry_out(partitioned, idle, 420.0).status, len(deletes(partitioned))) == ("noop", 1)
     whole = make()
     commit_specs(whole, load(1000, 1), *(changes(n, 1000, updates=10) for n in range(1, 7)))
     assert carry_out(whole, plan(Native(REWRITE, {}, options)), 360.0).observed.change.snapshots_count == 1
