@@ -162,9 +162,7 @@ class IcebergEngine:
     def complete(self, ticket: Ticket, at_s: float) -> Outcome:
         pending = self._pending.pop(ticket.id)
         self._ledger.pending = tuple(p.seen for p in self._pending.values())
-        if pending.veto:
-            return Outcome("vetoed", pending.cost, self._observe(at_s), pending.veto)
-        cost, error_text, answers = pending.cost, pending.error, list[DataFrame]()
+        cost, error_text, answers = pending.cost, pending.veto or pending.error, list[DataFrame]()
         if error_text is None:
             with self._meter.step() as acting:
                 error_text = self._act(ticket.plan, pending, answers)
@@ -174,7 +172,7 @@ class IcebergEngine:
         observed = self._observe(at_s)
         observed = replace(observed, cost=observed.cost + listening.cost)
         committed = observed.change.metadata_files_count > 0
-        status = "failed" if error_text else "ok" if committed else "noop"
+        status = "vetoed" if pending.veto else "failed" if error_text else "ok" if committed else "noop"
         if ticket.plan.reason is not Reason.MAINTENANCE:
             seen = compaction_seen(at_s, status, ticket.plan, ticket.scheduled_at_s, observed.change, cost)
             self._ledger.saw_compaction(seen)

@@ -118,8 +118,8 @@ def _by_equality(
         keys = _deleted_keys(spark, name, table, alike, columns, scopes)
         matches = _raw_rows(spark, name, columns, reached).join(keys, list(columns))
         numbered = with_known(matches, _told(spark, reached))
-        applies = f"sequence_number < deleted_at AND delete_scope IN ({_EVERYWHERE}, scope)"
-        yield numbered.where(applies).select("number", "position")
+        applies = f"known.sequence_number < deleted_at AND delete_scope IN ({_EVERYWHERE}, known.scope)"
+        yield numbered.where(applies).select("known.number", "position")
 
 
 def _raw_rows(
@@ -151,7 +151,8 @@ def _deleted_keys(
     ]
     files = values(spark, ("path", "deleted_at", "delete_scope"), told)
     keys = with_known(read_parquet(spark, key_schema(spark, name, columns), locations), files)
-    newest = keys.groupBy(*columns, "delete_scope").agg(F.max("deleted_at").alias("deleted_at"))
+    scoped = keys.select(*columns, "known.deleted_at", "known.delete_scope")
+    newest = scoped.groupBy(*columns, "delete_scope").agg(F.max("deleted_at").alias("deleted_at"))
     rows = sum(int(delete.recordCount()) for delete in deletes)
     return F.broadcast(newest) if rows <= _BROADCAST_ROWS_MAX else newest
 

@@ -189,16 +189,23 @@ def read_parquet(
 
 
 def spark_path(spark: SparkSession, location: str) -> str:
-    """A location as Spark's `_metadata.file_path` has it."""
-    jvm: Any = spark._jvm
-    return str(jvm.org.apache.hadoop.fs.Path(location).toString())
+    """A location as Spark's `_metadata.file_path` has it: a URI, without slashes for a host it has not."""
+    path, system = file_system(spark, location)
+    uri = path.makeQualified(system.getUri(), system.getWorkingDirectory()).toUri()
+    host = uri.getRawAuthority()
+    return f"{uri.getScheme()}:{f'//{host}' if host else ''}{uri.getRawPath()}"
 
 
 def with_known(rows: DataFrame, known: DataFrame) -> DataFrame:
-    """The rows with what is known of their file, by `path`; a row of an unknown file is an error."""
-    told = rows.join(F.broadcast(known.withColumn("is_known", F.lit(True))), "path", "left")
+    """The rows with what is `known` of their file, by `path`; a row of an unknown file is an error.
+
+    Whatever asks for it meets the check: Spark may ask other conditions first.
+    """
+    packed = known.select("path", F.struct(*(c for c in known.columns if c != "path")).alias("known"))
+    joined = rows.join(F.broadcast(packed), "path", "left")
     lost = F.raise_error(F.concat(F.lit("a file nobody asked for was read: "), F.col("path")))
-    return told.where(F.coalesce(F.col("is_known"), lost.cast("boolean")))
+    kind = packed.schema["known"].dataType
+    return joined.withColumn("known", F.coalesce("known", lost.cast(kind)))
 
 
 def move(spark: SparkSession, location: str, target: str) -> None:

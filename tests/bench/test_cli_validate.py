@@ -24,7 +24,7 @@ def test_validate_gives_json_and_only_json_on_stdout(capsys):
     captured = capsys.readouterr()
     told = json.loads(captured.out)
     assert [one["scenario"] for one in told] == ["quickstart", "append-only"]
-    assert told[1]["runs"] == 12
+    assert told[1]["runs"] == 15
     assert told[1]["commits"] == 60
     assert told[0]["hash"] == load_scenario("quickstart").hash
     assert captured.err == ""

@@ -254,10 +254,10 @@ def test_shipped_scenarios_are_sound_and_resolve_to_themselves(tmp_path, name):
 @pytest.mark.parametrize("name", ["append-only", "append-traffic", "append-layered"])
 def test_published_comparisons_have_the_published_policies(name):
     scenario = load_scenario(name)
-    labels = ["never", "every-1min", "every-10min", "every-60min"]
+    labels = ["never", "every-1min", "every-10min", "every-60min", "amoro"]
     assert [spec.label for spec in scenario.strategies] == labels
     assert [spec.strategy.rules[0].trigger for spec in scenario.strategies[1:]] == [
-        Every(60.0), Every(600.0), Every(3600.0),
+        Every(60.0), Every(600.0), Every(3600.0), Every(300.0),
     ]  # fmt: skip
     assert (scenario.commits_count, scenario.repetitions) == (60, 3)
 

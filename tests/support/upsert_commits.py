@@ -3,12 +3,13 @@
 from bench.engines.base import Batch, Engine
 from workloads.commit import CommitSpec, KeyShape
 from workloads.keys import KeyChoice
+from workloads.schema import ORDERS
 from workloads.spread import change_shapes, data_shapes
 
 
 def load(rows, files=1, partition=""):
     """The initial load: keys 1 to `rows`."""
-    shapes = data_shapes(7, 0, rows, files, ((partition, 1.0),))
+    shapes = data_shapes(ORDERS, 7, 0, rows, files, ((partition, 1.0),))
     size_bytes = sum(shape.expected_bytes for shape in shapes)
     return CommitSpec(0, 0.0, 0, rows, rows, 0, 0, files, True, shapes, size_bytes)
 
@@ -23,7 +24,7 @@ def changes(
     """
     hit = updates + deletes if hit is None else hit
     counts = [{partition: count} for count in (inserts + updates, inserts + hit, again)]
-    shapes = change_shapes(*({p: c for p, c in each.items() if c} for each in counts), writers)
+    shapes = change_shapes(ORDERS, *({p: c for p, c in each.items() if c} for each in counts), writers)
     choice = KeyChoice(skew, 1.0, loaded or population)
     rows = inserts + updates + deletes
     return CommitSpec(
