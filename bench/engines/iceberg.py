@@ -10,7 +10,7 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, DataFrameWriterV2, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
 from bench import runtime
@@ -113,30 +113,45 @@ class IcebergEngine:
 
     def _prepare(self, batch: Batch) -> tuple[Callable[[], None], DataFrame]:
         """What makes the batch visible, to be timed, and what is cached for it until then."""
-        writers = self._spec.files_per_commit or batch.spec.writers
         paths = [str(path) for path in batch.paths]
+        if batch.spec.is_initial:
+            return self._prepare_load(paths)
         if not batch.is_changes:
-            rows = self._prepare_rows(self._spark.read.schema(self._spec.schema.ddl()).parquet(*paths))
-            writer = rows.writeTo(self._name).option("distribution-mode", "none")
-            return writer.option("fanout-enabled", "true").append, rows
-        frame = self._spark.read.parquet(*paths)
-        partitioning = self._spec.partitioning
-        columns = (*self._spec.schema.names, *partitioning.derived)
-        if self._spec.upsert_mode == "equality-delete":
+            rows = self._rows(paths).persist()
+            rows.count()
+            return self._appender(rows).append, rows
+        return self._prepare_changes(self._spark.read.parquet(*paths), batch.spec.writers)
+
+    def _prepare_load(self, paths: list[str]) -> tuple[Callable[[], None], DataFrame]:
+        """Not cached, since a load may be of any size, and a file a writer whatever its size.
+
+        Iceberg's writer takes a file for full long before it is, by what it holds uncompressed.
+        """
+        rows = self._rows(paths)
+        return self._appender(rows).option("target-file-size-bytes", str(2**62)).append, rows
+
+    def _prepare_changes(self, frame: DataFrame, writers: int) -> tuple[Callable[[], None], DataFrame]:
+        spec, partitioning = self._spec, self._spec.partitioning
+        columns = (*spec.schema.names, *partitioning.derived)
+        if spec.upsert_mode == "equality-delete":
+            writers = spec.files_per_commit or writers
             changes = iceberg_upsert.prepare(frame, partitioning.derived, partitioning.column, writers)
             return partial(iceberg_upsert.commit, self._spark, self._name, changes, columns), changes.frame
-        last = iceberg_merge.prepare(frame, partitioning.derived, self._spec.files_per_commit)
+        last = iceberg_merge.prepare(frame, partitioning.derived, spec.files_per_commit)
         return partial(iceberg_merge.commit, self._spark, self._name, last, columns), last
 
-    def _prepare_rows(self, frame: DataFrame) -> DataFrame:
-        """New rows with their partition columns, one Spark partition a writer, cached."""
+    def _rows(self, paths: list[str]) -> DataFrame:
+        """New rows with their partition columns, one Spark partition a writer."""
+        frame = self._spark.read.schema(self._spec.schema.ddl()).parquet(*paths)
         if self._spec.files_per_commit:
             frame = frame.repartition(self._spec.files_per_commit)
         for name, sql in self._spec.partitioning.derived.items():
             frame = frame.withColumn(name, F.expr(sql))
-        frame = frame.persist()
-        frame.count()
         return frame
+
+    def _appender(self, rows: DataFrame) -> DataFrameWriterV2:
+        writer = rows.writeTo(self._name).option("distribution-mode", "none")
+        return writer.option("fanout-enabled", "true")
 
     def state(self, at_s: float) -> TableState:
         return self._ledger.state(at_s)
