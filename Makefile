@@ -38,8 +38,9 @@ check: $(READY) ## Format, lint, types, import rules and the tests that need no 
 		--hypothesis-profile quick
 
 .PHONY: bench
-bench: $(READY) ## Measure compactbench itself: the share of its own code in a run, and reading table state
+bench: $(READY) ## Measure compactbench itself: its own share of a run, reading table state, what an upsert commit costs
 	@TZ=UTC $(BIN)/python -P tests/benchmarks/overhead.py
+	@TZ=UTC $(BIN)/python -P tests/benchmarks/commit_cost.py
 
 .PHONY: trust
 trust: $(READY) ## What comparisons are worth on this machine: A/A runs and a known difference (about 40 minutes)
