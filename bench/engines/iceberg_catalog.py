@@ -63,9 +63,8 @@ class Catalog:
             **session_conf(self.name, self.properties),
             prefix: "org.apache.iceberg.spark.SparkCatalog",
             **{f"{prefix}.{key}": value for key, value in (self.properties or own).items()},
-            # Delete files are written and read by Spark's own Parquet reader and writer.
+            # Delete files are written by Spark's own Parquet writer.
             "spark.sql.parquet.fieldId.write.enabled": "true",
-            "spark.sql.parquet.fieldId.read.enabled": "true",
         }
 
     def loader(self, spark: SparkSession, table: str) -> Callable[[], Table]:

@@ -26,6 +26,7 @@ from bench.engines.iceberg_deletes import (
     move,
     position_columns,
     read_parquet,
+    reading_session,
     remove_location,
     scratch_location,
     spark_path,
@@ -64,6 +65,7 @@ def convert(spark: SparkSession, name: str, table: Any, tasks: Sequence[Any]) ->
 
     On format version 3 they become deletion vectors, merged from files that are deleted again.
     """
+    spark = reading_session(spark)
     deletes = tuple(applied_deletes(spark, tasks).values())
     scopes: dict[str, int] = {}
     files = [_data_file(table, number, task, scopes) for number, task in enumerate(tasks)]
@@ -126,8 +128,7 @@ def _raw_rows(
     spark: SparkSession, name: str, columns: Mapping[str, int], files: Sequence[_DataFile]
 ) -> DataFrame:
     """The key columns of all rows of data files, deleted ones too, with `path` and `position`."""
-    locations = [file.location for file in files]
-    return read_parquet(spark, key_schema(spark, name, columns), locations, tasks=len(files))
+    return read_parquet(spark, key_schema(spark, name, columns), [file.location for file in files])
 
 
 def _told(spark: SparkSession, files: Iterable[_DataFile]) -> DataFrame:

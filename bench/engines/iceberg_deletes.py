@@ -174,18 +174,24 @@ def key_schema(spark: SparkSession, name: str, columns: Mapping[str, int]) -> St
     )
 
 
-def read_parquet(
-    spark: SparkSession, schema: StructType, locations: Sequence[str], tasks: int | None = None
-) -> DataFrame:
-    """The rows of Parquet files by the field ids of `schema`, each with its file's `path` and its `position`.
+def reading_session(spark: SparkSession) -> SparkSession:
+    """A session for `read_parquet`, which packs files into tasks as Spark does by itself.
 
-    They are read by so many tasks, one for each core where that is not said: delete files are small.
+    The other one makes a task of each change-log file. No operator may come between a scan and the join
+    with the keys wanted: it would have every row copied, its path too.
     """
-    rows = spark.read.schema(schema).parquet(*locations)
-    placed = rows.select(
-        "*", F.col("_metadata.file_path").alias("path"), F.col("_metadata.row_index").alias("position")
-    )
-    return placed.coalesce(tasks or spark.sparkContext.defaultParallelism)
+    session = spark.newSession()
+    session.conf.set("spark.sql.parquet.fieldId.read.enabled", "true")
+    session.conf.set("spark.sql.files.maxPartitionBytes", "128m")
+    session.conf.set("spark.sql.files.openCostInBytes", "4m")
+    return session
+
+
+def read_parquet(session: SparkSession, schema: StructType, locations: Sequence[str]) -> DataFrame:
+    """The rows of Parquet files by the field ids of `schema`, with `path` of the file and `position`."""
+    rows = session.read.schema(schema).parquet(*locations)
+    path, position = F.col("_metadata.file_path"), F.col("_metadata.row_index")
+    return rows.select("*", path.alias("path"), position.alias("position"))
 
 
 def spark_path(spark: SparkSession, location: str) -> str:
