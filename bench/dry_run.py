@@ -20,6 +20,7 @@ from strategies.plan import (
     Native,
     Plan,
     PlanError,
+    Rewrite,
     capabilities_of,
     check_plan,
     describe_action,
@@ -61,8 +62,8 @@ class Shortfall:
 class DryRun:
     """What the planners answered, and what the plan of the last one asked does to the files.
 
-    `expansion` and `cpu_s`, which is rough, are None exactly without a plan. `shortfall` is set where
-    `rewrite_data_files` would find nothing.
+    `expansion` is None exactly without a plan. `cpu_s`, which is rough, is also None where delete files
+    are rewritten. `shortfall` is set where `rewrite_data_files` would find nothing.
     """
 
     candidate: Candidate
@@ -138,7 +139,7 @@ def dry_run(candidate: Candidate, state: TableState, matching: Filter, branch: s
         return DryRun(
             candidate, candidate.planners[: index + 1], plan, expansion,
             shortfall=None if expansion.groups else _shortfall(*narrowed[0]),
-            cpu_s=rewrite_cost(coefficients, expansion, cores=1).cpu_s,
+            cpu_s=None if expansion.delete_groups else rewrite_cost(coefficients, expansion, cores=1).cpu_s,
             calibrated=coefficients.calibrated,
         )  # fmt: skip
     return DryRun(candidate, candidate.planners)
@@ -201,13 +202,18 @@ def _expanded(action: Action, told: Action, state: TableState) -> Expansion:
 def _joined(expansions: Iterable[Expansion]) -> Expansion:
     """Several actions as one, each told for the table as it stands now."""
     found = list(expansions)
-    groups = tuple(group for expansion in found for group in expansion.groups)
-    return Expansion(groups, sum(expansion.planned_groups_count for expansion in found))
+    return Expansion(
+        tuple(group for expansion in found for group in expansion.groups),
+        sum(expansion.planned_groups_count for expansion in found),
+        tuple(group for expansion in found for group in expansion.delete_groups),
+    )
 
 
 def _shortfall(action: Action, state: TableState) -> Shortfall | None:
     """The thresholds that kept every file out; None where they are not those of `rewrite_data_files`."""
-    if not isinstance(action, Compact | Native):
+    if isinstance(action, Rewrite) or (
+        isinstance(action, Native) and action.command is not Capability.REWRITE_DATA_FILES
+    ):
         return None
     files = state.data_files
     if isinstance(action, Compact) and action.partitions is not None:

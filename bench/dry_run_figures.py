@@ -98,10 +98,12 @@ def _plan(done: DryRun) -> dict[str, Any] | None:
 
 
 def _effect(expansion: Expansion, state: TableState, *, with_files: bool) -> dict[str, Any]:
-    """What changes. Files of an older partition spec are spread anew: `files_out` is not exact then.
+    """What changes; delete files come in only, as metadata does not tell how many come out.
+
+    Files of an older partition spec are spread anew: `files_out` is not exact then.
 
     The deletes read are an upper bound where the equality deletes do not all compare one and the same
-    column: of others a state has no bounds.
+    column, or compare UUIDs: of others a state has no bounds.
     """
     files = len(state.data_files)
     old = any(file.spec_id != state.spec_id for group in expansion.groups for file in group.files)
@@ -114,6 +116,9 @@ def _effect(expansion: Expansion, state: TableState, *, with_files: bool) -> dic
         "files_after": files - expansion.files_in_count + expansion.files_out_count,
         "files_out_exact": not old,
         "deletes_exact": not unbounded,
+        "delete_groups": len(expansion.delete_groups),
+        "delete_files_in": sum(len(group.files) for group in expansion.delete_groups),
+        "delete_bytes_in": sum(group.input_bytes for group in expansion.delete_groups),
         "partitions": _partitions(expansion.groups),
         "groups_in_order": [_group(group, with_files=with_files) for group in expansion.groups],
     }

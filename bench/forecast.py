@@ -19,9 +19,12 @@ def forecast(plan: Plan, state: TableState, size_model: SizeModel) -> dict[str, 
     if len(plan.actions) > 1:
         return None
     try:
-        groups = expand(plan.actions[0], state).groups
+        expansion = expand(plan.actions[0], state)
     except ValueError:  # options the command will refuse too, or an ExpandError
         return None
+    if expansion.delete_groups:  # how many delete files come out, and how large, only their rows tell
+        return None
+    groups = expansion.groups
     return {
         "files_in_count": sum(len(group.files) for group in groups),
         "files_out_count": sum(len(group.tasks) for group in groups),

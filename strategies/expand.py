@@ -4,22 +4,27 @@ It drives the simulator and the dry run, and its forecast stands beside what a c
 Its rules are Iceberg's.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from strategies.delete_index import index_deletes
-from strategies.expansion import Expansion, ReadTask, RewriteGroup
-from strategies.iceberg import RewriteDataFiles
+from strategies.expansion import DeleteGroup, Expansion, ReadTask, RewriteGroup
+from strategies.iceberg import RewriteDataFiles, RewritePositionDeleteFiles
 from strategies.plan import Action, Capability, Compact, FileGroup, Native, Rewrite
 from strategies.read_tasks import Candidate, lookback_of, read_tasks
 from strategies.rewrite_data_files import plan_rewrite
 from strategies.rewrite_options import rewrite_options
+from strategies.rewrite_position_delete_files import (
+    DEFAULT_TARGET_BYTES,
+    TARGET_FILE_SIZE,
+    plan_delete_rewrite,
+)
 from strategies.state import DeltaKind, TableState
 
-__all__ = ["ExpandError", "Expansion", "ReadTask", "RewriteGroup", "expand"]
+__all__ = ["DeleteGroup", "ExpandError", "Expansion", "ReadTask", "RewriteGroup", "expand"]
 
-# The planner knows it, the Spark action of 1.11.0 refuses it; see strategies.iceberg.
-_KNOWN_OPTIONS = {*RewriteDataFiles.known_options, "max-file-group-input-files"}
+# Planners know them, the Spark actions of 1.11.0 refuse them; see strategies.iceberg.
+_REFUSED_OPTIONS = {"max-file-group-input-files"}
 _ARGUMENTS = {"strategy", "sort_order", "where", "branch"}
 
 
@@ -47,9 +52,11 @@ def expand(action: Action, state: TableState) -> Expansion:
             return _planned({}, options, _narrowed(state, partitions))
         case Native(command=Capability.REWRITE_DATA_FILES, arguments=arguments, options=options):
             return _planned(arguments, options, state)
+        case Native(command=Capability.REWRITE_POSITION_DELETE_FILES, arguments=arguments, options=options):
+            return _planned_deletes(arguments, options, state)
         case Native(command=command):
             raise ExpandError(
-                f"{command} does not rewrite data files: what it does to a table is not planned"
+                f"{command} rewrites no data and no delete files: what it does to a table is not planned"
             )
 
 
@@ -62,13 +69,27 @@ def _check_deletes(state: TableState) -> None:
 
 
 def _planned(arguments: Mapping[str, str], options: Mapping[str, str], state: TableState) -> Expansion:
-    unknown = options.keys() - _KNOWN_OPTIONS
-    if unknown:
-        raise ValueError(f"options {', '.join(sorted(unknown))} are not of rewrite_data_files")
+    _check_options(Capability.REWRITE_DATA_FILES, options, RewriteDataFiles.known_options)
     _check_arguments(arguments)
     default = "sort" if "sort_order" in arguments else "binpack"
     is_shuffled = arguments.get("strategy", default).lower() != "binpack"
     return plan_rewrite(state, rewrite_options(options, state.target_file_size_bytes, is_shuffled))
+
+
+def _planned_deletes(
+    arguments: Mapping[str, str], options: Mapping[str, str], state: TableState
+) -> Expansion:
+    command = Capability.REWRITE_POSITION_DELETE_FILES
+    _check_options(command, options, RewritePositionDeleteFiles.known_options)
+    _check_arguments(arguments)
+    target_bytes = int(state.properties.get(TARGET_FILE_SIZE, DEFAULT_TARGET_BYTES))
+    return plan_delete_rewrite(state, rewrite_options(options, target_bytes))
+
+
+def _check_options(command: Capability, given: Mapping[str, str], known: Collection[str]) -> None:
+    unknown = given.keys() - known - _REFUSED_OPTIONS
+    if unknown:
+        raise ValueError(f"options {', '.join(sorted(unknown))} are not of {command}")
 
 
 def _check_arguments(arguments: Mapping[str, str]) -> None:

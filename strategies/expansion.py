@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from strategies.state import DataFile
+from strategies.state import DataFile, DeltaFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,32 @@ class RewriteGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class DeleteGroup:
+    """Position delete files of one partition rewritten together, in planning order.
+
+    `partition` is that of the first; others may be of another spec with the same values.
+    `expected_output_files` is the planner's own figure. How many come out depends on the rows: without
+    `write.delete.granularity` Spark writes one for each data file they name.
+    """
+
+    partition: str
+    files: tuple[DeltaFile, ...]
+    input_bytes: int
+    split_bytes: int
+    max_output_file_bytes: int
+    expected_output_files: int
+
+
+@dataclass(frozen=True, slots=True)
 class Expansion:
-    """The groups in the order they run. `planned_groups_count` includes those a limit cut off."""
+    """The groups in the order they run, of data files or of delete files.
+
+    `planned_groups_count` includes those a limit cut off.
+    """
 
     groups: tuple[RewriteGroup, ...]
     planned_groups_count: int
+    delete_groups: tuple[DeleteGroup, ...] = ()
 
     @property
     def files_in_count(self) -> int:

@@ -8,14 +8,16 @@ Source: Iceberg BinPackRewriteFilePlanner and SizeBasedFileRewritePlanner at 1.1
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from strategies.delete_index import index_deletes
-from strategies.expansion import Expansion, RewriteGroup
+from strategies.expansion import DeleteGroup, Expansion, RewriteGroup
 from strategies.packing import pack
 from strategies.read_tasks import Candidate, equal_shares, lookback_of, read_tasks
 from strategies.rewrite_options import JobOrder, RewriteOptions
 from strategies.state import DataFile, TableState
 
+Group = TypeVar("Group", RewriteGroup, DeleteGroup)
 _Group = tuple[str, Sequence[Candidate]]  # partition and files
 
 
@@ -29,7 +31,7 @@ def plan_rewrite(state: TableState, options: RewriteOptions) -> Expansion:
     kept = planned if options.max_files is None else _first_files(planned, options.max_files)
     lookback = lookback_of(state.properties)
     groups = [_rewrite_group(partition, group, options, lookback) for partition, group in kept]
-    return Expansion(tuple(_ordered(groups, options.job_order)), planned_groups_count=len(planned))
+    return Expansion(tuple(ordered(groups, options.job_order)), planned_groups_count=len(planned))
 
 
 def _by_partition(state: TableState) -> dict[str, list[Candidate]]:
@@ -62,18 +64,13 @@ def _bytes_of(candidate: Candidate) -> int:
 
 
 def _is_file_due(candidate: Candidate, options: RewriteOptions) -> bool:
-    size_bytes = candidate.file.size_bytes
-    has_right_size = options.min_bytes <= size_bytes <= options.max_bytes
-    return not has_right_size or _has_many_deletes(candidate, options)
+    return not options.is_right_size(candidate.file.size_bytes) or _has_many_deletes(candidate, options)
 
 
 def _is_group_due(group: Sequence[Candidate], options: RewriteOptions) -> bool:
-    """Whether the rewrite gains something. A single file does by its deletes or by being too large."""
-    input_bytes = sum(map(_bytes_of, group))
-    can_merge = len(group) > 1 and (
-        len(group) >= options.min_input_files or input_bytes > options.target_bytes
-    )
-    return can_merge or input_bytes > options.max_bytes or any(_has_many_deletes(c, options) for c in group)
+    """Whether the rewrite gains something, by the size of the group or by the deletes of any file."""
+    is_worth_it = options.is_worth_it(len(group), sum(map(_bytes_of, group)))
+    return is_worth_it or any(_has_many_deletes(c, options) for c in group)
 
 
 def _has_many_deletes(candidate: Candidate, options: RewriteOptions) -> bool:
@@ -120,7 +117,7 @@ def _rewrite_group(
     )
 
 
-def _ordered(groups: list[RewriteGroup], order: JobOrder) -> list[RewriteGroup]:
+def ordered(groups: list[Group], order: JobOrder) -> list[Group]:
     """Groups by bytes or by files; of equals the one planned first."""
     match order:
         case JobOrder.NONE:

@@ -73,6 +73,15 @@ class RewriteOptions:
         """Where a writer starts another file: half-way from target to maximum, so that no tail is cut off."""
         return int(self.target_bytes + (self.max_bytes - self.target_bytes) * 0.5)
 
+    def is_right_size(self, size_bytes: int) -> bool:
+        """Whether a file of `size_bytes` is left alone for its size."""
+        return self.min_bytes <= size_bytes <= self.max_bytes
+
+    def is_worth_it(self, files_count: int, input_bytes: int) -> bool:
+        """Whether a group is rewritten for its size. A single file only is where it is too large."""
+        has_enough = files_count >= self.min_input_files or input_bytes > self.target_bytes
+        return (files_count > 1 and has_enough) or input_bytes > self.max_bytes
+
     def expected_output_files(self, input_bytes: int) -> int:
         """How many files a group of `input_bytes` should become.
 

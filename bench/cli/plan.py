@@ -121,14 +121,14 @@ def _pairs(settings: Sequence[str]) -> dict[str, str]:
 def _nothing_because(told: Mapping[str, Any]) -> str | None:
     """Why no file would change, in words."""
     effect, shortfall = told["effect"], told["shortfall"]
-    if effect and effect["groups"]:
+    if effect and (effect["groups"] or effect["delete_groups"]):
         return None
     if not told["table"]["data_files"]:
         return "the table holds no data files"
     if effect is None:
         return f"{' and '.join(told['planners'])} would do nothing"
     if shortfall is None:
-        return "the plan touches no data file"
+        return "the plan rewrites no file"
     if not shortfall["files_count"]:
         return "no data file may hold rows of those the plan names"
     deleted = any(kind["files"] for kind in told["table"]["delete_files"])
@@ -214,7 +214,15 @@ def _print_plan(told: Mapping[str, Any]) -> None:
 
 
 def _print_effect(effect: Mapping[str, Any]) -> None:
-    cut = effect["planned_groups"] - effect["groups"]
+    if effect["delete_groups"]:
+        _say(
+            f"It would rewrite {effect['delete_files_in']:,} delete files "
+            f"({format_bytes(effect['delete_bytes_in'])}) in {effect['delete_groups']:,} groups; how many "
+            "come out, their rows tell."
+        )
+    if not effect["groups"]:
+        return
+    cut = effect["planned_groups"] - effect["groups"] - effect["delete_groups"]
     about = "" if effect["files_out_exact"] else "about "
     left = f"; a limit leaves {cut:,} more groups, and Iceberg may choose others" if cut > 0 else ""
     _say(

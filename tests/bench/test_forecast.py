@@ -92,6 +92,15 @@ def test_a_forecast_is_what_a_simulated_table_then_does(by):
     assert len(files(engine)) == len(engine.state(360.0).partitions)
 
 
+@pytest.mark.parametrize(("count", "told"), [(4, True), (5, False)])
+def test_a_rewrite_of_delete_files_is_not_forecast_for_only_their_rows_tell_what_comes_out(count, told):
+    deltas = tuple(DeltaFile(f"d{n}", DeltaKind.POSITION, 1, 1) for n in range(count))
+    planned = plan(Native(Capability.REWRITE_POSITION_DELETE_FILES))  # 5 files are enough to merge
+    found = forecast(planned, TableState(0.0, MIB, delta_files=deltas), size_model)
+    assert (found is not None) == told
+    assert not any((found or {}).values())
+
+
 @pytest.mark.parametrize("with_model", [True, False])
 def test_the_replay_records_a_forecast_where_it_has_a_size_model(tmp_path, with_model):
     scenario = load(tmp_path, duration="2min")

@@ -2,9 +2,12 @@
 
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from bench.cli.main import main
+from bench.engines.iceberg_actions import java_table
 
 pytestmark = pytest.mark.spark
 
@@ -40,13 +43,13 @@ def make_table(spark, namespaces):
 def planned(capsys):
     """What the dry run says of a table, by its newest metadata."""
 
-    def run(place, options, *more):
+    def run(place, options, *more, strategy="iceberg.rewrite_data_files"):
         given = [f"--option=options.{key}={value}" for key, value in options.items()]
         command = [
             "plan",
             place,
             "--strategy",
-            "iceberg.rewrite_data_files",
+            strategy,
             *given,
             *more,
             "--format",
@@ -151,3 +154,51 @@ def test_what_the_plan_leaves_the_command_leaves(spark, make_table, planned):
     assert found["effect"]["files_in"] == 0
     assert found["nothing_because"].endswith(", and no file has deletes enough to be taken for them")
     assert rewritten(spark, name, options)[:2] == (0, 0)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_the_command_rewrites_the_delete_files_the_plan_said(spark, make_table, planned, version):
+    name = make_table(version)
+    spark.sql(f"DELETE FROM {name} WHERE id < 150 AND day(seen) = 1")
+    options = {"min-input-files": "2"}
+    found = planned(location(spark, name), options, strategy="iceberg.rewrite_position_delete_files")
+    (row,) = spark.sql(
+        f"CALL lake.system.rewrite_position_delete_files(table => '{name}', "
+        "options => map('min-input-files', '2'))"
+    ).collect()
+    effect = found["effect"]
+    assert (effect["delete_files_in"], effect["delete_bytes_in"]) == (
+        row.rewritten_delete_files_count, row.rewritten_bytes_count,
+    )  # fmt: skip
+    assert (effect["delete_files_in"] > 0) == (version == 2)  # vectors alone are left
+    assert effect["files_in"] == 0
+    assert (found["nothing_because"] is None) == (version == 2)
+    assert (found["cost"] is None) == (version == 2)
+
+
+def test_equality_deletes_are_read_where_their_keys_may_be(spark, namespaces, planned, tmp_path):
+    namespace = next(namespaces)
+    name = f"lake.{namespace}.visits"
+    spark.sql(f"CREATE NAMESPACE lake.{namespace}")
+    spark.sql(f"CREATE TABLE {name} (id BIGINT, who STRING) USING iceberg")
+    for first in (0, 100, 200):
+        spark.sql(f"INSERT INTO {name} SELECT id, 'x' FROM range({first}, {first + 100}, 1, 1)")
+    add_equality_delete(spark, name, tmp_path / "deletes.parquet", [150, 220])
+    effect = planned(location(spark, name), {"rewrite-all": "true"})["effect"]
+    assert (effect["files_in"], effect["delete_files_read"], effect["deletes_exact"]) == (3, 2, True)
+
+
+def add_equality_delete(spark, name, path, ids):
+    """Commit an equality delete of these ids, which Spark has no statement for."""
+    field = pa.field("id", pa.int64(), metadata={"PARQUET:field_id": "1"})
+    pq.write_table(pa.table({"id": ids}, schema=pa.schema([field])), path)
+    iceberg, gateway = spark._jvm.org.apache.iceberg, spark._sc._gateway
+    table = java_table(spark, name)
+    compared = gateway.new_array(gateway.jvm.int, 1)
+    compared[0] = 1
+    source = table.io().newInputFile(f"file://{path}")
+    metrics = iceberg.parquet.ParquetUtil.fileMetrics(source, iceberg.MetricsConfig.forTable(table))
+    builder = iceberg.FileMetadata.deleteFileBuilder(table.spec()).ofEqualityDeletes(compared)
+    builder = builder.withPath(f"file://{path}").withFormat("parquet").withMetrics(metrics)
+    delete = builder.withFileSizeInBytes(source.getLength()).build()
+    table.newRowDelta().addDeletes(delete).commit()

@@ -170,7 +170,11 @@ NAMELESS = DeltaFile("v", VECTOR, 1, 1)
 @pytest.mark.parametrize(
     ("action", "table", "text"),
     [
-        (Native(Capability.EXPIRE_SNAPSHOTS), state(1), "expire_snapshots does not rewrite data files"),
+        (
+            Native(Capability.EXPIRE_SNAPSHOTS),
+            state(1),
+            "expire_snapshots rewrites no data and no delete",
+        ),
         (Native(Capability.REWRITE_DATA_FILES, {"where": "id = 1"}), state(1), "where='id = 1'"),
         (Native(Capability.REWRITE_DATA_FILES, {"branch": "b"}), state(1), "branch='b'"),
         (Native(Capability.REWRITE_DATA_FILES, {"what": "b"}), state(1), "arguments what"),

@@ -8,8 +8,9 @@ rewrite of manifests, which checks only that the number of files stays, puts the
 
 import itertools
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,8 @@ def as_java_group(group: RewriteGroup, is_shuffled: bool) -> JavaGroup:
 class JavaPlan:
     """The groups in the order they would run, and their count before truncation.
 
-    `applied` are the number of delete files that a scan applies to each data file, and their bytes.
+    `applied` are the number of delete files that a scan applies to each data file, and their bytes; nothing
+    where the table has none.
     """
 
     groups: tuple[JavaGroup, ...]
@@ -80,12 +82,6 @@ class IcebergOracle:
         jvm: Any = spark._jvm
         iceberg = jvm.org.apache.iceberg
         self._java = _compiled(jvm)
-        # Iceberg's own pool is polled every 10 ms.
-        concurrent = iceberg.relocated.com.google.common.util.concurrent
-        self._same_thread = concurrent.MoreExecutors.newDirectExecutorService()
-        self._write_data = iceberg.ManifestFiles.write
-        self._write_deletes = iceberg.ManifestFiles.writeDeleteManifest
-        self._spec_builder = iceberg.PartitionSpec.builderFor
         self._table_name = iceberg.catalog.TableIdentifier.parse
         self._read_schema = iceberg.SchemaParser.fromJson
         self._schemas: dict[KeyColumn, Any] = {}
@@ -97,15 +93,29 @@ class IcebergOracle:
 
     def plan(self, case: Case) -> JavaPlan:
         """What the real classes make of a case."""
+        with self._filled(case) as table:
+            lookback = lookback_of(case.state.properties)
+            count, *lines = self._java.plan(table, case.options, case.is_shuffled, lookback).split("\n")
+            groups = tuple(_java_group(line, case.is_shuffled) for line in lines)
+            told = self._java.deletes(table) if case.state.delta_files else ""
+            applied = dict(map(_applied, told.splitlines()))
+        return JavaPlan(groups, int(count), applied)
+
+    def plan_deletes(self, case: Case) -> JavaPlan:
+        """The same of a rewrite of position delete files, which have no tasks yet."""
+        with self._filled(case) as table:
+            count, *lines = self._java.planDeletes(table, case.options).split("\n")
+        groups = (replace(_java_group(f"{line}0", True), partition=line.split("\t")[0]) for line in lines)
+        return JavaPlan(tuple(groups), int(count), {})
+
+    @contextmanager
+    def _filled(self, case: Case) -> Iterator[Any]:
+        """The table of a case, for as long as it is asked."""
         name = self._table_name(f"n.t{next(self._numbers)}")
         table = self._create_table(name, case)
         try:
             self._fill(table, case)
-            lookback = lookback_of(case.state.properties)
-            count, *lines = self._java.plan(table, case.options, case.is_shuffled, lookback).split("\n")
-            groups = tuple(_java_group(line, case.is_shuffled) for line in lines)
-            applied = dict(map(_applied, self._java.deletes(table).splitlines()))
-            return JavaPlan(groups, int(count), applied)
+            yield table
         finally:
             self._catalog.dropTable(name, False)
 
@@ -115,36 +125,21 @@ class IcebergOracle:
             "write.target-file-size-bytes": str(case.state.target_file_size_bytes),
             **case.state.properties,
         }
-        first, *later = case.layout
         if case.key not in self._schemas:
             self._schemas[case.key] = self._read_schema(_schema(case.key))
-        schema = self._schemas[case.key]
-        builder = self._spec_builder(schema)
-        for column in first:
-            builder = builder.identity(column)
-        table = self._catalog.createTable(name, schema, builder.build(), properties)
-        for before, after in itertools.pairwise([first, *later]):
-            update = table.updateSpec()
-            for column in set(after) - set(before):
-                update = update.addField(column)
-            for column in set(before) - set(after):
-                update = update.removeField(column)
-            update.commit()
-        return table
+        schema, layout = self._schemas[case.key], json.dumps(case.layout)
+        return self._java.create(self._catalog, name, schema, layout, properties)
 
     def _fill(self, table: Any, case: Case) -> None:
         files, deltas = case.state.data_files, case.state.delta_files
-        placeholders = self._placeholders(table, case, len(files) + len(deltas))
-        append = table.newFastAppend().scanManifestsWith(self._same_thread)
-        append.appendManifest(placeholders).commit()
-        rewrite = table.rewriteManifests().scanManifestsWith(self._same_thread)
-        rewrite.deleteManifest(placeholders)
+        manifests = []
         for spec_id in range(len(case.layout)):
-            for write, content in ((self._write_data, files), (self._write_deletes, deltas)):
+            for content in (files, deltas):
                 own = [file for file in content if file.spec_id == spec_id]
                 if own:
-                    rewrite.addManifest(self._manifest(table, case, write, own, has_numbers=True))
-        rewrite.commit()
+                    manifests.append(self._manifest(case, own, has_numbers=True))
+        placeholders = self._placeholders(table, case, len(files) + len(deltas))
+        self._java.fill(table, placeholders, json.dumps(manifests))
 
     def _placeholders(self, table: Any, case: Case, count: int) -> Any:
         """A manifest of `count` files, the same for every table alike: the catalog's memory is one."""
@@ -152,16 +147,15 @@ class IcebergOracle:
         key = (case.format_version, tuple(case.layout[last]), last, count)
         if key not in self._known_placeholders:
             files = [DataFile(f"placeholder{number}", 1, 1, spec_id=last) for number in range(count)]
-            made = self._manifest(table, case, self._write_data, files, has_numbers=False)
-            self._known_placeholders[key] = made
+            manifest = self._manifest(case, files, has_numbers=False)
+            self._known_placeholders[key] = self._java.manifest(table, json.dumps(manifest))
         return self._known_placeholders[key]
 
     def _manifest(
-        self, table: Any, case: Case, write: Any, files: Sequence[DataFile | DeltaFile], has_numbers: bool
-    ) -> Any:
+        self, case: Case, files: Sequence[DataFile | DeltaFile], has_numbers: bool
+    ) -> dict[str, Any]:
         """A manifest of files of one spec: existing ones, or added ones that have no sequence number yet."""
-        specs, spec_id = table.specs(), files[0].spec_id
-        output = table.io().newOutputFile(f"memory://manifest{next(self._numbers)}.avro")
+        spec_id = files[0].spec_id
         entries = [
             {
                 "file": _document(file, case.layout[spec_id]) | _metrics(file, case),
@@ -169,8 +163,13 @@ class IcebergOracle:
             }
             for file in files
         ]
-        writer = write(case.format_version, specs.get(spec_id), output, None)
-        return self._java.manifest(writer, json.dumps(entries), specs)
+        return {
+            "path": f"memory://manifest{next(self._numbers)}.avro",
+            "format-version": case.format_version,
+            "spec-id": spec_id,
+            "deletes": isinstance(files[0], DeltaFile),
+            "entries": entries,
+        }
 
 
 def _compiled(jvm: Any) -> Any:

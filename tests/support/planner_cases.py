@@ -3,17 +3,14 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 
-from delete_tables import applies
 from hypothesis import strategies as st
 from key_metrics import KEY_COLUMNS, KeyColumn, KeyMetrics, key_metrics, keys_of
 
-from strategies.expand import Expansion, expand
 from strategies.plan import Capability, Native
 from strategies.rewrite_data_files import bucket_of
 from strategies.rewrite_options import RewriteOptions, rewrite_options
-from strategies.state import DataFile, DeltaFile, DeltaKind, KeyRange, TableState
+from strategies.state import DataFile, DeltaFile, DeltaKind, TableState
 
 # The partition columns of each spec a table has had; the last is the current one.
 LAYOUTS = (
@@ -54,98 +51,6 @@ class Case:
     @property
     def figures(self) -> RewriteOptions:
         return rewrite_options(self.options, self.state.target_file_size_bytes, self.is_shuffled)
-
-
-@dataclass
-class Coverage:
-    """How many cases had what; distinct states by their files, deletes and properties."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    states: set[int] = field(default_factory=set)
-
-    def add(self, case: Case, plan: Expansion) -> None:
-        self.states.add(hash((case.state.data_files, case.state.delta_files, case.state.spec_id)))
-        self.counts["cases"] += 1
-        self.counts.update(name for name, seen in traits(case, plan).items() if seen)
-
-
-def traits(case: Case, plan: Expansion) -> dict[str, bool]:
-    """What a case shows, told from its input and from its plan."""
-    options, state = case.figures, case.state
-    planned = {f.path for g in plan.groups for f in g.files}
-    fits = {f.path for f in state.data_files if options.min_bytes <= f.size_bytes <= options.max_bytes}
-    candidates = {f.path for f in state.data_files} - fits
-    chosen = not options.rewrite_all
-    return {
-        "planned": bool(plan.groups),
-        "group filtered": chosen and options.max_files is None and not candidates <= planned,
-        "deletes triggered": chosen and bool(planned & fits),
-        "several groups": len(plan.groups) > 1,
-        "several groups of a partition": max(Counter(g.partition for g in plan.groups).values(), default=0)
-        > 1,
-        "truncated": options.max_files is not None and plan.files_in_count == options.max_files,
-        "null partition": any("null" in f.partition for g in plan.groups for f in g.files),
-        "old spec": any(f.spec_id != state.spec_id for g in plan.groups for f in g.files),
-        "ordered": options.job_order != "none" and len(plan.groups) > 1,
-        "several tasks": any(len(g.tasks) > 1 for g in plan.groups) and not case.is_shuffled,
-        "many tasks": any(len(g.tasks) > 10 for g in plan.groups) and not case.is_shuffled,
-        "deletes weigh": any(g.delta_bytes for g in plan.groups),
-        "shuffled": case.is_shuffled and bool(plan.groups),
-        **_delete_traits(case, plan),
-    }
-
-
-def without_keys(state: TableState) -> TableState:
-    """The state as if no file had bounds."""
-    return replace(
-        state,
-        data_files=tuple(replace(file, keys=None) for file in state.data_files),
-        delta_files=tuple(replace(delta, keys=None) for delta in state.delta_files),
-    )
-
-
-def _meet(left: KeyRange | None, right: KeyRange | None) -> bool:
-    return left is None or left.meets(right)
-
-
-def _delete_traits(case: Case, plan: Expansion) -> dict[str, bool]:
-    """What deletes of the case do to a data file, told from the rule for one pair."""
-    state = case.state
-    found = [
-        [delta for delta in state.delta_files if applies(delta, file, state, _meet)]
-        for file in state.data_files
-    ]
-    applied = list(chain.from_iterable(found))
-    pairs = [(f, d) for f, deltas in zip(state.data_files, found, strict=True) for d in deltas]
-    of_equality = [(f.keys, d.keys) for f, d in pairs if d.kind is DeltaKind.EQUALITY]
-    known = [(f, d) for f, d in of_equality if f is not None and d is not None]
-    loose = without_keys(state) if case.metrics else state
-    pruned = loose is not state and any(
-        applies(d, replace(file, keys=None), state, _meet) and not applies(d, file, state, _meet)
-        for file in state.data_files for d in state.delta_files
-    )  # fmt: skip
-    return {
-        "keys miss": pruned,
-        "keys miss, and the plan differs": pruned and expand(case.action, loose) != plan,
-        "keys meet": any(f.low is not None and d.low is not None for f, d in known),
-        "one side without bounds": any((f.low is None) != (d.low is None) for f, d in known),
-        "no metrics": any(f is None for f, _ in of_equality),
-        "nulls meet": any(f.nulls and d.nulls and not replace(f, nulls=False).meets(d) for f, d in known),
-        "nulls alone": any(not f.keys.values for f in state.data_files if f.keys),
-        "required key": bool(known) and case.key.is_required,
-        "text key": bool(known) and case.key.type_name == "string",
-        "global equality": any(d.kind is DeltaKind.EQUALITY and not d.partition for d in applied),
-        "equality of a partition": any(d.kind is DeltaKind.EQUALITY and d.partition for d in applied),
-        "positions of a partition": any(d.kind is POSITION and not d.referenced_data_file for d in applied),
-        "positions of a file": any(d.kind is POSITION and bool(d.referenced_data_file) for d in applied),
-        "deletion vectors": any(d.kind is DeltaKind.DELETION_VECTOR for d in applied),
-        "vector hides positions": any(
-            d.kind is POSITION and d.referenced_data_file == f.path and d not in deltas
-            and any(v.kind is DeltaKind.DELETION_VECTOR for v in deltas)
-            for f, deltas in zip(state.data_files, found, strict=True) for d in state.delta_files
-        ),
-        "mixed": any(len({d.kind for d in deltas}) > 1 for deltas in found),
-    }  # fmt: skip
 
 
 @st.composite
@@ -190,6 +95,29 @@ def cases(draw: st.DrawFn) -> Case:
         key,
         metrics,
     )
+
+
+@st.composite
+def position_delete_cases(draw: st.DrawFn) -> Case:
+    """Position deletes alone, of the sizes that `cases` has data files of; in version 3 with vectors."""
+    layout = draw(st.sampled_from(LAYOUTS))
+    table_target = draw(st.sampled_from(TARGETS))
+    options = draw(size_options(table_target))
+    figures = rewrite_options(options, table_target)
+    files = draw(data_files(layout, figures))
+    format_version = draw(st.sampled_from((2, 3)))
+    vectors = (DeltaKind.DELETION_VECTOR,) if format_version == 3 else ()
+    kinds = st.sampled_from((POSITION, POSITION, *vectors))
+    deltas = tuple(
+        DeltaFile(f"d{n}", draw(kinds), f.size_bytes, f.rows, f.partition, 1, f.spec_id, f.path)
+        for n, f in enumerate(files)
+    )
+    is_ordered = len({delta.spec_id for delta in deltas}) == 1
+    if is_ordered:
+        options |= draw(order_options(files, figures, has_one_partition=False))
+    properties = {"write.delete.target-file-size-bytes": str(table_target)}
+    state = TableState(0.0, table_target, delta_files=deltas, properties=properties, spec_id=len(layout) - 1)
+    return Case(layout, state, options, False, format_version, is_ordered)
 
 
 def has_one_partition(files: Sequence[DataFile]) -> bool:
