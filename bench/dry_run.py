@@ -25,6 +25,7 @@ from strategies.plan import (
     check_plan,
     describe_action,
 )
+from strategies.revival import revival
 from strategies.rewrite_options import rewrite_options
 from strategies.state import TableState
 from strategies.strategy import Planner
@@ -62,14 +63,16 @@ class Shortfall:
 class DryRun:
     """What the planners answered, and what the plan of the last one asked does to the files.
 
-    `expansion` is None exactly without a plan. `cpu_s`, which is rough, is also None where delete files
-    are rewritten. `shortfall` is set where `rewrite_data_files` would find nothing.
+    `expansion` is None exactly without a plan. `veto` is why an engine would refuse to carry it out.
+    `cpu_s`, which is rough, is also None where delete files are rewritten. `shortfall` is set where
+    `rewrite_data_files` would find nothing.
     """
 
     candidate: Candidate
     asked: tuple[Planner, ...]
     plan: Plan | None = None
     expansion: Expansion | None = None
+    veto: str | None = None
     shortfall: Shortfall | None = None
     cpu_s: float | None = None
     calibrated: bool = False
@@ -138,6 +141,7 @@ def dry_run(candidate: Candidate, state: TableState, matching: Filter, branch: s
         coefficients = load_coefficients("iceberg")
         return DryRun(
             candidate, candidate.planners[: index + 1], plan, expansion,
+            veto=next(filter(None, (revival(*told) for told in narrowed)), None),
             shortfall=None if expansion.groups else _shortfall(*narrowed[0]),
             cpu_s=None if expansion.delete_groups else rewrite_cost(coefficients, expansion, cores=1).cpu_s,
             calibrated=coefficients.calibrated,

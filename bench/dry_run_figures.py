@@ -12,7 +12,7 @@ from pyiceberg.table.snapshots import Snapshot
 from bench import plugins
 from bench.dry_run import DryRun
 from strategies.expand import Expansion, RewriteGroup
-from strategies.plan import describe_action
+from strategies.plan import Rewrite, describe_action
 from strategies.state import DeltaKind, TableState
 
 # Upper ends of size classes as shares of the target: 0.75 and 1.8 are where Iceberg's planner begins to
@@ -80,7 +80,7 @@ def plan_figures(done: DryRun, state: TableState, *, with_files: bool) -> dict[s
         "strategy": done.candidate.name,
         "planners": [plugins.in_words(planner) for planner in done.candidate.planners],
         "plan": _plan(done),
-        "effect": _effect(done.expansion, state, with_files=with_files) if done.expansion else None,
+        "effect": _effect(done, done.expansion, state, with_files=with_files) if done.expansion else None,
         "shortfall": asdict(done.shortfall) if done.shortfall else None,
         "cost": None if done.cpu_s is None else {"cpu_s": done.cpu_s, "calibrated": done.calibrated},
     }
@@ -97,7 +97,7 @@ def _plan(done: DryRun) -> dict[str, Any] | None:
     }
 
 
-def _effect(expansion: Expansion, state: TableState, *, with_files: bool) -> dict[str, Any]:
+def _effect(done: DryRun, expansion: Expansion, state: TableState, *, with_files: bool) -> dict[str, Any]:
     """What changes; delete files come in only, as metadata does not tell how many come out.
 
     Files of an older partition spec are spread anew: `files_out` is not exact then.
@@ -108,6 +108,7 @@ def _effect(expansion: Expansion, state: TableState, *, with_files: bool) -> dic
     files = len(state.data_files)
     old = any(file.spec_id != state.spec_id for group in expansion.groups for file in group.files)
     unbounded = any(file.kind is DeltaKind.EQUALITY and file.keys is None for file in state.delta_files)
+    explicit = [action for action in done.plan.actions if isinstance(action, Rewrite)] if done.plan else []
     return {
         "groups": len(expansion.groups),
         "planned_groups": expansion.planned_groups_count,
@@ -119,6 +120,9 @@ def _effect(expansion: Expansion, state: TableState, *, with_files: bool) -> dic
         "delete_groups": len(expansion.delete_groups),
         "delete_files_in": sum(len(group.files) for group in expansion.delete_groups),
         "delete_bytes_in": sum(group.input_bytes for group in expansion.delete_groups),
+        "files_converted": sum(len(group.convert_paths) for each in explicit for group in each.groups),
+        "delete_files_dropped": sum(len(each.removed_deletes) for each in explicit),
+        "vetoed_because": done.veto,
         "partitions": _partitions(expansion.groups),
         "groups_in_order": [_group(group, with_files=with_files) for group in expansion.groups],
     }

@@ -118,10 +118,13 @@ def _pairs(settings: Sequence[str]) -> dict[str, str]:
     return pairs
 
 
+_CHANGES = ("groups", "delete_groups", "files_converted", "delete_files_dropped")
+
+
 def _nothing_because(told: Mapping[str, Any]) -> str | None:
     """Why no file would change, in words."""
     effect, shortfall = told["effect"], told["shortfall"]
-    if effect and (effect["groups"] or effect["delete_groups"]):
+    if effect and any(effect[key] for key in _CHANGES):
         return None
     if not told["table"]["data_files"]:
         return "the table holds no data files"
@@ -220,6 +223,15 @@ def _print_effect(effect: Mapping[str, Any]) -> None:
             f"({format_bytes(effect['delete_bytes_in'])}) in {effect['delete_groups']:,} groups; how many "
             "come out, their rows tell."
         )
+    if effect["files_converted"]:
+        _say(
+            f"The deletes of {effect['files_converted']:,} data files would become position deletes of their "
+            "own; the data files stay."
+        )
+    if effect["delete_files_dropped"]:
+        _say(f"{effect['delete_files_dropped']:,} delete files would go.")
+    if effect["vetoed_because"]:
+        _say(f"It would be vetoed: {effect['vetoed_because']}.")
     if not effect["groups"]:
         return
     cut = effect["planned_groups"] - effect["groups"] - effect["delete_groups"]

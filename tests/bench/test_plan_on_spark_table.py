@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bench.cli.main import main
-from bench.engines.iceberg_actions import java_table
+from bench.engines.iceberg_catalog import java_table
 
 pytestmark = pytest.mark.spark
 
@@ -186,6 +186,10 @@ def test_equality_deletes_are_read_where_their_keys_may_be(spark, namespaces, pl
     add_equality_delete(spark, name, tmp_path / "deletes.parquet", [150, 220])
     effect = planned(location(spark, name), {"rewrite-all": "true"})["effect"]
     assert (effect["files_in"], effect["delete_files_read"], effect["deletes_exact"]) == (3, 2, True)
+    found = planned(location(spark, name), {}, strategy="iceberg.convert_deletes")
+    effect = found["effect"]  # of the second and third file; no row of the first is deleted
+    assert (effect["files_converted"], effect["delete_files_dropped"], effect["files_in"]) == (2, 1, 0)
+    assert (found["nothing_because"], effect["vetoed_because"]) == (None, None)
 
 
 def add_equality_delete(spark, name, path, ids):
