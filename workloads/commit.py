@@ -108,6 +108,15 @@ def expected_files(rows: int, commit_rows: int, writers: int) -> int:
     return min(rows, max(1, round(busy * (1 - miss))))
 
 
+def hashed_files(rows: int, writers: int) -> int:
+    """Files a partition gets that holds `rows` rows of a commit, sent to the writers by hash of their keys.
+
+    Each writer that gets one writes a file: their expected number, rounded.
+    """
+    miss: float = (1 - 1 / writers) ** rows
+    return min(rows, round(writers * (1 - miss)))
+
+
 class Workload(Protocol):
     """A seeded stream of commits. Its repr names everything its rows depend on besides the seed."""
 

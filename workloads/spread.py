@@ -5,7 +5,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from workloads.commit import DeleteShape, PartitionShape, expected_files
+from workloads.commit import DeleteShape, PartitionShape, expected_files, hashed_files
 from workloads.keys import KeyChoice
 from workloads.partitioning import DAY_S, Shares
 from workloads.schema import Schema
@@ -86,9 +86,15 @@ class KeyPartitions:
 def data_shapes(
     schema: Schema, seed: int, index: int, rows: int, writers: int, shares: Shares
 ) -> tuple[PartitionShape, ...]:
-    """The partitions of commit `index`, which adds so many rows and removes none."""
+    """The partitions of commit `index`, which adds so many rows and removes none.
+
+    Rows are dealt out evenly to the writers.
+    """
     parts = whole_parts(seed, f"partitions/{index}", rows, shares)
-    return tuple(_data_shape(schema, partition, count, rows, writers) for partition, count in parts.items())
+    return tuple(
+        _shape(schema, partition, count, expected_files(count, rows, writers), DeleteShape())
+        for partition, count in parts.items()
+    )
 
 
 def change_shapes(
@@ -98,18 +104,17 @@ def change_shapes(
     position: Mapping[str, int],
     writers: int,
 ) -> tuple[PartitionShape, ...]:
-    """The partitions of a commit that adds and deletes so many rows in each, by their names."""
-    totals = [sum(parts.values()) for parts in (rows, equality, position)]
+    """The partitions of a commit that adds and deletes so many rows in each, by their names.
+
+    Changes go to the writers by the hash of their keys.
+    """
     return tuple(
-        _data_shape(
+        _shape(
             schema,
             partition,
             rows.get(partition, 0),
-            totals[0],
-            writers,
-            _delete_shape(
-                (equality.get(partition, 0), totals[1]), (position.get(partition, 0), totals[2]), writers
-            ),
+            hashed_files(rows.get(partition, 0), writers),
+            _delete_shape(equality.get(partition, 0), position.get(partition, 0), writers),
         )
         for partition in sorted({*rows, *equality, *position})
     )
@@ -125,22 +130,12 @@ def position_bytes(rows: int, files: int = 1) -> float:
     return files * _POSITION_FILE_BYTES + rows * _POSITION_ROW_BYTES
 
 
-def _data_shape(
-    schema: Schema,
-    partition: str,
-    rows: int,
-    commit_rows: int,
-    writers: int,
-    deletes: DeleteShape | None = None,
-) -> PartitionShape:
-    files = expected_files(rows, commit_rows, writers) if rows else 0
+def _shape(schema: Schema, partition: str, rows: int, files: int, deletes: DeleteShape) -> PartitionShape:
     size_bytes = schema.expected_bytes(rows, files) if rows else 0
-    return PartitionShape(partition, rows, files, size_bytes, deletes or DeleteShape())
+    return PartitionShape(partition, rows, files, size_bytes, deletes)
 
 
-def _delete_shape(equality: tuple[int, int], position: tuple[int, int], writers: int) -> DeleteShape:
-    """Each kind as (rows of the partition, rows of the commit)."""
-    equality_files = expected_files(*equality, writers) if equality[0] else 0
-    position_files = expected_files(*position, writers) if position[0] else 0
-    size_bytes = equality_bytes(equality[0], equality_files) + position_bytes(position[0], position_files)
-    return DeleteShape(equality[0], equality_files, position[0], position_files, round(size_bytes))
+def _delete_shape(equality_rows: int, position_rows: int, writers: int) -> DeleteShape:
+    equality_files, position_files = (hashed_files(rows, writers) for rows in (equality_rows, position_rows))
+    size_bytes = equality_bytes(equality_rows, equality_files) + position_bytes(position_rows, position_files)
+    return DeleteShape(equality_rows, equality_files, position_rows, position_files, round(size_bytes))

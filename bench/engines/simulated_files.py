@@ -13,7 +13,7 @@ from bench.engines.costs import Coefficients
 from bench.engines.simulated_rows import own_deleted_rows
 from strategies.read_tasks import even_share
 from strategies.state import MIB, DataFile, DeltaFile, DeltaKind, KeyRange
-from workloads.commit import CommitSpec, KeyShape, PartitionShape, expected_files
+from workloads.commit import CommitSpec, KeyShape, PartitionShape, expected_files, hashed_files
 from workloads.schema import Schema
 from workloads.spread import equality_bytes, position_bytes
 
@@ -53,7 +53,7 @@ class FileMaker:
         deletes: list[DeltaFile] = []
         for shape in spec.partitions:
             files = list(self._data_files(shape, spec, sequence_number))
-            deleted = self._own_deleted(shape, spec, [file.rows for file in files])
+            deleted = self._own_deleted(shape, [file.rows for file in files])
             deletes += self._equality_deletes(shape, spec, sequence_number)
             for file, rows in zip(files, deleted, strict=True):
                 data.append((file, file.rows - rows))
@@ -64,16 +64,14 @@ class FileMaker:
 
     def _data_files(self, shape: PartitionShape, spec: CommitSpec, number: int) -> Iterator[DataFile]:
         """The data files of one partition, its rows spread evenly."""
-        total = sum(partition.rows for partition in spec.partitions)
-        count = self._count(shape.files, shape.rows, total)
+        count = self._count(shape, spec)
         ranges = _row_ranges(spec, shape.rows, count) if count else []
         for index, keys in enumerate(ranges):
             yield self.data_file(even_share(shape.rows, index, count), shape.partition, keys, number)
 
     def _equality_deletes(self, shape: PartitionShape, spec: CommitSpec, number: int) -> Iterator[DeltaFile]:
         rows = shape.deletes.equality_rows
-        total = sum(partition.deletes.equality_rows for partition in spec.partitions)
-        count = self._count(shape.deletes.equality_files, rows, total)
+        count = self._delete_count(shape.deletes.equality_files, rows)
         keys = _deleted_range(spec.index, spec.keys, rows, count) if spec.keys and rows else None
         for index in range(count):
             own, path = even_share(rows, index, count), self._path("-deletes")
@@ -81,22 +79,27 @@ class FileMaker:
                 path, DeltaKind.EQUALITY, round(equality_bytes(own)), own, shape.partition, number, keys=keys
             )
 
-    def _own_deleted(self, shape: PartitionShape, spec: CommitSpec, rows: Sequence[int]) -> list[int]:
+    def _own_deleted(self, shape: PartitionShape, rows: Sequence[int]) -> list[int]:
         """How many rows of each data file the commit deletes again; they are in its first files."""
-        total = sum(partition.deletes.position_rows for partition in spec.partitions)
         deleted = own_deleted_rows(shape.rows, shape.deletes.position_rows)
-        count = self._count(shape.deletes.position_files, shape.deletes.position_rows, total)
+        count = self._delete_count(shape.deletes.position_files, shape.deletes.position_rows)
         while sum(rows[:count]) < deleted:
             count += 1
         before = list(itertools.accumulate(rows[:count], initial=0))
         shares = [deleted * end // max(1, before[-1]) for end in before]
         return [end - start for start, end in itertools.pairwise(shares)] + [0] * (len(rows) - count)
 
-    def _count(self, expected: int, rows: int, commit_rows: int) -> int:
-        """Files of a kind: as the workload expects, or by as many writers as the table was told."""
-        if not rows or not self._writers:
-            return expected
-        return expected_files(rows, commit_rows, self._writers)
+    def _count(self, shape: PartitionShape, spec: CommitSpec) -> int:
+        """Data files: as the workload expects, or by as many writers as the table was told."""
+        if not shape.rows or not self._writers:
+            return shape.files
+        if spec.updates or spec.deletes or spec.keys:
+            return hashed_files(shape.rows, self._writers)
+        return expected_files(shape.rows, sum(each.rows for each in spec.partitions), self._writers)
+
+    def _delete_count(self, expected: int, rows: int) -> int:
+        """Delete files of one kind, likewise."""
+        return hashed_files(rows, self._writers) if self._writers else expected
 
     def _position_deletes(self, path: str, file: DataFile, rows: int, sequence_number: int) -> DeltaFile:
         return DeltaFile(

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads.commit import CommitSpec, PartitionShape, expected_files
+from workloads.commit import CommitSpec, PartitionShape, expected_files, hashed_files
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,11 @@ def test_a_partition_gets_at_least_a_file_and_at_most_one_a_row_and_writer(data,
 def test_the_files_of_a_commit_are_those_of_its_partitions():
     shapes = (PartitionShape("a", 5, 2, 10), PartitionShape("b", 5, 3, 10))
     assert CommitSpec(1, 60.0, 0, 10, 10, 0, 0, 4, False, shapes, 20).files == 5
+
+
+@pytest.mark.parametrize(
+    ("rows", "writers", "files"),
+    [(0, 4, 0), (1, 4, 1), (4, 4, 3), (40, 4, 4), (3, 1, 1), (8, 8, 5)],  # 4 x (1 - 0.75^4) = 2.7
+)
+def test_hashed_files_are_the_writers_that_get_a_key(rows, writers, files):
+    assert hashed_files(rows, writers) == files
