@@ -1,9 +1,8 @@
 """Apache Iceberg on Spark: real tables, its own commands, and rewrites of exactly the files named."""
 
-import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from bench.engines.base import (
     NO_COST,
     Batch,
     CommitOutcome,
-    Cost,
     EngineSettings,
     Observation,
     Outcome,
@@ -27,20 +25,20 @@ from bench.engines.base import (
     QueryOutcome,
     TableSpec,
     Ticket,
-    TicketId,
 )
 from bench.engines.iceberg_catalog import Catalog
 from bench.engines.iceberg_procedures import answer_of, call, scoped
 from bench.engines.iceberg_rewrite import StagedRewrite, commit_rewrite, stage_rewrite
 from bench.engines.iceberg_state import IcebergReader
-from bench.engines.ledger import Ledger, compaction_seen, pending_plan
+from bench.engines.ledger import Ledger, compaction_seen
 from bench.engines.spark import Meter, run_query, sql_text, start_session, stop_session
+from bench.engines.tickets import Staged, Tickets, veto_of
 from bench.errors import EngineError
-from strategies.plan import Compact, Native, Plan, Reason, Rewrite, capabilities_of
-from strategies.revival import revival
-from strategies.state import CommitSeen, PendingPlan, TableState
+from strategies.plan import Compact, Native, Plan, Reason, Rewrite
+from strategies.state import CommitSeen, TableState
 
 TABLE = "orders"  # as the probes call it
+_REFUSED = (Py4JJavaError, PySparkException, ValueError)  # what a step that may fail raises
 
 
 def table_properties(spec: TableSpec) -> dict[str, str]:
@@ -51,17 +49,6 @@ def table_properties(spec: TableSpec) -> dict[str, str]:
         **iceberg_merge.mode_properties(spec.upsert_mode),
         **spec.properties,
     }
-
-
-@dataclass(slots=True)
-class _Pending:
-    """What `schedule` did of a plan: rewrites written but not committed, their cost, or why it failed."""
-
-    seen: PendingPlan
-    staged: dict[int, StagedRewrite] = field(default_factory=dict)  # by position in the plan's actions
-    cost: Cost = NO_COST
-    veto: str | None = None
-    error: str | None = None
 
 
 class IcebergEngine:
@@ -75,8 +62,7 @@ class IcebergEngine:
         self._name = f"{self._namespace}.{TABLE}"
         self._reader = IcebergReader(catalog.loader(spark, TABLE))
         self._ledger = Ledger(spec.target_file_size_bytes, table_properties(spec))
-        self._ticket_ids = itertools.count(1)
-        self._pending: dict[TicketId, _Pending] = {}
+        self._tickets: Tickets[StagedRewrite] = Tickets(self._ledger)
         self._snapshot_times: list[tuple[float, int]] = []  # scenario seconds, epoch milliseconds
 
     def create(self) -> None:
@@ -157,66 +143,52 @@ class IcebergEngine:
         return self._ledger.state(at_s)
 
     def schedule(self, plan: Plan, at_s: float, due_at_s: float) -> Ticket:
-        ticket = Ticket(TicketId(next(self._ticket_ids)), plan, at_s, due_at_s)
-        pending = _Pending(pending_plan(plan, at_s, due_at_s), veto=self._veto(plan, at_s))
-        self._pending[ticket.id] = pending
-        for position, action in enumerate(() if pending.veto else plan.actions):
-            if isinstance(action, Rewrite) and pending.error is None:
-                self._stage(action, position, pending)
-        self._ledger.pending = tuple(p.seen for p in self._pending.values())
+        veto = veto_of(plan, self.capabilities, self.state(at_s))
+        ticket, staged = self._tickets.issue(plan, at_s, due_at_s)
+        staged.veto = veto
+        for position, action in enumerate(() if veto else plan.actions):
+            if isinstance(action, Rewrite) and staged.error is None:
+                self._stage(action, position, staged)
         return ticket
 
-    def _stage(self, action: Rewrite, position: int, pending: _Pending) -> None:
+    def _stage(self, action: Rewrite, position: int, staged: Staged[StagedRewrite]) -> None:
         try:
             with self._meter.step() as staging:
-                pending.staged[position] = stage_rewrite(self._spark, self._name, action)
-        except (Py4JJavaError, PySparkException, ValueError) as error:
-            pending.error = first_line(error)
-        pending.cost += staging.cost
+                staged.actions[position] = stage_rewrite(self._spark, self._name, action)
+        except _REFUSED as error:
+            staged.error = first_line(error)
+        staged.cost += staging.cost
 
     def complete(self, ticket: Ticket, at_s: float) -> Outcome:
-        pending = self._pending.pop(ticket.id)
-        self._ledger.pending = tuple(p.seen for p in self._pending.values())
-        cost, error_text, answers = pending.cost, pending.veto or pending.error, list[DataFrame]()
+        staged = self._tickets.redeem(ticket)
+        cost, error_text, answers = staged.cost, staged.veto or staged.error, list[DataFrame]()
         if error_text is None:
             with self._meter.step() as acting:
-                error_text = self._act(ticket.plan, pending, answers)
+                error_text = self._act(ticket.plan, staged, answers)
             cost += acting.cost
         with self._meter.step() as listening:
             answer = answer_of(answers)
         observed = self._observe(at_s)
         observed = replace(observed, cost=observed.cost + listening.cost)
-        committed = observed.change.metadata_files_count > 0
-        status = "vetoed" if pending.veto else "failed" if error_text else "ok" if committed else "noop"
+        status = staged.status(error_text, observed.change)
         if ticket.plan.reason is not Reason.MAINTENANCE:
             seen = compaction_seen(at_s, status, ticket.plan, ticket.scheduled_at_s, observed.change, cost)
             self._ledger.saw_compaction(seen)
         return Outcome(status, cost, observed, error_text, answer)
 
-    def _veto(self, plan: Plan, at_s: float) -> str | None:
-        """Why the plan must not be carried out: what the engine cannot do, or a row that would come back."""
-        missing = capabilities_of(plan) - self.capabilities
-        if missing:
-            return f"this engine cannot {', '.join(sorted(missing))}"
-        state = self._ledger.state(at_s)
-        try:
-            return next(filter(None, (revival(action, state) for action in plan.actions)), None)
-        except ValueError:  # the action itself is at fault, and fails with an error of its own
-            return None
-
-    def _act(self, plan: Plan, pending: _Pending, answers: list[DataFrame]) -> str | None:
+    def _act(self, plan: Plan, staged: Staged[StagedRewrite], answers: list[DataFrame]) -> str | None:
         """Carry out the actions in order until one fails, and what that one said; `answers` are added to."""
         try:
             for position, action in enumerate(plan.actions):
                 match action:
                     case Rewrite():
-                        commit_rewrite(self._spark, self._name, pending.staged.pop(position))
+                        commit_rewrite(self._spark, self._name, staged.actions[position])
                     case Compact():
                         answers.append(call(self._spark, self._name, scoped(action)))
                     case Native():
                         older_than_ms = self._older_than_ms(action)
                         answers.append(call(self._spark, self._name, action, older_than_ms))
-        except (Py4JJavaError, PySparkException) as error:
+        except _REFUSED as error:
             return first_line(error)
         return None
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
 from bench.engines.iceberg_deletes import (
@@ -118,10 +118,18 @@ def _by_equality(
     for field_ids, alike in by_columns.items():
         columns = {str(table.schema().findColumnName(field_id)): field_id for field_id in field_ids}
         keys = _deleted_keys(spark, name, table, alike, columns, scopes)
-        matches = _raw_rows(spark, name, columns, reached).join(keys, list(columns))
+        rows = _raw_rows(spark, name, columns, reached)
+        matches = rows.join(keys, [_same_key(table, rows, keys, column) for column in columns])
         numbered = with_known(matches, _told(spark, reached))
         applies = f"known.sequence_number < deleted_at AND delete_scope IN ({_EVERYWHERE}, known.scope)"
         yield numbered.where(applies).select("known.number", "position")
+
+
+def _same_key(table: Any, rows: DataFrame, keys: DataFrame, column: str) -> Column:
+    """Null deletes null, where there can be any; where not, keys are joined as they are, which is fast."""
+    if bool(table.schema().findField(column).isRequired()):
+        return rows[column] == keys[column]
+    return rows[column].eqNullSafe(keys[column])
 
 
 def _raw_rows(

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
 from bench.engines.iceberg_catalog import java_table
 from bench.engines.iceberg_conversion import Conversion, convert
-from bench.engines.iceberg_deletes import applied_deletes, delete_key, has_vectors, live_deletes
+from bench.engines.iceberg_deletes import applied_deletes, delete_key, has_vectors, is_vector, live_deletes
 from strategies.plan import Rewrite
 
 _LINEAGE = ("_row_id", "_last_updated_sequence_number")  # table spec, "Row Lineage", format version 3
@@ -22,7 +22,10 @@ _LINEAGE = ("_row_id", "_last_updated_sequence_number")  # table spec, "Row Line
 
 @dataclass(frozen=True, slots=True)
 class StagedRewrite:
-    """What a rewrite replaces and by what, as Java files, and the snapshot it was planned from."""
+    """What a rewrite replaces and by what, as Java files, and the snapshot it was planned from.
+
+    `vectors` are the keys of the deletion vectors that were merged into new ones.
+    """
 
     old_files: tuple[Any, ...]
     new_files: tuple[Any, ...]
@@ -30,6 +33,7 @@ class StagedRewrite:
     new_deletes: tuple[Any, ...]
     snapshot_id: int
     sequence_number: int
+    vectors: frozenset[str] = frozenset()
 
 
 def stage_rewrite(spark: SparkSession, name: str, rewrite: Rewrite) -> StagedRewrite:
@@ -63,6 +67,7 @@ def stage_rewrite(spark: SparkSession, name: str, rewrite: Rewrite) -> StagedRew
         new_deletes=conversion.new_deletes,
         snapshot_id=snapshot.snapshotId(),
         sequence_number=snapshot.sequenceNumber(),
+        vectors=frozenset(map(delete_key, conversion.replaced)),
     )
 
 
@@ -157,14 +162,31 @@ def commit_rewrite(spark: SparkSession, name: str, staged: StagedRewrite) -> Non
         return  # Iceberg takes no commit without a file
     table = java_table(spark, name)
     try:
+        _check_vectors(spark, table, staged)
         if staged.new_deletes and not staged.old_deletes:
             _commit_apart(table, staged)
         else:
             _with_files(table.newRewrite(), staged, staged.new_deletes).commit()
-    except Py4JJavaError as error:
-        if "CommitStateUnknownException" not in str(error.java_exception.toString()):
+    except (Py4JJavaError, ValueError) as error:
+        if "CommitStateUnknownException" not in str(error):
             _delete(table, (*staged.new_files, *staged.new_deletes))
         raise
+
+
+def _check_vectors(spark: SparkSession, table: Any, staged: StagedRewrite) -> None:
+    """Raises ValueError where a data file has got a deletion vector since that a new one would hide.
+
+    Iceberg checks that of deletes for replaced files and of RowDelta's, not of those RewriteFiles adds.
+    """
+    snapshot = table.currentSnapshot()
+    if not has_vectors(table) or snapshot.snapshotId() == staged.snapshot_id:
+        return
+    owners = {str(file.referencedDataFile()) for file in staged.new_deletes}
+    tasks = _tasks_by_path(table, snapshot.snapshotId())
+    deletes = applied_deletes(spark, (task for path, task in tasks.items() if path in owners))
+    newer = sorted(key for key, file in deletes.items() if is_vector(file) and key not in staged.vectors)
+    if newer:
+        raise ValueError(f"a newer deletion vector was committed meanwhile: {newer[0]}")
 
 
 def _commit_apart(table: Any, staged: StagedRewrite) -> None:

@@ -40,10 +40,9 @@ from bench.engines.simulated_rewrite import (
 )
 from bench.engines.simulated_rows import LiveRows
 from bench.engines.simulated_scan import Scan, wanted_keys
-from bench.engines.tickets import Staged, Tickets
+from bench.engines.tickets import Staged, Tickets, veto_of
 from bench.errors import EngineError
-from strategies.plan import Action, Capability, Native, Plan, Reason, Rewrite, capabilities_of
-from strategies.revival import revival
+from strategies.plan import Action, Capability, Native, Plan, Reason, Rewrite
 from strategies.state import CommitSeen, DataFile, DeltaFile, TableState
 
 _MAINTENANCE = frozenset({Capability.REWRITE_MANIFESTS, Capability.EXPIRE_SNAPSHOTS})
@@ -100,26 +99,24 @@ class SimulatedEngine:
         return self._ledger.state(at_s)
 
     def schedule(self, plan: Plan, at_s: float, due_at_s: float) -> Ticket:
+        veto = veto_of(plan, self.capabilities, self.state(at_s))
         ticket, staged = self._tickets.issue(plan, at_s, due_at_s)
-        if missing := capabilities_of(plan) - self.capabilities:
-            staged.veto = f"simulation cannot {', '.join(sorted(missing))}"
+        staged.veto = veto
         for position, action in enumerate(plan.actions):
             if isinstance(action, Rewrite) and staged.veto is None and staged.error is None:
                 self._stage(action, position, staged, at_s)
         return ticket
 
     def _stage(self, action: Rewrite, position: int, staged: Staged[Prepared], at_s: float) -> None:
-        """Prepare an explicit rewrite, unless a file is gone or a delete it drops is still needed."""
+        """Prepare an explicit rewrite, unless a file is gone."""
         live = {**self._ledger.data_files, **self._ledger.delta_files}
         gone = next((key for key in action.keys if key not in live), None)
         if gone:
             staged.error = f"{gone} is no longer live"
             return
-        staged.veto = revival(action, self.state(at_s))
-        if staged.veto is None:
-            prepared = self._prepare(action, at_s)
-            staged.actions[position] = prepared
-            staged.cost += prepared.cost
+        prepared = self._prepare(action, at_s)
+        staged.actions[position] = prepared
+        staged.cost += prepared.cost
 
     def _prepare(self, action: Action, at_s: float) -> Prepared:
         return prepare(

@@ -6,10 +6,22 @@ from typing import Generic, TypeVar
 
 from bench.engines.base import NO_COST, Change, Cost, Ticket, TicketId
 from bench.engines.ledger import Ledger, pending_plan
-from strategies.plan import Plan
-from strategies.state import PendingPlan
+from strategies.plan import Capability, Plan, capabilities_of
+from strategies.revival import revival
+from strategies.state import PendingPlan, TableState
 
 _Prepared = TypeVar("_Prepared")
+
+
+def veto_of(plan: Plan, capabilities: frozenset[Capability], state: TableState) -> str | None:
+    """Why an engine must refuse a plan: what it cannot do, or a row that would come back."""
+    missing = capabilities_of(plan) - capabilities
+    if missing:
+        return f"this engine cannot {', '.join(sorted(missing))}"
+    try:
+        return next(filter(None, (revival(action, state) for action in plan.actions)), None)
+    except ValueError:  # the action itself is at fault, and fails with an error of its own
+        return None
 
 
 @dataclass(slots=True)

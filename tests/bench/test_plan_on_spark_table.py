@@ -2,12 +2,10 @@
 
 import json
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
+from equality_deletes import add_equality_delete
 
 from bench.cli.main import main
-from bench.engines.iceberg_catalog import java_table
 
 pytestmark = pytest.mark.spark
 
@@ -190,19 +188,3 @@ def test_equality_deletes_are_read_where_their_keys_may_be(spark, namespaces, pl
     effect = found["effect"]  # of the second and third file; no row of the first is deleted
     assert (effect["files_converted"], effect["delete_files_dropped"], effect["files_in"]) == (2, 1, 0)
     assert (found["nothing_because"], effect["vetoed_because"]) == (None, None)
-
-
-def add_equality_delete(spark, name, path, ids):
-    """Commit an equality delete of these ids, which Spark has no statement for."""
-    field = pa.field("id", pa.int64(), metadata={"PARQUET:field_id": "1"})
-    pq.write_table(pa.table({"id": ids}, schema=pa.schema([field])), path)
-    iceberg, gateway = spark._jvm.org.apache.iceberg, spark._sc._gateway
-    table = java_table(spark, name)
-    compared = gateway.new_array(gateway.jvm.int, 1)
-    compared[0] = 1
-    source = table.io().newInputFile(f"file://{path}")
-    metrics = iceberg.parquet.ParquetUtil.fileMetrics(source, iceberg.MetricsConfig.forTable(table))
-    builder = iceberg.FileMetadata.deleteFileBuilder(table.spec()).ofEqualityDeletes(compared)
-    builder = builder.withPath(f"file://{path}").withFormat("parquet").withMetrics(metrics)
-    delete = builder.withFileSizeInBytes(source.getLength()).build()
-    table.newRowDelta().addDeletes(delete).commit()

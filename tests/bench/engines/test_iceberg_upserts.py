@@ -8,10 +8,12 @@ from typing import ClassVar
 import pytest
 from change_batches import Change, ModelTable
 from engine_streams import carry_out, plan
+from equality_deletes import add_equality_delete
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
+from bench.engines.iceberg_rewrite import commit_rewrite, stage_rewrite
 from strategies.delete_index import index_deletes
 from strategies.iceberg import ExpireSnapshots, RewriteDataFiles, RewritePositionDeleteFiles
 from strategies.plan import FileGroup, Rewrite
@@ -189,6 +191,38 @@ def test_deletes_committed_while_a_conversion_was_pending_still_apply(iceberg, m
     commit(engine, model, (2, None), (3, "Rome"))
     assert engine.complete(ticket, 200.0).status == "ok"
     assert rows_of(spark, engine) == model.rows
+
+
+def test_a_vector_committed_while_a_conversion_was_pending_is_not_hidden(iceberg, model, spark):
+    engine = made(iceberg, upsert_mode="merge-on-read", format_version=3)
+    commit(engine, model, *upserts(1, 9))
+    commit(engine, model, (1, None))
+    ticket = engine.schedule(converting(engine.state(0.0)), 100.0, 200.0)
+    commit(engine, model, (2, None))
+    outcome = engine.complete(ticket, 200.0)
+    assert outcome.status == "failed"
+    assert "a newer deletion vector was committed meanwhile" in str(outcome.error)
+    assert rows_of(spark, engine) == model.rows
+
+
+@pytest.mark.parametrize("kind", ["BIGINT", "BIGINT NOT NULL"])
+def test_a_null_key_is_deleted_like_any_other(spark, workshop, tmp_path, kind):
+    name = f"lake.{workshop.namespace}.visits"
+    spark.sql(f"CREATE NAMESPACE lake.{workshop.namespace}")
+    spark.sql(f"CREATE TABLE {name} (id {kind}, who STRING) USING iceberg")
+    deleted = [2] if "NOT" in kind else [2, None]
+    keys = [1, 2, 3] if "NOT" in kind else [1, 2, 3, None]
+    rows = ", ".join(f"({'NULL' if key is None else f'{key}L'}, 'x')" for key in keys)
+    spark.sql(f"INSERT INTO {name} SELECT /*+ COALESCE(1) */ * FROM VALUES {rows} AS t(id, who)")
+    add_equality_delete(spark, name, tmp_path / "deletes.parquet", deleted)
+    live = {row.id for row in spark.table(name).collect()}
+    assert live == {1, 3}
+    files = spark.sql(f"SELECT content, file_path FROM {name}.all_files").collect()
+    (data,), (delete,) = ([f.file_path for f in files if f.content == content] for content in (0, 2))
+    action = Rewrite((FileGroup((), "", (data,)),), 8 * MIB, (delete,))
+    commit_rewrite(spark, name, stage_rewrite(spark, name, action))
+    assert [row.content for row in spark.sql(f"SELECT content FROM {name}.delete_files").collect()] == [1]
+    assert {row.id for row in spark.table(name).collect()} == live
 
 
 class Upserts(RuleBasedStateMachine):

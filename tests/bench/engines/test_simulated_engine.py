@@ -205,7 +205,7 @@ def test_what_needs_rows_or_deletes_is_vetoed_and_costs_nothing(action, lack):
     before = files(engine)
     outcome = carry_out(engine, plan(Compact(), action), 120.0)
     assert (outcome.status, outcome.cost) == ("vetoed", NO_COST)
-    assert outcome.error == f"simulation cannot {lack}"
+    assert outcome.error == f"this engine cannot {lack}"
     assert (files(engine), engine.state(120.0).pending) == (before, ())
 
 
