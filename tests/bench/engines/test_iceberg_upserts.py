@@ -13,13 +13,16 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
+from bench.engines.base import Batch
 from bench.engines.iceberg_rewrite import commit_rewrite, stage_rewrite
 from strategies.delete_index import index_deletes
 from strategies.iceberg import ExpireSnapshots, RewriteDataFiles, RewritePositionDeleteFiles
 from strategies.plan import FileGroup, Rewrite
 from strategies.revival import revival
 from strategies.state import MIB, DeltaKind, key_of
+from workloads.change_log import ensure_change_log
 from workloads.partitioning import Partitioning
+from workloads.upsert import Upsert
 
 pytestmark = pytest.mark.spark
 
@@ -223,6 +226,18 @@ def test_a_null_key_is_deleted_like_any_other(spark, workshop, tmp_path, kind):
     commit_rewrite(spark, name, stage_rewrite(spark, name, action))
     assert [row.content for row in spark.sql(f"SELECT content FROM {name}.delete_files").collect()] == [1]
     assert {row.id for row in spark.table(name).collect()} == live
+
+
+def test_a_load_fills_its_files_to_three_quarters_of_the_target_and_more(iceberg, spark, tmp_path):
+    target_bytes, none = MIB // 2, Partitioning()
+    workload = Upsert(10, 2, 150_000).sized_for(target_bytes, 7, none)
+    log = ensure_change_log(lambda: spark, tmp_path, workload, 7, 1, 60.0, lambda done, total: None)
+    engine = made(iceberg, target_file_size_bytes=target_bytes)
+    load = next(iter(workload.shape(7, 1, 60.0, none)))
+    engine.commit(Batch(load, log.paths(log.commits[0]), log.commits[0].size_bytes), 0.0)
+    sizes = [file.size_bytes for file in engine.state(0.0).data_files]
+    assert len(sizes) == load.files
+    assert all(0.75 * target_bytes <= size <= target_bytes for size in sizes), sizes
 
 
 class Upserts(RuleBasedStateMachine):
