@@ -9,6 +9,8 @@ from pyiceberg.catalog import load_catalog
 from pyiceberg.table import StaticTable, Table
 from pyspark.sql import SparkSession
 
+from bench.engines.spark import java_class
+
 
 def session_conf(catalog: str, properties: Mapping[str, str]) -> dict[str, str]:
     """The part of Spark's configuration that results show: no place and no secret is in it.
@@ -85,5 +87,5 @@ class Catalog:
 
 def java_table(spark: SparkSession, name: str) -> Any:
     """The Iceberg table behind a Spark name, freshly loaded."""
-    jvm: Any = spark._jvm
-    return jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, name)
+    util = java_class(spark, "org.apache.iceberg.spark.Spark3Util")
+    return util.loadIcebergTable(spark._jsparkSession, name)

@@ -13,6 +13,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
+from bench.engines.spark import java_class
+
 FIELD_ID = "parquet.field.id"  # metadata of a column by which Spark writes and reads field ids
 
 # Reserved field ids of position delete files (table spec, "Position Delete Files").
@@ -22,6 +24,11 @@ POSITION_SCHEMA = StructType([
     StructField("pos", LongType(), metadata={FIELD_ID: _POSITION_FIELD_ID}),
 ])  # fmt: skip
 _SPLIT = "split_by"
+# No snapshot names a file before all are written, so that tasks may move theirs into place by themselves.
+_COMMIT = {
+    "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+    "mapreduce.fileoutputcommitter.algorithm.version": "2",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +56,17 @@ def position_columns(path: Column, position: Column) -> tuple[Column, Column]:
 def write_split(frame: DataFrame, columns: Sequence[Column], split: str, location: str) -> list[WrittenFile]:
     """Write columns of the frame below `location` in one Spark job, each file sorted by them.
 
-    A task writes a file for each value of the INT column `split` it holds.
+    There is a file for each value of the INT column `split`, whose rows must lie in one Spark partition:
+    delete files are small, and a task costs more than a file. A task a core therefore writes them all.
     """
     spark = frame.sparkSession
-    chosen = frame.select(*columns, F.col(split).alias(_SPLIT))
+    chosen = frame.select(*columns, F.col(split).alias(_SPLIT)).coalesce(
+        spark.sparkContext.defaultParallelism
+    )
     (
         # Sorted here: by the column that splits alone, Spark's writer would sort anew.
         chosen.sortWithinPartitions(_SPLIT, *chosen.columns[:-1])
-        .write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+        .write.options(**_COMMIT)
         .option("compression", "zstd")
         .partitionBy(_SPLIT)
         .parquet(location)
@@ -67,20 +77,17 @@ def write_split(frame: DataFrame, columns: Sequence[Column], split: str, locatio
 def _listed(spark: SparkSession, location: str) -> list[WrittenFile]:
     """What was written, by name: `split_by=3/part-00000-....parquet` below `location`."""
     root, system = file_system(spark, location)
-    prefix = root.makeQualified(system.getUri(), system.getWorkingDirectory()).toString()
-    listing, found = system.listFiles(root, True), []
-    while listing.hasNext():
-        status = listing.next()
-        name = status.getPath().toString().removeprefix(prefix)
-        split = name.rpartition("/")[0].rpartition("=")[2]
-        found.append(WrittenFile(f"{location}{name}", int(status.getLen()), int(split)))
+    found = []
+    for status in system.globStatus(root.suffix(f"/{_SPLIT}=*/*.parquet")):
+        folder, name = str(status.getPath().toString()).rsplit("/", 2)[1:]
+        split = int(folder.rpartition("=")[2])
+        found.append(WrittenFile(f"{location}/{folder}/{name}", int(status.getLen()), split))
     return sorted(found, key=lambda file: file.location)
 
 
 def file_system(spark: SparkSession, location: str) -> tuple[Any, Any]:
     """The Hadoop path of a location and the file system it is on."""
-    jvm: Any = spark._jvm
-    path = jvm.org.apache.hadoop.fs.Path(location)
+    path = java_class(spark, "org.apache.hadoop.fs.Path")(location)
     return path, path.getFileSystem(spark._jsc.hadoopConfiguration())
 
 
@@ -100,32 +107,36 @@ class DeleteFiles:
 
     def __init__(self, spark: SparkSession, table: Any) -> None:
         self._table = table
-        jvm: Any = spark._jvm
-        self._jvm = jvm
+        self._spark = spark
         self._gateway: Any = spark.sparkContext._gateway
         # Hadoop's copy makes java.util.function.Function; Spark's own, of 2013, does not.
-        self._functions = jvm.org.apache.hadoop.thirdparty.com.google.common.base.Functions
-        metrics = jvm.org.apache.iceberg.MetricsConfig
+        self._functions = java_class(spark, "org.apache.hadoop.thirdparty.com.google.common.base.Functions")
+        self._file_metadata = self._iceberg("FileMetadata")
+        self._parquet = self._iceberg("parquet.ParquetUtil")
+        metrics = self._iceberg("MetricsConfig")
         self._equality_metrics = metrics.forTable(table)
         # Full bounds of file_path: where both are the same, the file is for that data file alone.
         self._position_metrics = metrics.forPositionDelete(table)
+
+    def _iceberg(self, name: str) -> Any:
+        return java_class(self._spark, f"org.apache.iceberg.{name}")
 
     def equality(self, file: WrittenFile, field_ids: Sequence[int], spec: Any, partition: Any) -> Any:
         """An equality delete file over these columns; `partition` (Java) is empty without partitions."""
         ids = self._gateway.new_array(self._gateway.jvm.int, len(field_ids))
         for index, field_id in enumerate(field_ids):
             ids[index] = field_id
-        builder = self._jvm.org.apache.iceberg.FileMetadata.deleteFileBuilder(spec).ofEqualityDeletes(ids)
+        builder = self._file_metadata.deleteFileBuilder(spec).ofEqualityDeletes(ids)
         return self._built(builder, file, self._equality_metrics, partition)
 
     def position(self, file: WrittenFile, spec: Any, partition: Any) -> Any:
         """A position delete file."""
-        builder = self._jvm.org.apache.iceberg.FileMetadata.deleteFileBuilder(spec).ofPositionDeletes()
+        builder = self._file_metadata.deleteFileBuilder(spec).ofPositionDeletes()
         return self._built(builder, file, self._position_metrics, partition)
 
     def _built(self, builder: Any, file: WrittenFile, metrics: Any, partition: Any) -> Any:
         source = self._table.io().newInputFile(file.location)
-        counted = self._jvm.org.apache.iceberg.parquet.ParquetUtil.fileMetrics(source, metrics)
+        counted = self._parquet.fileMetrics(source, metrics)
         built = builder.withPath(file.location).withFormat("parquet").withMetrics(counted)
         built = built.withFileSizeInBytes(file.size_bytes)
         return built.withPartition(partition).build()
@@ -136,10 +147,9 @@ class DeleteFiles:
         `positions` are the delete files to merge by the location of the data file they are for, `owners`
         the (Java) data files. The positions are loaded in the JVM.
         """
-        iceberg = self._jvm.org.apache.iceberg
-        factory = iceberg.io.OutputFileFactory.builderFor(self._table, 1, 1)
-        factory = factory.format(iceberg.FileFormat.PUFFIN).operationId(str(uuid.uuid4())).build()
-        writer = iceberg.deletes.BaseDVFileWriter(factory, self._functions.constant(None))
+        factory = self._iceberg("io.OutputFileFactory").builderFor(self._table, 1, 1)
+        factory = factory.format(self._iceberg("FileFormat").PUFFIN).operationId(str(uuid.uuid4())).build()
+        writer = self._iceberg("deletes.BaseDVFileWriter")(factory, self._functions.constant(None))
         for location, files in positions.items():
             owner = owners[location]
             merged = self._merged(list(files), location)
@@ -149,14 +159,14 @@ class DeleteFiles:
 
     def _merged(self, files: Sequence[Any], location: str) -> Any:
         """The positions of all the files for one data file; a vector is loaded by itself."""
-        inputs = self._jvm.java.util.IdentityHashMap()
+        inputs = java_class(self._spark, "java.util.IdentityHashMap")()
         for file in files:
             inputs.put(file, self._table.io().newInputFile(file.location()))
-        loader = self._jvm.org.apache.iceberg.data.BaseDeleteLoader(self._functions.forMap(inputs))
+        loader = self._iceberg("data.BaseDeleteLoader")(self._functions.forMap(inputs))
         vectors = [[file] for file in files if is_vector(file)]
         others = [file for file in files if not is_vector(file)]
         indexes = [
-            loader.loadPositionDeletes(self._jvm.java.util.ArrayList(part), location)
+            loader.loadPositionDeletes(java_class(self._spark, "java.util.ArrayList")(part), location)
             for part in (*vectors, *([others] if others else []))
         ]
         # The first may be an empty one, which cannot be added to; a vector's can.
@@ -217,8 +227,7 @@ def with_known(rows: DataFrame, known: DataFrame) -> DataFrame:
 def move(spark: SparkSession, location: str, target: str) -> None:
     """Rename a file within its file system. Raises OSError when that does not work."""
     source, system = file_system(spark, location)
-    jvm: Any = spark._jvm
-    if not system.rename(source, jvm.org.apache.hadoop.fs.Path(target)):
+    if not system.rename(source, java_class(spark, "org.apache.hadoop.fs.Path")(target)):
         raise OSError(f"{location} cannot be renamed to {target}")
 
 
@@ -250,8 +259,7 @@ def delete_key(file: Any) -> str:
 
 def applied_deletes(spark: SparkSession, tasks: Iterable[Any]) -> dict[str, Any]:
     """The (Java) delete files of scan tasks by key, each once; tasks of one plan share the objects."""
-    jvm: Any = spark._jvm
-    distinct = jvm.java.util.LinkedHashSet()
+    distinct = java_class(spark, "java.util.LinkedHashSet")()
     for task in tasks:
         distinct.addAll(task.deletes())
     return {delete_key(file): file for file in distinct}
@@ -259,10 +267,9 @@ def applied_deletes(spark: SparkSession, tasks: Iterable[Any]) -> dict[str, Any]
 
 def live_deletes(spark: SparkSession, table: Any, snapshot: Any) -> dict[str, Any]:
     """All (Java) delete files of a snapshot by key, those that apply to nothing too."""
-    jvm: Any = spark._jvm
-    found = {}
+    manifests, found = java_class(spark, "org.apache.iceberg.ManifestFiles"), {}
     for manifest in snapshot.deleteManifests(table.io()):
-        reader = jvm.org.apache.iceberg.ManifestFiles.readDeleteManifest(manifest, table.io(), table.specs())
+        reader = manifests.readDeleteManifest(manifest, table.io(), table.specs())
         entries = reader.iterator()
         while entries.hasNext():
             file = entries.next()

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 from bench.engines.iceberg_catalog import java_table
 from bench.engines.iceberg_conversion import Conversion, convert
 from bench.engines.iceberg_deletes import applied_deletes, delete_key, has_vectors, is_vector, live_deletes
+from bench.engines.spark import java_class
 from strategies.plan import Rewrite
 
 _LINEAGE = ("_row_id", "_last_updated_sequence_number")  # table spec, "Row Lineage", format version 3
@@ -109,10 +110,9 @@ def _rewritten(
     The same path Iceberg's own Spark runners take: staged tasks are read by their set's id, and the
     writer hands its new files to the coordinator under the same id.
     """
-    jvm: Any = spark._jvm
     set_id = str(uuid.uuid4())
-    staged = jvm.org.apache.iceberg.spark.ScanTaskSetManager.get()
-    staged.stageTasks(table, set_id, jvm.java.util.ArrayList(tasks))
+    staged = java_class(spark, "org.apache.iceberg.spark.ScanTaskSetManager").get()
+    staged.stageTasks(table, set_id, java_class(spark, "java.util.ArrayList")(tasks))
     try:
         rows = (
             spark.read.format("iceberg")
@@ -132,8 +132,7 @@ def write_files(rows: DataFrame, name: str, table: Any, set_id: str, target_byte
     A task writes a file for each partition, and more where one grows beyond `target_bytes`. Of format
     version 3 rows have a lineage: those of staged tasks bring theirs, that of any others begins.
     """
-    jvm: Any = rows.sparkSession._jvm
-    coordinator = jvm.org.apache.iceberg.spark.FileRewriteCoordinator.get()
+    coordinator = java_class(rows.sparkSession, "org.apache.iceberg.spark.FileRewriteCoordinator").get()
     for column in _LINEAGE if has_vectors(table) else ():
         if column not in rows.columns:
             rows = rows.withColumn(column, F.lit(None).cast("long"))

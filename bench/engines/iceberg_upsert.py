@@ -28,6 +28,7 @@ from bench.engines.iceberg_deletes import (
     write_split,
 )
 from bench.engines.iceberg_rewrite import write_files
+from bench.engines.spark import java_class
 
 KEY = "order_id"
 _NO_LIMIT_BYTES = 2**62
@@ -123,10 +124,9 @@ def commit(spark: SparkSession, name: str, changes: Changes, columns: Sequence[s
 
 def _homes(spark: SparkSession, table: Any, changes: Changes) -> list[Any]:
     """The (Java) partitions of the changes by number."""
-    jvm: Any = spark._jvm
-    homes = []
+    partition, homes = java_class(spark, "org.apache.iceberg.PartitionData"), []
     for value in changes.partitions if changes.partitions is not None else ("",):
-        home = jvm.org.apache.iceberg.PartitionData(table.spec().partitionType())
+        home = partition(table.spec().partitionType())
         if changes.partitions is not None:
             home.set(0, value)
         homes.append(home)
@@ -138,23 +138,24 @@ def _equality(spark: SparkSession, table: Any, changes: Changes, homes: Sequence
     field_id = int(table.schema().findField(KEY).fieldId())
     column, location = with_field_id(F.col(KEY), KEY, field_id), scratch_location(table, "equality-deletes")
     described = DeleteFiles(spark, table)
-    files = write_split(changes.frame.where("deletes_key"), [column], "key_home", location)
-    return [described.equality(file, [field_id], table.spec(), homes[file.split]) for file in files]
+    keys = changes.frame.where("deletes_key").withColumn("slot", _slot("key_home", changes.writers))
+    files = write_split(keys, [column], "slot", location)
+    return [
+        described.equality(file, [field_id], table.spec(), homes[file.split // changes.writers])
+        for file in files
+    ]
 
 
 def _position(
     spark: SparkSession, table: Any, changes: Changes, homes: Sequence[Any], data: Sequence[Any]
 ) -> list[Any]:
-    """A file for each data file with rows that the commit itself replaced; on version 3 a vector.
-
-    A slot is a partition and a writer of it, which have one data file.
-    """
+    """A file for each data file with rows that the commit itself replaced; on version 3 a vector."""
     writers = changes.writers
     path_of = table.spec().partitionToPath
     numbers = {path_of(home): number for number, home in enumerate(homes)}
     owners = {numbers[path_of(file.partition())] * writers + _writer(file): file for file in data}
     paths = [str(owners[slot].location()) if slot in owners else None for slot in range(len(homes) * writers)]
-    replaced = changes.frame.where("replaced").selectExpr("*", f"home * {writers} + writer AS slot")
+    replaced = changes.frame.where("replaced").withColumn("slot", _slot("home", writers))
     columns = position_columns(text_of(paths, F.col("slot")), F.col("position"))
     location = scratch_location(table, "position-deletes")
     files = write_split(replaced, columns, "slot", location)
@@ -166,6 +167,11 @@ def _position(
     vectors = described.vectors(by_path, {str(file.location()): file for file in data})
     remove_location(spark, location)
     return vectors
+
+
+def _slot(home: str, writers: int) -> Column:
+    """The number of a partition and a writer, which have one file of a kind."""
+    return F.expr(f"{home} * {writers} + writer")
 
 
 def _writer(file: Any) -> int:

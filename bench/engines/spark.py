@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Any
 
@@ -198,3 +199,16 @@ def values(spark: SparkSession, columns: Sequence[str], rows: Iterable[Sequence[
     """A small table of SQL literals. A list of Python rows would go through a Python worker."""
     text = ", ".join(f"({', '.join(map(str, row))})" for row in rows)
     return spark.sql(f"SELECT * FROM VALUES {text} AS t({', '.join(columns)})")  # noqa: S608
+
+
+def java_class(spark: SparkSession, name: str) -> Any:
+    """A Java class by its full name, looked up once.
+
+    Named through the gateway, the class loader is asked for every part of the package's name, each time.
+    """
+    return _looked_up(spark._jvm, name)
+
+
+@lru_cache(maxsize=100)
+def _looked_up(jvm: Any, name: str) -> Any:
+    return reduce(getattr, name.split("."), jvm)
