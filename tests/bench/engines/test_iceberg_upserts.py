@@ -82,7 +82,7 @@ def upserts(first, end, city="Oslo"):
     return [(key, city) for key in range(first, end)]
 
 
-@pytest.mark.parametrize("by", ["none", "city", "day", "bucket"])
+@pytest.mark.parametrize("by", ["none", "city", "bucket"])
 def test_a_commit_is_one_snapshot_of_rows_and_deletes(iceberg, model, spark, by):
     engine = made(iceberg, partitioning=Partitioning(by))
     commit(engine, model, *upserts(1, 9))
@@ -117,8 +117,9 @@ def test_an_equality_delete_goes_to_the_partition_of_the_row_it_replaces(iceberg
     assert found == {"user_city=Oslo"}
 
 
-@pytest.mark.parametrize("mode", ["merge-on-read", "copy-on-write"])
-@pytest.mark.parametrize("format_version", [2, 3])
+@pytest.mark.parametrize(
+    ("mode", "format_version"), [("merge-on-read", 2), ("merge-on-read", 3), ("copy-on-write", 2)]
+)
 def test_merge_writes_what_its_mode_says(iceberg, model, spark, mode, format_version):
     engine = made(iceberg, upsert_mode=mode, format_version=format_version)
     commit(engine, model, *upserts(1, 9))
@@ -128,8 +129,7 @@ def test_merge_writes_what_its_mode_says(iceberg, model, spark, mode, format_ver
     assert kinds(engine).keys() == ({kind} if mode == "merge-on-read" else set())
 
 
-@pytest.mark.parametrize("format_version", [2, 3])
-@pytest.mark.parametrize("by", ["none", "city"])
+@pytest.mark.parametrize(("by", "format_version"), [("none", 2), ("none", 3), ("city", 3)])
 def test_a_conversion_leaves_one_position_delete_a_file_and_no_equality_delete(
     iceberg, model, spark, by, format_version
 ):
@@ -148,6 +148,10 @@ def test_a_conversion_leaves_one_position_delete_a_file_and_no_equality_delete(
     dead = sum(f.rows for f in state.data_files) - len(model.rows)
     assert sum(delta.rows for delta in state.delta_files) == dead
     assert rows_of(spark, engine) == model.rows
+    # Once more: each delete file is made anew, and says the same.
+    assert carry_out(engine, converting(state), 999.0).status == "ok"
+    again = Counter(delta.referenced_data_file for delta in engine.state(0.0).delta_files)
+    assert (again, rows_of(spark, engine)) == (own, model.rows)
 
 
 def test_a_conversion_merges_what_was_deleted_by_position_before(iceberg, model, spark):
@@ -159,18 +163,6 @@ def test_a_conversion_merges_what_was_deleted_by_position_before(iceberg, model,
     own = Counter(delta.referenced_data_file for delta in engine.state(0.0).delta_files)
     assert set(own.values()) == {1}
     assert rows_of(spark, engine) == model.rows
-
-
-def test_converting_what_is_converted_changes_nothing_that_counts(iceberg, model, spark):
-    for format_version in (2, 3):
-        engine = made(iceberg, format_version=format_version)
-        own = ModelTable(model._folder / str(format_version))
-        commit(engine, own, *upserts(1, 9))
-        commit(engine, own, (1, None), (2, "Rome"))
-        for _ in range(2):
-            assert carry_out(engine, converting(engine.state(0.0)), 999.0).status == "ok"
-            assert rows_of(spark, engine) == own.rows
-        engine.drop()
 
 
 def test_dropping_a_delete_that_a_file_outside_the_plan_needs_is_vetoed(iceberg, model, spark):
@@ -356,7 +348,7 @@ class Upserts(RuleBasedStateMachine):
 
 
 def test_no_sequence_of_steps_loses_a_row_or_brings_one_back(iceberg, workshop, tmp_path, capsys):
-    """A twenty-fifth of the profile's examples, of 25 steps each: a step takes a second or two."""
+    """A 33rd of the profile's examples, of 20 steps each: a step takes a second or two."""
 
     def make(format_version, by, merges):
         return made(
@@ -365,9 +357,9 @@ def test_no_sequence_of_steps_loses_a_row_or_brings_one_back(iceberg, workshop, 
         )  # fmt: skip
 
     Upserts.make, Upserts.scratch = staticmethod(make), tmp_path
-    examples = max(1, settings().max_examples // 25)
+    examples = max(1, settings().max_examples // 33)
     run_state_machine_as_test(
-        Upserts, settings=settings(max_examples=examples, stateful_step_count=25, phases=[Phase.generate])
+        Upserts, settings=settings(max_examples=examples, stateful_step_count=20, phases=[Phase.generate])
     )
     with capsys.disabled():
         print(f"\n{Upserts.steps.total()} steps: {dict(Upserts.steps.most_common())}")
