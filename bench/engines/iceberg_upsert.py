@@ -114,7 +114,9 @@ def commit(spark: SparkSession, name: str, changes: Changes, columns: Sequence[s
     deletes = _equality(spark, table, changes, homes)
     if changes.replaced_rows:
         deletes += _position(spark, table, changes, homes, data)
-    delta = table.newRowDelta()
+    delta, before = table.newRowDelta(), table.currentSnapshot()
+    if before is not None:  # else vectors are checked from the first snapshot on, which may be expired
+        delta.validateFromSnapshot(before.snapshotId())
     for file in data:
         delta.addRows(file)
     for file in deletes:

@@ -271,6 +271,14 @@ class Upserts(RuleBasedStateMachine):
         self.did("commit")
         self._commit(changes)
 
+    def _stir(self):
+        """A small commit, so that there is something to do: rules alone seldom draw one before another."""
+        count = self.random.randint(1, 4)
+        self.did("commit before a step")
+        self._commit(
+            [(self.random.randint(1, 16), self.random.choice([*CITIES, None])) for _ in range(count)]
+        )
+
     def _some(self, files, share):
         return [file for file in files if self.random.random() < share]
 
@@ -294,6 +302,7 @@ class Upserts(RuleBasedStateMachine):
 
     @rule()
     def compact(self):
+        self._stir()
         chosen = self._random_plan()
         if chosen is not None:
             outcome = carry_out(self.engine, chosen, self.at_s)
@@ -302,6 +311,7 @@ class Upserts(RuleBasedStateMachine):
 
     @rule()
     def convert_all(self):
+        self._stir()
         state = self.engine.state(self.at_s)
         if state.delta_files and not state.pending:
             outcome = carry_out(self.engine, converting(state), self.at_s)
@@ -318,6 +328,7 @@ class Upserts(RuleBasedStateMachine):
     @rule()
     def complete(self):
         if self.pending:
+            self._stir()
             outcome = self.engine.complete(self.pending.pop(), self.at_s)
             self.did(f"delayed {outcome.status}")
 
@@ -332,6 +343,7 @@ class Upserts(RuleBasedStateMachine):
         )
     )
     def native(self, planner):
+        self._stir()
         chosen = planner.decide(self.engine.state(self.at_s))
         if chosen is not None:
             outcome = carry_out(self.engine, chosen, self.at_s)
