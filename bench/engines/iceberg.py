@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -28,13 +27,13 @@ from bench.engines.base import (
 )
 from bench.engines.iceberg_catalog import Catalog
 from bench.engines.iceberg_procedures import answer_of, call, scoped
-from bench.engines.iceberg_rewrite import StagedRewrite, commit_rewrite, stage_rewrite
+from bench.engines.iceberg_rewrite import NO_LIMIT_BYTES, StagedRewrite, commit_rewrite, stage_rewrite
 from bench.engines.iceberg_state import IcebergReader
-from bench.engines.ledger import Ledger, compaction_seen
-from bench.engines.spark import Meter, run_query, sql_text, start_session, stop_session
-from bench.engines.tickets import Staged, Tickets, veto_of
+from bench.engines.ledger import Ledger
+from bench.engines.spark import Meter, file_system, run_query, sql_text, start_session, stop_session
+from bench.engines.tickets import Staged, Tickets
 from bench.errors import EngineError
-from strategies.plan import Compact, Native, Plan, Reason, Rewrite
+from strategies.plan import Compact, Native, Plan, Rewrite
 from strategies.state import CommitSeen, TableState
 
 TABLE = "orders"  # as the probes call it
@@ -114,16 +113,15 @@ class IcebergEngine:
         Iceberg's writer takes a file for full long before it is, by what it holds uncompressed.
         """
         rows = self._rows(paths)
-        return self._appender(rows).option("target-file-size-bytes", str(2**62)).append, rows
+        return self._appender(rows).option("target-file-size-bytes", str(NO_LIMIT_BYTES)).append, rows
 
     def _prepare_changes(self, frame: DataFrame, writers: int) -> tuple[Callable[[], None], DataFrame]:
         spec, partitioning = self._spec, self._spec.partitioning
-        columns = (*spec.schema.names, *partitioning.derived)
+        frame, columns = self._partitioned(frame), (*spec.schema.names, *partitioning.derived)
         if spec.upsert_mode == "equality-delete":
-            writers = spec.files_per_commit or writers
-            changes = iceberg_upsert.prepare(frame, partitioning.derived, partitioning.column, writers)
+            changes = iceberg_upsert.prepare(frame, partitioning, spec.files_per_commit or writers)
             return partial(iceberg_upsert.commit, self._spark, self._name, changes, columns), changes.frame
-        last = iceberg_merge.prepare(frame, partitioning.derived, spec.files_per_commit)
+        last = iceberg_merge.prepare(frame, spec.files_per_commit)
         return partial(iceberg_merge.commit, self._spark, self._name, last, columns), last
 
     def _rows(self, paths: list[str]) -> DataFrame:
@@ -131,9 +129,11 @@ class IcebergEngine:
         frame = self._spark.read.schema(self._spec.schema.ddl()).parquet(*paths)
         if self._spec.files_per_commit:
             frame = frame.repartition(self._spec.files_per_commit)
-        for name, sql in self._spec.partitioning.derived.items():
-            frame = frame.withColumn(name, F.expr(sql))
-        return frame
+        return self._partitioned(frame)
+
+    def _partitioned(self, frame: DataFrame) -> DataFrame:
+        """With the columns the table is partitioned by, where the rows do not have them."""
+        return frame.withColumns({name: F.expr(sql) for name, sql in self._spec.partitioning.derived.items()})
 
     def _appender(self, rows: DataFrame) -> DataFrameWriterV2:
         writer = rows.writeTo(self._name).option("distribution-mode", "none")
@@ -143,10 +143,8 @@ class IcebergEngine:
         return self._ledger.state(at_s)
 
     def schedule(self, plan: Plan, at_s: float, due_at_s: float) -> Ticket:
-        veto = veto_of(plan, self.capabilities, self.state(at_s))
-        ticket, staged = self._tickets.issue(plan, at_s, due_at_s)
-        staged.veto = veto
-        for position, action in enumerate(() if veto else plan.actions):
+        ticket, staged = self._tickets.issue(plan, self.capabilities, at_s, due_at_s)
+        for position, action in enumerate(() if staged.veto else plan.actions):
             if isinstance(action, Rewrite) and staged.error is None:
                 self._stage(action, position, staged)
         return ticket
@@ -171,9 +169,7 @@ class IcebergEngine:
         observed = self._observe(at_s)
         observed = replace(observed, cost=observed.cost + listening.cost)
         status = staged.status(error_text, observed.change)
-        if ticket.plan.reason is not Reason.MAINTENANCE:
-            seen = compaction_seen(at_s, status, ticket.plan, ticket.scheduled_at_s, observed.change, cost)
-            self._ledger.saw_compaction(seen)
+        self._tickets.ended(ticket, at_s, status, observed.change, cost)
         return Outcome(status, cost, observed, error_text, answer)
 
     def _act(self, plan: Plan, staged: Staged[StagedRewrite], answers: list[DataFrame]) -> str | None:
@@ -227,25 +223,13 @@ class IcebergEngine:
             metadata_bytes = self._stored_bytes(f"{reading.location}/metadata")
             data_bytes = self._stored_bytes(f"{reading.location}/data")
         self._snapshot_times += [(at_s, time_ms) for time_ms in reading.snapshot_times_ms]
-        state = self._ledger.state(at_s)
-        return Observation(
-            cost=looking.cost,
-            data_files_count=len(self._ledger.data_files),
-            delta_files_count=len(self._ledger.delta_files),
-            live_bytes=state.size_bytes,
-            rows=sum(p.rows for p in state.partitions.values()),
-            storage_bytes=data_bytes + metadata_bytes,
-            metadata_storage_bytes=metadata_bytes,
-            change=reading.change,
-            delta_rows=sum(p.delta_rows for p in state.partitions.values()),
-            equality_files_count=sum(p.equality_files_count for p in state.partitions.values()),
+        return self._ledger.observation(
+            reading.change, looking.cost, data_bytes + metadata_bytes, metadata_bytes
         )
 
     def _stored_bytes(self, location: str) -> int:
         """Bytes of all files below a location, whatever file system it is on; 0 where there is none."""
-        jvm: Any = self._spark._jvm
-        path = jvm.org.apache.hadoop.fs.Path(location)
-        system = path.getFileSystem(self._spark._jsc.hadoopConfiguration())
+        path, system = file_system(self._spark, location)
         return int(system.getContentSummary(path).getLength()) if system.exists(path) else 0
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
+from pyspark.sql.types import StructType
 
 from bench.engines.iceberg_deletes import (
     POSITION_SCHEMA,
@@ -76,9 +77,9 @@ def convert(spark: SparkSession, name: str, table: Any, tasks: Sequence[Any]) ->
     location = scratch_location(table, "conversion")
     try:
         written = _write(files, places, location) if places else []
-        if has_vectors(table):
-            return _as_vectors(spark, table, files, written, deletes)
         described = DeleteFiles(spark, table)
+        if has_vectors(table):
+            return _as_vectors(described, table, files, written, deletes)
         moved = (_beside(spark, files[file.split], file) for file in written)
         return Conversion(tuple(_described(described, table, files[file.split], file) for file in moved))
     finally:
@@ -117,8 +118,9 @@ def _by_equality(
     reached = [file for file in files if any(map(is_equality, file.task.deletes()))]
     for field_ids, alike in by_columns.items():
         columns = {str(table.schema().findColumnName(field_id)): field_id for field_id in field_ids}
-        keys = _deleted_keys(spark, name, table, alike, columns, scopes)
-        rows = _raw_rows(spark, name, columns, reached)
+        schema = key_schema(spark, name, columns)
+        keys = _deleted_keys(spark, table, alike, schema, scopes)
+        rows = read_parquet(spark, schema, [file.location for file in reached])
         matches = rows.join(keys, [_same_key(table, rows, keys, column) for column in columns])
         numbered = with_known(matches, _told(spark, reached))
         applies = f"known.sequence_number < deleted_at AND delete_scope IN ({_EVERYWHERE}, known.scope)"
@@ -132,13 +134,6 @@ def _same_key(table: Any, rows: DataFrame, keys: DataFrame, column: str) -> Colu
     return rows[column].eqNullSafe(keys[column])
 
 
-def _raw_rows(
-    spark: SparkSession, name: str, columns: Mapping[str, int], files: Sequence[_DataFile]
-) -> DataFrame:
-    """The key columns of all rows of data files, deleted ones too, with `path` and `position`."""
-    return read_parquet(spark, key_schema(spark, name, columns), [file.location for file in files])
-
-
 def _told(spark: SparkSession, files: Iterable[_DataFile]) -> DataFrame:
     """What is known of the data files, by `path`."""
     rows = [
@@ -149,9 +144,8 @@ def _told(spark: SparkSession, files: Iterable[_DataFile]) -> DataFrame:
 
 
 def _deleted_keys(
-    spark: SparkSession, name: str, table: Any, deletes: Sequence[Any], columns: Mapping[str, int],
-    scopes: Mapping[str, int],
-) -> DataFrame:  # fmt: skip
+    spark: SparkSession, table: Any, deletes: Sequence[Any], schema: StructType, scopes: Mapping[str, int]
+) -> DataFrame:
     """Each deleted key once for each scope, with the newest sequence number it was `deleted_at`."""
     locations = [str(delete.location()) for delete in deletes]
     told = [
@@ -159,9 +153,9 @@ def _deleted_keys(
         for path, d in zip(locations, deletes, strict=True)
     ]
     files = values(spark, ("path", "deleted_at", "delete_scope"), told)
-    keys = with_known(read_parquet(spark, key_schema(spark, name, columns), locations), files)
-    scoped = keys.select(*columns, "known.deleted_at", "known.delete_scope")
-    newest = scoped.groupBy(*columns, "delete_scope").agg(F.max("deleted_at").alias("deleted_at"))
+    keys = with_known(read_parquet(spark, schema, locations), files)
+    scoped = keys.select(*schema.names, "known.deleted_at", "known.delete_scope")
+    newest = scoped.groupBy(*schema.names, "delete_scope").agg(F.max("deleted_at").alias("deleted_at"))
     rows = sum(int(delete.recordCount()) for delete in deletes)
     return F.broadcast(newest) if rows <= _BROADCAST_ROWS_MAX else newest
 
@@ -199,11 +193,10 @@ def _described(described: DeleteFiles, table: Any, owner: _DataFile, file: Writt
 
 
 def _as_vectors(
-    spark: SparkSession, table: Any, files: Sequence[_DataFile], written: Sequence[WrittenFile],
+    described: DeleteFiles, table: Any, files: Sequence[_DataFile], written: Sequence[WrittenFile],
     deletes: Iterable[Any],
 ) -> Conversion:  # fmt: skip
     """A deletion vector for each data file with a deleted row: its old one, and what was found."""
-    described = DeleteFiles(spark, table)
     old = [delete for delete in deletes if is_vector(delete)]
     merged = {str(delete.referencedDataFile()): [delete] for delete in old}
     for file in written:

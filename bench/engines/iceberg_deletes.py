@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-from bench.engines.spark import java_class
+from bench.engines.spark import file_system, java_class
 
 FIELD_ID = "parquet.field.id"  # metadata of a column by which Spark writes and reads field ids
 
@@ -83,12 +83,6 @@ def _listed(spark: SparkSession, location: str) -> list[WrittenFile]:
         split = int(folder.rpartition("=")[2])
         found.append(WrittenFile(f"{location}/{folder}/{name}", int(status.getLen()), split))
     return sorted(found, key=lambda file: file.location)
-
-
-def file_system(spark: SparkSession, location: str) -> tuple[Any, Any]:
-    """The Hadoop path of a location and the file system it is on."""
-    path = java_class(spark, "org.apache.hadoop.fs.Path")(location)
-    return path, path.getFileSystem(spark._jsc.hadoopConfiguration())
 
 
 def scratch_location(table: Any, name: str) -> str:
@@ -165,12 +159,10 @@ class DeleteFiles:
         loader = self._iceberg("data.BaseDeleteLoader")(self._functions.forMap(inputs))
         vectors = [[file] for file in files if is_vector(file)]
         others = [file for file in files if not is_vector(file)]
-        indexes = [
+        first, *rest = (
             loader.loadPositionDeletes(java_class(self._spark, "java.util.ArrayList")(part), location)
             for part in (*vectors, *([others] if others else []))
-        ]
-        # The first may be an empty one, which cannot be added to; a vector's can.
-        first, *rest = indexes
+        )
         for index in rest:
             first.merge(index)
         return first
@@ -185,11 +177,7 @@ def key_schema(spark: SparkSession, name: str, columns: Mapping[str, int]) -> St
 
 
 def reading_session(spark: SparkSession) -> SparkSession:
-    """A session for `read_parquet`, which packs files into tasks as Spark does by itself.
-
-    The other one makes a task of each change-log file. No operator may come between a scan and the join
-    with the keys wanted: it would have every row copied, its path too.
-    """
+    """A session for `read_parquet`; it packs files into tasks, where the other makes a task of each file."""
     session = spark.newSession()
     session.conf.set("spark.sql.parquet.fieldId.read.enabled", "true")
     session.conf.set("spark.sql.files.maxPartitionBytes", "128m")
@@ -198,7 +186,10 @@ def reading_session(spark: SparkSession) -> SparkSession:
 
 
 def read_parquet(session: SparkSession, schema: StructType, locations: Sequence[str]) -> DataFrame:
-    """The rows of Parquet files by the field ids of `schema`, with `path` of the file and `position`."""
+    """The rows of Parquet files by the field ids of `schema`, with `path` of the file and `position`.
+
+    A join with the keys wanted must follow at once: any operator between would have each row copied.
+    """
     rows = session.read.schema(schema).parquet(*locations)
     path, position = F.col("_metadata.file_path"), F.col("_metadata.row_index")
     return rows.select("*", path.alias("path"), position.alias("position"))

@@ -13,12 +13,10 @@ def mode_properties(upsert_mode: str) -> Mapping[str, str]:
     return {} if upsert_mode == "equality-delete" else {"write.merge.mode": upsert_mode}
 
 
-def prepare(frame: DataFrame, derived: Mapping[str, str], writers: int | None) -> DataFrame:
+def prepare(frame: DataFrame, writers: int | None) -> DataFrame:
     """The last change of each key, cached: MERGE takes each row once."""
     newest = F.row_number().over(Window.partitionBy("order_id").orderBy(F.desc("change_number")))
     last = frame.withColumn("nth", newest).where("nth = 1").drop("nth")
-    for name, sql in derived.items():
-        last = last.withColumn(name, F.expr(sql))
     prepared = (last.repartition(writers, "order_id") if writers else last).persist()
     prepared.count()
     return prepared

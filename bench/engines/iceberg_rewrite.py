@@ -18,6 +18,7 @@ from bench.engines.iceberg_deletes import applied_deletes, delete_key, has_vecto
 from bench.engines.spark import java_class
 from strategies.plan import Rewrite
 
+NO_LIMIT_BYTES = 2**62  # of a file's size, for a writer that must not begin another
 _LINEAGE = ("_row_id", "_last_updated_sequence_number")  # table spec, "Row Lineage", format version 3
 
 

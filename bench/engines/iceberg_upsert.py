@@ -27,11 +27,11 @@ from bench.engines.iceberg_deletes import (
     with_field_id,
     write_split,
 )
-from bench.engines.iceberg_rewrite import write_files
+from bench.engines.iceberg_rewrite import NO_LIMIT_BYTES, write_files
 from bench.engines.spark import java_class
+from workloads.partitioning import Partitioning
 
 KEY = "order_id"
-_NO_LIMIT_BYTES = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +50,14 @@ class Changes:
     replaced_rows: int
 
 
-def prepare(frame: DataFrame, derived: Mapping[str, str], by: str | None, writers: int) -> Changes:
-    """The changes of a batch, routed to writers; `derived` and `by` are of the table's partitioning.
+def prepare(frame: DataFrame, partitioning: Partitioning, writers: int) -> Changes:
+    """The changes of a batch, with their partition columns, routed to writers.
 
     What Flink's writer looks up in its map of the keys it has written is here found out beforehand.
     """
     routed = frame.withColumn("writer", F.expr(f"pmod(hash({KEY}), {writers})"))
-    routed = _with_homes(routed, derived, by).persist()
-    homes = routed.selectExpr("home_value AS value").union(routed.selectExpr("key_home_value AS value"))
-    values = tuple(sorted((row.value for row in homes.distinct().collect()), key=repr))
+    routed = _with_homes(routed, partitioning).persist()
+    values = _home_values(routed) if partitioning.column else ("",)
     numbers = {value: number for number, value in enumerate(values)}
     told = routed
     for name in ("home", "key_home"):
@@ -71,15 +70,20 @@ def prepare(frame: DataFrame, derived: Mapping[str, str], by: str | None, writer
     arranged = told.repartition(writers, KEY).sortWithinPartitions("change_number").persist()
     replaced_rows = arranged.where("replaced").count()
     routed.unpersist(blocking=True)
-    return Changes(arranged, writers, values if by else None, replaced_rows)
+    return Changes(arranged, writers, values if partitioning.column else None, replaced_rows)
 
 
-def _with_homes(frame: DataFrame, derived: Mapping[str, str], by: str | None) -> DataFrame:
+def _home_values(routed: DataFrame) -> tuple[Any, ...]:
+    """The partitions that rows of the changes go to or are deleted from."""
+    homes = routed.selectExpr("home_value AS value").union(routed.selectExpr("key_home_value AS value"))
+    return tuple(sorted((row.value for row in homes.distinct().collect()), key=repr))
+
+
+def _with_homes(frame: DataFrame, partitioning: Partitioning) -> DataFrame:
     """Adds what follows from the other changes of the same key in the commit."""
     of_key = Window.partitionBy("writer", KEY).orderBy("change_number")
-    for name, sql in derived.items():
-        frame = frame.withColumn(name, F.expr(sql))
-    before_sql = {**derived, "user_city": "user_city"}.get(by or "", "''")
+    by = partitioning.column
+    before_sql = partitioning.derived.get(by, by) if by else "''"
     for column in ("user_city", "order_date"):
         before_sql = before_sql.replace(column, f"before_{column}")
     previous, following = F.lag("op").over(of_key), F.lead("op").over(of_key)
@@ -109,11 +113,11 @@ def commit(spark: SparkSession, name: str, changes: Changes, columns: Sequence[s
     table = java_table(spark, name)
     rows = changes.frame.where("op <> 'D'").select(*columns)
     # Never a second file of a writer in a partition: positions would begin anew in it.
-    data = write_files(rows, name, table, str(uuid.uuid4()), _NO_LIMIT_BYTES)
-    homes = _homes(spark, table, changes)
-    deletes = _equality(spark, table, changes, homes)
+    data = write_files(rows, name, table, str(uuid.uuid4()), NO_LIMIT_BYTES)
+    homes, described = _homes(spark, table, changes), DeleteFiles(spark, table)
+    deletes = _equality(described, table, changes, homes)
     if changes.replaced_rows:
-        deletes += _position(spark, table, changes, homes, data)
+        deletes += _position(described, table, changes, homes, data)
     delta, before = table.newRowDelta(), table.currentSnapshot()
     if before is not None:  # else vectors are checked from the first snapshot on, which may be expired
         delta.validateFromSnapshot(before.snapshotId())
@@ -135,11 +139,10 @@ def _homes(spark: SparkSession, table: Any, changes: Changes) -> list[Any]:
     return homes
 
 
-def _equality(spark: SparkSession, table: Any, changes: Changes, homes: Sequence[Any]) -> list[Any]:
+def _equality(described: DeleteFiles, table: Any, changes: Changes, homes: Sequence[Any]) -> list[Any]:
     """A file for each writer and partition that has keys to delete."""
     field_id = int(table.schema().findField(KEY).fieldId())
     column, location = with_field_id(F.col(KEY), KEY, field_id), scratch_location(table, "equality-deletes")
-    described = DeleteFiles(spark, table)
     keys = changes.frame.where("deletes_key").withColumn("slot", _slot("key_home", changes.writers))
     files = write_split(keys, [column], "slot", location)
     return [
@@ -149,7 +152,7 @@ def _equality(spark: SparkSession, table: Any, changes: Changes, homes: Sequence
 
 
 def _position(
-    spark: SparkSession, table: Any, changes: Changes, homes: Sequence[Any], data: Sequence[Any]
+    described: DeleteFiles, table: Any, changes: Changes, homes: Sequence[Any], data: Sequence[Any]
 ) -> list[Any]:
     """A file for each data file with rows that the commit itself replaced; on version 3 a vector."""
     writers = changes.writers
@@ -161,13 +164,12 @@ def _position(
     columns = position_columns(text_of(paths, F.col("slot")), F.col("position"))
     location = scratch_location(table, "position-deletes")
     files = write_split(replaced, columns, "slot", location)
-    described = DeleteFiles(spark, table)
     deletes = [described.position(file, table.spec(), homes[file.split // writers]) for file in files]
     if not has_vectors(table):
         return deletes
     by_path = {str(paths[file.split]): [delete] for file, delete in zip(files, deletes, strict=True)}
     vectors = described.vectors(by_path, {str(file.location()): file for file in data})
-    remove_location(spark, location)
+    remove_location(changes.frame.sparkSession, location)
     return vectors
 
 

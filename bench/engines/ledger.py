@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from bench.engines.base import Change, Cost
+from bench.engines.base import Change, Cost, Observation
 from strategies.plan import Plan, Rewrite
 from strategies.state import (
     CommitSeen,
@@ -98,6 +98,24 @@ class Ledger:
             pending=self.pending,
             properties=self._properties,
             spec_id=self._spec_id,
+        )
+
+    def observation(
+        self, change: Change, cost: Cost, storage_bytes: int, metadata_storage_bytes: int
+    ) -> Observation:
+        """The table as it stands; what the ledger cannot know, whoever looked says."""
+        sums = self._partitions.values()
+        return Observation(
+            cost=cost,
+            data_files_count=len(self._data),
+            delta_files_count=len(self._deltas),
+            live_bytes=sum(p.size_bytes + p.delta_size_bytes for p in sums),
+            rows=sum(p.rows for p in sums),
+            storage_bytes=storage_bytes,
+            metadata_storage_bytes=metadata_storage_bytes,
+            change=change,
+            delta_rows=sum(p.delta_rows for p in sums),
+            equality_files_count=sum(p.equality_files_count for p in sums),
         )
 
     def _count(self, file: DataFile | DeltaFile, sign: int) -> None:

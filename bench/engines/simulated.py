@@ -26,7 +26,7 @@ from bench.engines.base import (
     Ticket,
 )
 from bench.engines.costs import Coefficients, Operation, Work, load_coefficients
-from bench.engines.ledger import Ledger, compaction_seen
+from bench.engines.ledger import Ledger
 from bench.engines.simulated_files import FileMaker, span_of
 from bench.engines.simulated_metadata import SimulatedMetadata
 from bench.engines.simulated_rewrite import (
@@ -40,9 +40,9 @@ from bench.engines.simulated_rewrite import (
 )
 from bench.engines.simulated_rows import LiveRows
 from bench.engines.simulated_scan import Scan, wanted_keys
-from bench.engines.tickets import Staged, Tickets, veto_of
+from bench.engines.tickets import Staged, Tickets
 from bench.errors import EngineError
-from strategies.plan import Action, Capability, Native, Plan, Reason, Rewrite
+from strategies.plan import Action, Capability, Native, Plan, Rewrite
 from strategies.state import CommitSeen, DataFile, DeltaFile, TableState
 
 _MAINTENANCE = frozenset({Capability.REWRITE_MANIFESTS, Capability.EXPIRE_SNAPSHOTS})
@@ -99,18 +99,16 @@ class SimulatedEngine:
         return self._ledger.state(at_s)
 
     def schedule(self, plan: Plan, at_s: float, due_at_s: float) -> Ticket:
-        veto = veto_of(plan, self.capabilities, self.state(at_s))
-        ticket, staged = self._tickets.issue(plan, at_s, due_at_s)
-        staged.veto = veto
-        for position, action in enumerate(plan.actions):
-            if isinstance(action, Rewrite) and staged.veto is None and staged.error is None:
+        ticket, staged = self._tickets.issue(plan, self.capabilities, at_s, due_at_s)
+        for position, action in enumerate(() if staged.veto else plan.actions):
+            if isinstance(action, Rewrite) and staged.error is None:
                 self._stage(action, position, staged, at_s)
         return ticket
 
     def _stage(self, action: Rewrite, position: int, staged: Staged[Prepared], at_s: float) -> None:
         """Prepare an explicit rewrite, unless a file is gone."""
-        live = {**self._ledger.data_files, **self._ledger.delta_files}
-        gone = next((key for key in action.keys if key not in live), None)
+        data, deltas = self._ledger.data_files, self._ledger.delta_files
+        gone = next((key for key in action.keys if key not in data and key not in deltas), None)
         if gone:
             staged.error = f"{gone} is no longer live"
             return
@@ -135,9 +133,7 @@ class SimulatedEngine:
                 break
             cost, change = cost + took, change + did
         status = staged.status(error_text, change)
-        if plan.reason is not Reason.MAINTENANCE:
-            seen = compaction_seen(at_s, status, plan, ticket.scheduled_at_s, change, cost)
-            self._ledger.saw_compaction(seen)
+        self._tickets.ended(ticket, at_s, status, change, cost)
         return Outcome(status, cost, self._observe(change), error_text)
 
     def _act(self, action: Action, prepared: Prepared | None, at_s: float) -> tuple[Change, Cost]:
@@ -268,19 +264,9 @@ class SimulatedEngine:
         return self._price(self._coefficients.maintenance, Work(), self._cores.compactor)
 
     def _observe(self, change: Change) -> Observation:
-        state, metadata = self.state(0.0), self._metadata
-        return Observation(
-            cost=NO_COST,
-            data_files_count=len(self._ledger.data_files),
-            delta_files_count=len(self._ledger.delta_files),
-            live_bytes=state.size_bytes,
-            rows=sum(p.rows for p in state.partitions.values()),
-            storage_bytes=metadata.data_storage_bytes + metadata.metadata_storage_bytes,
-            metadata_storage_bytes=metadata.metadata_storage_bytes,
-            change=change,
-            delta_rows=sum(p.delta_rows for p in state.partitions.values()),
-            equality_files_count=sum(p.equality_files_count for p in state.partitions.values()),
-        )
+        metadata_bytes = self._metadata.metadata_storage_bytes
+        storage_bytes = self._metadata.data_storage_bytes + metadata_bytes
+        return self._ledger.observation(change, NO_COST, storage_bytes, metadata_bytes)
 
 
 @contextmanager

@@ -212,3 +212,9 @@ def java_class(spark: SparkSession, name: str) -> Any:
 @lru_cache(maxsize=100)
 def _looked_up(jvm: Any, name: str) -> Any:
     return reduce(getattr, name.split("."), jvm)
+
+
+def file_system(spark: SparkSession, location: str) -> tuple[Any, Any]:
+    """The Hadoop path of a location and the file system it is on."""
+    path = java_class(spark, "org.apache.hadoop.fs.Path")(location)
+    return path, path.getFileSystem(spark._jsc.hadoopConfiguration())

@@ -5,23 +5,12 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from bench.engines.base import NO_COST, Change, Cost, Ticket, TicketId
-from bench.engines.ledger import Ledger, pending_plan
-from strategies.plan import Capability, Plan, capabilities_of
+from bench.engines.ledger import Ledger, compaction_seen, pending_plan
+from strategies.plan import Capability, Plan, Reason, capabilities_of
 from strategies.revival import revival
 from strategies.state import PendingPlan, TableState
 
 _Prepared = TypeVar("_Prepared")
-
-
-def veto_of(plan: Plan, capabilities: frozenset[Capability], state: TableState) -> str | None:
-    """Why an engine must refuse a plan: what it cannot do, or a row that would come back."""
-    missing = capabilities_of(plan) - capabilities
-    if missing:
-        return f"this engine cannot {', '.join(sorted(missing))}"
-    try:
-        return next(filter(None, (revival(action, state) for action in plan.actions)), None)
-    except ValueError:  # the action itself is at fault, and fails with an error of its own
-        return None
 
 
 @dataclass(slots=True)
@@ -47,17 +36,23 @@ class Staged(Generic[_Prepared]):
 
 
 class Tickets(Generic[_Prepared]):
-    """The tickets of one table; its ledger is told which plans are pending."""
+    """The tickets of one table; its ledger is told which plans are pending, and what became of them."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._numbers = itertools.count(1)
         self._staged: dict[TicketId, Staged[_Prepared]] = {}
 
-    def issue(self, plan: Plan, at_s: float, due_at_s: float) -> tuple[Ticket, Staged[_Prepared]]:
-        """A ticket for a plan, pending from now on, and where to put what is prepared of it."""
+    def issue(
+        self, plan: Plan, capabilities: frozenset[Capability], at_s: float, due_at_s: float
+    ) -> tuple[Ticket, Staged[_Prepared]]:
+        """A ticket for a plan, pending from now on, and where to put what is prepared of it.
+
+        It is vetoed where an engine of these capabilities cannot do it, or where a row would come back.
+        """
         ticket = Ticket(TicketId(next(self._numbers)), plan, at_s, due_at_s)
-        self._staged[ticket.id] = Staged(pending_plan(plan, at_s, due_at_s))
+        veto = _veto(plan, capabilities, self._ledger.state(at_s))
+        self._staged[ticket.id] = Staged(pending_plan(plan, at_s, due_at_s), veto=veto)
         self._tell()
         return ticket, self._staged[ticket.id]
 
@@ -67,5 +62,22 @@ class Tickets(Generic[_Prepared]):
         self._tell()
         return staged
 
+    def ended(self, ticket: Ticket, at_s: float, status: str, change: Change, cost: Cost) -> None:
+        """Note in the history what became of a ticket's plan; maintenance is no compaction."""
+        if ticket.plan.reason is not Reason.MAINTENANCE:
+            seen = compaction_seen(at_s, status, ticket.plan, ticket.scheduled_at_s, change, cost)
+            self._ledger.saw_compaction(seen)
+
     def _tell(self) -> None:
         self._ledger.pending = tuple(staged.seen for staged in self._staged.values())
+
+
+def _veto(plan: Plan, capabilities: frozenset[Capability], state: TableState) -> str | None:
+    """Why an engine must refuse a plan: what it cannot do, or a row that would come back."""
+    missing = capabilities_of(plan) - capabilities
+    if missing:
+        return f"this engine cannot {', '.join(sorted(missing))}"
+    try:
+        return next(filter(None, (revival(action, state) for action in plan.actions)), None)
+    except ValueError:  # the action itself is at fault, and fails with an error of its own
+        return None

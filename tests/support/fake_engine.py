@@ -155,14 +155,9 @@ class FakeEngine:
         self.ledger.pending = tuple(seen for seen, _ in self._pending.values())
 
     def _observe(self, change: Change) -> Observation:
-        partitions = self.ledger.state(0.0).partitions.values()
-        live_bytes = sum(p.size_bytes + p.delta_size_bytes for p in partitions)
-        return Observation(
-            Cost(self.costs.observe_s, self.costs.observe_s), len(self.ledger.data_files),
-            len(self.ledger.delta_files), live_bytes, sum(p.rows for p in partitions),
-            live_bytes + self._dead_bytes, 0, change, sum(p.delta_rows for p in partitions),
-            sum(p.equality_files_count for p in partitions),
-        )  # fmt: skip
+        cost = Cost(self.costs.observe_s, self.costs.observe_s)
+        live_bytes = self.ledger.state(0.0).size_bytes
+        return self.ledger.observation(change, cost, live_bytes + self._dead_bytes, 0)
 
 
 def _is_maintenance(plan: Plan) -> bool:
