@@ -48,6 +48,19 @@ trust: $(READY) ## What comparisons are worth on this machine: A/A runs and a kn
 		--only strategy=twelve-again --only strategy=ten
 	@TZ=UTC $(BIN)/python -P tests/benchmarks/trust.py results/trust
 
+# Columns and rows loaded: 0.5, 1 and 2 GB of each width. Twenty minutes of stream are two rewrites and four rounds.
+TABLES := 17-21500000 17-43000000 17-86000000 40-6400000 40-12800000 40-25600000
+
+.PHONY: scale
+scale: $(READY) ## How rewriting and converting grow with the table: `upsert` at six sizes and widths (about five hours)
+	@for table in $(TABLES); do \
+		set -- --out results/scale/$$table --resume --set duration=20min \
+			--set workload.columns=$${table%-*} --set workload.initial_rows=$${table#*-}; \
+		$(BIN)/compactbench run upsert "$$@" --repetitions 3 --only strategy=spark-10min-deletes --only strategy=amoro \
+			&& $(BIN)/compactbench run upsert "$$@" || exit; \
+	done
+	@TZ=UTC $(BIN)/python -P tests/benchmarks/scale.py results/scale/*
+
 .PHONY: golden
 golden: $(READY) ## Rewrite the golden files of the tests; review the difference
 	@COMPACTBENCH_GOLDEN=rewrite $(BIN)/python -m pytest -q -m 'not spark' tests/reports
