@@ -37,7 +37,7 @@ from bench.engines.iceberg_deletes import (
 )
 from bench.engines.spark import sql_text, values
 
-# More rows of equality deletes than that, and Spark chooses how to join them; fewer fit any driver.
+# More rows of deletes than that, and Spark chooses how to join them; fewer fit any driver.
 _BROADCAST_ROWS_MAX = 10_000_000
 _EVERYWHERE = -1  # the scope of equality deletes without a partition
 
@@ -66,8 +66,8 @@ def convert(spark: SparkSession, name: str, table: Any, tasks: Sequence[Any]) ->
 
     On format version 3 they become deletion vectors, merged from files that are deleted again.
     """
-    spark = reading_session(spark)
     deletes = tuple(applied_deletes(spark, tasks).values())
+    spark = reading_session(spark, is_adaptive=not _is_small(deletes))
     scopes: dict[str, int] = {}
     files = [_data_file(table, number, task, scopes) for number, task in enumerate(tasks)]
     places = [
@@ -84,6 +84,10 @@ def convert(spark: SparkSession, name: str, table: Any, tasks: Sequence[Any]) ->
         return Conversion(tuple(_described(described, table, files[file.split], file) for file in moved))
     finally:
         remove_location(spark, location)
+
+
+def _is_small(deletes: Iterable[Any]) -> bool:
+    return sum(int(delete.recordCount()) for delete in deletes) <= _BROADCAST_ROWS_MAX
 
 
 def _write(files: Sequence[_DataFile], places: Sequence[DataFrame], location: str) -> list[WrittenFile]:
@@ -156,8 +160,7 @@ def _deleted_keys(
     keys = with_known(read_parquet(spark, schema, locations), files)
     scoped = keys.select(*schema.names, "known.deleted_at", "known.delete_scope")
     newest = scoped.groupBy(*schema.names, "delete_scope").agg(F.max("deleted_at").alias("deleted_at"))
-    rows = sum(int(delete.recordCount()) for delete in deletes)
-    return F.broadcast(newest) if rows <= _BROADCAST_ROWS_MAX else newest
+    return F.broadcast(newest) if _is_small(deletes) else newest
 
 
 def _delete_scope(table: Any, delete: Any, scopes: Mapping[str, int]) -> int:

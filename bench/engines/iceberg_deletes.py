@@ -176,12 +176,24 @@ def key_schema(spark: SparkSession, name: str, columns: Mapping[str, int]) -> St
     )
 
 
-def reading_session(spark: SparkSession) -> SparkSession:
-    """A session for `read_parquet`; it packs files into tasks, where the other makes a task of each file."""
+def reading_session(spark: SparkSession, is_adaptive: bool) -> SparkSession:
+    """A session for `read_parquet`; it packs files into tasks, where the other makes a task of each file.
+
+    Where little is joined and shuffled Spark need not be adaptive, which takes it half a second a conversion.
+    """
     session = spark.newSession()
-    session.conf.set("spark.sql.parquet.fieldId.read.enabled", "true")
-    session.conf.set("spark.sql.files.maxPartitionBytes", "128m")
-    session.conf.set("spark.sql.files.openCostInBytes", "4m")
+    settings = {
+        "spark.sql.parquet.fieldId.read.enabled": "true",
+        "spark.sql.files.maxPartitionBytes": "128m",
+        "spark.sql.files.openCostInBytes": "4m",
+        # A Spark job for more than 32 files, by default; it takes longer than to ask for so many.
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": "128",
+    }
+    if not is_adaptive:
+        settings["spark.sql.adaptive.enabled"] = "false"
+        settings["spark.sql.shuffle.partitions"] = str(spark.sparkContext.defaultParallelism)
+    for name, value in settings.items():
+        session.conf.set(name, value)
     return session
 
 
