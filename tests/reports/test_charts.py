@@ -105,6 +105,21 @@ def test_chart_names_strategies_as_they_are(odd_sections):
     assert all(len(text) < 60 for text in texts)
 
 
+def test_two_charts_of_a_page_share_no_id(upsert_section):
+    ids = [
+        {
+            found.get("id")
+            for found in ET.fromstring(
+                svg(chart.draw, upsert_section, theme, f"{chart.id}/{theme.name}")
+            ).iter()
+        }
+        - {None}
+        for chart in CHARTS
+        for theme in (LIGHT, DARK)
+    ]
+    assert sum(map(len, ids)) == len(set().union(*ids))
+
+
 def _luminance(colour):
     """Relative luminance as WCAG 2.1 defines it."""
     red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour))
