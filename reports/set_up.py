@@ -109,18 +109,25 @@ def _operations(m: Manifest) -> str | None:
     rest = 1 - inserts - deletes
     shares = f"{_percent(inserts)} inserts, {_percent(rest)} updates, {_percent(deletes)} deletes"
     more = (
-        ("repeat_share", "of the updates and deletes hit a key the commit changed before"),
-        ("move_share", "of the updates move a row"),
-        ("late_share", f"of the changes arrive up to {workload.get('late_by', UNKNOWN)} late"),
-        ("duplicate_share", "of the deliveries come twice"),
+        (
+            "repeat_share",
+            "of the updates and deletes hit a key the commit changed before",
+            "no update or delete hits a key the commit changed before",
+        ),
+        ("move_share", "of the updates move their row to another partition", "no update moves a row"),
+        (
+            "late_share",
+            f"of the changes arrive up to {workload.get('late_by', UNKNOWN)} late",
+            "no change arrives late",
+        ),
+        ("duplicate_share", "of the deliveries come twice", "no delivery comes twice"),
     )
-    told = (f"{_share(workload[name])} {what}" for name, what in more if name in workload)
+    told = (
+        f"{_percent(float(workload[name]))} {some}" if workload[name] else none
+        for name, some, none in more
+        if name in workload
+    )
     return "; ".join([shares, *told])
-
-
-def _share(share: object) -> str:
-    """A share in percent, or none."""
-    return _percent(float(str(share))) if share else "none"
 
 
 def _percent(share: float) -> str:

@@ -8,6 +8,8 @@ page's sections 1.1, 2.1 to 2.7 and 3.1; `amoro_*` modules hold a step each. Thr
   unchanged table judges again: an interval that ended meanwhile fires here at once, there at the next commit.
 - A filter cannot be evaluated, and is refused.
 
+One thing is more, and off by default: a full optimization may sort, which Amoro cannot (upstream #1360).
+
 The plan may drop a delete file that another partition, or a partition left out, still needs: Amoro does
 (2.7). Whether that is safe is for the executor to check.
 """
@@ -37,13 +39,15 @@ class Amoro:
     `options` are Amoro's own properties; sizes may be texts such as "128MiB", times are milliseconds or
     texts such as "1h". One plan takes partitions of `max_input_per_thread_bytes` x `threads`, which are
     group settings in Amoro (max-input-file-size-per-thread, optimizer threads), out of at most
-    `max_pending_partitions` (refresh-tables.max-pending-partition-count).
+    `max_pending_partitions` (refresh-tables.max-pending-partition-count). With `full_sort_columns` a full
+    optimization takes a partition as one task and writes what it rewrites in their order.
     """
 
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     threads: int = 1
     max_input_per_thread_bytes: int = 512 * MIB
     max_pending_partitions: int = 100
+    full_sort_columns: tuple[str, ...] = ()
     known_options: ClassVar[Mapping[str, str]] = KNOWN_OPTIONS
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.REWRITE, Capability.CONVERT})
 
@@ -52,6 +56,11 @@ class Amoro:
         for name in ("threads", "max_input_per_thread_bytes", "max_pending_partitions"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be >= 1")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns its plans name."""
+        return self.full_sort_columns
 
     def decide(self, state: TableState) -> Plan | None:
         settings = read_settings(self.options)
@@ -63,7 +72,7 @@ class Amoro:
         index = amoro_index(state)
         candidates = self._candidates(evaluate(state, index, settings, clocks.is_full_due(settings)), clocks)
         budget_bytes = self.max_input_per_thread_bytes * self.threads
-        chosen = choose(candidates, index, settings, budget_bytes)
+        chosen = choose(candidates, index, settings, budget_bytes, self.full_sort_columns)
         return _plan(chosen, settings) if any(plan.tasks for plan in chosen) else None
 
     def health(self, state: TableState) -> Health:

@@ -5,9 +5,11 @@ files are packed by path, partitions of equal cost come by name. Source: upstrea
 `AbstractOptimizingPlanner`, `AbstractPartitionPlan` and `IcebergPartitionPlan` at 96a4d78.
 """
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from strategies.amoro_clocks import Kind
 from strategies.amoro_decision import Verdict, cost_bytes
 from strategies.amoro_evaluation import FileClass, Partition, ScannedFile
 from strategies.amoro_options import Settings
@@ -47,7 +49,11 @@ def candidate_of(partition: Partition, verdict: Verdict, settings: Settings) -> 
 
 
 def choose(
-    candidates: Iterable[Candidate], index: DeleteIndex, settings: Settings, budget_bytes: int
+    candidates: Iterable[Candidate],
+    index: DeleteIndex,
+    settings: Settings,
+    budget_bytes: int,
+    full_sort_columns: tuple[str, ...] = (),
 ) -> tuple[PartitionPlan, ...]:
     """The most expensive partitions up to the first that exceeds the budget, that one included.
 
@@ -61,36 +67,43 @@ def choose(
     for candidate in sorted(candidates, key=lambda c: -c.cost_bytes):
         if spent_bytes > budget_bytes and any(plan.tasks for plan in chosen):
             break
-        chosen.append(split(candidate, index, settings))
+        sort_columns = full_sort_columns if candidate.verdict.kind is Kind.FULL else ()
+        chosen.append(split(candidate, index, settings, sort_columns))
         spent_bytes += candidate.cost_bytes
     return tuple(chosen)
 
 
-def split(candidate: Candidate, index: DeleteIndex, settings: Settings) -> PartitionPlan:
+def split(
+    candidate: Candidate, index: DeleteIndex, settings: Settings, sort_columns: tuple[str, ...] = ()
+) -> PartitionPlan:
     """The tasks of one partition.
 
     Undersized files are merged among themselves whatever the kind. Left alone in its bin, one has its
     deletes converted where that is worth it, otherwise they are reserved like those of clean files. A
     delete file that a task reads and nothing reserves is removed; other partitions are not asked.
+
+    With `sort_columns`, which are no rule of Amoro's, a task has no limit: sorted by the bin, each file
+    would span all keys, and a reader could skip none.
     """
     files = candidate.partition.files
-    merged, alone = _merged(files[FileClass.UNDERSIZED], settings)
+    task_bytes = sys.maxsize if sort_columns else settings.task_bytes
+    merged, alone = _merged(files[FileClass.UNDERSIZED], task_bytes)
     converted = [*files[FileClass.POSITIONS], *(s for s in alone if s.needs_positions)]
     reserved = [*files[FileClass.CLEAN], *(s for s in alone if not s.needs_positions)]
     rewritten = [*files[FileClass.FRAGMENT], *files[FileClass.SEGMENT]]
-    bins = [*merged, *_packed((*_items(rewritten, True), *_items(converted, False)), settings)]
+    bins = [*merged, *_packed((*_items(rewritten, True), *_items(converted, False)), task_bytes)]
     bins = [items for items in bins if _is_enough(items)]
     taken = Reach(index, (item.scanned.file for items in bins for item in items))
     kept = Reach(index, (scanned.file for scanned in reserved))
-    tasks = tuple(_group(items, candidate.partition.name) for items in bins)
+    tasks = tuple(_group(items, candidate.partition.name, sort_columns) for items in bins)
     return PartitionPlan(candidate, tasks, taken.keys - kept.keys)
 
 
 def _merged(
-    undersized: Iterable[ScannedFile], settings: Settings
+    undersized: Iterable[ScannedFile], task_bytes: int
 ) -> tuple[list[list[_Item]], list[ScannedFile]]:
     """Bins of two and more undersized files, and the files that found no other."""
-    bins = _packed(_items(undersized, True), settings)
+    bins = _packed(_items(undersized, True), task_bytes)
     return [b for b in bins if len(b) >= 2], [b[0].scanned for b in bins if len(b) == 1]
 
 
@@ -98,9 +111,9 @@ def _items(files: Iterable[ScannedFile], is_rewritten: bool) -> list[_Item]:
     return [_Item(scanned, is_rewritten) for scanned in sorted(files, key=lambda s: s.file.path)]
 
 
-def _packed(items: Iterable[_Item], settings: Settings) -> list[list[_Item]]:
+def _packed(items: Iterable[_Item], task_bytes: int) -> list[list[_Item]]:
     """First fit by bytes of data files alone; a larger file has a bin of its own."""
-    return first_fit(items, lambda item: item.scanned.file.size_bytes, settings.task_bytes)
+    return first_fit(items, lambda item: item.scanned.file.size_bytes, task_bytes)
 
 
 def _is_enough(items: Sequence[_Item]) -> bool:
@@ -108,9 +121,7 @@ def _is_enough(items: Sequence[_Item]) -> bool:
     return len(items) > 1 or items[0].scanned.has_deletes
 
 
-def _group(items: Sequence[_Item], partition: str) -> FileGroup:
-    return FileGroup(
-        tuple(item.scanned.file.path for item in items if item.is_rewritten),
-        partition,
-        tuple(item.scanned.file.path for item in items if not item.is_rewritten),
-    )
+def _group(items: Sequence[_Item], partition: str, sort_columns: tuple[str, ...]) -> FileGroup:
+    rewritten = tuple(item.scanned.file.path for item in items if item.is_rewritten)
+    converted = tuple(item.scanned.file.path for item in items if not item.is_rewritten)
+    return FileGroup(rewritten, partition, converted, sort_columns if rewritten else ())

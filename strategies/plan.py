@@ -58,12 +58,15 @@ class FileGroup:
     """Data files of one partition that one task takes together, in this order; either list may be empty.
 
     The files of `paths` are replaced. Those of `convert_paths` keep their rows and stay: all deletes that
-    apply to one become position deletes in one delete file of its own.
+    apply to one become position deletes in one delete file of its own. With `sort_columns` the files that
+    replace those of `paths` are in ascending order by them, within each and from one to the next; how many
+    they are is `rewrite_options.for_sorting`'s to say.
     """
 
     paths: tuple[str, ...]
     partition: str = ""
     convert_paths: tuple[str, ...] = ()
+    sort_columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,8 @@ def _describe_rewrite(action: Rewrite) -> str:
     groups, parts = action.groups, list[str]()
     if groups:
         parts.append(f"{sum(len(g.paths) for g in groups)} files in {len(groups)} groups")
+    orders = dict.fromkeys(", ".join(g.sort_columns) for g in groups if g.sort_columns)
+    parts += [f"sorted by {columns}" for columns in orders]
     converted = sum(len(g.convert_paths) for g in groups)
     if converted:
         parts.append(f"deletes of {converted} files converted")
@@ -205,6 +210,8 @@ def _check_partitions(state: TableState, partitions: tuple[str, ...]) -> None:
 def _check_group(group: FileGroup, live: Mapping[str, str], busy: frozenset[str], seen: set[str]) -> None:
     if not group.paths and not group.convert_paths:
         raise PlanError("a file group must not be empty: name files to rewrite or to convert")
+    if group.sort_columns and not group.paths:
+        raise PlanError(f"sort_columns={group.sort_columns}: a group that rewrites no file has none to sort")
     for path in (*group.paths, *group.convert_paths):
         if path not in live:
             raise PlanError(f"{path} is not a live data file")

@@ -104,6 +104,11 @@ class RewriteOptions:
         return self.target_bytes if share < self.target_bytes else min(share, self.max_output_file_bytes)
 
 
+def for_sorting(target_bytes: int) -> RewriteOptions:
+    """How an explicit group that sorts is cut into files: as by `rewrite_data_files` without options."""
+    return rewrite_options({}, target_bytes, is_shuffled=True)
+
+
 def rewrite_options(
     given: Mapping[str, str], default_target_bytes: int, is_shuffled: bool = False
 ) -> RewriteOptions:

@@ -20,6 +20,9 @@ class Planner(Protocol):
     A method `figures(state) -> Mapping[str, float]` is optional too: what the planner makes of the
     table, by name, such as a score. It keeps to the rules of `decide` and is recorded with each look
     at which the rule's trigger fired, whether it then planned or not.
+
+    So is a property `columns`, a tuple: the columns of the table that its plans name. A scenario whose
+    table lacks one is refused before it starts.
     """
 
     def decide(self, state: TableState) -> Plan | None:

@@ -108,6 +108,9 @@ STRATEGY_CONTRADICTIONS = [
     ([{"label": "a", "rules": [{"trigger": EACH_2MIN}]}], "rules[0].planner: is missing"),
     ([{"label": "a", "rules": [{"trigger": EACH_2MIN, "planner": {"type": "nevr"}}]}],
      'rules[0].planner.type = "nevr": unknown planner; did you mean "never"?'),
+    ([{"label": "a", "rules": [{"trigger": EACH_2MIN,
+                                "planner": {"type": "amoro", "full_sort_columns": ["user_id", "age"]}}]}],
+     'strategies[0].rules[0].planner: names age, which the table has not: name some of user_id, user_city'),
 ]  # fmt: skip
 
 

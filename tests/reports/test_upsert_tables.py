@@ -89,9 +89,9 @@ def test_the_set_up_of_a_stream_of_changes_answers_what_readers_miss(upsert_sect
         "Data set": "orders, 17 columns; the table starts empty",
         "Initial load lies": "by order_id, each file a range of it",
         "Stream": said["Stream"],
-        "Operations": "50 % inserts, 45 % updates, 5 % deletes; none of the updates and deletes hit a key "
-        "the commit changed before; 10 % of the updates move a row; 20 % of the changes arrive up to 1d "
-        "late; none of the deliveries come twice",
+        "Operations": "50 % inserts, 45 % updates, 5 % deletes; no update or delete hits a key the "
+        "commit changed before; 10 % of the updates move their row to another partition; 20 % of the changes "
+        "arrive up to 1d late; no delivery comes twice",
         "Changes hit": "zipf, falling by the power 1.5",
         "Primary key": "order_id",
         "Updates and deletes written as": "equality deletes on order_id",

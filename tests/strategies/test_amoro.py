@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,27 @@ def test_a_failed_minor_run_costs_a_whole_interval_and_a_major_one_none():
     assert tells(ran("minor", 399)) is not None
     assert tells(ran("minor", 399), ran("minor", 400, "failed")) is None
     assert tells(ran("minor", 399), ran("major", 3940), ran("full", 3940)) is not None
+
+
+def test_a_full_plan_may_sort_each_partition_as_one_task():
+    planner = replace(amoro(threads=4, full__trigger__interval="1h"), full_sort_columns=("user_id",))
+    # In bins of 128 they would be 1, 2 and 1 files, and 1 and 1.
+    state = table(files(100, 60, 60, 60), files(90, 90, partition="p=2"))
+    plan = planner.decide(state)
+    check_plan(state, plan)
+    (action,) = plan.actions
+    assert plan.kind == "full"
+    assert sorted((group.partition, *group.paths) for group in action.groups) == [
+        ("", "f00", "f01", "f02", "f03"), ("p=2", "p=2f00", "p=2f01"),
+    ]  # fmt: skip
+    assert {group.sort_columns for group in action.groups} == {("user_id",)}
+    assert planner.columns == ("user_id",)
+
+
+def test_no_other_plan_sorts():
+    planner = replace(amoro(), full_sort_columns=("user_id",))
+    state = table(files(*[1] * 12), files(64, 64, partition="p=2"))
+    assert planner.decide(state) == amoro().decide(state)
 
 
 def test_a_table_of_large_files_waits_for_the_fallback_interval():

@@ -154,6 +154,16 @@ def test_expand_takes_an_explicit_rewrite_as_it_is():
     assert (group.expected_output_files, expansion.planned_groups_count) == (1, 1)
 
 
+def test_a_sorted_group_is_written_as_files_of_equal_shares():
+    # By hand: 250 MiB at a target of 100 MiB are three files; unsorted, no two of these fit in one.
+    table = state(70, 90, 90)
+    paths = ("0", "1", "2")
+    (group,) = expand(Rewrite((FileGroup(paths, sort_columns=("user_id",)),), 100 * MIB), table).groups
+    assert [round(task.input_bytes * 3 / MIB) for task in group.tasks] == [250] * 3
+    (group,) = expand(Rewrite((FileGroup(paths, sort_columns=("user_id",)),), 250 * MIB), table).groups
+    assert len(group.tasks) == 1
+
+
 def test_expand_leaves_conversions_out_of_its_figures():
     table = state(60, 70, 80)
     groups = (FileGroup(("2",), "", ("1",)), FileGroup((), "", ("0",)))

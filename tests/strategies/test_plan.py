@@ -54,6 +54,7 @@ def test_check_plan_accepts_what_keeps_the_contract():
         (Plan((Compact(("p=3",)),), Reason.SIZE), r"\['p=3'\] are not in the table"),
         (Plan((Compact(()),), Reason.SIZE), "are not in the table"),
         (rewrite(FileGroup((), "p=1")), "must not be empty"),
+        (rewrite(FileGroup((), "p=1", ("a",), ("user_id",))), "rewrites no file has none to sort"),
         (rewrite(FileGroup(("z",), "p=1")), "z is not a live data file"),
         (rewrite(FileGroup(("a",), "p=2")), "a is in partition 'p=1', not 'p=2'"),
         (rewrite(FileGroup(("c",), "p=2")), "c is already being rewritten"),
@@ -131,6 +132,10 @@ def test_converting_and_dropping_deletes_is_a_capability_of_its_own(action, need
         ),
         (Rewrite((FileGroup(("a",)),), 1, ("d",)), "rewrite(1 files in 1 groups, 1 delete files dropped)"),
         (Rewrite((), 1, ("d",)), "rewrite(1 delete files dropped)"),
+        (
+            Rewrite((FileGroup(("a", "b"), "", (), ("x", "y")), FileGroup(("c",))), 1),
+            "rewrite(3 files in 2 groups, sorted by x, y)",
+        ),
     ],
 )
 def test_an_explicit_action_is_told_in_words(action, text):

@@ -65,9 +65,13 @@ def plan(*actions) -> Plan:
     return Plan(actions, Reason.OTHER, "a test")
 
 
-def rewrite(*groups: Sequence[DataFile], target_bytes: int = 8 * MIB) -> Plan:
+def rewrite(
+    *groups: Sequence[DataFile], target_bytes: int = 8 * MIB, sort_columns: tuple[str, ...] = ()
+) -> Plan:
     """An explicit plan; each group's files lie in one partition."""
-    named = (FileGroup(tuple(f.path for f in group), group[0].partition) for group in groups)
+    named = (
+        FileGroup(tuple(f.path for f in group), group[0].partition, (), sort_columns) for group in groups
+    )
     return plan(Rewrite(tuple(named), target_bytes))
 
 

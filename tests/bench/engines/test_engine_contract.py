@@ -144,6 +144,17 @@ def test_an_explicit_rewrite_replaces_exactly_its_files(engine, stream, tmp_path
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
 
 
+def test_a_sorted_rewrite_writes_the_files_it_says(engine, stream, tmp_path):
+    commit_all(engine, stream[:3])
+    small = files(engine)
+    target_bytes = sum(f.size_bytes for f in small) // 3 + 1
+    sorting = rewrite(small, target_bytes=target_bytes, sort_columns=("user_id", "order_id"))
+    outcome = carry_out(engine, sorting, 120.0)
+    assert (outcome.status, outcome.error) == ("ok", None)
+    assert len(files(engine)) == 3
+    assert content_of(engine, stream[:3], tmp_path / "dump").equal
+
+
 def test_a_native_command_runs_with_its_options(engine, stream, tmp_path):
     commit_all(engine, stream[:2])
     options = {"min-input-files": "8"}  # 7 small files: too few

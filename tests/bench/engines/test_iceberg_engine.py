@@ -135,6 +135,23 @@ def test_an_explicit_rewrite_writes_files_of_about_the_target_size(engine, log, 
     assert content_of(engine, stream, tmp_path / "dump").equal
 
 
+def test_a_sorted_rewrite_is_in_order_within_files_and_from_one_to_the_next(engine, log, spark):
+    commit_all(engine, batches(log))
+    small = files(engine)
+    target_bytes = sum(f.size_bytes for f in small) // 3 + 1
+    sorting = rewrite(small, target_bytes=target_bytes, sort_columns=("user_id", "order_id"))
+    assert carry_out(engine, sorting, 360.0).status == "ok"
+    found = []
+    for file in files(engine):
+        rows = spark.read.parquet(file.path).select("user_id", "order_id").collect()
+        found.append([tuple(row) for row in rows])
+    assert len(found) == 3
+    assert all(found)
+    in_order = [key for keys in sorted(found) for key in keys]
+    assert len(in_order) == 60 + 6 * 40
+    assert in_order == sorted(in_order)
+
+
 def test_a_rewrite_that_fails_leaves_no_files_of_its_own(engine, log, workshop):
     commit_all(engine, batches(log)[:2])
     ticket = engine.schedule(rewrite(files(engine)[:4]), 60.0, 120.0)

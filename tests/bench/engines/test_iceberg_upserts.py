@@ -39,12 +39,13 @@ def converting(state, paths=None):
     return grouped(state, (), chosen, [key_of(d) for d in state.delta_files])
 
 
-def grouped(state, rewritten, converted, removed):
+def grouped(state, rewritten, converted, removed, sort_columns=()):
     partitions = sorted({f.partition for f in (*rewritten, *converted)})
     groups = tuple(
         FileGroup(
             tuple(f.path for f in rewritten if f.partition == p), p,
             tuple(f.path for f in converted if f.partition == p),
+            sort_columns if any(f.partition == p for f in rewritten) else (),
         )
         for p in partitions
     )  # fmt: skip
@@ -293,11 +294,12 @@ class Upserts(RuleBasedStateMachine):
         choice = self.random.choice(["all", "some", "safe"])
         if choice == "some":
             drops = self._some(drops, 0.5)
-        named = grouped(state, rewritten, converted, drops)
+        sort_columns = self.random.choice([(), ("user_id", "order_id")])
+        named = grouped(state, rewritten, converted, drops, sort_columns)
         if choice == "safe":
             (action,) = named.actions
             drops = [key for key in drops if revival(replace(action, removed_deletes=(key,)), state) is None]
-            named = grouped(state, rewritten, converted, drops)
+            named = grouped(state, rewritten, converted, drops, sort_columns)
         return named if named.actions[0].groups or drops else None
 
     @rule()
