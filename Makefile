@@ -52,7 +52,7 @@ trust: $(READY) ## What comparisons are worth on this machine: A/A runs and a kn
 TABLES := 17-21500000 17-43000000 17-86000000 40-6400000 40-12800000 40-25600000
 
 .PHONY: scale
-scale: $(READY) ## How rewriting and converting grow with the table: `upsert` at six sizes and widths (about four hours)
+scale: $(READY) ## How rewriting and converting grow with the table: `upsert` at six sizes and widths (about three hours)
 	@for table in $(TABLES); do \
 		$(BIN)/compactbench run upsert --out results/scale/$$table --resume --repetitions 3 --set duration=20min \
 			--set workload.columns=$${table%-*} --set workload.initial_rows=$${table#*-} \
