@@ -12,7 +12,7 @@ from bench.engines import capabilities
 from bench.engines.base import Probe as Probe  # a scenario's probes are what an engine runs
 from bench.errors import ScenarioError
 from bench.options import KeyPath, OptionError, bytes_text
-from bench.scenario_checks import check_columns, check_keys, check_planned_columns, missing_columns
+from bench.scenario_checks import check_columns, check_keys, missing_columns
 from bench.scenario_schema import Catalog, Maintenance, Prices, Resources, ScenarioKeys, Spark, parse
 from bench.scenario_strategies import StrategySpec, build_strategies, content_hash, strategy_table
 from strategies.plan import Capability
@@ -154,8 +154,8 @@ def _touch(path: KeyPath, other: KeyPath) -> bool:
 def _scenario(file: Path, keys: ScenarioKeys) -> Scenario:
     check_keys(keys)
     workload = _workload(keys, file.parent)
-    probes, specs = _probes(keys, workload.schema), build_strategies(keys, file.parent)
-    check_planned_columns([spec.strategy for spec in specs], workload.schema)
+    probes = _probes(keys, workload.schema)
+    specs = build_strategies(keys, file.parent, workload.schema)
     resolved = _resolved(keys, workload, probes, specs)
     return Scenario(
         name=file.stem, description=keys.description, seed=keys.seed, clock=keys.clock,

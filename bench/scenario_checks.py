@@ -2,11 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from bench.options import KeyPath, OptionError, bytes_text, duration_text, known_text
 from bench.scenario_schema import FORMATS_WITH_ENGINE, ProbeKeys, ScenarioKeys, Spark, StrategyKeys
-from strategies.strategy import Strategy
 from strategies.triggers import TIME_TOLERANCE_S
 from workloads.schema import ORDERS, Schema
 
@@ -126,18 +125,6 @@ def check_columns(probes: tuple[ProbeKeys, ...], schema: Schema) -> None:
                 "Leave the probe out or set workload.columns = 17",
                 probe.sql,
             )
-
-
-def check_planned_columns(strategies: Iterable[Strategy], schema: Schema) -> None:
-    """Refuse a planner whose `columns` the table has not. Raises OptionError."""
-    for index, strategy in enumerate(strategies):
-        for at, rule in enumerate(strategy.rules):
-            named = getattr(rule.planner, "columns", ())
-            missing = [name for name in named if name not in schema.names]
-            if missing:
-                problem = f"names {', '.join(missing)}, which the table has not: name some of "
-                path = ("strategies", index, "rules", at, "planner")
-                raise OptionError(path, f"{problem}{', '.join(schema.names)}")
 
 
 def _check_labels(labels: list[str]) -> None:

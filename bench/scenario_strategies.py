@@ -15,6 +15,7 @@ from strategies.never import Never
 from strategies.plan import Capability
 from strategies.strategy import Rule, Strategy
 from strategies.triggers import AfterCommits, Every
+from workloads.schema import Schema
 
 _BASELINE_RULE = Rule(AfterCommits(1), Never())
 _DELAYABLE = frozenset({
@@ -40,11 +41,11 @@ class StrategySpec:
     hash: str
 
 
-def build_strategies(keys: ScenarioKeys, folder: Path) -> tuple[StrategySpec, ...]:
+def build_strategies(keys: ScenarioKeys, folder: Path, schema: Schema) -> tuple[StrategySpec, ...]:
     """The strategies in the file's order. Raises OptionError."""
     built = {
         strategy.label: Strategy(
-            strategy.label, _rules(keys, strategy, ("strategies", index, "rules"), folder)
+            strategy.label, _rules(keys, strategy, ("strategies", index, "rules"), folder, schema)
         )
         for index, strategy in enumerate(keys.strategies)
     }
@@ -75,7 +76,9 @@ def content_hash(content: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _rules(keys: ScenarioKeys, strategy: StrategyKeys, path: KeyPath, folder: Path) -> tuple[Rule, ...]:
+def _rules(
+    keys: ScenarioKeys, strategy: StrategyKeys, path: KeyPath, folder: Path, schema: Schema
+) -> tuple[Rule, ...]:
     rules = []
     for index, rule in enumerate(strategy.rules):
         at: KeyPath = (*path, index)
@@ -83,10 +86,18 @@ def _rules(keys: ScenarioKeys, strategy: StrategyKeys, path: KeyPath, folder: Pa
         if isinstance(trigger, Every):
             check_interval(trigger.interval_s, keys.commit_interval_s, (*at, "trigger", "interval"))
         planner = build(PLANNER, rule.planner, (*at, "planner"), folder)
+        _check_columns(planner, schema, (*at, "planner"))
         if keys.compaction_delay_s > 0:
             _check_delay(keys.compaction_delay_s, planner, (*at, "planner", "type"), rule.planner["type"])
         rules.append(Rule(trigger, planner))
     return tuple(rules) or (_BASELINE_RULE,)
+
+
+def _check_columns(planner: object, schema: Schema, path: KeyPath) -> None:
+    missing = [name for name in getattr(planner, "columns", ()) if name not in schema.names]
+    if missing:
+        problem = f"names {', '.join(missing)}, which the table has not: name some of "
+        raise OptionError(path, f"{problem}{', '.join(schema.names)}")
 
 
 def _check_delay(delay_s: float, planner: object, path: KeyPath, name: str) -> None:

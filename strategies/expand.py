@@ -11,8 +11,8 @@ from strategies.delete_index import index_deletes
 from strategies.expansion import DeleteGroup, Expansion, ReadTask, RewriteGroup
 from strategies.iceberg import RewriteDataFiles, RewritePositionDeleteFiles
 from strategies.plan import Action, Capability, Compact, FileGroup, Native, Rewrite
-from strategies.read_tasks import Candidate, equal_shares, lookback_of, read_tasks
-from strategies.rewrite_data_files import plan_rewrite
+from strategies.read_tasks import Candidate, lookback_of, read_tasks
+from strategies.rewrite_data_files import plan_rewrite, rewrite_group
 from strategies.rewrite_options import for_sorting, rewrite_options
 from strategies.rewrite_position_delete_files import (
     DEFAULT_TARGET_BYTES,
@@ -139,22 +139,19 @@ def _explicit_group(
     group: FileGroup, candidates: list[Candidate], action: Rewrite, lookback: int
 ) -> RewriteGroup:
     """A group as named. No planner stands behind it: what it expects are the tasks themselves."""
-    target_bytes = max_file_bytes = action.target_file_size_bytes
-    input_bytes = sum(c.file.size_bytes for c in candidates)
+    target_bytes = action.target_file_size_bytes
     if group.sort_columns:
-        sorting, rows = for_sorting(target_bytes), sum(c.file.rows for c in candidates)
-        max_file_bytes = sorting.max_output_file_bytes
-        tasks = equal_shares(input_bytes, rows, sorting.expected_output_files(input_bytes))
-    else:
-        tasks = read_tasks(candidates, target_bytes, lookback)
+        cut = rewrite_group(group.partition, candidates, for_sorting(target_bytes), lookback)
+        return replace(cut, split_bytes=target_bytes)
+    tasks = read_tasks(candidates, target_bytes, lookback)
     return RewriteGroup(
         partition=group.partition,
         files=tuple(c.file for c in candidates),
-        input_bytes=input_bytes,
+        input_bytes=sum(c.file.size_bytes for c in candidates),
         delta_files_count=sum(c.deletes.files_count for c in candidates),
         delta_bytes=sum(c.deletes.size_bytes for c in candidates),
         split_bytes=target_bytes,
-        max_output_file_bytes=max_file_bytes,
+        max_output_file_bytes=target_bytes,
         expected_output_files=len(tasks),
         tasks=tasks,
     )

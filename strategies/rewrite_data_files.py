@@ -30,7 +30,7 @@ def plan_rewrite(state: TableState, options: RewriteOptions) -> Expansion:
     ]
     kept = planned if options.max_files is None else _first_files(planned, options.max_files)
     lookback = lookback_of(state.properties)
-    groups = [_rewrite_group(partition, group, options, lookback) for partition, group in kept]
+    groups = [rewrite_group(partition, group, options, lookback) for partition, group in kept]
     return Expansion(tuple(ordered(groups, options.job_order)), planned_groups_count=len(planned))
 
 
@@ -90,7 +90,7 @@ def _first_files(groups: Iterable[_Group], max_files: int) -> Iterator[_Group]:
         max_files -= len(group)
 
 
-def _rewrite_group(
+def rewrite_group(
     partition: str, group: Sequence[Candidate], options: RewriteOptions, lookback: int
 ) -> RewriteGroup:
     """The group with its figures, which are of the files left in it.

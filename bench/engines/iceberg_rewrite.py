@@ -16,7 +16,7 @@ from bench.engines.iceberg_catalog import java_table
 from bench.engines.iceberg_conversion import Conversion, convert
 from bench.engines.iceberg_deletes import applied_deletes, delete_key, has_vectors, is_vector, live_deletes
 from bench.engines.spark import java_class
-from strategies.plan import FileGroup, Rewrite
+from strategies.plan import Rewrite
 from strategies.rewrite_options import for_sorting
 
 NO_LIMIT_BYTES = 2**62  # of a file's size, for a writer that must not begin another
@@ -56,7 +56,10 @@ def stage_rewrite(spark: SparkSession, name: str, rewrite: Rewrite) -> StagedRew
     try:
         for group in rewrite.groups:
             if group.paths:
-                new += _rewritten(spark, name, table, [tasks[path] for path in group.paths], rewrite, group)
+                chosen = [tasks[path] for path in group.paths]
+                new += _rewritten(
+                    spark, name, table, chosen, rewrite.target_file_size_bytes, group.sort_columns
+                )
         if converted:
             conversion = convert(spark, name, table, converted)
     except Exception:
@@ -104,9 +107,10 @@ def _tasks_by_path(table: Any, snapshot_id: int) -> dict[str, Any]:
 
 
 def _rewritten(
-    spark: SparkSession, name: str, table: Any, tasks: Sequence[Any], rewrite: Rewrite, group: FileGroup
-) -> list[Any]:
-    """Rewrite the rows of a group's tasks, deletes applied, into files of about the target size; those files.
+    spark: SparkSession, name: str, table: Any, tasks: Sequence[Any], target_bytes: int,
+    sort_columns: tuple[str, ...],
+) -> list[Any]:  # fmt: skip
+    """Rewrite the tasks' rows, deletes applied, into files of about `target_bytes`; their Java data files.
 
     The same path Iceberg's own Spark runners take: staged tasks are read by their set's id, and the
     writer hands its new files to the coordinator under the same id.
@@ -114,7 +118,6 @@ def _rewritten(
     set_id = str(uuid.uuid4())
     staged = java_class(spark, "org.apache.iceberg.spark.ScanTaskSetManager").get()
     staged.stageTasks(table, set_id, java_class(spark, "java.util.ArrayList")(tasks))
-    target_bytes = rewrite.target_file_size_bytes
     try:
         rows = (
             spark.read.format("iceberg")
@@ -123,11 +126,11 @@ def _rewritten(
             .option("file-open-cost", "0")
             .load(name)
         )
-        if group.sort_columns:
+        if sort_columns:
             sorting = for_sorting(target_bytes)
             input_bytes = sum(int(task.file().fileSizeInBytes()) for task in tasks)
-            rows = rows.repartitionByRange(sorting.expected_output_files(input_bytes), *group.sort_columns)
-            rows = rows.sortWithinPartitions(*group.sort_columns)
+            rows = rows.repartitionByRange(sorting.expected_output_files(input_bytes), *sort_columns)
+            rows = rows.sortWithinPartitions(*sort_columns)
             return write_files(rows, name, table, set_id, sorting.max_output_file_bytes)
         return write_files(rows, name, table, set_id, target_bytes)
     finally:

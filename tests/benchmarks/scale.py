@@ -22,20 +22,20 @@ GIGA = 1e9
 def main() -> None:
     runs = [run for run in load_runs(*map(Path, sys.argv[1:])) if run.finished]
     by_table = groupby(sorted(runs, key=table_of), key=table_of)
-    tables = {name_of(section): section for _, group in by_table for section in sections(group)}
+    tables = [(name_of(section), section) for _, group in by_table for section in sections(group)]
     print("| table | policy | n | compaction CPU, s | wall, s | rounds | one round, CPU s | content |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |")
-    for name, section in tables.items():
+    for name, section in tables:
         for row in section.rows:
             print(f"| {name} | {cost_of(row)} |")
     print(f"\n{REWRITING} / {CONVERTING}")
     print("| table | compaction CPU | compaction wall | one round, CPU | one round, wall | mean query |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
-    for name, section in tables.items():
+    for name, section in tables:
         print(f"| {name} | {' | '.join(ratios_of(section))} |")
     print("\n| table | policy | query at each probe, s | before a round, s | after, s | delete files |")
     print("| --- | --- | --- | ---: | ---: | ---: |")
-    for name, section in tables.items():
+    for name, section in tables:
         for row in section.rows:
             print(f"| {name} | {row.strategy} | {queries_of(section, row)} |")
 

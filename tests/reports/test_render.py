@@ -63,6 +63,12 @@ def test_report_writes_page_markdown_charts_and_tables(report):
     assert names == {"index.html", "report.md", *charts, *tables}
 
 
+def test_no_two_elements_of_a_page_share_an_id(page):
+    ids = [value for name, value in page.attributes if name == "id"]
+    assert len(ids) > 100
+    assert len(set(ids)) == len(ids)
+
+
 def test_page_is_well_formed_and_says_what_the_labels_are(page):
     assert page.open == []
     text = "".join(page.text)
