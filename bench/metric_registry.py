@@ -129,8 +129,9 @@ METRICS: tuple[Metric, ...] = (
            "data and delete bytes the stream's commits wrote", fig.committed_bytes),
     Metric("bytes_compacted", "bytes", "lower", True,
            "data and delete bytes compaction wrote", fig.compacted_bytes),
-    Metric("compaction_read_bytes", "bytes", "lower", True,
-           "data and delete bytes compaction had to read", _compaction_sum("read_bytes")),
+    Metric("bytes_replaced", "bytes", "lower", True,
+           "bytes of the data and delete files compaction replaced or dropped; what it read of files it "
+           "left, such as keys to convert deletes by, is not in it", _compaction_sum("read_bytes")),
     Metric("metadata_bytes", "bytes", "lower", True,
            "metadata bytes written by commits, compactions and maintenance", fig.metadata_bytes),
     Metric("maintenance_s", "s", "lower", False,

@@ -174,7 +174,7 @@ class CompactionRecord(_Record):
     files_out_count: int = 0
     delta_files_in_count: int = 0
     delta_files_out_count: int = 0
-    read_bytes: int = 0
+    read_bytes: int = 0  # of the data and delete files it replaced or dropped; of no file it left
     written_bytes: int = 0
     metadata_bytes: int = 0
     metadata_files_count: int = 0

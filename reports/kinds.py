@@ -10,7 +10,7 @@ from reports.text import format_bytes, format_count
 
 _COLUMNS = (
     Column("Strategy", is_number=False), Column("Kind", is_number=False), Column("Compactions"),
-    Column("Data files", "in, out"), Column("Delete files", "in, out"), Column("Read"), Column("Written"),
+    Column("Data files", "in, out"), Column("Delete files", "in, out"), Column("Replaced"), Column("Written"),
     Column("Time", "s"), Column("CPU", "s"),
 )  # fmt: skip
 _NOTE = "Sums over the compactions that committed in the first usable repetition of each strategy."

@@ -42,7 +42,7 @@ COMPACTIONS = (
         ("compaction_cpu_s", 21.5),  # 8 + 1.5 + 9 + 2.5 + 0.5
         ("compaction_executor_cpu_s", 6.0),  # 2 + 3 + 1
         ("bytes_compacted", 450),  # 300 + 100 + 50
-        ("compaction_read_bytes", 660),  # 400 + 200 + 60
+        ("bytes_replaced", 660),  # 400 + 200 + 60
         ("query_before_s", 0.6),  # (0.5 + 0.7) / 2, the effective ones
         ("query_after_s", 0.3),  # (0.2 + 0.4) / 2
         ("overlapped_commits", 0.1),  # the longest took 6 of 60 s

@@ -12,7 +12,7 @@ from bench.forecast import forecast
 from bench.loop import Loop
 from bench.policy import Policy
 from bench.results import CompactionRecord, parse_record
-from strategies.plan import Capability, Compact, Native
+from strategies.plan import Capability, Compact, FileGroup, Native, Rewrite
 from strategies.state import MIB, DataFile, DeltaFile, DeltaKind, TableState
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS
@@ -59,6 +59,19 @@ def test_nothing_to_do_is_forecast_as_nothing():
 )
 def test_what_the_state_does_not_tell_has_no_forecast(actions):
     assert forecast(plan(*actions), state([MIB] * 6), size_model) is None
+
+
+def test_delete_files_that_a_rewrite_drops_are_replaced_too():
+    deletes = [DeltaFile(f"d{n}", DeltaKind.EQUALITY, size_bytes=7 + n, rows=1) for n in range(3)]
+    seen = state([MIB] * 2, delta_files=deletes)
+    action = Rewrite((FileGroup(("f0", "f1")),), MIB * 8, ("d0", "d2"))
+    assert forecast(plan(action), seen, size_model)["read_bytes"] == 2 * MIB + 7 + 9
+
+
+def test_bytes_are_not_forecast_where_deletes_are_converted():
+    action = Rewrite((FileGroup(("f0", "f1"), convert_paths=("f2",)),), MIB * 8)
+    told = forecast(plan(action), state([MIB] * 3), size_model)
+    assert told == {"files_in_count": 2, "files_out_count": 1}
 
 
 def test_a_rewrite_of_a_file_that_is_gone_has_no_forecast():

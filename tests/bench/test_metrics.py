@@ -15,7 +15,7 @@ KEYS = {
     "compaction_executor_cpu_s", "write_amplification", "compaction_amplification", "read_amplification",
     "space_amplification", "query_mean_s", "query_p50_s", "query_p95_s", "query_max_s", "query_before_s",
     "query_after_s", "commit_mean_s", "commit_p95_s", "files_end", "delete_files_end", "bytes_ingested",
-    "bytes_committed", "bytes_compacted", "compaction_read_bytes", "metadata_bytes", "maintenance_s",
+    "bytes_committed", "bytes_compacted", "bytes_replaced", "metadata_bytes", "maintenance_s",
     "observe_s", "payback_passes", "degradation_rate", "gb_hours", "overlapped_commits", "content",
     "run_values", "probes",
 }  # fmt: skip
