@@ -15,7 +15,11 @@ Unit = Literal["s", "ratio", "share", "bytes", "count", "GB-hours", "passes", "m
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What a figure means. `exact` figures repeat on every machine for one scenario and version."""
+    """What a figure means. `exact` figures are counted, not timed.
+
+    They repeat for one scenario and version on every machine, but for bytes of metadata, whose paths and
+    times differ, and delete files that a rewrite drops: how many depends on Iceberg's worker threads.
+    """
 
     name: str
     unit: Unit

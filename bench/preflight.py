@@ -1,7 +1,7 @@
 """Everything that can be refused before a run starts: capabilities, resources, Java, jars, disk space."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench import runtime
@@ -10,10 +10,17 @@ from bench.errors import MissingRuntimeError, ScenarioError
 from bench.results import Mode
 from bench.scenario import Scenario, check_real_resources
 from bench.suite import PlannedRun
+from strategies.plan import Capability
 from strategies.state import GIB
 from strategies.triggers import Every
 
 METADATA_PER_SNAPSHOT_BYTES = 100_000  # measured: 20 to 80 KB of manifests and table metadata a snapshot
+_ASKED_BY = {  # what in a scenario asks for it, where its name does not tell
+    Capability.MERGE: "writer.upsert_mode",
+    Capability.VECTORS: "table.format_version",
+    Capability.ROW_FILTER: "where",
+}
+_REMEDIES: Mapping[Mode, str] = {"real": "", "simulated": ". Change that, or run without --simulate"}
 SCRATCH_BYTES = 200_000_000  # Spark's own files, the content check's dump of a small table, logs
 
 
@@ -47,10 +54,16 @@ def check_asked(scenario: Scenario, mode: Mode) -> None:
     for label, needs in scenario.needs().items():
         missing = sorted(needs - able)
         if missing:
+            needed, remedy = ", ".join(map(_asked, missing)), _REMEDIES[mode]
             raise ScenarioError(
-                f"{scenario.name}: strategy {label!r} needs {', '.join(missing)}, which the "
-                f"{mode} {scenario.table.format} engine cannot do; it can {', '.join(sorted(able))}"
+                f"{scenario.name}: strategy {label!r} needs {needed}, which the {mode} "
+                f"{scenario.table.format} engine cannot do; it can {', '.join(sorted(able))}{remedy}"
             )
+
+
+def _asked(capability: Capability) -> str:
+    key = _ASKED_BY.get(capability)
+    return f"{capability} ({key})" if key else capability
 
 
 def needed_bytes(run: PlannedRun) -> int:

@@ -12,7 +12,7 @@ from bench.engines import capabilities
 from bench.engines.base import Probe as Probe  # a scenario's probes are what an engine runs
 from bench.errors import ScenarioError
 from bench.options import KeyPath, OptionError, bytes_text
-from bench.scenario_checks import check_columns, check_keys, missing_columns
+from bench.scenario_checks import check_columns, check_keys, check_upsert_modes, missing_columns
 from bench.scenario_schema import Catalog, Maintenance, Prices, Resources, ScenarioKeys, Spark, parse
 from bench.scenario_strategies import StrategySpec, build_strategies, content_hash, strategy_table
 from strategies.plan import Capability
@@ -87,9 +87,11 @@ class Scenario:
         if not self.workload.folds:
             return frozenset()
         by_deletes = spec.writer.upsert_mode == "equality-delete"
-        return frozenset({Capability.UPSERT if by_deletes else Capability.MERGE})
+        vectors = {Capability.VECTORS} if self.table.format_version >= _VECTORS_FROM else set()
+        return frozenset({Capability.UPSERT if by_deletes else Capability.MERGE, *vectors})
 
 
+_VECTORS_FROM = 3  # table spec: position delete files must not be added to tables of version 3
 _STANDARD_PROBES = (
     Probe("min_order", "SELECT order_id FROM orders ORDER BY order_id LIMIT 1", primary=True),
     Probe("key_lookup", "SELECT * FROM orders WHERE order_id = 42"),
@@ -155,6 +157,7 @@ def _scenario(file: Path, keys: ScenarioKeys) -> Scenario:
     check_keys(keys)
     workload = _workload(keys, file.parent)
     probes = _probes(keys, workload.schema)
+    check_upsert_modes(keys, workload.folds)
     specs = build_strategies(keys, file.parent, workload.schema)
     resolved = _resolved(keys, workload, probes, specs)
     return Scenario(

@@ -129,10 +129,9 @@ def _position(place: object, entry: str) -> int:
         return names.index(entry)
     if entry.isdecimal() and int(entry) < len(place):
         return int(entry)
-    labels = known_text(entry, [name for name in names if name])
-    raise ScenarioError(
-        f"has no entry {value_text(entry)}; {labels}, or a position from 0 to {len(place) - 1}"
-    )
+    labels = [name for name in names if name]
+    known = f"{known_text(entry, labels)}, or" if labels else "use"
+    raise ScenarioError(f"has no entry {value_text(entry)}; {known} a position from 0 to {len(place) - 1}")
 
 
 def _value(text: str) -> object:

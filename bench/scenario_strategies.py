@@ -87,6 +87,7 @@ def _rules(
             check_interval(trigger.interval_s, keys.commit_interval_s, (*at, "trigger", "interval"))
         planner = build(PLANNER, rule.planner, (*at, "planner"), folder)
         _check_columns(planner, schema, (*at, "planner"))
+        _check_format(planner, keys.table.format_version, (*at, "planner", "type"), rule.planner["type"])
         if keys.compaction_delay_s > 0:
             _check_delay(keys.compaction_delay_s, planner, (*at, "planner", "type"), rule.planner["type"])
         rules.append(Rule(trigger, planner))
@@ -98,6 +99,17 @@ def _check_columns(planner: object, schema: Schema, path: KeyPath) -> None:
     if missing:
         problem = f"names {', '.join(missing)}, which the table has not: name some of "
         raise OptionError(path, f"{problem}{', '.join(schema.names)}")
+
+
+def _check_format(planner: object, version: int, path: KeyPath, name: str) -> None:
+    highest = getattr(planner, "max_format_version", version)
+    if version > highest:
+        raise OptionError(
+            path,
+            f"knows tables up to format version {highest}: set table.format_version = {highest} instead of "
+            f"{version}, or leave the strategy out of a copy of the file",
+            name,
+        )
 
 
 def _check_delay(delay_s: float, planner: object, path: KeyPath, name: str) -> None:

@@ -108,6 +108,10 @@ def _simulated(section: Section) -> Iterator[Caution]:
         coefficients = section.manifest.options.get("coefficients")
         if isinstance(coefficients, dict) and not coefficients.get("calibrated"):
             said += " The model's coefficients were not fitted to measured runs: its seconds are rough."
+            if "upsert_mode" in section.manifest.options:
+                said += (
+                    " Conversions of deletes come out several times too cheap, sorting as if it cost nothing."
+                )
         yield Caution(True, say(said))
 
 

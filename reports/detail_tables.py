@@ -116,7 +116,7 @@ def details(section: Section) -> Table:
     return Table(
         columns,
         rows,
-        "Mean, and lowest to highest run where they differ. Exact figures repeat on any machine. Metrics "
+        "Mean, and lowest to highest run where they differ. Exact figures are counted, not timed. Metrics "
         "that no run has a figure of are left out.",
     )
 

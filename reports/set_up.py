@@ -155,7 +155,7 @@ def _upsert_mode(m: Manifest) -> str | None:
     mode = m.options.get("upsert_mode")
     if mode == "equality-delete":
         return f"equality deletes on {_key(m)}"
-    return _text(mode)
+    return None if mode is None else f"{mode}, by a MERGE whose files are Spark's to count"
 
 
 def _partitioning(table: Mapping[str, Any]) -> str:

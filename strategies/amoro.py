@@ -50,9 +50,11 @@ class Amoro:
     full_sort_columns: tuple[str, ...] = ()
     known_options: ClassVar[Mapping[str, str]] = KNOWN_OPTIONS
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.REWRITE, Capability.CONVERT})
+    max_format_version: ClassVar[int] = 2  # upstream at 96a4d78 depends on Iceberg 1.7.2, without vectors
 
     def __post_init__(self) -> None:
-        read_settings(self.options)
+        settings = read_settings(self.options)
+        _check_sorting(self.full_sort_columns, settings)
         for name in ("threads", "max_input_per_thread_bytes", "max_pending_partitions"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be >= 1")
@@ -95,6 +97,16 @@ class Amoro:
         judged = ((partition, judge(partition, settings, clocks)) for partition in partitions)
         found = (candidate_of(partition, verdict, settings) for partition, verdict in judged if verdict)
         return list(islice(found, self.max_pending_partitions))
+
+
+def _check_sorting(columns: tuple[str, ...], settings: Settings) -> None:
+    if len(set(columns)) < len(columns):
+        raise ValueError(f"full_sort_columns={list(columns)} names a column twice")
+    if columns and settings.full_interval_ms < 0:
+        raise ValueError(
+            f"full_sort_columns={list(columns)} sorts full optimizations, of which there are none: give "
+            "option self-optimizing.full.trigger.interval, or leave full_sort_columns out"
+        )
 
 
 def _plan(chosen: tuple[PartitionPlan, ...], settings: Settings) -> Plan:

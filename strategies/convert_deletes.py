@@ -40,7 +40,7 @@ class ConvertDeletes:
             return None
         action = Rewrite(_groups(converted), state.target_file_size_bytes, removed)
         detail = f"{len(due)} data files with {self.min_delete_files} and more delete files"
-        return Plan((action,), Reason.DELETES, detail)
+        return Plan((action,), Reason.DELETES, detail, "conversion")
 
     def _is_due(self, file: DataFile, index: DeleteIndex) -> bool:
         return index.applying_to(file).files_count >= self.min_delete_files and not _is_converted(file, index)

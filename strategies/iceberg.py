@@ -1,5 +1,6 @@
 """Iceberg's own maintenance commands as planners: the command plans, we decide only when."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -36,8 +37,10 @@ _DATA_OPTIONS = {
     "output-spec-id": "the current partition spec",
     "partial-progress.max-failed-commits": "partial-progress.max-commits",
     "use-starting-sequence-number": "true",
-    "remove-dangling-deletes": "false",
+    "remove-dangling-deletes": "false; does nothing without partitions, see iceberg.remove_dangling_deletes",
 }
+_COLUMN_OR_WORD = re.compile(r"[a-z_]\w*(?!\w*\s*\()")  # no function: zorder(, bucket(
+_ORDER_WORDS = frozenset({"asc", "desc", "nulls", "first", "last"})
 _SHUFFLE_OPTIONS = {"shuffle-partitions-per-file": "1; sort only", "compression-factor": "1.0; sort only"}
 _ZORDER_OPTIONS = {
     "max-output-size": "2147483647; z-order only",
@@ -71,6 +74,12 @@ class RewriteDataFiles:
             allowed = allowed | _ZORDER_OPTIONS
         check_known(self.options, allowed)
         _check_sizes(self.options)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that `sort_order` names."""
+        words = _COLUMN_OR_WORD.findall((self.sort_order or "").lower())
+        return tuple(word for word in words if word not in _ORDER_WORDS)
 
     @property
     def needs(self) -> frozenset[Capability]:

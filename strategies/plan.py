@@ -39,6 +39,7 @@ class Capability(StrEnum):
     BRANCH = "branch"  # a command on another branch than main
     UPSERT = "upsert"  # commits that update and delete rows by equality deletes; no plan needs it
     MERGE = "merge"  # commits that do so by the format's own MERGE; no plan needs it
+    VECTORS = "vectors"  # position deletes as deletion vectors (format version 3); no plan needs it
 
 
 # Arguments of native commands that ask for more than the command alone.

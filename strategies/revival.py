@@ -63,7 +63,9 @@ def _dangling_dropped(action: Compact | Native, options: Mapping[str, str], stat
         deltas = (d for d in everywhere if d.spec_id == spec_id and d.sequence_number <= oldest)
         told = _still_applying(frozenset(map(key_of, deltas)), others, state)
         if told is not None:
-            return told
+            return (
+                f"remove-dangling-deletes: {told}; iceberg.remove_dangling_deletes leaves such deletes alone"
+            )
     return None
 
 

@@ -22,7 +22,8 @@ class Planner(Protocol):
     at which the rule's trigger fired, whether it then planned or not.
 
     So is a property `columns`, a tuple: the columns of the table that its plans name. A scenario whose
-    table lacks one is refused before it starts.
+    table lacks one is refused before it starts. And so is a class attribute `max_format_version`, an int:
+    a scenario whose table has a higher one is refused.
     """
 
     def decide(self, state: TableState) -> Plan | None:

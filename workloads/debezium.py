@@ -89,6 +89,12 @@ class Debezium:
                 partitions=shapes, expected_bytes=sum(shape.expected_bytes for shape in shapes),
             )  # fmt: skip
 
+    def left_out_rows(self, duration_s: float) -> int:
+        """How many events come later than a stream of this length lasts."""
+        snapshot = self._events.snapshot_rows
+        end = bisect_left(self._events.arrived_ms, duration_s * 1000, lo=snapshot)
+        return len(self._events.arrived_ms) - end
+
     def rows(
         self,
         spark: SparkSession,

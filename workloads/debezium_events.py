@@ -45,11 +45,17 @@ class Events:
 def event_files(path: Path) -> tuple[Path, ...]:
     """The file, or the files of a folder by name. Raises ValueError when there is none."""
     if not path.exists():
-        raise ValueError(f"debezium {path}: no such file or folder")
-    files = [path] if path.is_file() else [file for file in path.iterdir() if file.suffix in _SUFFIXES]
+        raise ValueError(
+            f"debezium {path}: no such file or folder; a relative path begins at the scenario's folder"
+        )
+    files = [path] if path.is_file() else list(filter(_holds_events, path.iterdir()))
     if not files or files[0].suffix not in _SUFFIXES:
         raise ValueError(f"debezium {path}: holds no events; they are read from {', '.join(_SUFFIXES)} files")
     return tuple(sorted(files))
+
+
+def _holds_events(path: Path) -> bool:
+    return path.suffix in _SUFFIXES and path.is_file()
 
 
 def digest(files: tuple[Path, ...]) -> str:

@@ -72,8 +72,11 @@ def _formats() -> list[dict[str, Any]]:
 
 
 def _scenarios() -> list[dict[str, Any]]:
-    loaded = [load_scenario(name) for name in scenario_file.shipped()]
-    return [{"name": s.name, "doc": s.description, "strategies": _labels(s.strategies)} for s in loaded]
+    loaded = [(load_scenario(name), file) for name, file in scenario_file.shipped().items()]
+    return [
+        {"name": s.name, "doc": s.description, "strategies": _labels(s.strategies), "file": str(file)}
+        for s, file in loaded
+    ]
 
 
 def _labels(specs: Iterable[Any]) -> str:

@@ -108,6 +108,7 @@ class Live:
         self._files: int | None = None
         self._query_s: float | None = None
         self._compactions_count = 0
+        self._failed_count = 0
         self._compaction_cpu_s = 0.0
 
     def heard(self, record: Any) -> int:
@@ -126,6 +127,7 @@ class Live:
                 self._query_s = record.wall_s
             case CompactionRecord():
                 self._compactions_count += 1
+                self._failed_count += record.status in ("failed", "vetoed")
                 self._compaction_cpu_s += record.cpu_s
         return 0
 
@@ -135,7 +137,8 @@ class Live:
             return self._phase
         query = "" if self._query_s is None else f", last query {format_duration(self._query_s)}"
         cpu = f" ({format_duration(self._compaction_cpu_s)} CPU)" if self._compactions_count else ""
-        return f"{self._files} files{query}, {self._compactions_count} compactions{cpu}"
+        failed = f", {self._failed_count} of them FAILED" if self._failed_count else ""
+        return f"{self._files} files{query}, {self._compactions_count} compactions{failed}{cpu}"
 
 
 def _steps(run: PlannedRun) -> int:

@@ -120,6 +120,7 @@ def print_rows(found: Sequence[Row], output: Output = Output.TABLE) -> None:
             _print_rows(tuple(group))
         for row in found:
             _print_gaps(row)
+            _print_failures(row)
         if any(row.mode == "simulated" for row in found):
             ERR.print(MODELLED, markup=False, highlight=False)
 
@@ -155,6 +156,13 @@ def _print_rows(found: Sequence[Row]) -> None:
 def _row_cells(row: Row, names: Iterable[str]) -> tuple[str, ...]:
     figures = (format_value(METRIC_BY_NAME[name].unit, row.values[name]) for name in names)
     return (row.strategy, str(row.runs), *figures, row.content)
+
+
+def _print_failures(row: Row) -> None:
+    count = row.values["failed_compactions"]
+    if count:
+        told = f"{count:g} compactions a run failed or were vetoed; --compactions has the errors"
+        ERR.print(f"{row.scenario}, {row.strategy}: {told}", markup=False, highlight=False)
 
 
 def _print_gaps(row: Row) -> None:

@@ -11,6 +11,7 @@ from bench.preflight import check_asked
 from bench.results import Mode
 from bench.scenario import Scenario, load_scenario
 from bench.suite import repetitions_of
+from workloads.debezium import Debezium
 
 ScenariosArgument = Annotated[
     list[str],
@@ -73,7 +74,9 @@ def meaning(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
         "commits": len(commits),
         "rows": sum(commit.rows for commit in commits),
         "files": sum(commit.files for commit in commits),
+        "delete_files": sum(commit.delete_files for commit in commits),
         "expected_bytes": sum(commit.expected_bytes for commit in commits),
+        "left_out_rows": _left_out_rows(scenario),
         "primary_probe": scenario.primary_probe.name,
         "probes": [probe.name for probe in scenario.probes],
         "strategies": [
@@ -82,15 +85,26 @@ def meaning(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
     }
 
 
+def _left_out_rows(scenario: Scenario) -> int:
+    """Recorded changes that come after the scenario has ended."""
+    workload = scenario.workload
+    return workload.left_out_rows(scenario.duration_s) if isinstance(workload, Debezium) else 0
+
+
 def _print_meaning(told: dict[str, Any]) -> None:
     strategies, duration = told["strategies"], duration_text(told["duration_s"])
+    deletes = f" and {told['delete_files']:,} delete files" if told["delete_files"] else ""
     OUT.print(
         f"{told['scenario']}: ok. {told['runs']} runs ({len(strategies)} strategies x {told['repetitions']} "
         f"repetitions), each {told['commits']} commits over {duration} of scenario time: "
-        f"{told['rows']:,} rows in {told['files']:,} files, about {told['expected_bytes'] / 1e6:,.1f} MB. "
+        f"{told['rows']:,} rows in {told['files']:,} files{deletes}, "
+        f"about {told['expected_bytes'] / 1e6:,.1f} MB. "
         f"Probes: {', '.join(told['probes'])}; primary {told['primary_probe']}.",
         highlight=False,
         markup=False,
         soft_wrap=True,
     )
+    if told["left_out_rows"]:
+        changes = f"{told['left_out_rows']:,} recorded changes come after duration = {duration}"
+        OUT.print(f"Left out: {changes}, which is counted from the first one.", highlight=False, markup=False)
     print_table(["strategy", "what it does"], [(s["label"], s["summary"]) for s in strategies])

@@ -10,6 +10,7 @@ ICEBERG = frozenset({
     Capability.CONVERT,
     Capability.UPSERT,
     Capability.MERGE,
+    Capability.VECTORS,
     Capability.DELAYED_COMMIT,
     Capability.ROW_FILTER,
     Capability.BRANCH,
@@ -20,12 +21,13 @@ ICEBERG = frozenset({
 })  # fmt: skip
 
 # A simulated table has files and no rows: no predicate can be asked of it. What merging position deletes
-# or the format's MERGE make of it is not modelled.
+# or the format's MERGE make of it is not modelled, nor are deletion vectors.
 ICEBERG_SIMULATED = ICEBERG - {
     Capability.ROW_FILTER,
     Capability.BRANCH,
     Capability.REWRITE_POSITION_DELETE_FILES,
     Capability.MERGE,
+    Capability.VECTORS,
 }
 
 # By format; whoever may run a scenario asks the engine of its mode.

@@ -1,13 +1,15 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 from result_builder import UPSERT, build_results
 
 from bench.cli.main import main
-from bench.cli.show import COMPACTION_COLUMNS, DECISION_COLUMNS
-from bench.metrics import METRICS
+from bench.cli.show import COMPACTION_COLUMNS, DECISION_COLUMNS, print_rows
+from bench.metrics import METRICS, rows
+from bench.results import load_runs
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +140,13 @@ def test_compactions_tell_kinds_and_deletes_where_there_are_any(capsys, upserts,
         _, out, _ = show(capsys, folder, "--compactions")
         assert [name in out for name in kept] == [are_shown] * 4
         assert "error" in out  # of the other columns those without anything in them stay
+
+
+def test_compactions_that_failed_are_told_below_the_table(capsys, results):
+    row, *others = rows(load_runs(results))
+    print_rows([replace(row, values={**row.values, "failed_compactions": 2.0}), *others])
+    told = "append-small, never: 2 compactions a run failed or were vetoed; --compactions has the errors"
+    assert told in " ".join(capsys.readouterr().err.split())
 
 
 def test_several_folders_are_one_answer(capsys, tmp_path):

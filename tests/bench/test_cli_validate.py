@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 from scenario_builder import SOUND, write
@@ -60,7 +61,7 @@ def test_validate_for_simulation_refuses_what_needs_rows(capsys, tmp_path):
     file = write(tmp_path, SOUND.replace('{ type = "iceberg.rewrite_data_files" }', rules))
     assert main(["validate", file]) == 0
     assert main(["validate", file, "--simulate"]) == 2
-    assert "'every-2min' needs row_filter, which the simulated iceberg engine" in capsys.readouterr().err
+    assert "'every-2min' needs row_filter (where), which the simulated iceberg" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -75,3 +76,14 @@ def test_meaning_counts_an_initial_load_as_a_commit(tmp_path):
     scenario = load_scenario(write(tmp_path), ["workload.initial_rows=1000", "workload.initial_files=2"])
     told = meaning(scenario)
     assert (told["commits"], told["rows"], told["files"]) == (11, 1800, 82)
+
+
+def test_validate_counts_delete_files_and_what_is_left_out(capsys, tmp_path):
+    assert main(["validate", "upsert-quick"]) == 0
+    assert re.search(r"rows in \d+ files and 9\d delete files,", " ".join(capsys.readouterr().out.split()))
+    events = tmp_path / "events.jsonl"
+    made = ({"op": "c", "ts_ms": 60_000 * at, "before": None, "after": {"order_id": at}} for at in range(10))
+    events.write_text("".join(f"{json.dumps(event)}\n" for event in made))
+    workload = f'workload={{ type = "debezium", path = "{events}" }}'
+    assert main(["validate", "upsert-quick", "--set", workload, "--set", "duration=7min"]) == 0
+    assert "Left out: 3 recorded changes come after duration = 7min" in capsys.readouterr().out

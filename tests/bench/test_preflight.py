@@ -58,7 +58,7 @@ def test_what_an_engine_cannot_do_is_refused_by_strategy(machine, tmp_path, monk
         check(tmp_path, mode=mode)
     assert str(caught.value) == (
         f"demo: strategy 'every-2min' needs rewrite_data_files, which the {mode} iceberg engine cannot do; "
-        "it can compact, rewrite"
+        f"it can compact, rewrite{'' if mode == 'real' else '. Change that, or run without --simulate'}"
     )
     assert machine.asked == []  # before anything is looked for
 

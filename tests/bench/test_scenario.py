@@ -17,7 +17,9 @@ from strategies.plan import Capability
 from strategies.strategy import Rule
 from strategies.triggers import AfterCommits, Every
 from workloads.append import Append
+from workloads.debezium import Debezium
 from workloads.partitioning import Partitioning
+from workloads.upsert import Upsert
 
 
 def refusal(folder, text=SOUND, **changes):
@@ -296,7 +298,8 @@ def keys_of(model):
 
 def test_the_example_mentions_every_key():
     text = Path(shipped()["example"]).read_text()
-    known = {*keys_of(ScenarioKeys), *(option.key for option in options_of(Append))}
+    options = [option for kind in (Append, Upsert, Debezium) for option in options_of(kind)]
+    known = {*keys_of(ScenarioKeys), *(option.key for option in options)}
     assert known > {"retain_last", "request", "initial_files", "files_per_commit", "namespace"}
     missing = [key for key in sorted(known) if not re.search(rf"\b{key}\b(?= ?[\]=])", text)]
     assert missing == []

@@ -109,14 +109,31 @@ STRATEGY_CONTRADICTIONS = [
     ([{"label": "a", "rules": [{"trigger": EACH_2MIN, "planner": {"type": "nevr"}}]}],
      'rules[0].planner.type = "nevr": unknown planner; did you mean "never"?'),
     ([{"label": "a", "rules": [{"trigger": EACH_2MIN,
-                                "planner": {"type": "amoro", "full_sort_columns": ["user_id", "age"]}}]}],
+                                "planner": {"type": "amoro", "full_sort_columns": ["user_id", "age"],
+                                            "options": {"self-optimizing.full.trigger.interval": "1h"}}}]}],
      'strategies[0].rules[0].planner: names age, which the table has not: name some of user_id, user_city'),
+    ([{"label": "a", "rules": [{"trigger": EACH_2MIN, "planner": {
+        "type": "iceberg.rewrite_data_files", "strategy": "sort", "sort_order": "zorder(user_id, age)"}}]}],
+     'strategies[0].rules[0].planner: names age, which the table has not: name some of user_id, user_city'),
+    ([{"label": "a", "rules": [{"trigger": EACH_2MIN,
+                                "planner": {"type": "amoro", "full_sort_columns": ["user_id"]}}]}],
+     "sorts full optimizations, of which there are none: give option self-optimizing.full.trigger.interval"),
+    ([{"label": "a", "writer": {"upsert_mode": "merge-on-read"}}],
+     'strategies[0].writer.upsert_mode = "merge-on-read": says how changes are written'),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("strategies", "text"), STRATEGY_CONTRADICTIONS)
 def test_contradictions_of_strategies(tmp_path, strategies, text):
     assert text in refusal(tmp_path, strategies=strategies)
+
+
+def test_a_planner_that_knows_no_such_format_version_is_refused(tmp_path):
+    rule = {"trigger": EACH_2MIN, "planner": {"type": "amoro"}}
+    strategies = [{"label": "a", "rules": [rule]}]
+    told = refusal(tmp_path, strategies=strategies, table={"format": "iceberg", "target_file_size": "8MiB",
+                                                          "format_version": 3})  # fmt: skip
+    assert 'rules[0].planner.type = "amoro": knows tables up to format version 2: set' in told
 
 
 @pytest.mark.parametrize(

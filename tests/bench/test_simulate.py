@@ -294,7 +294,7 @@ def test_a_planner_that_asks_for_rows_is_refused_before_anything_runs(simulate, 
     text = SOUND + f'[[strategies]]\nlabel = "filtered"\nrules = [{FILTERED}]\n'
     code, _, err = simulate(scenario=write(tmp_path, text))
     assert code == 2
-    assert "strategy 'filtered' needs row_filter, which the simulated iceberg engine cannot do" in err
+    assert "strategy 'filtered' needs row_filter (where), which the simulated iceberg engine cannot do" in err
     assert list((tmp_path / "results").iterdir()) == [tmp_path / "results" / ".lock"]
 
 
@@ -388,7 +388,17 @@ def test_writers_that_merge_are_refused_in_simulation(simulate, tmp_path):
     text = CHANGES.replace('label = "never"', 'label = "never"\nwriter.upsert_mode = "merge-on-read"')
     code, _, err = simulate(scenario=write(tmp_path, text))
     assert code == 2
-    assert "strategy 'never' needs merge, which the simulated iceberg engine cannot do" in err
+    assert (
+        "strategy 'never' needs merge (writer.upsert_mode), which the simulated iceberg engine cannot" in err
+    )
+    assert "Change that, or run without --simulate" in err
+
+
+def test_deletion_vectors_are_refused_in_simulation(simulate, tmp_path):
+    text = CHANGES.replace("[table]", "[table]\nformat_version = 3").replace('"amoro" }', '"never" }')
+    code, _, err = simulate(scenario=write(tmp_path, text))
+    assert code == 2
+    assert "needs vectors (table.format_version), which the simulated iceberg engine cannot do" in err
 
 
 def test_a_table_of_changes_with_too_few_rows_fails_its_run(simulate, results, tmp_path, monkeypatch):

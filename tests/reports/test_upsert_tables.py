@@ -117,7 +117,10 @@ def test_the_set_up_of_appends_says_nothing_of_changes_and_invents_nothing(secti
 def test_a_fact_that_differs_is_told_by_strategy(upsert_section):
     options = {**UPSERT["options"], "upsert_mode": "copy-on-write"}
     said = facts(changed(upsert_section, "never", options=options))["Updates and deletes written as"]
-    assert said == "copy-on-write (never) and equality deletes on order_id (every-3min and amoro)"
+    assert said == (
+        "copy-on-write, by a MERGE whose files are Spark's to count (never) and equality deletes on order_id "
+        "(every-3min and amoro)"
+    )
 
 
 @pytest.mark.parametrize(

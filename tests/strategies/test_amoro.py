@@ -107,9 +107,19 @@ def test_a_full_plan_may_sort_each_partition_as_one_task():
 
 
 def test_no_other_plan_sorts():
-    planner = replace(amoro(), full_sort_columns=("user_id",))
-    state = table(files(*[1] * 12), files(64, 64, partition="p=2"))
-    assert planner.decide(state) == amoro().decide(state)
+    other = amoro(full__trigger__interval="1h")
+    planner = replace(other, full_sort_columns=("user_id",))
+    state = table(files(*[1] * 12), files(64, 64, partition="p=2"), at_s=4000.0, ran=(ran("full", 3900),))
+    plan = planner.decide(state)
+    assert plan == other.decide(state)
+    assert plan.kind == "major"
+
+
+def test_columns_to_sort_by_are_named_once_and_for_full_plans_that_there_are():
+    with pytest.raises(ValueError, match="names a column twice"):
+        replace(amoro(full__trigger__interval="1h"), full_sort_columns=("user_id", "user_id"))
+    with pytest.raises(ValueError, match=r"give option self-optimizing\.full\.trigger\.interval, or leave"):
+        replace(amoro(), full_sort_columns=("user_id",))
 
 
 def test_a_table_of_large_files_waits_for_the_fallback_interval():

@@ -98,6 +98,10 @@ def test_commits_are_cut_by_time_of_arrival(recorded):
     assert stream(recorded, commits=2, interval_s=1.0) == [load, *specs[:2]]
 
 
+def test_what_comes_later_than_the_stream_lasts_is_counted(recorded):
+    assert [recorded.left_out_rows(seconds) for seconds in (1.0, 2.0, 4.0, 5.0)] == [4, 1, 1, 0]
+
+
 def test_a_stream_without_a_snapshot_starts_from_an_empty_table(tmp_path):
     workload = Debezium(str(lines(tmp_path / "e.jsonl", EVENTS[3:])))
     specs = stream(workload, commits=1, interval_s=1.0)
@@ -216,7 +220,7 @@ def test_what_cannot_be_read_is_told(tmp_path):
         return str(caught.value).removeprefix(f"debezium {tmp_path / name}")
 
     first = json.dumps(CREATED).encode() + b"\n"
-    assert refused("none.jsonl") == ": no such file or folder"
+    assert refused("none.jsonl").startswith(": no such file or folder; a relative path begins")
     assert refused("cut.jsonl", first + b'{"op": ').startswith(", line 2: is not JSON (")
     assert refused("bytes.jsonl", first + b"\xff\xfe\n").startswith(", line 2: is not JSON (")
     assert ": is no Parquet file (" in refused("broken.parquet", b"no")
@@ -224,6 +228,8 @@ def test_what_cannot_be_read_is_told(tmp_path):
         refused("events.csv", b"a") == ": holds no events; they are read from .json, .jsonl, .parquet files"
     )
     (tmp_path / "folder").mkdir()
+    assert "holds no events" in refused("folder")
+    (tmp_path / "folder" / "parts.json").mkdir()
     assert "holds no events" in refused("folder")
     assert "holds no events" in str(refused("empty.jsonl", b"\n"))
 
