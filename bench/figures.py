@@ -133,7 +133,7 @@ def _deletes(f: RunFigures, looks: Sequence[ObserveRecord], field: str) -> list[
 
 def has_deletes(f: RunFigures) -> bool:
     """Whether the stream updates or deletes rows, or a delete file was seen."""
-    return "upsert_mode" in f.run.manifest.options or any(o.delta_files_count for o in f.observed)
+    return f.run.manifest.is_upsert or any(o.delta_files_count for o in f.observed)
 
 
 def latencies_s(f: RunFigures) -> list[float]:

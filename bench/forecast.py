@@ -43,4 +43,4 @@ def forecast(plan: Plan, state: TableState, size_model: SizeModel) -> dict[str, 
 def _dropped_bytes(action: Action, state: TableState) -> int:
     """The delete files a rewrite drops in the same commit."""
     dropped = frozenset(action.removed_deletes if isinstance(action, Rewrite) else ())
-    return sum(delta.size_bytes for delta in state.delta_files if key_of(delta) in dropped) if dropped else 0
+    return sum(delta.size_bytes for delta in state.delta_files if key_of(delta) in dropped)

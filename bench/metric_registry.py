@@ -9,6 +9,7 @@ from typing import Literal
 
 from bench import figures as fig
 from bench.figures import RunFigures, mean, percentile, ratio, total
+from bench.results import FAILED_STATUSES
 
 Unit = Literal["s", "ratio", "share", "bytes", "count", "GB-hours", "passes", "money", "points"]
 
@@ -55,7 +56,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("noop_compactions", "count", "lower", True,
            "compactions tried that committed nothing", fig.count_with_status("noop")),
     Metric("failed_compactions", "count", "lower", True,
-           "compactions that failed or were vetoed", fig.count_with_status("failed", "vetoed")),
+           "compactions that failed or were vetoed", fig.count_with_status(*FAILED_STATUSES)),
     Metric("vetoed_compactions", "count", "lower", True,
            "of the failed ones, those the engine refused to carry out", fig.count_with_status("vetoed")),
     Metric("no_progress_compactions", "count", "lower", True,

@@ -15,13 +15,13 @@ from strategies.state import GIB
 from strategies.triggers import Every
 
 METADATA_PER_SNAPSHOT_BYTES = 100_000  # measured: 20 to 80 KB of manifests and table metadata a snapshot
+SCRATCH_BYTES = 200_000_000  # Spark's own files, the content check's dump of a small table, logs
 _ASKED_BY = {  # what in a scenario asks for it, where its name does not tell
     Capability.MERGE: "writer.upsert_mode",
     Capability.VECTORS: "table.format_version",
     Capability.ROW_FILTER: "where",
 }
 _REMEDIES: Mapping[Mode, str] = {"real": "", "simulated": ". Change that, or run without --simulate"}
-SCRATCH_BYTES = 200_000_000  # Spark's own files, the content check's dump of a small table, logs
 
 
 def check(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:

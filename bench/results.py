@@ -21,6 +21,7 @@ from bench.errors import ResultSchemaError
 Mode = Literal["real", "simulated"]
 
 SCHEMA_VERSION = 1
+FAILED_STATUSES = ("failed", "vetoed")  # of a step within a run that went on
 MANIFEST = "manifest.json"
 EVENTS = "events.jsonl"
 LOG = "log.txt"
@@ -69,6 +70,11 @@ class Manifest(_Model):
     scenario_text: dict[str, JsonValue]  # the scenario as it was resolved
     dataset: dict[str, JsonValue] = {}  # what the rows are: see `provenance.dataset`
     option_defaults: dict[str, dict[str, str]] = {}  # by planner: what an option is where it is not given
+
+    @property
+    def is_upsert(self) -> bool:
+        """Whether the stream updates or deletes rows."""
+        return "upsert_mode" in self.options
 
 
 class _Record(_Model):

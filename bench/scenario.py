@@ -87,11 +87,10 @@ class Scenario:
         if not self.workload.folds:
             return frozenset()
         by_deletes = spec.writer.upsert_mode == "equality-delete"
-        vectors = {Capability.VECTORS} if self.table.format_version >= _VECTORS_FROM else set()
+        vectors = {Capability.VECTORS} if self.table.format_version >= capabilities.VECTORS_FROM else set()
         return frozenset({Capability.UPSERT if by_deletes else Capability.MERGE, *vectors})
 
 
-_VECTORS_FROM = 3  # table spec: position delete files must not be added to tables of version 3
 _STANDARD_PROBES = (
     Probe("min_order", "SELECT order_id FROM orders ORDER BY order_id LIMIT 1", primary=True),
     Probe("key_lookup", "SELECT * FROM orders WHERE order_id = 42"),

@@ -6,7 +6,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from bench.metrics import BASELINE, content_of, differences
-from bench.results import CommitRecord, CompactionRecord, QueryRecord, RunResult, TruthRecord
+from bench.results import FAILED_STATUSES, CommitRecord, CompactionRecord, QueryRecord, RunResult, TruthRecord
 from reports.load import Section
 from reports.phrases import Sentence, Verbatim, listed, say
 from reports.text import format_percent
@@ -86,7 +86,7 @@ def _steps(section: Section) -> Iterator[Caution]:
     )  # fmt: skip
     for kind, said in kinds:
         failed = {
-            label: sum(r.status in ("failed", "vetoed") for run in section.usable_runs
+            label: sum(r.status in FAILED_STATUSES for run in section.usable_runs
                        if run.manifest.strategy == label for r in run.of(kind))
             for label in section.strategies
         }  # fmt: skip
@@ -108,7 +108,7 @@ def _simulated(section: Section) -> Iterator[Caution]:
         coefficients = section.manifest.options.get("coefficients")
         if isinstance(coefficients, dict) and not coefficients.get("calibrated"):
             said += " The model's coefficients were not fitted to measured runs: its seconds are rough."
-            if "upsert_mode" in section.manifest.options:
+            if section.manifest.is_upsert:
                 said += (
                     " Conversions of deletes come out several times too cheap, sorting as if it cost nothing."
                 )

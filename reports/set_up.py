@@ -45,7 +45,7 @@ def _facts(section: Section) -> Iterator[tuple[str, Fact]]:
     yield "Stream", lambda m: _stream(section)
     yield "Operations", _operations
     yield "Changes hit", _key_choice
-    yield "Primary key", lambda m: _key(m) if _is_upsert(m) else None
+    yield "Primary key", lambda m: _key(m) if m.is_upsert else None
     yield "Updates and deletes written as", _upsert_mode
     yield "Partitioning", lambda m: _partitioning(_part(m, "table"))
     yield "Table", _table
@@ -60,10 +60,6 @@ def _part(m: Manifest, name: str) -> Mapping[str, Any]:
 
 def _text(value: object) -> str | None:
     return None if value is None else str(value)
-
-
-def _is_upsert(m: Manifest) -> bool:
-    return "upsert_mode" in m.options
 
 
 def _data_set(section: Section, m: Manifest) -> str:
@@ -88,7 +84,7 @@ def _stream(section: Section) -> str | None:
     tasks = (
         f", {workload['files_per_commit']} writer tasks a commit" if "files_per_commit" in workload else ""
     )
-    word = "changes" if _is_upsert(section.manifest) else "rows"
+    word = "changes" if section.manifest.is_upsert else "rows"
     of = f"{format_count(rows)} {word} in {format_count(len(made))} commits"
     return f"{of}, {format_bytes(size_bytes)} as Parquet{tasks}"
 
@@ -101,7 +97,7 @@ def _commits(section: Section) -> Sequence[CommitRecord]:
 def _operations(m: Manifest) -> str | None:
     """Shares of the changes; of recorded events nothing but that they are recorded is known."""
     workload = _part(m, "workload")
-    if not _is_upsert(m):
+    if not m.is_upsert:
         return None
     if "insert_share" not in workload or "delete_share" not in workload:
         return f"those of the recorded events; shares {UNKNOWN}"
@@ -137,7 +133,7 @@ def _percent(share: float) -> str:
 def _key_choice(m: Manifest) -> str | None:
     workload = _part(m, "workload")
     skew = workload.get("key_skew")
-    if not _is_upsert(m):
+    if not m.is_upsert:
         return None
     if skew is None:
         return f"the keys of the recorded events; skew {UNKNOWN}"

@@ -39,13 +39,13 @@ _DATA_OPTIONS = {
     "use-starting-sequence-number": "true",
     "remove-dangling-deletes": "false; does nothing without partitions, see iceberg.remove_dangling_deletes",
 }
-_COLUMN_OR_WORD = re.compile(r"[a-z_]\w*(?!\w*\s*\()")  # no function: zorder(, bucket(
-_ORDER_WORDS = frozenset({"asc", "desc", "nulls", "first", "last"})
 _SHUFFLE_OPTIONS = {"shuffle-partitions-per-file": "1; sort only", "compression-factor": "1.0; sort only"}
 _ZORDER_OPTIONS = {
     "max-output-size": "2147483647; z-order only",
     "var-length-contribution": "8; z-order only",
 }
+_COLUMN_OR_WORD = re.compile(r"[a-z_]\w*(?!\w*\s*\()")  # no function: zorder(, bucket(
+_ORDER_WORDS = frozenset({"asc", "desc", "nulls", "first", "last"})
 
 
 @dataclass(frozen=True, slots=True)

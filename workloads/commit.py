@@ -160,6 +160,14 @@ def repr_of(workload: Any) -> str:
 
 
 @runtime_checkable
+class Recorded(Protocol):
+    """A workload whose changes were recorded, and may last longer than the scenario."""
+
+    def left_out_rows(self, duration_s: float) -> int:
+        """How many changes come later than a stream of this length lasts."""
+
+
+@runtime_checkable
 class TargetSized(Protocol):
     """A workload that can load its table in files of about the table's target size."""
 

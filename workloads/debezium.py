@@ -91,8 +91,7 @@ class Debezium:
 
     def left_out_rows(self, duration_s: float) -> int:
         """How many events come later than a stream of this length lasts."""
-        snapshot = self._events.snapshot_rows
-        end = bisect_left(self._events.arrived_ms, duration_s * 1000, lo=snapshot)
+        _, end = self._rows_of(1, duration_s)
         return len(self._events.arrived_ms) - end
 
     def rows(

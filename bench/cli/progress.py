@@ -17,7 +17,15 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from bench.results import CommitRecord, CompactionRecord, ObserveRecord, PhaseRecord, QueryRecord, RunResult
+from bench.results import (
+    FAILED_STATUSES,
+    CommitRecord,
+    CompactionRecord,
+    ObserveRecord,
+    PhaseRecord,
+    QueryRecord,
+    RunResult,
+)
 from bench.suite import PlannedRun
 from reports.text import format_duration
 
@@ -127,7 +135,7 @@ class Live:
                 self._query_s = record.wall_s
             case CompactionRecord():
                 self._compactions_count += 1
-                self._failed_count += record.status in ("failed", "vetoed")
+                self._failed_count += record.status in FAILED_STATUSES
                 self._compaction_cpu_s += record.cpu_s
         return 0
 

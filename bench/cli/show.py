@@ -119,8 +119,7 @@ def print_rows(found: Sequence[Row], output: Output = Output.TABLE) -> None:
             OUT.print(place, style="bold", markup=False, highlight=False)
             _print_rows(tuple(group))
         for row in found:
-            _print_gaps(row)
-            _print_failures(row)
+            _print_remarks(row)
         if any(row.mode == "simulated" for row in found):
             ERR.print(MODELLED, markup=False, highlight=False)
 
@@ -158,17 +157,15 @@ def _row_cells(row: Row, names: Iterable[str]) -> tuple[str, ...]:
     return (row.strategy, str(row.runs), *figures, row.content)
 
 
-def _print_failures(row: Row) -> None:
+def _print_remarks(row: Row) -> None:
+    for told in filter(None, (gaps(row), _failures(row))):
+        ERR.print(f"{row.scenario}, {row.strategy}: {told}", markup=False, highlight=False)
+
+
+def _failures(row: Row) -> str:
+    """The compactions that failed, in words; empty where there are none."""
     count = row.values["failed_compactions"]
-    if count:
-        told = f"{count:g} compactions a run failed or were vetoed; --compactions has the errors"
-        ERR.print(f"{row.scenario}, {row.strategy}: {told}", markup=False, highlight=False)
-
-
-def _print_gaps(row: Row) -> None:
-    told = gaps(row)
-    if told:
-        ERR.print(f"{row.scenario}, {row.strategy}: {told}", markup=False, highlight=False)
+    return f"{count:g} compactions a run failed or were vetoed; --compactions has the errors" if count else ""
 
 
 def _run_name(run: RunResult) -> str:

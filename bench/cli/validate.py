@@ -11,7 +11,7 @@ from bench.preflight import check_asked
 from bench.results import Mode
 from bench.scenario import Scenario, load_scenario
 from bench.suite import repetitions_of
-from workloads.debezium import Debezium
+from workloads.commit import Recorded
 
 ScenariosArgument = Annotated[
     list[str],
@@ -88,7 +88,7 @@ def meaning(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
 def _left_out_rows(scenario: Scenario) -> int:
     """Recorded changes that come after the scenario has ended."""
     workload = scenario.workload
-    return workload.left_out_rows(scenario.duration_s) if isinstance(workload, Debezium) else 0
+    return workload.left_out_rows(scenario.duration_s) if isinstance(workload, Recorded) else 0
 
 
 def _print_meaning(told: dict[str, Any]) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 from strategies.plan import Capability
 
+VECTORS_FROM = 3  # table spec: position delete files must not be added to tables of this format version
+
 ICEBERG = frozenset({
     Capability.COMPACT,
     Capability.REWRITE,

@@ -13,6 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
+from bench.engines.capabilities import VECTORS_FROM
 from bench.engines.spark import file_system, java_class
 
 FIELD_ID = "parquet.field.id"  # metadata of a column by which Spark writes and reads field ids
@@ -236,7 +237,7 @@ def move(spark: SparkSession, location: str, target: str) -> None:
 
 def has_vectors(table: Any) -> bool:
     """Whether the table's position deletes must be deletion vectors."""
-    return int(table.operations().current().formatVersion()) >= 3
+    return int(table.operations().current().formatVersion()) >= VECTORS_FROM
 
 
 def is_equality(file: Any) -> bool:
