@@ -9,6 +9,8 @@ CompactbenchError
 `strategies.PlanError` stands apart: a planner broke its contract, and the run it happens in fails.
 """
 
+from pydantic import ValidationError
+
 
 class CompactbenchError(Exception):
     """Printed without a traceback; the text names what is wrong and what to do."""
@@ -36,3 +38,12 @@ class ResultSchemaError(CompactbenchError):
     """A result folder that cannot be read as it is; the text names file and line."""
 
     exit_code = 2
+
+
+def first_error(error: Exception) -> str:
+    """The first problem of a validation error on one line."""
+    if isinstance(error, ValidationError):
+        detail = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in detail["loc"])
+        return f"{where}: {detail['msg']}" if where else str(detail["msg"])
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -2,18 +2,19 @@
 
 from dataclasses import dataclass
 
-from reports import detail_tables, method
-from reports.cautions import Caution, cautions
 from reports.charts.registry import CHARTS, Chart
-from reports.findings import along_the_front, answers
-from reports.kinds import compactions_by_kind
-from reports.left_behind import left_behind
-from reports.limits import limits
 from reports.load import Section
-from reports.parameters import parameters
 from reports.phrases import Sentence, Verbatim
-from reports.set_up import set_up
-from reports.tables import Cell, Table, summary
+from reports.sections import details as detail_tables
+from reports.sections import method
+from reports.sections.by_kind import compactions_by_kind
+from reports.sections.cautions import Caution, cautions
+from reports.sections.deletes import left_behind
+from reports.sections.findings import along_the_front, answers
+from reports.sections.limits import limits
+from reports.sections.parameters import parameters
+from reports.sections.set_up import set_up
+from reports.sections.summary import Cell, Table, summary
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bench.metrics import METRIC_BY_NAME, METRICS, Metric
+from bench.results.rows import METRIC_BY_NAME, METRICS, Metric
 from reports.compare import Comparison, compare, compare_unpaired
 from reports.load import Section
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from bench.results import CompactionRecord, DecisionRecord, ObserveRecord
+from bench.results.records import CompactionRecord, DecisionRecord, ObserveRecord
 from reports.load import Section, frame
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")

@@ -9,8 +9,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bench.metrics import METRICS, content_of, usable
-from bench.results import (
+from bench.results.folders import RunResult
+from bench.results.records import (
     CommitRecord,
     CompactionRecord,
     DecisionRecord,
@@ -19,9 +19,9 @@ from bench.results import (
     ObserveRecord,
     QueryRecord,
     RunRecord,
-    RunResult,
     TruthRecord,
 )
+from bench.results.rows import METRICS, content_of, usable
 from reports.load import RUN_COLUMNS, column_types, frame, sections
 
 RECORD_TABLES: Mapping[str, type[Any]] = {

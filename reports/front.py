@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bench.metrics import BASELINE
+from bench.results.rows import BASELINE
 from reports.load import Section
 
 

@@ -9,8 +9,9 @@ from typing import Any, Literal, Union, get_args, get_origin
 import numpy as np
 import pandas as pd
 
-from bench.metrics import BASELINE, Row, rows, run_figures, usable
-from bench.results import CompactionRecord, DecisionRecord, Manifest, ObserveRecord, QueryRecord, RunResult
+from bench.results.folders import RunResult
+from bench.results.records import CompactionRecord, DecisionRecord, Manifest, ObserveRecord, QueryRecord
+from bench.results.rows import BASELINE, Row, rows, run_figures, usable
 from reports.compare import Comparison, compare
 
 RUN_COLUMNS = ("run_id", "scenario", "workload", "format", "mode", "strategy", "repetition")

@@ -7,7 +7,7 @@ references instead, which mean the same in every dialect.
 import re
 
 from reports.phrases import Sentence, Verbatim
-from reports.tables import Cell, Column, Table
+from reports.sections.summary import Cell, Column, Table
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&])")
 _LINE_START = re.compile(r"^([-+=]|\d{1,9}(?=[.)](?:\s|$)))")

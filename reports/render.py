@@ -7,7 +7,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from bench.results import RunResult
+from bench.results.folders import RunResult
 from reports import markdown
 from reports.charts.canvas import png, svg
 from reports.content import Content, Picture, contents, shorten

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 
-from bench.metrics import METRIC_BY_NAME
+from bench.results.rows import METRIC_BY_NAME
 
 MISSING = "\N{EN DASH}"
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")

@@ -8,7 +8,7 @@ beyond the number of hues, and for readers who see none.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.metrics import BASELINE
+from bench.results.rows import BASELINE
 
 _LABEL_CHARACTERS = 26
 

@@ -2,11 +2,16 @@
 
 from collections.abc import Callable
 
-from strategies.amoro import Amoro
-from strategies.convert_deletes import ConvertDeletes
-from strategies.iceberg import ExpireSnapshots, RewriteDataFiles, RewriteManifests, RewritePositionDeleteFiles
+from strategies.amoro.planner import Amoro
+from strategies.iceberg.convert_deletes import ConvertDeletes
+from strategies.iceberg.procedures import (
+    ExpireSnapshots,
+    RewriteDataFiles,
+    RewriteManifests,
+    RewritePositionDeleteFiles,
+)
+from strategies.iceberg.remove_dangling_deletes import RemoveDanglingDeletes
 from strategies.never import Never
-from strategies.remove_dangling_deletes import RemoveDanglingDeletes
 from strategies.strategy import Planner
 from strategies.triggers import AfterCommits, Every, FileCount, Trigger
 

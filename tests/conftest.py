@@ -11,9 +11,9 @@ from engine_factories import Workshop
 from hypothesis import settings
 
 from bench import runtime
-from bench.engines.base import SparkSettings
-from bench.engines.iceberg_catalog import Catalog
-from bench.engines.spark import start_session, stop_session
+from bench.engines.contract import SparkSettings
+from bench.engines.iceberg.catalog import Catalog
+from bench.engines.spark.session import start_session, stop_session
 
 # No deadline: a slow moment of a shared machine is no failure. `make check` takes the quick one.
 settings.register_profile("thorough", deadline=None)

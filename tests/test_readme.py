@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench.cli.main import main
-from bench.plugins import PLANNER, build
+from bench.scenario.plugins import PLANNER, build
 from strategies.plan import FileGroup, Rewrite, check_plan
 from strategies.state import DataFile, PartitionStats, TableState
 

@@ -19,16 +19,16 @@ EXIT_BROKEN_PIPE = 141  # what a shell reports of a program that SIGPIPE ended
 # In the order `--help` prints them: a function with typer's annotations in a file of its own. Only the
 # file of the command that was called is imported, which saves the others' libraries.
 COMMANDS: dict[str, str] = {
-    "run": "bench.cli.run:run",
-    "show": "bench.cli.show:show",
-    "compare": "bench.cli.compare:compare",
-    "report": "bench.cli.report:report",
-    "export": "bench.cli.export:export",
-    "validate": "bench.cli.validate:validate",
-    "plan": "bench.cli.plan:plan",
-    "list": "bench.cli.list:list_what",
-    "doctor": "bench.cli.doctor:doctor",
-    "clean": "bench.cli.clean:clean",
+    "run": "bench.cli.commands.run:run",
+    "show": "bench.cli.commands.show:show",
+    "compare": "bench.cli.commands.compare:compare",
+    "report": "bench.cli.commands.report:report",
+    "export": "bench.cli.commands.export:export",
+    "validate": "bench.cli.commands.validate:validate",
+    "plan": "bench.cli.commands.plan:plan",
+    "list": "bench.cli.commands.list:list_what",
+    "doctor": "bench.cli.commands.doctor:doctor",
+    "clean": "bench.cli.commands.clean:clean",
 }
 
 

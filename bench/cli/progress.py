@@ -17,16 +17,16 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from bench.results import (
+from bench.results.folders import RunResult
+from bench.results.records import (
     FAILED_STATUSES,
     CommitRecord,
     CompactionRecord,
     ObserveRecord,
     PhaseRecord,
     QueryRecord,
-    RunResult,
 )
-from bench.suite import PlannedRun
+from bench.runs.suite import PlannedRun
 from reports.text import format_duration
 
 # Before its first commit a run starts an engine and warms up, which takes about as long as so many
@@ -36,7 +36,7 @@ SPEED_WINDOW_S = 600.0
 
 
 class SuiteProgress:
-    """Follows a suite (see `bench.suite.Watcher`)."""
+    """Follows a suite (see `bench.runs.suite.Watcher`)."""
 
     def __init__(self, planned: Sequence[PlannedRun], console: Console) -> None:
         self._console = console

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from bench.engines.base import Change, Cost, Observation
+from bench.engines.contract import Change, Cost, Observation
 from strategies.plan import Plan, Rewrite
 from strategies.state import (
     CommitSeen,

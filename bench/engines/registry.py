@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from bench.engines import capabilities
-from bench.engines.base import Engine, EngineSettings
-from bench.engines.simulated import open_simulated
+from bench.engines.contract import Engine, EngineSettings
+from bench.engines.simulated.engine import open_simulated
 from strategies.plan import Capability
 
 
@@ -24,13 +24,13 @@ class EngineKind:
 
 
 def _iceberg(settings: EngineSettings) -> AbstractContextManager[Engine]:
-    from bench.engines.iceberg import open_iceberg  # and with it Spark, which simulation does without
+    from bench.engines.iceberg.engine import open_iceberg  # and with it Spark, which simulation does without
 
     return open_iceberg(settings)
 
 
 def _iceberg_conf(settings: EngineSettings) -> Mapping[str, str]:
-    from bench.engines.iceberg_catalog import session_conf
+    from bench.engines.iceberg.catalog import session_conf
 
     return session_conf(settings.catalog.name, settings.catalog.properties)
 

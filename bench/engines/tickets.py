@@ -4,10 +4,10 @@ import itertools
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from bench.engines.base import NO_COST, Change, Cost, Ticket, TicketId
+from bench.engines.contract import NO_COST, Change, Cost, Ticket, TicketId
 from bench.engines.ledger import Ledger, compaction_seen, pending_plan
+from strategies.iceberg.resurrection import revival
 from strategies.plan import Capability, Plan, Reason, capabilities_of
-from strategies.revival import revival
 from strategies.state import PendingPlan, TableState
 
 _Prepared = TypeVar("_Prepared")

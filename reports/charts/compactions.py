@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from bench.results import CompactionRecord
+from bench.results.records import CompactionRecord
 from reports.charts.canvas import head, key_row, left_margin, new_figure, nothing_to_draw, time_axis, write
 from reports.load import Section
 from reports.text import format_bytes

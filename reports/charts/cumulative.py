@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bench.results import RunResult
+from bench.results.folders import RunResult
 from reports.charts.canvas import (
     head,
     label_ends,

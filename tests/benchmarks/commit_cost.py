@@ -11,8 +11,8 @@ from pathlib import Path
 from statistics import median
 
 from bench import runtime
-from bench.engines.base import Batch, CatalogSettings, EngineSettings, TableSpec
-from bench.engines.iceberg import open_iceberg
+from bench.engines.contract import Batch, CatalogSettings, EngineSettings, TableSpec
+from bench.engines.iceberg.engine import open_iceberg
 from workloads.change_log import ChangeLog, LoggedCommit, ensure_change_log
 from workloads.partitioning import Partitioning
 from workloads.upsert import Upsert

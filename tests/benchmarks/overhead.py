@@ -11,7 +11,8 @@ import time
 from datetime import datetime
 from pathlib import Path
 
-from bench.results import RunRecord, RunResult, load_runs
+from bench.results.folders import RunResult, load_runs
+from bench.results.records import RunRecord
 
 RUN = ("run", "append-only", "--set", "duration=20min", "--repetitions", "1")
 STRATEGIES = ("never", "every-1min", "every-10min")

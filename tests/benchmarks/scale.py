@@ -9,9 +9,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from bench.figures import ratio
-from bench.metrics import Row
-from bench.results import ObserveRecord, QueryRecord, RunResult, load_runs
+from bench.results.figures import ratio
+from bench.results.folders import RunResult, load_runs
+from bench.results.records import ObserveRecord, QueryRecord
+from bench.results.rows import Row
 from reports.contrasts import with_baseline
 from reports.load import Section, sections
 

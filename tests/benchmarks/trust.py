@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.metrics import METRICS
-from bench.results import RunResult, load_runs
+from bench.results.folders import RunResult, load_runs
+from bench.results.rows import METRICS
 from reports.contrasts import Contrast, metrics_with_figures, with_baseline
 from reports.load import Section, sections
 

@@ -3,7 +3,7 @@
 import pytest
 from result_builder import UPSERT, build_results
 
-from bench.results import load_runs
+from bench.results.folders import load_runs
 from reports.load import sections
 
 HOSTILE = {

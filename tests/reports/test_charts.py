@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 from result_builder import build_results
 
-from bench.results import ObserveRecord, load_runs
+from bench.results.folders import load_runs
+from bench.results.records import ObserveRecord
 from reports.charts.canvas import png, svg
 from reports.charts.placing import beside, spread
 from reports.charts.registry import CHARTS

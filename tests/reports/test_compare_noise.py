@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from bench.figures import degradation_rate
+from bench.results.figures import degradation_rate
 from reports.compare import compare, compare_unpaired, paired_interval, trend, unpaired_interval
 
 pytestmark = pytest.mark.noise

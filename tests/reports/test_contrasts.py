@@ -5,12 +5,12 @@ import pytest
 from result_builder import build_results
 
 from bench.cli.main import main
-from bench.metrics import METRIC_BY_NAME
-from bench.results import load_runs
-from reports.cautions import cautions
+from bench.results.folders import load_runs
+from bench.results.rows import METRIC_BY_NAME
 from reports.compare import Comparison
 from reports.contrasts import Contrast, leading_metrics, metrics_with_figures
 from reports.load import sections
+from reports.sections.cautions import cautions
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -3,8 +3,8 @@ import pyarrow.parquet as pq
 import pytest
 from result_builder import build_results
 
-from bench.metrics import METRICS
-from bench.results import load_runs
+from bench.results.folders import load_runs
+from bench.results.rows import METRICS
 from reports.export import RECORD_TABLES, export
 
 NAMES = {"runs", "metrics", *RECORD_TABLES}

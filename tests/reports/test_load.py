@@ -3,7 +3,8 @@ import math
 import pytest
 from result_builder import build_results
 
-from bench.results import CommitRecord, DecisionRecord, Manifest, load_runs
+from bench.results.folders import load_runs
+from bench.results.records import CommitRecord, DecisionRecord, Manifest
 from reports.load import RUN_COLUMNS, band, column_types, cumulative, frame, sections
 
 

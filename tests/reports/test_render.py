@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from result_builder import build_results
 
-from bench.results import load_runs
+from bench.results.folders import load_runs
 from reports.charts.registry import CHARTS
 from reports.content import shorten
 from reports.csv_files import guarded
 from reports.render import markdown_text, render
-from reports.tables import Cell, Column, Table
+from reports.sections.summary import Cell, Column, Table
 
 GOLDEN = Path(__file__).parent / "golden"
 APPEND = {chart.id for chart in CHARTS} - {"deletes", "health"}  # what an append-only section shows

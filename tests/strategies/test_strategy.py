@@ -2,7 +2,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from strategies.iceberg import ExpireSnapshots, RewriteDataFiles, RewriteManifests
+from strategies.iceberg.procedures import ExpireSnapshots, RewriteDataFiles, RewriteManifests
 from strategies.never import Never
 from strategies.plan import Capability, Compact, Plan, PlanError, Reason
 from strategies.state import TableState

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
-from strategies.amoro import Amoro
-from strategies.amoro_options import Settings, read_settings
+from strategies.amoro.options import Settings, read_settings
+from strategies.amoro.planner import Amoro
 from strategies.options import OptionValue
 from strategies.plan import Plan, Rewrite
 from strategies.state import CompactionSeen, DataFile, DeltaFile, DeltaKind, TableState

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bench.engines.base import Batch
+from bench.engines.contract import Batch
 from workloads.commit import CommitSpec
 from workloads.schema import ORDERS
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from bench.engines.costs import SHIPPED, Coefficients
+from bench.engines.simulated.costs import Coefficients, shipped_file
 
 _OPERATION = {
     "serial_s": 1.0, "serial_s_per_file": 0.25, "task_s_per_file": 0.5, "task_s_per_delta_file": 2.0,
@@ -28,7 +28,7 @@ def coefficients(**changes: Any) -> Coefficients:
 
 def shipped_with(folder: Path, old: str, new: str) -> Path:
     """The shipped Iceberg file with one text replaced, in `folder`."""
-    text = (SHIPPED / "iceberg.toml").read_text()
+    text = shipped_file("iceberg").read_text()
     if old not in text:
         raise ValueError(f"{json.dumps(old)} is not in the shipped file")
     file = folder / "mine.toml"

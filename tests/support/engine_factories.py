@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from bench.engines.base import Cores, Engine, SparkSettings, TableSpec
-from bench.engines.costs import load_coefficients
-from bench.engines.iceberg import IcebergEngine
-from bench.engines.iceberg_catalog import Catalog
-from bench.engines.simulated import SimulatedEngine
-from bench.engines.spark import Meter
+from bench.engines.contract import Cores, Engine, SparkSettings, TableSpec
+from bench.engines.iceberg.catalog import Catalog
+from bench.engines.iceberg.engine import IcebergEngine
+from bench.engines.simulated.costs import load_coefficients
+from bench.engines.simulated.engine import SimulatedEngine
+from bench.engines.spark.session import Meter
 from strategies.state import MIB
 
 EngineKey = tuple[str, str]

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bench.engines.base import Batch, Engine, Probe
-from bench.engines.simulated import SimulatedEngine
-from bench.truth import Truth, compare_content
+from bench.engines.contract import Batch, Engine, Probe
+from bench.engines.simulated.engine import SimulatedEngine
+from bench.runs.content_check import Truth, compare_content
 from strategies.plan import FileGroup, Plan, Reason, Rewrite
 from strategies.state import MIB, DataFile
 from workloads.append import Append

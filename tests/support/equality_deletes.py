@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bench.engines.iceberg_catalog import java_table
+from bench.engines.iceberg.catalog import java_table
 
 
 def add_equality_delete(spark, name, path, ids):

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from bench.engines.base import (
+from bench.engines.contract import (
     Batch,
     Change,
     CommitOutcome,

@@ -18,8 +18,8 @@ from key_metrics import KeyColumn, KeyMetrics
 from planner_cases import Case
 from pyspark.sql import SparkSession
 
-from strategies.expansion import RewriteGroup
-from strategies.read_tasks import lookback_of
+from strategies.iceberg.scan_tasks import lookback_of
+from strategies.preview import RewriteGroup
 from strategies.state import DataFile, DeltaFile, DeltaKind
 
 _PATH_ID = 2147483546  # of the column file_path in position delete files

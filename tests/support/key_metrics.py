@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pyiceberg.manifest import DataFile
 from pyiceberg.types import LongType, NestedField, PrimitiveType, StringType
 
-from bench.engines.iceberg_keys import key_range
+from bench.engines.iceberg.keys import key_range
 from strategies.state import KeyRange
 
 

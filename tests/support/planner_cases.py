@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from hypothesis import strategies as st
 from key_metrics import KEY_COLUMNS, KeyColumn, KeyMetrics, key_metrics, keys_of
 
+from strategies.iceberg.rewrite_data_files import bucket_of
+from strategies.iceberg.rewrite_options import RewriteOptions, rewrite_options
 from strategies.plan import Capability, Native
-from strategies.rewrite_data_files import bucket_of
-from strategies.rewrite_options import RewriteOptions, rewrite_options
 from strategies.state import DataFile, DeltaFile, DeltaKind, TableState
 
 # The partition columns of each spec a table has had; the last is the current one.

@@ -7,7 +7,7 @@ from itertools import chain
 from delete_tables import applies
 from planner_cases import Case
 
-from strategies.expand import Expansion, expand
+from strategies.iceberg.preview import Expansion, expand
 from strategies.state import DeltaKind, KeyRange, TableState
 
 POSITION = DeltaKind.POSITION

@@ -5,7 +5,8 @@ from typing import Any
 
 from result_builder import manifest
 
-from bench.results import (
+from bench.results.folders import RunResult
+from bench.results.records import (
     CommitRecord,
     CompactionRecord,
     DecisionRecord,
@@ -13,7 +14,6 @@ from bench.results import (
     ObserveRecord,
     QueryRecord,
     RunRecord,
-    RunResult,
     TruthRecord,
 )
 

@@ -5,11 +5,17 @@ from typing import Any
 
 from fake_engine import FakeEngine
 
-from bench.engines.base import Batch
-from bench.loop import Clockwork, Loop
-from bench.policy import Policy
-from bench.results import CompactionRecord, DecisionRecord, MaintenanceRecord, ObserveRecord, QueryRecord
-from bench.scenario import Scenario
+from bench.engines.contract import Batch
+from bench.replay.active_strategy import Policy
+from bench.replay.loop import Clockwork, Loop
+from bench.results.records import (
+    CompactionRecord,
+    DecisionRecord,
+    MaintenanceRecord,
+    ObserveRecord,
+    QueryRecord,
+)
+from bench.scenario.scenario import Scenario
 from strategies.strategy import Rule, Strategy
 
 

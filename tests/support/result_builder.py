@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from bench.results import (
+from bench.results.records import (
     CommitRecord,
     CompactionRecord,
     DecisionRecord,

@@ -2,8 +2,8 @@
 
 from coefficients import coefficients
 
-from bench.engines.base import Cores, TableSpec
-from bench.engines.simulated import SimulatedEngine
+from bench.engines.contract import Cores, TableSpec
+from bench.engines.simulated.engine import SimulatedEngine
 from strategies.state import MIB
 
 CORES = Cores(writer=4, compactor=2, reader=3)

@@ -1,6 +1,6 @@
 """Commits of a stream of changes by their counts, made by hand."""
 
-from bench.engines.base import Batch, Engine
+from bench.engines.contract import Batch, Engine
 from workloads.commit import CommitSpec, KeyShape
 from workloads.keys import KeyChoice
 from workloads.schema import ORDERS

@@ -15,7 +15,7 @@ from engine_streams import (
     without_rows,
 )
 
-from bench.engines.base import Probe
+from bench.engines.contract import Probe
 from bench.errors import EngineError
 from strategies.plan import Capability, Compact, Native
 from workloads.partitioning import Partitioning

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.engines.base import Change, Cost
+from bench.engines.contract import Change, Cost
 from bench.engines.ledger import HISTORY_LIMIT, Ledger, compaction_seen, pending_plan
 from strategies.plan import FileGroup, Plan, Reason, Rewrite
 from strategies.state import (

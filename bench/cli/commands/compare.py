@@ -1,0 +1,241 @@
+"""`compactbench compare`: strategies against a baseline, or new results against old ones."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bench.cli.comparison import Group, Output, Tested, print_groups
+from bench.cli.fail_if import Limit, parse_limit
+from bench.cli.results_argument import ResultsArgument
+from bench.errors import ScenarioError
+from bench.results.folders import RunResult, load_runs
+from bench.results.pooling import Difference, Strictness, check_old_and_new, check_pooled
+from bench.results.rows import METRIC_BY_NAME
+from bench.scenario.values import known_text
+from reports.contrasts import leading_metrics, metrics_with_figures, old_and_new, with_baseline
+from reports.load import Section, sections
+
+EVERY_METRIC = "all"
+EXIT_BROKEN = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of the results."""
+
+    metrics: tuple[str, ...]
+    only: tuple[str, ...]
+    limits: tuple[Limit, ...]
+    strictest: Strictness  # difference of provenance that is borne with
+
+    def metrics_of(self, *found: Section) -> tuple[str, ...]:
+        """The metrics asked for; those nobody named are left out where no run has a figure."""
+        known = metrics_with_figures(*found)
+        if self.metrics == (EVERY_METRIC,):
+            return known
+        return self.metrics or tuple(name for name in leading_metrics(found[0]) if name in known)
+
+    def strategies_of(self, labels: Iterable[str]) -> tuple[str, ...]:
+        """Those of `labels` that are asked for."""
+        return tuple(label for label in labels if not self.only or label in self.only)
+
+
+def compare(
+    results: ResultsArgument,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STRATEGY", help="Compare every other strategy with this one; folders are pooled."
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Compare this metric, or 'all'. May be repeated."),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="STRATEGY", help="Leave out all other strategies. May be repeated."),
+    ] = None,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CONDITION",
+            help="Exit 1 where this is proven, e.g. 'compaction_cpu_s>1.1x'. May be repeated.",
+        ),
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="--fail-if: exit 1 also where undecided.")] = False,
+    allow_mixed: Annotated[
+        bool,
+        typer.Option(
+            "--allow-mixed",
+            help="Use runs of different machines, versions or options together; of two definitions never.",
+        ),
+    ] = False,
+    output: Annotated[
+        Output,
+        typer.Option("--format", help="A table to read, Markdown for a review, JSON or CSV to process."),
+    ] = Output.TABLE,
+) -> None:
+    """Compare strategies with a baseline, or new results with old ones.
+
+    * `compactbench compare results --baseline never`
+
+    * `compactbench compare results-of-yesterday results-of-today`
+
+    * `compactbench compare main branch --fail-if 'compaction_cpu_s>1.1x' --fail-if 'files_end>1x'`
+
+    With a baseline, runs of the same repetition are paired. Two folders without one are OLD and NEW:
+    each strategy in NEW against itself in OLD. A ratio comes with its 95 % interval; where that holds 1
+    the verdict is undecided. Figures that repeat in every run are exact and need no interval.
+
+    A condition of `--fail-if` is broken only where the whole interval lies beyond its ratio, so noise
+    alone breaks one in 40 at most; where the interval holds the ratio it is undecided.
+
+    Exit codes: 0 no condition broken, 1 one is, 2 something you can correct.
+    """
+    asked = Question(
+        _metrics(metric or ()),
+        tuple(only or ()),
+        tuple(parse_limit(text) for text in fail_if or ()),
+        Strictness.ASKED if allow_mixed else Strictness.TOLD,
+    )
+    if strict and not asked.limits:
+        raise ScenarioError("--strict: there is no condition to be strict about; add --fail-if")
+    groups = _old_and_new(results, asked) if baseline is None else _pooled(results, baseline, asked)
+    print_groups(groups, output)
+    outcomes = {tested.outcome for group in groups for tested in group.tested}
+    if "broken" in outcomes or (strict and "undecided" in outcomes):
+        raise typer.Exit(EXIT_BROKEN)
+
+
+def _metrics(names: Sequence[str]) -> tuple[str, ...]:
+    unknown = [name for name in names if name not in METRIC_BY_NAME and name != EVERY_METRIC]
+    if unknown:
+        known = known_text(unknown[0], (*METRIC_BY_NAME, EVERY_METRIC))
+        raise ScenarioError(f"--metric {unknown[0]!r}: no such metric; {known}")
+    return (EVERY_METRIC,) if EVERY_METRIC in names else tuple(dict.fromkeys(names))
+
+
+def _pooled(results: Sequence[Path], baseline: str, asked: Question) -> list[Group]:
+    found = sections(load_runs(*results))
+    labels = list(dict.fromkeys(label for section in found for label in section.strategies))
+    _check_known("--baseline", [baseline], labels)
+    _check_known("--only", asked.only, labels)
+    groups = [_with_baseline(section, results, baseline, asked) for section in found]
+    if not any(group.contrasts for group in groups):
+        raise ScenarioError(
+            f"--baseline {baseline!r}: no other strategy has a usable run of the same scenario, format and "
+            f"mode, or --only leaves none; there are: {', '.join(labels)}"
+        )
+    return groups
+
+
+def _with_baseline(section: Section, results: Sequence[Path], baseline: str, asked: Question) -> Group:
+    differing = check_pooled(section.usable_runs, asked.strictest)
+    others = asked.strategies_of(label for label in section.strategies if label != baseline)
+    notes = []
+    if baseline not in section.strategies:
+        others, notes = (), [f"{baseline} did not run here: nothing to compare with"]
+    return Group(
+        place=_place(section),
+        title=f"each strategy against {baseline}",
+        sides={"pooled": section},
+        folders={"pooled": tuple(results)},
+        headings=("figure", baseline),
+        contrasts=tuple(with_baseline(section, baseline, others, asked.metrics_of(section))),
+        tested=tuple(
+            Tested(limit, contrast)
+            for limit in asked.limits
+            for contrast in with_baseline(section, baseline, others, [limit.metric])
+        ),
+        differences=differing,
+        notes=tuple(notes),
+    )
+
+
+def _old_and_new(results: Sequence[Path], asked: Question) -> list[Group]:
+    if len(results) != 2:
+        raise ScenarioError(
+            f"{len(results)} folder{'s' if len(results) > 1 else ''} without --baseline: name the strategy "
+            "the others are compared with, or give exactly two folders, the old results first"
+        )
+    old, new = ({_place(s): s for s in sections(load_runs(folder))} for folder in results)
+    shared = [place for place in old if place in new]
+    if not shared:
+        _refuse_unrelated(old, new)
+    labels = [label for place in shared for label in {**_labels(old[place]), **_labels(new[place])}]
+    _check_known("--only", asked.only, labels)
+    groups = [_new_against_old(old[place], new[place], results, asked) for place in shared]
+    if not any(group.contrasts for group in groups):
+        raise ScenarioError(
+            f"{results[0]} and {results[1]}: no strategy has a usable run in both, or --only leaves none; "
+            "--baseline STRATEGY pools the folders and compares strategies with each other"
+        )
+    missing = [f"{place} is in one folder only" for place in {**old, **new} if place not in shared]
+    return [group.with_notes(missing) if group is groups[0] else group for group in groups]
+
+
+def _new_against_old(old: Section, new: Section, results: Sequence[Path], asked: Question) -> Group:
+    differing = _check_both(old, new, asked.strictest)
+    both = [label for label in old.strategies if label in new.strategies]
+    strategies = asked.strategies_of(both)
+    return Group(
+        place=_place(old),
+        title=f"new ({results[1]}) against old ({results[0]}), each strategy against itself",
+        sides={"old": old, "new": new},
+        folders={"old": (results[0],), "new": (results[1],)},
+        headings=("new", "old"),
+        contrasts=tuple(old_and_new(old, new, strategies, asked.metrics_of(old, new))),
+        tested=tuple(
+            Tested(limit, contrast)
+            for limit in asked.limits
+            for contrast in old_and_new(old, new, strategies, [limit.metric])
+        ),
+        differences=differing,
+        notes=tuple(_one_sided(old, new)),
+    )
+
+
+def _check_both(old: Section, new: Section, strictest: Strictness) -> tuple[Difference, ...]:
+    within = [*check_pooled(old.usable_runs, strictest), *check_pooled(new.usable_runs, strictest)]
+    between = check_old_and_new(old.usable_runs, new.usable_runs, strictest)
+    told = {difference.field for difference in between}
+    return (*between, *(difference for difference in within if difference.field not in told))
+
+
+def _one_sided(old: Section, new: Section) -> Iterable[str]:
+    for label in {**_labels(old), **_labels(new)}:
+        if label not in new.strategies or label not in old.strategies:
+            yield f"{label} ran in the {'old' if label in old.strategies else 'new'} results only"
+    if _began(new.runs) < _began(old.runs):
+        yield "the new results began before the old ones: is the order of the folders right?"
+
+
+def _refuse_unrelated(old: Mapping[str, Section], new: Mapping[str, Section]) -> None:
+    old_runs, new_runs = ([run for s in side.values() for run in s.runs] for side in (old, new))
+    check_old_and_new(old_runs[:1], new_runs[:1], Strictness.ASKED)
+    raise ScenarioError(
+        f"nothing ran on both sides: the old results have {', '.join(old)}; the new ones {', '.join(new)}"
+    )
+
+
+def _check_known(option: str, names: Iterable[str], labels: Sequence[str]) -> None:
+    for name in names:
+        if name not in labels:
+            raise ScenarioError(f"{option} {name!r}: no such strategy here; {known_text(name, set(labels))}")
+
+
+def _began(runs: Iterable[RunResult]) -> str:
+    return min(run.manifest.started_utc for run in runs)
+
+
+def _labels(section: Section) -> dict[str, None]:
+    return dict.fromkeys(section.strategies)
+
+
+def _place(section: Section) -> str:
+    m = section.manifest
+    return f"{m.scenario}: {m.workload} on {m.format}, {m.mode}"

@@ -1,0 +1,137 @@
+"""`compactbench doctor`: whether this machine can run it, and how steady its timings are now."""
+
+import json
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import psutil
+import typer
+
+from bench import runtime
+from bench.cli.commands.run import DEFAULT_OUT
+from bench.cli.output import ERR, OUT, print_table
+from bench.errors import CompactbenchError, EngineError, MissingRuntimeError
+from bench.runs.jobs import NoiseJob
+from bench.runs.processes import worker
+from bench.runs.suite import last_line
+from reports.text import format_bytes, format_duration, format_percent
+from strategies.state import GIB
+
+MEMORY_NEEDED_BYTES = 6 * GIB  # 4 GiB of Spark driver, Python and the page cache beside it
+DISK_NEEDED_BYTES = 2 * GIB
+
+
+def doctor(
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=0.0, help="How long to repeat one probe; 0 leaves it out.")
+    ] = 30.0,
+) -> None:
+    """Check Python, Java, jars, memory and disk, and how noisy this machine is at the moment.
+
+    * `compactbench doctor`
+
+    * `compactbench doctor --seconds 0`
+
+    The noise is measured by repeating one probe on a small Iceberg table. Exit code 3 if something a run
+    needs is missing.
+    """
+    checks: list[tuple[str, Callable[[], str]]] = [
+        ("Python", _python),
+        ("Java", _java),
+        ("Spark", lambda: f"{runtime.current_line().spark}, Scala {runtime.current_line().scala}"),
+        ("jars", _jars),
+        ("memory", _memory),
+        ("disk", _disk),
+        ("load", _load),
+    ]
+    problems = []
+    lines = []
+    for name, check in checks:
+        try:
+            with ERR.status(name):
+                lines.append((name, "ok", check()))
+        except CompactbenchError as error:
+            lines.append((name, "MISSING", str(error)))
+            problems.append(name)
+    print_table(("check", "", "found"), lines)
+    if problems:
+        raise MissingRuntimeError(f"{', '.join(problems)} missing: see the table above for the remedy")
+    if seconds:
+        _print_noise(seconds)
+
+
+def _python() -> str:
+    return f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+
+
+def _java() -> str:
+    home = runtime.java_home()
+    return f"{runtime.java_version(home)} at {home}"
+
+
+def _jars() -> str:
+    found = runtime.jars("iceberg")
+    return f"{', '.join(path.name for path in found)} in {found[0].parent}"
+
+
+def _memory() -> str:
+    memory = psutil.virtual_memory()
+    text = f"{format_bytes(memory.available)} of {format_bytes(memory.total)} available"
+    if memory.available < MEMORY_NEEDED_BYTES:
+        raise MissingRuntimeError(
+            f"{text}; a run wants {format_bytes(MEMORY_NEEDED_BYTES)}: end other programs"
+        )
+    return text
+
+
+def _disk() -> str:
+    folder = DEFAULT_OUT.absolute().parent
+    free_bytes = shutil.disk_usage(folder).free
+    text = f"{format_bytes(free_bytes)} free at {folder}"
+    if free_bytes < DISK_NEEDED_BYTES:
+        raise MissingRuntimeError(f"{text}; a run wants {format_bytes(DISK_NEEDED_BYTES)}: free some space")
+    return text
+
+
+def _load() -> str:
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    busy = "; busy: timings will suffer" if load > cores / 2 else ""
+    return f"{load:.2f} over the last minute, {cores} cores{busy}"
+
+
+def _print_noise(seconds: float) -> None:
+    with ERR.status(f"repeating one probe for {format_duration(seconds)}"):
+        walls = np.array(_probe_walls_s(seconds))
+    median_s, p95_s = np.median(walls), np.percentile(walls, 95)
+    spread = float((np.percentile(walls, 75) - np.percentile(walls, 25)) / median_s)
+    OUT.print(
+        f"noise: {len(walls)} probes, median {format_duration(median_s)}, 95th percentile "
+        f"{format_duration(p95_s)}, middle half spread over {format_percent(spread)} of the median: "
+        f"{_verdict(spread)}",
+        highlight=False, soft_wrap=True,
+    )  # fmt: skip
+
+
+def _verdict(spread: float) -> str:
+    """In words; a two-fold difference of means over some ten probes stands out of any of these."""
+    if spread < 0.1:
+        return "quiet"
+    return "usable, repeat runs" if spread < 0.3 else "noisy, trust CPU seconds and bytes more than latencies"
+
+
+def _probe_walls_s(seconds: float) -> list[float]:
+    """Wall seconds of one probe, again and again, measured in a worker of its own."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        job = NoiseJob(work_folder=folder, seconds=seconds, walls_file=folder / "walls.json")
+        with worker(job, folder / "job.json", folder / "log.txt") as process:
+            process.wait()
+        if not job.walls_file.exists():
+            raise EngineError(f"the probe did not run: {last_line(folder / 'log.txt')}")
+        return [float(wall_s) for wall_s in json.loads(job.walls_file.read_text())]

@@ -1,0 +1,47 @@
+"""`compactbench export`: result folders as tidy tables."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bench.cli.results_argument import ResultsArgument
+from bench.errors import ScenarioError
+from bench.results.folders import load_runs
+from reports.export import export as export_tables
+
+
+class Kind(StrEnum):
+    """What `export` writes."""
+
+    PARQUET = "parquet"
+    DUCKDB = "duckdb"
+
+
+def export(
+    results: ResultsArgument,
+    destination: Annotated[
+        Path, typer.Option("-o", "--output", metavar="PATH", help="A new folder (Parquet) or file (DuckDB).")
+    ],
+    kind: Annotated[
+        Kind, typer.Option("--to", help="A Parquet file per table, or one DuckDB file.")
+    ] = Kind.PARQUET,
+) -> None:
+    """Export results as tidy tables: runs, metrics, commits, queries, compactions, decisions and more.
+
+    * `compactbench export results -o tables`
+
+    * `compactbench export results --to duckdb -o results.duckdb`
+    """
+    runs = load_runs(*results)
+    try:
+        written = export_tables(runs, destination, kind.value)
+    except OSError as error:
+        raise ScenarioError(
+            f"{destination}: cannot write there ({error.strerror}); choose another -o"
+        ) from error
+    except ValueError as error:  # it exists already
+        raise ScenarioError(str(error)) from error
+    for path in written:
+        typer.echo(path)

@@ -1,0 +1,285 @@
+"""`compactbench plan`: what a strategy would do to a table that is already there. Nothing is written."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+
+from bench.cli.output import ERR, OUT, Format, FormatOption, print_json, print_table
+from bench.engines.iceberg.existing_table import choice_of, find_table, read_state
+from bench.errors import ScenarioError
+from bench.preview.figures import plan_figures, table_figures
+from bench.preview.preview import candidate_of, dry_run
+from bench.scenario.scenario import load_scenario
+from reports.text import format_bytes, format_count, format_duration
+
+PARTITIONS_SHOWN = 20
+FILES_SHOWN = 50
+BAR_LENGTH = 30
+
+
+def plan(
+    table: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE",
+            help="namespace.table, the path or URI of a table's folder, or of one of its *.metadata.json.",
+        ),
+    ],
+    strategy: Annotated[
+        str,
+        typer.Option(
+            "--strategy",
+            metavar="NAME",
+            help="A planner (`compactbench list strategies`, or your own module:Class), or with --scenario "
+            "the label of one of its strategies.",
+        ),
+    ],
+    options: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option",
+            metavar="KEY=VALUE",
+            help="An option of the planner, as a scenario writes it, e.g. options.min-input-files=2. May be "
+            "repeated.",
+        ),
+    ] = None,
+    catalog: Annotated[
+        str | None,
+        typer.Option("--catalog", metavar="NAME", help="A catalog of PyIceberg's configuration."),
+    ] = None,
+    catalog_properties: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--catalog-property",
+            metavar="KEY=VALUE",
+            help="A property of the catalog, e.g. uri=http://localhost:8181, or of its storage, e.g. "
+            "s3.region=eu-north-1. May be repeated; secrets are never printed.",
+        ),
+    ] = None,
+    scenario: Annotated[
+        str | None,
+        typer.Option(
+            "--scenario", metavar="SCENARIO", help="Take strategies and [catalog] from this scenario."
+        ),
+    ] = None,
+    branch: Annotated[
+        str | None, typer.Option("--branch", metavar="NAME", help="Look at this branch, not at main.")
+    ] = None,
+    files: Annotated[
+        bool, typer.Option("--files", help=f"List the files too: {FILES_SHOWN} in the table, all in JSON.")
+    ] = False,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Say what a strategy would do to a table of yours right now: files, bytes, result, rough cost.
+
+    Only metadata is read, no Java is needed, and nothing is written.
+
+    * `compactbench plan /data/warehouse/db/orders --strategy iceberg.rewrite_data_files`
+
+    * `compactbench plan db.orders --catalog-property type=rest --catalog-property uri=http://localhost:8181
+    --strategy iceberg.rewrite_data_files --option options.target-file-size-bytes=64MiB`
+
+    * `compactbench plan db.orders --catalog prod --scenario my-table.toml --strategy every-10min`
+
+    `--catalog` names a catalog of ~/.pyiceberg.yaml or of PYICEBERG_CATALOG__ variables, which is also the
+    place for secrets. A strategy of a scenario is asked as at a look where all its triggers fire: its
+    planners in order, the first that plans wins.
+    """
+    loaded = load_scenario(scenario) if scenario else None
+    candidate = candidate_of(strategy, options or (), loaded)
+    properties = _pairs(catalog_properties or ())
+    choice = choice_of(loaded.catalog if loaded else None, catalog, properties)
+    with ERR.status("reading metadata"):
+        found = read_state(find_table(table, choice), table, branch, round(time.time() * 1000))
+        done = dry_run(candidate, found.state, found.matching, branch)
+        told = {
+            "table": table_figures(table, found.table, found.snapshot, found.state),
+            **plan_figures(done, found.state, with_files=files),
+        }
+    told["nothing_because"] = _nothing_because(told)
+    if output is Format.JSON:
+        print_json(told)
+    else:
+        _print_table_facts(told["table"])
+        _print_plan(told)
+
+
+def _pairs(settings: Sequence[str]) -> dict[str, str]:
+    """Never with a value in the error: it may be a secret."""
+    pairs = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals or not key.strip():
+            raise ScenarioError("--catalog-property: write key=value, e.g. --catalog-property type=rest")
+        pairs[key.strip()] = value
+    return pairs
+
+
+_CHANGES = ("groups", "delete_groups", "files_converted", "delete_files_dropped")
+
+
+def _nothing_because(told: Mapping[str, Any]) -> str | None:
+    """Why no file would change, in words."""
+    effect, shortfall = told["effect"], told["shortfall"]
+    if effect and any(effect[key] for key in _CHANGES):
+        return None
+    if not told["table"]["data_files"]:
+        return "the table holds no data files"
+    if effect is None:
+        return f"{' and '.join(told['planners'])} would do nothing"
+    if shortfall is None:
+        return "the plan rewrites no file"
+    if not shortfall["files_count"]:
+        return "no data file may hold rows of those the plan names"
+    deleted = any(kind["files"] for kind in told["table"]["delete_files"])
+    alone = ", and no file has deletes enough to be taken for them" if deleted else ""
+    return f"{_shortfall_text(shortfall)}{alone}"
+
+
+def _shortfall_text(short: Mapping[str, int]) -> str:
+    """The thresholds, with what the files have."""
+    sizes = f"below {format_bytes(short['min_bytes'])} or above {format_bytes(short['max_bytes'])}"
+    has = f"{short['candidates_count']:,} of {short['files_count']:,} data files are {sizes}"
+    if short["candidates_count"]:
+        has += f", at most {short['candidates_together_count']:,} of them in one partition"
+    return (
+        f"{has}; a rewrite takes {short['needed_count']:,} of a partition (min-input-files), or 2 of more "
+        f"than {format_bytes(short['target_bytes'])} together"
+    )
+
+
+def _print_table_facts(facts: Mapping[str, Any]) -> None:
+    by = facts["partition_spec"]
+    print_table(
+        ("table", facts["name"]),
+        [
+            ("location", facts["location"]),
+            ("metadata", facts["metadata"]),
+            ("format version", str(facts["format_version"])),
+            ("snapshot", _snapshot(facts["snapshot"], facts["committed_at"])),
+            ("data files", _amount(facts["data_files"], facts["data_bytes"], facts["rows"])),
+            ("delete files", "; ".join(_deletes(facts["delete_files"])) or "none"),
+            ("partitions", f"{facts['partitions']:,} by {by}" if by else "not partitioned"),
+            ("target file size", format_bytes(facts["target_file_size_bytes"])),
+        ],
+    )
+    if facts["data_files"]:
+        OUT.print()
+        print_table(("file size", "files", "bytes", ""), list(_size_lines(facts["file_sizes"])))
+
+
+def _snapshot(number: int | None, committed_at: str | None) -> str:
+    if number is None or committed_at is None:
+        return "none: nothing was written to it yet"
+    return f"{number}, committed {datetime.fromisoformat(committed_at):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _amount(files: int, size_bytes: int, rows: int) -> str:
+    return f"{files:,} files, {format_bytes(size_bytes)}, {rows:,} rows"
+
+
+def _deletes(kinds: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for kind in kinds:
+        if kind["files"]:
+            amount = _amount(kind["files"], kind["bytes"], kind["rows"])
+            yield f"{kind['kind'].replace('_', ' ')}: {amount}"
+
+
+def _size_lines(classes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, str, str]]:
+    most = max(one["files"] for one in classes)
+    for one in classes:
+        low, high = format_bytes(one["from_bytes"]), one["below_bytes"]
+        name = f"from {low}" if high is None else f"below {format_bytes(high)}"
+        bar = "\N{FULL BLOCK}" * max(round(BAR_LENGTH * one["files"] / most), one["files"] > 0)
+        yield name, f"{one['files']:,}", format_bytes(one["bytes"]), bar
+
+
+def _print_plan(told: Mapping[str, Any]) -> None:
+    OUT.print()
+    planned, effect = told["plan"], told["effect"]
+    if planned:
+        detail = f", {planned['detail']}" if planned["detail"] else ""
+        _say(
+            f"{planned['planner']} plans, reason {planned['reason']}{detail}: {'; '.join(planned['actions'])}"
+        )
+    if told["nothing_because"]:
+        _say(f"Nothing would change: {told['nothing_because']}.")
+    else:
+        _print_effect(effect)
+    if told["cost"]:
+        about = format_duration(float(f"{told['cost']['cpu_s']:.1g}"))
+        marked = "rough" if told["cost"]["calibrated"] else "rough, uncalibrated"
+        _say(f"Cost: about {about} of CPU ({marked}).")
+    _say("Nothing was written.")
+
+
+def _print_effect(effect: Mapping[str, Any]) -> None:
+    if effect["delete_groups"]:
+        _say(
+            f"It would rewrite {effect['delete_files_in']:,} delete files "
+            f"({format_bytes(effect['delete_bytes_in'])}) in {effect['delete_groups']:,} groups; how many "
+            "come out, their rows tell."
+        )
+    if effect["files_converted"]:
+        _say(
+            f"The deletes of {effect['files_converted']:,} data files would become position deletes of their "
+            "own; the data files stay."
+        )
+    if effect["delete_files_dropped"]:
+        _say(f"{effect['delete_files_dropped']:,} delete files would go.")
+    if effect["vetoed_because"]:
+        _say(f"It would be vetoed: {effect['vetoed_because']}.")
+    if not effect["groups"]:
+        return
+    cut = effect["planned_groups"] - effect["groups"] - effect["delete_groups"]
+    about = "" if effect["files_out_exact"] else "about "
+    left = f"; a limit leaves {cut:,} more groups, and Iceberg may choose others" if cut > 0 else ""
+    _say(
+        f"It would rewrite {effect['files_in']:,} data files ({format_bytes(effect['bytes_in'])}) in "
+        f"{effect['groups']:,} groups into {about}{effect['files_out']:,}: the table goes "
+        f"from {effect['files_before']:,} data files to {about}{effect['files_after']:,}{left}."
+    )
+    if effect["delete_files_read"]:
+        _say(
+            f"Delete files to apply: {'' if effect['deletes_exact'] else 'at most '}"
+            f"{effect['delete_files_read']:,} "
+            f"({format_bytes(effect['delete_bytes_read'])}), each once per data file it applies to."
+        )
+    OUT.print()
+    lines = effect["partitions"]
+    print_table(
+        ("partition", "groups", "files in", "files out", "bytes in", "deletes"),
+        [_partition_cells(line) for line in lines[:PARTITIONS_SHOWN]],
+    )
+    if len(lines) > PARTITIONS_SHOWN:
+        _say(f"and {len(lines) - PARTITIONS_SHOWN:,} more partitions")
+    if any("files" in group for group in effect["groups_in_order"]):
+        _print_files(effect["groups_in_order"])
+    OUT.print()
+
+
+def _partition_cells(line: Mapping[str, Any]) -> tuple[str, ...]:
+    counts = (format_count(line[key]) for key in ("groups", "files_in", "files_out"))
+    return (
+        line["partition"] or "(whole table)", *counts, format_bytes(line["bytes_in"]),
+        format_count(line["delete_files_read"]),
+    )  # fmt: skip
+
+
+def _print_files(groups: Sequence[Mapping[str, Any]]) -> None:
+    OUT.print()
+    lines = [
+        (str(number), format_bytes(file["bytes"]), f"{file['rows']:,}", file["path"])
+        for number, group in enumerate(groups, 1)
+        for file in group["files"]
+    ]
+    print_table(("group", "size", "rows", "file"), lines[:FILES_SHOWN])
+    if len(lines) > FILES_SHOWN:
+        _say(f"and {len(lines) - FILES_SHOWN:,} more files; --format json lists them all")
+
+
+def _say(text: str) -> None:
+    OUT.print(text, highlight=False, markup=False, soft_wrap=True)

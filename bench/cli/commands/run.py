@@ -1,0 +1,219 @@
+"""`compactbench run`: carry scenarios out, on real tables or on simulated ones."""
+
+import json
+import shlex
+import signal
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, NoReturn
+
+import typer
+
+from bench.cli.commands.show import print_rows
+from bench.cli.commands.validate import ScenariosArgument, SetOption
+from bench.cli.output import ERR, OUT
+from bench.cli.progress import SuiteProgress
+from bench.engines.simulated.costs import load_coefficients
+from bench.errors import ScenarioError
+from bench.results.folders import load_runs
+from bench.results.records import Mode
+from bench.results.rows import rows
+from bench.runs import preflight
+from bench.runs.suite import Options, PlannedRun, Source, earlier_runs, locked, plan_runs, run_suite
+from bench.scenario.scenario import load_scenario, without_secret
+
+DEFAULT_OUT = Path("results")
+EXIT_INTERRUPTED = 130  # what a shell reports of a program that SIGINT ended
+
+
+class Verify(StrEnum):
+    """When the table's whole content is compared with the change log."""
+
+    END = "end"
+    EACH = "each"
+    OFF = "off"
+
+
+def run(
+    scenarios: ScenariosArgument,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where results go.")] = DEFAULT_OUT,
+    repetitions: Annotated[
+        int | None, typer.Option("--repetitions", min=1, metavar="N", help="In place of the scenario's.")
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="strategy=LABEL", help="Only this strategy. May be repeated."),
+    ] = None,
+    overrides: SetOption = None,
+    conf: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--conf", metavar="KEY=VALUE", help="A setting of Spark, e.g. spark.sql.shuffle.partitions=8."
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Make only the runs that --out does not hold finished.")
+    ] = False,
+    verify: Annotated[
+        Verify,
+        typer.Option(
+            help="Compare the table's content with the stream at the end of a run, after each compaction "
+            "(such a run gives no timings), or not at all."
+        ),
+    ] = Verify.END,
+    keep_tables: Annotated[
+        bool, typer.Option("--keep-tables", help="Keep each run's tables, in its result folder.")
+    ] = False,
+    simulate: Annotated[
+        bool,
+        typer.Option("--simulate", help="On simulated tables: no Java, in seconds, costs from coefficients."),
+    ] = False,
+    coefficients: Annotated[
+        Path | None,
+        typer.Option(
+            "--coefficients",
+            metavar="FILE",
+            help="What operations cost in simulation, in place of the shipped.",
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would run.")] = False,
+) -> None:
+    """Replay a scenario's stream into tables under each of its strategies, and measure.
+
+    * `compactbench run quickstart`
+
+    * `compactbench run append-only --out results/today --only strategy=never --only strategy=every-10min`
+
+    * `compactbench run my-table.toml --set workload.rows_per_commit=1000 --repetitions 5`
+
+    * `compactbench run append-only --simulate --set duration=24h`
+
+    Simulated tables make the decisions and files real ones would; their seconds are modelled, and they
+    are never put together with measured ones. Each strategy is simulated once: a repetition would be the
+    same. `show --side-by-side` holds simulated and real runs against each other.
+
+    Each real run has a process, a Spark and a fresh table of its own. Stop it with Ctrl-C at any time and go
+    on with `--resume`. `show` and `report` read what it writes.
+    """
+    signal.signal(signal.SIGTERM, _interrupted)
+    out = out.absolute()  # tables are named by URI
+    sources = _sources(scenarios, [*(overrides or ()), *_spark_settings(conf or ())])
+    mode = _mode(sources, simulate, coefficients, keep_tables, verify)
+    labels = [_label(text) for text in only or ()]
+    settings = (("--set", overrides or ()), ("--conf", conf or ()), ("--only", only or ()))
+    command = _command(scenarios, settings, repetitions, verify, mode, coefficients)
+    options = Options(out, verify.value, keep_tables, command, coefficients)
+
+    def planned() -> tuple[PlannedRun, ...]:
+        done = earlier_runs(sources, out, resume=resume, mode=mode)
+        each = verify is Verify.EACH
+        return plan_runs(sources, labels, repetitions, done, mode=mode, perturbed_too=each)
+
+    if dry_run:
+        _say_plan(planned())
+        return
+    with locked(out):
+        runs = planned()
+        with ERR.status("checking what the runs need"):
+            preflight.check(runs, out, keep_tables=keep_tables)
+        try:
+            with SuiteProgress(runs, ERR) as progress:
+                results = run_suite(runs, options, progress)
+        except KeyboardInterrupt:
+            ERR.print("stopped; finished runs are kept, --resume makes the others", highlight=False)
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+    made = load_runs(*(out / source.scenario.name for source in sources))
+    print_rows(rows(run for run in made if run.manifest.mode == mode))
+    OUT.print(
+        f"results in {out}; next: compactbench report {out}", markup=False, highlight=False, soft_wrap=True
+    )
+    if not all(result.finished for result in results):
+        raise typer.Exit(1)
+
+
+def _mode(
+    sources: Sequence[Source],
+    simulate: bool,
+    coefficients: Path | None,
+    keep_tables: bool,
+    verify: Verify,
+) -> Mode:
+    """Raises ScenarioError when an option asks for the other mode."""
+    if coefficients and not simulate:
+        raise ScenarioError(f"--coefficients {coefficients}: only simulation uses them; add --simulate")
+    if keep_tables and simulate:
+        raise ScenarioError(
+            "--keep-tables --simulate: a simulated table has nothing to keep; drop one of them"
+        )
+    if verify is Verify.EACH and simulate:
+        raise ScenarioError(
+            "--verify each --simulate: a simulated table has no rows to check; drop one of them"
+        )
+    for source in sources if coefficients else ():
+        load_coefficients(source.scenario.table.format, coefficients)
+    return "simulated" if simulate else "real"
+
+
+def _interrupted(signum: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _sources(scenarios: Sequence[str], overrides: Sequence[str]) -> list[Source]:
+    sources = [Source(name, tuple(overrides), load_scenario(name, overrides)) for name in scenarios]
+    names = [source.scenario.name for source in sources]
+    for name in names:
+        if names.count(name) > 1:
+            raise ScenarioError(f"{name} is given twice; runs of both would go into one result folder")
+    return sources
+
+
+def _spark_settings(conf: Sequence[str]) -> list[str]:
+    """`--conf` is short for `--set` in the scenario's [spark]."""
+    settings = []
+    for text in conf:
+        key, equals, value = text.partition("=")
+        if not equals or not key.startswith("spark."):
+            raise ScenarioError(f"--conf {text}: write spark.some.key=value")
+        target = "master" if key == "spark.master" else json.dumps(key)
+        settings.append(f"spark.{target}={json.dumps(value)}")
+    return settings
+
+
+def _command(
+    scenarios: Sequence[str],
+    settings: Sequence[tuple[str, Sequence[str]]],
+    repetitions: int | None,
+    verify: Verify,
+    mode: Mode,
+    coefficients: Path | None,
+) -> str:
+    """What makes the same runs again, wherever their results go."""
+    words = [word for flag, texts in settings for text in texts for word in (flag, without_secret(text))]
+    words += ["--repetitions", str(repetitions)] if repetitions else []
+    words += [] if verify is Verify.END else ["--verify", verify.value]
+    words += ["--simulate"] if mode == "simulated" else []
+    words += ["--coefficients", str(coefficients)] if coefficients else []
+    return shlex.join(["compactbench", "run", *scenarios, *words])
+
+
+def _label(text: str) -> str:
+    key, _, label = text.partition("=")
+    if key != "strategy" or not label:
+        raise ScenarioError(f"--only {text}: write --only strategy=LABEL")
+    return label
+
+
+def _say_plan(planned: Sequence[PlannedRun]) -> None:
+    for number, planned_run in enumerate(planned, 1):
+        scenario, mode = planned_run.source.scenario, planned_run.mode
+        space = f"at most {preflight.needed_bytes(planned_run) / 2**30:.1f} GiB" if mode == "real" else mode
+        OUT.print(
+            f"{number:3}. {scenario.name} {planned_run.spec.label} #{planned_run.repetition}: "
+            f"{scenario.commits_count} commits, {planned_run.spec.summary}; {space}",
+            markup=False, highlight=False, soft_wrap=True,
+        )  # fmt: skip
+    OUT.print(f"{len(planned)} runs; nothing was run", highlight=False)
+    sys.stdout.flush()

@@ -1,0 +1,91 @@
+"""Where Iceberg tables live: the default catalog on SQLite, or any other by its configuration."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyiceberg.catalog import load_catalog
+from pyiceberg.table import StaticTable, Table
+from pyspark.sql import SparkSession
+
+from bench.engines.spark.session import java_class
+
+
+def session_conf(catalog: str, properties: Mapping[str, str]) -> dict[str, str]:
+    """The part of Spark's configuration that results show: no place and no secret is in it.
+
+    The catalog's table cache is off, so that a probe reads current metadata.
+    """
+    return {
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        # On by default. Each executor then keeps the delete files it has read for later tasks and queries:
+        # that flatters small tables, whose deletes all fit, and hides a cost that grows with the table.
+        "spark.sql.iceberg.executor-cache.enabled": "false",
+        f"spark.sql.catalog.{catalog}.cache-enabled": properties.get("cache-enabled", "false"),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The catalog the tables live in. Empty `properties` mean a JdbcCatalog on SQLite below `folder`.
+
+    `is_overridden`: Spark's configuration says otherwise, key by key.
+    """
+
+    folder: Path
+    name: str
+    namespace: str
+    properties: Mapping[str, str]
+    is_overridden: bool = False
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is the default one, which goes with its folder."""
+        return not self.properties and not self.is_overridden
+
+    @property
+    def _sqlite(self) -> Path:
+        return self.folder / "catalog.db"
+
+    @property
+    def _warehouse(self) -> str:
+        return f"file://{self.folder / 'warehouse'}"
+
+    def spark_conf(self) -> dict[str, str]:
+        """Spark's configuration of the catalog; a scenario's own settings win over it."""
+        own = {
+            "type": "jdbc",
+            "uri": f"jdbc:sqlite:{self._sqlite}",
+            "warehouse": self._warehouse,
+            "jdbc.schema-version": "V1",
+        }
+        prefix = f"spark.sql.catalog.{self.name}"
+        return {
+            **session_conf(self.name, self.properties),
+            prefix: "org.apache.iceberg.spark.SparkCatalog",
+            **{f"{prefix}.{key}": value for key, value in (self.properties or own).items()},
+            # Delete files are written by Spark's own Parquet writer.
+            "spark.sql.parquet.fieldId.write.enabled": "true",
+        }
+
+    def loader(self, spark: SparkSession, table: str) -> Callable[[], Table]:
+        """How PyIceberg finds a table: through the same SQLite file, or by Spark's metadata location."""
+        if self.is_own:
+            catalog = load_catalog(
+                self.name, type="sql", uri=f"sqlite:///{self._sqlite}", warehouse=self._warehouse
+            )
+            return lambda: catalog.load_table(f"{self.namespace}.{table}")
+
+        def load() -> Table:
+            loaded = java_table(spark, f"{self.name}.{self.namespace}.{table}")
+            location = loaded.operations().current().metadataFileLocation()
+            return StaticTable.from_metadata(location, dict(self.properties))
+
+        return load
+
+
+def java_table(spark: SparkSession, name: str) -> Any:
+    """The Iceberg table behind a Spark name, freshly loaded."""
+    util = java_class(spark, "org.apache.iceberg.spark.Spark3Util")
+    return util.loadIcebergTable(spark._jsparkSession, name)

@@ -1,0 +1,283 @@
+"""An Iceberg table that is already there: found in a catalog by its name, or by where it lies.
+
+PyIceberg reads it; neither Java nor Spark is needed, and nothing is written.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+
+from pyarrow.fs import FileSelector
+from pyiceberg.catalog import Catalog, list_catalogs, load_catalog
+from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError, NotInstalledError, ValidationError
+from pyiceberg.io import FileIO, load_file_io
+from pyiceberg.io.pyarrow import PyArrowFileIO
+from pyiceberg.table import StaticTable, Table
+from pyiceberg.table.snapshots import Snapshot
+
+from bench.engines.iceberg.state import matching_paths, table_state
+from bench.errors import ScenarioError
+from bench.scenario.scenario import without_secret
+from bench.scenario.schema import Catalog as ScenarioCatalog
+from bench.scenario.values import value_text
+from strategies.state import TableState
+
+_METADATA_SUFFIX = ".metadata.json"
+_VERSION = re.compile(
+    r"v?(\d+)[-.]"
+)  # v12.metadata.json of a Hadoop table, 00012-<uuid>.metadata.json of others
+_STORAGE_SECRET = re.compile(r"key|connection-string|sas", re.IGNORECASE)  # of PyIceberg's own properties
+_NAMES_SHOWN = 5
+_SAID_LENGTH = 200
+_CONFIGURE = (
+    "give --catalog-property uri=..., or set PYICEBERG_CATALOG__{variable}__URI, or configure it in "
+    "~/.pyiceberg.yaml"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogChoice:
+    """Which catalog, by PyIceberg's configuration of `name` (its default one for None) and `properties`.
+
+    `namespace` is that of tables named without one.
+    """
+
+    name: str | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
+    namespace: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExistingTable:
+    """A table and its state at one snapshot; None for a table nothing was written to yet."""
+
+    table: Table
+    snapshot: Snapshot | None
+    state: TableState
+
+    def matching(self, where: str) -> frozenset[str]:
+        """The data files that may hold rows of `where`. Raises ScenarioError where PyIceberg cannot tell."""
+        if self.snapshot is None:
+            return frozenset()
+        try:
+            return matching_paths(self.table, self.snapshot, where)
+        except Exception as error:  # of a parser, of binding to a schema, of storage
+            raise ScenarioError(
+                f"where = {value_text(where)}: which files may hold such rows cannot be told: "
+                f"{_said(error, self.table.io.properties)}; write it with =, <, >, IN, IS NULL, AND, OR and "
+                "NOT over columns and literals, or leave it out"
+            ) from error
+
+
+def choice_of(
+    scenario_catalog: ScenarioCatalog | None, name: str | None, given: Mapping[str, str]
+) -> CatalogChoice:
+    """The catalog the user names; where a scenario has one, its configuration as PyIceberg says it.
+
+    `given` properties win. Raises ScenarioError where Spark's configuration has no such translation.
+    """
+    if scenario_catalog is None:
+        return CatalogChoice(name, given)
+    properties = {**_for_pyiceberg(scenario_catalog.properties, given), **given}
+    return CatalogChoice(name or scenario_catalog.name, properties, scenario_catalog.namespace)
+
+
+def find_table(name_or_path: str, choice: CatalogChoice) -> Table:
+    """The table of a name ("namespace.table"), of its folder, or of one of its metadata files.
+
+    Raises ScenarioError saying what is wrong and what to do.
+    """
+    hadoop_folder = _hadoop_folder(name_or_path, choice)
+    if hadoop_folder is not None:
+        name_or_path = hadoop_folder
+    if _is_path(name_or_path, choice):
+        with _explained(name_or_path, choice.properties):
+            return _table_at(name_or_path.rstrip("/"), dict(choice.properties))
+    catalog = _catalog(choice)
+    if "." not in name_or_path and choice.namespace:
+        name_or_path = f"{choice.namespace}.{name_or_path}"
+    if "." not in name_or_path:
+        raise ScenarioError(
+            f"{name_or_path}: write namespace.table, or the path of the table's folder; "
+            f"{_nearest_tables(catalog, name_or_path)}"
+        )
+    with _explained(name_or_path, catalog.properties):
+        try:
+            return catalog.load_table(name_or_path)
+        except (NoSuchTableError, NoSuchNamespaceError):
+            near = _nearest_tables(catalog, name_or_path)
+    raise ScenarioError(f"{name_or_path}: the catalog {catalog.name} has no such table; {near}")
+
+
+def read_state(table: Table, name: str, branch: str | None, now_ms: int) -> ExistingTable:
+    """Its state at the head of a branch, `main` for None. Raises ScenarioError on damaged metadata."""
+    snapshot = table.snapshot_by_name(branch) if branch else table.current_snapshot()
+    if branch and branch != "main" and snapshot is None:
+        known = ", ".join(sorted({"main", *table.metadata.refs}))
+        raise ScenarioError(f"--branch {branch}: {name} has no such branch; known: {known}")
+    with _explained(name, table.io.properties):
+        return ExistingTable(table, snapshot, table_state(table, snapshot, now_ms))
+
+
+def _is_path(text: str, choice: CatalogChoice) -> bool:
+    named = choice.name is not None or bool(choice.properties)
+    return "/" in text or text.endswith(_METADATA_SUFFIX) or (not named and Path(text).is_dir())
+
+
+def _catalog(choice: CatalogChoice) -> Catalog:
+    name = choice.name or "default"
+    what = f"--catalog {name}" if choice.name else "the default catalog"
+    with _explained(what, choice.properties):
+        known = list_catalogs()
+        if not choice.properties and name.lower() not in known:
+            listed = f"; configured: {', '.join(sorted(known))}" if known else ""
+            remedy = _CONFIGURE.format(variable=name.upper().replace("-", "_"))
+            raise ScenarioError(f"{what} is not configured: {remedy}{listed}")
+        _check_database(choice.properties.get("uri", ""))
+        # A catalog in a database would make its own tables there, and a dry run writes nothing.
+        return load_catalog(choice.name, **{**choice.properties, "init_catalog_tables": "false"})
+
+
+def _check_database(uri: str) -> None:
+    """SQLite makes the file it is asked to open."""
+    path = uri.removeprefix("sqlite:///")
+    if path != uri and not Path(path).is_file():
+        raise ScenarioError(f"--catalog-property uri={uri}: no such file; name the catalog's database")
+
+
+def _nearest_tables(catalog: Catalog, name: str) -> str:
+    """The names most like `name`; what a catalog that cannot list says is of no use to the user."""
+    namespace, _, _ = name.rpartition(".")
+    try:
+        spaces = [".".join(parts) for parts in catalog.list_namespaces()]
+        chosen = [namespace] if namespace in spaces else spaces
+        names = [".".join(parts) for space in chosen for parts in catalog.list_tables(space)]
+    except Exception:  # a catalog may raise anything, and the table is missing anyway
+        return "this catalog cannot list its tables"
+    near = get_close_matches(name, names, n=_NAMES_SHOWN, cutoff=0.4) or sorted(names)[:_NAMES_SHOWN]
+    if near:
+        return f"nearest: {', '.join(near)}"
+    in_database = str(catalog.properties.get("uri", "")).startswith(("sqlite", "postgresql"))
+    return "it holds no tables" + (
+        "; a catalog in a database has its tables under its own name: give it by --catalog"
+        if in_database
+        else ""
+    )
+
+
+def _table_at(location: str, properties: dict[str, str]) -> Table:
+    if location.endswith(_METADATA_SUFFIX):
+        return StaticTable.from_metadata(location, properties)
+    return StaticTable.from_metadata(_newest_metadata(location, properties), properties)
+
+
+def _newest_metadata(folder: str, properties: dict[str, str]) -> str:
+    """The metadata file a folder's table stands at, as Iceberg's HadoopTableOperations finds it.
+
+    The hint of a Hadoop table may lag behind, so later versions count too. Tables of other catalogs
+    have no hint: then it is the highest version, the youngest file of it.
+    """
+    io = load_file_io(properties, location=folder)
+    names = _listed(folder, io)
+    version = _hinted_version(folder, io)
+    if version is not None and f"v{version}{_METADATA_SUFFIX}" in names:
+        while f"v{version + 1}{_METADATA_SUFFIX}" in names:
+            version += 1
+        return f"{folder}/metadata/v{version}{_METADATA_SUFFIX}"
+    if not names:
+        raise ScenarioError(
+            f"{folder}: no Iceberg table: its metadata/ holds no *{_METADATA_SUFFIX}; give the table's own "
+            "folder, the path of such a file, or the table's name with --catalog"
+        )
+    newest = max(names, key=lambda name: (_version_of(name), names[name]))
+    return f"{folder}/metadata/{newest}"
+
+
+def _listed(folder: str, io: FileIO) -> dict[str, int]:
+    """Metadata files of a table by name, each with its modification time in nanoseconds."""
+    if not isinstance(io, PyArrowFileIO):
+        raise ScenarioError(f"{folder}: cannot be listed; give the path of its *{_METADATA_SUFFIX}")
+    scheme, netloc, path = io.parse_location(f"{folder}/metadata", io.properties)
+    selector = FileSelector(path, allow_not_found=True)
+    found = io.fs_by_scheme(scheme, netloc).get_file_info(selector)
+    return {file.base_name: file.mtime_ns or 0 for file in found if file.base_name.endswith(_METADATA_SUFFIX)}
+
+
+def _hinted_version(folder: str, io: FileIO) -> int | None:
+    hint = io.new_input(f"{folder}/metadata/version-hint.text")
+    if not hint.exists():
+        return None
+    with hint.open() as stream:
+        text = stream.read().decode(errors="replace").strip()
+    return int(text) if text.isdecimal() else None
+
+
+def _version_of(name: str) -> int:
+    version = _VERSION.match(name)
+    return int(version[1]) if version else -1
+
+
+def _hadoop_folder(name: str, choice: CatalogChoice) -> str | None:
+    """Where a Hadoop catalog, which PyIceberg does not know, keeps a table: below its warehouse, by name."""
+    if choice.properties.get("type") != "hadoop" or "/" in name:
+        return None
+    if "warehouse" not in choice.properties:
+        raise ScenarioError("type=hadoop needs a warehouse: give --catalog-property warehouse=...")
+    full = name if "." in name or not choice.namespace else f"{choice.namespace}.{name}"
+    return f"{choice.properties['warehouse'].rstrip('/')}/{full.replace('.', '/')}"
+
+
+def _for_pyiceberg(properties: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """A catalog's configuration for Spark in PyIceberg's words: they differ for JDBC alone."""
+    if "type" in given:
+        return dict(properties)
+    if "catalog-impl" in properties:
+        raise ScenarioError(
+            f"catalog.properties.catalog-impl = {properties['catalog-impl']} is a Java class: say what it is "
+            "by --catalog-property type=... (rest, hive, glue, dynamodb, sql, bigquery)"
+        )
+    if properties.get("type") != "jdbc":
+        return dict(properties)
+    uri = properties.get("uri", "")
+    if not uri.startswith("jdbc:sqlite:"):
+        raise ScenarioError(
+            "catalog.properties.type = jdbc: PyIceberg has another URI for this database; give "
+            "--catalog-property type=sql --catalog-property uri=..., as SQLAlchemy writes it"
+        )
+    return {**properties, "type": "sql", "uri": uri.replace("jdbc:sqlite:", "sqlite:///", 1)}
+
+
+@contextmanager
+def _explained(what: str, properties: Mapping[str, str]) -> Iterator[None]:
+    """Whatever a catalog, a file system or damaged metadata raises, as one line with what to do."""
+    try:
+        yield
+    except ScenarioError:
+        raise
+    except (NotInstalledError, ImportError) as error:
+        raise ScenarioError(f"{what}: {_said(error, properties)}; install it beside compactbench") from error
+    except FileNotFoundError as error:
+        raise ScenarioError(f"{what}: no such file: {_said(error, properties)}; check the path") from error
+    except (EOFError, KeyError, ValueError, ValidationError) as error:
+        raise ScenarioError(
+            f"{what}: cannot be understood: {_said(error, properties)}; check the path and the configuration"
+        ) from error
+    except Exception as error:  # each catalog and file system has its driver's own
+        raise ScenarioError(
+            f"{what}: cannot be reached: {type(error).__name__}: {_said(error, properties)}; check the "
+            "address, the network and the credentials"
+        ) from error
+
+
+def _said(error: Exception, properties: Mapping[str, str]) -> str:
+    """An error on one line without secrets: values of properties that hold one, passwords in addresses."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    for key, value in properties.items():
+        is_secret = _STORAGE_SECRET.search(key) or without_secret(f"{key}={value}").endswith("=(hidden)")
+        if value and is_secret:
+            text = text.replace(str(value), "(hidden)")
+    text = re.sub(r"//[^/@\s]+@", "//(hidden)@", text)
+    return text if len(text) <= _SAID_LENGTH else f"{text[:_SAID_LENGTH]}..."

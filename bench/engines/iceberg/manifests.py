@@ -1,0 +1,156 @@
+"""The live files an Iceberg manifest lists, as a table state has them.
+
+PyIceberg reads manifests by the schema of format version 2, without what version 3 added to tell
+delete files: the data file they are for, and the size of a deletion vector. Here its Avro reader is
+given the schema of version 3; what an older manifest lacks comes out as None.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pyiceberg.avro.file import AvroFile
+from pyiceberg.manifest import (
+    DATA_FILE_TYPE,
+    MANIFEST_ENTRY_SCHEMAS,
+    DataFileContent,
+    FileFormat,
+    ManifestEntry,
+    ManifestEntryStatus,
+    ManifestFile,
+)
+from pyiceberg.manifest import DataFile as IcebergFile
+from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.table import Table
+from pyiceberg.transforms import VoidTransform
+from pyiceberg.types import IcebergType, NestedField, StructType
+
+from bench.engines.iceberg.keys import key_range
+from strategies.state import DataFile, DeltaFile, DeltaKind
+
+LiveFile = DataFile | DeltaFile
+
+# Field ids and the version are of the spec's "Manifests"; PyIceberg's positions follow the schema read.
+_SCHEMA_VERSION = 3
+_POSITIONS = {field.field_id: index for index, field in enumerate(DATA_FILE_TYPE[_SCHEMA_VERSION].fields)}
+_PARTITION = 102
+_REFERENCED_DATA_FILE = 143
+_CONTENT_SIZE = 145
+_DELETE_FILE_PATH = 2147483546  # reserved id of a position delete's column file_path
+_NULL = "null"
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestFiles:
+    """The files of a manifest that are not deleted, and the columns (ids) its equality deletes compare."""
+
+    files: tuple[LiveFile, ...]
+    equality_ids: frozenset[tuple[int, ...]] = frozenset()
+
+
+def files_of(manifest: ManifestFile, table: Table, key: NestedField | None = None) -> ManifestFiles:
+    """Read one manifest. The files have the ranges of `key`, none without it."""
+    spec = table.specs()[manifest.partition_spec_id]
+    with AvroFile[ManifestEntry](
+        table.io.new_input(manifest.manifest_path),
+        MANIFEST_ENTRY_SCHEMAS[_SCHEMA_VERSION],
+        read_types={-1: ManifestEntry, 2: IcebergFile},
+        read_enums={0: ManifestEntryStatus, 101: FileFormat, 134: DataFileContent},
+    ) as entries:
+        types = _partition_types(entries.schema.find_field(_PARTITION).field_type)
+        live = [entry for entry in entries if entry.status is not ManifestEntryStatus.DELETED]
+    return ManifestFiles(
+        tuple(_live_file(entry, manifest.sequence_number, spec, types, key) for entry in live),
+        frozenset(_equality_ids(entry.data_file for entry in live)),
+    )
+
+
+def _equality_ids(files: Iterable[IcebergFile]) -> Iterator[tuple[int, ...]]:
+    for file in files:
+        if _content(file) is DataFileContent.EQUALITY_DELETES:
+            yield tuple(sorted(file.equality_ids or ()))
+
+
+def _partition_types(partition: IcebergType) -> tuple[IcebergType, ...]:
+    return tuple(field.field_type for field in partition.fields) if isinstance(partition, StructType) else ()
+
+
+def _live_file(
+    entry: ManifestEntry,
+    manifest_sequence_number: int,
+    spec: PartitionSpec,
+    types: tuple[IcebergType, ...],
+    key: NestedField | None,
+) -> LiveFile:
+    """A new entry has no sequence number of its own but that of its commit, which the manifest list has."""
+    file = entry.data_file
+    own = entry.sequence_number
+    sequence_number = manifest_sequence_number if own is None else own
+    partition = partition_text(spec, file.partition, types)
+    keys = key_range(file, key) if key else None
+    if _content(file) is DataFileContent.DATA:
+        return DataFile(
+            file.file_path, file.file_size_in_bytes, file.record_count, partition, sequence_number,
+            spec.spec_id, tuple(file.split_offsets or ()), keys,
+        )  # fmt: skip
+    return DeltaFile(
+        file.file_path, _delta_kind(file), _content_bytes(file), file.record_count, partition,
+        sequence_number, spec.spec_id, _referenced_data_file(file), keys,
+    )  # fmt: skip
+
+
+def _content(file: IcebergFile) -> DataFileContent:
+    """Manifests of format version 1 do not say it, and PyIceberg's default is a bare 0."""
+    return DataFileContent(file.content)
+
+
+def _delta_kind(file: IcebergFile) -> DeltaKind:
+    if _content(file) is DataFileContent.EQUALITY_DELETES:
+        return DeltaKind.EQUALITY
+    return DeltaKind.DELETION_VECTOR if file.file_format == FileFormat.PUFFIN else DeltaKind.POSITION
+
+
+def _content_bytes(file: IcebergFile) -> int:
+    """A deletion vector is one blob of a Puffin file (ScanTaskUtil.contentSizeInBytes)."""
+    blob_bytes = file[_POSITIONS[_CONTENT_SIZE]]
+    return file.file_size_in_bytes if blob_bytes is None else int(blob_bytes)
+
+
+def _referenced_data_file(file: IcebergFile) -> str | None:
+    """The one data file a delete file is for, outright or by bounds (ContentFileUtil.referencedDataFile)."""
+    if _content(file) is DataFileContent.EQUALITY_DELETES:
+        return None
+    told = file[_POSITIONS[_REFERENCED_DATA_FILE]]
+    if told is not None:
+        return str(told)
+    lowest = (file.lower_bounds or {}).get(_DELETE_FILE_PATH)
+    highest = (file.upper_bounds or {}).get(_DELETE_FILE_PATH)
+    return lowest.decode() if lowest is not None and lowest == highest else None
+
+
+def partition_text(spec: PartitionSpec, values: Any, types: tuple[IcebergType, ...]) -> str:
+    """A partition as a path of name=value, in the words Iceberg has for dates, times and buckets.
+
+    No two partitions of a spec share a text: null is `null`, and a text of these letters `%6Eull`. What
+    is left of a field that was dropped, always null, is left out.
+    """
+    return "/".join(
+        f"{quoted(field.name).replace('=', '%3D')}={_value_text(field.transform, type_, values[index])}"
+        for index, (field, type_) in enumerate(zip(spec.fields, types, strict=True))
+        if not isinstance(field.transform, VoidTransform)
+    )
+
+
+def _value_text(transform: Any, type_: IcebergType, value: object) -> str:
+    if value is None:
+        return _NULL
+    try:
+        text = quoted(transform.to_human_string(type_, value))
+    except OverflowError:  # a date beyond Python's year 9999
+        return quoted(value)
+    return f"%{ord(text[0]):X}{text[1:]}" if text == _NULL else text
+
+
+def quoted(value: object) -> str:
+    """A partition value in a partition's text: the slash, which separates there, is percent-encoded."""
+    return str(value).replace("%", "%25").replace("/", "%2F")

@@ -1,0 +1,1 @@
+"""How a simulated Iceberg table behaves."""

@@ -1,0 +1,167 @@
+"""The files that writers of a simulated table make: how many, of how many rows, which keys, how large.
+
+An upsert commit writes as Flink does. Rows are hashed by key to the writers, so each file of the commit
+has keys of the whole range; a writer's equality deletes and its position deletes are files of their own.
+"""
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
+
+from bench.engines.simulated.costs import Coefficients
+from bench.engines.simulated.live_rows import own_deleted_rows
+from strategies.iceberg.scan_tasks import even_share
+from strategies.state import MIB, DataFile, DeltaFile, DeltaKind, KeyRange
+from workloads.commit import CommitSpec, KeyShape, PartitionShape, expected_files, hashed_files
+from workloads.schema import Schema
+from workloads.spread import equality_bytes, position_bytes
+
+ROW_GROUP_BYTES = 128 * MIB  # write.parquet.row-group-size-bytes; a file can be cut there for reading
+# Steps that fall evenly between 0 and 1 in two dimensions (Roberts' R2 sequence): 1/p and 1/p^2, p^3 = p + 1.
+_STEPS = (0.7548776662466927, 0.5698402909980532)
+
+
+class FileMaker:
+    """Makes the files of one table, each under a name of its own.
+
+    `files_per_commit` None means as many writers as a commit says.
+    """
+
+    def __init__(self, schema: Schema, coefficients: Coefficients, files_per_commit: int | None) -> None:
+        self._schema, self._coefficients, self._writers = schema, coefficients, files_per_commit
+        self._numbers = itertools.count(1)
+
+    def data_file(self, rows: int, partition: str, keys: KeyRange | None, sequence_number: int) -> DataFile:
+        """A data file of so many rows."""
+        size_bytes = table_bytes(self._schema, self._coefficients, rows)
+        offsets = tuple(range(4, max(5, size_bytes), ROW_GROUP_BYTES))
+        return DataFile(
+            self._path(), size_bytes, rows, partition, sequence_number, split_offsets=offsets, keys=keys
+        )
+
+    def position_deletes(self, file: DataFile, rows: int, sequence_number: int) -> DeltaFile:
+        """A delete file for so many rows of one data file, beside it and named after it, as Amoro does."""
+        path = f"{file.path.removesuffix('.parquet')}-delete-{next(self._numbers):08}.parquet"
+        return self._position_deletes(path, file, rows, sequence_number)
+
+    def commit(
+        self, spec: CommitSpec, sequence_number: int
+    ) -> tuple[list[tuple[DataFile, int]], list[DeltaFile]]:
+        """The data files a commit adds, each with its rows that live at its end, and the delete files."""
+        data: list[tuple[DataFile, int]] = []
+        deletes: list[DeltaFile] = []
+        for shape in spec.partitions:
+            files = list(self._data_files(shape, spec, sequence_number))
+            deleted = self._own_deleted(shape, [file.rows for file in files])
+            deletes += self._equality_deletes(shape, spec, sequence_number)
+            for file, rows in zip(files, deleted, strict=True):
+                data.append((file, file.rows - rows))
+                if rows:
+                    path = self._path("-deletes")
+                    deletes.append(self._position_deletes(path, file, rows, sequence_number))
+        return data, deletes
+
+    def _data_files(self, shape: PartitionShape, spec: CommitSpec, number: int) -> Iterator[DataFile]:
+        """The data files of one partition, its rows spread evenly."""
+        count = self._count(shape, spec)
+        ranges = _row_ranges(spec, shape.rows, count) if count else []
+        for index, keys in enumerate(ranges):
+            yield self.data_file(even_share(shape.rows, index, count), shape.partition, keys, number)
+
+    def _equality_deletes(self, shape: PartitionShape, spec: CommitSpec, number: int) -> Iterator[DeltaFile]:
+        rows = shape.deletes.equality_rows
+        count = self._delete_count(shape.deletes.equality_files, rows)
+        keys = _deleted_range(spec.index, spec.keys, rows, count) if spec.keys and rows else None
+        for index in range(count):
+            own, path = even_share(rows, index, count), self._path("-deletes")
+            yield DeltaFile(
+                path, DeltaKind.EQUALITY, round(equality_bytes(own)), own, shape.partition, number, keys=keys
+            )
+
+    def _own_deleted(self, shape: PartitionShape, rows: Sequence[int]) -> list[int]:
+        """How many rows of each data file the commit deletes again; they are in its first files."""
+        deleted = own_deleted_rows(shape.rows, shape.deletes.position_rows)
+        count = self._delete_count(shape.deletes.position_files, shape.deletes.position_rows)
+        while sum(rows[:count]) < deleted:
+            count += 1
+        before = list(itertools.accumulate(rows[:count], initial=0))
+        shares = [deleted * end // max(1, before[-1]) for end in before]
+        return [end - start for start, end in itertools.pairwise(shares)] + [0] * (len(rows) - count)
+
+    def _count(self, shape: PartitionShape, spec: CommitSpec) -> int:
+        """Data files: as the workload expects, or by as many writers as the table was told."""
+        if not shape.rows or not self._writers:
+            return shape.files
+        if spec.updates or spec.deletes or spec.keys:
+            return hashed_files(shape.rows, self._writers)
+        return expected_files(shape.rows, sum(each.rows for each in spec.partitions), self._writers)
+
+    def _delete_count(self, expected: int, rows: int) -> int:
+        """Delete files of one kind, likewise."""
+        return hashed_files(rows, self._writers) if self._writers else expected
+
+    def _position_deletes(self, path: str, file: DataFile, rows: int, sequence_number: int) -> DeltaFile:
+        return DeltaFile(
+            path, DeltaKind.POSITION, round(position_bytes(rows)), rows, file.partition, sequence_number,
+            referenced_data_file=file.path,
+        )  # fmt: skip
+
+    def _path(self, suffix: str = "") -> str:
+        return str(PurePosixPath("data") / f"{next(self._numbers):08}{suffix}.parquet")
+
+
+def table_bytes(schema: Schema, coefficients: Coefficients, rows: int, files: int = 1) -> int:
+    """Bytes of data files of the table: those of plain Parquet and what the format adds to each."""
+    return schema.expected_bytes(rows, files) + files * coefficients.data.file_bytes
+
+
+def span_of(files: Iterable[DataFile]) -> KeyRange | None:
+    """The range of the keys of all files; None where one's is not known."""
+    ranges = [file.keys for file in files]
+    known = [keys for keys in ranges if keys is not None]
+    if len(known) < len(ranges) or not known:
+        return None
+    return KeyRange(min(keys.low for keys in known), max(keys.high for keys in known))
+
+
+def _row_ranges(spec: CommitSpec, rows: int, count: int) -> list[KeyRange | None]:
+    """The keys of each data file of a partition.
+
+    New keys alone come in the order of the rows, a file's share of them after the other's.
+    """
+    if spec.keys is not None:
+        old_share = spec.updates / max(1, spec.inserts + spec.updates)
+        return [_drawn_range(spec.index, spec.keys, old_share, rows, count)] * count
+    if spec.updates or spec.deletes:
+        return [None] * count
+    edges = [spec.first_row + spec.rows * index // count for index in range(count + 1)]
+    return [KeyRange(start + 1, end) for start, end in itertools.pairwise(edges)]
+
+
+def _deleted_range(index: int, keys: KeyShape, rows: int, count: int) -> KeyRange:
+    """The keys of each equality-delete file of a partition."""
+    old_share = keys.changed_count / max(1, keys.changed_count + keys.new_count)
+    return _drawn_range(index, keys, old_share, rows, count)
+
+
+def _drawn_range(index: int, keys: KeyShape, old_share: float, rows: int, count: int) -> KeyRange:
+    """The lowest and highest key of a file of commit `index`, `rows` being in so many such files.
+
+    They are drawn as those of so many keys at random are: the lowest of n lies at 1 - (1 - u)^(1/n) of the
+    keys, and the highest of the others at v^(1 / (n - 1)) of what is above; u and v are the commit's.
+    So a file of many rows reaches about everywhere, and one of a few does not.
+    """
+    n = math.ceil(rows / count)
+    u, v = (index * step % 1 for step in _STEPS)
+    lowest = 1 - (1 - u) ** (1 / n)
+    highest = lowest + (1 - lowest) * v ** (1 / (n - 1)) if n > 1 else lowest
+    return KeyRange(_key_at(lowest, keys, old_share), _key_at(highest, keys, old_share))
+
+
+def _key_at(quantile: float, keys: KeyShape, old_share: float) -> int:
+    """The key there among old ones, which make up a share, and the new ones above them."""
+    if quantile < old_share:
+        return keys.choice.key_at(quantile / old_share, keys.population)
+    above = (quantile - old_share) / (1 - old_share) if old_share < 1 else 0.0
+    return min(keys.population + 1 + int(above * keys.new_count), keys.population + max(1, keys.new_count))

@@ -1,0 +1,163 @@
+"""What a rewrite of a simulated table makes of its files, and which delete files it may drop."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from bench.engines.contract import Cost
+from bench.engines.iceberg.model.files import table_bytes
+from bench.engines.simulated.costs import Coefficients, Work, rewrite_cost
+from bench.engines.simulated.live_rows import LiveRows
+from strategies.iceberg.deletes.index import index_deletes
+from strategies.iceberg.preview import Expansion, RewriteGroup, expand
+from strategies.plan import Action, Rewrite
+from strategies.state import DataFile, DeltaFile, DeltaKind, TableState
+from workloads.schema import Schema
+from workloads.spread import position_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """Data files of one partition, and how many rows each file that replaces them has."""
+
+    files: tuple[DataFile, ...]
+    partition: str
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A rewrite planned from the snapshot `sequence_number`, not committed.
+
+    `converted` are data files that stay, each with its deleted rows, which get one position delete file;
+    `removed_deletes` go with it.
+    """
+
+    sequence_number: int
+    replaced: tuple[Replacement, ...]
+    converted: tuple[tuple[DataFile, int], ...]
+    removed_deletes: tuple[str, ...]
+    cost: Cost
+
+    @property
+    def replaced_files(self) -> Iterator[DataFile]:
+        """Every data file that is replaced."""
+        return (file for each in self.replaced for file in each.files)
+
+
+def prepare(
+    action: Action, state: TableState, rows: LiveRows, sequence_number: int, schema: Schema,
+    coefficients: Coefficients, cores: int,
+) -> Prepared:  # fmt: skip
+    """Read and write the files of an action, as the table stands; nothing is committed.
+
+    A group's live rows go to the tasks the expansion gives it, each its share. Raises ValueError where
+    `expand` does.
+    """
+    expansion = expand(action, state)
+    replaced = tuple(_replacement(group, rows) for group in expansion.groups)
+    converted = _converted(action, state, rows) if isinstance(action, Rewrite) else ()
+    counts = (count for each in replaced for count in each.rows if count)
+    written_bytes = sum(table_bytes(schema, coefficients, count) for count in counts)
+    cost = _cost(action, state, expansion, converted, written_bytes, coefficients, cores)
+    removed = action.removed_deletes if isinstance(action, Rewrite) else ()
+    return Prepared(sequence_number, replaced, converted, removed, cost)
+
+
+def conflict(
+    prepared: Prepared, data: Mapping[str, DataFile], deltas: Mapping[str, DeltaFile], sequence_number: int
+) -> str | None:
+    """What of the commits since it was prepared a rewrite cannot be committed after, as Iceberg says it.
+
+    Equality deletes are none: they still apply to the new files, whose sequence number is the older one.
+    """
+    named = [*prepared.replaced_files, *(file for file, _ in prepared.converted)]
+    gone = [file.path for file in named if file.path not in data]
+    gone += [key for key in prepared.removed_deletes if key not in deltas]
+    if gone:
+        return f"missing required files to delete: {gone[0]}"
+    if sequence_number == prepared.sequence_number:
+        return None
+    replaced = {file.path for file in prepared.replaced_files}
+    for delta in deltas.values():
+        if delta.sequence_number > prepared.sequence_number and delta.referenced_data_file in replaced:
+            return f"found new position delete for replaced data file: {delta.referenced_data_file}"
+    return None
+
+
+def below_oldest(data: Iterable[DataFile], deltas: Iterable[DeltaFile]) -> list[str]:
+    """Delete files older than every data file of the table: commits may drop them (ManifestFilterManager)."""
+    oldest = min((file.sequence_number for file in data), default=0)
+    return [delta.path for delta in deltas if delta.sequence_number < oldest]
+
+
+def dangling(data: Iterable[DataFile], deltas: Iterable[DeltaFile]) -> list[str]:
+    """Delete files that apply to nothing in their partition.
+
+    Those are position deletes older than all data files of it, equality deletes not newer than them, and
+    all where there is none. Source: Iceberg RemoveDanglingDeletesSparkAction at 1.11.0.
+    """
+    oldest: dict[str, int] = {}
+    for file in data:
+        number = file.sequence_number
+        oldest[file.partition] = min(number, oldest.get(file.partition, number))
+
+    def dangles(delta: DeltaFile) -> bool:
+        number = oldest.get(delta.partition)
+        if number is None or delta.sequence_number < number:
+            return True
+        return delta.kind is DeltaKind.EQUALITY and delta.sequence_number == number
+
+    return [delta.path for delta in deltas if dangles(delta)]
+
+
+def removes_dangling(action: Action) -> bool:
+    """Whether a compaction is told to remove dangling deletes after it."""
+    options = {} if isinstance(action, Rewrite) else action.options
+    return options.get("remove-dangling-deletes", "false") == "true"
+
+
+def _replacement(group: RewriteGroup, rows: LiveRows) -> Replacement:
+    live = rows.kept(file.path for file in group.files)
+    all_rows = max(1, sum(task.rows for task in group.tasks))
+    before, made = 0, []
+    for task in group.tasks:
+        made.append(live * (before + task.rows) // all_rows - live * before // all_rows)
+        before += task.rows
+    return Replacement(group.files, group.partition, tuple(made))
+
+
+def _converted(action: Rewrite, state: TableState, rows: LiveRows) -> tuple[tuple[DataFile, int], ...]:
+    named = {path for group in action.groups for path in group.convert_paths}
+    return tuple((file, rows.dead(file.path)) for file in state.data_files if file.path in named)
+
+
+def _cost(
+    action: Action, state: TableState, expansion: Expansion, converted: tuple[tuple[DataFile, int], ...],
+    written_bytes: int, coefficients: Coefficients, cores: int,
+) -> Cost:  # fmt: skip
+    """An explicit rewrite is paid for as one, though it may only drop delete files."""
+    if not isinstance(action, Rewrite):
+        return rewrite_cost(coefficients, expansion, cores, written_bytes)
+    conversion = _conversion(action, state, converted, coefficients)
+    return rewrite_cost(coefficients, expansion, cores, written_bytes, conversion)
+
+
+def _conversion(
+    action: Rewrite,
+    state: TableState,
+    converted: tuple[tuple[DataFile, int], ...],
+    coefficients: Coefficients,
+) -> Work:
+    """Reading the keys and the deletes of each file, and writing its positions."""
+    index = index_deletes(state.delta_files if converted else ())
+    applied = [index.applying_to(file) for file, _ in converted]
+    deltas_bytes = sum(each.size_bytes for each in applied)
+    data_bytes = sum(file.size_bytes for file, _ in converted)
+    return Work(
+        files_count=len(converted),
+        delta_files_count=sum(each.files_count for each in applied),
+        read_bytes=round(data_bytes * coefficients.data.key_column_ratio) + deltas_bytes,
+        delta_bytes=deltas_bytes,
+        written_bytes=sum(round(position_bytes(dead)) for _, dead in converted if dead),
+        tasks_count=sum(bool(group.convert_paths) for group in action.groups),
+    )

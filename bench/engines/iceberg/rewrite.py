@@ -1,0 +1,232 @@
+"""Explicit rewrites of an Iceberg table: exactly the files named, exactly the deletes named.
+
+They are staged first, files read and written, and committed later in one snapshot.
+"""
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  the field's usual name
+
+from bench.engines.iceberg.catalog import java_table
+from bench.engines.iceberg.conversion import Conversion, convert
+from bench.engines.iceberg.delete_files import (
+    applied_deletes,
+    delete_key,
+    has_vectors,
+    is_vector,
+    live_deletes,
+)
+from bench.engines.spark.session import java_class
+from strategies.iceberg.rewrite_options import for_sorting
+from strategies.plan import Rewrite
+
+NO_LIMIT_BYTES = 2**62  # of a file's size, for a writer that must not begin another
+_LINEAGE = ("_row_id", "_last_updated_sequence_number")  # table spec, "Row Lineage", format version 3
+
+
+@dataclass(frozen=True, slots=True)
+class StagedRewrite:
+    """What a rewrite replaces and by what, as Java files, and the snapshot it was planned from.
+
+    `vectors` are the keys of the deletion vectors that were merged into new ones.
+    """
+
+    old_files: tuple[Any, ...]
+    new_files: tuple[Any, ...]
+    old_deletes: tuple[Any, ...]
+    new_deletes: tuple[Any, ...]
+    snapshot_id: int
+    sequence_number: int
+    vectors: frozenset[str] = frozenset()
+
+
+def stage_rewrite(spark: SparkSession, name: str, rewrite: Rewrite) -> StagedRewrite:
+    """Rewrite each group as one Spark job, and convert the deletes of all groups as another.
+
+    Nothing is committed yet. Raises ValueError when a file of the plan is no longer live.
+    """
+    table = java_table(spark, name)
+    snapshot = table.currentSnapshot()
+    tasks = _tasks_by_path(table, snapshot.snapshotId())
+    named = [path for group in rewrite.groups for path in (*group.paths, *group.convert_paths)]
+    _check_live(named, tasks)
+    old_deletes = _old_deletes(spark, table, snapshot, rewrite, [tasks[path] for path in named])
+    converted = [tasks[path] for group in rewrite.groups for path in group.convert_paths]
+    new: list[Any] = []
+    conversion = Conversion()
+    try:
+        for group in rewrite.groups:
+            if group.paths:
+                chosen = [tasks[path] for path in group.paths]
+                new += _rewritten(
+                    spark, name, table, chosen, rewrite.target_file_size_bytes, group.sort_columns
+                )
+        if converted:
+            conversion = convert(spark, name, table, converted)
+    except Exception:
+        _delete(table, new)
+        raise
+    return StagedRewrite(
+        old_files=tuple(tasks[path].file() for group in rewrite.groups for path in group.paths),
+        new_files=tuple(new),
+        old_deletes=tuple({**old_deletes, **{delete_key(d): d for d in conversion.replaced}}.values()),
+        new_deletes=conversion.new_deletes,
+        snapshot_id=snapshot.snapshotId(),
+        sequence_number=snapshot.sequenceNumber(),
+        vectors=frozenset(map(delete_key, conversion.replaced)),
+    )
+
+
+def _check_live(paths: Iterable[str], live: Mapping[str, Any]) -> None:
+    gone = next((path for path in paths if path not in live), None)
+    if gone:
+        raise ValueError(f"{gone} is no longer live")
+
+
+def _old_deletes(
+    spark: SparkSession, table: Any, snapshot: Any, rewrite: Rewrite, tasks: Iterable[Any]
+) -> dict[str, Any]:
+    """The (Java) delete files a plan drops, by key; most of them apply to files it names."""
+    wanted = rewrite.removed_deletes
+    known = applied_deletes(spark, tasks) if wanted else {}
+    if not known.keys() >= set(wanted):
+        known = live_deletes(spark, table, snapshot)
+    _check_live(wanted, known)
+    return {key: known[key] for key in wanted}
+
+
+def _tasks_by_path(table: Any, snapshot_id: int) -> dict[str, Any]:
+    """Whole-file scan tasks, each with the delete files that apply to it."""
+    found = {}
+    planned = table.newScan().useSnapshot(snapshot_id).ignoreResiduals().planFiles()
+    tasks = planned.iterator()
+    while tasks.hasNext():
+        task = tasks.next()
+        found[str(task.file().location())] = task
+    planned.close()
+    return found
+
+
+def _rewritten(
+    spark: SparkSession, name: str, table: Any, tasks: Sequence[Any], target_bytes: int,
+    sort_columns: tuple[str, ...],
+) -> list[Any]:  # fmt: skip
+    """Rewrite the tasks' rows, deletes applied, into files of about `target_bytes`; their Java data files.
+
+    The same path Iceberg's own Spark runners take: staged tasks are read by their set's id, and the
+    writer hands its new files to the coordinator under the same id.
+    """
+    set_id = str(uuid.uuid4())
+    staged = java_class(spark, "org.apache.iceberg.spark.ScanTaskSetManager").get()
+    staged.stageTasks(table, set_id, java_class(spark, "java.util.ArrayList")(tasks))
+    try:
+        rows = (
+            spark.read.format("iceberg")
+            .option("scan-task-set-id", set_id)
+            .option("split-size", str(target_bytes))
+            .option("file-open-cost", "0")
+            .load(name)
+        )
+        if sort_columns:
+            sorting = for_sorting(target_bytes)
+            input_bytes = sum(int(task.file().fileSizeInBytes()) for task in tasks)
+            rows = rows.repartitionByRange(sorting.expected_output_files(input_bytes), *sort_columns)
+            rows = rows.sortWithinPartitions(*sort_columns)
+            return write_files(rows, name, table, set_id, sorting.max_output_file_bytes)
+        return write_files(rows, name, table, set_id, target_bytes)
+    finally:
+        staged.removeTasks(table, set_id)
+
+
+def write_files(rows: DataFrame, name: str, table: Any, set_id: str, target_bytes: int) -> list[Any]:
+    """Write rows by Iceberg's own writer and commit nothing; the Java data files.
+
+    A task writes a file for each partition, and more where one grows beyond `target_bytes`. Of format
+    version 3 rows have a lineage: those of staged tasks bring theirs, that of any others begins.
+    """
+    coordinator = java_class(rows.sparkSession, "org.apache.iceberg.spark.FileRewriteCoordinator").get()
+    for column in _LINEAGE if has_vectors(table) else ():
+        if column not in rows.columns:
+            rows = rows.withColumn(column, F.lit(None).cast("long"))
+    try:
+        (
+            rows.write.format("iceberg")
+            .option("rewritten-file-scan-task-set-id", set_id)
+            .option("target-file-size-bytes", str(target_bytes))
+            .option("distribution-mode", "none")
+            .option("fanout-enabled", "true")
+            .mode("append")
+            .save(name)
+        )
+        return list(coordinator.fetchNewFiles(table, set_id))
+    finally:
+        coordinator.clearRewrite(table, set_id)
+
+
+def commit_rewrite(spark: SparkSession, name: str, staged: StagedRewrite) -> None:
+    """Replace the old files by the new ones in one commit, checked against the planned snapshot.
+
+    New data files keep the sequence number of that snapshot, so that deletes committed since still
+    apply. After a conflict the new files are deleted, unless the catalog cannot tell whether it committed.
+    """
+    if not (staged.old_files or staged.old_deletes or staged.new_deletes):
+        return  # Iceberg takes no commit without a file
+    table = java_table(spark, name)
+    try:
+        _check_vectors(spark, table, staged)
+        if staged.new_deletes and not staged.old_deletes:
+            _commit_apart(table, staged)
+        else:
+            _with_files(table.newRewrite(), staged, staged.new_deletes).commit()
+    except (Py4JJavaError, ValueError) as error:
+        if "CommitStateUnknownException" not in str(error):
+            _delete(table, (*staged.new_files, *staged.new_deletes))
+        raise
+
+
+def _check_vectors(spark: SparkSession, table: Any, staged: StagedRewrite) -> None:
+    """Raises ValueError where a data file has got a deletion vector since that a new one would hide.
+
+    Iceberg checks that of deletes for replaced files and of RowDelta's, not of those RewriteFiles adds.
+    """
+    snapshot = table.currentSnapshot()
+    if not has_vectors(table) or snapshot.snapshotId() == staged.snapshot_id:
+        return
+    owners = {str(file.referencedDataFile()) for file in staged.new_deletes}
+    tasks = _tasks_by_path(table, snapshot.snapshotId())
+    deletes = applied_deletes(spark, (task for path, task in tasks.items() if path in owners))
+    newer = sorted(key for key, file in deletes.items() if is_vector(file) and key not in staged.vectors)
+    if newer:
+        raise ValueError(f"a newer deletion vector was committed meanwhile: {newer[0]}")
+
+
+def _commit_apart(table: Any, staged: StagedRewrite) -> None:
+    """Iceberg's RewriteFiles adds no delete file where it removes none: a RowDelta does, at the same time."""
+    transaction = table.newTransaction()
+    if staged.old_files:
+        _with_files(transaction.newRewrite(), staged, ()).commit()
+    delta = transaction.newRowDelta().validateFromSnapshot(staged.snapshot_id)
+    for file in staged.new_deletes:
+        delta.addDeletes(file)
+    delta.commit()
+    transaction.commitTransaction()
+
+
+def _with_files(rewrite: Any, staged: StagedRewrite, new_deletes: Iterable[Any]) -> Any:
+    rewrite.validateFromSnapshot(staged.snapshot_id).dataSequenceNumber(staged.sequence_number)
+    for file in (*staged.old_files, *staged.old_deletes):
+        rewrite.deleteFile(file)
+    for file in (*staged.new_files, *new_deletes):
+        rewrite.addFile(file)
+    return rewrite
+
+
+def _delete(table: Any, files: Iterable[Any]) -> None:
+    """Delete files that no snapshot will name; those of one Puffin file go with it."""
+    for location in {str(file.location()) for file in files}:
+        table.io().deleteFile(location)

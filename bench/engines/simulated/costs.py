@@ -1,0 +1,147 @@
+"""What operations cost where nothing is measured: coefficients from a file, priced for the work at hand."""
+
+import tomllib
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bench.engines.contract import Cost
+from bench.errors import ScenarioError, first_error
+from strategies.iceberg.preview import Expansion
+from strategies.state import MIB
+
+
+def shipped_file(table_format: str) -> Path:
+    """The coefficients that come with a format."""
+    return Path(__file__).parents[1] / table_format / "coefficients.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What an operation has to do. A delete file counts once per data file it applies to.
+
+    `delta_bytes` are those of the `read_bytes` that are of delete files.
+    """
+
+    files_count: int = 0
+    delta_files_count: int = 0
+    read_bytes: int = 0
+    delta_bytes: int = 0
+    written_bytes: int = 0
+    tasks_count: int = 1
+
+    def __add__(self, other: "Work") -> "Work":
+        return Work(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Operation(_Table):
+    """Seconds of one kind of operation: `serial` on one core, `task` CPU seconds shared by the cores."""
+
+    serial_s: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    serial_s_per_file: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    task_s_per_file: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    task_s_per_delta_file: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    task_s_per_mib_read: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    task_s_per_mib_delta_read: float = Field(default=0.0, ge=0, allow_inf_nan=False)  # beyond reading it
+    task_s_per_mib_written: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+
+
+class Metadata(_Table):
+    """Bytes of the metadata one table commit writes; 7,000 and 250: a manifest of 8 files has 9,000."""
+
+    table_metadata_bytes: int = Field(ge=0)
+    table_metadata_bytes_per_snapshot: int = Field(ge=0)
+    manifest_list_bytes: int = Field(ge=0)
+    manifest_list_bytes_per_manifest: int = Field(ge=0)
+    manifest_bytes: int = Field(ge=0)
+    manifest_bytes_per_file: int = Field(ge=0)
+
+
+class DataFiles(_Table):
+    """How the format's data files differ from plain Parquet of the same rows, and what of them are keys."""
+
+    file_bytes: int = Field(default=0, ge=0)
+    key_column_ratio: float = Field(default=0.1, ge=0, le=1)  # of its bytes; Amoro's getCost
+
+
+class Coefficients(_Table):
+    """A coefficients file. `calibrated` says whether it was fitted to measured runs of `origin`."""
+
+    format: str
+    calibrated: bool
+    origin: str
+    cpu_per_serial_s: float = Field(gt=0, allow_inf_nan=False)
+    commit: Operation
+    look: Operation
+    rewrite: Operation
+    query_planning: Operation
+    query_execution: Operation
+    maintenance: Operation
+    metadata: Metadata
+    data: DataFiles = DataFiles()
+
+    def price(self, operation: Operation, work: Work, cores: int) -> Cost:
+        """Wall, process CPU and task CPU seconds of `work`; more cores than tasks are of no use."""
+        serial_s = operation.serial_s + operation.serial_s_per_file * work.files_count
+        task_s = (
+            operation.task_s_per_file * work.files_count
+            + operation.task_s_per_delta_file * work.delta_files_count
+            + operation.task_s_per_mib_read * work.read_bytes / MIB
+            + operation.task_s_per_mib_delta_read * work.delta_bytes / MIB
+            + operation.task_s_per_mib_written * work.written_bytes / MIB
+        )
+        wall_s = serial_s + task_s / max(1, min(cores, work.tasks_count))
+        return Cost(wall_s, self.cpu_per_serial_s * serial_s + task_s, task_s)
+
+
+def load_coefficients(table_format: str, path: Path | None = None) -> Coefficients:
+    """The coefficients of a format: those of `path`, or those that come with this package.
+
+    Raises ScenarioError naming file, key, value and remedy.
+    """
+    shipped = shipped_file(table_format)
+    file = path or shipped
+    try:
+        found = Coefficients.model_validate(tomllib.loads(file.read_text()))
+    except OSError as error:
+        raise ScenarioError(f"{file}: cannot be read ({error.strerror}); name a coefficients file") from error
+    except ValidationError as error:
+        raise ScenarioError(f"{file}: {first_error(error)}; compare with {shipped}") from error
+    except ValueError as error:  # no TOML, or no text at all
+        raise ScenarioError(f"{file}: {error}; compare with {shipped}") from error
+    if found.format != table_format:
+        raise ScenarioError(
+            f'{file}: format = "{found.format}", the table is {table_format}: take another file'
+        )
+    return found
+
+
+def rewrite_cost(
+    coefficients: Coefficients,
+    expansion: Expansion,
+    cores: int,
+    written_bytes: int | None = None,
+    conversion: Work | None = None,
+) -> Cost:
+    """The cost of carrying out `expansion`; it writes as many bytes as it reads unless told otherwise.
+
+    A `conversion` of deletes is done with it, in the same commit.
+    """
+    if not expansion.groups and conversion is None:
+        return coefficients.price(coefficients.look, Work(), cores)
+    delta_bytes = sum(group.delta_bytes for group in expansion.groups)
+    rewriting = Work(
+        files_count=expansion.files_in_count,
+        delta_files_count=sum(group.delta_files_count for group in expansion.groups),
+        read_bytes=expansion.read_bytes + delta_bytes,
+        delta_bytes=delta_bytes,
+        written_bytes=expansion.read_bytes if written_bytes is None else written_bytes,
+        tasks_count=expansion.files_out_count,
+    )
+    work = rewriting if conversion is None else rewriting + conversion
+    return coefficients.price(coefficients.rewrite, work, cores)

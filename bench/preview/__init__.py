@@ -1,0 +1,1 @@
+"""What `compactbench plan` computes: a strategy's effect on an existing table."""

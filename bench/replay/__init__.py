@@ -1,0 +1,1 @@
+"""The replay of a stream: commit, query, decide, compact, record."""

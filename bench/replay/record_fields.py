@@ -1,0 +1,46 @@
+"""What an engine observed of a table, as the records have it."""
+
+from bench.engines.contract import Change, Observation
+
+
+def metadata_fields(change: Change) -> dict[str, int]:
+    """What was written to the metadata."""
+    return {"metadata_bytes": change.metadata_bytes, "metadata_files_count": change.metadata_files_count}
+
+
+def table_fields(observed: Observation) -> dict[str, int]:
+    """The table as it stands."""
+    return {
+        "data_files_count": observed.data_files_count,
+        "delta_files_count": observed.delta_files_count,
+        "delta_rows": observed.delta_rows,
+        "equality_files_count": observed.equality_files_count,
+        "live_bytes": observed.live_bytes,
+        "rows": observed.rows,
+        "storage_bytes": observed.storage_bytes,
+        "metadata_storage_bytes": observed.metadata_storage_bytes,
+    }
+
+
+def compacted_fields(before: Observation, after: Observation) -> dict[str, int]:
+    """The table around a compaction, what that took and what it wrote; data and delete files apart."""
+    change = after.change
+    return {
+        "files_before_count": before.data_files_count,
+        "files_after_count": after.data_files_count,
+        "delta_files_before_count": before.delta_files_count,
+        "delta_files_after_count": after.delta_files_count,
+        "delta_rows_after": after.delta_rows,
+        "equality_files_after_count": after.equality_files_count,
+        "rows_before": before.rows,
+        "rows_after": after.rows,
+        "live_before_bytes": before.live_bytes,
+        "live_after_bytes": after.live_bytes,
+        "files_in_count": change.files_removed_count,
+        "files_out_count": change.files_added_count,
+        "delta_files_in_count": change.delta_files_removed_count,
+        "delta_files_out_count": change.delta_files_added_count,
+        "read_bytes": change.removed_bytes,
+        "written_bytes": change.added_bytes,
+        **metadata_fields(change),
+    }

@@ -1,0 +1,1 @@
+"""Result folders, the figures computed from them, and what may be pooled."""

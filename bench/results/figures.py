@@ -1,0 +1,231 @@
+"""The figures of one run: pure arithmetic over its records. A figure that does not apply is None, never 0."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
+
+from bench.results.folders import RunResult
+from bench.results.records import (
+    CommitRecord,
+    CompactionRecord,
+    DecisionRecord,
+    MaintenanceRecord,
+    ObserveRecord,
+    QueryRecord,
+)
+
+DEGRADATION_BLOCK_PROBES = 10  # design: medians of blocks of 10 probes
+GB = 10**9
+HEALTH_SCORE = "health_score"  # among the figures a planner reports of the table
+
+
+@dataclass(frozen=True, slots=True)
+class RunFigures:
+    """The records of one run, sorted out once for the formulas below."""
+
+    run: RunResult
+    commits: tuple[CommitRecord, ...]
+    cadence: tuple[QueryRecord, ...]  # the primary probe at its fixed cadence
+    compactions: tuple[CompactionRecord, ...]
+    maintenance: tuple[MaintenanceRecord, ...]
+    observed: tuple[ObserveRecord, ...]
+    fired: tuple[DecisionRecord, ...]  # the looks at which a trigger fired; those of `never` are none
+
+    @property
+    def effective(self) -> tuple[CompactionRecord, ...]:
+        """Compactions that committed something."""
+        return tuple(c for c in self.compactions if c.status == "ok")
+
+
+def figures(run: RunResult) -> RunFigures:
+    """Sort a run's records. The initial load and commits without rows are left out."""
+    probes = run.of(QueryRecord)
+    return RunFigures(
+        run=run,
+        commits=tuple(c for c in run.of(CommitRecord) if c.status == "ok" and not c.is_initial and c.rows),
+        cadence=tuple(q for q in probes if q.primary and q.status == "ok" and q.when == "cadence"),
+        compactions=run.of(CompactionRecord),
+        maintenance=run.of(MaintenanceRecord),
+        observed=run.of(ObserveRecord),
+        fired=tuple(d for d in run.of(DecisionRecord) if d.status != "not_due" and d.planner != "Never"),
+    )
+
+
+def total(values: Iterable[float]) -> float:
+    """The sum as a float."""
+    return float(sum(values))
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """The mean, None of nothing."""
+    return fmean(values) if values else None
+
+
+def percentile(values: Sequence[float], percent: float) -> float | None:
+    """Linear interpolation between closest ranks (numpy's default), None of nothing."""
+    return float(np.percentile(values, percent)) if values else None
+
+
+def ratio(above: float, below: float) -> float | None:
+    """`above / below`, None over nothing."""
+    return above / below if below else None
+
+
+def count_with_status(*statuses: str) -> Callable[[RunFigures], float]:
+    """How many compactions ended with one of these statuses."""
+    return lambda f: float(sum(c.status in statuses for c in f.compactions))
+
+
+def no_progress(f: RunFigures) -> float:
+    """Effective compactions that took data files and left as many data files, delete files and rows.
+
+    Planned again and again, such a one costs for ever (apache/amoro issue 3855). One that applies deletes
+    leaves fewer rows; one that only turns them into position deletes takes no data file.
+    """
+    return float(sum(_got_nowhere(c) for c in f.effective))
+
+
+def _got_nowhere(c: CompactionRecord) -> bool:
+    same_deletes = c.delta_files_in_count == c.delta_files_out_count
+    return c.files_in_count == c.files_out_count > 0 and same_deletes and c.rows_before == c.rows_after
+
+
+def empty_looks(f: RunFigures) -> float | None:
+    """Fired looks without a plan; None where no trigger of a planner that plans ever fired."""
+    return float(sum(d.status == "nothing_to_do" for d in f.fired)) if f.fired else None
+
+
+def pending_mean_s(f: RunFigures) -> float | None:
+    """Scenario seconds between a decision and its commit; 0 where the scenario has no compaction delay."""
+    return mean([c.at_s - c.scheduled_at_s for c in f.effective])
+
+
+def since_compaction_mean_s(f: RunFigures) -> float | None:
+    """At each commit, scenario seconds since the last effective compaction before it, or since 0."""
+    ends = [0.0, *sorted(c.at_s for c in f.effective)]
+    return mean([c.at_s - ends[bisect_left(ends, c.at_s, lo=1) - 1] for c in f.commits])
+
+
+def health_scores(f: RunFigures) -> list[float]:
+    """The scores planners reported, in order; a planner of one's own may report one too."""
+    told = [(d.figures or {}).get(HEALTH_SCORE) for d in f.fired]
+    return [score for score in told if score is not None]
+
+
+def deletes_end(field: str) -> Callable[[RunFigures], float | None]:
+    """A count of delete files, or of their rows, at the end; None where deletes do not occur."""
+    return lambda f: mean(_deletes(f, f.observed[-1:], field))
+
+
+def deletes_mean(field: str) -> Callable[[RunFigures], float | None]:
+    """The same after each commit, which is before a compaction due then: mean."""
+    return lambda f: mean(_deletes(f, [o for o in f.observed if o.after == "commit"], field))
+
+
+def _deletes(f: RunFigures, looks: Sequence[ObserveRecord], field: str) -> list[float]:
+    """What was counted at each look; nothing where deletes do not occur, or a look did not count it."""
+    found = [getattr(look, field) for look in looks] if has_deletes(f) else []
+    return [] if None in found else found
+
+
+def has_deletes(f: RunFigures) -> bool:
+    """Whether the stream updates or deletes rows, or a delete file was seen."""
+    return f.run.manifest.is_upsert or any(o.delta_files_count for o in f.observed)
+
+
+def latencies_s(f: RunFigures) -> list[float]:
+    """Wall seconds of the primary probe at its cadence, in order."""
+    return [q.wall_s for q in f.cadence]
+
+
+def committed_bytes(f: RunFigures) -> float:
+    """Data and delete bytes of the stream's commits."""
+    return total(c.committed_bytes for c in f.commits)
+
+
+def compacted_bytes(f: RunFigures) -> float:
+    """Data and delete bytes compaction wrote."""
+    return total(c.written_bytes for c in f.compactions)
+
+
+def write_amplification(f: RunFigures) -> float | None:
+    """Bytes written for each byte of the change log; metadata apart."""
+    return ratio(committed_bytes(f) + compacted_bytes(f), total(c.ingested_bytes for c in f.commits))
+
+
+def read_amplification(f: RunFigures) -> float | None:
+    """Bytes the primary probe opened for each live byte, mean over the cadence."""
+    return mean([q.opened_bytes / q.live_bytes for q in f.cadence if q.live_bytes])
+
+
+def space_amplification(f: RunFigures) -> float | None:
+    """Bytes on storage for each live byte, at the end."""
+    return ratio(f.observed[-1].storage_bytes, f.observed[-1].live_bytes) if f.observed else None
+
+
+def degradation_rate(latencies_s: Sequence[float]) -> float | None:
+    """Mean relative change between medians of successive blocks of 10 probes; None below two blocks.
+
+    Source: S_DR of LST-Bench (Camacho-Rodríguez et al., SIGMOD 2024, section 4), over probe blocks in
+    place of its phases. A last block of fewer than 10 probes is left out.
+    """
+    count = len(latencies_s) // DEGRADATION_BLOCK_PROBES
+    blocks = np.asarray(latencies_s[: count * DEGRADATION_BLOCK_PROBES]).reshape(
+        count, DEGRADATION_BLOCK_PROBES
+    )
+    medians = np.median(blocks, axis=1) if count else np.array([])
+    if len(medians) < 2 or not np.all(medians[:-1] > 0):
+        return None
+    return float(np.mean(np.diff(medians) / medians[:-1]))
+
+
+def gb_hours(f: RunFigures) -> float:
+    """Memory of the compacting process (decimal GB) x compaction hours."""
+    return f.run.manifest.memory_bytes / GB * total(c.wall_s for c in f.compactions) / 3600
+
+
+def overlapped_commits(f: RunFigures) -> float | None:
+    """Longest compaction in commit intervals."""
+    longest_s = max((c.wall_s for c in f.compactions), default=0.0)
+    return longest_s / f.run.manifest.commit_interval_s
+
+
+def duty_cycle(f: RunFigures) -> float:
+    """Compaction seconds for each second of scenario time; above 1 no compactor keeps up."""
+    return total(c.wall_s for c in f.compactions) / f.run.manifest.duration_s
+
+
+def metadata_bytes(f: RunFigures) -> float:
+    """Metadata bytes written by the stream, compactions and maintenance."""
+    return (
+        total(c.metadata_bytes for c in f.commits)
+        + total(c.metadata_bytes for c in f.compactions)
+        + total(m.metadata_bytes for m in f.maintenance)
+    )
+
+
+def storage_requests(f: RunFigures) -> float:
+    """Files opened and written by commits, compactions and the primary probe at its cadence."""
+    written = total(c.files_count + c.delta_files_count + c.metadata_files_count for c in f.commits)
+    compacted = total(
+        c.files_in_count + c.files_out_count + c.delta_files_in_count + c.delta_files_out_count
+        + c.metadata_files_count
+        for c in f.compactions
+    )  # fmt: skip
+    probed = total(q.files_count + q.delta_files_count + q.metadata_files_count for q in f.cadence)
+    return written + compacted + probed
+
+
+def storage_request_model_s(f: RunFigures) -> float | None:
+    """Modelled: requests x the scenario's seconds per request; None without one."""
+    price_s = f.run.manifest.request_price_s
+    return None if price_s is None else price_s * storage_requests(f)
+
+
+def compaction_money(f: RunFigures) -> float | None:
+    """GB-hours x the scenario's price; None without one."""
+    price = f.run.manifest.price_per_gb_hour
+    return None if price is None else price * gb_hours(f)

@@ -1,0 +1,104 @@
+"""Result folders, read: the only interface between runs and reports."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from bench.errors import ResultSchemaError, first_error
+from bench.results.records import (
+    EVENTS,
+    MANIFEST,
+    SCHEMA_VERSION,
+    BaseRecord,
+    Manifest,
+    RunRecord,
+    parse_record,
+)
+
+_R = TypeVar("_R", bound=BaseRecord)
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """One run as it was stored: its folder, its manifest and its records in order."""
+
+    folder: Path
+    manifest: Manifest
+    records: tuple[Any, ...]
+
+    def of(self, kind: type[_R]) -> tuple[_R, ...]:
+        """The records of one kind, in order."""
+        return tuple(r for r in self.records if isinstance(r, kind))
+
+    @property
+    def end(self) -> RunRecord | None:
+        """The closing record, None when the run was cut off."""
+        last = self.records[-1] if self.records else None
+        return last if isinstance(last, RunRecord) else None
+
+    @property
+    def finished(self) -> bool:
+        """Whether it ran to its end without failing."""
+        return self.end is not None and self.end.status == "finished"
+
+
+def load_runs(*folders: Path) -> tuple[RunResult, ...]:
+    """Every run below `folders` (a result folder, a scenario's or a run's), ordered by run id.
+
+    Raises ResultSchemaError when there is none, or one cannot be read.
+    """
+    found: dict[Path, RunResult] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            raise ResultSchemaError(
+                f"{folder}: no such folder; give the --out folder of a `compactbench run`"
+            )
+        manifests = sorted(path for depth in ("", "*/", "*/*/") for path in folder.glob(f"{depth}{MANIFEST}"))
+        runs = [load_run(path.parent) for path in manifests]
+        if not runs:
+            raise ResultSchemaError(
+                f"{folder}: holds no runs; `compactbench run SCENARIO --out {folder}` makes some"
+            )
+        found.update({run.folder.resolve(): run for run in runs})
+    return tuple(sorted(found.values(), key=lambda run: (run.manifest.scenario, run.manifest.run_id)))
+
+
+def load_run(folder: Path) -> RunResult:
+    """One run. A torn last line is what a killed worker leaves and is dropped; any other damage raises."""
+    return RunResult(folder, _load_manifest(folder / MANIFEST), tuple(_load_records(folder / EVENTS)))
+
+
+def _load_manifest(path: Path) -> Manifest:
+    try:
+        text = path.read_text()
+        version = json.loads(text).get("schema_version")
+        if version != SCHEMA_VERSION:
+            raise ResultSchemaError(
+                f"{path}: schema_version {version!r}, this compactbench reads {SCHEMA_VERSION}; "
+                "read it with the version that wrote it (see `versions` in the manifest)"
+            )
+        return Manifest.model_validate_json(text)
+    except (ValueError, AttributeError, UnicodeDecodeError) as error:
+        raise ResultSchemaError(
+            f"{path}: {first_error(error)}; restore the file or delete its run folder"
+        ) from error
+
+
+def _load_records(path: Path) -> Iterator[Any]:
+    lines = path.read_bytes().split(b"\n") if path.exists() else []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            yield parse_record(line)
+        except ValidationError as error:
+            if number == len(lines):  # no newline behind it: the writer was killed inside this line
+                return
+            raise ResultSchemaError(
+                f"{path}, line {number}: damaged record ({first_error(error)}); delete the line if you can "
+                "spare it, or the run folder, and `run --resume` makes it anew"
+            ) from error

@@ -1,0 +1,239 @@
+"""What is stored of a run: its manifest, and one record for each step.
+
+    <out>/<scenario>/<UTC>-<format>-<mode>-<strategy>-r<repetition>/
+        manifest.json   what ran, on what; written once, before the run starts
+        events.jsonl    one record a line, append only; a finished run ends with a `run` record
+        log.txt         what the worker and its JVM printed
+
+A run whose last record is no `run` record was cut off: it is kept, shown as such and counts nowhere.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
+
+Mode = Literal["real", "simulated"]
+
+SCHEMA_VERSION = 1
+FAILED_STATUSES = ("failed", "vetoed")  # of a step within a run that went on
+MANIFEST = "manifest.json"
+EVENTS = "events.jsonl"
+LOG = "log.txt"
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Manifest(_Model):
+    """What ran and on what: all that two runs must share to be pooled, and all one needs to repeat it."""
+
+    schema_version: int = SCHEMA_VERSION
+    run_id: str
+    suite_id: str
+    started_utc: str
+    scenario: str
+    scenario_hash: str  # of everything but repetitions and the choice of strategies
+    description: str = ""
+    command: str = ""  # makes the same runs again; secrets hidden
+    workload: str
+    format: str
+    mode: Mode
+    strategy: str
+    strategy_hash: str = ""
+    strategy_summary: str  # its rules in words
+    repetition: int
+    position: int  # how many runs of the suite ran before this one
+    seed: int
+    duration_s: float
+    commit_interval_s: float
+    target_file_size_bytes: int
+    primary_probe: str
+    probe_every_s: float
+    memory_bytes: int  # of the process that compacts
+    price_per_gb_hour: float | None = None
+    currency: str = "USD"
+    request_price_s: float | None = None  # modelled seconds of one storage request
+    change_log_hash: str
+    verify: Literal["end", "each", "off"]
+    versions: dict[str, str]  # python, java, spark, scala, format, compactbench, ...
+    machine: dict[str, JsonValue]  # cpu, cores, ram_bytes, load_1min, system
+    git: dict[str, JsonValue]  # commit, dirty; empty outside a checkout
+    options: dict[str, JsonValue]  # effective Spark configuration, table properties, writer, notes
+    notes: dict[str, str]  # facts a reader must know: fsync, caches, what is approximated
+    scenario_text: dict[str, JsonValue]  # the scenario as it was resolved
+    dataset: dict[str, JsonValue] = {}  # what the rows are: see `provenance.dataset`
+    option_defaults: dict[str, dict[str, str]] = {}  # by planner: what an option is where it is not given
+
+    @property
+    def is_upsert(self) -> bool:
+        """Whether the stream updates or deletes rows."""
+        return "upsert_mode" in self.options
+
+
+class BaseRecord(_Model):
+    """Fields of every record. `wall_s` and `cpu_s` (process CPU of JVM, Python, children) are its own."""
+
+    tick: int  # 0 before the stream begins, then the number of the commit
+    at_s: float  # scenario seconds
+    written_utc: str  # when the step had ended
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    executor_cpu_s: float = 0.0  # of the Spark tasks alone, a part of cpu_s
+    status: str = "ok"
+    error: str | None = None
+
+
+class PhaseRecord(BaseRecord):
+    """A step outside the stream, engine start or warm-up; of its cost only `wall_s` is known."""
+
+    kind: Literal["phase"] = "phase"
+    name: str
+
+
+class CommitRecord(BaseRecord):
+    """One commit. Preparing the batch (read, split, cache) is outside `wall_s`."""
+
+    kind: Literal["commit"] = "commit"
+    is_initial: bool = False
+    rows: int = 0
+    ingested_bytes: int = 0  # change-log bytes of the same rows
+    files_count: int = 0
+    delta_files_count: int = 0
+    committed_bytes: int = 0  # data and delete files
+    metadata_bytes: int = 0
+    metadata_files_count: int = 0
+    prepare_s: float = 0.0
+    waited_s: float = 0.0  # for compactions the writer itself had to run
+
+
+class ObserveRecord(BaseRecord):
+    """The table after a commit or compaction; `wall_s` is what looking cost."""
+
+    kind: Literal["observe"] = "observe"
+    after: Literal["initial", "commit", "compaction", "maintenance"]
+    data_files_count: int
+    delta_files_count: int = 0
+    delta_rows: int | None = None  # in the delete files: keys of equality deletes, positions of the others
+    equality_files_count: int | None = None  # of the delete files
+    live_bytes: int
+    rows: int
+    storage_bytes: int  # all files of the table, old snapshots and metadata included
+    metadata_storage_bytes: int
+
+
+class QueryRecord(BaseRecord):
+    """One probe. `wall_s` is planning plus execution."""
+
+    kind: Literal["query"] = "query"
+    probe: str
+    primary: bool
+    when: Literal["cadence", "before", "after"]  # fixed cadence, or just around a compaction
+    planning_s: float = 0.0
+    execution_s: float = 0.0
+    files_count: int = 0
+    delta_files_count: int = 0  # each delete file once per data file it applies to
+    opened_bytes: int = 0
+    metadata_files_count: int = 0
+    live_bytes: int = 0
+
+
+class DecisionRecord(BaseRecord):
+    """One rule looked at: verdict not_due, nothing_to_do or planned (in `status`)."""
+
+    kind: Literal["decision"] = "decision"
+    strategy: str  # the label in force, which a switch may have changed
+    rule: int
+    trigger: str
+    planner: str
+    reason: str | None = None
+    detail: str = ""
+    actions: list[str] = []
+    figures: dict[str, float] | None = None  # what the planner made of the table, where the trigger fired
+
+
+class CompactionRecord(BaseRecord):
+    """One plan carried out: status ok, noop (nothing committed), vetoed or failed."""
+
+    kind: Literal["compaction"] = "compaction"
+    reason: str
+    actions: list[str]
+    plan_kind: str = ""  # the planning system's own word, as "minor"; "" where it has none
+    scheduled_at_s: float
+    files_before_count: int  # live data files
+    files_after_count: int
+    delta_files_before_count: int = 0  # live delete and log files
+    delta_files_after_count: int = 0
+    delta_rows_after: int | None = None  # in the delete files left live
+    equality_files_after_count: int | None = None  # of the delete files left live
+    rows_before: int | None = None  # in the data files, deleted ones included; None where nobody counted
+    rows_after: int | None = None
+    live_before_bytes: int
+    live_after_bytes: int
+    files_in_count: int = 0  # data files
+    files_out_count: int = 0
+    delta_files_in_count: int = 0
+    delta_files_out_count: int = 0
+    read_bytes: int = 0  # of the data and delete files it replaced or dropped; of no file it left
+    written_bytes: int = 0
+    metadata_bytes: int = 0
+    metadata_files_count: int = 0
+    query_before_s: float | None = None  # primary probe just before and after, for compactions with status ok
+    query_after_s: float | None = None
+    forecast: dict[str, float] | None = None  # what our planner expected of the fields it names
+    answer: dict[str, int] | None = None  # what the format's own command said it did, by its own names
+
+
+class MaintenanceRecord(BaseRecord):
+    """Snapshot expiry or manifest rewriting on the scenario's own schedule, the same for every strategy."""
+
+    kind: Literal["maintenance"] = "maintenance"
+    command: str
+    metadata_bytes: int = 0
+    metadata_files_count: int = 0
+    freed_bytes: int = 0  # storage bytes it gave back; metadata it wrote counts against it
+
+
+class TruthRecord(BaseRecord):
+    """Table content against the fold of the change log: status equal or differs."""
+
+    kind: Literal["truth"] = "truth"
+    expected_rows: int
+    found_rows: int
+    expected_hash: str
+    found_hash: str
+    differences: list[str] = []
+
+
+class RunRecord(BaseRecord):
+    """The last record of a finished run: status finished or failed (with `error`)."""
+
+    kind: Literal["run"] = "run"
+    loop_s: float = 0.0  # the replayed stream, without start, warm-up and truth
+    measured_s: float = 0.0  # of it: commits, their preparation, probes, compactions, maintenance
+    observe_s: float = 0.0  # of it: state reads
+    own_s: float = 0.0  # of it: the rest, this project's own code
+    perturbed: bool = False  # checked after every compaction: its timings enter no comparison
+    file_sizes: list[
+        tuple[int, int]
+    ] = []  # live data files at the end: (lower bound in bytes, count), powers of 2
+
+
+Record = Annotated[
+    PhaseRecord
+    | CommitRecord
+    | ObserveRecord
+    | QueryRecord
+    | DecisionRecord
+    | CompactionRecord
+    | MaintenanceRecord
+    | TruthRecord
+    | RunRecord,
+    Field(discriminator="kind"),
+]
+_RECORD: TypeAdapter[Any] = TypeAdapter(Record)
+
+
+def parse_record(line: bytes) -> Any:
+    """One record. Raises pydantic.ValidationError when it is none."""
+    return _RECORD.validate_json(line)

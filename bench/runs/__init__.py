@@ -1,0 +1,1 @@
+"""Runs: planned as a suite, carried out in worker processes, checked."""

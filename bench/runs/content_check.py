@@ -1,0 +1,65 @@
+"""Nothing lost: the table's whole content against the fold of the change log."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.engines.contract import Engine
+from workloads.change_log import ChangeLog, ChangeLogError, LoggedCommit
+from workloads.content import content, differences
+from workloads.fold import Fold
+
+SHOWN_DIFFERENCES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Rows and summed row hash of both sides, and the first keys that differ."""
+
+    expected_rows: int
+    found_rows: int
+    expected_hash: int
+    found_hash: int
+    differences: tuple[str, ...] = ()
+
+    @property
+    def equal(self) -> bool:
+        """Whether both sides hold the same rows."""
+        return (self.expected_rows, self.expected_hash) == (self.found_rows, self.found_hash)
+
+
+def check_content(engine: Engine, log: ChangeLog, commits: Sequence[LoggedCommit], folder: Path) -> Truth:
+    """Dump the table below `folder`, compare it with `commits` of the log, drop the dump.
+
+    An append-only log folds to the union of its rows, one of changes to the last of each key. The
+    payload columns are compared, partition columns that a format derived are not. Raises
+    ChangeLogError when the log itself is not what it was when it was written.
+    """
+    if not log.is_unchanged(commits):
+        raise ChangeLogError(
+            f"{log.folder}: rows changed since they were written; delete it, it is made anew"
+        )
+    dump = folder / "dump"
+    shutil.rmtree(dump, ignore_errors=True)
+    try:
+        engine.dump(dump)
+        return compare_content(sorted(dump.glob("*.parquet")), log.table_after(commits), log.columns)
+    finally:
+        shutil.rmtree(dump, ignore_errors=True)
+
+
+def compare_content(found: Sequence[Path], expected: Sequence[Path] | Fold, columns: Sequence[str]) -> Truth:
+    """Compare Parquet files with others, or with the fold of others, as multisets of rows."""
+    left, right = content(expected, columns), content(found, columns)
+    truth = Truth(left.rows, right.rows, left.hash, right.hash)
+    if truth.equal:
+        return truth
+    first = differences(expected, found, columns, limit=SHOWN_DIFFERENCES)
+    return Truth(
+        left.rows,
+        right.rows,
+        left.hash,
+        right.hash,
+        tuple(f"order_id {d.key}: {d.kind} ({d.left_rows} expected, {d.right_rows} found)" for d in first),
+    )

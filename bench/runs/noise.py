@@ -1,0 +1,26 @@
+"""How steady this machine's timings are: one probe, again and again, on an Iceberg table without rows."""
+
+import json
+import time
+
+from bench.engines.contract import EngineSettings, Probe, TableSpec
+from bench.engines.registry import ENGINES
+from bench.runs.jobs import NoiseJob
+from strategies.state import MIB
+
+WARM_UP_PROBES = 20
+PROBE = Probe("noise", "SELECT count(*) FROM range(1000000), (SELECT count(*) FROM orders)", primary=True)
+
+
+def measure_noise(job: NoiseJob) -> None:
+    """Write the wall seconds of each probe, in order, to the job's file."""
+    settings = EngineSettings(job.work_folder, TableSpec(target_file_size_bytes=128 * MIB))
+    walls_s = []
+    with ENGINES["iceberg", "real"].open(settings) as engine:
+        engine.create()
+        for _ in range(WARM_UP_PROBES):
+            engine.query(PROBE)
+        until_s = time.monotonic() + job.seconds
+        while time.monotonic() < until_s:
+            walls_s.append(engine.query(PROBE).cost.wall_s)
+    job.walls_file.write_text(json.dumps(walls_s))

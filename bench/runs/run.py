@@ -1,0 +1,343 @@
+"""One run: engine, warm-up, replay, content check, and the records of it all.
+
+A real run has a worker process of its own; a simulated one is carried out where it is asked for.
+"""
+
+import hashlib
+import re
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+from pydantic import BaseModel, JsonValue
+
+from bench.engines.contract import (
+    Batch,
+    CatalogSettings,
+    Cores,
+    Engine,
+    EngineSettings,
+    SparkSettings,
+    TableSpec,
+)
+from bench.engines.iceberg.model.files import table_bytes
+from bench.engines.registry import ENGINES, EngineKind
+from bench.engines.simulated.costs import load_coefficients
+from bench.engines.simulated.engine import SimulatedEngine
+from bench.engines.simulated.live_rows import expected_live_rows
+from bench.errors import EngineError
+from bench.replay.active_strategy import Policy
+from bench.replay.forecast import SizeModel
+from bench.replay.loop import Clockwork, Loop
+from bench.replay.recorder import Collector, utc_now
+from bench.results.records import EVENTS, LOG, MANIFEST, Manifest, Mode, PhaseRecord, RunRecord, TruthRecord
+from bench.runs import provenance
+from bench.runs.content_check import check_content
+from bench.runs.jobs import RunJob
+from bench.runs.warm_up import warm_up
+from bench.scenario.scenario import Scenario
+from bench.scenario.specs import StrategySpec, option_defaults
+from strategies.state import TableState
+from workloads.change_log import ChangeLog, open_change_log
+
+
+def carry_out(
+    job: RunJob, scenario: Scenario, heard: Callable[[BaseModel], None] = lambda record: None
+) -> bool:
+    """Carry out one run and tell whether it finished; what became of it is its last record.
+
+    Each record is also given to `heard`. What went wrong is written to the run's log.
+    """
+    log = open_change_log(job.log_folder) if job.log_folder else None
+    settings = engine_settings(scenario, job.strategy, job.work_folder, job.coefficients)
+    (job.run_folder / MANIFEST).write_text(_manifest(job, scenario, settings, log).model_dump_json(indent=1))
+    with Collector(job.run_folder / EVENTS, heard) as collector:
+        run = Run(job, scenario, settings, log, collector)
+        try:
+            run.carry_out()
+        except Exception as error:  # whatever it is, this run failed, and the suite goes on with the next
+            with (job.run_folder / LOG).open("a") as file:
+                traceback.print_exc(file=file)
+            run.finish("failed", f"{type(error).__name__}: {error}")
+            return False
+    return True
+
+
+def engine_settings(
+    scenario: Scenario, label: str, work_folder: Path, coefficients: Path | None = None
+) -> EngineSettings:
+    """What the engine of one strategy's run is opened with."""
+    spec = _spec(scenario, label)
+    return EngineSettings(
+        folder=work_folder,
+        cores=_cores(scenario),
+        coefficients=coefficients,
+        table=TableSpec(
+            target_file_size_bytes=scenario.table.target_file_size_bytes,
+            partitioning=scenario.table.partitioning,
+            format_version=scenario.table.format_version,
+            properties={**scenario.table.properties, **spec.properties},
+            files_per_commit=spec.writer.files_per_commit,
+            upsert_mode=spec.writer.upsert_mode,
+            schema=scenario.workload.schema,
+        ),
+        spark=SparkSettings(
+            scenario.spark.master, scenario.spark.driver_memory_bytes, scenario.spark.settings
+        ),
+        catalog=_catalog(scenario),
+    )
+
+
+def _spec(scenario: Scenario, label: str) -> StrategySpec:
+    return next(spec for spec in scenario.strategies if spec.label == label)
+
+
+def _catalog(scenario: Scenario) -> CatalogSettings:
+    given = scenario.catalog
+    return CatalogSettings(given.name, given.namespace, given.properties) if given else CatalogSettings()
+
+
+def _cores(scenario: Scenario) -> Cores:
+    """The scenario's shares, where it has none the cores of the Spark master if that names them."""
+    local = re.fullmatch(r"local\[(\d+)\]", scenario.spark.master)
+    cores = int(local[1]) if local else Cores().compactor
+    shares = scenario.resources
+    return Cores(shares.writer.cores or cores, shares.compactor.cores or cores, shares.reader.cores or cores)
+
+
+def _memory_bytes(scenario: Scenario) -> int:
+    return scenario.resources.compactor.memory_bytes or scenario.spark.driver_memory_bytes
+
+
+def _manifest(job: RunJob, scenario: Scenario, settings: EngineSettings, log: ChangeLog | None) -> Manifest:
+    spec = _spec(scenario, job.strategy)
+    return Manifest(
+        run_id=job.run_id,
+        suite_id=job.suite_id,
+        started_utc=utc_now(),
+        scenario=scenario.name,
+        scenario_hash=scenario.hash,
+        description=scenario.description,
+        command=job.command,
+        workload=scenario.workload_name,
+        format=scenario.table.format,
+        mode=job.mode,
+        strategy=spec.label,
+        strategy_hash=spec.hash,
+        strategy_summary=spec.summary,
+        repetition=job.repetition,
+        position=job.position,
+        seed=scenario.seed,
+        duration_s=scenario.duration_s,
+        commit_interval_s=scenario.commit_interval_s,
+        target_file_size_bytes=scenario.table.target_file_size_bytes,
+        primary_probe=scenario.primary_probe.name,
+        probe_every_s=scenario.probe_every_s,
+        memory_bytes=_memory_bytes(scenario),
+        price_per_gb_hour=scenario.prices.gb_hour,
+        currency=scenario.prices.currency,
+        request_price_s=scenario.prices.request_s,
+        change_log_hash=f"{log.content_hash:x}" if log else _shape_hash(scenario),
+        verify=job.verify,
+        versions=provenance.versions(scenario.table.format, job.mode),
+        machine=provenance.machine(),
+        git=provenance.source(),
+        options=_options(scenario, settings, job.mode),
+        notes=provenance.NOTES[job.mode],
+        scenario_text=dict(scenario.resolved),
+        dataset=provenance.dataset(scenario, spec),
+        option_defaults=option_defaults(scenario.strategies),
+    )
+
+
+def _options(scenario: Scenario, settings: EngineSettings, mode: Mode) -> dict[str, JsonValue]:
+    """What was in force beyond the format's own defaults."""
+    table = settings.table
+    return {
+        "table_properties": dict(table.properties),
+        "target_file_size_bytes": table.target_file_size_bytes,
+        "format_version": table.format_version,
+        "files_per_commit": table.files_per_commit,
+        **({"upsert_mode": table.upsert_mode} if scenario.workload.folds else {}),
+        **(_spark_options(scenario, settings) if mode == "real" else _simulated_options(scenario, settings)),
+    }
+
+
+def _spark_options(scenario: Scenario, settings: EngineSettings) -> dict[str, JsonValue]:
+    from bench.engines.spark.session import DEFAULT_CONF  # and with it PySpark, which simulation does without
+
+    of_format = ENGINES[scenario.table.format, "real"].session_conf(settings)
+    return {
+        "spark.master": settings.spark.master,
+        "spark": {**DEFAULT_CONF, **of_format, **settings.spark.conf},
+        "catalog": settings.catalog.name if settings.catalog.properties else "own, on SQLite",
+    }
+
+
+def _simulated_options(scenario: Scenario, settings: EngineSettings) -> dict[str, JsonValue]:
+    coefficients = load_coefficients(scenario.table.format, settings.coefficients)
+    cores: dict[str, JsonValue] = {**asdict(settings.cores)}
+    return {"cores": cores, "coefficients": coefficients.model_dump(mode="json")}
+
+
+def _shape_hash(scenario: Scenario) -> str:
+    """What stands for the hash of a change log where there is none: that of the commits' shapes."""
+    digest = hashlib.sha256()
+    for spec in scenario.shape():
+        digest.update(repr(spec).encode())
+    return digest.hexdigest()[:16]
+
+
+class Run:
+    """One run from engine start to content check, each step a record."""
+
+    def __init__(
+        self,
+        job: RunJob,
+        scenario: Scenario,
+        settings: EngineSettings,
+        log: ChangeLog | None,
+        collector: Collector,
+    ) -> None:
+        self._job, self._scenario, self._settings = job, scenario, settings
+        self._log, self._collector = log, collector
+        self._clockwork = Clockwork()
+        self._histogram: list[tuple[int, int]] = []
+
+    def carry_out(self) -> None:
+        """Warm up, replay, check, clear away. Raises whatever made it fail."""
+        kind = ENGINES[self._scenario.table.format, self._job.mode]
+        with ExitStack() as stack:
+            if self._job.mode == "simulated":
+                engine = stack.enter_context(kind.open(self._settings))
+            else:
+                engine = self._warm_engine(stack, kind)
+            engine.create()
+            if not self._job.keep_tables:
+                stack.callback(engine.drop)
+            loop = Loop(
+                self._scenario, self._policy(), engine, self._collector, self._after_compaction(engine),
+                self._size_model(),
+            )  # fmt: skip
+            self._clockwork = loop.run(self._batches())
+            self._histogram = file_size_histogram(engine.state(self._scenario.duration_s))
+            if self._job.verify != "off":
+                self._check(engine, self._scenario.commits_count)
+        self.finish("finished")
+
+    def _warm_engine(self, stack: ExitStack, kind: EngineKind) -> Engine:
+        """An engine that has done everything of the scenario before; how long that took is recorded."""
+        with self._phase("start_engine"):
+            engine = stack.enter_context(kind.open(self._settings))
+        with self._phase("warm_up"):
+            warm_up(self._scenario, engine, tuple(self._batches()))
+        return engine
+
+    def _size_model(self) -> SizeModel | None:
+        """A forecast of what a simulated engine does would be compared with itself."""
+        if self._job.mode == "simulated":
+            return None
+        coefficients = load_coefficients(self._scenario.table.format)
+        schema = self._settings.table.schema
+        return lambda rows, files: table_bytes(schema, coefficients, rows, files)
+
+    def finish(self, status: str, error: str | None = None) -> None:
+        """Write the closing record."""
+        self._collector.write(
+            RunRecord,
+            tick=self._scenario.commits_count,
+            at_s=self._scenario.duration_s,
+            status=status,
+            error=error,
+            **self._seconds(),
+            perturbed=self._job.verify == "each",
+            file_sizes=self._histogram,
+        )
+
+    def _seconds(self) -> dict[str, float]:
+        """Where the replay's real seconds went; a simulated one measures nothing."""
+        clockwork = self._clockwork
+        if self._job.mode == "simulated":
+            return {"loop_s": clockwork.loop_s, "own_s": clockwork.loop_s}
+        return {
+            "loop_s": clockwork.loop_s,
+            "measured_s": clockwork.measured_s,
+            "observe_s": clockwork.observe_s,
+            "own_s": clockwork.own_s,
+        }
+
+    def _policy(self) -> Policy:
+        strategies = {spec.label: spec.strategy for spec in self._scenario.strategies}
+        return Policy(self._job.strategy, strategies, _spec(self._scenario, self._job.strategy).switches)
+
+    def _batches(self) -> Iterator[Batch]:
+        """The commits' shapes beside what the log holds of them; without a log the shapes alone."""
+        if self._log is None:
+            yield from (Batch(spec, (), spec.expected_bytes) for spec in self._scenario.shape())
+            return
+        for spec, logged in zip(self._scenario.shape(), self._log.commits, strict=True):
+            yield Batch(spec, self._log.paths(logged), logged.size_bytes, self._log.holds_changes(logged))
+
+    def _after_compaction(self, engine: Engine) -> Callable[[int], None] | None:
+        if self._job.verify != "each":
+            return None
+        return lambda tick: self._check(engine, tick)
+
+    def _check(self, engine: Engine, tick: int) -> None:
+        """Compare the content with the stream up to `tick`. Raises EngineError when it differs."""
+        if self._log is not None:
+            self._check_content(engine, self._log, tick)
+        elif isinstance(engine, SimulatedEngine):
+            self._check_rows(engine, tick)
+
+    def _check_content(self, engine: Engine, log: ChangeLog, tick: int) -> None:
+        commits = [commit for commit in log.commits if commit.index <= tick]
+        truth = check_content(engine, log, commits, self._settings.folder)
+        self._collector.write(
+            TruthRecord,
+            tick=tick,
+            at_s=tick * self._scenario.commit_interval_s,
+            status="equal" if truth.equal else "differs",
+            expected_rows=truth.expected_rows,
+            found_rows=truth.found_rows,
+            expected_hash=f"{truth.expected_hash:x}",
+            found_hash=f"{truth.found_hash:x}",
+            differences=list(truth.differences),
+        )
+        if not truth.equal:
+            raise EngineError(f"content after commit {tick} differs: {'; '.join(truth.differences)}")
+
+    def _check_rows(self, engine: SimulatedEngine, tick: int) -> None:
+        """All there is to check of a simulated table: as many rows live as the commits leave.
+
+        Where commits update and delete that is an expectation, and a file may be off by a row. Where they
+        only add, every row of a file lives.
+        """
+        state, folds = engine.state(0.0), self._scenario.workload.folds
+        specs = (spec for spec in self._scenario.shape() if spec.index <= tick)
+        expected = round(expected_live_rows(specs))
+        found = engine.live_rows if folds else sum(p.rows for p in state.partitions.values())
+        if abs(found - expected) > (len(state.data_files) if folds else 0):
+            raise EngineError(f"after commit {tick} the simulated table has {found} rows, not {expected}")
+
+    @contextmanager
+    def _phase(self, name: str) -> Iterator[None]:
+        started_s = time.perf_counter()
+        yield
+        self._collector.write(
+            PhaseRecord,
+            tick=0,
+            at_s=0.0,
+            name=name,
+            wall_s=time.perf_counter() - started_s,
+        )
+
+
+def file_size_histogram(state: TableState) -> list[tuple[int, int]]:
+    """Live data files by size: (lower bound in bytes, a power of 2; count), ascending."""
+    bounds = Counter(1 << (max(1, file.size_bytes).bit_length() - 1) for file in state.data_files)
+    return sorted(bounds.items())

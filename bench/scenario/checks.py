@@ -1,0 +1,222 @@
+"""Checks of a scenario's keys against each other; each text names both values and the consequence."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from bench.scenario.schema import FORMATS_WITH_ENGINE, ProbeKeys, ScenarioKeys, Spark, StrategyKeys
+from bench.scenario.values import KeyPath, OptionError, bytes_text, duration_text, known_text
+from strategies.triggers import TIME_TOLERANCE_S
+from workloads.schema import ORDERS, Schema
+
+COMMIT_INTERVAL_MIN_S = 0.001
+DRIVER_MEMORY_MIN_BYTES = 512 * 2**20
+LABEL_LENGTH_MAX = 60
+_TEXT_OR_COMMENT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|--[^\n]*|/\*.*?\*/""", re.DOTALL)
+_OWN_PROPERTIES = {
+    "write.target-file-size-bytes": "target_file_size",
+    "format-version": "format_version",
+}
+
+
+def is_multiple(value_s: float, unit_s: float) -> bool:
+    """Whether `value_s` is 1, 2, ... times `unit_s`."""
+    count = round(value_s / unit_s)
+    return count >= 1 and abs(value_s - count * unit_s) < TIME_TOLERANCE_S
+
+
+def check_keys(keys: ScenarioKeys) -> None:
+    """Raises OptionError for the first contradiction."""
+    _check_times(keys)
+    _check_table(keys)
+    _check_probes(keys.probes)
+    _check_labels([strategy.label for strategy in keys.strategies])
+    for index, strategy in enumerate(keys.strategies):
+        _check_switches(keys, strategy, ("strategies", index, "switch"))
+    _check_maintenance(keys)
+    _check_spark(keys.spark)
+
+
+def _check_times(keys: ScenarioKeys) -> None:
+    if keys.clock == "real":
+        raise OptionError(("clock",), 'is not built yet; use clock = "virtual"', "real")
+    interval = duration_text(keys.commit_interval_s)
+    if keys.commit_interval_s < COMMIT_INTERVAL_MIN_S:
+        raise OptionError(
+            ("commit_interval",), "must be at least 1ms: order dates are whole milliseconds", interval
+        )
+    if not is_multiple(keys.duration_s, keys.commit_interval_s):
+        raise OptionError(
+            ("duration",),
+            f"must be a whole number of commit intervals (commit_interval = {interval}), at least one",
+            duration_text(keys.duration_s),
+        )
+    probe_every_s = keys.probe_every_s
+    if probe_every_s is None:
+        return
+    if not is_multiple(probe_every_s, keys.commit_interval_s) or probe_every_s > keys.duration_s:
+        raise OptionError(
+            ("probe_every",),
+            f"must be a whole number of commit intervals (commit_interval = {interval}) and at most "
+            f"duration = {duration_text(keys.duration_s)}: probes run after a commit",
+            duration_text(probe_every_s),
+        )
+
+
+def _check_table(keys: ScenarioKeys) -> None:
+    table = keys.table
+    if table.format not in FORMATS_WITH_ENGINE:
+        known = ", ".join(sorted(FORMATS_WITH_ENGINE))
+        raise OptionError(("table", "format"), f"has no engine yet; formats with one: {known}", table.format)
+    if table.target_file_size_bytes < 1:
+        raise OptionError(("table", "target_file_size"), 'must be > 0, e.g. "128MiB"', "0B")
+    if table.buckets is not None and table.partitioning != "bucket":
+        raise OptionError(
+            ("table", "buckets"),
+            f'counts only with partitioning = "bucket", not {table.partitioning!r}: set that or leave it out',
+            table.buckets,
+        )
+    for name, own in _OWN_PROPERTIES.items():
+        if name in table.properties:
+            raise OptionError(
+                ("table", "properties", name),
+                f"is set by table.{own}: set that instead",
+                table.properties[name],
+            )
+
+
+def _check_probes(probes: tuple[ProbeKeys, ...]) -> None:
+    for name, count in Counter(probe.name for probe in probes).items():
+        if count > 1:
+            raise OptionError(("probes",), f"{count} probes are called {name!r}: rename one", name)
+    primaries = [probe.name for probe in probes if probe.primary]
+    if len(primaries) > 1:
+        raise OptionError(("probes",), "more than one is primary: leave primary = true at one", primaries)
+    for index, probe in enumerate(probes):
+        _check_sql(probe.sql, ("probes", index, "sql"))
+
+
+def _check_sql(sql: str, path: KeyPath) -> None:
+    """One SELECT that reads orders; whether it is valid SQL is Spark's to say."""
+    code = _TEXT_OR_COMMENT.sub(" ", sql).strip().removesuffix(";")
+    # Spark takes WITH ... INSERT INTO too.
+    if not re.match(r"(select|with)\b", code, re.IGNORECASE) or re.search(r"\binsert\b", code, re.IGNORECASE):
+        raise OptionError(path, "must be a SELECT, or a WITH that ends in one: a probe only reads", sql)
+    if ";" in code:
+        raise OptionError(path, "must be one statement: make each its own probe", sql)
+    if not re.search(r"\borders\b", code, re.IGNORECASE):
+        raise OptionError(path, "must read the table, which is called orders", sql)
+
+
+def missing_columns(sql: str, schema: Schema) -> list[str]:
+    """Of the 17 columns of `orders` those that a query names and a narrower table has not."""
+    words = set(re.findall(r"\w+", _TEXT_OR_COMMENT.sub(" ", sql).lower()))
+    return [name for name in ORDERS.names if name in words and name not in schema.names]
+
+
+def check_columns(probes: tuple[ProbeKeys, ...], schema: Schema) -> None:
+    """Refuse a probe that the table is too narrow for. Raises OptionError."""
+    for index, probe in enumerate(probes):
+        missing = missing_columns(probe.sql, schema)
+        if missing:
+            raise OptionError(
+                ("probes", index, "sql"),
+                f"names {', '.join(missing)}, which the table has not: it has {', '.join(schema.names)}. "
+                "Leave the probe out or set workload.columns = 17",
+                probe.sql,
+            )
+
+
+def _check_labels(labels: list[str]) -> None:
+    for index, label in enumerate(labels):
+        path = ("strategies", index, "label")
+        if label in labels[:index]:
+            raise OptionError(
+                path, f"is the label of strategies[{labels.index(label)}] too: rename one", label
+            )
+        if not label.isprintable() or label != label.strip() or not 1 <= len(label) <= LABEL_LENGTH_MAX:
+            raise OptionError(
+                path, f"must be 1 to {LABEL_LENGTH_MAX} printable characters, no space at its ends", label
+            )
+        if set(label) & set("/\\") or label in (".", ".."):
+            raise OptionError(path, "must not be or hold a path: it names a folder of results", label)
+
+
+def check_upsert_modes(keys: ScenarioKeys, is_changed: bool) -> None:
+    """Refuse a way to write changes where the stream has none. Raises OptionError."""
+    for index, strategy in enumerate(keys.strategies):
+        if "upsert_mode" in strategy.writer.model_fields_set and not is_changed:
+            raise OptionError(
+                ("strategies", index, "writer", "upsert_mode"),
+                f"says how changes are written, and type {keys.workload['type']!r} only appends: leave "
+                'it out or use workload.type = "upsert"',
+                strategy.writer.upsert_mode,
+            )
+
+
+def _check_switches(keys: ScenarioKeys, strategy: StrategyKeys, path: KeyPath) -> None:
+    labels = [other.label for other in keys.strategies]
+    interval, duration = duration_text(keys.commit_interval_s), duration_text(keys.duration_s)
+    before_s = 0.0
+    for index, switch in enumerate(strategy.switch):
+        at = duration_text(switch.at_s)
+        if switch.strategy not in labels:
+            raise OptionError(
+                (*path, index, "strategy"),
+                f"no strategy has that label; {known_text(switch.strategy, labels)}",
+                switch.strategy,
+            )
+        if not before_s < switch.at_s < keys.duration_s:
+            raise OptionError(
+                (*path, index, "at"),
+                f"must be after {duration_text(before_s)} and before duration = {duration}",
+                at,
+            )
+        if not is_multiple(switch.at_s, keys.commit_interval_s):
+            raise OptionError((*path, index, "at"), f"must be on a commit (commit_interval = {interval})", at)
+        before_s = switch.at_s
+
+
+def _check_maintenance(keys: ScenarioKeys) -> None:
+    for name, every_s in _maintenance_intervals(keys):
+        check_interval(every_s, keys.commit_interval_s, ("maintenance", name, "every"))
+
+
+def _maintenance_intervals(keys: ScenarioKeys) -> Iterator[tuple[str, float]]:
+    if keys.maintenance.expire_snapshots is not None:
+        yield "expire_snapshots", keys.maintenance.expire_snapshots.every_s
+    if keys.maintenance.rewrite_manifests is not None:
+        yield "rewrite_manifests", keys.maintenance.rewrite_manifests.every_s
+
+
+def check_interval(every_s: float, commit_interval_s: float, path: KeyPath) -> None:
+    """Refuse what should happen more often than the loop looks."""
+    if every_s < commit_interval_s - TIME_TOLERANCE_S:
+        raise OptionError(
+            path,
+            f"must be at least commit_interval = {duration_text(commit_interval_s)}: "
+            "the table is looked at once a commit",
+            duration_text(every_s),
+        )
+
+
+def _check_spark(spark: Spark) -> None:
+    if spark.driver_memory_bytes < DRIVER_MEMORY_MIN_BYTES:
+        raise OptionError(
+            ("spark", "driver_memory"),
+            "must be at least 512MiB: Spark does not start with less",
+            bytes_text(spark.driver_memory_bytes),
+        )
+    for key, value in spark.settings.items():
+        _check_spark_setting(key, value)
+
+
+def _check_spark_setting(key: str, value: str) -> None:
+    own = {"spark.master": "master", "spark.driver.memory": "driver_memory"}
+    if key in own:
+        raise OptionError(("spark", key), f"is set by spark.{own[key]}: set that instead", value)
+    if not key.startswith("spark."):
+        known = known_text(key, ["master", "driver_memory"])
+        raise OptionError(
+            ("spark", key), f'unknown key; {known}, and Spark\'s own, which begin with "spark."', value
+        )

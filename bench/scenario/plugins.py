@@ -1,0 +1,281 @@
+"""Planners, triggers, workloads and arrivals: found by name, built from a TOML table, described.
+
+A name is looked up in the registry, then as `module:Class` (the working folder comes last on the
+path), then among the entry points of the group `compactbench.strategies`.
+"""
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, is_dataclass
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any, Generic, TypeVar, get_args
+
+from pydantic.errors import PydanticUserError
+
+from bench.errors import ScenarioError
+from bench.scenario.values import KeyPath, Option, OptionError, known_text, options_of, value_text
+from strategies.registry import ENTRY_POINT_GROUP, PLANNERS, TRIGGERS
+from strategies.strategy import Planner
+from strategies.triggers import Trigger
+from workloads.arrival import Arrival
+from workloads.commit import Workload
+from workloads.registry import ARRIVALS, WORKLOADS
+
+_P = TypeVar("_P")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[_P]):
+    """A kind of plug-in: its word, the names it has, and the method each of its classes has."""
+
+    word: str
+    registry: Mapping[str, Callable[..., _P]]
+    method: str
+    has_entry_points: bool = False
+
+
+PLANNER: Kind[Planner] = Kind("planner", PLANNERS, "decide", has_entry_points=True)
+TRIGGER: Kind[Trigger] = Kind("trigger", TRIGGERS, "due", has_entry_points=True)
+WORKLOAD: Kind[Workload] = Kind("workload", WORKLOADS, "shape")
+ARRIVAL: Kind[Arrival] = Kind("arrival", ARRIVALS, "rows")
+
+_KIND_OF_FIELD: Mapping[Any, Kind[Any]] = {
+    Planner: PLANNER, Trigger: TRIGGER, Workload: WORKLOAD, Arrival: ARRIVAL,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class OptionHelp:
+    """An option as `compactbench list` prints it; `default` is None where it must be given."""
+
+    key: str
+    type: str
+    default: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A plug-in as `compactbench list` prints it."""
+
+    name: str
+    doc: str
+    options: tuple[OptionHelp, ...]
+
+
+def _known_options(cls: Any, key: str) -> tuple[str, ...]:
+    """The format's own option of that very name, which belongs below `options`."""
+    return (key,) if key in getattr(cls, "known_options", {}) else ()
+
+
+def build(kind: Kind[_P], table: object, path: KeyPath, folder: Path) -> _P:
+    """The object a table such as { type = "every", interval = "10min" } describes.
+
+    `path` is where the table stands in the scenario. An option named `path` is taken from `folder`.
+    Raises OptionError.
+    """
+    name, given = _name_and_options(kind, table, path)
+    cls = _class(kind, name, path)
+    options = _options(cls, name, (*path, "type"))
+    by_key = {option.key: option for option in options}
+    for key in given:
+        if key not in by_key:
+            known = ["type", *by_key, *(f"options.{option}" for option in _known_options(cls, key))]
+            raise OptionError((*path, key), f"unknown key; {known_text(key, known)}", given[key])
+    for option in options:
+        if option.required and option.key not in given:
+            raise OptionError((*path, option.key), f"is missing: it must be {option.type_text}")
+    values = {by_key[key].name: _value(by_key[key], given[key], (*path, key), folder) for key in given}
+    try:
+        return cls(**values)  # type: ignore[no-any-return]  # `_class` has checked its method
+    except ValueError as error:
+        raise _refused(error, options, given, path) from error
+
+
+def to_table(plugin: object) -> dict[str, Any]:
+    """The table that builds `plugin` again, its defaults written out."""
+    table: dict[str, Any] = {"type": name_of(type(plugin))}
+    for option in options_of(type(plugin)):
+        value = getattr(plugin, option.name)
+        if value is not None:
+            table[option.key] = _written(option, value)
+    return table
+
+
+def in_words(plugin: object) -> str:
+    """What `plugin` is, options at their default left out: every(interval=10min)."""
+    given = []
+    for option in options_of(type(plugin)):
+        value = getattr(plugin, option.name)
+        if value is None or (not option.required and value == option.default):
+            continue
+        written = _written(option, value)
+        parts = written if isinstance(written, dict) else {option.key: written}
+        given += [
+            f"{key}={part if isinstance(part, str) else value_text(part)}" for key, part in parts.items()
+        ]
+    return f"{name_of(type(plugin))}({', '.join(given)})"
+
+
+def name_of(cls: type) -> str:
+    """The name a scenario gives `cls`: its registered one, or module:Class."""
+    for kind in _KIND_OF_FIELD.values():
+        for name, registered in kind.registry.items():
+            if registered is cls:
+                return name
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
+def describe(cls: type, name: str | None = None) -> Description:
+    """What `cls` does, in the first sentence of its docstring, and its options."""
+    options = options_of(cls)
+    first = re.split(r"(?<=[.!?])\s|\n\n", inspect.getdoc(cls) or "", maxsplit=1)[0].replace("\n", " ")
+    for option in options:
+        first = first.replace(f"`{option.name}`", f"`{option.key}`")
+    return Description(name or name_of(cls), first, tuple(_option_helps(cls, options)))
+
+
+def describe_all(kind: Kind[Any]) -> tuple[Description, ...]:
+    """Every plug-in of a kind by name, installed ones included. Raises ScenarioError on a broken one."""
+    named: dict[str, Any] = dict(kind.registry)
+    for name, point in _entry_points(kind).items():
+        cls = _loaded(name, point.load)
+        if hasattr(cls, kind.method):
+            named.setdefault(name, cls)
+    return tuple(describe(cls, name) for name, cls in sorted(named.items()))
+
+
+def _name_and_options(kind: Kind[Any], table: object, path: KeyPath) -> tuple[str, dict[str, Any]]:
+    first = next(iter(kind.registry))
+    if not isinstance(table, Mapping):
+        raise OptionError(path, f'must be a table such as {{ type = "{first}" }}', table)
+    name = table.get("type")
+    if not isinstance(name, str):
+        problem = f"must name a {kind.word}; {known_text('', kind.registry)}"
+        raise (
+            OptionError((*path, "type"), problem, name)
+            if "type" in table
+            else OptionError((*path, "type"), f"is missing: it {problem}")
+        )
+    return name, {key: value for key, value in table.items() if key != "type"}
+
+
+def _class(kind: Kind[_P], name: str, path: KeyPath) -> Any:
+    """The class called `name`, checked to be one that can be built from a table."""
+    try:
+        found = _find(kind, name)
+    except ScenarioError as error:
+        raise OptionError((*path, "type"), str(error), name) from error
+    if not hasattr(found, kind.method):
+        raise OptionError((*path, "type"), f"is no {kind.word}: it has no method {kind.method}", name)
+    if not (isinstance(found, type) and is_dataclass(found) and _is_frozen(found)):
+        raise OptionError((*path, "type"), "must be a class under @dataclass(frozen=True)", name)
+    return found
+
+
+def _find(kind: Kind[Any], name: str) -> Any:
+    if name in kind.registry:
+        return kind.registry[name]
+    if ":" in name:
+        return _loaded(name, lambda: _import(name))
+    points = _entry_points(kind)
+    if name in points:
+        return _loaded(name, points[name].load)
+    raise ScenarioError(
+        f"unknown {kind.word}; {known_text(name, [*kind.registry, *points])}; your own is named module:Class"
+    )
+
+
+def _entry_points(kind: Kind[Any]) -> dict[str, EntryPoint]:
+    if not kind.has_entry_points:
+        return {}
+    return {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
+
+
+def _loaded(name: str, load: Callable[[], Any]) -> Any:
+    try:
+        return load()
+    except Exception as error:  # importing somebody's module may raise anything
+        raise ScenarioError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def _import(name: str) -> Any:
+    module, _, qualified = name.partition(":")
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.append(folder)
+    found: Any = import_module(module)
+    for part in qualified.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _is_frozen(cls: type) -> bool:
+    return bool(cls.__dataclass_params__.frozen)  # type: ignore[attr-defined]  # typeshed leaves it out
+
+
+def _options(cls: type, name: str, path: KeyPath) -> tuple[Option, ...]:
+    try:
+        return options_of(cls)
+    except NameError as error:
+        problem = f"an annotation of {cls.__qualname__} cannot be read: {error}"
+        raise OptionError(path, problem, name) from error
+
+
+def _value(option: Option, value: object, path: KeyPath, folder: Path) -> object:
+    """The field's value; a table or list of tables where the field holds plug-ins."""
+    kind = _kind_of(option)
+    if kind is not None and isinstance(value, list):
+        return tuple(build(kind, item, (*path, index), folder) for index, item in enumerate(value))
+    if kind is not None:
+        return build(kind, value, path, folder)
+    try:
+        read = option.read(value, path)
+    except PydanticUserError as error:
+        raise OptionError(path, f"its type {option.type_text} cannot be set from TOML", value) from error
+    return str(folder / read) if option.name == "path" and isinstance(read, str) else read
+
+
+def _kind_of(option: Option) -> Kind[Any] | None:
+    parts = (option.annotation, *get_args(option.annotation))
+    return next((_KIND_OF_FIELD[part] for part in parts if part in _KIND_OF_FIELD), None)
+
+
+def _refused(
+    error: ValueError, options: tuple[Option, ...], given: dict[str, Any], path: KeyPath
+) -> OptionError:
+    """A class's own refusal, put to the key its text begins with, as in "interval_s=0.0 must be > 0"."""
+    name = str(error).partition("=")[0]
+    for option in options:
+        if option.name == name and option.key in given:
+            return OptionError((*path, option.key), str(error), given[option.key])
+    return OptionError(path, str(error))
+
+
+def _written(option: Option, value: Any) -> Any:
+    kind = _kind_of(option)
+    if kind is None:
+        return option.write(value)
+    return [to_table(item) for item in value] if isinstance(value, tuple) else to_table(value)
+
+
+def _option_helps(cls: type, options: Iterable[Option]) -> Iterator[OptionHelp]:
+    """The fields, and what a field `options` may hold where the class lists it in `known_options`."""
+    known: Mapping[str, str] = getattr(cls, "known_options", {})
+    for option in options:
+        yield _option_help(option)
+        if option.key == "options":
+            yield from (OptionHelp(f"options.{name}", "as the format has it", known[name]) for name in known)
+
+
+def _option_help(option: Option) -> OptionHelp:
+    default = None if option.required else _default_text(option)
+    kind = _kind_of(option)
+    return OptionHelp(option.key, f"a table: one {kind.word}" if kind else option.type_text, default)
+
+
+def _default_text(option: Option) -> str:
+    return "none" if option.default is None else value_text(_written(option, option.default))

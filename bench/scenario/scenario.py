@@ -1,0 +1,256 @@
+"""A scenario: a TOML file, read, checked and turned into what a run works with."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from bench.engines import capabilities
+from bench.engines.contract import Probe as Probe  # a scenario's probes are what an engine runs
+from bench.errors import ScenarioError
+from bench.scenario import file as scenario_file
+from bench.scenario import plugins
+from bench.scenario.checks import check_columns, check_keys, check_upsert_modes, missing_columns
+from bench.scenario.schema import Catalog, Maintenance, Prices, Resources, ScenarioKeys, Spark, parse
+from bench.scenario.specs import StrategySpec, build_strategies, content_hash, strategy_table
+from bench.scenario.values import KeyPath, OptionError, bytes_text
+from strategies.plan import Capability
+from workloads.commit import CommitSpec, TargetSized, Workload
+from workloads.partitioning import Partitioning
+from workloads.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The table every run creates."""
+
+    format: str
+    format_version: int
+    target_file_size_bytes: int
+    partitioning: Partitioning
+    properties: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A scenario with its defaults and overrides applied.
+
+    `resolved` is the same as the file would say it, secrets hidden. `hash` covers it but for the
+    description, the repetitions and the choice of strategies, which may grow in a result folder.
+    """
+
+    name: str
+    description: str
+    seed: int
+    duration_s: float
+    commit_interval_s: float
+    commits_count: int
+    clock: str
+    repetitions: int
+    probe_every_s: float
+    compaction_delay_s: float
+    table: Table
+    workload: Workload
+    workload_name: str
+    probes: tuple[Probe, ...]
+    strategies: tuple[StrategySpec, ...]
+    maintenance: Maintenance
+    resources: Resources
+    prices: Prices
+    spark: Spark
+    catalog: Catalog | None
+    resolved: Mapping[str, Any]
+    hash: str
+
+    @property
+    def primary_probe(self) -> Probe:
+        """The probe the latency figures are of."""
+        return next(probe for probe in self.probes if probe.primary)
+
+    def shape(self) -> Iterator[CommitSpec]:
+        """The commits of its stream, as far as they are known without making their rows."""
+        return self.workload.shape(
+            self.seed, self.commits_count, self.commit_interval_s, self.table.partitioning
+        )
+
+    def needs(self) -> dict[str, frozenset[Capability]]:
+        """What an engine must be able to do, by the label that asks for it."""
+        own = {spec.label: spec.strategy.needs() | self._writing(spec) for spec in self.strategies}
+        delayed = frozenset({Capability.DELAYED_COMMIT} if self.compaction_delay_s > 0 else ())
+        return {
+            spec.label: own[spec.label].union(*(own[label] for _, label in spec.switches)) | delayed
+            for spec in self.strategies
+        }
+
+    def _writing(self, spec: StrategySpec) -> frozenset[Capability]:
+        if not self.workload.folds:
+            return frozenset()
+        by_deletes = spec.writer.upsert_mode == "equality-delete"
+        vectors = {Capability.VECTORS} if self.table.format_version >= capabilities.VECTORS_FROM else set()
+        return frozenset({Capability.UPSERT if by_deletes else Capability.MERGE, *vectors})
+
+
+_STANDARD_PROBES = (
+    Probe("min_order", "SELECT order_id FROM orders ORDER BY order_id LIMIT 1", primary=True),
+    Probe("key_lookup", "SELECT * FROM orders WHERE order_id = 42"),
+    Probe("range", "SELECT count(*), sum(product_prices) FROM orders WHERE order_id BETWEEN 100 AND 400"),
+    Probe("aggregate", "SELECT user_city, count(*), avg(product_prices) FROM orders GROUP BY user_city"),
+)
+_SECRET = re.compile(r"secret|token|password|credential|authorization|account\.key", re.IGNORECASE)
+
+
+def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
+    """The scenario of a .toml file or a shipped name, each `key=value` of `overrides` applied.
+
+    Raises ScenarioError naming the file, the key, its value and the remedy.
+    """
+    file = scenario_file.find(name_or_path)
+    document = scenario_file.read(file)
+    overridden: dict[KeyPath, str] = {}
+    for setting in overrides:
+        try:
+            overridden[scenario_file.override(document, setting)] = setting
+        except ScenarioError as error:
+            raise ScenarioError(f"{file}: {error}") from None
+    try:
+        return _scenario(file, parse(document))
+    except OptionError as error:
+        told = [f" with --set {setting}" for path, setting in overridden.items() if _touch(path, error.path)]
+        raise ScenarioError(f"{file}{''.join(told)}: {error}") from error
+
+
+def check_real_resources(scenario: Scenario) -> None:
+    """Refuse shares that one local process, which writes, compacts and reads, cannot honour.
+
+    Raises ScenarioError naming both values. A master that is not local is not checked.
+    """
+    local = re.fullmatch(r"local(?:\[(\d+|\*)\])?", scenario.spark.master)
+    if local is None:
+        return
+    cores = os.cpu_count() if local[1] == "*" else int(local[1] or 1)
+    memory = bytes_text(scenario.spark.driver_memory_bytes)
+    for name, share in scenario.resources:
+        if share.cores not in (None, cores):
+            master = f'spark.master = "{scenario.spark.master}" ({cores} cores)'
+            _refuse_share(scenario, f"{name}.cores = {share.cores}", master)
+        if share.memory_bytes not in (None, scenario.spark.driver_memory_bytes):
+            given = f'{name}.memory = "{bytes_text(share.memory_bytes)}"'
+            _refuse_share(scenario, given, f'spark.driver_memory = "{memory}"')
+
+
+def _refuse_share(scenario: Scenario, given: str, of_process: str) -> NoReturn:
+    raise ScenarioError(
+        f"{scenario.name}: resources.{given} cannot be honoured with {of_process}: one local process writes, "
+        "compacts and reads. Set both alike, leave the resource out, or simulate (`run --simulate`), which "
+        "honours it"
+    )
+
+
+def _touch(path: KeyPath, other: KeyPath) -> bool:
+    shorter = min(len(path), len(other))
+    return path[:shorter] == other[:shorter]
+
+
+def _scenario(file: Path, keys: ScenarioKeys) -> Scenario:
+    check_keys(keys)
+    workload = _workload(keys, file.parent)
+    probes = _probes(keys, workload.schema)
+    check_upsert_modes(keys, workload.folds)
+    specs = build_strategies(keys, file.parent, workload.schema)
+    resolved = _resolved(keys, workload, probes, specs)
+    return Scenario(
+        name=file.stem, description=keys.description, seed=keys.seed, clock=keys.clock,
+        duration_s=keys.duration_s,
+        commit_interval_s=keys.commit_interval_s,
+        commits_count=round(keys.duration_s / keys.commit_interval_s),
+        repetitions=keys.repetitions,
+        probe_every_s=keys.probe_every_s or keys.commit_interval_s,
+        compaction_delay_s=keys.compaction_delay_s,
+        table=_table(keys),
+        workload=workload, workload_name=keys.workload["type"],
+        probes=probes, strategies=specs, maintenance=keys.maintenance,
+        resources=keys.resources, prices=keys.prices, spark=keys.spark, catalog=keys.catalog,
+        resolved=resolved, hash=_scenario_hash(resolved, workload),
+    )  # fmt: skip
+
+
+def _workload(keys: ScenarioKeys, folder: Path) -> Workload:
+    """The workload, its initial files sized for the table; refused where no engine can write it."""
+    workload = plugins.build(plugins.WORKLOAD, keys.workload, ("workload",), folder)
+    if workload.folds and not any(
+        Capability.UPSERT in able for able in capabilities.BY_FORMAT[keys.table.format]
+    ):
+        raise OptionError(
+            ("workload", "type"),
+            f"updates and deletes rows, which no engine of format {keys.table.format!r} can write yet; "
+            'use type = "append"',
+            keys.workload["type"],
+        )
+    if isinstance(workload, TargetSized):
+        return workload.sized_for(keys.table.target_file_size_bytes, keys.seed, _partitioning(keys))
+    return workload
+
+
+def _partitioning(keys: ScenarioKeys) -> Partitioning:
+    return Partitioning(keys.table.partitioning, keys.table.buckets or Partitioning().buckets)
+
+
+def _table(keys: ScenarioKeys) -> Table:
+    table = keys.table
+    return Table(
+        format=table.format,
+        format_version=table.format_version,
+        target_file_size_bytes=table.target_file_size_bytes,
+        partitioning=_partitioning(keys),
+        properties=table.properties,
+    )
+
+
+def _probes(keys: ScenarioKeys, schema: Schema) -> tuple[Probe, ...]:
+    """The standard probes that have their columns, replaced by name, and the scenario's own after them."""
+    check_columns(keys.probes, schema)
+    given = {probe.name: probe for probe in keys.probes}
+    primary = next((probe.name for probe in keys.probes if probe.primary), _STANDARD_PROBES[0].name)
+    if primary in given and given[primary].primary is False:
+        raise OptionError(
+            ("probes",), f"no probe is primary: {primary} says primary = false; set primary = true at another"
+        )
+    sql = {p.name: p.sql for p in _STANDARD_PROBES if not missing_columns(p.sql, schema)}
+    sql |= {p.name: p.sql for p in keys.probes}
+    return tuple(Probe(name, sql[name], name == primary) for name in sql)
+
+
+def _resolved(
+    keys: ScenarioKeys, workload: Workload, probes: tuple[Probe, ...], specs: tuple[StrategySpec, ...]
+) -> dict[str, Any]:
+    """The scenario as a file would say it with nothing left to defaults."""
+    said: dict[str, Any] = keys.model_dump(mode="json", by_alias=True, exclude_none=True)
+    said["probe_every"] = said.get("probe_every", said["commit_interval"])
+    if keys.table.partitioning == "bucket":
+        said["table"].setdefault("buckets", Partitioning().buckets)
+    said["workload"] = plugins.to_table(workload)
+    said["probes"] = [asdict(probe) for probe in probes]
+    said["strategies"] = [strategy_table(spec) for spec in specs]
+    said["spark"] = _without_secrets(said["spark"])
+    if keys.catalog is not None:
+        said["catalog"]["properties"] = _without_secrets(keys.catalog.properties)
+    return said
+
+
+def _without_secrets(settings: Mapping[str, str]) -> dict[str, str]:
+    return {key: "(hidden)" if _SECRET.search(key) else value for key, value in settings.items()}
+
+
+def without_secret(setting: str) -> str:
+    """A `key=value` as it may be shown: the value of a key that names a secret is hidden."""
+    key, _, _ = setting.partition("=")
+    return f"{key}=(hidden)" if _SECRET.search(setting) else setting
+
+
+def _scenario_hash(resolved: Mapping[str, Any], workload: Workload) -> str:
+    """The workload goes in by its repr, which has the content of a trace and not its path."""
+    left_out = ("description", "repetitions", "strategies")
+    content = {key: value for key, value in resolved.items() if key not in left_out}
+    return content_hash({**content, "workload": repr(workload)})

@@ -1,0 +1,1 @@
+"""Apache Amoro's self-optimizing."""

@@ -1,0 +1,71 @@
+"""Amoro's clocks of one table, read from its history (reference 2.1 and 2.2).
+
+Amoro keeps the times itself; here they follow from the compactions seen. The clock of a kind is the plan
+time of its last process whatever became of it, for the whole table: a failed MINOR restarts the minor
+clock, a MAJOR or FULL does not. A look without a plan leaves no trace, so it moves no clock, which is
+Amoro's rule but for the time of the last plan: there an empty plan counts too, and the next look may come
+up to `min-plan-interval` later than ours.
+
+The history holds the last 1000 compactions. That is enough for an interval below 1000 x
+`min-plan-interval`, 16.7 hours at its default: before that no 1000 compactions of ours can have pushed the
+last one of a kind out. A longer interval fires early after 1000 compactions of other kinds, not before.
+"""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from strategies.amoro.options import Settings
+from strategies.state import TableState
+
+
+class Kind(StrEnum):
+    """Amoro's process types, the weakest first."""
+
+    MINOR = "minor"
+    MAJOR = "major"
+    FULL = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """Milliseconds of scenario time since the last process of a kind, and since any; infinite for none.
+
+    A new table has none, as in Amoro, where the times begin at the epoch.
+    """
+
+    minor_ms: float = math.inf
+    major_ms: float = math.inf
+    full_ms: float = math.inf
+
+    @property
+    def any_ms(self) -> float:
+        """Since the last process of any kind."""
+        return min(self.minor_ms, self.major_ms, self.full_ms)
+
+    def is_minor_due(self, settings: Settings) -> bool:
+        """Strictly longer ago than the interval; never where that is below 0."""
+        return 0 <= settings.minor_interval_ms < self.minor_ms
+
+    def is_full_due(self, settings: Settings) -> bool:
+        """As for MINOR. It is true from the moment the interval is set (2.4 f)."""
+        return 0 <= settings.full_interval_ms < self.full_ms
+
+    def is_fallback_reached(self, settings: Settings) -> bool:
+        """Whether the fallback interval has passed; here at least as long ago as that is enough."""
+        return self.any_ms >= settings.fallback_interval_ms
+
+    def may_plan(self, settings: Settings) -> bool:
+        """Whether the last plan is at least `min-plan-interval` ago."""
+        return self.any_ms >= settings.min_plan_interval_ms
+
+
+def read_clocks(state: TableState) -> Clocks:
+    """The clocks at the moment the state was observed, in whole milliseconds."""
+    planned_ms = dict.fromkeys(Kind, -math.inf)
+    for seen in state.compactions:
+        if seen.kind in planned_ms:
+            at_s = seen.at_s if seen.scheduled_at_s is None else seen.scheduled_at_s
+            planned_ms[Kind(seen.kind)] = max(planned_ms[Kind(seen.kind)], round(at_s * 1000))
+    now_ms = round(state.observed_at_s * 1000)
+    return Clocks(*(now_ms - planned_ms[kind] for kind in (Kind.MINOR, Kind.MAJOR, Kind.FULL)))

@@ -1,0 +1,159 @@
+"""Whether Amoro optimizes a partition, as what kind, why, and at what cost (reference 2.2, 2.4 and 2.5).
+
+Source: upstream `CommonPartitionEvaluator` (isNecessary, getOptimizingType, getCost) and
+`MetadataBasedEvaluationEvent` at 96a4d78.
+"""
+
+import heapq
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from strategies.amoro.clocks import Clocks, Kind
+from strategies.amoro.evaluation import FileClass, Partition
+from strategies.amoro.options import Settings
+from strategies.plan import Reason
+from strategies.state import TableState
+
+_MAX_INT = 2**31 - 1  # min1 and min2 begin there, so targets of 2 GiB and more are misjudged, as upstream
+_MAX_LONG = 2**63 - 1
+
+
+class Condition(StrEnum):
+    """Which of Amoro's conditions fired, in the order they are asked."""
+
+    FULL = "full_interval"
+    ENOUGH_CONTENT = "enough_content"
+    SEGMENT = "dup_ratio"
+    FRAGMENTS = "fragment_count"
+    INTERVAL = "interval"
+    COMBINE = "combine_pos"
+
+    @property
+    def reason(self) -> Reason:
+        """The same in the words all strategies share."""
+        return _REASONS[self]
+
+
+_REASONS = {
+    Condition.FULL: Reason.INTERVAL,
+    Condition.ENOUGH_CONTENT: Reason.SIZE,
+    Condition.SEGMENT: Reason.DELETES,
+    Condition.FRAGMENTS: Reason.SMALL_FILES,
+    Condition.INTERVAL: Reason.INTERVAL,
+    Condition.COMBINE: Reason.DELETES,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A partition to optimize: its kind, and each condition that fired with its figures."""
+
+    kind: Kind
+    fired: tuple[tuple[Condition, str], ...]
+
+
+def is_worth_a_scan(state: TableState, settings: Settings, clocks: Clocks) -> bool:
+    """Whether the snapshot summary alone lets a table be looked at; always without a fallback interval.
+
+    Large files without deletes are not, until that interval has passed since the last plan.
+    """
+    if clocks.is_fallback_reached(settings):
+        return True
+    count = len(state.data_files)
+    if count == 0 or state.delta_files:
+        return count > 0
+    return sum(file.size_bytes for file in state.data_files) / count <= settings.min_target_bytes
+
+
+def judge(partition: Partition, settings: Settings, clocks: Clocks) -> Verdict | None:
+    """The verdict, None where the partition is left alone. When FULL is due nothing else is asked."""
+    if not clocks.is_fallback_reached(settings) and not _passes_gate(partition, settings):
+        return None
+    if clocks.is_full_due(settings):
+        fired = tuple(_full(partition, settings, clocks))
+        return Verdict(Kind.FULL, fired) if fired else None
+    major = tuple(_major(partition, settings))
+    fired = (*major, *_minor(partition, settings, clocks))
+    return Verdict(Kind.MAJOR if major else Kind.MINOR, fired) if fired else None
+
+
+def cost_bytes(partition: Partition, settings: Settings) -> int:
+    """What a plan of the partition is reckoned to cost, which orders partitions and fills the budget.
+
+    Writing costs as reading, a conversion reads a tenth, and each file costs its opening. 40 fragments of
+    6 KB: 2 x 240,000 + 40 x 4 MiB. Undersized files and their deletes count even where no task takes them.
+    """
+    rewritten = (FileClass.FRAGMENT, FileClass.SEGMENT, FileClass.UNDERSIZED)
+    positions = partition.sums[FileClass.POSITIONS]
+    opened_count = (
+        partition.counted.files_count + partition.position.files_count + partition.equality.files_count
+    )
+    return (
+        2 * sum(partition.sums[each].size_bytes for each in rewritten)
+        + positions.size_bytes // 10
+        + partition.position.size_bytes
+        + partition.equality.size_bytes
+        + opened_count * settings.open_file_cost_bytes
+    )
+
+
+def _full(partition: Partition, settings: Settings, clocks: Clocks) -> Iterator[tuple[Condition, str]]:
+    deletes_count = partition.equality.files_count + partition.position.files_count
+    if (
+        deletes_count > 0
+        or partition.count(FileClass.FRAGMENT) >= 2
+        or partition.count(FileClass.UNDERSIZED) >= 2
+        or partition.count(FileClass.SEGMENT) > 0
+        or partition.count(FileClass.POSITIONS) > 0
+    ):
+        yield Condition.FULL, f"{_ago(clocks.full_ms)} since full > {settings.full_interval_ms} ms"
+
+
+def _major(partition: Partition, settings: Settings) -> Iterator[tuple[Condition, str]]:
+    undersized_bytes = partition.sums[FileClass.UNDERSIZED].size_bytes
+    smallest_bytes = _smallest_two(s.file.size_bytes for s in partition.files[FileClass.UNDERSIZED])
+    if undersized_bytes >= settings.target_bytes and smallest_bytes <= settings.target_bytes:
+        yield (
+            Condition.ENOUGH_CONTENT,
+            f"undersized {undersized_bytes} B >= {settings.target_bytes} B >= least two {smallest_bytes} B",
+        )
+    segments_count = partition.count(FileClass.SEGMENT)
+    if segments_count > 0:
+        yield Condition.SEGMENT, f"{segments_count} files with deleted rows > {settings.duplicate_ratio}"
+
+
+def _minor(partition: Partition, settings: Settings, clocks: Clocks) -> Iterator[tuple[Condition, str]]:
+    small = (
+        f"{partition.count(FileClass.FRAGMENT)} fragments + {partition.equality.files_count} equality deletes"
+    )
+    if partition.small_count >= settings.minor_files_count:
+        yield Condition.FRAGMENTS, f"{small} >= {settings.minor_files_count}"
+    elif partition.small_count > 1 and clocks.is_minor_due(settings):
+        since = f"{_ago(clocks.minor_ms)} since minor > {settings.minor_interval_ms} ms"
+        yield Condition.INTERVAL, f"{small} > 1 and {since}"
+    combined_count = sum(s.position_count >= 2 for s in partition.files[FileClass.POSITIONS])
+    if combined_count > 0:
+        yield Condition.COMBINE, f"{combined_count} files with two or more position deletes"
+
+
+def _passes_gate(partition: Partition, settings: Settings) -> bool:
+    """Whether enough small files are there to look at the partition before the fallback interval is over.
+
+    Its deletes do not count. The error is the mean square of what its files are short of the minimum.
+    """
+    count = partition.count(FileClass.FRAGMENT) + partition.count(FileClass.UNDERSIZED)
+    tolerance_bytes = settings.mse_tolerance_bytes
+    if count <= 1 or tolerance_bytes == 0:
+        return count > 1
+    sizes = (s.file.size_bytes for files in partition.files.values() for s in files)
+    error = sum((settings.min_target_bytes - min(size, settings.min_target_bytes)) ** 2 for size in sizes)
+    return min(error, _MAX_LONG) / count >= float(tolerance_bytes) ** 2
+
+
+def _smallest_two(sizes: Iterable[int]) -> int:
+    return sum(heapq.nsmallest(2, (_MAX_INT, _MAX_INT, *sizes)))
+
+
+def _ago(elapsed_ms: float) -> str:
+    return "for ever" if elapsed_ms == float("inf") else f"{elapsed_ms:.0f} ms"

@@ -1,0 +1,137 @@
+"""Apache Amoro's self-optimizing of native Iceberg tables, as a planner.
+
+Rules and constants are those of upstream master at 96a4d78 (2026-08-22, after 0.9.0-rc4), by the reference
+page's sections 1.1, 2.1 to 2.7 and 3.1; `amoro_*` modules hold a step each. Three things differ:
+
+- Amoro packs files in accidental order, here by path; its first 100 partitions are those by name.
+- Amoro skips a table whose snapshot it has judged before. A state has no snapshots, so a look at an
+  unchanged table judges again: an interval that ended meanwhile fires here at once, there at the next commit.
+- A filter cannot be evaluated, and is refused.
+
+One thing is more, and off by default: a full optimization may sort, which Amoro cannot (upstream #1360).
+
+The plan may drop a delete file that another partition, or a partition left out, still needs: Amoro does
+(2.7). Whether that is safe is for the executor to check.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import ClassVar
+
+from strategies.amoro.clocks import Clocks, Kind, read_clocks
+from strategies.amoro.decision import is_worth_a_scan, judge
+from strategies.amoro.evaluation import FileClass, Partition, amoro_index, evaluate
+from strategies.amoro.health import Health, health
+from strategies.amoro.options import KNOWN_OPTIONS, Settings, read_settings
+from strategies.amoro.tasks import Candidate, PartitionPlan, candidate_of, choose
+from strategies.options import OptionValue
+from strategies.plan import Capability, Plan, Rewrite
+from strategies.state import MIB, TableState
+
+_STRENGTH = tuple(Kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Amoro:
+    """Optimize as Apache Amoro does: fragments often, whole segments seldom, by the partition.
+
+    `options` are Amoro's own properties; sizes may be texts such as "128MiB", times are milliseconds or
+    texts such as "1h". One plan takes partitions of `max_input_per_thread_bytes` x `threads`, which are
+    group settings in Amoro (max-input-file-size-per-thread, optimizer threads), out of at most
+    `max_pending_partitions` (refresh-tables.max-pending-partition-count). With `full_sort_columns` a full
+    optimization takes a partition as one task and writes what it rewrites in their order.
+    """
+
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    threads: int = 1
+    max_input_per_thread_bytes: int = 512 * MIB
+    max_pending_partitions: int = 100
+    full_sort_columns: tuple[str, ...] = ()
+    known_options: ClassVar[Mapping[str, str]] = KNOWN_OPTIONS
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.REWRITE, Capability.CONVERT})
+    max_format_version: ClassVar[int] = 2  # upstream at 96a4d78 depends on Iceberg 1.7.2, without vectors
+
+    def __post_init__(self) -> None:
+        settings = read_settings(self.options)
+        _check_sorting(self.full_sort_columns, settings)
+        for name in ("threads", "max_input_per_thread_bytes", "max_pending_partitions"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} must be >= 1")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns its plans name."""
+        return self.full_sort_columns
+
+    def decide(self, state: TableState) -> Plan | None:
+        settings = read_settings(self.options)
+        if not settings.is_enabled or state.pending:  # one process a table at a time
+            return None
+        clocks = read_clocks(state)
+        if not clocks.may_plan(settings) or not is_worth_a_scan(state, settings, clocks):
+            return None
+        index = amoro_index(state)
+        candidates = self._candidates(evaluate(state, index, settings, clocks.is_full_due(settings)), clocks)
+        budget_bytes = self.max_input_per_thread_bytes * self.threads
+        chosen = choose(candidates, index, settings, budget_bytes, self.full_sort_columns)
+        return _plan(chosen, settings) if any(plan.tasks for plan in chosen) else None
+
+    def health(self, state: TableState) -> Health:
+        """Amoro's health score of the table under these options."""
+        return health(state, read_settings(self.options))
+
+    def figures(self, state: TableState) -> Mapping[str, float]:
+        """What Amoro reports of a table at a look, for the decision log."""
+        scores = self.health(state)
+        return {
+            "health_score": scores.total,
+            "health_small_files": scores.small_files,
+            "health_equality_deletes": scores.equality_deletes,
+            "health_position_deletes": scores.position_deletes,
+        }
+
+    def _candidates(self, partitions: Iterable[Partition], clocks: Clocks) -> list[Candidate]:
+        """The partitions to optimize, the first so many by name."""
+        settings = read_settings(self.options)
+        judged = ((partition, judge(partition, settings, clocks)) for partition in partitions)
+        found = (candidate_of(partition, verdict, settings) for partition, verdict in judged if verdict)
+        return list(islice(found, self.max_pending_partitions))
+
+
+def _check_sorting(columns: tuple[str, ...], settings: Settings) -> None:
+    if len(set(columns)) < len(columns):
+        raise ValueError(f"full_sort_columns={list(columns)} names a column twice")
+    if columns and settings.full_interval_ms < 0:
+        raise ValueError(
+            f"full_sort_columns={list(columns)} sorts full optimizations, of which there are none: give "
+            "option self-optimizing.full.trigger.interval, or leave full_sort_columns out"
+        )
+
+
+def _plan(chosen: tuple[PartitionPlan, ...], settings: Settings) -> Plan:
+    """One rewrite, a group a task. Its kind is the strongest of any partition chosen, tasks or not.
+
+    The reason is what fired first in the most expensive partition of that kind.
+    """
+    kind = max((plan.candidate.verdict.kind for plan in chosen), key=_STRENGTH.index)
+    leading = next(plan.candidate.verdict for plan in chosen if plan.candidate.verdict.kind is kind)
+    groups = tuple(group for plan in chosen for group in plan.tasks)
+    removed = frozenset[str]().union(*(plan.removed_deletes for plan in chosen))
+    action = Rewrite(groups, settings.target_bytes, tuple(sorted(removed)))
+    lines = [settings.warning] if settings.warning else []
+    lines += [_describe(plan) for plan in chosen]
+    return Plan((action,), leading.fired[0][0].reason, "; ".join(lines), kind.value)
+
+
+def _describe(plan: PartitionPlan) -> str:
+    """A partition's kind, what fired, and the figures it was decided by."""
+    candidate = plan.candidate
+    fired = ", ".join(f"{trigger} ({figures})" for trigger, figures in candidate.verdict.fired)
+    counts = " ".join(f"{each}={candidate.partition.count(each)}" for each in FileClass)
+    return (
+        f"{candidate.partition.name or 'table'}: {candidate.verdict.kind} by {fired}; {counts} "
+        f"equality={candidate.partition.equality.files_count} "
+        f"position={candidate.partition.position.files_count}, "
+        f"cost {candidate.cost_bytes} B, {len(plan.tasks)} tasks"
+    )

@@ -1,0 +1,127 @@
+"""Which partitions one Amoro plan takes, and the tasks it makes of them (reference 2.5 to 2.7).
+
+Amoro packs files in the order of a hash map over object identities, so its bins vary from run to run. Here
+files are packed by path, partitions of equal cost come by name. Source: upstream
+`AbstractOptimizingPlanner`, `AbstractPartitionPlan` and `IcebergPartitionPlan` at 96a4d78.
+"""
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from strategies.amoro.clocks import Kind
+from strategies.amoro.decision import Verdict, cost_bytes
+from strategies.amoro.evaluation import FileClass, Partition, ScannedFile
+from strategies.amoro.options import Settings
+from strategies.iceberg.deletes.index import DeleteIndex
+from strategies.iceberg.deletes.reach import Reach
+from strategies.packing import first_fit
+from strategies.plan import FileGroup
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A partition worth optimizing."""
+
+    partition: Partition
+    verdict: Verdict
+    cost_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionPlan:
+    """A chosen partition, its tasks, and the delete files they make superfluous within the partition."""
+
+    candidate: Candidate
+    tasks: tuple[FileGroup, ...]
+    removed_deletes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    scanned: ScannedFile
+    is_rewritten: bool
+
+
+def candidate_of(partition: Partition, verdict: Verdict, settings: Settings) -> Candidate:
+    """The candidate with its cost."""
+    return Candidate(partition, verdict, cost_bytes(partition, settings))
+
+
+def choose(
+    candidates: Iterable[Candidate],
+    index: DeleteIndex,
+    settings: Settings,
+    budget_bytes: int,
+    full_sort_columns: tuple[str, ...] = (),
+) -> tuple[PartitionPlan, ...]:
+    """The most expensive partitions up to the first that exceeds the budget, that one included.
+
+    Of equally expensive ones the first in the order given.
+
+    As long as none of them yields a task one more is taken (upstream #3546). Those without a task are in
+    the answer too: they count for the kind of the plan.
+    """
+    chosen: list[PartitionPlan] = []
+    spent_bytes = 0
+    for candidate in sorted(candidates, key=lambda c: -c.cost_bytes):
+        if spent_bytes > budget_bytes and any(plan.tasks for plan in chosen):
+            break
+        sort_columns = full_sort_columns if candidate.verdict.kind is Kind.FULL else ()
+        chosen.append(split(candidate, index, settings, sort_columns))
+        spent_bytes += candidate.cost_bytes
+    return tuple(chosen)
+
+
+def split(
+    candidate: Candidate, index: DeleteIndex, settings: Settings, sort_columns: tuple[str, ...] = ()
+) -> PartitionPlan:
+    """The tasks of one partition.
+
+    Undersized files are merged among themselves whatever the kind. Left alone in its bin, one has its
+    deletes converted where that is worth it, otherwise they are reserved like those of clean files. A
+    delete file that a task reads and nothing reserves is removed; other partitions are not asked.
+
+    With `sort_columns`, which are no rule of Amoro's, a task has no limit: sorted by the bin, each file
+    would span all keys, and a reader could skip none.
+    """
+    files = candidate.partition.files
+    task_bytes = sys.maxsize if sort_columns else settings.task_bytes
+    merged, alone = _merged(files[FileClass.UNDERSIZED], task_bytes)
+    converted = [*files[FileClass.POSITIONS], *(s for s in alone if s.needs_positions)]
+    reserved = [*files[FileClass.CLEAN], *(s for s in alone if not s.needs_positions)]
+    rewritten = [*files[FileClass.FRAGMENT], *files[FileClass.SEGMENT]]
+    bins = [*merged, *_packed((*_items(rewritten, True), *_items(converted, False)), task_bytes)]
+    bins = [items for items in bins if _is_enough(items)]
+    taken = Reach(index, (item.scanned.file for items in bins for item in items))
+    kept = Reach(index, (scanned.file for scanned in reserved))
+    tasks = tuple(_group(items, candidate.partition.name, sort_columns) for items in bins)
+    return PartitionPlan(candidate, tasks, taken.keys - kept.keys)
+
+
+def _merged(
+    undersized: Iterable[ScannedFile], task_bytes: int
+) -> tuple[list[list[_Item]], list[ScannedFile]]:
+    """Bins of two and more undersized files, and the files that found no other."""
+    bins = _packed(_items(undersized, True), task_bytes)
+    return [b for b in bins if len(b) >= 2], [b[0].scanned for b in bins if len(b) == 1]
+
+
+def _items(files: Iterable[ScannedFile], is_rewritten: bool) -> list[_Item]:
+    return [_Item(scanned, is_rewritten) for scanned in sorted(files, key=lambda s: s.file.path)]
+
+
+def _packed(items: Iterable[_Item], task_bytes: int) -> list[list[_Item]]:
+    """First fit by bytes of data files alone; a larger file has a bin of its own."""
+    return first_fit(items, lambda item: item.scanned.file.size_bytes, task_bytes)
+
+
+def _is_enough(items: Sequence[_Item]) -> bool:
+    """Not a single file without deletes (`enoughInputFiles`); one to convert has some."""
+    return len(items) > 1 or items[0].scanned.has_deletes
+
+
+def _group(items: Sequence[_Item], partition: str, sort_columns: tuple[str, ...]) -> FileGroup:
+    rewritten = tuple(item.scanned.file.path for item in items if item.is_rewritten)
+    converted = tuple(item.scanned.file.path for item in items if not item.is_rewritten)
+    return FileGroup(rewritten, partition, converted, sort_columns if rewritten else ())

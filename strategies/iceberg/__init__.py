@@ -1,0 +1,1 @@
+"""Planners of Apache Iceberg's own maintenance, and the rules they follow."""

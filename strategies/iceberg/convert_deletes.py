@@ -1,0 +1,79 @@
+"""Turning deletes into position deletes of single files, data files untouched."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import ClassVar
+
+from strategies.iceberg.deletes.index import DeleteIndex, index_deletes
+from strategies.iceberg.deletes.reach import Reach
+from strategies.iceberg.remove_dangling_deletes import unneeded_deletes
+from strategies.plan import Capability, FileGroup, Plan, Reason, Rewrite
+from strategies.state import DataFile, TableState, key_of
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertDeletes:
+    """Give each data file with `min_delete_files` and more one delete file of its own in place of them.
+
+    Readers then open one small file a data file instead of every equality delete since. A delete file goes
+    only when nothing needs it, so files that share one with such a file are converted too, however few they
+    have. Nothing is planned while another plan is pending.
+    """
+
+    min_delete_files: int = 1
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.REWRITE, Capability.CONVERT})
+
+    def __post_init__(self) -> None:
+        if self.min_delete_files < 1:
+            raise ValueError(f"min_delete_files={self.min_delete_files} must be >= 1")
+
+    def decide(self, state: TableState) -> Plan | None:
+        if state.pending:
+            return None
+        index = index_deletes(state.delta_files)
+        due = [file for file in state.data_files if self._is_due(file, index)]
+        converted = _with_sharers(due, state, index)
+        paths = frozenset(file.path for file in converted)
+        removed = unneeded_deletes(state, (file for file in state.data_files if file.path not in paths))
+        if not (converted or removed):
+            return None
+        action = Rewrite(_groups(converted), state.target_file_size_bytes, removed)
+        detail = f"{len(due)} data files with {self.min_delete_files} and more delete files"
+        return Plan((action,), Reason.DELETES, detail, "conversion")
+
+    def _is_due(self, file: DataFile, index: DeleteIndex) -> bool:
+        return index.applying_to(file).files_count >= self.min_delete_files and not _is_converted(file, index)
+
+
+def _is_converted(file: DataFile, index: DeleteIndex) -> bool:
+    """Whether all there is to apply is one delete file for this data file alone."""
+    if index.applying_to(file).files_count != 1 or index.equality_of(file).files_count:
+        return False
+    return all(delta.referenced_data_file for delta in Reach(index, [file]).position_files)
+
+
+def _with_sharers(due: Collection[DataFile], state: TableState, index: DeleteIndex) -> Collection[DataFile]:
+    """The files due, and those that share a delete file with one of them, or with one of those."""
+    chosen = {file.path: file for file in due}
+    while True:
+        rest = [file for file in state.data_files if file.path not in chosen]
+        both = Reach(index, chosen.values()).keys & Reach(index, rest).keys
+        # Vectors are never shared; with them in it, the index still knows which position deletes they hide.
+        deltas = (delta for delta in state.delta_files if key_of(delta) in both)
+        shared = index_deletes((*index.vectors.values(), *deltas))
+        more = [f for f in rest if shared.applying_to(f).files_count > (f.path in index.vectors)]
+        if not more:
+            return chosen.values()
+        chosen |= {file.path: file for file in more}
+
+
+def _groups(files: Collection[DataFile]) -> tuple[FileGroup, ...]:
+    """A group a partition, in order."""
+    by_partition: dict[tuple[str, int], list[str]] = defaultdict(list)
+    for file in files:
+        by_partition[file.partition, file.spec_id].append(file.path)
+    return tuple(
+        FileGroup((), partition, tuple(sorted(paths)))
+        for (partition, _), paths in sorted(by_partition.items())
+    )

@@ -1,0 +1,105 @@
+"""Which delete files apply to any of several data files, each counted once.
+
+Position deletes of one scope apply by sequence number alone, so whatever applies to one file of it applies
+to the oldest too: per scope the answer is everything from one number on. So it is for equality deletes
+whose keys all meet those of the oldest file; of others each is asked whether it meets any file older than it.
+No pair is looked at.
+"""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from strategies.iceberg.deletes.index import DeleteIndex
+from strategies.iceberg.deletes.keyed_files import KeyedFiles
+from strategies.iceberg.deletes.series import NO_FILES, FileSums, Series, series_of
+from strategies.state import DataFile, DeltaFile, key_of
+
+_Part = tuple[Series[DeltaFile], int]  # the delete files of a series from this place on
+
+
+class Reach:
+    """The delete files that apply to at least one of the data files added.
+
+    Each data file is to be added once. A deletion vector stands for all position deletes of its file; it is
+    in `keys` alone. A position delete file counts with all its rows, whichever files they are in.
+    """
+
+    def __init__(self, index: DeleteIndex, files: Iterable[DataFile] = ()) -> None:
+        self._index = index
+        self._files: dict[tuple[int, str], list[DataFile]] = defaultdict(list)  # by spec and partition
+        self._oldest: dict[tuple[int, str], int] = {}  # of those without a vector, the lowest sequence number
+        self._named: list[_Part] = []
+        self._vectors: list[DeltaFile] = []
+        for file in files:
+            self.add(file)
+
+    def add(self, file: DataFile) -> None:
+        """Take one more data file in."""
+        scope, number = (file.spec_id, file.partition), file.sequence_number
+        self._files[scope].append(file)
+        vector, named = self._index.vectors.get(file.path), self._index.position_of_file.get(file.path)
+        if vector is not None:
+            self._vectors.append(vector)
+            return
+        self._oldest[scope] = min(self._oldest.get(scope, number), number)
+        if named is not None:
+            self._named.append((named, bisect_left(named.numbers, number)))
+
+    @property
+    def equality(self) -> FileSums:
+        """Sums of the equality delete files."""
+        return _sums(self._equality())
+
+    @property
+    def position(self) -> FileSums:
+        """Sums of the position delete files."""
+        return _sums(self._position())
+
+    @property
+    def position_files(self) -> Iterator[DeltaFile]:
+        """The position delete files."""
+        return _files(self._position())
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Them all, by `key_of`."""
+        parts = (*self._equality(), *self._position())
+        return frozenset(map(key_of, (*_files(parts), *self._vectors)))
+
+    def _equality(self) -> Iterator[_Part]:
+        for scope, files in self._files.items():
+            scoped = self._index.equality.get(scope)
+            if scoped is not None:
+                yield from _meeting_any(scoped, files)
+        if self._files and not self._index.everywhere.is_empty:
+            yield from _meeting_any(self._index.everywhere, [f for own in self._files.values() for f in own])
+
+    def _position(self) -> Iterator[_Part]:
+        yield from self._named
+        for scope, oldest in self._oldest.items():
+            scoped = self._index.position.get(scope)
+            if scoped is not None:
+                yield scoped, bisect_left(scoped.numbers, oldest)
+
+
+def _meeting_any(deltas: KeyedFiles[DeltaFile], files: Sequence[DataFile]) -> Iterator[_Part]:
+    """The equality deletes that apply to any of the files."""
+    oldest = min(files, key=lambda file: file.sequence_number)
+    number = oldest.sequence_number
+    if deltas.meeting(number, oldest.keys) == deltas.meeting(number, None):
+        yield from deltas.parts(number)
+        return
+    # Backwards, so that the files older than a delete are those beyond its number.
+    older = KeyedFiles(files, lambda file: -file.sequence_number)
+    newer = _files(deltas.parts(number))
+    found = (delta for delta in newer if older.meeting(-delta.sequence_number, delta.keys).files_count)
+    yield series_of(found, lambda delta: delta.sequence_number), 0
+
+
+def _sums(parts: Iterable[_Part]) -> FileSums:
+    return sum((series.sums_since(start) for series, start in parts), NO_FILES)
+
+
+def _files(parts: Iterable[_Part]) -> Iterator[DeltaFile]:
+    return (delta for series, start in parts for delta in series.files[start:])

@@ -1,0 +1,157 @@
+"""What a plan would do to the files of a table: the Python planner behind every action.
+
+It drives the simulator and the dry run, and its forecast stands beside what a command really did.
+Its rules are Iceberg's.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from strategies.iceberg.deletes.index import index_deletes
+from strategies.iceberg.procedures import RewriteDataFiles, RewritePositionDeleteFiles
+from strategies.iceberg.rewrite_data_files import plan_rewrite, rewrite_group
+from strategies.iceberg.rewrite_options import for_sorting, rewrite_options
+from strategies.iceberg.rewrite_position_delete_files import (
+    DEFAULT_TARGET_BYTES,
+    TARGET_FILE_SIZE,
+    plan_delete_rewrite,
+)
+from strategies.iceberg.scan_tasks import Candidate, lookback_of, read_tasks
+from strategies.plan import Action, Capability, Compact, FileGroup, Native, Rewrite
+from strategies.preview import DeleteGroup, Expansion, ReadTask, RewriteGroup
+from strategies.state import DeltaKind, TableState
+
+__all__ = ["DeleteGroup", "ExpandError", "Expansion", "ReadTask", "RewriteGroup", "expand"]
+
+# Planners know them, the Spark actions of 1.11.0 refuse them; see strategies.iceberg.procedures.
+_REFUSED_OPTIONS = {"max-file-group-input-files"}
+_ARGUMENTS = {"strategy", "sort_order", "where", "branch"}
+
+
+class ExpandError(ValueError):
+    """The action depends on something a table state does not tell, such as a row filter."""
+
+
+def expand(action: Action, state: TableState) -> Expansion:
+    """What `action` would do to the table as it stands; pending rewrites do not keep it from their files.
+
+    How many files come out is exact where the groups' files are of the current partition spec; others
+    are distributed by partition before they are written.
+
+    Of an explicit rewrite only replaced data files count: files whose deletes are converted stay, and a
+    group of those alone is left out.
+
+    Raises ExpandError where the state does not tell, and ValueError where the action itself is at
+    fault: an unknown option, one out of range, or a file that is not live.
+    """
+    _check_deletes(state)
+    match action:
+        case Rewrite():
+            return _explicit(action, state)
+        case Compact(partitions=partitions, options=options):
+            return _planned({}, options, _narrowed(state, partitions))
+        case Native(command=Capability.REWRITE_DATA_FILES, arguments=arguments, options=options):
+            return _planned(arguments, options, state)
+        case Native(command=Capability.REWRITE_POSITION_DELETE_FILES, arguments=arguments, options=options):
+            return _planned_deletes(arguments, options, state)
+        case Native(command=command):
+            raise ExpandError(
+                f"{command} rewrites no data and no delete files: what it does to a table is not planned"
+            )
+
+
+def _check_deletes(state: TableState) -> None:
+    for delta in state.delta_files:
+        if delta.kind is DeltaKind.LOG:
+            raise ExpandError(f"{delta.path} is a log file: only Iceberg's delete files can be planned with")
+        if delta.kind is DeltaKind.DELETION_VECTOR and delta.referenced_data_file is None:
+            raise ExpandError(f"deletion vector {delta.path} does not name its data file")
+
+
+def _planned(arguments: Mapping[str, str], options: Mapping[str, str], state: TableState) -> Expansion:
+    _check_options(Capability.REWRITE_DATA_FILES, options, RewriteDataFiles.known_options)
+    _check_arguments(arguments)
+    default = "sort" if "sort_order" in arguments else "binpack"
+    is_shuffled = arguments.get("strategy", default).lower() != "binpack"
+    return plan_rewrite(state, rewrite_options(options, state.target_file_size_bytes, is_shuffled))
+
+
+def _planned_deletes(
+    arguments: Mapping[str, str], options: Mapping[str, str], state: TableState
+) -> Expansion:
+    command = Capability.REWRITE_POSITION_DELETE_FILES
+    _check_options(command, options, RewritePositionDeleteFiles.known_options)
+    _check_arguments(arguments)
+    target_bytes = int(state.properties.get(TARGET_FILE_SIZE, DEFAULT_TARGET_BYTES))
+    return plan_delete_rewrite(state, rewrite_options(options, target_bytes))
+
+
+def _check_options(command: Capability, given: Mapping[str, str], known: Collection[str]) -> None:
+    unknown = given.keys() - known - _REFUSED_OPTIONS
+    if unknown:
+        raise ValueError(f"options {', '.join(sorted(unknown))} are not of {command}")
+
+
+def _check_arguments(arguments: Mapping[str, str]) -> None:
+    if "where" in arguments:
+        raise ExpandError(f"where={arguments['where']!r}: which files hold such rows the state does not tell")
+    if arguments.get("branch", "main") != "main":
+        raise ExpandError(f"branch={arguments['branch']!r}: the state is that of branch main")
+    if unknown := arguments.keys() - _ARGUMENTS:
+        raise ExpandError(f"arguments {', '.join(sorted(unknown))}: their effect is not known")
+
+
+def _narrowed(state: TableState, partitions: tuple[str, ...] | None) -> TableState:
+    """The state with only the data files of these partitions; "" filters nothing, as on the engine."""
+    if partitions is None or "" in partitions:
+        return state
+    old = next((f for f in state.data_files if f.spec_id != state.spec_id), None)
+    if old is not None:
+        raise ExpandError(
+            f"{old.path} is of partition spec {old.spec_id}, the table of spec {state.spec_id}: "
+            "whether it holds rows of the partitions the state does not tell"
+        )
+    wanted = frozenset(partitions)
+    return replace(state, data_files=tuple(f for f in state.data_files if f.partition in wanted))
+
+
+def _explicit(action: Rewrite, state: TableState) -> Expansion:
+    deletes = index_deletes(state.delta_files)
+    live = {file.path: file for file in state.data_files}
+
+    def candidate(path: str) -> Candidate:
+        if path not in live:
+            raise ValueError(f"{path} is not a live data file")
+        return Candidate(live[path], deletes.applying_to(live[path]))
+
+    lookback = lookback_of(state.properties)
+    for path in (path for group in action.groups for path in group.convert_paths):
+        candidate(path)
+    groups = [
+        _explicit_group(group, [candidate(path) for path in group.paths], action, lookback)
+        for group in action.groups
+        if group.paths
+    ]
+    return Expansion(tuple(groups), planned_groups_count=len(groups))
+
+
+def _explicit_group(
+    group: FileGroup, candidates: list[Candidate], action: Rewrite, lookback: int
+) -> RewriteGroup:
+    """A group as named. No planner stands behind it: what it expects are the tasks themselves."""
+    target_bytes = action.target_file_size_bytes
+    if group.sort_columns:
+        cut = rewrite_group(group.partition, candidates, for_sorting(target_bytes), lookback)
+        return replace(cut, split_bytes=target_bytes)
+    tasks = read_tasks(candidates, target_bytes, lookback)
+    return RewriteGroup(
+        partition=group.partition,
+        files=tuple(c.file for c in candidates),
+        input_bytes=sum(c.file.size_bytes for c in candidates),
+        delta_files_count=sum(c.deletes.files_count for c in candidates),
+        delta_bytes=sum(c.deletes.size_bytes for c in candidates),
+        split_bytes=target_bytes,
+        max_output_file_bytes=target_bytes,
+        expected_output_files=len(tasks),
+        tasks=tasks,
+    )

@@ -1,0 +1,84 @@
+"""Whether an action would bring deleted rows back, because it drops a delete file that still applies.
+
+Two can: an explicit rewrite that names such a delete, and Iceberg's `remove-dangling-deletes`. That option
+takes a delete for dangling where no data file of its own partition spec and partition is older, although an
+equality delete written without partitions applies to files of any: in a table partitioned later it is
+dropped while older rows of the partitions still need it.
+
+Source: Iceberg RemoveDanglingDeletesSparkAction at 1.11.0.
+"""
+
+import math
+from collections.abc import Collection, Mapping
+
+from strategies.iceberg.deletes.index import index_deletes
+from strategies.iceberg.deletes.reach import Reach
+from strategies.iceberg.preview import ExpandError, expand
+from strategies.plan import Action, Capability, Compact, Native, Rewrite
+from strategies.state import DataFile, DeltaKind, TableState, key_of
+
+
+def revival(action: Action, state: TableState) -> str | None:
+    """Why carrying out `action` could bring deleted rows back, naming the delete file; None where it cannot.
+
+    It errs on the safe side: where it is not known which files a command rewrites, none is taken to be and
+    every delete in question to be dropped. Raises ValueError where the action itself is at fault.
+    """
+    match action:
+        case Rewrite(removed_deletes=removed):
+            named = frozenset(action.keys)
+            left = [file for file in state.data_files if file.path not in named]
+            return _still_applying(frozenset(removed), left, state)
+        case Compact(options=options) | Native(Capability.REWRITE_DATA_FILES, options=options):
+            if options.get("remove-dangling-deletes", "false").lower() == "true":
+                return _dangling_dropped(action, options, state)
+    return None
+
+
+def _still_applying(dropped: frozenset[str], files: Collection[DataFile], state: TableState) -> str | None:
+    """The first of the deletes dropped, by key, that applies to one of the files."""
+    if not dropped:
+        return None
+    index = index_deletes(state.delta_files)
+    revived = sorted(dropped & Reach(index, files).keys)
+    if not revived:
+        return None
+    path = min(file.path for file in files if revived[0] in Reach(index, [file]).keys)
+    return f"dropping delete file {revived[0]} would bring back rows of {path}, to which it still applies"
+
+
+def _dangling_dropped(action: Compact | Native, options: Mapping[str, str], state: TableState) -> str | None:
+    """The first delete without partition that the option drops after the rewrite, and that still applies.
+
+    All others apply within their own spec and partition alone, where a file they apply to keeps them.
+    """
+    rewritten = _rewritten(action, options, state)
+    left = [file for file in state.data_files if file.path not in (rewritten or ())]
+    everywhere = [d for d in state.delta_files if d.kind is DeltaKind.EQUALITY and not d.partition]
+    for spec_id in sorted({delta.spec_id for delta in everywhere}):
+        own = [file for file in left if file.spec_id == spec_id]
+        others = [file for file in left if file.spec_id != spec_id]
+        may_go = rewritten is None or not own
+        oldest = math.inf if may_go else min(file.sequence_number for file in own)
+        deltas = (d for d in everywhere if d.spec_id == spec_id and d.sequence_number <= oldest)
+        told = _still_applying(frozenset(map(key_of, deltas)), others, state)
+        if told is not None:
+            return (
+                f"remove-dangling-deletes: {told}; iceberg.remove_dangling_deletes leaves such deletes alone"
+            )
+    return None
+
+
+def _rewritten(
+    action: Compact | Native, options: Mapping[str, str], state: TableState
+) -> frozenset[str] | None:
+    """The data files the command rewrites; None where that is not known.
+
+    In a rewrite of several commits some may fail, and deletes are dropped all the same.
+    """
+    if options.get("partial-progress.enabled", "false").lower() == "true":
+        return None
+    try:
+        return frozenset(file.path for group in expand(action, state).groups for file in group.files)
+    except ExpandError:
+        return None

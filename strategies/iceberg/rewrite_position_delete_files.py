@@ -1,0 +1,63 @@
+"""Which delete files Iceberg's `rewrite_position_delete_files` rewrites, and in which groups.
+
+Files are chosen and grouped by their size alone, so one of the right size stays however little of it is still
+needed. In a table of format version 3 the command turns position deletes into deletion vectors;
+where none but vectors are left it does nothing.
+
+Source: Iceberg BinPackRewritePositionDeletePlanner and RewritePositionDeleteFilesSparkAction at 1.11.0.
+"""
+
+from collections import defaultdict
+
+from strategies.iceberg.rewrite_data_files import ordered
+from strategies.iceberg.rewrite_options import RewriteOptions
+from strategies.packing import pack
+from strategies.preview import DeleteGroup, Expansion
+from strategies.state import MIB, DeltaFile, DeltaKind, TableState
+
+TARGET_FILE_SIZE = "write.delete.target-file-size-bytes"
+DEFAULT_TARGET_BYTES = 64 * MIB  # DELETE_TARGET_FILE_SIZE_BYTES_DEFAULT of Iceberg's TableProperties
+
+
+def plan_delete_rewrite(state: TableState, options: RewriteOptions) -> Expansion:
+    """The groups a rewrite with `options` would make; of no option about deletes or a number of files.
+
+    The order of partitions is that of the state's delete files; Iceberg's is that of a hash map.
+    """
+    kinds = {delta.kind for delta in state.delta_files}
+    if DeltaKind.POSITION not in kinds:
+        return Expansion((), planned_groups_count=0)
+    by_partition: dict[frozenset[str], list[DeltaFile]] = defaultdict(list)
+    for delta in state.delta_files:
+        if delta.kind is not DeltaKind.EQUALITY:
+            by_partition[_bucket(delta)].append(delta)
+    groups = [group for deltas in by_partition.values() for group in _groups(deltas, options)]
+    return Expansion((), len(groups), tuple(ordered(groups, options.job_order)))
+
+
+def _bucket(delta: DeltaFile) -> frozenset[str]:
+    """The partition a file is planned in: its values that are not null, whatever the spec they are of."""
+    return frozenset(pair for pair in delta.partition.split("/") if pair and not pair.endswith("=null"))
+
+
+def _groups(deltas: list[DeltaFile], options: RewriteOptions) -> list[DeleteGroup]:
+    chosen = (d for d in deltas if options.rewrite_all or not options.is_right_size(d.size_bytes))
+    packed = pack(chosen, _bytes_of, options.group_bytes, lookback=1, max_items=options.group_files)
+    groups = (_delete_group(group, options) for group in packed)
+    return [g for g in groups if options.rewrite_all or options.is_worth_it(len(g.files), g.input_bytes)]
+
+
+def _bytes_of(delta: DeltaFile) -> int:
+    return delta.size_bytes
+
+
+def _delete_group(deltas: list[DeltaFile], options: RewriteOptions) -> DeleteGroup:
+    input_bytes = sum(map(_bytes_of, deltas))
+    return DeleteGroup(
+        partition=deltas[0].partition,
+        files=tuple(deltas),
+        input_bytes=input_bytes,
+        split_bytes=options.split_bytes(input_bytes),
+        max_output_file_bytes=options.max_output_file_bytes,
+        expected_output_files=options.expected_output_files(input_bytes),
+    )

@@ -1,0 +1,189 @@
+import signal
+
+import pytest
+from records import end
+from result_builder import manifest, write_run
+from scenario_builder import SOUND, write
+
+from bench.cli.commands import run as cli_run
+from bench.cli.main import main
+from bench.errors import MissingRuntimeError
+from bench.results.folders import load_run
+from bench.runs import suite
+from bench.scenario.scenario import load_scenario
+
+
+@pytest.fixture(autouse=True)
+def keep_signals():
+    """`run` takes SIGTERM for its own; give it back."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.fixture
+def run(tmp_path, capsys, monkeypatch):
+    """`compactbench run` of the sound scenario into tmp_path/results: exit code, stdout, stderr."""
+    file = write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments, scenarios=(file,)):
+        code = main(["run", *scenarios, "--out", "results", *arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def suites(monkeypatch):
+    """Takes the place of preflight and of the suite; keeps what would have run, and fails no run."""
+    made = []
+
+    def run_suite(planned, options, watcher):
+        made.append((planned, options))
+        return tuple(stored(options.out, one) for one in planned)
+
+    monkeypatch.setattr(cli_run.preflight, "check", lambda planned, out, keep_tables: None)
+    monkeypatch.setattr(cli_run, "run_suite", run_suite)
+    return made
+
+
+def stored(out, planned, status="finished"):
+    scenario = planned.source.scenario
+    fields = {
+        "scenario": scenario.name, "scenario_hash": scenario.hash, "strategy_hash": planned.spec.hash,
+        "position": planned.position,
+    }  # fmt: skip
+    made = manifest(planned.spec.label, planned.repetition, **fields)
+    return load_run(
+        write_run(out / scenario.name / f"{planned.folder_name}-{planned.position}", made, [end(status)])
+    )
+
+
+def test_a_dry_run_says_what_would_run_and_leaves_nothing(run, tmp_path):
+    code, out, err = run("--dry-run", "--repetitions", "2")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert [line.split(":")[0].split(". ")[1] for line in lines[:4]] == [
+        "demo never #1", "demo every-2min #1", "demo every-2min #2", "demo never #2",
+    ]  # fmt: skip
+    assert "10 commits, every(interval=2min): iceberg.rewrite_data_files(); at most 0.2 GiB" in lines[1]
+    assert lines[-1] == "4 runs; nothing was run"
+    assert not (tmp_path / "results").exists()
+
+
+def test_only_narrows_what_runs(run):
+    code, out, _ = run("--dry-run", "--only", "strategy=never")
+    assert code == 0
+    assert "1 runs; nothing was run" in out
+    assert "every-2min" not in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--only", "never"], "--only never: write --only strategy=LABEL"),
+        (["--only", "strategy="], "--only strategy=: write --only strategy=LABEL"),
+        (["--only", "strategy=nver"], "no such strategy; there are never, every-2min"),
+        (["--conf", "spark.x"], "--conf spark.x: write spark.some.key=value"),
+        (["--conf", "x=1"], "--conf x=1: write spark.some.key=value"),
+        (["--conf", "spark.driver.memory=1g"], "set that instead"),
+        (["--set", "sed=3"], "unknown key"),
+        (["--repetitions", "0"], "--repetitions"),
+        (["--verify", "sometimes"], "--verify"),
+    ],
+)
+def test_bad_options_exit_2_and_say_what_to_write(run, arguments, text):
+    code, out, err = run("--dry-run", *arguments)
+    assert (code, out) == (2, "")
+    assert text in err
+
+
+def test_conf_sets_spark(run, suites):
+    settings = ["--conf", "spark.master=local[1]", "--conf", 'spark.some.key=a "b" = c']
+    assert run(*settings)[0] == 0
+    (planned, _) = suites[0]
+    spark = planned[0].source.scenario.spark
+    assert spark.master == "local[1]"
+    assert spark.settings == {"spark.some.key": 'a "b" = c'}
+
+
+def test_a_worker_can_load_the_scenario_again_as_it_was_asked_for(run, suites):
+    assert run("--set", "workload.rows_per_commit=10", "--conf", "spark.a=1")[0] == 0
+    source = suites[0][0][0].source
+    assert load_scenario(source.name_or_path, source.overrides).hash == source.scenario.hash
+
+
+def test_a_scenario_given_twice_is_refused(run, tmp_path):
+    (tmp_path / "other").mkdir()
+    again = write(tmp_path / "other", SOUND)
+    code, _, err = run("--dry-run", scenarios=(write(tmp_path), again))
+    assert code == 2
+    assert "demo is given twice" in err
+
+
+def test_options_reach_the_suite(run, suites, tmp_path):
+    assert run("--verify", "each", "--keep-tables")[0] == 0
+    (_, options) = suites[0]
+    assert (options.verify, options.keep_tables) == ("each", True)
+    assert options.out == tmp_path / "results"
+
+
+def test_results_that_are_there_need_resume(run, suites, tmp_path):
+    assert run("--only", "strategy=never")[0] == 0
+    for more in ([], ["--dry-run"]):
+        code, _, err = run(*more)
+        assert code == 2
+        assert "holds 1 runs already: add --resume" in err
+    code, out, _ = run("--resume", "--dry-run")
+    assert code == 0
+    assert "demo every-2min #1" in out
+    assert "1 runs; nothing was run" in out
+    code, out, _ = run("--resume")
+    assert code == 0
+    assert [one.spec.label for one in suites[-1][0]] == ["every-2min"]
+    assert "never" in out  # the table shows the earlier runs too
+
+
+def test_resuming_another_definition_is_refused(run, suites):
+    assert run()[0] == 0
+    code, _, err = run("--resume", "--set", "workload.rows_per_commit=7")
+    assert code == 2
+    assert "another definition of the scenario" in err
+
+
+def test_more_repetitions_are_no_other_definition(run, suites):
+    assert run()[0] == 0
+    assert run("--resume", "--repetitions", "2")[0] == 0
+    assert [one.repetition for one in suites[-1][0]] == [2, 2]
+
+
+def test_a_failed_run_exits_1_after_the_table(run, suites, monkeypatch):
+    def run_suite(planned, options, watcher):
+        return tuple(stored(options.out, one, "failed") for one in planned)
+
+    monkeypatch.setattr(cli_run, "run_suite", run_suite)
+    code, out, err = run()
+    assert code == 1
+    assert "next: compactbench report" in out
+    assert "demo, never: 1 failed" in err
+
+
+def test_what_the_machine_lacks_exits_3_before_anything_runs(run, suites, monkeypatch, tmp_path):
+    def check(planned, out, keep_tables):
+        raise MissingRuntimeError("no Java 17: install one")
+
+    monkeypatch.setattr(cli_run.preflight, "check", check)
+    code, _, err = run()
+    assert code == 3
+    assert err.endswith("error: no Java 17: install one\n")
+    assert suites == []
+
+
+def test_a_folder_in_use_exits_2(run, suites, tmp_path):
+    with suite.locked(tmp_path / "results"):
+        code, _, err = run()
+    assert code == 2
+    assert "another compactbench is writing there" in err
+    assert suites == []

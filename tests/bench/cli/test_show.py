@@ -1,0 +1,189 @@
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from result_builder import UPSERT, build_results
+
+from bench.cli.commands.show import COMPACTION_COLUMNS, DECISION_COLUMNS, print_rows
+from bench.cli.main import main
+from bench.results.folders import load_runs
+from bench.results.rows import METRICS, rows
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Two repetitions of `never` and of `every-10min` over 20 commits; one repetition failed."""
+    folder = tmp_path_factory.mktemp("results")
+    strategies = {"never": None, "every-10min": 10}
+    return build_results(folder, strategies, 2, 20, fate={("every-10min", 2): "failed"})
+
+
+def show(capsys, *arguments):
+    """Exit code, stdout and stderr of `compactbench show`."""
+    code = main(["show", *map(str, arguments)])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_json_has_a_row_a_strategy_and_nothing_else_on_stdout(capsys, results):
+    code, out, _ = show(capsys, results, "--format", "json")
+    assert code == 0
+    rows = json.loads(out)["rows"]
+    assert [(r["strategy"], r["runs"], r["failed"], r["content"]) for r in rows] == [
+        ("never", 2, 0, "equal"),
+        ("every-10min", 1, 1, "equal"),  # of the run whose figures are used
+    ]
+    assert {m.name for m in METRICS} <= rows[0].keys()
+    assert rows[1]["compactions"] == 2
+    assert rows[1]["payback_passes"] > 0
+    assert rows[0]["payback_passes"] is None
+    assert set(rows[0]["probes"]) == {"first-order", "revenue-by-day"}
+
+
+def test_csv_has_the_flat_figures(capsys, results):
+    code, out, _ = show(capsys, results, "--format", "csv")
+    assert code == 0
+    never, compacted = csv.DictReader(io.StringIO(out))
+    assert (never["strategy"], compacted["strategy"]) == ("never", "every-10min")
+    assert compacted["compactions"] == "2.0"
+    assert never["payback_passes"] == ""
+    assert not {"run_values", "probes", "repetitions"} & never.keys()
+    assert {m.name for m in METRICS} <= never.keys()
+
+
+def test_the_table_is_for_people_and_tells_gaps_on_stderr(capsys, results):
+    code, out, err = show(capsys, results)
+    assert code == 0
+    assert "append-small" in out
+    strategies = [
+        line.split()[0] for line in out.splitlines() if line.rstrip().endswith(("equal", "unchecked"))
+    ]
+    assert strategies == ["never", "every-10min"]
+    assert err == "append-small, every-10min: 1 failed\n"
+
+
+def test_decisions_are_every_look_at_every_rule(capsys, results):
+    code, out, _ = show(capsys, results, "--decisions", "--format", "json")
+    assert code == 0
+    rows = json.loads(out)["rows"]
+    assert set(rows[0]) == set(DECISION_COLUMNS)
+    # 20 looks of the run that finished, 10 of the one that failed half way; `never` has no rules here.
+    assert len(rows) == 30
+    assert [r["tick"] for r in rows if r["verdict"] == "planned"] == [10, 20, 10]
+
+
+def test_compactions_are_listed_with_what_they_did(capsys, results):
+    code, out, _ = show(capsys, results, "--compactions", "--format", "csv")
+    assert code == 0
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert tuple(rows[0]) == COMPACTION_COLUMNS
+    assert [(r["tick"], r["files_before"], r["files_after"]) for r in rows[:2]] == [
+        ("10", "80", "1"),
+        ("20", "81", "1"),  # 1 + 10 x 8
+    ]
+    code, out, _ = show(capsys, results, "--compactions")
+    assert code == 0
+    assert "small_files" in out
+
+
+@pytest.mark.parametrize("what", ["--decisions", "--compactions"])
+@pytest.mark.parametrize("output", ["table", "json", "csv"])
+def test_a_baseline_has_no_decisions_and_that_is_no_error(capsys, tmp_path, what, output):
+    folder = build_results(tmp_path, {"never": None}, 1, 2)
+    code, out, err = show(capsys, folder, what, "--format", output)
+    assert (code, err) == (0, "")
+    if output == "json":
+        assert json.loads(out) == {"rows": []}
+
+
+@pytest.fixture(scope="module")
+def upserts(tmp_path_factory):
+    """A stream of changes over 20 commits: `never`, and `amoro`, which reports a health score."""
+    folder = tmp_path_factory.mktemp("upserts")
+    return build_results(folder, {"never": None, "amoro": 5}, 1, 20, deletes=True, **UPSERT)
+
+
+def test_deletes_and_health_are_shown_where_there_are_any(capsys, upserts, results):
+    _, out, _ = show(capsys, upserts)
+    heading, never, amoro = (line.split() for line in out.splitlines()[1:])
+    columns = ["deletes", "del.", "rows", "health", "content"]
+    assert heading[-5:] == columns
+    # 3 delete files a commit: 3 to 60, mean 31.5, 50 rows each.
+    assert never[-4:] == ["31.5", "1,575", "\N{EN DASH}", "equal"]
+    # It compacts at 5, 10, 15 and 20: left are 1, 0, 1, 0, so 15, 16, 15 and 16 delete files meet it.
+    assert amoro[-2:] == ["84.5", "equal"]
+    _, out, _ = show(capsys, results)
+    assert not {"deletes", "health"} & set(out.split())
+
+
+def test_decisions_tell_what_the_planner_makes_of_the_table(capsys, upserts, results):
+    _, out, _ = show(capsys, upserts, "--decisions", "--format", "json")
+    fired = [row for row in json.loads(out)["rows"] if row["verdict"] == "planned"]
+    assert fired[0]["figures"] == {"health_score": 85.0}
+    _, out, _ = show(capsys, upserts, "--decisions", "--format", "csv")
+    assert "health_score=85" in out
+    _, out, _ = show(capsys, upserts, "--decisions")
+    assert "health_score=85" in out
+    _, out, _ = show(capsys, results, "--decisions")
+    assert "figures" not in out
+
+
+def test_compactions_tell_kinds_and_deletes_where_there_are_any(capsys, upserts, results):
+    _, out, _ = show(capsys, upserts, "--compactions", "--format", "csv")
+    first, second, *_ = csv.DictReader(io.StringIO(out))
+    kept = ("kind", "deletes_before", "deletes_after", "delete_rows_after")
+    assert [first[name] for name in kept] == ["minor", "15", "1", "50"]
+    assert [second[name] for name in kept] == ["major", "16", "0", "0"]
+    for folder, are_shown in ((upserts, True), (results, False)):
+        _, out, _ = show(capsys, folder, "--compactions")
+        assert [name in out for name in kept] == [are_shown] * 4
+        assert "error" in out  # of the other columns those without anything in them stay
+
+
+def test_compactions_that_failed_are_told_below_the_table(capsys, results):
+    row, *others = rows(load_runs(results))
+    print_rows([replace(row, values={**row.values, "failed_compactions": 2.0}), *others])
+    told = "append-small, never: 2 compactions a run failed or were vetoed; --compactions has the errors"
+    assert told in " ".join(capsys.readouterr().err.split())
+
+
+def test_several_folders_are_one_answer(capsys, tmp_path):
+    build_results(tmp_path / "a", {"never": None}, 1, 2)
+    build_results(tmp_path / "b", {"never": None}, 1, 2, scenario="other")
+    code, out, _ = show(capsys, tmp_path / "a", tmp_path / "b", "--format", "json")
+    assert code == 0
+    assert [row["scenario"] for row in json.loads(out)["rows"]] == ["append-small", "other"]
+
+
+@pytest.mark.parametrize(
+    ("prepare", "text"),
+    [
+        (lambda folder: None, "no such folder"),
+        (lambda folder: folder.mkdir(), "holds no runs"),
+        (lambda folder: folder.write_text(""), "no such folder"),
+    ],
+)
+def test_a_folder_without_results_exits_2_and_says_why(capsys, tmp_path, prepare, text):
+    prepare(tmp_path / "results")
+    code, out, err = show(capsys, tmp_path / "results")
+    assert (code, out) == (2, "")
+    assert text in err
+
+
+def test_a_damaged_run_exits_2_and_names_file_and_line(capsys, tmp_path):
+    folder = build_results(tmp_path, {"never": None}, 1, 2)
+    (events,) = folder.rglob("events.jsonl")
+    events.write_text("garbage\n" + events.read_text())
+    code, _, err = show(capsys, folder)
+    assert code == 2
+    assert f"{events}, line 1: damaged record" in err
+
+
+def test_figures_that_are_not_there_are_a_gap(capsys, tmp_path):
+    folder = build_results(tmp_path, {"never": None}, 1, 2, fate={("never", 1): "cut off"})
+    code, out, err = show(capsys, folder)
+    assert code == 0
+    assert "append-small, never: 1 cut off" in err
+    assert "unchecked" in out

@@ -1,0 +1,89 @@
+import json
+import re
+
+import pytest
+from scenario_builder import SOUND, write
+
+from bench.cli.commands.validate import meaning
+from bench.cli.main import main
+from bench.scenario.scenario import load_scenario
+
+
+def test_validate_says_what_a_run_would_mean(capsys, tmp_path):
+    assert main(["validate", write(tmp_path), "--set", "repetitions=3"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    told = " ".join(captured.out.split())
+    assert "demo: ok. 6 runs (2 strategies x 3 repetitions), each 10 commits over 10min" in told
+    assert "800 rows in 80 files" in told
+    assert "never no compaction" in told
+    assert "every-2min every(interval=2min): iceberg.rewrite_data_files()" in told
+
+
+def test_validate_gives_json_and_only_json_on_stdout(capsys):
+    assert main(["validate", "quickstart", "append-only", "--format", "json"]) == 0
+    captured = capsys.readouterr()
+    told = json.loads(captured.out)
+    assert [one["scenario"] for one in told] == ["quickstart", "append-only"]
+    assert told[1]["runs"] == 15
+    assert told[1]["commits"] == 60
+    assert told[0]["hash"] == load_scenario("quickstart").hash
+    assert captured.err == ""
+
+
+def test_validate_tells_each_problem_and_what_is_sound(capsys, tmp_path):
+    bad = write(tmp_path, SOUND.replace("seed", "sed"), "bad.toml")
+    assert main(["validate", bad, "quickstart", "nope"]) == 2
+    captured = capsys.readouterr()
+    assert "quickstart: ok" in captured.out
+    first, second = captured.err.splitlines()
+    assert first == (
+        f'error: {bad}: sed = 7: unknown key; did you mean "seed"? known: seed, catalog, clock, '
+        "commit_interval, compaction_delay, description, duration, maintenance, prices, probe_every, probes, "
+        "repetitions, resources, spark, strategies, table, workload"
+    )
+    assert second.startswith('"nope" is neither a shipped scenario')
+
+
+def test_validate_refuses_resources_a_local_process_cannot_honour(capsys):
+    assert main(["validate", "quickstart", "--set", "resources.writer.cores=8"]) == 2
+    assert "resources.writer.cores = 8 cannot be honoured" in capsys.readouterr().err
+
+
+def test_validate_for_simulation_honours_resources_and_counts_one_repetition(capsys):
+    setting = ["--set", "resources.writer.cores=8", "--set", "repetitions=3"]
+    assert main(["validate", "quickstart", "--simulate", *setting]) == 0
+    assert "4 runs (4 strategies x 1 repetitions)" in capsys.readouterr().out
+
+
+def test_validate_for_simulation_refuses_what_needs_rows(capsys, tmp_path):
+    rules = '{ type = "iceberg.rewrite_data_files", where = "order_id < 5" }'
+    file = write(tmp_path, SOUND.replace('{ type = "iceberg.rewrite_data_files" }', rules))
+    assert main(["validate", file]) == 0
+    assert main(["validate", file, "--simulate"]) == 2
+    assert "'every-2min' needs row_filter (where), which the simulated iceberg" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "setting", ["strategies[every-1min].rules[0].trigger.interval=[/]", "[=1", "a=[bold]"]
+)
+def test_validate_prints_overrides_as_they_were_given(capsys, setting):
+    assert main(["validate", "quickstart", "--set", setting]) == 2
+    assert f"--set {setting}" in capsys.readouterr().err
+
+
+def test_meaning_counts_an_initial_load_as_a_commit(tmp_path):
+    scenario = load_scenario(write(tmp_path), ["workload.initial_rows=1000", "workload.initial_files=2"])
+    told = meaning(scenario)
+    assert (told["commits"], told["rows"], told["files"]) == (11, 1800, 82)
+
+
+def test_validate_counts_delete_files_and_what_is_left_out(capsys, tmp_path):
+    assert main(["validate", "upsert-quick"]) == 0
+    assert re.search(r"rows in \d+ files and 9\d delete files,", " ".join(capsys.readouterr().out.split()))
+    events = tmp_path / "events.jsonl"
+    made = ({"op": "c", "ts_ms": 60_000 * at, "before": None, "after": {"order_id": at}} for at in range(10))
+    events.write_text("".join(f"{json.dumps(event)}\n" for event in made))
+    workload = f'workload={{ type = "debezium", path = "{events}" }}'
+    assert main(["validate", "upsert-quick", "--set", workload, "--set", "duration=7min"]) == 0
+    assert "Left out: 3 recorded changes come after duration = 7min" in capsys.readouterr().out

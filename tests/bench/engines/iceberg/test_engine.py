@@ -1,0 +1,439 @@
+"""What only Iceberg has: its versions, its commands and their options, its metadata, its catalogs."""
+
+from dataclasses import replace
+
+import pytest
+from engine_streams import batches, carry_out, commit_all, content_of, files, plan, rewrite
+from pyspark.sql import functions
+
+from bench.engines.contract import Batch, TableSpec
+from bench.engines.iceberg.catalog import Catalog
+from bench.engines.iceberg.engine import IcebergEngine
+from bench.engines.spark.session import Meter
+from bench.runs.content_check import check_content
+from strategies.iceberg import procedures as planners
+from strategies.iceberg.procedures import (
+    ExpireSnapshots,
+    RewriteDataFiles,
+    RewriteManifests,
+    RewritePositionDeleteFiles,
+)
+from strategies.plan import Capability, Compact, Native
+from strategies.state import MIB
+from workloads.append import Append
+from workloads.change_log import ensure_change_log
+from workloads.partitioning import Partitioning
+from workloads.schema import ORDERS, SCHEMAS
+
+pytestmark = pytest.mark.spark
+
+FEW = {"min-input-files": "2"}
+SIZES = {
+    "target-file-size-bytes": "64KiB", "min-file-size-bytes": 40_000, "max-file-size-bytes": "100KiB",
+    "min-input-files": 2, "rewrite-all": True, "max-file-group-size-bytes": "1MiB",
+}  # fmt: skip
+GROUPS = {
+    "rewrite-job-order": "bytes-asc", "partial-progress.enabled": True, "partial-progress.max-commits": 2,
+    "max-concurrent-file-group-rewrites": 2,
+}  # fmt: skip
+BINPACK = SIZES | GROUPS | {
+    "delete-file-threshold": 1, "delete-ratio-threshold": 0.2, "max-files-to-rewrite": 100,
+    "output-spec-id": 0, "partial-progress.max-failed-commits": 1, "use-starting-sequence-number": True,
+    "remove-dangling-deletes": True,
+}  # fmt: skip
+SHUFFLE = {"shuffle-partitions-per-file": 2, "compression-factor": 0.9}
+ZORDER = {"max-output-size": 64, "var-length-contribution": 16}
+
+
+@pytest.fixture
+def engine(iceberg):
+    made = iceberg()
+    made.create()
+    return made
+
+
+@pytest.fixture
+def sql(spark, workshop):
+    """Rows of a query on the test's table, which it names {table}."""
+    return lambda text: spark.sql(text.format(table=f"lake.{workshop.namespace}.orders")).collect()
+
+
+@pytest.mark.parametrize("format_version", [2, 3])
+def test_a_table_has_the_version_and_properties_asked_for(iceberg, sql, log, tmp_path, format_version):
+    engine = iceberg(format_version=format_version, properties={"write.parquet.compression-codec": "gzip"})
+    engine.create()
+    found = {row.key: row.value for row in sql("SHOW TBLPROPERTIES {table}")}
+    assert found["format-version"] == str(format_version)
+    assert found["write.target-file-size-bytes"] == str(8 * MIB)
+    assert found["write.parquet.compression-codec"] == "gzip"
+    assert engine.state(0.0).properties["write.parquet.compression-codec"] == "gzip"
+    stream = commit_all(engine, batches(log)[:3])
+    assert carry_out(engine, rewrite(files(engine)[:2]), 120.0).status == "ok"
+    assert carry_out(engine, plan(Compact()), 120.0).status == "ok"
+    assert len(files(engine)) == 1
+    assert content_of(engine, stream, tmp_path / "dump").equal
+
+
+@pytest.mark.parametrize("columns", [3, 40])
+def test_a_table_has_the_columns_of_its_schema(iceberg, spark, sql, tmp_path, columns):
+    schema, workload = SCHEMAS[columns], Append(rows_per_commit=40, files_per_commit=2, columns=columns)
+    log = ensure_change_log(lambda: spark, tmp_path / "log", workload, 7, 2, 60.0, lambda done, total: None)
+    engine = iceberg(schema=schema, partitioning=Partitioning("bucket", 2))
+    engine.create()
+    shape = workload.shape(7, 2, 60.0, Partitioning("bucket", 2))
+    for spec, logged in zip(shape, log.commits, strict=True):
+        engine.commit(Batch(spec, log.paths(logged), logged.size_bytes), spec.at_s)
+    declared = [(row.col_name, row.data_type.upper()) for row in sql("DESCRIBE {table}")[:columns]]
+    assert declared == [(c.name, c.spark_type) for c in schema.columns]
+    assert carry_out(engine, plan(Compact(None, FEW)), 120.0).status == "ok"
+    assert check_content(engine, log, log.commits, tmp_path).equal
+
+
+def test_rewrite_data_files_takes_every_option_the_planner_allows(engine, log, tmp_path):
+    assert set(BINPACK) == set(planners._DATA_OPTIONS)
+    assert set(SHUFFLE) == set(planners._SHUFFLE_OPTIONS)
+    assert set(ZORDER) == set(planners._ZORDER_OPTIONS)
+    calls = [
+        RewriteDataFiles(options=BINPACK),
+        RewriteDataFiles(strategy="sort", sort_order="user_id DESC NULLS LAST", options=BINPACK | SHUFFLE),
+        RewriteDataFiles(
+            strategy="sort", sort_order="zorder(user_id, order_id)", options=BINPACK | SHUFFLE | ZORDER
+        ),
+        RewriteDataFiles(where="order_id < 10000", branch="main", options={"rewrite-all": True}),
+    ]
+    stream = commit_all(engine, batches(log)[:2])
+    for planner in calls:
+        outcome = carry_out(engine, planner.decide(engine.state(60.0)), 60.0)
+        assert (outcome.status, outcome.error) == ("ok", None), planner
+    assert content_of(engine, stream, tmp_path / "dump").equal
+
+
+def test_rewrite_data_files_rejects_the_option_its_release_forgot(engine, log):
+    commit_all(engine, batches(log)[:1])
+    native = Native(Capability.REWRITE_DATA_FILES, {}, {"max-file-group-input-files": "10"})
+    outcome = carry_out(engine, plan(native), 60.0)
+    assert outcome.status == "failed"
+    assert "max-file-group-input-files" in outcome.error
+
+
+def test_rewrite_data_files_sorts(engine, log, spark, tmp_path):
+    stream = commit_all(engine, batches(log)[:2])
+    planner = RewriteDataFiles(strategy="sort", sort_order="user_id", options={"rewrite-all": True})
+    assert carry_out(engine, planner.decide(engine.state(60.0)), 60.0).status == "ok"
+    (file,) = files(engine)
+    users = [row.user_id for row in spark.read.parquet(file.path).select("user_id").collect()]
+    assert len(users) == 100
+    assert users == sorted(users)
+    assert content_of(engine, stream, tmp_path / "dump").equal
+
+
+def test_an_explicit_rewrite_writes_files_of_about_the_target_size(engine, log, tmp_path):
+    stream = commit_all(engine, batches(log))
+    small = files(engine)
+    assert len(small) == 3 + 6 * 4
+    target_bytes = sum(f.size_bytes for f in small) // 3
+    outcome = carry_out(engine, rewrite(small, target_bytes=target_bytes), 360.0)
+    assert outcome.status == "ok"
+    # Inputs are whole files packed up to the target: a third each, and a fourth group for what sticks out.
+    assert len(files(engine)) in (3, 4)
+    assert all(f.size_bytes <= target_bytes for f in files(engine))
+    assert content_of(engine, stream, tmp_path / "dump").equal
+
+
+def test_a_sorted_rewrite_is_in_order_within_files_and_from_one_to_the_next(engine, log, spark):
+    commit_all(engine, batches(log))
+    small = files(engine)
+    target_bytes = sum(f.size_bytes for f in small) // 3 + 1
+    sorting = rewrite(small, target_bytes=target_bytes, sort_columns=("user_id", "order_id"))
+    assert carry_out(engine, sorting, 360.0).status == "ok"
+    found = []
+    for file in files(engine):
+        rows = spark.read.parquet(file.path).select("user_id", "order_id").collect()
+        found.append([tuple(row) for row in rows])
+    assert len(found) == 3
+    assert all(found)
+    in_order = [key for keys in sorted(found) for key in keys]
+    assert len(in_order) == 60 + 6 * 40
+    assert in_order == sorted(in_order)
+
+
+def test_a_rewrite_that_fails_leaves_no_files_of_its_own(engine, log, workshop):
+    commit_all(engine, batches(log)[:2])
+    ticket = engine.schedule(rewrite(files(engine)[:4]), 60.0, 120.0)
+    staged = stored(workshop) - {f.path for f in files(engine)}
+    assert len(staged) == 1
+    carry_out(engine, plan(Compact()), 60.0)
+    assert engine.complete(ticket, 120.0).status == "failed"
+    assert not staged & stored(workshop)
+
+
+def test_rewrite_position_delete_files_without_deletes_is_a_noop(engine, log):
+    commit_all(engine, batches(log)[:2])
+    planner = RewritePositionDeleteFiles(options=SIZES | GROUPS)
+    outcome = carry_out(engine, planner.decide(engine.state(60.0)), 60.0)
+    assert (outcome.status, outcome.error) == ("noop", None)
+
+
+def test_rewrite_manifests_merges_metadata_and_leaves_files_alone(engine, log, sql):
+    commit_all(engine, batches(log)[:4])
+    before = files(engine)
+    assert len(sql("SELECT * FROM {table}.manifests")) == 4  # one a commit
+    outcome = carry_out(engine, RewriteManifests().decide(engine.state(180.0)), 180.0)
+    assert outcome.status == "ok"
+    assert len(sql("SELECT * FROM {table}.manifests")) == 1
+    assert {f.path for f in files(engine)} == {f.path for f in before}
+    change = outcome.observed.change
+    assert (change.files_added_count, change.files_removed_count, change.added_bytes) == (0, 0, 0)
+    assert change.metadata_bytes > 0
+    assert carry_out(engine, RewriteManifests().decide(engine.state(180.0)), 180.0).status == "noop"
+
+
+def expire(engine, at_s, **options):
+    return carry_out(engine, ExpireSnapshots(**options).decide(engine.state(at_s)), at_s)
+
+
+def test_expire_snapshots_drops_exactly_those_before_the_time_kept(engine, log, sql, workshop, tmp_path):
+    stream = commit_all(engine, batches(log)[:3])  # at 0, 60 and 120 s: 3 + 4 + 4 files
+    small = {f.path for f in files(engine)}
+    carry_out(engine, plan(Compact()), 120.0)
+    stream += commit_all(engine, batches(log)[3:5])  # at 180 and 240 s
+    ids = [row.snapshot_id for row in sql("SELECT snapshot_id FROM {table}.snapshots ORDER BY committed_at")]
+    assert len(ids) == 6
+
+    # Of 240 s the last 120 s are kept: the commit at 120 s and the compaction after it stay, and with
+    # that commit every file it held.
+    first = expire(engine, 240.0, retain_s=120.0)
+    assert first.status == "ok"
+    assert [
+        r.snapshot_id for r in sql("SELECT snapshot_id FROM {table}.snapshots ORDER BY committed_at")
+    ] == ids[2:]
+    assert small <= stored(workshop)
+
+    # Of the last 60 s the compaction of 120 s is none: the small files it merged go.
+    before_bytes = first.observed.storage_bytes
+    second = expire(engine, 240.0, retain_s=60.0)
+    assert [
+        r.snapshot_id for r in sql("SELECT snapshot_id FROM {table}.snapshots ORDER BY committed_at")
+    ] == ids[4:]
+    assert stored(workshop) == {f.path for f in files(engine)}
+    assert second.observed.storage_bytes < before_bytes
+    assert second.observed.change.snapshots_count == 0
+    assert expire(engine, 240.0, retain_s=60.0).status == "noop"
+    assert content_of(engine, stream, tmp_path / "dump").equal
+
+
+def test_expire_snapshots_keeps_the_newest_asked_for(engine, log, sql):
+    commit_all(engine, batches(log)[:4])
+    assert expire(engine, 1000.0, retain_s=1.0, retain_last=3).status == "ok"
+    assert len(sql("SELECT * FROM {table}.snapshots")) == 3
+    assert expire(engine, 1000.0, retain_s=1.0).status == "ok"
+    assert len(sql("SELECT * FROM {table}.snapshots")) == 1
+
+
+def stored(workshop):
+    """Paths of the data files on storage, as the state writes them."""
+    return {f"file:{path}" for path in workshop.warehouse.glob("orders/data/**/*.parquet")}
+
+
+@pytest.mark.parametrize("by", ["day", "bucket", "city"])
+def test_partitions_are_those_of_the_workloads_shape(iceberg, log, sql, tmp_path, by):
+    partitioning = Partitioning(by, 3)
+    engine = iceberg(partitioning=partitioning)
+    engine.create()
+    stream = batches(log, partitioning)[:3]
+    for batch in stream:
+        known = engine.state(0.0).partitions
+        before = {name: known[name].files_count for name in known}
+        change = engine.commit(batch, batch.spec.at_s).observed.change
+        after = engine.state(0.0).partitions
+        touched = [name for name in after if after[name].files_count > before.get(name, 0)]
+        # A writer adds at most a file to each partition, and none without a row.
+        assert (
+            len(touched)
+            <= change.files_added_count
+            <= min(batch.spec.rows, batch.spec.writers * len(touched))
+        )
+    column = partitioning.column
+    counts = {
+        f"{column}={row[0]}": row[1] for row in sql(f"SELECT {column}, count(*) FROM {{table}} GROUP BY 1")
+    }
+    assert counts == {name: stats.rows for name, stats in engine.state(0.0).partitions.items()}
+    possible = {name for batch in stream for name in (p.partition for p in batch.spec.partitions)}
+    assert by == "city" or set(counts) == possible  # of 50 cities a commit of 40 rows hits its own
+    assert content_of(engine, stream, tmp_path / "dump").equal
+
+
+@pytest.mark.parametrize("by", ["day", "bucket", "city"])
+def test_each_partition_can_be_compacted_by_its_text(iceberg, log, by):
+    partitioning = Partitioning(by, 3)
+    engine = iceberg(partitioning=partitioning)
+    engine.create()
+    commit_all(engine, batches(log, partitioning)[:2])
+    state = engine.state(60.0)
+    name = max(state.partitions, key=lambda p: (state.partitions[p].files_count, p))
+    expected = {n: 1 if n == name else p.files_count for n, p in state.partitions.items()}
+    assert state.partitions[name].files_count > 1
+    assert carry_out(engine, plan(Compact((name,), FEW)), 60.0).status == "ok"
+    assert {n: p.files_count for n, p in engine.state(60.0).partitions.items()} == expected
+
+
+@pytest.mark.parametrize(
+    "city",
+    [
+        "L'Aquila",
+        "São Paulo",
+        "a\\b",
+        "x = 1",
+        'say "so"',
+        "a=b",
+        "12",
+        "A/B",
+    ],
+)
+def test_a_partition_of_any_text_can_be_compacted_alone(iceberg, log, spark, tmp_path, city):
+    engine = iceberg(partitioning=Partitioning("city"))
+    engine.create()
+    spec = batches(log)[1].spec
+    rows = spark.read.parquet(*(str(p) for p in batches(log)[1].paths)).select(*ORDERS.names)
+    for number, text in enumerate([city, city, "Oslo", "Oslo"]):
+        folder = tmp_path / str(number)
+        rows.limit(3).withColumn("user_city", functions.lit(text)).write.parquet(str(folder))
+        engine.commit(Batch(replace(spec, index=number, rows=3), tuple(folder.glob("*.parquet"))), 60.0)
+    partition = f"user_city={city.replace('/', '%2F')}"
+    assert set(engine.state(60.0).partitions) == {partition, "user_city=Oslo"}
+    outcome = carry_out(engine, plan(Compact((partition,), FEW)), 60.0)
+    assert (outcome.status, outcome.error) == ("ok", None)
+    counts = {name: p.files_count for name, p in engine.state(60.0).partitions.items()}
+    assert counts == {partition: 1, "user_city=Oslo": 2}
+
+
+def test_the_state_is_that_of_sparks_own_metadata_tables(iceberg, log, sql):
+    partitioning = Partitioning("bucket", 2)
+    engine = iceberg(partitioning=partitioning)
+    engine.create()
+    stream = batches(log, partitioning)
+
+    def by_spark():
+        query = (
+            "SELECT data_file.file_path AS path, data_file.file_size_in_bytes AS size, "
+            "data_file.record_count AS rows, data_file.partition.partition_bucket AS bucket, "
+            "sequence_number FROM {table}.entries WHERE status < 2"
+        )
+        return {row.path: row for row in sql(query)}
+
+    def steps():
+        yield from (lambda b=batch: engine.commit(b, b.spec.at_s).observed for batch in stream[:4])
+        first = [f for f in files(engine) if f.partition == "partition_bucket=0"][:3]
+        yield lambda: carry_out(engine, rewrite(first), 180.0).observed
+        yield lambda: carry_out(engine, plan(Compact(("partition_bucket=1",), FEW)), 180.0).observed
+        yield lambda: engine.commit(stream[4], 240.0).observed
+
+    before = {}
+    for step in steps():
+        observed, after = step(), by_spark()
+        state = engine.state(0.0)
+        assert {(f.path, f.size_bytes, f.rows, f.partition, f.sequence_number) for f in state.data_files} == {
+            (r.path, r.size, r.rows, f"partition_bucket={r.bucket}", r.sequence_number)
+            for r in after.values()
+        }
+        added, removed = after.keys() - before.keys(), before.keys() - after.keys()
+        change = observed.change
+        assert (change.files_added_count, change.files_removed_count) == (len(added), len(removed))
+        assert change.added_bytes == sum(after[path].size for path in added)
+        assert change.removed_bytes == sum(before[path].size for path in removed)
+        assert (observed.rows, observed.live_bytes) == (
+            sum(r.rows for r in after.values()), sum(r.size for r in after.values())
+        )  # fmt: skip
+        before = after
+
+
+def test_metadata_bytes_are_those_that_reached_storage(engine, log, workshop):
+    def lying():
+        paths = [p for p in (workshop.warehouse / "orders" / "metadata").iterdir() if p.suffix != ".crc"]
+        return sum(path.stat().st_size for path in paths), len(paths)
+
+    def check(observed):
+        nonlocal before
+        after = lying()
+        change = observed.change
+        assert (change.metadata_bytes, change.metadata_files_count) == (
+            after[0] - before[0],
+            after[1] - before[1],
+        )
+        assert observed.metadata_storage_bytes == after[0]
+        before = after
+
+    before = lying()
+    for batch in batches(log)[:3]:
+        check(engine.commit(batch, batch.spec.at_s).observed)
+    check(carry_out(engine, rewrite(files(engine)[:2]), 120.0).observed)
+    check(carry_out(engine, plan(Compact()), 120.0).observed)
+    check(carry_out(engine, plan(Compact()), 120.0).observed)  # a noop
+    check(carry_out(engine, RewriteManifests().decide(engine.state(120.0)), 120.0).observed)
+
+
+def test_storage_bytes_are_all_files_of_the_table(engine, log, workshop):
+    commit_all(engine, batches(log)[:2])
+    observed = carry_out(engine, plan(Compact()), 60.0).observed
+    kept = [p for p in (workshop.warehouse / "orders").rglob("*") if p.is_file() and p.suffix != ".crc"]
+    assert observed.storage_bytes == sum(path.stat().st_size for path in kept)
+    assert observed.storage_bytes > observed.live_bytes + observed.metadata_storage_bytes  # the merged files
+
+
+def test_dropping_in_the_default_catalog_leaves_the_files_to_the_folders_end(engine, log, workshop, spark):
+    commit_all(engine, batches(log)[:1])
+    before = stored(workshop)
+    engine.drop()
+    assert not spark.catalog.tableExists(engine._name)
+    assert stored(workshop) == before
+
+
+def opened(spark, workshop, catalog):
+    """An engine on a catalog that the warm session did not know."""
+    for key, value in catalog.spark_conf().items():
+        if key.startswith("spark.sql.catalog."):
+            spark.conf.set(key, value)
+    spec = TableSpec(target_file_size_bytes=8 * MIB)
+    return IcebergEngine(spark, Meter(spark, workshop.settings), catalog, spec)
+
+
+@pytest.mark.parametrize(("catalog", "namespace"), [("other", "db"), ("bench", "bench")])
+def test_a_catalog_of_the_users_own_works_like_the_default(
+    spark, workshop, log, tmp_path, catalog, namespace
+):
+    warehouse = tmp_path / "warehouse"
+    properties = {"type": "hadoop", "warehouse": warehouse.as_uri()}
+    engine = opened(spark, workshop, Catalog(tmp_path, catalog, namespace, properties))
+    engine.create()
+    stream = commit_all(engine, batches(log)[:3])
+    assert carry_out(engine, rewrite(files(engine)[:2]), 120.0).status == "ok"
+    outcome = carry_out(engine, plan(Compact()), 120.0)
+    assert (outcome.status, outcome.error) == ("ok", None)
+    assert expire(engine, 600.0, retain_s=1.0).status == "ok"
+    assert len(files(engine)) == 1
+    assert outcome.observed.change.metadata_bytes > 0
+    assert content_of(engine, stream, tmp_path / "dump").equal
+    engine.drop()
+    assert not list(warehouse.rglob("*.parquet"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a b",
+        "ü",
+        "a+b",
+    ],
+)
+def test_tables_can_lie_in_a_folder_of_any_name(spark, workshop, log, tmp_path, name):
+    folder = tmp_path / name
+    folder.mkdir()
+    engine = opened(spark, workshop, Catalog(folder, f"named_{name.encode().hex()}", "db", {}))
+    engine.create()
+    stream = commit_all(engine, batches(log)[:2])
+    assert carry_out(engine, rewrite(files(engine)[:2]), 60.0).status == "ok"
+    outcome = carry_out(engine, plan(Compact()), 60.0)
+    assert (outcome.status, outcome.observed.rows) == ("ok", 100)
+    assert outcome.observed.storage_bytes > outcome.observed.live_bytes
+    assert (folder / "warehouse" / "db" / "orders" / "data").is_dir()
+    assert content_of(engine, stream, tmp_path / "dump").equal

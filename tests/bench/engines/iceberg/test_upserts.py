@@ -1,0 +1,379 @@
+"""Upserts on real Iceberg tables, and whatever is done to their deletes: no row is lost, none comes back."""
+
+import random
+from collections import Counter
+from dataclasses import replace
+from typing import ClassVar
+
+import pytest
+from change_batches import Change, ModelTable
+from engine_streams import carry_out, plan
+from equality_deletes import add_equality_delete
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+from bench.engines.contract import Batch
+from bench.engines.iceberg.rewrite import commit_rewrite, stage_rewrite
+from strategies.iceberg.deletes.index import index_deletes
+from strategies.iceberg.procedures import ExpireSnapshots, RewriteDataFiles, RewritePositionDeleteFiles
+from strategies.iceberg.resurrection import revival
+from strategies.plan import FileGroup, Rewrite
+from strategies.state import MIB, DeltaKind, key_of
+from workloads.change_log import ensure_change_log
+from workloads.partitioning import Partitioning
+from workloads.upsert import Upsert
+
+pytestmark = pytest.mark.spark
+
+CITIES = ("Oslo", "Rome", "São Paulo/%")
+CHANGES = st.lists(st.tuples(st.integers(1, 16), st.sampled_from([*CITIES, None])), min_size=1, max_size=8)
+
+
+def converting(state, paths=None):
+    """A plan that converts the deletes of data files (None: of all that have any), and drops all deletes."""
+    index = index_deletes(state.delta_files)
+    if paths is None:
+        paths = {f.path for f in state.data_files if index.applying_to(f).files_count}
+    chosen = [f for f in state.data_files if f.path in paths]
+    return grouped(state, (), chosen, [key_of(d) for d in state.delta_files])
+
+
+def grouped(state, rewritten, converted, removed, sort_columns=()):
+    partitions = sorted({f.partition for f in (*rewritten, *converted)})
+    groups = tuple(
+        FileGroup(
+            tuple(f.path for f in rewritten if f.partition == p), p,
+            tuple(f.path for f in converted if f.partition == p),
+            sort_columns if any(f.partition == p for f in rewritten) else (),
+        )
+        for p in partitions
+    )  # fmt: skip
+    return plan(Rewrite(groups, 8 * MIB, tuple(removed)))
+
+
+def rows_of(spark, engine):
+    frame = spark.sql(f"SELECT order_id, user_city, user_id FROM {engine._name}")
+    found = [(row.order_id, (row.user_city, row.user_id)) for row in frame.collect()]
+    assert len(found) == len(dict(found)), f"a key is there twice: {sorted(found)}"
+    return dict(found)
+
+
+def kinds(engine):
+    return Counter(delta.kind for delta in engine.state(0.0).delta_files)
+
+
+@pytest.fixture
+def model(tmp_path):
+    return ModelTable(tmp_path / "changes")
+
+
+def made(iceberg, **table):
+    engine = iceberg(**table)
+    engine.create()
+    return engine
+
+
+def commit(engine, model, *changes):
+    batch = model.commit([Change(*change) for change in changes])
+    return engine.commit(batch, batch.spec.at_s)
+
+
+def upserts(first, end, city="Oslo"):
+    return [(key, city) for key in range(first, end)]
+
+
+@pytest.mark.parametrize("by", ["none", "city", "bucket"])
+def test_a_commit_is_one_snapshot_of_rows_and_deletes(iceberg, model, spark, by):
+    engine = made(iceberg, partitioning=Partitioning(by))
+    commit(engine, model, *upserts(1, 9))
+    out = commit(engine, model, (1, "Rome"), (2, None), (9, "Rome"), (9, "Oslo"), (10, "Rome"), (10, None))
+    assert out.observed.change.snapshots_count == 1
+    assert kinds(engine).keys() == {DeltaKind.EQUALITY, DeltaKind.POSITION}
+    assert rows_of(spark, engine) == model.rows
+
+
+def test_what_flink_writes_for_changes_of_each_kind(iceberg, model):
+    """Two writers: an insert, an update and a delete of old keys, and keys changed again by the commit."""
+    engine = made(iceberg)
+    commit(engine, model, *upserts(1, 9))
+    first = {f.path for f in engine.state(0.0).data_files}
+    deltas = {key_of(d) for d in engine.state(0.0).delta_files}
+    # Rows: 1, 9, 9 again, 10. Keys deleted blindly: 1, 2, 9, 10. By position: the first 9, and 10.
+    commit(engine, model, (1, "Rome"), (2, None), (9, "Rome"), (9, "Oslo"), (10, "Rome"), (10, None))
+    state = engine.state(0.0)
+    new = [d for d in state.delta_files if key_of(d) not in deltas]
+    assert sum(f.rows for f in state.data_files if f.path not in first) == 4
+    assert sum(d.rows for d in new if d.kind is DeltaKind.EQUALITY) == 4
+    assert sum(d.rows for d in new if d.kind is DeltaKind.POSITION) == 2
+    assert all(d.referenced_data_file for d in new if d.kind is DeltaKind.POSITION)
+
+
+def test_an_equality_delete_goes_to_the_partition_of_the_row_it_replaces(iceberg, model):
+    engine = made(iceberg, partitioning=Partitioning("city"))
+    commit(engine, model, (1, "Oslo"))
+    commit(engine, model, (1, "Rome"))
+    newest = max(d.sequence_number for d in engine.state(0.0).delta_files)
+    found = {d.partition for d in engine.state(0.0).delta_files if d.sequence_number == newest}
+    assert found == {"user_city=Oslo"}
+
+
+@pytest.mark.parametrize(
+    ("mode", "format_version"), [("merge-on-read", 2), ("merge-on-read", 3), ("copy-on-write", 2)]
+)
+def test_merge_writes_what_its_mode_says(iceberg, model, spark, mode, format_version):
+    engine = made(iceberg, upsert_mode=mode, format_version=format_version)
+    commit(engine, model, *upserts(1, 9))
+    commit(engine, model, (1, "Rome"), (2, None), (9, "Rome"), (9, "Oslo"))
+    assert rows_of(spark, engine) == model.rows
+    kind = DeltaKind.POSITION if format_version == 2 else DeltaKind.DELETION_VECTOR
+    assert kinds(engine).keys() == ({kind} if mode == "merge-on-read" else set())
+
+
+@pytest.mark.parametrize(("by", "format_version"), [("none", 2), ("none", 3), ("city", 3)])
+def test_a_conversion_leaves_one_position_delete_a_file_and_no_equality_delete(
+    iceberg, model, spark, by, format_version
+):
+    engine = made(iceberg, partitioning=Partitioning(by), format_version=format_version)
+    commit(engine, model, *upserts(1, 9))
+    for city in CITIES:
+        commit(engine, model, (1, city), (2, None), (3, city), (3, "Oslo"))
+    before = {f.path: f for f in engine.state(0.0).data_files}
+    outcome = carry_out(engine, converting(engine.state(0.0)), 999.0)
+    assert (outcome.status, outcome.error) == ("ok", None)
+    state = engine.state(0.0)
+    assert {f.path: f for f in state.data_files} == before
+    own = Counter(delta.referenced_data_file for delta in state.delta_files)
+    assert set(own.values()) == {1}
+    assert kinds(engine).keys() == {DeltaKind.POSITION if format_version == 2 else DeltaKind.DELETION_VECTOR}
+    dead = sum(f.rows for f in state.data_files) - len(model.rows)
+    assert sum(delta.rows for delta in state.delta_files) == dead
+    assert rows_of(spark, engine) == model.rows
+    # Once more: each delete file is made anew, and says the same.
+    assert carry_out(engine, converting(state), 999.0).status == "ok"
+    again = Counter(delta.referenced_data_file for delta in engine.state(0.0).delta_files)
+    assert (again, rows_of(spark, engine)) == (own, model.rows)
+
+
+def test_a_conversion_merges_what_was_deleted_by_position_before(iceberg, model, spark):
+    engine = made(iceberg)
+    commit(engine, model, *upserts(1, 9))
+    for round_number in range(3):
+        commit(engine, model, (1 + round_number, None), (9, "Oslo"), (9, "Rome"))
+        assert carry_out(engine, converting(engine.state(0.0)), 999.0).status == "ok"
+    own = Counter(delta.referenced_data_file for delta in engine.state(0.0).delta_files)
+    assert set(own.values()) == {1}
+    assert rows_of(spark, engine) == model.rows
+
+
+def test_dropping_a_delete_that_a_file_outside_the_plan_needs_is_vetoed(iceberg, model, spark):
+    engine = made(iceberg)
+    commit(engine, model, *upserts(1, 9))
+    commit(engine, model, (1, None), (2, None))
+    state = engine.state(0.0)
+    one = next(f.path for f in state.data_files if f.sequence_number == 1)
+    outcome = carry_out(engine, converting(state, {one}), 999.0)
+    assert outcome.status == "vetoed"
+    assert "to which it still applies" in str(outcome.error)
+    assert outcome.observed.change.snapshots_count == 0
+    assert rows_of(spark, engine) == model.rows
+
+
+def test_deletes_committed_while_a_conversion_was_pending_still_apply(iceberg, model, spark):
+    engine = made(iceberg)
+    commit(engine, model, *upserts(1, 9))
+    commit(engine, model, (1, None))
+    ticket = engine.schedule(converting(engine.state(0.0)), 100.0, 200.0)
+    commit(engine, model, (2, None), (3, "Rome"))
+    assert engine.complete(ticket, 200.0).status == "ok"
+    assert rows_of(spark, engine) == model.rows
+
+
+def test_a_vector_committed_while_a_conversion_was_pending_is_not_hidden(iceberg, model, spark):
+    engine = made(iceberg, upsert_mode="merge-on-read", format_version=3)
+    commit(engine, model, *upserts(1, 9))
+    commit(engine, model, (1, None))
+    ticket = engine.schedule(converting(engine.state(0.0)), 100.0, 200.0)
+    commit(engine, model, (2, None))
+    outcome = engine.complete(ticket, 200.0)
+    assert outcome.status == "failed"
+    assert "a newer deletion vector was committed meanwhile" in str(outcome.error)
+    assert rows_of(spark, engine) == model.rows
+
+
+@pytest.mark.parametrize("kind", ["BIGINT", "BIGINT NOT NULL"])
+def test_a_null_key_is_deleted_like_any_other(spark, workshop, tmp_path, kind):
+    name = f"lake.{workshop.namespace}.visits"
+    spark.sql(f"CREATE NAMESPACE lake.{workshop.namespace}")
+    spark.sql(f"CREATE TABLE {name} (id {kind}, who STRING) USING iceberg")
+    deleted = [2] if "NOT" in kind else [2, None]
+    keys = [1, 2, 3] if "NOT" in kind else [1, 2, 3, None]
+    rows = ", ".join(f"({'NULL' if key is None else f'{key}L'}, 'x')" for key in keys)
+    spark.sql(f"INSERT INTO {name} SELECT /*+ COALESCE(1) */ * FROM VALUES {rows} AS t(id, who)")
+    add_equality_delete(spark, name, tmp_path / "deletes.parquet", deleted)
+    live = {row.id for row in spark.table(name).collect()}
+    assert live == {1, 3}
+    files = spark.sql(f"SELECT content, file_path FROM {name}.all_files").collect()
+    (data,), (delete,) = ([f.file_path for f in files if f.content == content] for content in (0, 2))
+    action = Rewrite((FileGroup((), "", (data,)),), 8 * MIB, (delete,))
+    commit_rewrite(spark, name, stage_rewrite(spark, name, action))
+    assert [row.content for row in spark.sql(f"SELECT content FROM {name}.delete_files").collect()] == [1]
+    assert {row.id for row in spark.table(name).collect()} == live
+
+
+def test_a_load_fills_its_files_to_three_quarters_of_the_target_and_more(iceberg, spark, tmp_path):
+    target_bytes, none = MIB // 2, Partitioning()
+    workload = Upsert(10, 2, 150_000).sized_for(target_bytes, 7, none)
+    log = ensure_change_log(lambda: spark, tmp_path, workload, 7, 1, 60.0, lambda done, total: None)
+    engine = made(iceberg, target_file_size_bytes=target_bytes)
+    load = next(iter(workload.shape(7, 1, 60.0, none)))
+    engine.commit(Batch(load, log.paths(log.commits[0]), log.commits[0].size_bytes), 0.0)
+    sizes = [file.size_bytes for file in engine.state(0.0).data_files]
+    assert len(sizes) == load.files
+    assert all(0.75 * target_bytes <= size <= target_bytes for size in sizes), sizes
+
+
+class Upserts(RuleBasedStateMachine):
+    """Commits, conversions, rewrites, merges and expiry in any order; the content is right after each."""
+
+    make: staticmethod
+    scratch: object
+    steps: ClassVar[Counter[str]] = Counter()
+
+    @initialize(
+        format_version=st.sampled_from([2, 3]),
+        by=st.sampled_from(["none", "none", "city"]),
+        merges=st.booleans(),
+        seed=st.integers(0, 2**32),
+    )
+    def start(self, format_version, by, merges, seed):
+        self.engine = type(self).make(format_version, by, merges)
+        self.model = ModelTable(type(self).scratch / str(seed))
+        self.random = random.Random(seed)
+        self.pending = []
+        self.at_s = 0.0
+        self.did("start")
+        self._commit(upserts(1, 12))
+
+    def did(self, what):
+        type(self).steps[what] += 1
+
+    def _commit(self, changes):
+        batch = self.model.commit([Change(*change) for change in changes])
+        self.at_s = batch.spec.at_s
+        self.engine.commit(batch, self.at_s)
+
+    @rule(
+        changes=st.lists(
+            st.tuples(st.integers(1, 16), st.sampled_from([*CITIES, None])), min_size=1, max_size=8
+        )
+    )
+    def commit(self, changes):
+        self.did("commit")
+        self._commit(changes)
+
+    def _stir(self):
+        """A small commit, so that there is something to do: rules alone seldom draw one before another."""
+        count = self.random.randint(1, 4)
+        self.did("commit before a step")
+        self._commit(
+            [(self.random.randint(1, 16), self.random.choice([*CITIES, None])) for _ in range(count)]
+        )
+
+    def _some(self, files, share):
+        return [file for file in files if self.random.random() < share]
+
+    def _random_plan(self):
+        """Files rewritten, converted or left alone by chance; deletes dropped: all, some, or what is safe."""
+        state = self.engine.state(self.at_s)
+        busy = frozenset().union(*(p.paths for p in state.pending))
+        free = [f for f in state.data_files if f.path not in busy]
+        rewritten = self._some(free, self.random.choice([0, 0.3, 1]))
+        converted = self._some([f for f in free if f not in rewritten], self.random.choice([0, 0.5, 1]))
+        drops = [key_of(d) for d in state.delta_files if key_of(d) not in busy]
+        choice = self.random.choice(["all", "some", "safe"])
+        if choice == "some":
+            drops = self._some(drops, 0.5)
+        sort_columns = self.random.choice([(), ("user_id", "order_id")])
+        named = grouped(state, rewritten, converted, drops, sort_columns)
+        if choice == "safe":
+            (action,) = named.actions
+            drops = [key for key in drops if revival(replace(action, removed_deletes=(key,)), state) is None]
+            named = grouped(state, rewritten, converted, drops, sort_columns)
+        return named if named.actions[0].groups or drops else None
+
+    @rule()
+    def compact(self):
+        self._stir()
+        chosen = self._random_plan()
+        if chosen is not None:
+            outcome = carry_out(self.engine, chosen, self.at_s)
+            self.did(f"explicit {outcome.status}")
+            assert outcome.status in ("ok", "vetoed", "noop"), outcome.error
+
+    @rule()
+    def convert_all(self):
+        self._stir()
+        state = self.engine.state(self.at_s)
+        if state.delta_files and not state.pending:
+            outcome = carry_out(self.engine, converting(state), self.at_s)
+            self.did("conversion of all")
+            assert outcome.status == "ok", outcome.error
+
+    @rule()
+    def schedule(self):
+        chosen = self._random_plan()
+        if chosen is not None and not self.pending:
+            self.pending.append(self.engine.schedule(chosen, self.at_s, self.at_s + 60))
+            self.did("schedule")
+
+    @rule()
+    def complete(self):
+        if self.pending:
+            self._stir()
+            outcome = self.engine.complete(self.pending.pop(), self.at_s)
+            self.did(f"delayed {outcome.status}")
+
+    @rule(
+        planner=st.sampled_from(
+            [
+                RewriteDataFiles(options={"rewrite-all": True}),
+                RewriteDataFiles(options={"delete-file-threshold": 2, "remove-dangling-deletes": True}),
+                RewritePositionDeleteFiles(options={"rewrite-all": True}),
+                ExpireSnapshots(retain_s=60.0),
+            ]
+        )
+    )
+    def native(self, planner):
+        self._stir()
+        chosen = planner.decide(self.engine.state(self.at_s))
+        if chosen is not None:
+            outcome = carry_out(self.engine, chosen, self.at_s)
+            self.did(f"{chosen.actions[0].command} {outcome.status}")
+
+    @invariant()
+    def content_is_right(self):
+        if hasattr(self, "engine"):
+            assert rows_of(self.engine._spark, self.engine) == self.model.rows
+
+    def teardown(self):
+        if hasattr(self, "engine"):
+            self.engine.drop()
+
+
+def test_no_sequence_of_steps_loses_a_row_or_brings_one_back(iceberg, workshop, tmp_path, capsys):
+    """A 33rd of the profile's examples, of 20 steps each: a step takes a second or two."""
+
+    def make(format_version, by, merges):
+        return made(
+            iceberg, format_version=format_version, partitioning=Partitioning(by),
+            upsert_mode="merge-on-read" if merges else "equality-delete",
+        )  # fmt: skip
+
+    Upserts.make, Upserts.scratch = staticmethod(make), tmp_path
+    examples = max(1, settings().max_examples // 33)
+    run_state_machine_as_test(
+        Upserts, settings=settings(max_examples=examples, stateful_step_count=20, phases=[Phase.generate])
+    )
+    with capsys.disabled():
+        print(f"\n{Upserts.steps.total()} steps: {dict(Upserts.steps.most_common())}")

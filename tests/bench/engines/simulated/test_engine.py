@@ -1,0 +1,399 @@
+from dataclasses import replace
+
+import pytest
+from coefficients import METADATA, coefficients
+from engine_streams import (
+    FULL_SCAN,
+    batches,
+    carry_out,
+    commit_all,
+    files,
+    plan,
+    rewrite,
+    without_rows,
+)
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from simulated_tables import make
+
+from bench.engines.contract import NO_COST, Batch, Cost, EngineSettings, Probe, TableSpec
+from bench.engines.iceberg.model.files import ROW_GROUP_BYTES, table_bytes
+from bench.engines.simulated.costs import load_coefficients
+from bench.engines.simulated.engine import open_simulated
+from bench.errors import EngineError, ScenarioError
+from strategies.plan import Capability, Compact, Native, Plan, Reason
+from strategies.state import MIB
+from workloads.append import Append
+from workloads.commit import CommitSpec, PartitionShape
+from workloads.partitioning import Partitioning
+from workloads.schema import ORDERS, SCHEMAS
+
+EXPIRE, MANIFESTS = Capability.EXPIRE_SNAPSHOTS, Capability.REWRITE_MANIFESTS
+
+
+def batch(index, rows, count, first_row=0, partition=""):
+    """A commit of `rows` in `count` files of one partition, at `index` minutes."""
+    shape = PartitionShape(partition, rows, count, ORDERS.expected_bytes(rows, count))
+    spec = CommitSpec(
+        index, 60.0 * index, first_row, rows, rows, 0, 0, count, index == 0, (shape,), shape.expected_bytes
+    )
+    return Batch(spec, (), spec.expected_bytes)
+
+
+def expire(older_than_at_s, retain_last=1):
+    arguments = {"older_than_at_s": repr(float(older_than_at_s)), "retain_last": str(retain_last)}
+    return plan(Native(EXPIRE, arguments))
+
+
+def opened(engine, condition):
+    """How many files a probe with this condition opens."""
+    return engine.query(Probe("key", f"SELECT * FROM orders WHERE {condition}")).files_count
+
+
+def test_a_commit_adds_the_files_rows_and_bytes_of_its_shape():
+    engine = make(coefficients(data={"file_bytes": 7}))
+    outcome = engine.commit(batch(1, 10, 3), 60.0)
+    made = files(engine)
+    assert [f.rows for f in made] == [3, 3, 4]
+    assert [f.size_bytes for f in made] == [ORDERS.expected_bytes(rows) + 7 for rows in (3, 3, 4)]
+    assert {f.sequence_number for f in made} == {1}
+    change, observed = outcome.observed.change, outcome.observed
+    assert (change.snapshots_count, change.files_added_count, change.files_removed_count) == (1, 3, 0)
+    assert change.added_bytes == observed.live_bytes == sum(f.size_bytes for f in made)
+    # 1,100 table metadata, a list of one manifest, a manifest of three files.
+    assert (change.metadata_bytes, change.metadata_files_count) == (1_100 + 510 + 53, 3)
+    assert observed.metadata_storage_bytes == METADATA["table_metadata_bytes"] + change.metadata_bytes
+    assert observed.storage_bytes == observed.live_bytes + observed.metadata_storage_bytes
+    assert (observed.rows, observed.data_files_count, observed.delta_files_count) == (10, 3, 0)
+
+
+def test_a_commit_is_priced_by_files_and_bytes_on_the_writers_cores():
+    engine = make()
+    outcome = engine.commit(batch(1, 10, 3), 60.0)
+    task_s = 3 * 0.5 + outcome.observed.change.added_bytes / MIB * 8
+    assert outcome.cost == Cost(1 + 3 * 0.25 + task_s / 3, 1.5 * 1.75 + task_s, task_s)  # 3 tasks, 4 cores
+    assert (outcome.prepare_s, outcome.observed.cost) == (0.0, NO_COST)
+
+
+def test_a_writer_override_spreads_each_commit_over_as_many_files():
+    engine = make(files_per_commit=5)
+    engine.commit(batch(1, 12, 3), 60.0)
+    assert [f.rows for f in files(engine)] == [2, 2, 3, 2, 3]
+
+
+def test_a_writer_override_gives_no_partition_more_files_than_rows():
+    engine = make(files_per_commit=8, partitioning=Partitioning("bucket", 3))
+    shapes = (PartitionShape("a", 1, 1, 1), PartitionShape("b", 39, 4, 1))
+    spec = replace(batch(1, 40, 4).spec, partitions=shapes)
+    engine.commit(Batch(spec, (), 1), 60.0)
+    counts = {name: p.files_count for name, p in engine.state(60.0).partitions.items()}
+    assert counts == {"a": 1, "b": 8}  # 39 of 40 rows in 8 files of 5: none misses
+
+
+def test_large_files_can_be_cut_at_each_row_group():
+    engine = make(target_file_size_bytes=4 * ROW_GROUP_BYTES)
+    engine.commit(batch(1, 20_000_000, 1), 60.0)
+    (file,) = files(engine)
+    assert file.size_bytes > 3 * ROW_GROUP_BYTES
+    assert file.split_offsets == (4, ROW_GROUP_BYTES + 4, 2 * ROW_GROUP_BYTES + 4, 3 * ROW_GROUP_BYTES + 4)
+
+
+def test_a_file_above_the_maximum_is_cut_by_a_compaction():
+    engine = make(target_file_size_bytes=ROW_GROUP_BYTES)
+    engine.commit(batch(1, 20_000_000, 1), 60.0)
+    assert carry_out(engine, plan(Compact()), 60.0).status == "ok"
+    made = files(engine)
+    assert len(made) == 4
+    assert sum(f.rows for f in made) == 20_000_000
+    assert all(f.rows > 0 for f in made)
+
+
+def test_a_compaction_is_priced_by_what_it_reads_and_writes_on_its_own_cores():
+    engine = make()
+    commit_all(engine, [batch(1, 40, 6)])
+    outcome = carry_out(engine, plan(Compact()), 60.0)
+    change = outcome.observed.change
+    task_s = 6 * 0.5 + change.removed_bytes / MIB * 4 + change.added_bytes / MIB * 8
+    assert outcome.cost.executor_cpu_s == pytest.approx(task_s)
+    assert outcome.cost.wall_s == pytest.approx(1 + 6 * 0.25 + task_s)  # one file, so one task
+    assert outcome.cost.cpu_s == pytest.approx(1.5 * 2.5 + task_s)
+    (seen,) = engine.state(60.0).compactions
+    assert (seen.wall_s, seen.cpu_s) == (outcome.cost.wall_s, outcome.cost.cpu_s)
+
+
+def test_finding_nothing_to_do_costs_a_look():
+    engine = make(coefficients(look={"serial_s": 3.0}))
+    outcome = carry_out(engine, plan(Compact()), 60.0)
+    assert (outcome.status, outcome.cost) == ("noop", Cost(3.0, 4.5, 0.0))
+
+
+def test_maintenance_has_its_own_price_and_is_no_compaction():
+    engine = make(coefficients(maintenance={"serial_s": 5.0}))
+    commit_all(engine, batches(None)[:3])
+    upkeep = Plan((Native(MANIFESTS),), Reason.MAINTENANCE)
+    outcome = carry_out(engine, upkeep, 120.0)
+    assert (outcome.status, outcome.cost.wall_s) == ("ok", 5.0)
+    assert outcome.observed.change.metadata_files_count == 3
+    assert engine.state(120.0).compactions == ()
+    assert carry_out(engine, upkeep, 120.0).status == "noop"  # one manifest is left
+    assert [f.sequence_number for f in files(engine)] == [1] * 3 + [2] * 4 + [3] * 4
+
+
+def test_expiry_leaves_live_data_and_metadata_on_storage():
+    engine = make()
+    commit_all(engine, batches(None))
+    carry_out(engine, plan(Compact()), 360.0)
+    before = engine.query(FULL_SCAN)
+    outcome = carry_out(engine, expire(360.0), 360.0)
+    assert outcome.status == "ok"
+    observed = outcome.observed
+    # Of the snapshots at 360 s the first is the last commit: its files are live in it.
+    assert observed.storage_bytes - observed.metadata_storage_bytes > observed.live_bytes
+    outcome = carry_out(engine, expire(361.0), 361.0)
+    assert outcome.observed.storage_bytes - outcome.observed.metadata_storage_bytes == observed.live_bytes
+    assert carry_out(engine, expire(361.0), 361.0).status == "noop"
+    assert engine.query(FULL_SCAN) == before
+
+
+def test_probes_open_the_files_that_may_hold_their_keys():
+    engine = make()
+    commit_all(engine, [batch(1, 30, 3), batch(2, 30, 3, first_row=30)])  # keys 1-10, 11-20, ... 51-60
+    assert opened(engine, "order_id = 10") == opened(engine, "order_id=11") == 1
+    assert opened(engine, "order_id BETWEEN 10 AND 11") == 2
+    assert opened(engine, "order_id between 11 and 40") == 3
+    assert opened(engine, "order_id BETWEEN 0 AND 100") == 6
+    assert opened(engine, "order_id = 61") == opened(engine, "order_id = 0") == 0
+    assert opened(engine, "other_order_id = 5") == opened(engine, "user_id = 5") == 6
+    assert opened(engine, "order_id > 5") == 6  # a form it does not know opens all
+    assert opened(engine, "order_id = 5 OR order_id = 55") == 6
+
+
+def test_a_merged_file_may_hold_the_keys_of_all_it_replaced():
+    engine = make()
+    commit_all(engine, [batch(1, 30, 3), batch(2, 30, 3, first_row=30)])
+    first, second, third = files(engine)[:3]
+    assert carry_out(engine, rewrite((first, third)), 120.0).status == "ok"
+    assert second in files(engine)
+    assert opened(engine, "order_id = 15") == 2  # keys 11 to 20, and the merged file's 1 to 30
+    assert opened(engine, "order_id = 25") == 1
+
+
+def test_a_probe_is_priced_by_files_and_bytes_on_the_readers_cores():
+    engine = make(coefficients(query_planning={"serial_s": 2.0, "serial_s_per_file": 1.0}))
+    commit_all(engine, [batch(1, 40, 4)])
+    outcome = engine.query(FULL_SCAN)
+    assert (outcome.files_count, outcome.opened_bytes) == (4, engine.state(0.0).size_bytes)
+    task_s = 4 * 0.5 + outcome.opened_bytes / MIB * 4
+    assert outcome.planning_s == 6.0
+    assert outcome.execution_s == pytest.approx(2.0 + task_s / 3)
+    assert outcome.cost.wall_s == outcome.planning_s + outcome.execution_s
+    assert outcome.metadata_files_count == 1
+
+
+@pytest.mark.parametrize(
+    ("action", "lack"),
+    [
+        (Native(Capability.REWRITE_DATA_FILES, {"where": "user_id = 1"}), "row_filter"),
+        (Native(Capability.REWRITE_DATA_FILES, {"branch": "audit"}), "branch"),
+        (Native(Capability.REWRITE_POSITION_DELETE_FILES), "rewrite_position_delete_files"),
+    ],
+)
+def test_what_needs_rows_or_deletes_is_vetoed_and_costs_nothing(action, lack):
+    engine = make()
+    commit_all(engine, batches(None)[:3])
+    before = files(engine)
+    outcome = carry_out(engine, plan(Compact(), action), 120.0)
+    assert (outcome.status, outcome.cost) == ("vetoed", NO_COST)
+    assert outcome.error == f"this engine cannot {lack}"
+    assert (files(engine), engine.state(120.0).pending) == (before, ())
+
+
+def test_a_rewrite_keeps_the_sequence_number_it_was_planned_at():
+    engine = make()
+    commit_all(engine, batches(None)[:2])
+    chosen = files(engine)[:5]
+    ticket = engine.schedule(rewrite(chosen), 60.0, 180.0)
+    engine.commit(batches(None)[2], 120.0)
+    engine.complete(ticket, 180.0)
+    # The commits have 1, 2 and 3; the rewrite was planned after the second.
+    merged = next(f for f in files(engine) if f.rows == sum(c.rows for c in chosen))
+    assert merged.sequence_number == 2
+    engine.commit(batches(None)[3], 240.0)
+    assert max(f.sequence_number for f in files(engine)) == 5
+
+
+def test_a_rewrite_of_files_gone_meanwhile_names_one_and_commits_nothing():
+    engine = make()
+    commit_all(engine, batches(None)[:3])
+    chosen = files(engine)[:2]
+    ticket = engine.schedule(rewrite(chosen), 120.0, 180.0)
+    carry_out(engine, plan(Compact()), 120.0)
+    before = engine.state(180.0).size_bytes
+    outcome = engine.complete(ticket, 180.0)
+    assert outcome.status == "failed"
+    assert outcome.error == f"missing required files to delete: {chosen[0].path}"
+    assert outcome.observed.change.snapshots_count == 0
+    assert outcome.cost.wall_s > 0  # the files were written before the conflict showed
+    assert engine.state(180.0).size_bytes == before
+
+
+def test_engines_fed_alike_are_alike():
+    def fed():
+        engine = make(load_coefficients("iceberg"), partitioning=Partitioning("bucket", 3))
+        stream = batches(None, Partitioning("bucket", 3))
+        outcomes = [engine.commit(one, one.spec.at_s) for one in stream]
+        outcomes.append(carry_out(engine, plan(Compact()), 360.0))
+        outcomes.append(engine.query(FULL_SCAN))
+        return outcomes, files(engine), dict(engine.state(400.0).partitions)
+
+    assert fed() == fed()
+
+
+def test_creating_or_dropping_a_table_forgets_the_one_before():
+    engine = make()
+    fresh, made = engine.commit(batch(1, 10, 3), 60.0), files(engine)
+    engine.drop()
+    assert (files(engine), engine.state(0.0).commits_total_count) == ([], 0)
+    engine.create()
+    assert (engine.commit(batch(1, 10, 3), 60.0), files(engine)) == (fresh, made)
+
+
+def test_there_are_no_rows_to_dump(tmp_path):
+    with pytest.raises(EngineError, match="no rows to dump"):
+        make().dump(tmp_path)
+
+
+def test_an_engine_opens_with_a_file_of_coefficients_or_says_what_is_wrong(tmp_path):
+    given = EngineSettings(tmp_path, TableSpec(8 * MIB), coefficients=tmp_path / "none.toml")
+    with open_simulated("iceberg", replace(given, coefficients=None)) as engine:
+        engine.create()
+        assert engine.commit(batch(1, 10, 3), 60.0).cost.wall_s > 0
+    with pytest.raises(ScenarioError, match=r"none.toml: cannot be read"), open_simulated("iceberg", given):
+        pass
+
+
+def test_table_bytes_add_what_the_format_adds_to_each_file():
+    given = coefficients(data={"file_bytes": 100})
+    assert table_bytes(ORDERS, given, 80, 8) == ORDERS.expected_bytes(80, 8) + 800
+    assert table_bytes(ORDERS, given, 10) == ORDERS.expected_bytes(10) + 100
+
+
+@pytest.mark.parametrize("columns", [3, 40])
+def test_files_are_as_large_as_the_columns_of_the_table_make_them(columns):
+    engine = make(coefficients(data={"file_bytes": 100}), schema=SCHEMAS[columns])
+    engine.commit(batch(1, 20, 2), 60.0)
+    assert {f.size_bytes for f in files(engine)} == {SCHEMAS[columns].expected_bytes(10) + 100}
+    assert carry_out(engine, plan(Compact(None, {"min-input-files": "2"})), 120.0).status == "ok"
+    assert [f.size_bytes for f in files(engine)] == [SCHEMAS[columns].expected_bytes(20) + 100]
+
+
+def test_an_initial_load_and_an_empty_commit_are_no_commits_of_the_stream():
+    engine = make()
+    commit_all(engine, [batch(0, 10, 2), without_rows(batch(1, 10, 2))])
+    assert (len(files(engine)), engine.state(60.0).commits) == (2, ())
+
+
+class AnyHistory(RuleBasedStateMachine):
+    """Commits, compactions, delayed rewrites and maintenance in any order lose nothing."""
+
+    def __init__(self):
+        super().__init__()
+        self.rows, self.at_s, self.tickets = 0, 0.0, []
+        self.written_bytes, self.seen = 0, None
+
+    @initialize(by=st.sampled_from(["none", "bucket"]), target_mib=st.sampled_from([1, 8]))
+    def create(self, by, target_mib):
+        partitioning = Partitioning(by, 3)
+        self.engine = make(target_file_size_bytes=target_mib * MIB, partitioning=partitioning)
+        workload = Append(rows_per_commit=50_000, files_per_commit=4)
+        self.stream = iter(workload.shape(7, 200, 60.0, partitioning))
+
+    def did(self, outcome):
+        """Each step changes the table by what it says."""
+        observed, change = outcome.observed, outcome.observed.change
+        if self.seen is not None:
+            before = self.seen
+            assert observed.data_files_count == (
+                before.data_files_count + change.files_added_count - change.files_removed_count
+            )
+            assert observed.live_bytes == before.live_bytes + change.added_bytes - change.removed_bytes
+        assert min(change.metadata_bytes, change.metadata_files_count, change.snapshots_count) >= 0
+        assert (change.metadata_bytes > 0) == (change.metadata_files_count > 0)
+        self.written_bytes += change.added_bytes
+        self.seen = observed
+        return outcome
+
+    @rule(rows=st.sampled_from([1, 7, 900, 200_000]))
+    def commit(self, rows):
+        spec = next(self.stream)
+        shares = [(p, max(1, rows * p.rows // spec.rows)) for p in spec.partitions]
+        scaled = tuple(replace(p, rows=share, files=min(p.files, share)) for p, share in shares)
+        committed = sum(p.rows for p in scaled)
+        self.at_s += 60.0
+        self.did(self.engine.commit(Batch(replace(spec, rows=committed, partitions=scaled)), self.at_s))
+        self.rows += committed
+
+    @rule(options=st.sampled_from([{}, {"min-input-files": "2"}, {"rewrite-all": "true"}, {"x": "1"}]))
+    def compact(self, options):
+        status = self.did(carry_out(self.engine, plan(Compact(None, options)), self.at_s)).status
+        assert status in (("failed",) if "x" in options else ("ok", "noop"))
+
+    @rule(data=st.data(), delay_s=st.sampled_from([0.0, 60.0]))
+    def rewrite(self, data, delay_s):
+        live = files(self.engine)
+        if not live:
+            return
+        chosen = data.draw(
+            st.lists(st.sampled_from(live), min_size=1, max_size=5, unique_by=lambda f: f.path)
+        )
+        groups = [[f for f in chosen if f.partition == p] for p in sorted({f.partition for f in chosen})]
+        ticket = self.engine.schedule(rewrite(*groups, target_bytes=MIB), self.at_s, self.at_s + delay_s)
+        if delay_s:
+            self.tickets.append((ticket, {f.path for f in chosen}))
+        else:
+            assert self.did(self.engine.complete(ticket, self.at_s)).status == "ok"
+
+    @rule()
+    def complete(self):
+        if self.tickets:
+            ticket, paths = self.tickets.pop(0)
+            are_live = paths <= {f.path for f in files(self.engine)}
+            outcome = self.did(self.engine.complete(ticket, self.at_s))
+            assert outcome.status == ("ok" if are_live else "failed")
+
+    @rule(age_s=st.sampled_from([-1.0, 0.0, 90.0]), retain_last=st.integers(1, 3))
+    def expire(self, age_s, retain_last):
+        self.did(carry_out(self.engine, expire(self.at_s - age_s, retain_last), self.at_s))
+        if age_s < 0 and retain_last == 1:
+            observed = self.seen
+            assert observed.storage_bytes - observed.metadata_storage_bytes == observed.live_bytes
+
+    @rule()
+    def rewrite_manifests(self):
+        self.did(carry_out(self.engine, plan(Native(MANIFESTS)), self.at_s))
+        if self.seen.data_files_count:
+            assert self.engine.query(FULL_SCAN).metadata_files_count == 1
+
+    @invariant()
+    def nothing_is_lost_and_all_sums_are_right(self):
+        if self.seen is None:
+            return
+        state, observed = self.engine.state(self.at_s), self.seen
+        live = files(self.engine)
+        assert sum(f.rows for f in live) == self.rows == observed.rows
+        assert sum(f.size_bytes for f in live) == state.size_bytes == observed.live_bytes
+        assert len({f.path for f in live}) == len(live) == observed.data_files_count
+        for name, stats in state.partitions.items():
+            mine = [f for f in live if f.partition == name]
+            assert (stats.files_count, stats.rows) == (len(mine), sum(f.rows for f in mine))
+            assert stats.size_bytes == sum(f.size_bytes for f in mine)
+        data_bytes = observed.storage_bytes - observed.metadata_storage_bytes
+        assert observed.live_bytes <= data_bytes <= self.written_bytes
+        assert observed.metadata_storage_bytes >= METADATA["table_metadata_bytes"]
+        assert len(state.pending) == len(self.tickets)
+        assert self.engine.query(FULL_SCAN).files_count == len(live)
+
+
+TestAnyHistory = AnyHistory.TestCase
+TestAnyHistory.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)

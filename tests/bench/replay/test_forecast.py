@@ -1,0 +1,134 @@
+import pytest
+from coefficients import coefficients
+from engine_streams import batches, carry_out, commit_all, files, plan, rewrite
+from replay import batches as stream_of
+from scenario_builder import load
+
+from bench.engines.contract import Cores, TableSpec
+from bench.engines.iceberg.model.files import table_bytes
+from bench.engines.simulated.engine import SimulatedEngine
+from bench.replay.active_strategy import Policy
+from bench.replay.forecast import forecast
+from bench.replay.loop import Loop
+from bench.replay.recorder import Collector
+from bench.results.records import CompactionRecord, parse_record
+from strategies.plan import Capability, Compact, FileGroup, Native, Rewrite
+from strategies.state import MIB, DataFile, DeltaFile, DeltaKind, TableState
+from workloads.partitioning import Partitioning
+from workloads.schema import ORDERS
+
+
+def size_model(rows, files_count):
+    return 1_000 * files_count + rows
+
+
+def state(sizes, **fields):
+    made = [DataFile(f"f{n}", size_bytes, 10, "", 1) for n, size_bytes in enumerate(sizes)]
+    return TableState(60.0, 100 * MIB, made, **fields)
+
+
+def test_a_forecast_has_the_figures_of_a_compaction_record_by_their_names():
+    told = forecast(plan(Compact()), state([MIB] * 6), size_model)
+    assert told == {
+        "files_in_count": 6, "files_out_count": 1, "read_bytes": 6 * MIB, "written_bytes": 1_000 + 60,
+    }  # fmt: skip
+    assert told.keys() <= CompactionRecord.model_fields.keys()
+
+
+def test_each_file_that_comes_out_is_sized_by_its_own_rows():
+    # 6 x 60 MiB at a target of 100 MiB: rewritten into tasks of at most about 90 MiB, one file each.
+    told = forecast(plan(Compact()), state([60 * MIB] * 6), size_model)
+    assert told["files_in_count"] == 6
+    assert told["files_out_count"] > 1
+    assert told["written_bytes"] == 1_000 * told["files_out_count"] + 60
+
+
+def test_nothing_to_do_is_forecast_as_nothing():
+    told = forecast(plan(Compact()), state([MIB] * 4), size_model)
+    assert told == dict.fromkeys(("files_in_count", "files_out_count", "read_bytes", "written_bytes"), 0)
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [
+        (Compact(), Compact()),  # the second meets what the first left
+        (Native(Capability.EXPIRE_SNAPSHOTS, {"older_than_at_s": "1.0"}),),
+        (Native(Capability.REWRITE_DATA_FILES, {"where": "user_id = 1"}),),
+        (Compact(None, {"min-input-files": "none"}),),
+    ],
+)
+def test_what_the_state_does_not_tell_has_no_forecast(actions):
+    assert forecast(plan(*actions), state([MIB] * 6), size_model) is None
+
+
+def test_delete_files_that_a_rewrite_drops_are_replaced_too():
+    deletes = [DeltaFile(f"d{n}", DeltaKind.EQUALITY, size_bytes=7 + n, rows=1) for n in range(3)]
+    seen = state([MIB] * 2, delta_files=deletes)
+    action = Rewrite((FileGroup(("f0", "f1")),), MIB * 8, ("d0", "d2"))
+    assert forecast(plan(action), seen, size_model)["read_bytes"] == 2 * MIB + 7 + 9
+
+
+def test_bytes_are_not_forecast_where_deletes_are_converted():
+    action = Rewrite((FileGroup(("f0", "f1"), convert_paths=("f2",)),), MIB * 8)
+    told = forecast(plan(action), state([MIB] * 3), size_model)
+    assert told == {"files_in_count": 2, "files_out_count": 1}
+
+
+def test_a_rewrite_of_a_file_that_is_gone_has_no_forecast():
+    assert forecast(rewrite([DataFile("gone", MIB, 1)]), state([MIB]), size_model) is None
+
+
+def test_a_deletion_vector_without_a_data_file_has_no_forecast():
+    delete = DeltaFile("dv", DeltaKind.DELETION_VECTOR, 1, 1)
+    assert forecast(plan(Compact()), state([MIB] * 6, delta_files=[delete]), size_model) is None
+
+
+@pytest.mark.parametrize("by", ["none", "bucket"])
+def test_a_forecast_is_what_a_simulated_table_then_does(by):
+    partitioning = Partitioning(by, 3)
+    engine = SimulatedEngine(TableSpec(8 * MIB, partitioning), coefficients(), Cores())
+    engine.create()
+    commit_all(engine, batches(None, partitioning))
+    for planned in (
+        plan(Compact(None, {"min-input-files": "3"})),
+        plan(Compact(None, {"rewrite-all": "true"})),
+    ):
+        told = forecast(
+            planned, engine.state(360.0), lambda rows, count: table_bytes(ORDERS, coefficients(), rows, count)
+        )
+        change = carry_out(engine, planned, 360.0).observed.change
+        assert told == {
+            "files_in_count": change.files_removed_count, "files_out_count": change.files_added_count,
+            "read_bytes": change.removed_bytes, "written_bytes": change.added_bytes,
+        }  # fmt: skip
+        assert told["files_in_count"] > 0
+    assert len(files(engine)) == len(engine.state(360.0).partitions)
+
+
+@pytest.mark.parametrize(("count", "told"), [(4, True), (5, False)])
+def test_a_rewrite_of_delete_files_is_not_forecast_for_only_their_rows_tell_what_comes_out(count, told):
+    deltas = tuple(DeltaFile(f"d{n}", DeltaKind.POSITION, 1, 1) for n in range(count))
+    planned = plan(Native(Capability.REWRITE_POSITION_DELETE_FILES))  # 5 files are enough to merge
+    found = forecast(planned, TableState(0.0, MIB, delta_files=deltas), size_model)
+    assert (found is not None) == told
+    assert not any((found or {}).values())
+
+
+@pytest.mark.parametrize("with_model", [True, False])
+def test_the_replay_records_a_forecast_where_it_has_a_size_model(tmp_path, with_model):
+    scenario = load(tmp_path, duration="2min")
+    engine = SimulatedEngine(TableSpec(8 * MIB), coefficients(), Cores())
+    engine.create()
+    strategies = {spec.label: spec.strategy for spec in scenario.strategies}
+    with Collector(tmp_path / "events.jsonl") as collector:
+        model = size_model if with_model else None
+        loop = Loop(scenario, Policy("every-2min", strategies), engine, collector, None, model)
+        loop.run(stream_of(scenario))
+    records = [parse_record(line) for line in (tmp_path / "events.jsonl").read_bytes().splitlines()]
+    (compaction,) = (r for r in records if isinstance(r, CompactionRecord))
+    assert (compaction.files_in_count, compaction.files_out_count) == (16, 1)
+    expected = {"files_in_count": 16, "files_out_count": 1, "written_bytes": 1_000 + 160}
+    if with_model:
+        assert compaction.forecast == {**expected, "read_bytes": compaction.read_bytes}
+    else:
+        assert compaction.forecast is None

@@ -1,0 +1,364 @@
+from dataclasses import replace
+
+import pytest
+from fake_engine import CompactAll, Costs, FakeEngine
+from replay import batches, replay
+from scenario_builder import load
+
+from bench.engines.contract import Batch
+from bench.replay import loop
+from bench.replay.loop import Clockwork, maintenance_rules
+from bench.results.records import (
+    CommitRecord,
+    CompactionRecord,
+    DecisionRecord,
+    MaintenanceRecord,
+    ObserveRecord,
+    QueryRecord,
+)
+from strategies.iceberg.procedures import ExpireSnapshots, RewriteManifests
+from strategies.never import Never
+from strategies.plan import Compact, Plan, Reason
+from strategies.strategy import Rule
+from strategies.triggers import AfterCommits, Every
+
+EVERY_2 = Rule(Every(120.0), CompactAll())
+EVERY_1 = Rule(Every(60.0), CompactAll())
+NEVER = Rule(AfterCommits(1), Never())
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    """A commit a minute of 8 files into an unpartitioned table; `scenario("3min", ...)`."""
+    return lambda duration, **changes: load(tmp_path, duration=duration, **changes)
+
+
+def test_a_tick_is_commit_probe_decide_compact_probe(scenario):
+    recorder, _ = replay(scenario("3min"), EVERY_2)
+    assert recorder.log() == [
+        "1 commit ok",
+        "1 observe after commit",
+        "1 query cadence",
+        "1 decision mine 0 not_due",
+        "2 commit ok",
+        "2 observe after commit",
+        "2 query cadence",
+        "2 decision mine 0 planned",
+        "2 observe after compaction",
+        "2 query after",
+        "2 compaction ok of 120s",
+        "3 commit ok",
+        "3 observe after commit",
+        "3 query cadence",
+        "3 decision mine 0 not_due",
+    ]
+
+
+def test_each_probe_runs_at_the_cadence_and_only_the_primary_around_compactions(scenario):
+    recorder, _ = replay(scenario("2min"), EVERY_2)
+    names = [(q.tick, q.probe, q.when) for q in recorder.of(QueryRecord)]
+    probes = ["min_order", "key_lookup", "range", "aggregate"]
+    cadence = [(tick, name, "cadence") for tick in (1, 2) for name in probes]
+    assert names == [*cadence, (2, "min_order", "after")]
+    assert [q.primary for q in recorder.of(QueryRecord)] == [True, False, False, False] * 2 + [True]
+
+
+def test_off_the_cadence_a_compaction_gets_a_probe_before_it(scenario):
+    recorder, _ = replay(scenario("3min", probe_every="3min"), EVERY_2)
+    assert recorder.log() == [
+        "1 commit ok",
+        "1 observe after commit",
+        "1 decision mine 0 not_due",
+        "2 commit ok",
+        "2 observe after commit",
+        "2 decision mine 0 planned",
+        "2 query before",
+        "2 observe after compaction",
+        "2 query after",
+        "2 compaction ok of 120s",
+        "3 commit ok",
+        "3 observe after commit",
+        "3 query cadence",
+        "3 decision mine 0 not_due",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("every", "ticks"),
+    [
+        ("300ms", [3, 6, 9]),  # 3 x 0.1 is 0.30000000000000004
+        ("100ms", list(range(1, 11))),  # 0.9 % 0.1 is 0.09999999999999995
+    ],
+)
+def test_a_cadence_holds_at_times_that_are_no_round_numbers(scenario, every, ticks):
+    recorder, _ = replay(scenario("1s", commit_interval="100ms", probe_every=every), NEVER)
+    assert [q.tick for q in recorder.of(QueryRecord) if q.primary] == ticks
+
+
+def test_off_the_cadence_a_delayed_compaction_is_probed_when_it_completes(scenario):
+    slow = replace(scenario("3min", probe_every="3min"), compaction_delay_s=60.0)
+    recorder, _ = replay(slow, EVERY_2)
+    probed = [(q.tick, q.when) for q in recorder.of(QueryRecord) if q.primary]
+    assert probed == [(3, "before"), (3, "after"), (3, "cadence")]
+
+
+def test_a_delayed_compaction_completes_when_due_with_commits_landing_between(scenario):
+    slow = replace(scenario("6min"), compaction_delay_s=120.0)
+    recorder, _ = replay(slow, EVERY_2)
+    assert recorder.log()[6:] == [
+        "2 query cadence",
+        "2 decision mine 0 planned",
+        "3 commit ok",
+        "3 observe after commit",
+        "3 query cadence",
+        "3 decision mine 0 not_due",
+        "4 commit ok",
+        "4 observe after commit",
+        "4 query before",
+        "4 observe after compaction",
+        "4 query after",
+        "4 compaction ok of 120s",
+        "4 query cadence",
+        "4 decision mine 0 planned",
+        "5 commit ok",
+        "5 observe after commit",
+        "5 query cadence",
+        "5 decision mine 0 not_due",
+        "6 commit ok",
+        "6 observe after commit",
+        "6 query before",
+        "6 observe after compaction",
+        "6 query after",
+        "6 compaction ok of 240s",
+        "6 query cadence",
+        "6 decision mine 0 planned",
+        "6 observe after compaction",
+        "6 query after",
+        "6 compaction ok of 360s",
+    ]
+    first = recorder.of(CompactionRecord)[0]
+    # Scheduled over the 16 files of two commits; 16 more had landed when it completed.
+    assert (first.files_in_count, first.files_before_count, first.files_after_count) == (16, 32, 17)
+
+
+def test_a_delay_between_two_commits_ends_at_the_next(scenario):
+    recorder, _ = replay(replace(scenario("4min"), compaction_delay_s=90.0), EVERY_2)
+    assert [(c.tick, c.scheduled_at_s) for c in recorder.of(CompactionRecord)] == [(4, 120.0), (4, 240.0)]
+
+
+def test_compactions_that_overlap_are_pending_together_and_end_in_order(scenario):
+    engine = FakeEngine()
+    recorder, _ = replay(replace(scenario("3min"), compaction_delay_s=600.0), EVERY_1, engine=engine)
+    assert [len(state.pending) for state in engine.states] == [0, 1, 2]
+    ended = [(c.tick, c.scheduled_at_s, c.status) for c in recorder.of(CompactionRecord)]
+    # At the end the first merges its 8 files; the others planned them too and find them gone.
+    assert ended == [(3, 60.0, "ok"), (3, 120.0, "failed"), (3, 180.0, "failed")]
+
+
+def test_a_switch_changes_the_rules_at_its_tick(scenario):
+    others = {"eager": (EVERY_1,), "idle": (NEVER,)}
+    switches = ((180.0, "eager"), (300.0, "idle"))
+    recorder, _ = replay(scenario("6min"), EVERY_2, others=others, switches=switches)
+    decided = [(d.tick, d.strategy, d.status) for d in recorder.of(DecisionRecord)]
+    assert decided == [
+        (1, "mine", "not_due"),
+        (2, "mine", "planned"),
+        (3, "eager", "not_due"),  # a strategy that takes over at 180 s starts afresh then
+        (4, "eager", "planned"),
+        (5, "idle", "not_due"),
+        (6, "idle", "nothing_to_do"),
+    ]
+
+
+def test_maintenance_is_apart_from_compaction_and_two_due_at_once_both_run(scenario):
+    maintenance = {
+        "expire_snapshots": {"every": "2min", "retain": "1min"},
+        "rewrite_manifests": {"every": "2min"},
+    }
+    recorder, _ = replay(scenario("2min", maintenance=maintenance), EVERY_2)
+    assert recorder.log()[7:] == [
+        "2 decision mine 0 planned",
+        "2 observe after compaction",
+        "2 query after",
+        "2 compaction ok of 120s",
+        "2 maintenance expire_snapshots ok",
+        "2 observe after maintenance",
+        "2 maintenance rewrite_manifests ok",
+        "2 observe after maintenance",
+    ]
+    first, second = recorder.of(MaintenanceRecord)
+    (merged,) = recorder.of(CompactionRecord)
+    assert first.command == "expire_snapshots(older_than_at_s=60.0, retain_last=1)"
+    assert (first.freed_bytes, second.freed_bytes) == (merged.read_bytes, 0)  # the merged files, then none
+
+
+def test_maintenance_rules_are_those_of_the_scenario(scenario):
+    keys = {"expire_snapshots": {"every": "2min", "retain": "1min", "retain_last": 3}}
+    assert maintenance_rules(scenario("4min", maintenance=keys).maintenance) == (
+        Rule(Every(120.0), ExpireSnapshots(60.0, 3)),
+    )
+    keys = {"rewrite_manifests": {"every": "3min"}}
+    assert maintenance_rules(scenario("4min", maintenance=keys).maintenance) == (
+        Rule(Every(180.0), RewriteManifests()),
+    )
+    assert maintenance_rules(scenario("4min").maintenance) == ()
+
+
+def test_the_initial_load_is_no_tick_of_the_stream(scenario):
+    workload = {"initial_rows": 80, "initial_files": 4}
+    recorder, _ = replay(scenario("2min", workload=workload), Rule(AfterCommits(2), CompactAll()))
+    assert recorder.log() == [
+        "0 commit ok",
+        "0 observe after initial",
+        "1 commit ok",
+        "1 observe after commit",
+        "1 query cadence",
+        "1 decision mine 0 not_due",
+        "2 commit ok",
+        "2 observe after commit",
+        "2 query cadence",
+        "2 decision mine 0 planned",
+        "2 observe after compaction",
+        "2 query after",
+        "2 compaction ok of 120s",
+    ]
+    assert [c.is_initial for c in recorder.of(CommitRecord)] == [True, False, False]
+
+
+def test_a_commit_without_rows_is_replayed_as_one(scenario):
+    first, second = batches(scenario("2min"))
+    empty = Batch(replace(second.spec, rows=0, inserts=0, partitions=(), expected_bytes=0))
+    recorder, _ = replay(scenario("2min"), EVERY_2, stream=[first, empty])
+    assert [line for line in recorder.log() if line.startswith("2")] == [
+        "2 commit ok",
+        "2 observe after commit",
+        "2 query cadence",
+        "2 decision mine 0 planned",
+        "2 observe after compaction",
+        "2 query after",
+        "2 compaction ok of 120s",
+    ]
+    commit = recorder.of(CommitRecord)[1]
+    assert (commit.rows, commit.files_count, commit.committed_bytes, commit.wall_s) == (0, 0, 0, 0.0)
+
+
+def test_a_commit_record_holds_what_the_engine_and_the_log_say(scenario):
+    recorder, _ = replay(scenario("1min"), NEVER)
+    (batch,) = batches(scenario("1min"))
+    (commit,) = recorder.of(CommitRecord)
+    assert (commit.rows, commit.files_count, commit.ingested_bytes) == (80, 8, batch.size_bytes)
+    assert commit.committed_bytes == batch.spec.expected_bytes // 8 * 8  # the fake's files are all alike
+    assert (commit.wall_s, commit.cpu_s, commit.prepare_s) == (1.0, 2.0, 0.5)
+    assert (commit.metadata_bytes, commit.metadata_files_count) == (100, 2)
+
+
+def test_probes_around_a_compaction_are_told_for_effective_ones_only(scenario):
+    engine = FakeEngine(fates={2: "failed", 3: "vetoed"})
+    recorder, _ = replay(scenario("4min"), EVERY_1, engine=engine)
+    told = [(c.status, c.error, c.query_before_s, c.query_after_s) for c in recorder.of(CompactionRecord)]
+    # 0.01 s a file: 8 files become 1; 9 and 17 stay; 25 become 1.
+    assert told == [
+        ("ok", None, 0.08, 0.01),
+        ("failed", "made to be failed", None, None),
+        ("vetoed", "made to be vetoed", None, None),
+        ("ok", None, 0.25, 0.01),
+    ]
+    assert [line for line in recorder.log() if "after" in line and "query" in line] == [
+        "1 query after",
+        "4 query after",
+    ]
+
+
+def test_a_noop_is_recorded_as_one(scenario):
+    recorder, _ = replay(scenario("1min", workload={"files_per_commit": 1}), EVERY_1)
+    (record,) = recorder.of(CompactionRecord)
+    assert (record.status, record.files_in_count, record.query_before_s) == ("noop", 0, None)
+
+
+def test_a_compaction_record_tells_files_and_bytes_around_it(scenario):
+    recorder, _ = replay(scenario("2min"), EVERY_2)
+    (record,) = recorder.of(CompactionRecord)
+    assert (record.files_before_count, record.files_after_count) == (16, 1)
+    assert (record.files_in_count, record.files_out_count) == (16, 1)
+    assert record.live_before_bytes == record.live_after_bytes == record.read_bytes == record.written_bytes
+    assert (record.rows_before, record.rows_after) == (160, 160)  # two commits of 80
+    assert (record.reason, record.actions) == ("scheduled", ["compact(all partitions)"])
+    assert (record.wall_s, record.cpu_s) == (4.0, 8.0)
+
+
+def test_a_compaction_record_keeps_delete_files_apart(scenario):
+    engine = FakeEngine(deletes=3)
+    recorder, _ = replay(scenario("2min"), Rule(Every(120.0), CompactAll(kind="minor")), engine=engine)
+    (record,) = recorder.of(CompactionRecord)
+    # 2 commits of 8 data files and 3 delete files of 10 rows; of these the newest stays, by position.
+    assert (record.files_in_count, record.files_out_count) == (16, 1)
+    assert (record.delta_files_in_count, record.delta_files_out_count) == (5, 0)
+    assert (record.delta_files_before_count, record.delta_files_after_count) == (6, 1)
+    assert (record.delta_rows_after, record.equality_files_after_count) == (10, 0)
+    assert record.plan_kind == "minor"
+
+
+def test_a_look_at_the_table_counts_delete_files_and_their_rows(scenario):
+    recorder, _ = replay(scenario("2min"), EVERY_2, engine=FakeEngine(deletes=3))
+    told = [
+        (o.after, o.delta_files_count, o.delta_rows, o.equality_files_count)
+        for o in recorder.of(ObserveRecord)
+    ]
+    assert told == [("commit", 3, 30, 1), ("commit", 6, 60, 2), ("compaction", 1, 10, 0)]
+
+
+def test_what_a_planner_makes_of_the_table_is_recorded_where_its_trigger_fired(scenario):
+    class Counting:
+        def decide(self, state):
+            return Plan((Compact(),), Reason.SCHEDULED) if len(state.data_files) > 20 else None
+
+        def figures(self, state):
+            return {"files": len(state.data_files)}
+
+    recorder, _ = replay(scenario("4min"), Rule(Every(120.0), Counting()), Rule(Every(60.0), Never()))
+    told = [(d.tick, d.rule, d.status, d.figures) for d in recorder.of(DecisionRecord)]
+    assert told == [
+        (1, 0, "not_due", None),
+        (1, 1, "nothing_to_do", None),  # this planner has no figures
+        (2, 0, "nothing_to_do", {"files": 16.0}),
+        (2, 1, "nothing_to_do", None),
+        (3, 0, "not_due", None),
+        (3, 1, "nothing_to_do", None),
+        (4, 0, "planned", {"files": 32.0}),  # of the table before the plan is carried out
+    ]
+
+
+def test_the_state_a_planner_sees_knows_how_often_and_fast_the_table_is_read(scenario):
+    seen = []
+
+    class Spy:
+        def decide(self, state):
+            seen.append((state.observed_at_s, state.probe_rate_per_s, state.probe_latency_s))
+
+    replay(scenario("2min", probe_every="2min"), Rule(Every(60.0), Spy()))
+    # A probe every 120 s, at the second commit only; it takes 0.01 s for each of 16 files.
+    assert seen == [(60.0, 1 / 120, None), (120.0, 1 / 120, 0.16)]
+
+
+def test_after_compaction_is_called_with_the_commits_so_far(scenario):
+    called = []
+    engine = FakeEngine(fates={2: "failed"})
+    replay(scenario("4min"), EVERY_2, engine=engine, after_compaction=called.append)
+    assert called == [2, 4]
+
+
+def test_seconds_are_split_into_measured_observing_and_own(scenario, monkeypatch):
+    times = iter([100.0, 150.0])
+    monkeypatch.setattr(loop.time, "perf_counter", lambda: next(times))
+    costs = Costs(prepare_s=0.5, commit_s=1.0, query_file_s=0.125, compaction_s=4.0, observe_s=0.25)
+    _, clockwork = replay(scenario("2min"), EVERY_2, engine=FakeEngine(costs))
+    assert clockwork.loop_s == 50.0
+    # 2 commits of 0.5 + 1 s; 4 probes over 8 and 4 over 16 files, one over 1 file; one compaction.
+    assert clockwork.measured_s == 2 * 1.5 + (4 * 8 + 4 * 16 + 1) * 0.125 + 4.0
+    assert clockwork.observe_s == 3 * 0.25  # two commits, one compaction
+    assert clockwork.own_s == 50.0 - clockwork.measured_s - 0.75
+
+
+def test_own_seconds_are_what_is_left_and_never_negative():
+    assert Clockwork(loop_s=10.0, measured_s=7.0, observe_s=2.0).own_s == 1.0
+    assert Clockwork(loop_s=1.0, measured_s=7.0, observe_s=2.0).own_s == 0.0

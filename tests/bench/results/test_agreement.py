@@ -1,0 +1,226 @@
+import json
+
+import pytest
+from records import commit, compaction, decision, end, run, truth
+from result_builder import manifest, write_run
+
+from bench.cli.main import main
+from bench.cli.side_by_side import COLUMNS
+from bench.errors import ScenarioError
+from bench.results.agreement import looks, side_by_side
+
+
+def due(tick, **fields):
+    """A look at rule 1 that planned a compaction."""
+    given = {"status": "planned", "actions": ["compact(all partitions)"], "reason": "scheduled"}
+    return idle(tick, **given | fields)
+
+
+def idle(tick, **fields):
+    return decision(**{"tick": tick, "at_s": 60.0 * tick} | fields)
+
+
+def done(tick, files_in=8, files_out=1, **fields):
+    given = {
+        "tick": tick, "at_s": 60.0 * tick, "scheduled_at_s": 60.0 * tick,
+        "files_in_count": files_in, "files_out_count": files_out, "written_bytes": 5_120,
+    }  # fmt: skip
+    return compaction(**given | fields)
+
+
+REAL = [idle(1), due(2), done(2), idle(3), end()]
+SIMULATED = [idle(1), due(2), done(2, written_bytes=5_632), idle(3), end()]
+
+
+def both(real=REAL, simulated=SIMULATED, **changes):
+    return [run(*real, **changes), run(*simulated, mode="simulated", **changes)]
+
+
+def test_looks_are_told_with_the_compaction_they_led_to():
+    first, second, third = looks(run(*REAL))
+    assert (first.tick, first.at_s, first.decision, first.compaction) == (1, 60.0, "rule 1 not due", None)
+    assert second.decision == "rule 1 planned compact(all partitions) (scheduled)"
+    assert second.compaction == done(2)
+    assert third.compaction is None
+
+
+def test_a_look_tells_every_rule_and_the_label_a_switch_put_in_force():
+    told = run(idle(1), due(1, rule=1), idle(2, strategy="other", status="nothing_to_do"), end())
+    assert [look.decision for look in looks(told)] == [
+        "rule 1 not due; rule 2 planned compact(all partitions) (scheduled)",
+        "as other, rule 1 nothing to do",
+    ]
+
+
+def test_a_delayed_compaction_belongs_to_the_look_that_scheduled_it():
+    late = done(5, scheduled_at_s=120.0)
+    assert [look.compaction for look in looks(run(due(2), late, idle(5), end()))] == [late, None]
+
+
+def test_runs_that_agree_are_the_same_throughout():
+    pairs = side_by_side(both())
+    assert [(pair.tick, pair.at_s) for pair in pairs] == [(1, 60.0), (2, 120.0), (3, 180.0)]
+    assert all(pair.same_decision and pair.same_files for pair in pairs)
+    assert [bool(any(pair.compactions)) for pair in pairs] == [False, True, False]
+    assert [c.written_bytes for c in pairs[1].compactions] == [5_120, 5_632]
+
+
+@pytest.mark.parametrize(
+    ("simulated", "same_decision", "same_files"),
+    [
+        ([due(2), done(2, files_in=7)], True, False),
+        ([due(2), done(2, files_out=2)], True, False),
+        ([due(2), done(2, delta_files_in_count=1)], True, False),
+        ([due(2), done(2, delta_files_out_count=1)], True, False),
+        ([due(2), done(2, status="noop")], True, False),
+        ([due(2)], True, False),
+        ([due(2, reason="size"), done(2)], False, True),
+        ([due(2, rule=1), done(2)], False, True),
+        ([idle(2)], False, False),
+        ([due(2, at_s=121.0), done(2, scheduled_at_s=121.0)], False, True),
+        ([], False, False),
+    ],
+)
+def test_each_difference_is_told(simulated, same_decision, same_files):
+    (pair,) = side_by_side(both([due(2), done(2), end()], [*simulated, end()]))
+    assert (pair.same_decision, pair.same_files) == (same_decision, same_files)
+    assert (pair.tick, pair.at_s, pair.looks[0]) == (2, 120.0, pair.real)
+
+
+def test_looks_only_one_run_has_stand_alone_in_order():
+    pairs = side_by_side(both([idle(1), idle(3), end()], [idle(2), idle(3), end()]))
+    assert [(pair.tick, bool(pair.real), bool(pair.simulated)) for pair in pairs] == [
+        (1, True, False), (2, False, True), (3, True, True),
+    ]  # fmt: skip
+    assert [pair.same_decision for pair in pairs] == [False, False, True]
+
+
+def test_the_first_usable_run_in_each_mode_is_taken():
+    first = [idle(1), end()]
+    runs = [
+        run(idle(7), end("failed"), repetition=1, position=0),
+        run(idle(8), truth("differs"), end(), repetition=2, position=1),
+        run(idle(9), end(), repetition=4, position=3),
+        run(*first, repetition=3, position=2),
+        run(*first, mode="simulated"),
+    ]
+    assert [pair.tick for pair in side_by_side(runs)] == [1]
+
+
+@pytest.mark.parametrize("changes", [{"scenario_hash": "0"}, {"strategy_hash": "0"}, {"strategy": "other"}])
+def test_other_definitions_are_not_put_beside_each_other(changes):
+    real, simulated = both()
+    other = run(*SIMULATED, mode="simulated", **changes)
+    with pytest.raises(ScenarioError, match="no strategy has both a real and a simulated run"):
+        side_by_side([real, other])
+    assert len(side_by_side([real, simulated, other])) == 3
+
+
+def test_a_baseline_in_both_modes_has_no_looks_and_that_is_no_error():
+    assert side_by_side(both([commit(), end()], [commit(), end()])) == ()
+
+
+def test_scenarios_come_one_after_the_other():
+    runs = [
+        r
+        for label in ("a", "b")
+        for name in ("one", "two")
+        for r in both(strategy=label, scenario=name, scenario_hash=name)
+    ]
+    pairs = side_by_side(runs)
+    assert [(p.scenario, p.strategy) for p in pairs[::3]] == [
+        ("one", "a"), ("one", "b"), ("two", "a"), ("two", "b"),
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def show(tmp_path, capsys):
+    """`show --side-by-side` of stored runs of strategy `never`: exit code, stdout, stderr."""
+
+    def call(*runs, output="table"):
+        for number, made in enumerate(runs):
+            write_run(tmp_path / str(number), made.manifest, made.records)
+        code = main(["show", str(tmp_path), "--side-by-side", "--format", output])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+def test_the_table_tells_what_is_the_same_once_and_leaves_idle_looks_out(show, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    code, out, err = show(*both())
+    assert (code, err) == (0, "")
+    lines = [line.split() for line in out.splitlines()]
+    assert lines[0] == ["append-small"]
+    assert lines[1] == [
+        "strategy",
+        "at",
+        "decision",
+        "simulated",
+        "files",
+        "simulated",
+        "written",
+        "simulated",
+    ]
+    words = "never 2min rule 1 planned compact(all partitions) (scheduled) same ok 8 -> 1 same 5 KiB 5.50 KiB"
+    assert lines[2] == words.split()
+    assert out.splitlines()[-1] == (
+        "never: 3 of 3 decisions alike, 1 of 1 compactions with the same files, 1.10x the bytes written"
+    )
+    assert len(lines) == 4
+
+
+def test_the_table_tells_both_where_they_differ(show, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    code, out, _ = show(*both([due(2), done(2), idle(3), end()], [idle(2), end()]))
+    assert code == 0
+    assert "rule 1 not due" in out
+    assert "no look" in out
+    assert "never: 0 of 2 decisions alike, 0 of 1 compactions with the same files, 0.00x" in out
+
+
+def test_the_table_counts_delete_files_apart(show, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    real = [due(2), done(2, delta_files_in_count=24, delta_files_out_count=3), end()]
+    _, out, _ = show(*both(real, [due(2), done(2), end()]))
+    assert "ok 8 -> 1, deletes 24 -> 3  ok 8 -> 1  " in out
+
+
+def test_json_has_every_look_with_the_figures_of_both(show):
+    code, out, _ = show(*both(), output="json")
+    assert code == 0
+    first, second, _ = json.loads(out)["rows"]
+    assert (first["real_status"], first["same_decision"], first["same_files"]) == (None, True, True)
+    assert second == {
+        "scenario": "append-small", "strategy": "never", "tick": 2, "at_s": 120.0,
+        "real": "rule 1 planned compact(all partitions) (scheduled)",
+        "simulated": "rule 1 planned compact(all partitions) (scheduled)", "same_decision": True,
+        "real_status": "ok", "simulated_status": "ok", "real_files_in": 8, "simulated_files_in": 8,
+        "real_files_out": 1, "simulated_files_out": 1, "same_files": True,
+        "real_written_bytes": 5_120, "simulated_written_bytes": 5_632,
+    }  # fmt: skip
+
+
+def test_csv_has_the_same_columns_as_json(show):
+    code, out, _ = show(*both(), output="csv")
+    assert code == 0
+    assert out.splitlines()[0] == ",".join(COLUMNS)
+    assert len(out.splitlines()) == 4
+
+
+@pytest.mark.parametrize("output", ["table", "json", "csv"])
+@pytest.mark.parametrize("mode", ["real", "simulated"])
+def test_one_mode_alone_is_one_error_with_its_remedy(show, mode, output):
+    code, out, err = show(run(*REAL, mode=mode), output=output)
+    assert (code, out) == (2, "")
+    assert err == (
+        "error: no strategy has both a real and a simulated run of the same scenario; make the missing one "
+        "with `compactbench run SCENARIO`, with or without --simulate, into the same --out\n"
+    )
+
+
+def test_one_table_at_a_time(tmp_path, capsys):
+    write_run(tmp_path / "run", manifest(), [end()])
+    assert main(["show", str(tmp_path), "--side-by-side", "--decisions"]) == 2
+    assert "ask for one table at a time" in capsys.readouterr().err

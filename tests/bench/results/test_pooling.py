@@ -1,0 +1,133 @@
+import pytest
+from records import run
+
+from bench.errors import ResultSchemaError
+from bench.results.pooling import CHECKED, Strictness, check_old_and_new, check_pooled, differences
+
+ASKED = Strictness.ASKED
+MACHINE = {"cpu": "Example CPU", "cores": 2, "ram_bytes": 8 * 2**30, "system": "Linux"}
+ALWAYS_REFUSED = [
+    ({"mode": "simulated"}, "mode"),
+    ({"format": "delta"}, "format"),
+    ({"workload": "upsert"}, "workload"),
+    ({"scenario": "other"}, "scenario"),
+    ({"scenario_hash": "other"}, "scenario_hash"),
+    ({"change_log_hash": "other"}, "change_log_hash"),
+    ({"seed": 43}, "seed"),
+]
+ENVIRONMENT = [
+    ({"machine": {**MACHINE, "cpu": "Another CPU"}}, "machine.cpu"),
+    ({"machine": {**MACHINE, "cores": 4}}, "machine.cores"),
+    ({"machine": {**MACHINE, "ram_bytes": 4 * 2**30}}, "machine.ram_bytes"),
+    ({"memory_bytes": 10**9}, "memory_bytes"),
+]
+UNDER_TEST = [
+    ({"versions": {"python": "3.12"}}, "versions.python"),
+    ({"git": {"commit": "fedcba", "dirty": False}}, "git.commit"),
+    ({"git": {"commit": "0123456789abcdef", "dirty": True}}, "git.dirty"),
+    ({"git": {}}, "git.commit"),
+    ({"options": {"spark": {"spark.master": "local[4]"}}}, "options.spark.spark.master"),
+]
+RULES = [({"strategy_hash": "other"}, "strategy_hash")]
+
+
+def fields(found):
+    return [difference.field for difference in found]
+
+
+def newer(**changes):
+    return run(repetition=2, **{"suite_id": "later", **changes})
+
+
+def test_runs_alike_do_not_differ():
+    assert differences([run(), run(repetition=2)]) == ()
+    assert check_pooled([]) == ()
+
+
+@pytest.mark.parametrize("strictest", Strictness)
+@pytest.mark.parametrize(("changes", "field"), ALWAYS_REFUSED + RULES)
+def test_what_makes_figures_incomparable_is_never_pooled(changes, field, strictest):
+    if strictest is Strictness.NEVER:
+        assert field in fields(check_pooled([run(), newer(**changes)], strictest))
+        return
+    with pytest.raises(ResultSchemaError, match=f"differ in {field}") as refusal:
+        check_pooled([run(), newer(**changes)], strictest)
+    assert "--allow-mixed" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(("changes", "field"), ENVIRONMENT + UNDER_TEST)
+def test_what_may_shift_figures_is_pooled_only_when_asked_for(changes, field):
+    with pytest.raises(ResultSchemaError, match=rf"differ in {field}.*--allow-mixed"):
+        check_pooled([run(), newer(**changes)])
+    assert field in fields(check_pooled([run(), newer(**changes)], ASKED))
+
+
+@pytest.mark.parametrize("strictest", [Strictness.TOLD, ASKED])
+@pytest.mark.parametrize(("changes", "field"), ALWAYS_REFUSED)
+def test_new_results_of_another_stream_are_never_held_against_old_ones(changes, field, strictest):
+    with pytest.raises(ResultSchemaError, match=f"differ in {field} "):
+        check_old_and_new([run()], [newer(**changes)], strictest)
+
+
+@pytest.mark.parametrize(("changes", "field"), ENVIRONMENT)
+def test_new_results_of_another_machine_need_asking(changes, field):
+    with pytest.raises(ResultSchemaError, match=rf"differ in {field} .*--allow-mixed"):
+        check_old_and_new([run()], [newer(**changes)])
+    assert fields(check_old_and_new([run()], [newer(**changes)], ASKED)) == [field]
+
+
+@pytest.mark.parametrize(("changes", "field"), UNDER_TEST + RULES)
+def test_what_may_be_the_thing_under_test_is_told(changes, field):
+    assert field in fields(check_old_and_new([run()], [newer(**changes)]))
+
+
+def test_rules_and_options_are_a_strategy_s_own():
+    other = {"strategy_hash": "other", "options": {"table": {"format-version": "3"}}}
+    assert differences([run(strategy="a"), run(strategy="b", **other)]) == ()
+
+
+def test_a_refusal_names_both_runs_the_field_both_values_and_the_remedy():
+    with pytest.raises(ResultSchemaError) as refusal:
+        check_pooled([run(), newer(versions={"spark": "3.5.9"}), newer(seed=43)])
+    one, other = run().folder, newer().folder
+    assert str(refusal.value) == (  # the gravest first
+        f"{one} and {other}: runs that differ in seed (42 and 43): they must not be put together; give the "
+        "results of one definition only"
+    )
+    with pytest.raises(ResultSchemaError, match=r"versions.spark \('3.5.8' and '3.5.9'\)"):
+        check_pooled([run(), newer(versions={**run().manifest.versions, "spark": "3.5.9"})])
+    with pytest.raises(ResultSchemaError, match="simulated seconds are no measured ones"):
+        check_pooled([run(), newer(mode="simulated")])
+
+
+def test_what_one_side_lacks_is_told_as_none():
+    (found,) = differences([run(), newer(versions={**run().manifest.versions, "delta": "3.3.2"})])
+    assert str(found) == "versions.delta (none and '3.3.2')"
+
+
+def test_a_difference_of_one_strategy_names_it():
+    (found,) = differences([run(), newer(strategy_hash="other")])
+    assert str(found) == "strategy_hash of 'never' ('' and 'other')"
+
+
+def test_a_run_cannot_stand_on_both_sides():
+    with pytest.raises(ResultSchemaError, match="the same run on both sides"):
+        check_old_and_new([run(), run(repetition=2)], [run(repetition=2)])
+
+
+def test_load_and_kernel_are_no_reason_to_refuse():
+    busy = {**MACHINE, "load_1min": 9.0, "system": "Linux 7"}
+    assert check_pooled([run(machine=MACHINE), run(repetition=2, machine=busy)]) == ()
+
+
+def test_every_checked_field_is_tried_above():
+    tried = {field.split(".")[0] for _, field in ALWAYS_REFUSED + ENVIRONMENT + UNDER_TEST + RULES}
+    assert tried == {checked.field for checked in CHECKED}
+
+
+def test_a_refusal_of_other_scenarios_names_the_keys_that_differ():
+    texts = [{"seed": 1, "workload": {"files_per_commit": n}, "repetitions": n} for n in (8, 4)]
+    old, new = run(scenario_text=texts[0]), newer(scenario_hash="other", scenario_text=texts[1])
+    with pytest.raises(ResultSchemaError) as refusal:
+        check_old_and_new([old], [new])
+    assert ", that is workload.files_per_commit 8 and 4: they must not be put together" in str(refusal.value)

@@ -1,0 +1,195 @@
+import dataclasses
+import json
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from records import commit, compaction, end, maintenance, observed, query, truth
+from result_builder import build_results, manifest, write_run
+
+from bench.errors import ResultSchemaError
+from bench.replay.recorder import Collector
+from bench.results.folders import load_run, load_runs
+from bench.results.records import (
+    EVENTS,
+    MANIFEST,
+    CommitRecord,
+    DecisionRecord,
+    PhaseRecord,
+    QueryRecord,
+    Record,
+    parse_record,
+)
+
+KINDS = get_args(get_args(Record)[0])
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+def records_of(kind):
+    """Any record of a kind; floats that JSON cannot say are left out."""
+    fields = {name: field for name, field in kind.model_fields.items() if name != "kind"}
+    types = {name: _values(field.annotation) for name, field in fields.items()}
+    return st.builds(kind, **types)
+
+
+def _values(annotation):
+    if annotation is float:
+        return st.floats(allow_nan=False, allow_infinity=False)
+    if annotation is str:
+        return TEXTS
+    if annotation == (float | None):
+        return st.none() | st.floats(allow_nan=False, allow_infinity=False)
+    if annotation == (str | None):
+        return st.none() | TEXTS
+    if annotation == (dict[str, float] | None):
+        return st.none() | st.dictionaries(TEXTS, st.floats(allow_nan=False, allow_infinity=False))
+    if annotation == list[str]:
+        return st.lists(TEXTS)
+    return st.from_type(annotation)
+
+
+@given(st.one_of([records_of(kind) for kind in KINDS]))
+def test_every_record_is_read_as_it_was_written(record):
+    line = record.model_dump_json()
+    assert "\n" not in line
+    assert parse_record(line.encode()) == record
+
+
+def test_every_kind_of_record_survives_a_folder(tmp_path):
+    step = {"tick": 0, "at_s": 0.0, "written_utc": "2026-01-05T09:00:00Z"}
+    decision = DecisionRecord(
+        **step, status="not_due", strategy="mine", rule=0, trigger="Every", planner="Never"
+    )
+    made = [
+        PhaseRecord(**step, name="warm_up"), commit(), observed(), query(), decision, compaction(),
+        maintenance(), truth(), end(),
+    ]  # fmt: skip
+    assert {type(record) for record in made} == set(KINDS)
+    folder = write_run(tmp_path / "run", manifest(description='"ü\n'), made)
+    run = load_run(folder)
+    assert run.records == tuple(made)
+    assert run.manifest == manifest(description='"ü\n')
+    assert run.of(QueryRecord) == (made[3],)
+    assert run.finished
+
+
+def test_a_collector_writes_lines_as_they_happen(tmp_path):
+    write_run(tmp_path / "run", manifest(), [])
+    path = tmp_path / "run" / EVENTS
+    with Collector(path) as collector:
+        collector.write(CommitRecord, tick=1, at_s=60.0, rows=5)
+        (first,) = load_run(tmp_path / "run").records  # before the next, and before it is closed
+        collector.write(CommitRecord, tick=2, at_s=120.0)
+    assert (first.rows, first.status) == (5, "ok")
+    assert first.written_utc.endswith("Z")
+    with Collector(path) as collector:  # it appends
+        collector.write(CommitRecord, tick=3, at_s=180.0)
+    assert [record.tick for record in load_run(tmp_path / "run").records] == [1, 2, 3]
+
+
+@pytest.fixture
+def run_folder(tmp_path):
+    return write_run(tmp_path / "append-small" / "run", manifest(), [commit(), commit(tick=2), end()])
+
+
+def test_a_torn_last_line_is_dropped_and_the_run_is_not_finished(run_folder):
+    events = run_folder / EVENTS
+    events.write_bytes(events.read_bytes()[:-9])
+    run = load_run(run_folder)
+    assert [record.tick for record in run.records] == [1, 2]
+    assert (run.end, run.finished) == (None, False)
+
+
+def test_a_last_line_without_its_newline_counts_when_it_is_whole(run_folder):
+    events = run_folder / EVENTS
+    events.write_bytes(events.read_bytes()[:-1])
+    assert load_run(run_folder).finished
+
+
+@pytest.mark.parametrize(
+    "damage", ["{}", "garbage", '{"kind": "commit"}', '{"kind": "other", "tick": 1}', "[]", '{"kind": "comm']
+)
+def test_a_damaged_line_names_its_file_and_number(run_folder, damage):
+    events = run_folder / EVENTS
+    lines = events.read_text().splitlines()
+    lines[1] = damage
+    events.write_text("\n".join(lines) + "\n")
+    with pytest.raises(ResultSchemaError) as caught:
+        load_runs(run_folder)
+    assert str(caught.value).startswith(f"{events}, line 2: damaged record (")
+    assert "--resume" in str(caught.value)
+
+
+def test_a_damaged_last_line_with_a_newline_was_no_kill(run_folder):
+    events = run_folder / EVENTS
+    events.write_text(events.read_text() + "garbage\n")
+    with pytest.raises(ResultSchemaError, match="line 4: damaged"):
+        load_run(run_folder)
+
+
+def test_bytes_that_are_no_text_are_damage_too(run_folder):
+    events = run_folder / EVENTS
+    events.write_bytes(b"\xff\xfe\n" + events.read_bytes())
+    with pytest.raises(ResultSchemaError, match="line 1: damaged"):
+        load_run(run_folder)
+
+
+@pytest.mark.parametrize("found", [0, 2, "1", None])
+def test_another_schema_version_is_refused_with_the_remedy(run_folder, found):
+    file = run_folder / MANIFEST
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"schema_version": found}))
+    with pytest.raises(ResultSchemaError) as caught:
+        load_runs(run_folder)
+    assert f"{file}: schema_version {found!r}, this compactbench reads 1" in str(caught.value)
+    assert "read it with the version that wrote it" in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "5", '{"schema_version": 1}', "\ufeff{}"])
+def test_a_damaged_manifest_is_named(run_folder, text):
+    (run_folder / MANIFEST).write_text(text)
+    with pytest.raises(ResultSchemaError) as caught:
+        load_runs(run_folder)
+    assert str(caught.value).startswith(f"{run_folder / MANIFEST}: ")
+
+
+def test_a_manifest_with_an_unknown_key_is_refused(run_folder):
+    file = run_folder / MANIFEST
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"extra": 1}))
+    with pytest.raises(ResultSchemaError, match="extra"):
+        load_run(run_folder)
+
+
+def test_a_folder_that_is_missing_or_empty_says_what_to_do(tmp_path):
+    with pytest.raises(ResultSchemaError, match="no such folder; give the --out folder"):
+        load_runs(tmp_path / "nowhere")
+    with pytest.raises(ResultSchemaError, match="holds no runs; `compactbench run SCENARIO --out"):
+        load_runs(tmp_path)
+
+
+def test_a_run_whose_worker_never_started_is_no_run(run_folder):
+    (run_folder.parent / "dead").mkdir()
+    (run_folder.parent / "dead" / "log.txt").write_text("Killed")
+    assert [run.folder for run in load_runs(run_folder.parent)] == [run_folder]
+
+
+def test_runs_are_found_from_any_level_and_once(run_folder, tmp_path):
+    for folders in [(tmp_path,), (run_folder.parent,), (run_folder,), (tmp_path, run_folder)]:
+        assert [run.folder for run in load_runs(*folders)] == [run_folder]
+
+
+def test_runs_are_ordered_by_scenario_and_id(tmp_path):
+    build_results(tmp_path, {"never": None, "b": 1}, repetitions=2, ticks=2)
+    build_results(tmp_path, {"never": None}, repetitions=1, ticks=2, scenario="a-first")
+    told = [(run.manifest.scenario, run.manifest.run_id) for run in load_runs(tmp_path)]
+    assert told == [("a-first", "run-000"), *(("append-small", f"run-00{n}") for n in range(4))]
+
+
+@pytest.mark.parametrize(("status", "finished"), [("finished", True), ("failed", False)])
+def test_a_run_is_finished_when_its_last_record_says_so(tmp_path, status, finished):
+    run = load_run(write_run(tmp_path / "run", manifest(), [commit(), end(status)]))
+    assert run.end is not None
+    assert run.finished is finished
+    cut_off = dataclasses.replace(run, records=(*run.records, commit()))
+    assert (cut_off.end, cut_off.finished) == (None, False)
+    assert dataclasses.replace(run, records=()).end is None

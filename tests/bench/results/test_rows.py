@@ -1,0 +1,218 @@
+import json
+
+import pytest
+from records import commit, compaction, end, observed, query, run, truth
+from result_builder import build_results
+
+from bench.errors import ResultSchemaError
+from bench.results.folders import load_runs
+from bench.results.rows import METRICS, content_of, rows, usable
+
+# What programs that read `show --format json` rely on; never renamed.
+KEYS = {
+    "scenario", "workload", "format", "mode", "strategy", "runs", "failed", "compactions",
+    "noop_compactions", "failed_compactions", "compaction_s", "compaction_cpu_s",
+    "compaction_executor_cpu_s", "write_amplification", "compaction_amplification", "read_amplification",
+    "space_amplification", "query_mean_s", "query_p50_s", "query_p95_s", "query_max_s", "query_before_s",
+    "query_after_s", "commit_mean_s", "commit_p95_s", "files_end", "delete_files_end", "bytes_ingested",
+    "bytes_committed", "bytes_compacted", "bytes_replaced", "metadata_bytes", "maintenance_s",
+    "observe_s", "payback_passes", "degradation_rate", "gb_hours", "overlapped_commits", "content",
+    "run_values", "probes",
+}  # fmt: skip
+MORE_KEYS = {
+    "interrupted", "perturbed", "repetitions", "duty_cycle", "storage_requests", "storage_request_model_s",
+    "compaction_money", "vetoed_compactions", "no_progress_compactions", "empty_looks", "pending_mean_s",
+    "since_compaction_mean_s", "delete_files_mean", "delete_rows_end", "delete_rows_mean",
+    "equality_files_end", "equality_files_mean", "health_mean", "health_end",
+}  # fmt: skip
+
+
+def good(strategy="never", repetition=1, wall_s=1.0, compaction_s=None, **changes):
+    """A finished run whose content was equal: one probe, and one compaction if it took any time."""
+    made = () if compaction_s is None else (compaction(wall_s=compaction_s),)
+    return run(
+        commit(), query(wall_s), *made, observed(), truth(), end(),
+        strategy=strategy, repetition=repetition, **changes,
+    )  # fmt: skip
+
+
+def test_json_has_exactly_the_keys_promised():
+    (row,) = rows([good()])
+    assert set(row.to_json()) == KEYS | MORE_KEYS
+    assert set(row.run_values) == {m.name for m in METRICS}
+    assert json.loads(json.dumps(row.to_json()))["runs"] == 1
+
+
+def test_rows_group_by_scenario_workload_format_mode_and_strategy():
+    runs = [good(), good(repetition=2), good("b"), good(scenario="other"), good(format="delta"),
+            good(mode="simulated"), good(workload="upsert")]  # fmt: skip
+    found = [(r.scenario, r.workload, r.format, r.mode, r.strategy, r.runs) for r in rows(runs)]
+    assert sorted(found) == sorted([
+        ("append-small", "append", "iceberg", "real", "never", 2),
+        ("append-small", "append", "iceberg", "real", "b", 1),
+        ("other", "append", "iceberg", "real", "never", 1),
+        ("append-small", "append", "delta", "real", "never", 1),
+        ("append-small", "append", "iceberg", "simulated", "never", 1),
+        ("append-small", "upsert", "iceberg", "real", "never", 1),
+    ])  # fmt: skip
+
+
+def test_rows_come_in_the_order_the_strategies_first_ran():
+    runs = [good("a", position=2), good("b", position=0), good("c", position=1), good("b", 2, position=3)]
+    assert [row.strategy for row in rows(runs)] == ["b", "c", "a"]
+    assert [row.strategy for row in rows(runs[::-1])] == ["b", "c", "a"]
+
+
+def test_rows_takes_an_iterator():
+    assert [row.strategy for row in rows(iter([good("a"), good("b")]))] == ["a", "b"]
+
+
+@pytest.mark.parametrize("field", ["scenario_hash", "change_log_hash", "strategy_hash"])
+def test_runs_of_two_definitions_are_never_pooled(field):
+    with pytest.raises(ResultSchemaError, match=f"differ in {field} .*: they must not be put together"):
+        rows([good(), good(repetition=2, **{field: "other"})])
+
+
+def test_a_failure_that_was_made_up_for_is_no_longer_counted():
+    failed, cut_off = run(end("failed"), run_id="a"), run(repetition=2, run_id="b")
+    (row,) = rows([failed, cut_off])
+    assert (row.runs, row.failed, row.interrupted) == (0, 1, 1)
+    (row,) = rows([failed, cut_off, good(run_id="c"), good(repetition=2, run_id="d")])
+    assert (row.runs, row.failed, row.interrupted) == (2, 0, 0)
+
+
+def test_a_failure_that_was_made_up_for_leaves_no_doubt_about_the_content():
+    failed = run(end("failed", perturbed=True), run_id="a")
+    (row,) = rows([failed, good(run_id="b")])
+    assert (row.content, row.perturbed) == ("equal", 0)
+
+
+def test_a_later_suite_comes_later():
+    runs = [good("a", suite_id="2", position=0), good("b", suite_id="1", position=9)]
+    assert [row.strategy for row in rows(runs)] == ["b", "a"]
+
+
+def test_values_are_means_over_runs_and_run_values_each_of_them():
+    (row,) = rows(
+        [good(repetition=3, wall_s=3.0), good(repetition=1, wall_s=1.0), good(repetition=2, wall_s=8.0)]
+    )
+    assert row.repetitions == (1, 2, 3)
+    assert row.run_values["query_mean_s"] == (1.0, 8.0, 3.0)
+    assert row.values["query_mean_s"] == 4.0
+    assert row.run_values["query_before_s"] == (None, None, None)
+    assert row.values["query_before_s"] is None
+
+
+def test_a_failed_run_gives_no_figures_and_is_counted():
+    failed = run(query(100.0), end("failed"), repetition=2)
+    (row,) = rows([good(), failed])
+    assert (row.runs, row.failed, row.interrupted) == (1, 1, 0)
+    assert row.run_values["query_mean_s"] == (1.0,)
+
+
+def test_a_run_that_was_cut_off_gives_no_figures_and_is_counted_apart():
+    (row,) = rows([good(), run(query(100.0), repetition=2)])
+    assert (row.runs, row.failed, row.interrupted) == (1, 0, 1)
+    assert row.run_values["query_mean_s"] == (1.0,)
+
+
+def test_a_run_whose_content_differs_is_failed_and_its_figures_unused():
+    differs = run(query(100.0), truth("differs"), end(), repetition=2)
+    assert not usable(differs)
+    (row,) = rows([good(), differs])
+    assert (row.failed, row.content) == (1, "differs")
+    assert row.run_values["query_mean_s"] == (1.0,)
+
+
+def test_a_difference_found_on_the_way_counts_though_the_last_check_was_equal():
+    assert content_of(run(truth("equal"), truth("differs"), truth("equal"), end())) == "differs"
+    assert content_of(run(truth("equal"), end())) == "equal"
+    assert content_of(run(end())) == "unchecked"
+
+
+def test_a_row_is_equal_only_when_every_run_was_checked():
+    assert rows([good(), good(repetition=2)])[0].content == "equal"
+    assert rows([good(), run(end(), repetition=2)])[0].content == "unchecked"
+    assert rows([run(repetition=1)])[0].content == "unchecked"
+    # A run that was cut off was never checked; it takes nothing from the others.
+    assert rows([good(), run(repetition=2)])[0].content == "equal"
+
+
+def test_a_row_without_a_usable_run_has_no_figures():
+    (row,) = rows([run(query(1.0), end("failed"))])
+    assert (row.runs, row.failed, row.repetitions) == (0, 1, ())
+    assert set(row.values.values()) == {None}
+    assert row.probes == {}
+
+
+def test_perturbed_runs_are_counted_and_time_nothing():
+    perturbed = run(commit(), query(50.0), truth(), end(perturbed=True), repetition=2)
+    (row,) = rows([good(), perturbed])
+    assert (row.runs, row.perturbed) == (2, 1)
+    assert row.run_values["query_mean_s"] == (1.0, None)
+    assert row.values["query_mean_s"] == 1.0
+    assert row.probes["first-order"]["query_max_s"] == 1.0
+
+
+def test_payback_is_compaction_time_over_time_saved_a_query():
+    runs = [good("never", 1, 3.0), good("never", 2, 5.0), good("b", 1, 2.0, 10.0), good("b", 2, 3.0, 4.0)]
+    never, compacted = rows(runs)
+    # A query of `never` takes (3 + 5) / 2 = 4 s: 10 / (4 - 2) = 5 and 4 / (4 - 3) = 4 passes.
+    assert compacted.run_values["payback_passes"] == (5.0, 4.0)
+    assert compacted.values["payback_passes"] == pytest.approx(14 / 3)  # of the means: 7 / (4 - 2.5)
+    assert never.values["payback_passes"] is None
+
+
+@pytest.mark.parametrize(
+    ("others", "why"),
+    [
+        ([], "without a `never` to compare with"),
+        ([good("never", wall_s=2.0)], "where queries are no faster"),
+        ([good("never", wall_s=9.0, format="delta")], "with another format's `never`"),
+        ([good("never", wall_s=9.0, scenario="other")], "with another scenario's `never`"),
+    ],
+)
+def test_payback_is_none(others, why):
+    (row,) = (r for r in rows([good("b", 1, 2.0, 10.0), *others]) if r.strategy == "b")
+    assert row.values["payback_passes"] is None, why
+
+
+def test_payback_is_none_without_a_compaction():
+    _, idle = rows([good("never", 1, 4.0), good("idle", 1, 2.0)])
+    assert idle.values["payback_passes"] is None
+
+
+def test_each_probe_has_figures_of_its_own():
+    lookup = {"probe": "key", "primary": False}
+    records = (
+        query(1.0, planning_s=0.25, execution_s=0.75, files_count=4, opened_bytes=300, live_bytes=100),
+        query(3.0, planning_s=0.75, execution_s=2.25, files_count=8, opened_bytes=100, live_bytes=100),
+        query(9.0, when="after"),
+        query(0.5, **lookup, delta_files_count=2),
+        query(7.0, **lookup, status="failed"),
+    )
+    (row,) = rows([run(*records, end())])
+    assert list(row.probes) == ["first-order", "key"]
+    assert row.probes["first-order"] == {
+        "query_mean_s": 2.0, "query_p50_s": 2.0, "query_p95_s": 2.9, "query_max_s": 3.0,
+        "planning_mean_s": 0.5, "execution_mean_s": 1.5, "files_mean": 6.0, "delete_files_mean": 0.0,
+        "opened_bytes_mean": 200.0, "read_amplification": 2.0,
+    }  # fmt: skip
+    assert row.probes["key"]["query_mean_s"] == 0.5
+    assert row.probes["key"]["delete_files_mean"] == 2.0
+    assert row.probes["key"]["read_amplification"] is None
+
+
+def test_rows_of_a_suite_have_each_fate_in_its_place(tmp_path):
+    fate = {("never", 1): "failed", ("every-1min", 2): "cut off", ("every-10min", 1): "differs"}
+    found = {
+        r.strategy: r for r in rows(load_runs(build_results(tmp_path, repetitions=2, ticks=20, fate=fate)))
+    }
+    told = {label: (r.runs, r.failed, r.interrupted, r.repetitions) for label, r in found.items()}
+    assert told == {
+        "never": (1, 1, 0, (2,)),
+        "every-1min": (1, 0, 1, (1,)),
+        "every-10min": (1, 1, 0, (2,)),
+        "every-60min": (2, 0, 0, (1, 2)),
+    }
+    assert found["every-10min"].values["compactions"] == 2  # of 20 commits a minute, two tens

@@ -1,0 +1,146 @@
+from types import SimpleNamespace
+
+import pytest
+from scenario_builder import load
+
+from bench.engines.registry import ENGINES, EngineKind
+from bench.errors import MissingRuntimeError, ScenarioError
+from bench.runs import preflight
+from bench.runs.suite import Source, plan_runs
+from strategies.plan import Capability
+from strategies.state import GIB
+
+PLENTY = 10**15
+UPSERT = {"type": "upsert", "initial_rows": 1000}
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A machine that has everything; the disk has `free` bytes, and what was asked of it is in `asked`."""
+    told = SimpleNamespace(free=PLENTY, asked=[])
+    monkeypatch.setattr(preflight.runtime, "java_home", lambda: told.asked.append("java"))
+    monkeypatch.setattr(preflight.runtime, "jars", told.asked.append)
+    monkeypatch.setattr(preflight.shutil, "disk_usage", lambda folder: SimpleNamespace(free=told.free))
+    return told
+
+
+def check(folder, keep_tables=False, repetitions=1, mode="real", **changes):
+    folder.mkdir(exist_ok=True)
+    source = Source("demo", (), load(folder, **changes))
+    planned = plan_runs([source], (), repetitions, (), mode=mode)
+    preflight.check(planned, folder, keep_tables=keep_tables)
+    return planned
+
+
+def test_a_machine_that_has_everything_passes(machine, tmp_path):
+    check(tmp_path)
+    assert machine.asked == ["java", "iceberg"]
+
+
+def test_no_runs_need_nothing(machine, tmp_path):
+    machine.free = 0
+    preflight.check((), tmp_path, keep_tables=False)
+    assert machine.asked == []
+
+
+def test_simulated_runs_ask_nothing_of_the_machine(machine, tmp_path):
+    machine.free = 0
+    # Shares and folders that would be refused of real tables.
+    check(tmp_path / "a%20b", mode="simulated", resources={"compactor": {"cores": 1}})
+    assert machine.asked == []
+
+
+@pytest.mark.parametrize("mode", ["real", "simulated"])
+def test_what_an_engine_cannot_do_is_refused_by_strategy(machine, tmp_path, monkeypatch, mode):
+    able = frozenset({Capability.COMPACT, Capability.REWRITE})
+    monkeypatch.setitem(ENGINES, ("iceberg", mode), EngineKind(None, able))
+    with pytest.raises(ScenarioError) as caught:
+        check(tmp_path, mode=mode)
+    assert str(caught.value) == (
+        f"demo: strategy 'every-2min' needs rewrite_data_files, which the {mode} iceberg engine cannot do; "
+        f"it can compact, rewrite{'' if mode == 'real' else '. Change that, or run without --simulate'}"
+    )
+    assert machine.asked == []  # before anything is looked for
+
+
+@pytest.mark.parametrize("mode", ["real", "simulated"])
+def test_updates_an_engine_cannot_write_are_refused(machine, tmp_path, monkeypatch, mode):
+    able = ENGINES["iceberg", mode].capabilities
+    writing = {"iceberg": (able | {Capability.UPSERT},)}
+    monkeypatch.setattr("bench.engines.capabilities.BY_FORMAT", writing)
+    monkeypatch.setitem(ENGINES, ("iceberg", mode), EngineKind(None, able - {Capability.UPSERT}))
+    with pytest.raises(ScenarioError) as caught:
+        check(tmp_path, mode=mode, workload=UPSERT)
+    assert str(caught.value).startswith(
+        f"demo: strategy 'never' needs upsert, which the {mode} iceberg engine cannot do; it can "
+    )
+    monkeypatch.setitem(ENGINES, ("iceberg", mode), EngineKind(None, *writing["iceberg"]))
+    check(tmp_path, mode=mode, workload=UPSERT)
+
+
+def test_shares_a_local_process_cannot_honour_are_refused(machine, tmp_path):
+    with pytest.raises(ScenarioError, match=r"compactor.cores = 1 cannot be honoured"):
+        check(tmp_path, resources={"compactor": {"cores": 1}})
+
+
+def test_a_missing_java_is_told(machine, tmp_path, monkeypatch):
+    def missing():
+        raise MissingRuntimeError("no Java 17")
+
+    monkeypatch.setattr(preflight.runtime, "java_home", missing)
+    with pytest.raises(MissingRuntimeError, match="no Java 17"):
+        check(tmp_path)
+
+
+def test_needed_bytes_are_the_stream_its_versions_and_metadata(machine, tmp_path):
+    never, every = check(tmp_path)
+    stream_bytes = 10 * 8 * 6167  # orders.expected_bytes: 10 commits of 8 files of 10 rows
+    scratch_bytes = preflight.SCRATCH_BYTES
+    assert preflight.needed_bytes(never) == pytest.approx(
+        3 * stream_bytes + (10 + 10) * 100_000 + scratch_bytes, abs=10
+    )
+    # Every 2 of 10 minutes is 5 rounds, of a table that grows to the stream: half of it on average.
+    assert preflight.needed_bytes(every) == pytest.approx(
+        3 * stream_bytes + 3 * stream_bytes + (10 + 5) * 100_000 + scratch_bytes, abs=10
+    )
+
+
+def test_needed_bytes_count_delete_files_with_the_table(machine, tmp_path):
+    never, every = check(tmp_path, mode="simulated", workload=UPSERT)
+    specs = list(never.source.scenario.shape())
+    shapes = [shape for spec in specs for shape in spec.partitions]
+    data_bytes = sum(shape.expected_bytes for shape in shapes)
+    # Eight equality-delete files a commit, of 500 bytes and 3.6 a key, and one position delete of 1,400:
+    # 40 draws among 1,000 keys hit one twice.
+    deletes_bytes = 10 * (8 * 500 + 80 * 3.6 + 1_400)
+    scratch_bytes = 20 * 100_000 + preflight.SCRATCH_BYTES
+    table_bytes = preflight.needed_bytes(never) - 2 * data_bytes - scratch_bytes
+    assert table_bytes - data_bytes == pytest.approx(deletes_bytes, rel=0.01)
+    rewritten_bytes = 3 * table_bytes - 5 * 100_000
+    assert preflight.needed_bytes(every) == preflight.needed_bytes(never) + rewritten_bytes
+
+
+def test_too_little_disk_is_told_with_what_is_needed(machine, tmp_path):
+    planned = check(tmp_path)
+    largest = max(preflight.needed_bytes(run) for run in planned)
+    machine.free = largest
+    check(tmp_path)
+    machine.free = largest - 1
+    with pytest.raises(MissingRuntimeError, match=rf"{largest / GIB:.1f} GiB may be needed; free some"):
+        check(tmp_path)
+
+
+def test_tables_that_are_kept_add_up(machine, tmp_path):
+    planned = check(tmp_path)
+    machine.free = sum(preflight.needed_bytes(run) for run in planned)
+    check(tmp_path, keep_tables=True)
+    machine.free -= 1
+    check(tmp_path)
+    with pytest.raises(MissingRuntimeError, match="may be needed"):
+        check(tmp_path, keep_tables=True)
+
+
+@pytest.mark.parametrize("name", ["a%20b", "a#b", "a?b"])
+def test_a_folder_no_table_location_can_name_is_refused(machine, tmp_path, name):
+    with pytest.raises(ScenarioError, match="choose another --out"):
+        check(tmp_path / name)

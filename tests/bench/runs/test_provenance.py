@@ -1,0 +1,83 @@
+from pathlib import Path
+
+import pytest
+from scenario_builder import load
+
+from bench.engines import capabilities
+from bench.engines.contract import CatalogSettings, EngineSettings, SparkSettings, TableSpec
+from bench.engines.iceberg.catalog import Catalog
+from bench.runs import provenance
+from bench.runs.run import _options, engine_settings
+from bench.scenario.specs import option_defaults
+from strategies.iceberg.procedures import RewriteDataFiles
+from strategies.plan import Capability
+
+UPSERT = {"type": "upsert", "initial_rows": 1000, "initial_files": 2}
+CACHE = "spark.sql.iceberg.executor-cache.enabled"
+
+
+@pytest.fixture
+def able(monkeypatch):
+    """An engine of Iceberg that writes changes."""
+    monkeypatch.setitem(capabilities.BY_FORMAT, "iceberg", (frozenset(Capability),))
+
+
+def dataset(scenario, label="every-2min"):
+    return provenance.dataset(scenario, next(spec for spec in scenario.strategies if spec.label == label))
+
+
+def test_a_stream_of_changes_has_a_key_and_a_load_in_its_order(tmp_path, able):
+    assert dataset(load(tmp_path, workload=UPSERT)) == {
+        "table": "orders", "columns_count": 17, "codec": "zstd, the format's default", "key": ["order_id"],
+        "initial_order": "by order_id, each file a range of it",
+    }  # fmt: skip
+
+
+def test_an_append_only_stream_has_neither(tmp_path):
+    assert dataset(load(tmp_path)).keys() == {"table", "columns_count", "codec"}
+    loaded = dataset(load(tmp_path, workload={"initial_rows": 100}))
+    assert loaded["initial_order"] == "by order_id, each file a range of it"
+
+
+def test_the_writer_and_the_properties_of_a_strategy_are_its_own(tmp_path, able):
+    codec = {"write.parquet.compression-codec": "snappy"}
+    changes = {
+        "strategies[every-2min].writer.files_per_commit": 4,
+        "strategies[never].properties": codec,
+        "table.properties": {"write.parquet.compression-codec": "gzip"},
+    }
+    scenario = load(tmp_path, workload=UPSERT, **changes)
+    assert dataset(scenario)["initial_order"] == "dealt out to 4 files in no order"
+    assert dataset(scenario)["codec"] == "gzip"
+    assert dataset(scenario, "never")["codec"] == "snappy"
+
+
+def test_option_defaults_are_those_the_planners_know(tmp_path):
+    found = option_defaults(load(tmp_path).strategies)
+    assert found == {"iceberg.rewrite_data_files": dict(RewriteDataFiles.known_options)}  # `never` has none
+
+
+def test_the_manifest_shows_the_caches_that_are_off(tmp_path):
+    scenario = load(tmp_path)
+    spark = _options(scenario, engine_settings(scenario, "never", tmp_path), "real")["spark"]
+    assert (spark[CACHE], spark["spark.sql.catalog.lake.cache-enabled"]) == ("false", "false")
+
+
+def test_a_scenario_may_say_otherwise(tmp_path):
+    scenario = load(tmp_path, spark={CACHE: True})
+    assert _options(scenario, engine_settings(scenario, "never", tmp_path), "real")["spark"][CACHE] == "true"
+
+
+@pytest.mark.parametrize("given", [{}, {"type": "rest", "cache-enabled": "true"}])
+def test_what_the_manifest_shows_is_what_the_session_gets(tmp_path, given):
+    shown = _options(load(tmp_path), settings_with(tmp_path, given), "real")["spark"]
+    session = Catalog(tmp_path, "mine", "bench", given).spark_conf()
+    key = "spark.sql.catalog.mine.cache-enabled"
+    assert shown[key] == session[key] == given.get("cache-enabled", "false")
+    assert shown[CACHE] == session[CACHE] == "false"
+    assert not any(str(tmp_path) in value for value in shown.values())
+
+
+def settings_with(folder: Path, properties: dict[str, str]) -> EngineSettings:
+    catalog = CatalogSettings("mine", "bench", properties)
+    return EngineSettings(folder, TableSpec(2**20), spark=SparkSettings(), catalog=catalog)

@@ -1,0 +1,271 @@
+"""`compactbench` as a user runs it: real processes, a stream of three commits of four files each."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from bench.results.folders import load_runs
+from bench.results.records import EVENTS, CommitRecord, CompactionRecord, DecisionRecord, TruthRecord
+from bench.results.rows import content_of
+
+pytestmark = pytest.mark.spark
+
+PROGRAM = Path(sys.executable).parent / "compactbench"
+WAIT_S = 90.0
+
+PLANNER = '''
+from dataclasses import dataclass
+
+from strategies.plan import Compact, Plan, Reason
+
+
+@dataclass(frozen=True)
+class {name}:
+    """Compacts a table of at least `files` files."""
+
+    files: int
+
+    def decide(self, state):
+        if len(state.data_files) < self.files:
+            return None
+        return Plan((Compact(None, {{"min-input-files": "2"}}),), Reason.OTHER, "enough files")
+'''
+
+SCENARIO = """
+seed = 11
+duration = "3min"
+commit_interval = "1min"
+[table]
+format = "iceberg"
+target_file_size = "8MiB"
+[workload]
+type = "append"
+rows_per_commit = 40
+files_per_commit = 4
+[spark]
+driver_memory = "1GiB"
+[[strategies]]
+label = "never"
+[[strategies]]
+label = "mine"
+[[strategies.rules]]
+trigger = { type = "after_commits", commits = 1 }
+planner = { type = "my_planner:Mine", files = 6 }
+[[strategies]]
+label = "installed"
+[[strategies.rules]]
+trigger = { type = "after_commits", commits = 1 }
+planner = { type = "tidy", files = 1 }
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A working folder with a scenario and a planner, and another planner installed by entry point."""
+    made = tmp_path_factory.mktemp("user")
+    (made / "tiny.toml").write_text(SCENARIO)
+    (made / "my_planner.py").write_text(PLANNER.format(name="Mine"))
+    info = made / "site" / "tidy_tables-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tidy-tables\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[compactbench.strategies]\ntidy = tidy_tables:Tidy\n")
+    (made / "site" / "tidy_tables.py").write_text(PLANNER.format(name="Tidy"))
+    return made
+
+
+@pytest.fixture(scope="module")
+def start(folder):
+    """Starts `compactbench` with arguments in the working folder."""
+    environment = {**os.environ, "PYTHONPATH": str(folder / "site"), "COLUMNS": "200"}
+
+    def start(*arguments):
+        return subprocess.Popen(
+            [PROGRAM, *map(str, arguments)], cwd=folder, env=environment, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    return start
+
+
+@pytest.fixture(scope="module")
+def compactbench(start):
+    """Runs `compactbench` to its end: exit code, stdout, stderr."""
+
+    def run(*arguments):
+        with start(*arguments) as process:
+            out, err = process.communicate(timeout=300)
+        return process.returncode, out, err
+
+    return run
+
+
+def rows_of(compactbench, out):
+    code, told, _ = compactbench("show", out, "--format", "json")
+    assert code == 0
+    return {row["strategy"]: row for row in json.loads(told)["rows"]}
+
+
+def test_a_suite_runs_every_strategy_of_ones_own_and_never(compactbench, folder):
+    code, told, err = compactbench("run", "tiny.toml", "--out", "results")
+    assert code == 0, err
+    assert "next: compactbench report" in told
+    assert "Traceback" not in err
+    runs = {run.manifest.strategy: run for run in load_runs(folder / "results")}
+    assert list(runs) == ["never", "mine", "installed"]
+
+    rows = rows_of(compactbench, "results")
+    told = {
+        label: [row[key] for key in ("runs", "failed", "content", "compactions", "files_end")]
+        for label, row in rows.items()
+    }
+    # `mine` acts from 6 files on: 4, then 8 become 1, then 5. `installed` acts at each commit.
+    assert told == {
+        "never": [1, 0, "equal", 0, 12],
+        "mine": [1, 0, "equal", 1, 5],
+        "installed": [1, 0, "equal", 3, 1],
+    }
+    never, mine = rows["never"], rows["mine"]
+    assert never["bytes_committed"] == mine["bytes_committed"] == rows["installed"]["bytes_committed"]
+    assert never["compaction_s"] == 0 < mine["compaction_s"]
+    assert mine["query_before_s"] > 0
+    assert mine["query_after_s"] > 0
+    assert never["query_before_s"] is None
+
+    for run in runs.values():
+        assert run.finished
+        assert [c.rows for c in run.of(CommitRecord)] == [40, 40, 40]
+        assert [t.status for t in run.of(TruthRecord)] == ["equal"]
+        assert run.of(TruthRecord)[0].expected_rows == 120
+        assert not run.end.perturbed
+        assert run.end.own_s < run.end.loop_s
+        assert sum(count for _, count in run.end.file_sizes) == rows[run.manifest.strategy]["files_end"]
+        assert run.manifest.versions["iceberg"] == "1.11.0"
+    assert [d.status for d in runs["mine"].of(DecisionRecord)] == [
+        "nothing_to_do",
+        "planned",
+        "nothing_to_do",
+    ]
+    assert len({run.manifest.change_log_hash for run in runs.values()}) == 1
+    assert not (folder / "results" / ".work").exists() or not list((folder / "results" / ".work").iterdir())
+
+    code, _, err = compactbench("run", "tiny.toml", "--out", "results")
+    assert code == 2
+    assert "--resume" in err
+    before = sorted(folder.glob("results/tiny/*"))
+    code, told, _ = compactbench("run", "tiny.toml", "--out", "results", "--resume")
+    assert code == 0  # there is nothing left to do
+    assert sorted(folder.glob("results/tiny/*")) == before
+
+
+def test_forecast_and_simulation_agree_with_what_was_done(compactbench, folder):
+    """Needs the results of the test before."""
+    done = [c for run in load_runs(folder / "results") for c in run.of(CompactionRecord)]
+    assert len(done) == 4
+    for c in done:
+        exact = {name: getattr(c, name) for name in ("files_in_count", "files_out_count", "read_bytes")}
+        assert {name: c.forecast[name] for name in exact} == exact
+        assert c.forecast["written_bytes"] == pytest.approx(c.written_bytes, rel=0.1)
+        assert c.answer["rewritten_data_files_count"] == c.files_in_count
+        assert c.answer["added_data_files_count"] == c.files_out_count
+        assert c.answer["rewritten_bytes_count"] == c.read_bytes
+
+    code, _, err = compactbench("run", "tiny.toml", "--out", "results", "--simulate")
+    assert code == 0, err
+    code, told, _ = compactbench("show", "results", "--side-by-side", "--format", "json")
+    assert code == 0
+    looks = json.loads(told)["rows"]
+    assert {look["strategy"] for look in looks} == {"never", "mine", "installed"}
+    assert len(looks) == 9
+    assert all(look["same_decision"] and look["same_files"] for look in looks)
+
+
+def test_a_suite_that_is_stopped_leaves_no_process_and_is_resumed(compactbench, start, folder):
+    out = folder / "stopped"
+    options = ("run", "tiny.toml", "--out", out, "--only", "strategy=mine", "--only", "strategy=never")
+    options = (*options, "--verify", "each", "--keep-tables")
+
+    interrupted = start(*options)
+    run_folder = first_commit(out, set())
+    interrupted.send_signal(signal.SIGINT)
+    _, err = interrupted.communicate(timeout=WAIT_S)
+    assert interrupted.returncode == 130
+    assert "Traceback" not in err
+    wait_until(lambda: not processes_of(out))
+    (run,) = load_runs(out)
+    assert run.end is None  # cut off, not failed
+
+    killed = start(*options, "--resume")
+    first_commit(out, {run_folder})
+    killed.kill()
+    killed.communicate(timeout=WAIT_S)
+    wait_until(lambda: not processes_of(out))
+    assert [run.finished for run in load_runs(out)] == [False, False]
+
+    code, _, err = compactbench(*options, "--resume")
+    assert code == 0, err
+    assert len(load_runs(out)) == 4
+    rows = rows_of(compactbench, out)
+    told = {label: [row[key] for key in ("runs", "failed", "interrupted")] for label, row in rows.items()}
+    assert told == {"never": [1, 0, 0], "mine": [1, 0, 0]}
+    finished = [run for run in load_runs(out) if run.finished]
+    assert [(content_of(run), run.end.perturbed) for run in finished] == [("equal", True)] * 2
+    # Checked after its compaction and at the end: exact figures stay, timings go.
+    (mine,) = (run for run in load_runs(out) if run.manifest.strategy == "mine" and run.finished)
+    assert [(t.tick, t.status, t.expected_rows) for t in mine.of(TruthRecord)] == [
+        (2, "equal", 80),
+        (3, "equal", 120),
+    ]
+    assert [c.status for c in mine.of(CompactionRecord)] == ["ok"]
+    assert rows["mine"]["files_end"] == 5
+    assert rows["mine"]["compaction_s"] is rows["mine"]["query_mean_s"] is None
+
+    kept = list(out.glob("tiny/*/tables"))
+    assert len([tables for tables in kept if list(tables.rglob("*.parquet"))]) >= 2
+    code, told, _ = compactbench("clean", "--out", out, "--dry-run")
+    assert code == 0
+    assert told.count("/tables (") == told.count("would remove") == len(kept)
+    assert list(out.glob("tiny/*/tables")) == kept
+    code, told, _ = compactbench("clean", "--out", out)
+    assert code == 0
+    assert told.count("/tables (") == told.count("removed") == len(kept)
+    assert not list(out.glob("tiny/*/tables"))
+    assert len(load_runs(out)) == 4
+
+
+def first_commit(out, known):
+    """Waits until a run that is not `known` has committed; its folder."""
+    found = []
+
+    def committed():
+        found[:] = [
+            events.parent
+            for events in out.glob(f"tiny/*/{EVENTS}")
+            if events.parent not in known and '"kind":"commit"' in events.read_text().replace(" ", "")
+        ]
+        return found
+
+    wait_until(committed)
+    return found[0]
+
+
+def wait_until(condition):
+    until_s = time.monotonic() + WAIT_S
+    while not condition():
+        assert time.monotonic() < until_s
+        time.sleep(0.1)
+
+
+def processes_of(out):
+    """What runs that has the results folder in its command line: workers and their JVMs."""
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        if any(str(out) in part for part in process.info["cmdline"] or ()):
+            found.append(process)
+    return found

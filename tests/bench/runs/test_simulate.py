@@ -1,0 +1,469 @@
+"""`run --simulate` from the command line on, in this process: it needs no Java."""
+
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+from coefficients import shipped_with
+from records import end
+from result_builder import manifest, write_run
+from scenario_builder import SOUND, write
+
+from bench.cli.main import main
+from bench.engines.simulated.costs import load_coefficients
+from bench.engines.simulated.engine import SimulatedEngine
+from bench.engines.simulated.live_rows import LiveRows
+from bench.errors import MissingRuntimeError
+from bench.results.folders import load_runs
+from bench.results.records import (
+    CommitRecord,
+    CompactionRecord,
+    MaintenanceRecord,
+    PhaseRecord,
+    QueryRecord,
+    RunRecord,
+)
+from bench.results.rows import run_figures
+from bench.runs import preflight
+from bench.scenario.scenario import load_scenario
+from reports.render import markdown_text
+from workloads.schema import SCHEMAS
+
+FEW = ("--set", "duration=4min")
+FILTERED = (
+    '{ trigger = { type = "every", interval = "2min" }, '
+    'planner = { type = "iceberg.rewrite_data_files", where = "user_id = 1" } }'
+)
+
+
+@pytest.fixture(autouse=True)
+def keep_signals():
+    """`run` takes SIGTERM for its own; give it back."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.fixture(autouse=True)
+def no_java(monkeypatch):
+    """A machine without Java: whoever asks for it fails."""
+
+    def missing(*asked):
+        raise MissingRuntimeError("no Java here")
+
+    monkeypatch.setattr(preflight.runtime, "java_home", missing)
+    monkeypatch.setattr(preflight.runtime, "jars", missing)
+
+
+@pytest.fixture
+def simulate(tmp_path, capsys, monkeypatch):
+    """`compactbench run --simulate` of the sound scenario into results/: exit code, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))  # planners of the working folder append to it
+
+    def call(*arguments, scenario=None):
+        code = main(["run", scenario or write(tmp_path), "--simulate", "--out", "results", *arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def results(tmp_path):
+    """What `simulate` has made so far, by strategy."""
+    return lambda: {run.manifest.strategy: run for run in load_runs(tmp_path / "results")}
+
+
+def test_quickstart_is_simulated_from_end_to_end(simulate, results, tmp_path, capsys):
+    code, out, err = simulate(scenario="quickstart")
+    assert code == 0
+    assert "quickstart: append on iceberg, simulated" in out
+    labels = ["never", "every-1min", "every-4min", "every-8min"]
+    assert [line.split()[0] for line in out.splitlines()[2:6]] == labels
+    assert "FAILED" not in err
+    made = results()
+    assert sorted(made) == sorted(labels)  # one run each, whatever the scenario's repetitions
+    for run in made.values():
+        assert (run.manifest.mode, run.manifest.repetition, run.finished) == ("simulated", 1, True)
+        assert len(run.of(CommitRecord)) == 8
+        assert run.of(PhaseRecord) == ()
+        assert "Simulated: nothing was measured." in run.manifest.notes["clock"]
+        assert run.manifest.options["coefficients"]["format"] == "iceberg"
+        assert run.manifest.options["cores"] == {"writer": 2, "compactor": 2, "reader": 2}
+        assert "java" not in run.manifest.versions
+        assert "--simulate" in run.manifest.command
+    rounds = {label: len(run.of(CompactionRecord)) for label, run in made.items()}
+    assert rounds == {"never": 0, "every-1min": 8, "every-4min": 2, "every-8min": 1}
+    # Beside the results nothing is left but the lock.
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == [".lock", "quickstart"]
+    assert main(["show", "results", "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [(row["strategy"], row["mode"], row["runs"]) for row in rows] == [
+        (label, "simulated", 1) for label in labels
+    ]
+
+
+def test_a_narrow_table_is_simulated_with_the_probes_it_has_columns_for(simulate, results, tmp_path):
+    assert simulate(*FEW, "--set", "workload.columns=3")[0] == 0
+    run = results()["every-2min"]
+    assert {record.probe for record in run.of(QueryRecord)} == {"min_order", "key_lookup"}
+    # Of the size curve in workloads/schema.py: 8 files of 10 rows, 1,315 bytes each.
+    added_bytes = load_coefficients("iceberg").data.file_bytes
+    assert {r.committed_bytes for r in run.of(CommitRecord)} == {8 * (1_315 + added_bytes)}
+    assert run.of(CompactionRecord)[0].written_bytes == SCHEMAS[3].expected_bytes(160) + added_bytes
+    told = markdown_text(load_runs(tmp_path / "results"))
+    assert ("key_lookup" in told, "aggregate" in told) == (True, False)
+
+
+def test_a_report_of_simulated_runs_says_so(simulate, tmp_path):
+    assert simulate(*FEW)[0] == 0
+    told = markdown_text(load_runs(tmp_path / "results"))
+    assert "These runs are simulated" in told
+    assert "nothing was measured" in told
+
+
+def without_time(file):
+    """The name of a file's run without the time it started."""
+    return file.parent.name.partition("-")[2]
+
+
+def without_moment(line):
+    """A record without what the moment it was made has to do with."""
+    record = json.loads(line)
+    return {k: v for k, v in record.items() if k not in ("written_utc", "loop_s", "own_s")}
+
+
+DELAYED = """
+from dataclasses import dataclass
+
+from strategies.plan import FileGroup, Plan, Reason, Rewrite
+
+
+@dataclass(frozen=True)
+class Oldest:
+    files: int
+
+    def decide(self, state):
+        busy = frozenset().union(*(pending.paths for pending in state.pending))
+        free = [file.path for file in state.data_files if file.path not in busy]
+        group = FileGroup(tuple(free[: self.files]))
+        return Plan((Rewrite((group,), state.target_file_size_bytes),), Reason.OTHER) if free else None
+"""
+BY_NAME = """
+[[strategies]]
+label = "delayed"
+[[strategies.rules]]
+trigger = { type = "after_commits", commits = 1 }
+planner = { type = "delayed_oldest:Oldest", files = 12 }
+"""
+
+
+@pytest.fixture
+def delayed(tmp_path):
+    """A scenario whose compactions name their files and commit 90 s later; they overlap."""
+    (tmp_path / "delayed_oldest.py").write_text(DELAYED)
+    start = SOUND.index("[table]")
+    head, tail = SOUND[:start], SOUND[start : SOUND.index("[[strategies]]")]
+    return write(tmp_path, f'{head}compaction_delay = "90s"\n{tail}{BY_NAME}', "delayed.toml")
+
+
+def test_delayed_rewrites_commit_when_they_are_due(simulate, results, delayed):
+    assert simulate(scenario=delayed)[0] == 0
+    made = results()["delayed"].of(CompactionRecord)
+    ended = [(record.tick, record.scheduled_at_s, record.status) for record in made]
+    # Planned at each commit and due 90 s later, so they end at the next but one; the last two at the end.
+    assert ended == [(min(n + 2, 10), 60.0 * n, "ok") for n in range(1, 11)]
+    assert [record.files_in_count for record in made[:3]] == [8, 8, 8 + 1]
+
+
+@pytest.mark.parametrize("name", ["quickstart", "delayed"])
+def test_two_simulations_are_the_same_but_for_their_moment(simulate, delayed, tmp_path, name):
+    for out in ("one", "two"):
+        assert simulate("--out", out, scenario=delayed if name == "delayed" else name)[0] == 0
+    files = [sorted((tmp_path / out).rglob("events.jsonl"), key=without_time) for out in ("one", "two")]
+    assert len(files[0]) == (1 if name == "delayed" else 4)
+    for first, second in zip(*files, strict=True):
+        lines = [[without_moment(line) for line in file.read_text().splitlines()] for file in (first, second)]
+        assert lines[0] == lines[1]
+        assert len(lines[0]) > 8
+
+
+@pytest.mark.parametrize("name", ["append-layered", "append-only", "append-traffic", "example", "trust"])
+def test_shipped_scenarios_can_be_simulated(simulate, results, name):
+    scenario = load_scenario(name)
+    # Their first minutes: enough for a compaction, and quick.
+    code, _, err = simulate("--set", f"duration={12 * scenario.commit_interval_s:g}s", scenario=name)
+    assert code == 0, err
+    assert all(run.finished for run in results().values())
+    assert len(results()) == len(scenario.strategies)
+
+
+def stored_real(tmp_path, scenario, label):
+    spec = next(spec for spec in scenario.strategies if spec.label == label)
+    fields = {"scenario": scenario.name, "scenario_hash": scenario.hash, "strategy_hash": spec.hash}
+    folder = tmp_path / "results" / scenario.name / f"real-{label}"
+    return write_run(folder, manifest(label, **fields), [end()])
+
+
+def test_real_and_simulated_runs_share_a_folder_and_leave_each_other_alone(
+    simulate, results, tmp_path, capsys
+):
+    scenario = load_scenario(write(tmp_path))
+    stored_real(tmp_path, scenario, "never")
+    code, out, _ = simulate("--dry-run")  # the real run is no earlier one of these
+    assert (code, out.splitlines()[-1]) == (0, "2 runs; nothing was run")
+    assert simulate()[0] == 0
+    code, out, err = simulate()
+    assert code == 2
+    assert "holds 2 runs already: add --resume" in err
+    code, out, _ = simulate("--resume", "--dry-run")
+    assert (code, out) == (0, "0 runs; nothing was run\n")
+    assert main(["run", write(tmp_path), "--out", "results", "--dry-run"]) == 2
+    assert "holds 1 runs already" in capsys.readouterr().err
+    assert main(["run", write(tmp_path), "--out", "results", "--dry-run", "--resume"]) == 0
+    assert "1 runs; nothing was run" in capsys.readouterr().out  # every-2min
+    assert main(["show", "results", "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [(row["strategy"], row["mode"]) for row in rows] == [
+        ("never", "real"), ("never", "simulated"), ("every-2min", "simulated"),
+    ]  # fmt: skip
+
+
+def test_the_table_after_a_simulation_shows_simulated_rows_alone(simulate, tmp_path):
+    stored_real(tmp_path, load_scenario(write(tmp_path)), "never")
+    code, out, _ = simulate()
+    assert code == 0
+    assert "simulated" in out
+    assert "iceberg, real" not in out
+
+
+def test_resuming_makes_what_is_missing(simulate, results):
+    assert simulate("--only", "strategy=never")[0] == 0
+    assert simulate("--resume")[0] == 0
+    assert sorted(results()) == ["every-2min", "never"]
+
+
+def test_more_repetitions_are_made_when_asked_for(simulate, results, tmp_path):
+    assert simulate("--repetitions", "2", *FEW)[0] == 0
+    assert len(load_runs(tmp_path / "results")) == 4
+
+
+def test_a_dry_run_says_simulated_and_writes_nothing(simulate, tmp_path):
+    code, out, err = simulate("--dry-run")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0] == "  1. demo never #1: 10 commits, no compaction; simulated"
+    assert not (tmp_path / "results").exists()
+
+
+def test_coefficients_of_ones_own_are_used_and_recorded(simulate, results, tmp_path):
+    file = shipped_with(tmp_path, "[look]", "[look]\ntask_s_per_delta_file = 7.0")
+    assert simulate("--coefficients", str(file), *FEW)[0] == 0
+    told = results()["never"].manifest
+    assert told.options["coefficients"]["look"]["task_s_per_delta_file"] == 7.0
+    assert f"--coefficients {file}" in told.command
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--keep-tables"], "--keep-tables --simulate: a simulated table has nothing to keep"),
+        (["--coefficients", "none.toml"], "none.toml: cannot be read"),
+        (["--coefficients", "bad.toml"], "bad.toml: rewrite.serial_m: Extra inputs"),
+        (["--only", "strategy=nver"], "no such strategy"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused_before_anything_is_written(simulate, tmp_path, arguments, text):
+    shipped_with(tmp_path, "[rewrite]", "[rewrite]\nserial_m = 1.0").rename(tmp_path / "bad.toml")
+    code, out, err = simulate(*arguments)
+    assert (code, out) == (2, "")
+    assert text in err
+    assert not any((tmp_path / "results").rglob("manifest.json"))
+
+
+def test_coefficients_are_for_simulation_alone(tmp_path, capsys):
+    file = shipped_with(tmp_path, "[look]", "[look]")
+    assert main(["run", write(tmp_path), "--coefficients", str(file), "--out", str(tmp_path / "out")]) == 2
+    assert "only simulation uses them; add --simulate" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_planner_that_asks_for_rows_is_refused_before_anything_runs(simulate, tmp_path):
+    text = SOUND + f'[[strategies]]\nlabel = "filtered"\nrules = [{FILTERED}]\n'
+    code, _, err = simulate(scenario=write(tmp_path, text))
+    assert code == 2
+    assert "strategy 'filtered' needs row_filter (where), which the simulated iceberg engine cannot do" in err
+    assert list((tmp_path / "results").iterdir()) == [tmp_path / "results" / ".lock"]
+
+
+def test_a_planner_that_fails_makes_a_failed_run_and_the_others_go_on(simulate, results, tmp_path):
+    (tmp_path / "broken.py").write_text(
+        "from dataclasses import dataclass\n\n@dataclass(frozen=True)\nclass Broken:\n"
+        "    def decide(self, state):\n        raise ZeroDivisionError('of its own')\n"
+    )
+    broken = (
+        '[[strategies]]\nlabel = "broken"\n[[strategies.rules]]\n'
+        'trigger = { type = "after_commits", commits = 2 }\nplanner = { type = "broken:Broken" }\n'
+        '[[strategies]]\nlabel = "last"\n'
+    )
+    code, _, err = simulate(scenario=write(tmp_path, SOUND + broken))
+    assert code == 1
+    assert "broken #1" in err
+    assert "FAILED: ZeroDivisionError: of its own" in err
+    failed = results()["broken"]
+    assert (failed.end.status, failed.end.error) == ("failed", "ZeroDivisionError: of its own")
+    assert "in decide" in (failed.folder / "log.txt").read_text()
+    assert str(failed.folder / "log.txt") in err
+    assert results()["last"].finished
+
+
+def test_a_table_with_too_few_rows_fails_its_run(simulate, results, monkeypatch):
+    kept = SimulatedEngine._outputs
+    monkeypatch.setattr(SimulatedEngine, "_outputs", lambda *args: list(kept(*args))[1:])
+    assert simulate(*FEW)[0] == 1
+    assert results()["never"].finished
+    assert results()["every-2min"].end.error == (
+        "EngineError: after commit 4 the simulated table has 0 rows, not 320"
+    )
+    assert simulate(*FEW, "--verify", "off", "--out", "unchecked")[0] == 0
+
+
+CHANGES = (
+    SOUND[: SOUND.index("[workload]")]
+    + """
+[workload]
+type = "upsert"
+rows_per_commit = 400
+files_per_commit = 4
+initial_rows = 400000
+repeat_share = 0.05
+[[strategies]]
+label = "never"
+[[strategies]]
+label = "amoro"
+rules = [{ trigger = { type = "every", interval = "1min" }, planner = { type = "amoro" } }]
+[[strategies]]
+label = "threshold"
+[[strategies.rules]]
+trigger = { type = "every", interval = "2min" }
+planner = { type = "iceberg.rewrite_data_files", options = { "delete-file-threshold" = 6 } }
+"""
+)
+
+
+def test_a_stream_of_changes_is_simulated_under_each_kind_of_strategy(simulate, results, tmp_path):
+    code, _, err = simulate(scenario=write(tmp_path, CHANGES))
+    assert code == 0, err
+    never, amoro, threshold = (results()[label] for label in ("never", "amoro", "threshold"))
+    commits = [record for record in never.of(CommitRecord) if not record.is_initial]
+    # Of each of ten commits four writers write a data file and an equality-delete file, some a third.
+    assert {record.files_count for record in commits} == {4}
+    assert all(4 < record.delta_files_count <= 8 for record in commits)
+    probes = [q for q in never.of(QueryRecord) if q.primary]
+    assert [q.delta_files_count for q in probes] == sorted({q.delta_files_count for q in probes})
+    converted = [record for record in amoro.of(CompactionRecord) if record.status == "ok"]
+    assert {record.reason for record in converted} >= {"small_files"}
+    assert last_probe(amoro).delta_files_count < last_probe(never).delta_files_count / 10
+    assert [record.status for record in threshold.of(CompactionRecord)] == ["ok"] * 5
+    assert last_probe(threshold).delta_files_count == 0
+    assert never.manifest.options["upsert_mode"] == "equality-delete"
+
+
+def last_probe(run):
+    return [query for query in run.of(QueryRecord) if query.primary][-1]
+
+
+def test_two_simulations_of_changes_are_the_same(simulate, tmp_path):
+    for out in ("one", "two"):
+        assert simulate("--out", out, scenario=write(tmp_path, CHANGES))[0] == 0
+    files = [sorted((tmp_path / out).rglob("events.jsonl"), key=without_time) for out in ("one", "two")]
+    for first, second in zip(*files, strict=True):
+        lines = [[without_moment(line) for line in file.read_text().splitlines()] for file in (first, second)]
+        assert lines[0] == lines[1]
+
+
+def test_writers_that_merge_are_refused_in_simulation(simulate, tmp_path):
+    text = CHANGES.replace('label = "never"', 'label = "never"\nwriter.upsert_mode = "merge-on-read"')
+    code, _, err = simulate(scenario=write(tmp_path, text))
+    assert code == 2
+    assert (
+        "strategy 'never' needs merge (writer.upsert_mode), which the simulated iceberg engine cannot" in err
+    )
+    assert "Change that, or run without --simulate" in err
+
+
+def test_deletion_vectors_are_refused_in_simulation(simulate, tmp_path):
+    text = CHANGES.replace("[table]", "[table]\nformat_version = 3").replace('"amoro" }', '"never" }')
+    code, _, err = simulate(scenario=write(tmp_path, text))
+    assert code == 2
+    assert "needs vectors (table.format_version), which the simulated iceberg engine cannot do" in err
+
+
+def test_a_table_of_changes_with_too_few_rows_fails_its_run(simulate, results, tmp_path, monkeypatch):
+    kept = LiveRows.kept
+    monkeypatch.setattr(LiveRows, "kept", lambda *args: kept(*args) * 9 // 10)
+    assert simulate("--only", "strategy=threshold", scenario=write(tmp_path, CHANGES))[0] == 1
+    assert "the simulated table has" in results()["threshold"].end.error
+
+
+def test_there_are_no_rows_to_check_after_each_compaction(simulate):
+    code, _, err = simulate("--verify", "each", *FEW)
+    assert code == 2
+    assert "--verify each --simulate: a simulated table has no rows to check" in err
+
+
+def test_a_failed_simulation_takes_no_real_seconds_for_measured_ones(simulate, results):
+    assert simulate(*FEW)[0] == 0
+    ended = results()["every-2min"].end
+    assert isinstance(ended, RunRecord)
+    assert ended.measured_s == ended.observe_s == 0.0
+    assert ended.own_s == ended.loop_s > 0
+
+
+def test_expiring_snapshots_lowers_storage(simulate, results):
+    expiry = 'maintenance.expire_snapshots={every="5min", retain="1min"}'
+    assert simulate("--out", "kept")[0] == 0
+    assert simulate("--set", expiry)[0] == 0
+    compacted = results()["every-2min"]
+    first, second = compacted.of(MaintenanceRecord)
+    assert first.freed_bytes > 10_000
+    assert second.freed_bytes > 10_000
+    kept = {run.manifest.strategy: run for run in load_runs(compacted.folder.parents[2] / "kept")}
+    assert space(compacted) < space(kept["every-2min"])
+    # Without compaction every file is live, so that expiry can free metadata alone.
+    assert all(record.freed_bytes < first.freed_bytes for record in results()["never"].of(MaintenanceRecord))
+
+
+def space(run):
+    return run_figures(run)["space_amplification"]
+
+
+def test_the_compactors_cores_change_wall_time_and_nothing_else(simulate, tmp_path):
+    text = SOUND.replace('target_file_size = "8MiB"', 'target_file_size = "256KiB"')
+    text = text.replace("rows_per_commit = 80", "rows_per_commit = 8000")
+    made = []
+    for cores in (1, 4):
+        setting = f"resources.compactor.cores={cores}"
+        assert simulate("--out", f"{cores}", "--set", setting, scenario=write(tmp_path, text))[0] == 0
+        made.append({run.manifest.strategy: run for run in load_runs(tmp_path / f"{cores}")}["every-2min"])
+    one, four = (run.of(CompactionRecord) for run in made)
+    assert len(one) == len(four) == 5
+    assert all(a.wall_s > b.wall_s for a, b in zip(one, four, strict=True) if a.files_out_count > 1)
+    assert any(a.files_out_count > 1 for a in one)
+    assert [(a.cpu_s, a.files_out_count, a.written_bytes) for a in one] == [
+        (b.cpu_s, b.files_out_count, b.written_bytes) for b in four
+    ]
+    assert [q.wall_s for q in made[0].of(QueryRecord)] == [q.wall_s for q in made[1].of(QueryRecord)]
+
+
+def test_simulating_loads_neither_spark_nor_charts(tmp_path):
+    code = (
+        "import sys; from bench.cli.main import main; "
+        f"code = main(['run', 'quickstart', '--simulate', '--out', {str(tmp_path / 'out')!r}]); "
+        "heavy = {'pyspark', 'py4j', 'pyiceberg', 'matplotlib', 'pandas', 'scipy'} & set(sys.modules); "
+        "sys.exit(f'{code} {sorted(heavy)}' if code or heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr

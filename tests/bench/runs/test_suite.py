@@ -1,0 +1,257 @@
+import fcntl
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from records import commit, end, truth
+from result_builder import manifest, write_run
+from scenario_builder import SOUND, load, write
+
+from bench.errors import EngineError, ScenarioError
+from bench.replay.recorder import Collector
+from bench.results.folders import load_run
+from bench.results.records import CommitRecord
+from bench.runs import suite
+from bench.runs.suite import Source, earlier_runs, locked, plan_runs
+from bench.scenario.scenario import load_scenario
+
+THREE = SOUND + '[[strategies]]\nlabel = "third one"\n'
+
+
+@pytest.fixture
+def source(tmp_path):
+    """The sound scenario with strategies never, every-2min and `third one`."""
+    file = write(tmp_path, THREE)
+    return Source(file, (), load_scenario(file))
+
+
+def planned(sources, only=(), repetitions=None, done=()):
+    return [(run.spec.label, run.repetition) for run in plan_runs(sources, only, repetitions, done)]
+
+
+def stored(out, source, label, repetition, *records, **changes):
+    """A run of `source` in the results folder, of its present definition unless `changes` say otherwise."""
+    scenario = source.scenario
+    spec = next(spec for spec in scenario.strategies if spec.label == label)
+    fields = {
+        "scenario": scenario.name, "scenario_hash": scenario.hash, "strategy_hash": spec.hash,
+        "run_id": f"{label}-{repetition}", **changes,
+    }  # fmt: skip
+    folder = out / scenario.name / f"{label}-{repetition}-{len(list(out.rglob('manifest.json')))}"
+    return load_run(write_run(folder, manifest(label, repetition).model_copy(update=fields), records))
+
+
+def test_repetitions_interleave_the_strategies(source):
+    assert planned([source], repetitions=4) == [
+        ("never", 1), ("every-2min", 1), ("third one", 1),
+        ("every-2min", 2), ("third one", 2), ("never", 2),
+        ("third one", 3), ("never", 3), ("every-2min", 3),
+        ("never", 4), ("every-2min", 4), ("third one", 4),
+    ]  # fmt: skip
+
+
+def test_repetitions_are_the_scenarios_unless_given(tmp_path):
+    scenario = load(tmp_path, repetitions=2)
+    assert len(planned([Source("x", (), scenario)])) == 4
+    assert len(planned([Source("x", (), scenario)], repetitions=1)) == 2
+
+
+def test_positions_count_the_runs_before(source):
+    assert [run.position for run in plan_runs([source], (), 2, ())] == [0, 1, 2, 3, 4, 5]
+
+
+def test_scenarios_come_one_after_the_other(source, tmp_path):
+    other = Source("other", (), replace(load(tmp_path), name="other"))
+    runs = plan_runs([source, other], (), 1, ())
+    assert [run.source.scenario.name for run in runs] == ["demo"] * 3 + ["other"] * 2
+
+
+def test_only_narrows_to_its_labels_and_still_interleaves(source):
+    assert planned([source], ["third one", "never"], 2) == [
+        ("never", 1), ("third one", 1), ("third one", 2), ("never", 2),
+    ]  # fmt: skip
+
+
+def test_only_of_one_scenario_leaves_the_other_out(source, tmp_path):
+    other = Source("other", (), replace(load(tmp_path), name="other"))
+    runs = plan_runs([source, other], ["third one"], 1, ())
+    assert [run.source.scenario.name for run in runs] == ["demo"]
+
+
+def test_an_unknown_label_names_the_known_ones(source):
+    with pytest.raises(ScenarioError) as caught:
+        planned([source], ["nver"])
+    assert str(caught.value) == (
+        "--only strategy=nver: no such strategy; there are never, every-2min, third one"
+    )
+
+
+def test_a_folder_name_holds_what_a_file_name_can_hold(source):
+    names = [run.folder_name for run in plan_runs([source], (), 1, ())]
+    assert names == ["iceberg-real-never-r1", "iceberg-real-every-2min-r1", "iceberg-real-third_one-r1"]
+
+
+def test_resume_leaves_out_what_is_finished_and_makes_the_rest(source, tmp_path):
+    done = [
+        stored(tmp_path, source, "never", 1, commit(), truth(), end()),
+        stored(tmp_path, source, "every-2min", 1, commit(), end("failed")),
+        stored(tmp_path, source, "third one", 1, commit()),  # cut off
+        stored(tmp_path, source, "never", 2, commit(), truth("differs"), end()),
+        stored(tmp_path, source, "every-2min", 2, commit(), end()),  # finished, unchecked
+    ]
+    runs = plan_runs([source], (), 2, done)
+    assert [(run.spec.label, run.repetition) for run in runs] == [
+        ("every-2min", 1), ("third one", 1), ("third one", 2), ("never", 2),
+    ]  # fmt: skip
+    assert [run.position for run in runs] == [5, 6, 7, 8]
+
+
+def test_resume_redoes_no_failure_that_was_made_up_for(source, tmp_path):
+    done = [
+        stored(tmp_path, source, "never", 1, end("failed")),
+        stored(tmp_path, source, "never", 1, truth(), end()),
+    ]
+    assert ("never", 1) not in planned([source], (), 1, done)
+
+
+def test_runs_of_another_scenario_finish_nothing(source, tmp_path):
+    done = [stored(tmp_path, source, "never", 1, end(), scenario="other")]
+    assert ("never", 1) in planned([source], (), 1, done)
+
+
+def test_earlier_runs_need_resume(source, tmp_path):
+    assert earlier_runs([source], tmp_path, resume=False) == ()
+    run = stored(tmp_path, source, "never", 1, end())
+    with pytest.raises(ScenarioError, match=r"holds 1 runs already: add --resume .* choose another --out"):
+        earlier_runs([source], tmp_path, resume=False)
+    assert earlier_runs([source], tmp_path, resume=True) == (run,)
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"scenario_hash": "0000"}, "definition of the scenario"),
+        ({"strategy_hash": "0000"}, "definition of the strategy 'never'"),
+        ({"scenario_hash": "0000", "strategy_hash": "0000"}, "definition of the scenario"),
+    ],
+)
+def test_earlier_runs_of_another_definition_are_refused(source, tmp_path, changes, what):
+    run = stored(tmp_path, source, "never", 1, end(), **changes)
+    with pytest.raises(ScenarioError) as caught:
+        earlier_runs([source], tmp_path, resume=True)
+    assert what in str(caught.value)
+    assert str(caught.value).startswith(f"{run.folder}: ")
+    assert "choose another --out" in str(caught.value)
+
+
+def test_earlier_runs_of_a_strategy_that_is_gone_are_no_conflict(source, tmp_path):
+    stored(tmp_path, source, "never", 1, end(), strategy="removed", strategy_hash="0000")
+    assert len(earlier_runs([source], tmp_path, resume=True)) == 1
+
+
+def test_a_folder_without_a_manifest_is_no_earlier_run(source, tmp_path):
+    (tmp_path / "demo" / "20260105T090000Z-iceberg-real-never-r1").mkdir(parents=True)
+    assert earlier_runs([source], tmp_path, resume=False) == ()
+
+
+def test_a_second_holder_is_refused(tmp_path):
+    with (
+        locked(tmp_path / "new" / "out"),
+        pytest.raises(ScenarioError, match="another compactbench is writing there"),
+        locked(tmp_path / "new" / "out"),
+    ):
+        pass
+    with locked(tmp_path / "new" / "out"):  # it is free again
+        pass
+
+
+def test_a_lock_file_that_a_dead_process_left_holds_nothing(tmp_path):
+    (tmp_path / suite.LOCK).write_text("left")
+    with locked(tmp_path):
+        pass
+
+
+def test_the_lock_is_held_against_other_processes(tmp_path):
+    with locked(tmp_path), (tmp_path / suite.LOCK).open("w") as other, pytest.raises(BlockingIOError):
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_locking_sweeps_what_a_dead_suite_left_unless_told_not_to(tmp_path):
+    left = tmp_path / suite.WORK / "run" / "warehouse"
+    left.mkdir(parents=True)
+    with locked(tmp_path, sweep=False):
+        assert left.exists()
+    with locked(tmp_path):
+        assert not left.exists()
+
+
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
+    def refuse(self, *args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with (
+        pytest.raises(ScenarioError, match=r"cannot write there \(Permission denied\); choose another --out"),
+        locked(tmp_path),
+    ):
+        pass
+
+
+def test_an_out_that_is_a_file_is_refused(tmp_path):
+    (tmp_path / "out").write_text("")
+    with (
+        pytest.raises(ScenarioError, match=r"out: cannot write there \(File exists\)"),
+        locked(tmp_path / "out"),
+    ):
+        pass
+
+
+def test_a_worker_that_died_without_a_word_gets_its_closing_record(tmp_path):
+    folder = write_run(tmp_path / "run", manifest(), [commit()])
+    (folder / "log.txt").write_text("starting\nOutOfMemoryError: Java heap space\n\n")
+    result = suite._closed(folder, -9)
+    assert (result.end.status, result.finished) == ("failed", False)
+    assert result.end.error == "the worker ended with exit code -9: OutOfMemoryError: Java heap space"
+    assert suite._closed(folder, -9).records == result.records  # it is not closed twice
+
+
+def test_a_worker_that_died_inside_a_line_gets_its_closing_record(tmp_path):
+    folder = write_run(tmp_path / "run", manifest(), [commit(), commit(tick=2)])
+    events = folder / "events.jsonl"
+    events.write_bytes(events.read_bytes()[:-9])
+    (folder / "log.txt").write_text("No space left on device")
+    result = suite._closed(folder, 1)
+    assert [record.tick for record in result.of(CommitRecord)] == [1]
+    assert result.end.status == "failed"
+
+
+def test_a_worker_that_never_started_is_told_with_what_it_said(tmp_path):
+    folder = tmp_path / "20260105T090000Z-iceberg-real-never-r1"
+    folder.mkdir()
+    (folder / "log.txt").write_text("ModuleNotFoundError: No module named 'x'\n")
+    with pytest.raises(EngineError, match="could not start: ModuleNotFoundError: No module named 'x'"):
+        suite._closed(folder, 1)
+
+
+def test_the_records_of_a_run_in_progress_are_followed_by_whole_lines(tmp_path):
+    path = tmp_path / "events.jsonl"
+    tail = suite._Tail(path)
+    assert list(tail.new_records()) == []  # not there yet
+    with Collector(path) as collector:
+        collector.write(CommitRecord, tick=1, at_s=60.0)
+    torn = commit(tick=2).model_dump_json() + "\n"
+    with path.open("a") as file:
+        file.write(torn[:30])
+        file.flush()
+        assert [record.tick for record in tail.new_records()] == [1]
+        assert list(tail.new_records()) == []
+        file.write(torn[30:])
+    assert [record.tick for record in tail.new_records()] == [2]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("", "it printed nothing"), (" \n\n", "it printed nothing"), ("a\nb \n\n", "b")]
+)
+def test_last_line_is_the_last_that_says_something(tmp_path, text, told):
+    (tmp_path / "log.txt").write_text(text)
+    assert suite.last_line(tmp_path / "log.txt") == told

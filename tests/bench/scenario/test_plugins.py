@@ -1,0 +1,281 @@
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bench.errors import ScenarioError
+from bench.scenario import plugins
+from bench.scenario.plugins import (
+    ARRIVAL,
+    PLANNER,
+    TRIGGER,
+    WORKLOAD,
+    build,
+    describe,
+    describe_all,
+    in_words,
+    to_table,
+)
+from strategies.iceberg.procedures import RewriteDataFiles
+from strategies.never import Never
+from strategies.triggers import AfterCommits, Every, FileCount
+from workloads.append import Append
+from workloads.arrival import Bursts, Constant, Daily
+
+AT = ("strategies", 1, "rules", 0, "trigger")
+
+
+def make(kind, folder=Path(), **table):
+    return build(kind, table, AT, folder)
+
+
+def refusal(kind, table):
+    with pytest.raises(ScenarioError) as caught:
+        build(kind, table, AT, Path())
+    return str(caught.value)
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    """Fires when one of `triggers` does."""
+
+    triggers: tuple[plugins.Trigger, ...]
+    every_s: float = 60.0
+
+    def due(self, state, memory):
+        return any(trigger.due(state, memory) for trigger in self.triggers)
+
+
+OWN_PLANNER = '''
+from __future__ import annotations
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+from strategies.plan import Capability, Plan
+if TYPE_CHECKING:
+    from strategies.state import TableState
+
+@dataclass(frozen=True, slots=True)
+class Mine:
+    """Merges what is below `small_bytes`. And more."""
+
+    small_bytes: int
+    wait_s: float = 90.0
+    weights: tuple[float, ...] = (1.0, 2.0)
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.COMPACT})
+
+    def decide(self, state: TableState) -> Plan | None:
+        return None
+
+@dataclass
+class Thawed:
+    def decide(self, state): ...
+
+@dataclass(frozen=True)
+class Unreadable:
+    state: TableState
+    def decide(self, state): ...
+
+@dataclass(frozen=True)
+class Odd:
+    thing: Plain = None
+    def decide(self, state): ...
+
+class Plain:
+    def decide(self, state): ...
+
+not_a_class = 5
+'''
+
+
+@pytest.fixture
+def own_module(tmp_path, monkeypatch):
+    (tmp_path / "own_planner_for_test.py").write_text(OWN_PLANNER)
+    (tmp_path / "broken_planner_for_test.py").write_text("1 / 0")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", list(plugins.sys.path))
+    return "own_planner_for_test"
+
+
+def test_build_reads_durations_sizes_and_plain_options():
+    assert make(TRIGGER, type="every", interval="10min") == Every(600.0)
+    assert make(TRIGGER, type="file_count", files=8, small="1MiB") == FileCount(8, 2**20)
+    assert make(
+        PLANNER, type="iceberg.rewrite_data_files", options={"min-input-files": 2}
+    ) == RewriteDataFiles(options={"min-input-files": 2})
+
+
+def test_build_flattens_options_written_without_quotes():
+    planner = make(
+        PLANNER, type="iceberg.rewrite_data_files", options={"partial-progress": {"enabled": True}}
+    )
+    assert planner.options == {"partial-progress.enabled": True}
+
+
+def test_build_nests_an_arrival_in_a_workload():
+    workload = make(
+        WORKLOAD, type="append", rows_per_commit=8, files_per_commit=2,
+        arrival={"type": "bursts", "every": "10min", "length": "1min", "factor": 2},
+    )  # fmt: skip
+    assert workload == Append(8, 2, Bursts(600.0, 60.0, 2.0))
+
+
+def test_build_nests_a_list_of_triggers():
+    table = {"type": f"{__name__}:AnyOf", "triggers": [{"type": "every", "interval": "1h"}], "every": "2s"}
+    assert build(TRIGGER, table, AT, Path()) == AnyOf((Every(3600.0),), 2.0)
+    bad = {**table, "triggers": [{"type": "every", "interval": "1h"}, {"type": "evry"}]}
+    assert 'strategies[1].rules[0].trigger.triggers[1].type = "evry"' in refusal(TRIGGER, bad)
+
+
+def test_build_takes_a_relative_path_from_the_folder(tmp_path):
+    (tmp_path / "traffic.csv").write_text("time,rows\n0,5\n60,7\n")
+    trace = make(ARRIVAL, folder=tmp_path, type="trace", path="traffic.csv")
+    assert trace.path == str(tmp_path / "traffic.csv")
+
+
+@pytest.mark.parametrize(
+    ("table", "texts"),
+    [
+        ("every", ['trigger = "every": must be a table such as { type = ']),
+        ({}, ["trigger.type: is missing", "known: after_commits, every, file_count"]),
+        ({"type": 5}, ["trigger.type = 5: must name a trigger", "known: after_commits"]),
+        ({"type": "evry"}, ['trigger.type = "evry": unknown trigger; did you mean "every"?', "module:Class"]),
+        ({"type": "every"}, ["trigger.interval: is missing: it must be a duration such as 10min"]),
+        (
+            {"type": "every", "intervall": "1s"},
+            ['trigger.intervall = "1s": unknown key; did you mean "interval"?'],
+        ),
+        ({"type": "every", "interval_s": 60}, ["interval_s = 60: unknown key", "interval"]),
+        ({"type": "every", "interval": 60}, ["trigger.interval = 60: 60 is not a duration", '"10min"']),
+        ({"type": "every", "interval": "0s"}, ['trigger.interval = "0s": interval_s=0.0 must be > 0']),
+        ({"type": "after_commits", "commits": True}, ["commits = true: must be a whole number"]),
+        ({"type": "never"}, ["unknown trigger"]),
+    ],
+)
+def test_build_names_key_value_and_remedy(table, texts):
+    refused = refusal(TRIGGER, table)
+    assert refused.startswith("strategies[1].rules[0].trigger")
+    for text in texts:
+        assert text in refused
+
+
+def test_build_puts_a_refusal_without_a_field_to_the_table():
+    text = refusal(PLANNER, {"type": "iceberg.rewrite_data_files", "options": {"min-input": 2}})
+    assert text.startswith("strategies[1].rules[0].trigger: option 'min-input' is not one of")
+
+
+def test_own_planner_needs_no_registration(own_module):
+    planner = make(PLANNER, type=f"{own_module}:Mine", small="8MiB", wait="1min", weights=[1, 2.5])
+    assert (planner.small_bytes, planner.wait_s, planner.weights) == (8 * 2**20, 60.0, (1.0, 2.5))
+    assert to_table(planner) == {
+        "type": f"{own_module}:Mine", "small": "8MiB", "wait": "1min", "weights": [1.0, 2.5],
+    }  # fmt: skip
+    assert in_words(planner) == f"{own_module}:Mine(small=8MiB, wait=1min, weights=[1.0, 2.5])"
+    assert describe(type(planner)).doc == "Merges what is below `small`."
+    assert plugins.sys.path[-1] == str(Path.cwd())
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("own_planner_for_test:Missing", "AttributeError"),
+        ("own_planner_for_test:not_a_class", "has no method decide"),
+        ("own_planner_for_test:Thawed", "must be a class under @dataclass(frozen=True)"),
+        ("own_planner_for_test:Plain", "must be a class under @dataclass(frozen=True)"),
+        ("own_planner_for_test:Unreadable", "an annotation of Unreadable cannot be read: name 'TableState'"),
+        ("broken_planner_for_test:Mine", "cannot be imported: ZeroDivisionError: division by zero"),
+        ("no_such_module_for_test:Mine", "cannot be imported: ModuleNotFoundError"),
+        ("..:Mine", "cannot be imported"),
+        (":", "cannot be imported"),
+        ("strategies.triggers:Every", "is no planner: it has no method decide"),
+    ],
+)
+def test_own_planner_that_cannot_be_used_is_named(own_module, name, text):
+    refused = refusal(PLANNER, {"type": name})
+    assert f'trigger.type = "{name}"' in refused
+    assert text in refused
+
+
+def test_option_of_a_type_toml_cannot_say_keeps_its_default(own_module):
+    odd = make(PLANNER, type=f"{own_module}:Odd")
+    assert to_table(odd) == {"type": f"{own_module}:Odd"}
+    assert describe(type(odd)).options[0].default == "none"
+    text = "trigger.thing = 5: its type Plain cannot be set from TOML"
+    assert text in refusal(PLANNER, {"type": f"{own_module}:Odd", "thing": 5})
+
+
+class Point:
+    def __init__(self, name, loaded):
+        self.name, self.loaded = name, loaded
+
+    def load(self):
+        if isinstance(self.loaded, Exception):
+            raise self.loaded
+        return self.loaded
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    points = [Point("mine", Never), Point("tick", Every), Point("every", AfterCommits), Point("never", Every)]
+    monkeypatch.setattr(plugins, "entry_points", lambda group: points)
+    return points
+
+
+def test_entry_points_are_found_and_shadow_no_registered_name(installed):
+    assert make(PLANNER, type="mine") == Never()
+    assert make(PLANNER, type="never") == Never()
+    assert make(TRIGGER, type="every", interval="1s") == Every(1.0)
+    assert 'did you mean "mine"?' in refusal(PLANNER, {"type": "mien"})
+    assert "has no method decide" in refusal(PLANNER, {"type": "tick"})
+
+
+def test_entry_points_are_described_with_their_kind(installed):
+    planners, triggers = describe_all(PLANNER), describe_all(TRIGGER)
+    assert "mine" in [told.name for told in planners]
+    assert "tick" not in [told.name for told in planners]
+    assert "tick" in [told.name for told in triggers]
+
+
+def test_a_broken_entry_point_is_named(installed):
+    installed.append(Point("bad", ImportError("no such thing")))
+    assert "bad cannot be imported: ImportError: no such thing" in refusal(PLANNER, {"type": "bad"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "plugin"),
+    [
+        (TRIGGER, FileCount(5)),
+        (PLANNER, RewriteDataFiles(strategy="sort", sort_order="user_id")),
+        (WORKLOAD, Append(8, 2, Daily(day_s=3600.0, peak_at_s=60.0), late_share=0.5)),
+        (ARRIVAL, Constant()),
+    ],
+)
+def test_to_table_builds_the_same_again(kind, plugin):
+    assert build(kind, to_table(plugin), (), Path()) == plugin
+
+
+def test_in_words_leaves_defaults_out():
+    assert in_words(Every(600.0)) == "every(interval=10min)"
+    assert (
+        in_words(RewriteDataFiles(options={"min-input-files": 2}))
+        == "iceberg.rewrite_data_files(min-input-files=2)"
+    )
+    assert in_words(Never()) == "never()"
+
+
+def test_describe_gives_options_as_toml_writes_them():
+    told = describe(FileCount)
+    assert told.name == "file_count"
+    assert told.doc == "Fires while the table holds at least `files` data files smaller than `small`."
+    assert [(o.key, o.type, o.default) for o in told.options] == [
+        ("files", "a whole number", None),
+        ("small", "a size such as 128MiB", "none"),
+    ]
+    arrival = next(o for o in describe(Append).options if o.key == "arrival")
+    assert (arrival.type, arrival.default) == ("a table: one arrival", '{"type": "constant"}')
+
+
+@pytest.mark.parametrize("kind", [PLANNER, TRIGGER, WORKLOAD, ARRIVAL])
+def test_everything_registered_is_described(kind):
+    told = describe_all(kind)
+    assert {one.name for one in told} >= set(kind.registry)
+    assert all(one.doc.endswith(".") for one in told)

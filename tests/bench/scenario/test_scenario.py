@@ -1,0 +1,306 @@
+import json
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+from scenario_builder import EVERY, SOUND, load, toml
+
+from bench.errors import ScenarioError
+from bench.scenario.file import shipped
+from bench.scenario.scenario import check_real_resources, load_scenario
+from bench.scenario.schema import Resources, ScenarioKeys
+from bench.scenario.values import options_of
+from strategies.iceberg.procedures import RewriteDataFiles
+from strategies.never import Never
+from strategies.plan import Capability
+from strategies.strategy import Rule
+from strategies.triggers import AfterCommits, Every
+from workloads.append import Append
+from workloads.debezium import Debezium
+from workloads.partitioning import Partitioning
+from workloads.upsert import Upsert
+
+
+def refusal(folder, text=SOUND, **changes):
+    with pytest.raises(ScenarioError) as caught:
+        load(folder, text, **changes)
+    return str(caught.value)
+
+
+def test_a_scenario_in_its_parsed_form(tmp_path):
+    scenario = load(tmp_path, table={"partitioning": "bucket", "properties": {"a-bytes": "1KiB", "b": True}})
+    assert scenario.name == "demo"
+    assert (scenario.seed, scenario.duration_s, scenario.commit_interval_s) == (7, 600.0, 60.0)
+    assert (scenario.commits_count, scenario.probe_every_s, scenario.repetitions) == (10, 60.0, 1)
+    assert (scenario.clock, scenario.compaction_delay_s) == ("virtual", 0.0)
+    assert (scenario.workload, scenario.workload_name) == (Append(80, 8), "append")
+    assert scenario.table.partitioning == Partitioning("bucket", 8)
+    assert scenario.table.target_file_size_bytes == 8 * 2**20
+    assert scenario.table.properties == {"a-bytes": "1024", "b": "true"}
+    assert (scenario.catalog, scenario.maintenance.expire_snapshots) == (None, None)
+    assert (scenario.spark.master, scenario.spark.driver_memory_bytes) == ("local[2]", 4 * 2**30)
+
+
+def test_a_strategy_without_rules_is_the_baseline(tmp_path):
+    never, every = load(tmp_path).strategies
+    assert never.strategy.rules == (Rule(AfterCommits(1), Never()),)
+    assert every.strategy.rules == (Rule(Every(120.0), RewriteDataFiles()),)
+    assert never.summary == "no compaction"
+    assert every.summary == "every(interval=2min): iceberg.rewrite_data_files()"
+
+
+def test_a_strategy_with_overrides_and_a_switch(tmp_path):
+    late = {
+        "label": "late", "writer": {"files_per_commit": 2}, "properties": {"write.x": 5},
+        "switch": [{"at": "3min", "strategy": "never"}, {"at": "5min", "strategy": "late"}],
+    }  # fmt: skip
+    spec = load(tmp_path, strategies=[{"label": "never"}, late]).strategies[1]
+    assert (spec.writer.files_per_commit, spec.properties) == (2, {"write.x": "5"})
+    assert spec.switches == ((180.0, "never"), (300.0, "late"))
+    assert spec.summary == (
+        "no compaction, writes 2 files a commit, write.x=5, from 3min on as never, from 5min on as late"
+    )
+
+
+def test_needs_are_those_of_the_rules_and_of_what_they_switch_to(tmp_path):
+    late = '[[strategies]]\nlabel = "late"\nswitch = [{ at = "5min", strategy = "every-2min" }]'
+    rewrite = frozenset({Capability.REWRITE_DATA_FILES})
+    assert load(tmp_path, SOUND + late).needs() == {
+        "never": frozenset(),
+        "every-2min": rewrite,
+        "late": rewrite,
+    }
+
+
+def test_a_delay_needs_delayed_commits(tmp_path):
+    scenario = load(tmp_path, strategies=[{"label": "never"}], compaction_delay="30s")
+    assert scenario.needs() == {"never": {Capability.DELAYED_COMMIT}}
+
+
+def test_a_planner_that_names_its_files_may_be_delayed(tmp_path):
+    rule = {"trigger": {"type": "every", "interval": "5min"}, "planner": {"type": "amoro"}}
+    strategies = [{"label": "amoro", "rules": [rule]}]
+    scenario = load(tmp_path, strategies=strategies, compaction_delay="30s")
+    expected = {Capability.REWRITE, Capability.CONVERT, Capability.DELAYED_COMMIT}
+    assert scenario.needs() == {"amoro": expected}
+
+
+def test_standard_probes_come_first_and_min_order_is_primary(tmp_path):
+    scenario = load(tmp_path, probes=[{"name": "own", "sql": "select 1 from orders;"}])
+    assert [p.name for p in scenario.probes] == ["min_order", "key_lookup", "range", "aggregate", "own"]
+    assert scenario.primary_probe.sql == "SELECT order_id FROM orders ORDER BY order_id LIMIT 1"
+    assert [p.primary for p in scenario.probes] == [True, False, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [(3, ["min_order", "key_lookup"])]
+    + [(columns, ["min_order", "key_lookup", "range", "aggregate"]) for columns in (7, 17, 40)],
+)
+def test_standard_probes_run_where_the_table_has_their_columns(tmp_path, columns, names):
+    scenario = load(tmp_path, workload={"columns": columns})
+    assert [p.name for p in scenario.probes] == names
+    assert [p["name"] for p in scenario.resolved["probes"]] == names
+    assert scenario.primary_probe.name == "min_order"
+
+
+def test_a_probe_may_take_the_name_of_one_that_is_left_out(tmp_path):
+    own = {"name": "range", "sql": "SELECT count(*) FROM orders -- no product_prices", "primary": True}
+    scenario = load(tmp_path, workload={"columns": 3}, probes=[own])
+    assert [p.name for p in scenario.probes] == ["min_order", "key_lookup", "range"]
+    assert scenario.primary_probe.sql == own["sql"]
+
+
+def test_a_probe_the_table_is_too_narrow_for_is_refused(tmp_path):
+    own = {"name": "own", "sql": "SELECT PAYMENT_WAY, 'user_age', max(order_date) FROM orders"}
+    assert load(tmp_path, probes=[own]).probes[-1].name == "own"
+    refused = refusal(tmp_path, workload={"columns": 3}, probes=[own])
+    assert "probes[0].sql" in refused
+    assert "names payment_way, which the table has not: it has user_city, order_id, order_date." in refused
+
+
+def test_columns_change_the_hash_where_they_are_not_the_seventeen(tmp_path):
+    hashes = [load(tmp_path, workload=given).hash for given in ({}, {"columns": 17}, {"columns": 40})]
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
+@pytest.mark.parametrize(
+    ("probes", "primary"),
+    [
+        ([{"name": "own", "sql": "SELECT 1 FROM orders", "primary": True}], "own"),
+        ([{"name": "range", "sql": "SELECT 1 FROM orders", "primary": True}], "range"),
+        ([{"name": "min_order", "sql": "SELECT 1 FROM orders"}], "min_order"),
+    ],
+)
+def test_a_probe_may_replace_one_and_take_the_flag(tmp_path, probes, primary):
+    scenario = load(tmp_path, probes=probes)
+    assert [p.name for p in scenario.probes if p.primary] == [primary]
+    assert next(p.sql for p in scenario.probes if p.name == probes[0]["name"]) == "SELECT 1 FROM orders"
+
+
+def test_a_misspelt_key_is_told_before_the_one_that_is_missing(tmp_path):
+    refused = refusal(tmp_path, SOUND.replace("seed", "sed"))
+    assert 'sed = 7: unknown key; did you mean "seed"?' in refused
+    assert "seed: is missing, e.g. seed = 20260101" in refusal(tmp_path, SOUND.replace("seed = 7", ""))
+
+
+def test_an_override_that_is_wrong_is_named(tmp_path):
+    assert "demo.toml with --set seed=-1: seed = -1" in refusal(tmp_path, seed=-1)
+    assert "--set" not in refusal(tmp_path, SOUND.replace("seed = 7", "seed = -7"), repetitions=2)
+
+
+RESOURCES = [
+    ("writer", {"cores": 8},
+     'resources.writer.cores = 8 cannot be honoured with spark.master = "local[2]" (2 cores)'),
+    ("reader", {"memory": "8GiB"},
+     'resources.reader.memory = "8GiB" cannot be honoured with spark.driver_memory = "4GiB"'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("part", "share", "text"), RESOURCES)
+def test_resources_one_local_process_cannot_honour_are_refused(tmp_path, part, share, text):
+    with pytest.raises(ScenarioError) as caught:
+        check_real_resources(load(tmp_path, resources={part: share}))
+    assert text in str(caught.value)
+    assert "simulate (`run --simulate`), which honours it" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("resources", "master"),
+    [({}, "local[2]"), ({"compactor": {"cores": 2, "memory": "4GiB"}}, "local[2]"),
+     ({"compactor": {"cores": 1}}, "local"), ({"compactor": {"cores": 64}}, "spark://there:7077")],
+)  # fmt: skip
+def test_resources_that_match_or_cannot_be_told_pass(tmp_path, resources, master):
+    check_real_resources(load(tmp_path, resources=resources, spark={"master": master}))
+
+
+def test_spark_settings_are_texts_however_they_are_written(tmp_path):
+    text = SOUND + '[spark]\n"spark.a.b" = true\nspark.c.d = 4\nspark.e = "x"\n'
+    assert load(tmp_path, text).spark.settings == {"spark.a.b": "true", "spark.c.d": "4", "spark.e": "x"}
+
+
+def test_the_hash_leaves_out_what_may_grow_in_a_result_folder(tmp_path):
+    scenario = load(tmp_path)
+    for same in (
+        {"repetitions": 5}, {"description": "x"}, {"strategies": [{"label": "never"}]}, {"duration": "600s"},
+        {"probe_every": "1min"}, {"table": {"partitioning": "none"}},
+    ):  # fmt: skip
+        assert load(tmp_path, **same).hash == scenario.hash
+    for other in (
+        {"seed": 8}, {"duration": "20min"}, {"workload": {"rows_per_commit": 81}},
+        {"spark": {"spark.x": "1"}},
+        {"table": {"properties": {"a": "b"}}}, {"probes": [{"name": "x", "sql": "SELECT 1 FROM orders"}]},
+    ):  # fmt: skip
+        assert load(tmp_path, **other).hash != scenario.hash
+
+
+def test_the_hash_follows_the_content_of_a_trace_and_not_its_path(tmp_path):
+    hashes = []
+    for name, content in [
+        ("a.csv", "time,rows\n0,5\n"),
+        ("b.csv", "time,rows\n0,5\n"),
+        ("c.csv", "time,rows\n0,6\n"),
+    ]:
+        (tmp_path / name).write_text(content)
+        hashes.append(load(tmp_path, workload={"arrival": {"type": "trace", "path": name}}).hash)
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
+def test_the_initial_load_of_an_upsert_is_sized_for_the_table(tmp_path, monkeypatch):
+    monkeypatch.setattr("bench.engines.capabilities.BY_FORMAT", {"iceberg": ({Capability.UPSERT},)})
+    upsert = {"type": "upsert", "initial_rows": 10**6}  # 21.3 MB
+    files = [
+        load(tmp_path, workload=upsert | given, table=table).workload.initial_files
+        for given, table in (
+            ({}, {}), ({}, {"target_file_size": "1MiB"}),
+            ({}, {"target_file_size": "1MiB", "partitioning": "bucket"}), ({"initial_files": 2}, {}),
+        )
+    ]  # fmt: skip
+    # Of 8 MiB 2.9, of 1 MiB 23.3; in each of 8 buckets 2.9.
+    assert files == [3, 24, 3, 2]
+    resolved = load(tmp_path, workload=upsert).resolved["workload"]
+    assert (resolved["initial_files"], resolved["initial_span"]) == (3, "30d")
+
+
+def test_a_strategy_hash_names_the_definition_whatever_the_label(tmp_path):
+    text = SOUND + f'[[strategies]]\nlabel = "same"\nrules = [{EVERY}]\n'
+    for extra in ("writer = { files_per_commit = 2 }", 'switch = [{ at = "5min", strategy = "never" }]'):
+        text += f'[[strategies]]\nlabel = "{extra[:6]}"\nrules = [{EVERY}]\n{extra}\n'
+    never, every, same, *others = (spec.hash for spec in load(tmp_path, text).strategies)
+    assert every == same
+    assert len({never, every, *others}) == 4
+
+
+def test_resolved_keeps_secrets_out(tmp_path):
+    catalog = {"properties": {"type": "rest", "token": "abc", "s3.secret-access-key": "abc"}}
+    scenario = load(tmp_path, catalog=catalog, spark={"spark.hadoop.fs.s3a.secret.key": "abc"})
+    assert "abc" not in json.dumps(scenario.resolved)
+    assert scenario.catalog.properties["token"] == "abc"
+    assert scenario.spark.settings["spark.hadoop.fs.s3a.secret.key"] == "abc"
+
+
+@pytest.mark.parametrize("name", sorted(shipped()))
+def test_shipped_scenarios_are_sound_and_resolve_to_themselves(tmp_path, name):
+    scenario = load_scenario(name)
+    check_real_resources(scenario)
+    assert scenario.description.endswith(".")
+    assert scenario.strategies[0].label == "never" or name == "trust"  # policies against themselves
+    again = tmp_path / f"{name}.toml"
+    again.write_text("\n".join(f"{key} = {toml(value)}" for key, value in scenario.resolved.items()))
+    told = load_scenario(str(again))
+    assert (told.hash, told.resolved) == (scenario.hash, scenario.resolved)
+    assert [spec.hash for spec in told.strategies] == [spec.hash for spec in scenario.strategies]
+
+
+@pytest.mark.parametrize("name", ["append-only", "append-traffic", "append-layered"])
+def test_published_comparisons_have_the_published_policies(name):
+    scenario = load_scenario(name)
+    labels = ["never", "every-1min", "every-10min", "every-60min", "amoro"]
+    assert [spec.label for spec in scenario.strategies] == labels
+    assert [spec.strategy.rules[0].trigger for spec in scenario.strategies[1:]] == [
+        Every(60.0), Every(600.0), Every(3600.0), Every(300.0),
+    ]  # fmt: skip
+    assert (scenario.commits_count, scenario.repetitions) == (60, 3)
+
+
+def expected_bytes(name):
+    s = load_scenario(name)
+    commits = s.workload.shape(s.seed, s.commits_count, s.commit_interval_s, s.table.partitioning)
+    return [(commit.files, commit.expected_bytes) for commit in commits]
+
+
+def test_append_only_writes_eight_files_of_about_6_kb_a_minute():
+    assert {files for files, _ in expected_bytes("append-only")} == {8}
+    assert all(5_000 <= size / files <= 7_500 for files, size in expected_bytes("append-only"))
+
+
+def test_append_layered_outgrows_several_times_its_target():
+    assert sum(size for _, size in expected_bytes("append-layered")) >= 60e6
+    assert load_scenario("append-layered").table.target_file_size_bytes == 8 * 2**20
+
+
+def test_append_traffic_keeps_its_mean_between_a_quiet_night_and_a_burst():
+    s = load_scenario("append-traffic")
+    rows = [c.rows for c in s.workload.shape(s.seed, 60, 60.0, s.table.partitioning)]
+    assert sum(rows) == pytest.approx(60 * 80, rel=0.01)
+    assert min(rows) < 80 / 5
+    assert max(rows) > 80 * 3
+
+
+def keys_of(model):
+    for name, field in model.model_fields.items():
+        yield field.alias or name
+        for inner in (field.annotation, *getattr(field.annotation, "__args__", ())):
+            if isinstance(inner, type) and issubclass(inner, BaseModel):
+                yield from keys_of(inner)
+
+
+def test_the_example_mentions_every_key():
+    text = Path(shipped()["example"]).read_text()
+    options = [option for kind in (Append, Upsert, Debezium) for option in options_of(kind)]
+    known = {*keys_of(ScenarioKeys), *(option.key for option in options)}
+    assert known > {"retain_last", "request", "initial_files", "files_per_commit", "namespace"}
+    missing = [key for key in sorted(known) if not re.search(rf"\b{key}\b(?= ?[\]=])", text)]
+    assert missing == []
+    assert set(Resources.model_fields) <= known

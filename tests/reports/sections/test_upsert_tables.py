@@ -1,0 +1,191 @@
+from dataclasses import replace
+
+import pytest
+from records import compaction, end, run
+from result_builder import UPSERT
+
+from reports.content import contents
+from reports.load import Section, sections
+from reports.sections.by_kind import compactions_by_kind, kind_of
+from reports.sections.deletes import left_behind
+from reports.sections.parameters import parameters
+from reports.sections.set_up import set_up
+
+
+def texts(table):
+    return [tuple(str(cell.text) for cell in row) for row in table.rows]
+
+
+def headings(table):
+    return [
+        f"{column.title}, {column.unit}" if column.unit else str(column.title) for column in table.columns
+    ]
+
+
+def facts(section):
+    return dict(texts(set_up(section)))
+
+
+def changed(section, label, **fields):
+    """The section with other fields in the manifests of one strategy."""
+    runs = (
+        replace(run, manifest=run.manifest.model_copy(update=fields))
+        if run.manifest.strategy == label
+        else run
+        for run in section.runs
+    )
+    return Section(section.rows, tuple(runs))
+
+
+def test_what_is_left_behind_stands_beside_the_cost(upsert_section):
+    table = left_behind(upsert_section)
+    assert headings(table)[:8] == [
+        "Strategy", "Delete files, mean", "Delete files, at end", "Of them by equality, mean",
+        "Rows in them, mean", "Rows in them, at end", "Since a compaction, mean, s", "Health, mean, of 100",
+    ]  # fmt: skip
+    assert headings(table)[8:] == ["Compaction CPU, s", "Rewritten", "Query mean, s"]
+    never, every, amoro = (row[:8] for row in texts(table))
+    # Three delete files a commit, two by equality, 50 rows each: 3, 6, ... 18.
+    assert never == ("never", "10.5", "18", "7", "525", "900", "210", "\N{EN DASH}")
+    assert every == ("every-3min", "6", "0", "4", "300", "0", "120", "\N{EN DASH}")
+    # 3, 6, then one by position is left: 4, 7, then none: 3, 6, and one at the end.
+    assert amoro[:3] == ("amoro", "4.83", "1")
+    assert amoro[4:] == ("242", "50", "90", "93.7")
+
+
+def test_only_streams_with_deletes_leave_any_behind(section, upsert_section):
+    assert left_behind(section) is None
+    (content,) = contents((upsert_section,))
+    assert content.left_behind == left_behind(upsert_section)
+
+
+def test_compactions_are_summed_up_by_kind(upsert_section, section):
+    found = {row[:2]: row[2:5] for row in texts(compactions_by_kind(upsert_section))}
+    assert found == {
+        ("every-3min", "rewrite all"): ("2", "49 \N{RIGHTWARDS ARROW} 2", "18 \N{RIGHTWARDS ARROW} 0"),
+        ("amoro", "minor"): ("2", "33 \N{RIGHTWARDS ARROW} 2", "12 \N{RIGHTWARDS ARROW} 2"),
+        ("amoro", "major"): ("1", "17 \N{RIGHTWARDS ARROW} 1", "7 \N{RIGHTWARDS ARROW} 0"),
+    }
+    assert compactions_by_kind(section) is None  # no plan says its kind
+
+
+def test_compactions_that_committed_nothing_are_of_no_kind():
+    records = (compaction(plan_kind="full", status="failed"), compaction(), end())
+    assert compactions_by_kind(sections([run(*records)])[0]) is None
+    records = (compaction(plan_kind="full", wall_s=2.0), compaction(plan_kind="full", status="failed"), end())
+    (row,) = texts(compactions_by_kind(sections([run(*records)])[0]))
+    assert row[1:3] == ("full", "1")
+
+
+def test_a_plan_without_a_kind_goes_by_its_commands():
+    actions = ["rewrite_data_files(a=1)", "rewrite_data_files(a=2)", "expire_snapshots()"]
+    assert kind_of(compaction(actions=actions)) == "rewrite_data_files, expire_snapshots"
+    assert kind_of(compaction(actions=actions, plan_kind="minor")) == "minor"
+
+
+def test_the_set_up_of_a_stream_of_changes_answers_what_readers_miss(upsert_section):
+    said = facts(upsert_section)
+    assert said == {
+        "Data set": "orders, 17 columns; the table starts empty",
+        "Initial load lies": "by order_id, each file a range of it",
+        "Stream": said["Stream"],
+        "Operations": "50 % inserts, 45 % updates, 5 % deletes; no update or delete hits a key the "
+        "commit changed before; 10 % of the updates move their row to another partition; 20 % of the changes "
+        "arrive up to 1d late; no delivery comes twice",
+        "Changes hit": "zipf, falling by the power 1.5",
+        "Primary key": "order_id",
+        "Updates and deletes written as": "equality deletes on order_id",
+        "Partitioning": "bucket, 4 buckets",
+        "Table": "format version 2, target file size 128 MiB, Parquet codec zstd, the format's default",
+        "Cores and memory": "one process writes, compacts and reads in turn: local[2], as many tasks at once"
+        "; 1.86 GiB",
+        "Caches": "catalog's table cache off; executors' cache of delete files off",
+    }
+    assert said["Stream"].startswith("2,400 changes in 6 commits, ")
+    assert said["Stream"].endswith(" as Parquet, 8 writer tasks a commit")
+
+
+def test_the_set_up_of_appends_says_nothing_of_changes_and_invents_nothing(section):
+    said = facts(section)
+    assert said.keys() == {"Data set", "Stream", "Partitioning", "Table", "Cores and memory", "Caches"}
+    assert said["Partitioning"] == "not known"
+    assert said["Table"] == "format version not known, target file size 128 MiB, Parquet codec not known"
+    assert said["Caches"].count("not known") == 2
+    assert said["Cores and memory"] == "cores not known; 1.86 GiB"
+
+
+def test_a_fact_that_differs_is_told_by_strategy(upsert_section):
+    options = {**UPSERT["options"], "upsert_mode": "copy-on-write"}
+    said = facts(changed(upsert_section, "never", options=options))["Updates and deletes written as"]
+    assert said == (
+        "copy-on-write, by a MERGE whose files are Spark's to count (never) and equality deletes on order_id "
+        "(every-3min and amoro)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "fact", "expected"),
+    [
+        ({"scenario_text": {"workload": {"type": "debezium"}}}, "Operations",
+         "those of the recorded events; shares not known"),
+        ({"scenario_text": {"workload": {"type": "debezium"}}}, "Changes hit",
+         "the keys of the recorded events; skew not known"),
+        ({"scenario_text": {"workload": {"key_skew": "uniform", "key_exponent": 1.0}}}, "Changes hit",
+         "uniform: every key alike"),
+        ({"dataset": {}}, "Primary key", "not known"),
+        ({"options": {"spark.master": "spark://host:7077"}}, "Cores and memory",
+         "Spark master spark://host:7077; cores of the cluster not known; 1.86 GiB"),
+        ({"options": {"cores": {"writer": 8, "compactor": 1}}}, "Cores and memory",
+         "cores of a model: writer 8, compactor 1; compactor 1.86 GiB"),
+        ({"options": {"spark": {"spark.sql.iceberg.executor-cache.enabled": "True",
+                                "spark.sql.catalog.mine.cache-enabled": "false"}}}, "Caches",
+         "catalog's table cache off; executors' cache of delete files on"),
+    ],
+)  # fmt: skip
+def test_each_fact_is_what_the_manifest_says(upsert_section, fields, fact, expected):
+    runs = [replace(r, manifest=r.manifest.model_copy(update=fields)) for r in upsert_section.runs]
+    assert facts(Section(upsert_section.rows, tuple(runs)))[fact] == expected
+
+
+def test_a_simulated_run_has_no_caches(upsert_section):
+    runs = [
+        replace(r, manifest=r.manifest.model_copy(update={"mode": "simulated"})) for r in upsert_section.runs
+    ]
+    assert "Caches" not in facts(Section(upsert_section.rows, tuple(runs)))
+
+
+def test_the_initial_load_is_counted(upsert_section):
+    first = upsert_section.runs[0]
+    load = first.records[0].model_copy(
+        update={"is_initial": True, "rows": 10**6, "committed_bytes": 2**20, "files_count": 3}
+    )
+    runs = (replace(first, records=(load, *first.records)), *upsert_section.runs[1:])
+    said = facts(Section(upsert_section.rows, runs))
+    assert said["Data set"] == "orders, 17 columns; 1,000,000 rows loaded first, 1 MiB in 3 files"
+    assert said["Stream"].startswith("2,400 changes in 6 commits, ")
+
+
+def test_every_parameter_is_told_with_its_value_or_default(upsert_section):
+    table = parameters(upsert_section)
+    assert headings(table) == ["Parameter", "every-3min", "amoro", "Default"]  # `never` has none
+    found = {(row[0].note, str(row[0].text)): tuple(str(c.text) for c in row[1:]) for row in table.rows}
+    dash = "\N{EN DASH}"
+    assert found == {
+        ("", "trigger"): ("every(interval=3min)", dash, dash),
+        ("", "planner"): ("merge", dash, dash),
+        ("merge", "sort_order"): ("a", dash, dash),
+        ("merge", "least"): ("2", dash, "5"),
+        ("rule 1, ", "trigger"): (dash, "every(interval=2min)", dash),
+        ("rule 1, ", "planner"): (dash, "amoro", dash),
+        ("rule 1, amoro", "threads"): (dash, "1", dash),
+        ("rule 1, amoro", "minor-files"): (dash, "40", "12 of a partition"),
+        ("rule 1, amoro", "ratio"): (dash, "default", "0.1"),
+        ("rule 2, ", "trigger"): (dash, "after_commits(commits=3)", dash),
+        ("rule 2, ", "planner"): (dash, "merge", dash),
+        ("rule 2, merge", "least"): (dash, "default", "5"),
+        ("", "properties"): (dash, '{"write.x": "y"}', dash),
+    }
+
+
+def test_parameters_that_were_not_recorded_are_no_table(section):
+    assert parameters(section) is None

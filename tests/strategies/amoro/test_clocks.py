@@ -1,0 +1,78 @@
+import math
+
+import pytest
+from amoro_tables import ran, settings, table
+
+from strategies.amoro.clocks import Clocks, read_clocks
+from strategies.state import CompactionSeen
+
+
+def clocks(*seen, at_s=100.0):
+    return read_clocks(table(at_s=at_s, ran=seen))
+
+
+def test_a_new_table_has_no_clock_so_that_every_interval_is_over():
+    # 2.4 (d) and (f): the times of a new table are 0, the epoch.
+    found = clocks()
+    assert (found.minor_ms, found.major_ms, found.full_ms, found.any_ms) == (math.inf,) * 4
+    assert found.is_minor_due(settings(minor__trigger__interval="1h"))
+    assert found.is_full_due(settings(full__trigger__interval="30d"))
+
+
+def test_each_kind_has_a_clock_that_runs_from_its_last_plan_time():
+    found = clocks(ran("full", 10), ran("minor", 20), ran("major", 30), ran("minor", 40, ended_s=90))
+    assert (found.minor_ms, found.major_ms, found.full_ms) == (60_000, 70_000, 90_000)
+    assert found.any_ms == 60_000
+
+
+@pytest.mark.parametrize("status", ["ok", "noop", "failed", "vetoed"])
+def test_a_process_that_failed_restarts_its_clock_too(status):
+    # 2.1: completeProcess sets the time always.
+    assert clocks(ran("minor", 60, status)).minor_ms == 40_000
+
+
+def test_compactions_of_other_systems_move_no_clock():
+    foreign = CompactionSeen(60.0, "ok", "scheduled", 2, 1, 2, 2, 1.0, 1.0)
+    assert clocks(foreign, ran("optimize", 60)) == Clocks()
+
+
+def test_a_process_of_unknown_plan_time_counts_from_its_end():
+    assert clocks(CompactionSeen(60.0, "ok", "size", 2, 1, 2, 2, 1.0, 1.0, "full")).full_ms == 40_000
+
+
+@pytest.mark.parametrize(("at_s", "due"), [(3610.0, False), (3610.001, True)])
+def test_an_interval_is_over_strictly_after_it(at_s, due):
+    # 1.1: "Compared with strict >".
+    found = clocks(ran("minor", 10), ran("full", 10), at_s=at_s)
+    assert found.is_minor_due(settings(minor__trigger__interval="1h")) is due
+    assert found.is_full_due(settings(full__trigger__interval="1h")) is due
+
+
+def test_an_interval_of_0_is_over_a_millisecond_later_and_one_below_0_never():
+    now, later = (
+        clocks(ran("minor", 100), ran("full", 100)),
+        clocks(ran("minor", 99.999), ran("full", 99.999)),
+    )
+    off, zero = (
+        settings(full__trigger__interval=-1),
+        settings(minor__trigger__interval=0, full__trigger__interval=0),
+    )
+    assert (now.is_minor_due(zero), later.is_minor_due(zero)) == (False, True)
+    assert (now.is_full_due(zero), later.is_full_due(zero)) == (False, True)
+    assert not Clocks().is_minor_due(off)
+    assert not Clocks().is_full_due(off)
+
+
+@pytest.mark.parametrize("kind", ["minor", "major", "full"])
+def test_the_next_plan_waits_for_the_plan_interval_after_any_process(kind):
+    # 2.9: skipped while now - lastPlanTime < min-plan-interval.
+    assert not clocks(ran(kind, 40.001)).may_plan(settings())
+    assert clocks(ran(kind, 40)).may_plan(settings())
+
+
+def test_the_fallback_is_reached_when_exactly_that_much_time_has_passed():
+    # 2.2: metaNecessary with >=, and the gate is closed while < fallback.
+    hour = settings(evaluation__fallback_interval="1min")
+    assert clocks(ran("major", 40)).is_fallback_reached(hour)
+    assert not clocks(ran("major", 40.001)).is_fallback_reached(hour)
+    assert clocks(ran("major", 100)).is_fallback_reached(settings())

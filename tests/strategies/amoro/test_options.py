@@ -1,0 +1,105 @@
+import pytest
+
+from strategies.amoro.options import KNOWN_OPTIONS, REFUSED_OPTIONS, Settings, read_settings
+from strategies.amoro.planner import Amoro
+from strategies.state import MIB
+
+PREFIX = "self-optimizing."
+
+
+def test_defaults_are_amoros():
+    # 1.1: target 128 MB, fragments to 16 MB, the target is reached above 96 MB.
+    found = read_settings({})
+    assert found == Settings()
+    sizes = (found.target_bytes, found.task_bytes, found.fragment_bytes, found.min_target_bytes)
+    assert sizes == (134217728, 134217728, 16 * MIB, 96 * MIB)
+    assert (found.minor_files_count, found.duplicate_ratio, found.full_rewrites_all) == (12, 0.1, True)
+    times_ms = (found.minor_interval_ms, found.full_interval_ms, found.min_plan_interval_ms)
+    assert times_ms == (3_600_000, -1, 60_000)
+    assert (found.fallback_interval_ms, found.mse_tolerance_bytes) == (-1, 0)
+    assert found.open_file_cost_bytes == 4_194_304
+    assert found.is_enabled
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "field", "expected"),
+    [
+        ("enabled", "False", "is_enabled", False),
+        ("target-size", "64MiB", "target_bytes", 64 * MIB),
+        ("target-size", "67108864", "target_bytes", 64 * MIB),
+        ("target-size", 1, "target_bytes", 1),
+        ("max-task-size-bytes", 5, "max_task_bytes", 5),
+        ("fragment-ratio", 1, "fragment_ratio", 1),
+        ("min-target-size-ratio", 1, "min_target_ratio", 1.0),
+        ("minor.trigger.file-count", "40", "minor_files_count", 40),
+        ("minor.trigger.interval", 250, "minor_interval_ms", 250),
+        ("minor.trigger.interval", "250", "minor_interval_ms", 250),
+        ("minor.trigger.interval", "-1", "minor_interval_ms", -1),
+        ("minor.trigger.interval", "1.5h", "minor_interval_ms", 5_400_000),
+        ("major.trigger.duplicate-ratio", 0, "duplicate_ratio", 0.0),
+        ("full.trigger.interval", "1d", "full_interval_ms", 86_400_000),
+        ("full.rewrite-all-files", False, "full_rewrites_all", False),
+        ("min-plan-interval", "0s", "min_plan_interval_ms", 0),
+        ("evaluation.fallback-interval", "1h", "fallback_interval_ms", 3_600_000),
+        ("evaluation.file-size.mse-tolerance", "1MiB", "mse_tolerance_bytes", MIB),
+    ],
+)
+def test_options_are_read_as_people_write_them(key, value, field, expected):
+    assert getattr(read_settings({PREFIX + key: value}), field) == expected
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "text"),
+    [
+        ("enabled", "yes", "must be true or false"),
+        ("target-size", 0, 'must be a size such as "128MiB", at least 1'),
+        ("target-size", True, "must be a size"),
+        ("target-size", "much", "must be a size"),
+        ("max-task-size-bytes", 0, "at least 1"),
+        ("fragment-ratio", 0, "must be a whole number, at least 1"),
+        ("fragment-ratio", 8.5, "must be a whole number"),
+        ("min-target-size-ratio", 0, "above 0, at most 1"),
+        ("min-target-size-ratio", 1.01, "above 0, at most 1"),
+        ("minor.trigger.file-count", 0, "at least 1"),
+        ("minor.trigger.interval", "often", 'milliseconds or a duration such as "1h"'),
+        ("minor.trigger.interval", 1.5, "milliseconds"),
+        ("major.trigger.duplicate-ratio", -0.1, "at least 0"),
+        ("major.trigger.duplicate-ratio", float("nan"), "at least 0"),
+        ("major.trigger.duplicate-ratio", True, "at least 0"),
+        ("evaluation.file-size.mse-tolerance", -1, "at least 0"),
+    ],
+)
+def test_options_out_of_range_are_refused(key, value, text):
+    with pytest.raises(ValueError, match=f"option {PREFIX}{key} = .*{text}"):
+        Amoro({PREFIX + key: value})
+
+
+def test_unknown_options_are_refused_with_the_one_meant():
+    with pytest.raises(ValueError, match=r"did you mean 'self-optimizing.fragment-ratio'"):
+        Amoro({"self-optimizing.fragment-ration": 8})
+
+
+@pytest.mark.parametrize("key", REFUSED_OPTIONS)
+def test_options_that_change_no_plan_are_refused_with_the_reason(key):
+    # A scenario that states a setting which does nothing would mislead its reader.
+    with pytest.raises(ValueError, match=f"option {key} = 1 is not taken: .*; leave it out"):
+        Amoro({key: 1})
+
+
+def test_no_option_of_amoro_is_forgotten():
+    # 1.1 has 23 self-optimizing.* keys and one of Iceberg's that the planner reads.
+    assert not KNOWN_OPTIONS.keys() & REFUSED_OPTIONS.keys()
+    assert len(KNOWN_OPTIONS) + len(REFUSED_OPTIONS) == 24
+
+
+def test_a_minimum_too_large_for_a_fragment_beside_it_is_warned_of():
+    # By hand: 0.875 x 128 = 112 = 128 - 16 is the most.
+    assert read_settings({"self-optimizing.min-target-size-ratio": 0.875}).warning == ""
+    told = read_settings({"self-optimizing.min-target-size-ratio": 0.9}).warning
+    assert "min-target-size-ratio=0.9 is large" in told
+
+
+def test_a_task_takes_the_larger_of_target_and_task_size():
+    small = read_settings({"self-optimizing.max-task-size-bytes": 1})
+    large = read_settings({"self-optimizing.max-task-size-bytes": "1GiB"})
+    assert (small.task_bytes, large.task_bytes) == (128 * MIB, 1024 * MIB)

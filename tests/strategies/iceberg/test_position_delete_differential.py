@@ -1,0 +1,99 @@
+"""The Python planner of position deletes against Iceberg's: the same tables and options, the same plans."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from iceberg_oracle import JavaGroup
+from planner_cases import position_delete_cases
+
+from strategies.iceberg.preview import expand
+from strategies.plan import Capability, Native
+from strategies.state import DeltaKind
+
+pytestmark = pytest.mark.spark
+
+EXAMPLES, CASES = 700, 400
+FLOORS = {
+    "planned": 250, "group filtered": 100, "rewrite all": 60, "several groups": 120, "ordered": 20,
+    "several specs": 5, "null partition": 40, "vectors too": 80, "vectors alone": 80,
+}  # fmt: skip
+
+
+def ours(case):
+    action = Native(Capability.REWRITE_POSITION_DELETE_FILES, {}, case.options)
+    expansion = expand(action, case.state)
+    assert expansion.groups == ()
+    assert expansion.planned_groups_count == len(expansion.delete_groups)
+    return [
+        JavaGroup(
+            group.partition, tuple(f.path for f in group.files), group.input_bytes, 0, group.split_bytes,
+            group.max_output_file_bytes, group.expected_output_files, None,
+        )
+        for group in expansion.delete_groups
+    ]  # fmt: skip
+
+
+def comparable(groups, case):
+    """Without what Iceberg leaves open: the order of partitions and, of several specs, that of files."""
+    if not case.is_ordered:
+        groups = [replace(g, paths=tuple(sorted(g.paths))) for g in groups]
+    alike = [replace(g, partition=frozenset(values(g.partition))) for g in groups]
+    in_order = {name: [g for g in alike if g.partition == name] for name in {g.partition for g in alike}}
+    order = case.figures.job_order
+    key = order.split("-")[0]
+    sums = {"bytes": [g.input_bytes for g in alike], "files": [len(g.paths) for g in alike]}
+    return Counter(alike), in_order, sums.get(key)
+
+
+def values(partition):
+    return (pair for pair in partition.split("/") if pair and not pair.endswith("=null"))
+
+
+def traits(case, groups):
+    options, deltas = case.figures, case.state.delta_files
+    planned = {path for group in groups for path in group.paths}
+    candidates = {d.path for d in deltas if not options.is_right_size(d.size_bytes)}
+    kinds = {d.kind for d in deltas if d.path in planned}
+    return {
+        "planned": bool(groups),
+        "group filtered": not options.rewrite_all and not candidates <= planned,
+        "rewrite all": options.rewrite_all and bool(groups),
+        "several groups": len(groups) > 1,
+        "ordered": options.job_order != "none" and len(groups) > 1,
+        "several specs": any(
+            len({d.spec_id for d in deltas if d.path in group.paths}) > 1 for group in groups
+        ),
+        "null partition": any("null" in d.partition for d in deltas if d.path in planned),
+        "vectors too": len(kinds) > 1,
+    }
+
+
+def test_plans_equal_those_of_iceberg_in_cases_of_every_sort(oracle):
+    counts, states = Counter(), set()
+
+    @settings(
+        max_examples=EXAMPLES, derandomize=True, database=None, deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )  # fmt: skip
+    @given(position_delete_cases())
+    def compare(case):
+        found, deltas = ours(case), case.state.delta_files
+        vectors = tuple(d for d in deltas if d.kind is DeltaKind.DELETION_VECTOR)
+        if vectors:
+            # The action looks for other files before it asks the planner (requiresRewriteToDVs).
+            assert ours(replace(case, state=replace(case.state, delta_files=vectors))) == []
+            counts["vectors alone"] += 1
+        if len(vectors) == len(deltas):
+            return
+        answer = oracle.plan_deletes(case)
+        assert len(found) == answer.planned_groups_count
+        assert comparable(found, case) == comparable(list(answer.groups), case)
+        states.add(hash((case.state.delta_files, tuple(case.options.items()))))
+        counts.update(name for name, seen in traits(case, found).items() if seen)
+
+    compare()
+    print(f"\n{len(states)} distinct states;", dict(counts))
+    assert len(states) >= CASES
+    assert [name for name, floor in FLOORS.items() if counts[name] < floor] == []

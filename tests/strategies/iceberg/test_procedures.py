@@ -1,0 +1,140 @@
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strategies.iceberg.procedures import (
+    ExpireSnapshots,
+    RewriteDataFiles,
+    RewriteManifests,
+    RewritePositionDeleteFiles,
+    option_texts,
+)
+from strategies.plan import Capability, Native, Reason
+from strategies.state import MIB, TableState
+
+STATE = TableState(observed_at_s=600.0, target_file_size_bytes=128 * MIB)
+
+
+def test_rewrite_data_files_runs_the_command_with_its_defaults():
+    plan = RewriteDataFiles().decide(STATE)
+    assert plan.actions == (Native(Capability.REWRITE_DATA_FILES, {"strategy": "binpack"}, {}),)
+    assert plan.reason is Reason.SCHEDULED
+
+
+def test_rewrite_data_files_passes_what_is_given():
+    planner = RewriteDataFiles(
+        strategy="sort",
+        sort_order="zorder(user_id, order_id)",
+        where="user_city = 'Oslo'",
+        branch="audit",
+        options={"target-file-size-bytes": "64MiB", "rewrite-all": True, "var-length-contribution": 16},
+    )
+    (action,) = planner.decide(STATE).actions
+    assert action.arguments == {
+        "strategy": "sort",
+        "sort_order": "zorder(user_id, order_id)",
+        "where": "user_city = 'Oslo'",
+        "branch": "audit",
+    }
+    assert action.options == {
+        "target-file-size-bytes": "67108864",
+        "rewrite-all": "true",
+        "var-length-contribution": "16",
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"strategy": "zorder"}, r"strategy='zorder' must be binpack or sort"),
+        ({"sort_order": "user_id"}, r"sort_order='user_id' needs strategy = \"sort\""),
+        (
+            {"options": {"min-input-file": 2}},
+            r"option 'min-input-file' is not one of .*did you mean 'min-input-files'",
+        ),
+        # 1.11.0's action rejects it although its planner has it.
+        ({"options": {"max-file-group-input-files": 9}}, "max-file-group-input-files"),
+        ({"options": {"compression-factor": 2}}, "compression-factor"),
+        ({"strategy": "sort", "sort_order": "user_id", "options": {"max-output-size": 2}}, "max-output-size"),
+        ({"options": {"min-input-files": "many"}}, "min-input-files = 'many' must be a whole number"),
+        ({"options": {"min-input-files": 2.5}}, "min-input-files = '2.5' must be a whole number"),
+        ({"options": {"min-input-files": -2}}, "must be a whole number"),
+        ({"options": {"target-file-size-bytes": "64 elephants"}}, "'64 elephants' is not a size"),
+    ],
+)
+def test_rewrite_data_files_refuses_what_iceberg_would(options, text):
+    with pytest.raises(ValueError, match=text):
+        RewriteDataFiles(**options)
+
+
+def test_shuffle_options_are_for_sort_and_zorder_ones_for_zorder():
+    RewriteDataFiles(strategy="sort", options={"compression-factor": 1.5, "shuffle-partitions-per-file": 2})
+    RewriteDataFiles(strategy="sort", sort_order=" ZORDER(a)", options={"max-output-size": 2})
+
+
+SIZES = ("min-file-size-bytes", "target-file-size-bytes", "max-file-size-bytes")
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (1, 2), (0, 2)])
+@pytest.mark.parametrize("planner", [RewriteDataFiles, RewritePositionDeleteFiles])
+def test_sizes_that_cannot_hold_together_are_refused(planner, low, high):
+    for low_bytes, high_bytes in [("8MiB", "8MiB"), ("9MiB", "8MiB")]:
+        with pytest.raises(ValueError, match=f"{SIZES[low]}=.* must be below {SIZES[high]}="):
+            planner(options={SIZES[low]: low_bytes, SIZES[high]: high_bytes})
+
+
+@given(st.lists(st.integers(1, 2**40), min_size=3, max_size=3))
+def test_sizes_are_accepted_exactly_when_they_rise(sizes):
+    for order in permutations(range(3)):
+        options = {SIZES[i]: sizes[i] for i in order}
+        if sizes[0] < sizes[1] < sizes[2]:
+            RewriteDataFiles(options=options)
+        else:
+            with pytest.raises(ValueError, match="must be below"):
+                RewriteDataFiles(options=options)
+
+
+def test_rewrite_position_delete_files_has_no_delete_options():
+    assert RewritePositionDeleteFiles(where="order_id > 5").decide(STATE).actions == (
+        Native(Capability.REWRITE_POSITION_DELETE_FILES, {"where": "order_id > 5"}, {}),
+    )
+    with pytest.raises(ValueError, match="delete-file-threshold"):
+        RewritePositionDeleteFiles(options={"delete-file-threshold": 10})
+
+
+def test_rewrite_manifests_does_not_cache():
+    (action,) = RewriteManifests().decide(STATE).actions
+    assert (action.command, action.arguments) == (Capability.REWRITE_MANIFESTS, {"use_caching": "false"})
+
+
+def test_expire_snapshots_keeps_what_is_younger_than_its_retention():
+    plan = ExpireSnapshots(retain_s=200.0, retain_last=3).decide(STATE)
+    (action,) = plan.actions
+    assert action.arguments == {"older_than_at_s": "400.0", "retain_last": "3"}
+    assert plan.reason is Reason.RETENTION
+
+
+def test_expire_snapshots_does_nothing_before_its_retention_has_passed():
+    assert ExpireSnapshots().decide(STATE) is None
+    assert ExpireSnapshots(retain_s=600.0).decide(STATE) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"retain_s": -1.0}, "retain_s=-1.0 must be >= 0"),
+        ({"retain_s": float("nan")}, "retain_s=nan must be >= 0"),
+        ({"retain_last": 0}, "retain_last=0 must be >= 1"),
+    ],
+)
+def test_expire_snapshots_refuses_impossible_options(options, text):
+    with pytest.raises(ValueError, match=text):
+        ExpireSnapshots(**options)
+
+
+def test_option_texts_are_what_iceberg_parses():
+    given_options = {"rewrite-all": False, "a-bytes": "1KiB", "b-bytes": 7, "c": "1KiB", "d": 0.5}
+    expected = {"rewrite-all": "false", "a-bytes": "1024", "b-bytes": "7", "c": "1KiB", "d": "0.5"}
+    assert option_texts(given_options) == expected

@@ -1,0 +1,43 @@
+from dataclasses import replace
+
+from delete_tables import applies, tables
+from hypothesis import given
+
+from strategies.iceberg.remove_dangling_deletes import RemoveDanglingDeletes
+from strategies.plan import Reason, Rewrite, capabilities_of, check_plan
+from strategies.state import DataFile, DeltaFile, DeltaKind, PendingPlan, TableState, key_of
+
+
+def state(*deltas, pending=()):
+    return TableState(0.0, 100, data_files=(DataFile("f", 9, 9, "", 3),), delta_files=deltas, pending=pending)
+
+
+def delete(path, kind=DeltaKind.EQUALITY, number=3, names=None):
+    return DeltaFile(path, kind, 3, 3, "", number, 0, names)
+
+
+def test_deletes_that_apply_to_no_data_file_are_dropped():
+    vectors = [delete("v", DeltaKind.DELETION_VECTOR, 3, name) for name in ("gone", "f")]
+    plan = RemoveDanglingDeletes().decide(state(delete("old"), delete("new", number=4), *vectors))
+    assert plan.actions == (Rewrite((), 100, ("old", "v#gone")),)
+    assert (plan.reason, plan.detail) == (Reason.DELETES, "2 of 4 delete files apply to no data file")
+    assert capabilities_of(plan) == RemoveDanglingDeletes.needs
+
+
+def test_deletes_that_a_pending_plan_names_are_left_to_it():
+    pending = (PendingPlan(0.0, 9.0, "deletes", frozenset({"old"})),)
+    assert RemoveDanglingDeletes().decide(state(delete("old"), pending=pending)) is None
+
+
+@given(tables())
+def test_exactly_the_deletes_that_apply_to_nothing_are_dropped_once(found):
+    plan = RemoveDanglingDeletes().decide(found)
+    deltas = found.delta_files
+    needed = [d for d in deltas if any(applies(d, file, found) for file in found.data_files)]
+    if plan is None:
+        assert len(needed) == len(deltas)
+        return
+    check_plan(found, plan)
+    (action,) = plan.actions
+    assert set(action.removed_deletes) == set(map(key_of, deltas)) - set(map(key_of, needed))
+    assert RemoveDanglingDeletes().decide(replace(found, delta_files=tuple(needed))) is None

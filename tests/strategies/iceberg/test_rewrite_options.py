@@ -1,0 +1,101 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strategies.iceberg.rewrite_options import JobOrder, RewriteOptions, rewrite_options
+from strategies.state import GIB, MIB
+
+DEFAULTS = rewrite_options({}, 512 * MIB)
+
+
+def test_defaults_are_those_of_iceberg():
+    # SizeBasedFileRewritePlanner and BinPackRewriteFilePlanner at 1.11.0; 1.8 x 512 MiB in whole bytes.
+    assert (DEFAULTS.min_bytes, DEFAULTS.target_bytes, DEFAULTS.max_bytes) == (
+        384 * MIB,
+        512 * MIB,
+        966367641,
+    )
+    assert (DEFAULTS.min_input_files, DEFAULTS.rewrite_all, DEFAULTS.group_bytes) == (5, False, 100 * GIB)
+    assert (DEFAULTS.delete_files_count, DEFAULTS.delete_ratio) == (None, 0.3)
+    assert (DEFAULTS.max_files, DEFAULTS.job_order) == (None, JobOrder.NONE)
+
+
+def test_a_writer_rolls_half_way_between_target_and_maximum():
+    assert DEFAULTS.max_output_file_bytes == 751619276  # 716.8 MiB: the class's own comment
+
+
+# Measured with the real class at 1.11.0 and its defaults: MiB in, files, split size in MiB.
+@pytest.mark.parametrize(
+    ("input_mib", "files", "split_mib"),
+    [
+        (511, 1, 512),
+        (512, 1, 512.0049),
+        (513, 1, 513.0049),
+        (563, 1, 563.0049),
+        (564, 2, 512),
+        (700, 2, 512),
+        (896, 2, 512),
+        (1024, 2, 512.0049),
+        (1126, 2, 563.0049),
+        (1127, 3, 512),
+    ],
+)
+def test_expected_files_and_split_size_equal_the_class(input_mib, files, split_mib):
+    assert DEFAULTS.expected_output_files(input_mib * MIB) == files
+    assert round(DEFAULTS.split_bytes(input_mib * MIB) / MIB, 4) == split_mib
+
+
+def test_expected_files_of_a_sort_are_of_the_compressed_size():
+    options = rewrite_options({"compression-factor": "0.5"}, 512 * MIB, is_shuffled=True)
+    assert options.expected_output_files(2048 * MIB) == 2  # as for 1024 MiB
+
+
+def test_texts_are_read_as_iceberg_reads_them():
+    options = rewrite_options(
+        {
+            "target-file-size-bytes": "100",
+            "rewrite-all": "TRUE",
+            "rewrite-job-order": "Bytes-Desc",
+            "delete-ratio-threshold": "1",
+            "max-files-to-rewrite": "7",
+            "partial-progress.enabled": "true",
+        },
+        512 * MIB,
+    )
+    assert (options.min_bytes, options.target_bytes, options.max_bytes) == (75, 100, 180)
+    assert (options.rewrite_all, options.job_order) == (True, JobOrder.BYTES_DESC)
+    assert (options.delete_ratio, options.max_files) == (1.0, 7)
+
+
+# BinPackRewriteFilePlanner.init and SizeBasedFileRewritePlanner.sizeThresholds demand the same.
+REFUSED = [
+    ({"target-file-size-bytes": "0"}, "target-file-size-bytes=0 must be > 0"),
+    ({"min-file-size-bytes": "-1"}, "min-file-size-bytes=-1 must be >= 0"),
+    ({"min-file-size-bytes": "100"}, "min-file-size-bytes=100 must be below target-file-size-bytes=100"),
+    ({"max-file-size-bytes": "100"}, "max-file-size-bytes=100 must be above target-file-size-bytes=100"),
+    ({"min-input-files": "0"}, "min-input-files=0 must be > 0"),
+    ({"max-file-group-size-bytes": "0"}, "max-file-group-size-bytes=0 must be > 0"),
+    ({"max-file-group-input-files": "0"}, "max-file-group-input-files=0 must be >= 1"),
+    ({"delete-file-threshold": "-1"}, "delete-file-threshold=-1 must be >= 0"),
+    ({"delete-ratio-threshold": "0"}, "delete-ratio-threshold=0.0 must be > 0 and <= 1"),
+    ({"delete-ratio-threshold": "1.1"}, "delete-ratio-threshold=1.1 must be > 0 and <= 1"),
+    ({"max-files-to-rewrite": "0"}, "max-files-to-rewrite=0 must be >= 1"),
+    ({"compression-factor": "0"}, "compression-factor=0.0 must be > 0"),
+    ({"shuffle-partitions-per-file": "0"}, "shuffle-partitions-per-file=0 must be > 0"),
+    ({"rewrite-job-order": "largest"}, "rewrite-job-order='largest' must be one of none, bytes-asc"),
+    ({"min-input-files": "five"}, "min-input-files='five' must be a number"),
+]
+
+
+@pytest.mark.parametrize(("options", "text"), REFUSED, ids=lambda value: str(value)[:40])
+def test_options_out_of_range_are_refused(options, text):
+    with pytest.raises(ValueError, match=text):
+        rewrite_options(options, 100)
+
+
+@given(st.integers(1, 10**12), st.integers(1, 10**9), st.floats(0, 0.999), st.floats(1.001, 5))
+def test_expected_files_are_at_most_one_more_than_whole_targets(input_bytes, target, low, high):
+    options = RewriteOptions(target, int(target * low), max(int(target * high), target + 1))
+    files = options.expected_output_files(input_bytes)
+    assert max(input_bytes // target, 1) <= files <= -(-input_bytes // target)
+    assert target <= options.split_bytes(input_bytes) <= max(options.max_output_file_bytes, target)
