@@ -13,13 +13,13 @@ from bench.results.folders import RunResult
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,
+    ContentRecord,
     DecisionRecord,
     MaintenanceRecord,
     Manifest,
     ObserveRecord,
     QueryRecord,
     RunRecord,
-    TruthRecord,
 )
 from bench.results.rows import METRICS, content_of, usable
 from reports.load import RUN_COLUMNS, column_types, frame, sections
@@ -31,7 +31,7 @@ RECORD_TABLES: Mapping[str, type[Any]] = {
     "observations": ObserveRecord,
     "decisions": DecisionRecord,
     "maintenance": MaintenanceRecord,
-    "truths": TruthRecord,
+    "truths": ContentRecord,
 }
 _ARROW = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string(), dict: pa.string()}
 _OF_RUN: Mapping[str, type] = {name: column_types(Manifest)[name] for name in RUN_COLUMNS}

@@ -24,7 +24,7 @@ class Section:
     """All runs of one scenario, workload, format and mode; strategies in the order they first ran.
 
     Frames hold usable runs only (finished, content not found to differ), those with timings leave out
-    perturbed ones too. A failed probe is NaN: a gap, never 0.
+    timings_invalid ones too. A failed probe is NaN: a gap, never 0.
     """
 
     rows: tuple[Row, ...]
@@ -47,7 +47,7 @@ class Section:
     @cached_property
     def timed_runs(self) -> tuple[RunResult, ...]:
         """Runs whose timings count."""
-        return tuple(run for run in self.usable_runs if run.end is not None and not run.end.perturbed)
+        return tuple(run for run in self.usable_runs if run.end is not None and not run.end.timings_invalid)
 
     @cached_property
     def first_runs(self) -> Mapping[str, RunResult]:

@@ -65,11 +65,11 @@ def traits(strategies: Sequence[str], theme: Theme) -> Mapping[str, Trait]:
     """A trait for each strategy by its place in `strategies`; `never` is always grey."""
     others = [label for label in strategies if label != BASELINE]
     hues = len(theme.hues)
-    worn = {
+    styles = {
         label: Trait(theme.hues[index % hues], _DASHES[index // hues % len(_DASHES)], _LINE_PT)
         for index, label in enumerate(others)
     }
-    return worn | {
+    return styles | {
         label: Trait(theme.baseline, "-", _BASELINE_PT) for label in strategies if label == BASELINE
     }
 

@@ -177,7 +177,7 @@ def check_plan(state: TableState, plan: Plan) -> None:
     if not plan.actions:
         raise PlanError("a plan needs at least one action; return None to do nothing")
     live = {f.path: f.partition for f in state.data_files} if _names_files(plan) else {}
-    deletes = frozenset(map(key_of, state.delta_files)) if _drops_deletes(plan) else frozenset[str]()
+    deletes = frozenset(map(key_of, state.delete_files)) if _drops_deletes(plan) else frozenset[str]()
     busy = frozenset[str]().union(*(p.paths for p in state.pending))
     seen: set[str] = set()
     for action in plan.actions:

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from strategies.state import DataFile, DeltaFile
+from strategies.state import DataFile, DeleteFile
 
 
 @dataclass(frozen=True, slots=True)
-class ReadTask:
+class ScanTaskGroup:
     """What one task of the rewriting engine reads; it writes one file.
 
     `input_bytes` are of data files alone. `rows` are physical, those of a split file in proportion.
@@ -21,19 +21,19 @@ class RewriteGroup:
     """Data files of one partition rewritten together, in planning order.
 
     `expected_output_files` is the planner's own figure; how many files come out is the number of
-    `tasks`. `delta_files_count` and `delta_bytes` count each delete file once per data file it
+    `tasks`. `delete_files_count` and `delete_bytes` count each delete file once per data file it
     applies to. Files of an older partition spec share the partition "", whatever theirs.
     """
 
     partition: str
     files: tuple[DataFile, ...]
     input_bytes: int
-    delta_files_count: int
-    delta_bytes: int
+    delete_files_count: int
+    delete_bytes: int
     split_bytes: int
     max_output_file_bytes: int
     expected_output_files: int
-    tasks: tuple[ReadTask, ...]
+    tasks: tuple[ScanTaskGroup, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class DeleteGroup:
     """
 
     partition: str
-    files: tuple[DeltaFile, ...]
+    files: tuple[DeleteFile, ...]
     input_bytes: int
     split_bytes: int
     max_output_file_bytes: int
@@ -54,7 +54,7 @@ class DeleteGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Expansion:
+class Preview:
     """The groups in the order they run, of data files or of delete files.
 
     `planned_groups_count` includes those a limit cut off.
@@ -65,16 +65,16 @@ class Expansion:
     delete_groups: tuple[DeleteGroup, ...] = ()
 
     @property
-    def files_in_count(self) -> int:
+    def files_removed_count(self) -> int:
         """Data files that would be replaced."""
         return sum(len(group.files) for group in self.groups)
 
     @property
-    def files_out_count(self) -> int:
+    def files_added_count(self) -> int:
         """Data files that would take their place."""
         return sum(len(group.tasks) for group in self.groups)
 
     @property
-    def read_bytes(self) -> int:
+    def replaced_bytes(self) -> int:
         """Bytes of the data files that would be replaced."""
         return sum(group.input_bytes for group in self.groups)

@@ -15,8 +15,8 @@ MIB = 1024 * KIB
 GIB = 1024 * MIB
 
 
-class DeltaKind(StrEnum):
-    """What a delta file holds. Which data files it touches follows from sequence and partition."""
+class DeleteKind(StrEnum):
+    """What a delete file holds. Which data files it touches follows from sequence and partition."""
 
     EQUALITY = "equality"  # applies where data.sequence < delete.sequence (Iceberg spec, scan planning)
     POSITION = "position"  # applies where data.sequence <= delete.sequence
@@ -73,11 +73,11 @@ class DataFile:
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaFile:
+class DeleteFile:
     """A live delete or log file, in the same partition notation as `DataFile`."""
 
     path: str
-    kind: DeltaKind
+    kind: DeleteKind
     size_bytes: int
     rows: int
     partition: str = ""
@@ -87,12 +87,12 @@ class DeltaFile:
     keys: KeyRange | None = None
 
 
-def key_of(file: DataFile | DeltaFile) -> str:
+def key_of(file: DataFile | DeleteFile) -> str:
     """What tells a live file from all others: its path, and for a deletion vector also whose it is.
 
     The vectors one task wrote share a Puffin file, each a blob of it for one data file.
     """
-    if isinstance(file, DeltaFile) and file.kind is DeltaKind.DELETION_VECTOR:
+    if isinstance(file, DeleteFile) and file.kind is DeleteKind.DELETION_VECTOR:
         return f"{file.path}#{file.referenced_data_file}"
     return file.path
 
@@ -104,10 +104,10 @@ class PartitionStats:
     files_count: int = 0
     size_bytes: int = 0
     rows: int = 0
-    delta_files_count: int = 0
-    delta_size_bytes: int = 0
-    delta_rows: int = 0
-    equality_files_count: int = 0  # of the delta files
+    delete_files_count: int = 0
+    delete_size_bytes: int = 0
+    delete_rows: int = 0
+    equality_files_count: int = 0  # of the delete files
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +130,10 @@ class CompactionSeen:
     at_s: float
     status: str
     reason: str
-    files_in_count: int
-    files_out_count: int
-    read_bytes: int
-    written_bytes: int
+    files_removed_count: int
+    files_added_count: int
+    replaced_bytes: int
+    added_bytes: int
     wall_s: float
     cpu_s: float
     kind: str = ""
@@ -165,7 +165,7 @@ class TableState:
     observed_at_s: float
     target_file_size_bytes: int
     data_files: Collection[DataFile] = ()
-    delta_files: Collection[DeltaFile] = ()
+    delete_files: Collection[DeleteFile] = ()
     partitions: Mapping[str, PartitionStats] = field(default_factory=lambda: MappingProxyType({}))
     commits_total_count: int = 0
     commits: tuple[CommitSeen, ...] = ()
@@ -178,5 +178,5 @@ class TableState:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of all live data and delta files."""
-        return sum(p.size_bytes + p.delta_size_bytes for p in self.partitions.values())
+        """Bytes of all live data and delete files."""
+        return sum(p.size_bytes + p.delete_size_bytes for p in self.partitions.values())

@@ -99,7 +99,7 @@ class Append:
         return schema_of(self.columns)
 
     @property
-    def folds(self) -> bool:
+    def is_cdc(self) -> bool:
         return False
 
     def rows(

@@ -60,14 +60,14 @@ class LoggedCommit:
 class ChangeLog:
     """A complete change log, its commits in order of their index.
 
-    With `folds` the rows of all commits but the initial load (index 0) are changes. `columns` are
+    With `is_cdc` the rows of all commits but the initial load (index 0) are changes. `columns` are
     the names of the payload columns.
     """
 
     folder: Path
     key: str
     commits: tuple[LoggedCommit, ...]
-    folds: bool = False
+    is_cdc: bool = False
     columns: tuple[str, ...] = ORDERS.names
 
     @property
@@ -91,7 +91,7 @@ class ChangeLog:
 
     def holds_changes(self, commit: LoggedCommit) -> bool:
         """Whether the rows of the commit are changes, and not plain orders."""
-        return self.folds and commit.index > 0
+        return self.is_cdc and commit.index > 0
 
     def table_after(self, commits: Sequence[LoggedCommit]) -> tuple[Path, ...] | Fold:
         """What a table holds after the first so many commits: the rows of files, or their fold."""
@@ -99,7 +99,7 @@ class ChangeLog:
             tuple(p for commit in commits if self.holds_changes(commit) is kind for p in self.paths(commit))
             for kind in (True, False)
         )
-        return Fold(plain, changes) if self.folds else plain
+        return Fold(plain, changes) if self.is_cdc else plain
 
     def is_unchanged(self, commits: Sequence[LoggedCommit]) -> bool:
         """Whether the rows of these commits are those that were written."""
@@ -138,9 +138,9 @@ def ensure_change_log(
             spark, earlier = spark_factory(), _Earlier(Path(work) / "earlier")
             commits = []
             for spec in specs:
-                known = earlier.frame(spark) if workload.folds else None
+                known = earlier.frame(spark) if workload.is_cdc else None
                 rows = workload.rows(spark, seed, spec, commit_interval_s, known)
-                is_change = workload.folds and not spec.is_initial
+                is_change = workload.is_cdc and not spec.is_initial
                 payload = workload.schema.names
                 columns = change_columns(payload) if is_change else payload
                 commits.append(_write_commit(Path(work), spec, rows, columns))
@@ -164,8 +164,8 @@ def open_change_log(folder: Path) -> ChangeLog:
             raise ValueError(f"schema_version={manifest['schema_version']}, expected {SCHEMA_VERSION}")
         commits = tuple(_commit_of(record) for record in manifest["commits"])
         # A manifest from before there was a choice does not say these.
-        folds, columns = bool(manifest.get("folds", False)), manifest.get("columns", ORDERS.names)
-        log = ChangeLog(folder, str(manifest["key"]), commits, folds, tuple(columns))
+        is_cdc, columns = bool(manifest.get("is_cdc", False)), manifest.get("columns", ORDERS.names)
+        log = ChangeLog(folder, str(manifest["key"]), commits, is_cdc, tuple(columns))
     except (OSError, KeyError, TypeError, ValueError) as cause:
         raise _damaged(file, f"cannot be understood ({cause!r})") from cause
     for commit in log.commits:
@@ -240,7 +240,7 @@ def _write_manifest(
     manifest = {
         "schema_version": SCHEMA_VERSION,
         "key": key,
-        "folds": workload.folds,
+        "is_cdc": workload.is_cdc,
         "columns": workload.schema.names,
         "parameters": parameters,
         "rows": sum(commit.rows for commit in commits),

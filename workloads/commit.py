@@ -125,7 +125,7 @@ class Workload(Protocol):
         """The payload columns of its rows."""
 
     @property
-    def folds(self) -> bool:
+    def is_cdc(self) -> bool:
         """Whether its rows are changes, of which the last one of each key holds (`workloads.fold`)."""
 
     def shape(

@@ -58,7 +58,7 @@ def content(source: Paths | Fold, columns: Sequence[str]) -> Content:
 def differences(
     left: Paths | Fold, right: Paths | Fold, columns: Sequence[str], key: str = "order_id", limit: int = 5
 ) -> tuple[Difference, ...]:
-    """The first `limit` keys whose rows differ between two sets of Parquet files or folds, by key.
+    """The first `limit` keys whose rows differ between two sets of Parquet files or is_cdc, by key.
 
     Rows are compared as multisets: a row that one side holds once more than the other differs.
     """

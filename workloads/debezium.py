@@ -67,7 +67,7 @@ class Debezium:
         return ORDERS
 
     @property
-    def folds(self) -> bool:
+    def is_cdc(self) -> bool:
         return True
 
     def shape(

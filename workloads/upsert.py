@@ -92,7 +92,7 @@ class Upsert:
         return schema_of(self.columns)
 
     @property
-    def folds(self) -> bool:
+    def is_cdc(self) -> bool:
         return True
 
     def sized_for(self, target_file_size_bytes: int, seed: int, partitioning: Partitioning) -> Upsert:

@@ -15,5 +15,9 @@ ResultsArgument = Annotated[
 
 def gaps(row: Row) -> str:
     """The runs whose figures are not used, or not all, in words; empty where there are none."""
-    counts = {"failed": row.failed, "cut off": row.interrupted, "perturbed by checks": row.perturbed}
+    counts = {
+        "failed": row.failed,
+        "cut off": row.interrupted,
+        "timings_invalid by checks": row.timings_invalid,
+    }
     return ", ".join(f"{count} {what}" for what, count in counts.items() if count)

@@ -24,8 +24,8 @@ def full_line(pair: Pair) -> tuple[Any, ...]:
     return (
         pair.scenario, pair.strategy, pair.tick, pair.at_s,
         *(look.decision if look else None for look in pair.looks), pair.same_decision,
-        *_each(done, "status"), *_each(done, "files_in_count"), *_each(done, "files_out_count"),
-        pair.same_files, *_each(done, "written_bytes"),
+        *_each(done, "status"), *_each(done, "files_removed_count"), *_each(done, "files_added_count"),
+        pair.same_files, *_each(done, "added_bytes"),
     )  # fmt: skip
 
 
@@ -33,7 +33,7 @@ def table_line(pair: Pair) -> tuple[str, ...]:
     """One look as people read it: what is the same in both modes is said once."""
     decided = [look.decision if look else "no look" for look in pair.looks]
     files = [_files(done) if done else "-" for done in pair.compactions]
-    written = [format_value("bytes", c.written_bytes) if c else "-" for c in pair.compactions]
+    written = [format_value("bytes", c.added_bytes) if c else "-" for c in pair.compactions]
     return (
         pair.strategy, duration_text(pair.at_s), decided[0], SAME if pair.same_decision else decided[1],
         files[0], SAME if pair.same_files else files[1], *written,
@@ -42,13 +42,13 @@ def table_line(pair: Pair) -> tuple[str, ...]:
 
 def _files(done: CompactionRecord) -> str:
     """What became of the files, delete files apart where there were any."""
-    told = f"{done.status} {done.files_in_count} -> {done.files_out_count}"
-    if not (done.delta_files_in_count or done.delta_files_out_count):
+    told = f"{done.status} {done.files_removed_count} -> {done.files_added_count}"
+    if not (done.delete_files_removed_count or done.delete_files_added_count):
         return told
-    return f"{told}, deletes {done.delta_files_in_count} -> {done.delta_files_out_count}"
+    return f"{told}, deletes {done.delete_files_removed_count} -> {done.delete_files_added_count}"
 
 
-def is_news(pair: Pair) -> bool:
+def has_effect_or_differs(pair: Pair) -> bool:
     """Whether something was done, or decided differently."""
     return any(pair.compactions) or not pair.same_decision
 
@@ -65,7 +65,7 @@ def agreements(pairs: Sequence[Pair]) -> Iterator[str]:
 
 def _bytes_apart(compacted: Sequence[Pair]) -> str:
     real, simulated = (
-        sum(done.written_bytes for pair in compacted if (done := pair.compactions[side])) for side in (0, 1)
+        sum(done.added_bytes for pair in compacted if (done := pair.compactions[side])) for side in (0, 1)
     )
     return f", {simulated / real:.2f}x the bytes written" if real else ""
 

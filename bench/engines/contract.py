@@ -53,13 +53,13 @@ class Probe:
 class Batch:
     """One commit of the stream: its shape, and where in the change log its rows lie.
 
-    With `is_changes` they are changes (`workloads.fold.CHANGE_COLUMNS`), else plain orders.
+    With `is_cdc` they are changes (`workloads.fold.CHANGE_COLUMNS`), else plain orders.
     """
 
     spec: CommitSpec
     paths: tuple[Path, ...] = ()
     size_bytes: int = 0
-    is_changes: bool = False
+    is_cdc: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,10 @@ class Change:
     snapshots_count: int = 0
     files_added_count: int = 0
     files_removed_count: int = 0
-    delta_files_added_count: int = 0
-    delta_files_removed_count: int = 0
+    delete_files_added_count: int = 0
+    delete_files_removed_count: int = 0
     added_bytes: int = 0  # data and delete files
-    removed_bytes: int = 0
+    replaced_bytes: int = 0
     metadata_bytes: int = 0
     metadata_files_count: int = 0
 
@@ -86,14 +86,14 @@ class Observation:
 
     cost: Cost
     data_files_count: int
-    delta_files_count: int
+    delete_files_count: int
     live_bytes: int
     rows: int
     storage_bytes: int
     metadata_storage_bytes: int
     change: Change
-    delta_rows: int = 0  # in the delta files: keys of equality deletes, positions of the others
-    equality_files_count: int = 0  # of the delta files
+    delete_rows: int = 0  # in the delete files: keys of equality deletes, positions of the others
+    equality_files_count: int = 0  # of the delete files
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class QueryOutcome:
     planning_s: float
     execution_s: float
     files_count: int = 0
-    delta_files_count: int = 0
+    delete_files_count: int = 0
     opened_bytes: int = 0
     metadata_files_count: int = 0
 

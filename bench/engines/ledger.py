@@ -11,8 +11,8 @@ from strategies.state import (
     CommitSeen,
     CompactionSeen,
     DataFile,
-    DeltaFile,
-    DeltaKind,
+    DeleteFile,
+    DeleteKind,
     PartitionStats,
     PendingPlan,
     TableState,
@@ -33,7 +33,7 @@ class Ledger:
         self._properties = MappingProxyType(dict(properties))
         self._spec_id = spec_id
         self._data: dict[str, DataFile] = {}
-        self._deltas: dict[str, DeltaFile] = {}
+        self._delete_files: dict[str, DeleteFile] = {}
         self._partitions: dict[str, PartitionStats] = {}
         self._commits: deque[CommitSeen] = deque(maxlen=HISTORY_LIMIT)
         self._compactions: deque[CompactionSeen] = deque(maxlen=HISTORY_LIMIT)
@@ -46,31 +46,31 @@ class Ledger:
         return MappingProxyType(self._data)
 
     @property
-    def delta_files(self) -> Mapping[str, DeltaFile]:
+    def delete_files(self) -> Mapping[str, DeleteFile]:
         """Live delete and log files by key, which is the path but for deletion vectors."""
-        return MappingProxyType(self._deltas)
+        return MappingProxyType(self._delete_files)
 
-    def add(self, files: Iterable[DataFile | DeltaFile]) -> None:
+    def add(self, files: Iterable[DataFile | DeleteFile]) -> None:
         """Take files in. Raises ValueError when a key is live already."""
         for file in files:
             key = key_of(file)
-            if key in self._data or key in self._deltas:
+            if key in self._data or key in self._delete_files:
                 raise ValueError(f"{key} is in the table already")
             if isinstance(file, DataFile):
                 self._data[key] = file
             else:
-                self._deltas[key] = file
+                self._delete_files[key] = file
             self._count(file, 1)
 
     def remove(self, keys: Iterable[str]) -> None:
         """Let files go. Raises KeyError when a key is not live."""
         for key in keys:
-            file = self._data.pop(key) if key in self._data else self._deltas.pop(key)
+            file = self._data.pop(key) if key in self._data else self._delete_files.pop(key)
             self._count(file, -1)
 
-    def follow(self, live: Mapping[str, DataFile | DeltaFile]) -> None:
+    def follow(self, live: Mapping[str, DataFile | DeleteFile]) -> None:
         """Let go what is not in `live`, files by key, or is known otherwise now; take in the rest."""
-        known = {**self._data, **self._deltas}
+        known = {**self._data, **self._delete_files}
         changed = [key for key, file in live.items() if known.get(key) is not file and known.get(key) != file]
         self.remove([*(known.keys() - live.keys()), *(key for key in changed if key in known)])
         self.add(live[key] for key in changed)
@@ -90,7 +90,7 @@ class Ledger:
             observed_at_s=at_s,
             target_file_size_bytes=self._target_file_size_bytes,
             data_files=self._data.values(),
-            delta_files=self._deltas.values(),
+            delete_files=self._delete_files.values(),
             partitions=MappingProxyType(self._partitions),
             commits_total_count=self._commits_total_count,
             commits=tuple(self._commits),
@@ -108,17 +108,17 @@ class Ledger:
         return Observation(
             cost=cost,
             data_files_count=len(self._data),
-            delta_files_count=len(self._deltas),
-            live_bytes=sum(p.size_bytes + p.delta_size_bytes for p in sums),
+            delete_files_count=len(self._delete_files),
+            live_bytes=sum(p.size_bytes + p.delete_size_bytes for p in sums),
             rows=sum(p.rows for p in sums),
             storage_bytes=storage_bytes,
             metadata_storage_bytes=metadata_storage_bytes,
             change=change,
-            delta_rows=sum(p.delta_rows for p in sums),
+            delete_rows=sum(p.delete_rows for p in sums),
             equality_files_count=sum(p.equality_files_count for p in sums),
         )
 
-    def _count(self, file: DataFile | DeltaFile, sign: int) -> None:
+    def _count(self, file: DataFile | DeleteFile, sign: int) -> None:
         before = self._partitions.get(file.partition, PartitionStats())
         if isinstance(file, DataFile):
             after = replace(
@@ -128,15 +128,15 @@ class Ledger:
                 rows=before.rows + sign * file.rows,
             )
         else:
-            is_equality = file.kind is DeltaKind.EQUALITY
+            is_equality = file.kind is DeleteKind.EQUALITY
             after = replace(
                 before,
-                delta_files_count=before.delta_files_count + sign,
-                delta_size_bytes=before.delta_size_bytes + sign * file.size_bytes,
-                delta_rows=before.delta_rows + sign * file.rows,
+                delete_files_count=before.delete_files_count + sign,
+                delete_size_bytes=before.delete_size_bytes + sign * file.size_bytes,
+                delete_rows=before.delete_rows + sign * file.rows,
                 equality_files_count=before.equality_files_count + sign * is_equality,
             )
-        if after.files_count or after.delta_files_count:
+        if after.files_count or after.delete_files_count:
             self._partitions[file.partition] = after
         else:
             del self._partitions[file.partition]
@@ -148,10 +148,10 @@ def compaction_seen(
     """A compaction that ended as the history keeps it; `scheduled_at_s` is its ticket's."""
     return CompactionSeen(
         at_s, status, plan.reason,
-        files_in_count=change.files_removed_count,
-        files_out_count=change.files_added_count,
-        read_bytes=change.removed_bytes,
-        written_bytes=change.added_bytes,
+        files_removed_count=change.files_removed_count,
+        files_added_count=change.files_added_count,
+        replaced_bytes=change.replaced_bytes,
+        added_bytes=change.added_bytes,
         wall_s=cost.wall_s,
         cpu_s=cost.cpu_s,
         kind=plan.kind,

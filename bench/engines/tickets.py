@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 
 from bench.engines.contract import NO_COST, Change, Cost, Ticket, TicketId
 from bench.engines.ledger import Ledger, compaction_seen, pending_plan
-from strategies.iceberg.resurrection import revival
+from strategies.iceberg.resurrection import resurrection
 from strategies.plan import Capability, Plan, Reason, capabilities_of
 from strategies.state import PendingPlan, TableState
 
@@ -78,6 +78,6 @@ def _veto(plan: Plan, capabilities: frozenset[Capability], state: TableState) ->
     if missing:
         return f"this engine cannot {', '.join(sorted(missing))}"
     try:
-        return next(filter(None, (revival(action, state) for action in plan.actions)), None)
+        return next(filter(None, (resurrection(action, state) for action in plan.actions)), None)
     except ValueError:  # the action itself is at fault, and fails with an error of its own
         return None

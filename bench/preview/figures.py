@@ -11,9 +11,9 @@ from pyiceberg.table.snapshots import Snapshot
 
 from bench.preview.preview import DryRun
 from bench.scenario import plugins
-from strategies.iceberg.preview import Expansion, RewriteGroup
+from strategies.iceberg.preview import Preview, RewriteGroup
 from strategies.plan import Rewrite, describe_action
-from strategies.state import DeltaKind, TableState
+from strategies.state import DeleteKind, TableState
 
 # Upper ends of size classes as shares of the target: 0.75 and 1.8 are where Iceberg's planner begins to
 # call a file too small or too large (SizeBasedFileRewritePlanner), the others divide the small ones.
@@ -33,7 +33,7 @@ def table_figures(name: str, table: Table, snapshot: Snapshot | None, state: Tab
         "data_files": len(state.data_files),
         "data_bytes": sum(p.size_bytes for p in state.partitions.values()),
         "rows": sum(p.rows for p in state.partitions.values()),
-        "delete_files": [_of_kind(kind, state) for kind in DeltaKind if kind is not DeltaKind.LOG],
+        "delete_files": [_of_kind(kind, state) for kind in DeleteKind if kind is not DeleteKind.LOG],
         "partitions": len(state.partitions),
         "partition_spec": _spec_text(table),
         "target_file_size_bytes": state.target_file_size_bytes,
@@ -41,8 +41,8 @@ def table_figures(name: str, table: Table, snapshot: Snapshot | None, state: Tab
     }
 
 
-def _of_kind(kind: DeltaKind, state: TableState) -> dict[str, Any]:
-    found = [file for file in state.delta_files if file.kind is kind]
+def _of_kind(kind: DeleteKind, state: TableState) -> dict[str, Any]:
+    found = [file for file in state.delete_files if file.kind is kind]
     return {
         "kind": kind.value,
         "files": len(found),
@@ -80,7 +80,7 @@ def plan_figures(done: DryRun, state: TableState, *, with_files: bool) -> dict[s
         "strategy": done.candidate.name,
         "planners": [plugins.in_words(planner) for planner in done.candidate.planners],
         "plan": _plan(done),
-        "effect": _effect(done, done.expansion, state, with_files=with_files) if done.expansion else None,
+        "effect": _effect(done, done.preview, state, with_files=with_files) if done.preview else None,
         "shortfall": asdict(done.shortfall) if done.shortfall else None,
         "cost": None if done.cpu_s is None else {"cpu_s": done.cpu_s, "calibrated": done.calibrated},
     }
@@ -97,7 +97,7 @@ def _plan(done: DryRun) -> dict[str, Any] | None:
     }
 
 
-def _effect(done: DryRun, expansion: Expansion, state: TableState, *, with_files: bool) -> dict[str, Any]:
+def _effect(done: DryRun, preview: Preview, state: TableState, *, with_files: bool) -> dict[str, Any]:
     """What changes; delete files come in only, as metadata does not tell how many come out.
 
     Files of an older partition spec are spread anew: `files_out` is not exact then.
@@ -106,25 +106,25 @@ def _effect(done: DryRun, expansion: Expansion, state: TableState, *, with_files
     column, or compare UUIDs: of others a state has no bounds.
     """
     files = len(state.data_files)
-    old = any(file.spec_id != state.spec_id for group in expansion.groups for file in group.files)
-    unbounded = any(file.kind is DeltaKind.EQUALITY and file.keys is None for file in state.delta_files)
+    old = any(file.spec_id != state.spec_id for group in preview.groups for file in group.files)
+    unbounded = any(file.kind is DeleteKind.EQUALITY and file.keys is None for file in state.delete_files)
     explicit = [action for action in done.plan.actions if isinstance(action, Rewrite)] if done.plan else []
     return {
-        "groups": len(expansion.groups),
-        "planned_groups": expansion.planned_groups_count,
-        **_sums(expansion.groups),
+        "groups": len(preview.groups),
+        "planned_groups": preview.planned_groups_count,
+        **_sums(preview.groups),
         "files_before": files,
-        "files_after": files - expansion.files_in_count + expansion.files_out_count,
+        "files_after": files - preview.files_removed_count + preview.files_added_count,
         "files_out_exact": not old,
         "deletes_exact": not unbounded,
-        "delete_groups": len(expansion.delete_groups),
-        "delete_files_in": sum(len(group.files) for group in expansion.delete_groups),
-        "delete_bytes_in": sum(group.input_bytes for group in expansion.delete_groups),
+        "delete_groups": len(preview.delete_groups),
+        "delete_files_in": sum(len(group.files) for group in preview.delete_groups),
+        "delete_bytes_in": sum(group.input_bytes for group in preview.delete_groups),
         "files_converted": sum(len(group.convert_paths) for each in explicit for group in each.groups),
         "delete_files_dropped": sum(len(each.removed_deletes) for each in explicit),
         "vetoed_because": done.veto,
-        "partitions": _partitions(expansion.groups),
-        "groups_in_order": [_group(group, with_files=with_files) for group in expansion.groups],
+        "partitions": _partitions(preview.groups),
+        "groups_in_order": [_group(group, with_files=with_files) for group in preview.groups],
     }
 
 
@@ -135,8 +135,8 @@ def _sums(groups: Iterable[RewriteGroup]) -> dict[str, int]:
         "files_in": sum(len(group.files) for group in found),
         "files_out": sum(len(group.tasks) for group in found),
         "bytes_in": sum(group.input_bytes for group in found),
-        "delete_files_read": sum(group.delta_files_count for group in found),
-        "delete_bytes_read": sum(group.delta_bytes for group in found),
+        "delete_files_read": sum(group.delete_files_count for group in found),
+        "delete_bytes_read": sum(group.delete_bytes for group in found),
     }
 
 

@@ -13,8 +13,8 @@ from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import OptionError
-from strategies.iceberg.preview import ExpandError, Expansion, expand
-from strategies.iceberg.resurrection import revival
+from strategies.iceberg.preview import Preview, PreviewError, preview_action
+from strategies.iceberg.resurrection import resurrection
 from strategies.iceberg.rewrite_options import rewrite_options
 from strategies.plan import (
     Action,
@@ -64,7 +64,7 @@ class Shortfall:
 class DryRun:
     """What the planners answered, and what the plan of the last one asked does to the files.
 
-    `expansion` is None exactly without a plan. `veto` is why an engine would refuse to carry it out.
+    `preview_action` is None exactly without a plan. `veto` is why an engine would refuse to carry it out.
     `cpu_s`, which is rough, is also None where delete files are rewritten. `shortfall` is set where
     `rewrite_data_files` would find nothing.
     """
@@ -72,7 +72,7 @@ class DryRun:
     candidate: Candidate
     asked: tuple[Planner, ...]
     plan: Plan | None = None
-    expansion: Expansion | None = None
+    preview: Preview | None = None
     veto: str | None = None
     shortfall: Shortfall | None = None
     cpu_s: float | None = None
@@ -136,15 +136,15 @@ def dry_run(candidate: Candidate, state: TableState, matching: Filter, branch: s
             continue
         _check_capabilities(planner, plan)
         narrowed = [_narrowed(action, state, matching, branch) for action in plan.actions]
-        expansion = _joined(
+        preview = _joined(
             _expanded(action, *told) for action, told in zip(plan.actions, narrowed, strict=True)
         )
         coefficients = load_coefficients("iceberg")
         return DryRun(
-            candidate, candidate.planners[: index + 1], plan, expansion,
-            veto=next(filter(None, (revival(*told) for told in narrowed)), None),
-            shortfall=None if expansion.groups else _shortfall(*narrowed[0]),
-            cpu_s=None if expansion.delete_groups else rewrite_cost(coefficients, expansion, cores=1).cpu_s,
+            candidate, candidate.planners[: index + 1], plan, preview,
+            veto=next(filter(None, (resurrection(*told) for told in narrowed)), None),
+            shortfall=None if preview.groups else _shortfall(*narrowed[0]),
+            cpu_s=None if preview.delete_groups else rewrite_cost(coefficients, preview, cores=1).cpu_s,
             calibrated=coefficients.calibrated,
         )  # fmt: skip
     return DryRun(candidate, candidate.planners)
@@ -192,10 +192,10 @@ def _narrowed(
     return replace(action, arguments=arguments), state
 
 
-def _expanded(action: Action, told: Action, state: TableState) -> Expansion:
+def _expanded(action: Action, told: Action, state: TableState) -> Preview:
     try:
-        return expand(told, state)
-    except ExpandError as error:
+        return preview_action(told, state)
+    except PreviewError as error:
         raise ScenarioError(
             f"{describe_action(action)}: metadata does not tell what it would do: {error}; try it on a "
             "copy of the table"
@@ -204,13 +204,13 @@ def _expanded(action: Action, told: Action, state: TableState) -> Expansion:
         raise ScenarioError(f"{describe_action(action)}: {error}; correct the option") from error
 
 
-def _joined(expansions: Iterable[Expansion]) -> Expansion:
+def _joined(expansions: Iterable[Preview]) -> Preview:
     """Several actions as one, each told for the table as it stands now."""
     found = list(expansions)
-    return Expansion(
-        tuple(group for expansion in found for group in expansion.groups),
-        sum(expansion.planned_groups_count for expansion in found),
-        tuple(group for expansion in found for group in expansion.delete_groups),
+    return Preview(
+        tuple(group for preview in found for group in preview.groups),
+        sum(preview.planned_groups_count for preview in found),
+        tuple(group for preview in found for group in preview.delete_groups),
     )
 
 
@@ -225,7 +225,9 @@ def _shortfall(action: Action, state: TableState) -> Shortfall | None:
         files = [file for file in files if file.partition in action.partitions]
     options = rewrite_options(action.options, state.target_file_size_bytes)
     candidates = Counter(
-        file.partition if file.spec_id == state.spec_id else None  # older specs share one, as in `expand`
+        file.partition
+        if file.spec_id == state.spec_id
+        else None  # older specs share one, as in `preview_action`
         for file in files
         if not options.min_bytes <= file.size_bytes <= options.max_bytes
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from strategies.iceberg.preview import expand
+from strategies.iceberg.preview import preview_action
 from strategies.plan import Action, Plan, Rewrite
 from strategies.state import TableState, key_of
 
@@ -21,26 +21,26 @@ def forecast(plan: Plan, state: TableState, size_model: SizeModel) -> dict[str, 
         return None
     action = plan.actions[0]
     try:
-        expansion = expand(action, state)
-    except ValueError:  # options the command will refuse too, or an ExpandError
+        preview = preview_action(action, state)
+    except ValueError:  # options the command will refuse too, or an PreviewError
         return None
-    if expansion.delete_groups:  # how many delete files come out, and how large, only their rows tell
+    if preview.delete_groups:  # how many delete files come out, and how large, only their rows tell
         return None
     counts: dict[str, float] = {
-        "files_in_count": expansion.files_in_count,
-        "files_out_count": expansion.files_out_count,
+        "files_removed_count": preview.files_removed_count,
+        "files_added_count": preview.files_added_count,
     }
     if isinstance(action, Rewrite) and any(group.convert_paths for group in action.groups):
         return counts
-    tasks = (task for group in expansion.groups for task in group.tasks)
+    tasks = (task for group in preview.groups for task in group.tasks)
     return {
         **counts,
-        "read_bytes": expansion.read_bytes + _dropped_bytes(action, state),
-        "written_bytes": sum(size_model(task.rows, 1) for task in tasks),
+        "replaced_bytes": preview.replaced_bytes + _dropped_bytes(action, state),
+        "added_bytes": sum(size_model(task.rows, 1) for task in tasks),
     }
 
 
 def _dropped_bytes(action: Action, state: TableState) -> int:
     """The delete files a rewrite drops in the same commit."""
     dropped = frozenset(action.removed_deletes if isinstance(action, Rewrite) else ())
-    return sum(delta.size_bytes for delta in state.delta_files if key_of(delta) in dropped)
+    return sum(delete.size_bytes for delete in state.delete_files if key_of(delete) in dropped)

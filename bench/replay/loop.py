@@ -44,7 +44,7 @@ _MAINTENANCE = "maintenance"
 
 
 @dataclass(slots=True)
-class Clockwork:
+class ReplayTimes:
     """Where the seconds of the replay went; what is left over is this project's own code."""
 
     loop_s: float = 0.0
@@ -84,9 +84,9 @@ class Loop:
         self._at_s = 0.0
         self._seen: Observation | None = None
         self._last_primary: QueryOutcome | None = None
-        self.clockwork = Clockwork()
+        self.times = ReplayTimes()
 
-    def run(self, batches: Iterable[Batch]) -> Clockwork:
+    def run(self, batches: Iterable[Batch]) -> ReplayTimes:
         """Replay the batches in order; compactions still pending at the end are completed."""
         started_s = time.perf_counter()
         for batch in batches:
@@ -97,8 +97,8 @@ class Loop:
                 self._after_commit()
         for ticket in self._pending:
             self._complete(ticket)
-        self.clockwork.loop_s = time.perf_counter() - started_s
-        return self.clockwork
+        self.times.loop_s = time.perf_counter() - started_s
+        return self.times
 
     def _after_commit(self) -> None:
         for ticket in [t for t in self._pending if t.due_at_s <= self._at_s + TIME_TOLERANCE_S]:
@@ -112,16 +112,16 @@ class Loop:
 
     def _commit(self, batch: Batch) -> None:
         outcome = self._engine.commit(batch, self._at_s)
-        self.clockwork.measured_s += outcome.prepare_s + outcome.cost.wall_s
+        self.times.measured_s += outcome.prepare_s + outcome.cost.wall_s
         change = outcome.observed.change
         self._write(
             CommitRecord, outcome.cost,
             is_initial=batch.spec.is_initial,
             rows=batch.spec.rows,
             ingested_bytes=batch.size_bytes,
-            files_count=change.files_added_count,
-            delta_files_count=change.delta_files_added_count,
-            committed_bytes=change.added_bytes,
+            files_added_count=change.files_added_count,
+            delete_files_added_count=change.delete_files_added_count,
+            added_bytes=change.added_bytes,
             prepare_s=outcome.prepare_s,
             **metadata_fields(change),
         )  # fmt: skip
@@ -131,7 +131,7 @@ class Loop:
         self, observed: Observation, after: Literal["initial", "commit", "compaction", "maintenance"]
     ) -> None:
         self._seen = observed
-        self.clockwork.observe_s += observed.cost.wall_s
+        self.times.observe_s += observed.cost.wall_s
         self._write(
             ObserveRecord, observed.cost,
             after=after,
@@ -140,7 +140,7 @@ class Loop:
 
     def _probe(self, probe: Probe, when: Literal["cadence", "before", "after"]) -> QueryOutcome:
         outcome = self._engine.query(probe)
-        self.clockwork.measured_s += outcome.cost.wall_s
+        self.times.measured_s += outcome.cost.wall_s
         if probe.primary:
             self._last_primary = outcome
         self._write(
@@ -151,7 +151,7 @@ class Loop:
             planning_s=outcome.planning_s,
             execution_s=outcome.execution_s,
             files_count=outcome.files_count,
-            delta_files_count=outcome.delta_files_count,
+            delete_files_count=outcome.delete_files_count,
             opened_bytes=outcome.opened_bytes,
             metadata_files_count=outcome.metadata_files_count,
             live_bytes=self._seen.live_bytes if self._seen else 0,
@@ -212,7 +212,7 @@ class Loop:
         model = self._size_model
         expected = forecast(ticket.plan, self._engine.state(self._at_s), model) if model else None
         outcome = self._engine.complete(ticket, self._at_s)
-        self.clockwork.measured_s += outcome.cost.wall_s
+        self.times.measured_s += outcome.cost.wall_s
         self._observed(outcome.observed, "compaction")
         effective = outcome.status == "ok"
         after = self._probe(self._scenario.primary_probe, "after") if effective else None
@@ -254,7 +254,7 @@ class Loop:
         before_bytes = self._seen.storage_bytes if self._seen else 0
         ticket = self._engine.schedule(plan, self._at_s, self._at_s)
         outcome = self._engine.complete(ticket, self._at_s)
-        self.clockwork.measured_s += outcome.cost.wall_s
+        self.times.measured_s += outcome.cost.wall_s
         self._write(
             MaintenanceRecord, outcome.cost,
             status=outcome.status,

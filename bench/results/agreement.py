@@ -126,5 +126,5 @@ def _outcome(look: Look | None) -> tuple[str | int, ...] | None:
     found = look.compaction if look else None
     if found is None:
         return None
-    files = (found.files_in_count, found.files_out_count)
-    return (found.status, *files, found.delta_files_in_count, found.delta_files_out_count)
+    files = (found.files_removed_count, found.files_added_count)
+    return (found.status, *files, found.delete_files_removed_count, found.delete_files_added_count)

@@ -79,7 +79,7 @@ def count_with_status(*statuses: str) -> Callable[[RunFigures], float]:
     return lambda f: float(sum(c.status in statuses for c in f.compactions))
 
 
-def no_progress(f: RunFigures) -> float:
+def ineffective(f: RunFigures) -> float:
     """Effective compactions that took data files and left as many data files, delete files and rows.
 
     Planned again and again, such a one costs for ever (apache/amoro issue 3855). One that applies deletes
@@ -89,11 +89,11 @@ def no_progress(f: RunFigures) -> float:
 
 
 def _got_nowhere(c: CompactionRecord) -> bool:
-    same_deletes = c.delta_files_in_count == c.delta_files_out_count
-    return c.files_in_count == c.files_out_count > 0 and same_deletes and c.rows_before == c.rows_after
+    same_deletes = c.delete_files_removed_count == c.delete_files_added_count
+    return c.files_removed_count == c.files_added_count > 0 and same_deletes and c.rows_before == c.rows_after
 
 
-def empty_looks(f: RunFigures) -> float | None:
+def noop_evaluations(f: RunFigures) -> float | None:
     """Fired looks without a plan; None where no trigger of a planner that plans ever fired."""
     return float(sum(d.status == "nothing_to_do" for d in f.fired)) if f.fired else None
 
@@ -133,7 +133,7 @@ def _deletes(f: RunFigures, looks: Sequence[ObserveRecord], field: str) -> list[
 
 def has_deletes(f: RunFigures) -> bool:
     """Whether the stream updates or deletes rows, or a delete file was seen."""
-    return f.run.manifest.is_upsert or any(o.delta_files_count for o in f.observed)
+    return f.run.manifest.is_cdc or any(o.delete_files_count for o in f.observed)
 
 
 def latencies_s(f: RunFigures) -> list[float]:
@@ -141,19 +141,21 @@ def latencies_s(f: RunFigures) -> list[float]:
     return [q.wall_s for q in f.cadence]
 
 
-def committed_bytes(f: RunFigures) -> float:
+def commit_added_bytes(f: RunFigures) -> float:
     """Data and delete bytes of the stream's commits."""
-    return total(c.committed_bytes for c in f.commits)
+    return total(c.added_bytes for c in f.commits)
 
 
-def compacted_bytes(f: RunFigures) -> float:
+def compaction_added_bytes(f: RunFigures) -> float:
     """Data and delete bytes compaction wrote."""
-    return total(c.written_bytes for c in f.compactions)
+    return total(c.added_bytes for c in f.compactions)
 
 
 def write_amplification(f: RunFigures) -> float | None:
     """Bytes written for each byte of the change log; metadata apart."""
-    return ratio(committed_bytes(f) + compacted_bytes(f), total(c.ingested_bytes for c in f.commits))
+    return ratio(
+        commit_added_bytes(f) + compaction_added_bytes(f), total(c.ingested_bytes for c in f.commits)
+    )
 
 
 def read_amplification(f: RunFigures) -> float | None:
@@ -209,13 +211,15 @@ def metadata_bytes(f: RunFigures) -> float:
 
 def storage_requests(f: RunFigures) -> float:
     """Files opened and written by commits, compactions and the primary probe at its cadence."""
-    written = total(c.files_count + c.delta_files_count + c.metadata_files_count for c in f.commits)
+    written = total(
+        c.files_added_count + c.delete_files_added_count + c.metadata_files_count for c in f.commits
+    )
     compacted = total(
-        c.files_in_count + c.files_out_count + c.delta_files_in_count + c.delta_files_out_count
-        + c.metadata_files_count
+        c.files_removed_count + c.files_added_count + c.delete_files_removed_count
+        + c.delete_files_added_count + c.metadata_files_count
         for c in f.compactions
     )  # fmt: skip
-    probed = total(q.files_count + q.delta_files_count + q.metadata_files_count for q in f.cadence)
+    probed = total(q.files_count + q.delete_files_count + q.metadata_files_count for q in f.cadence)
     return written + compacted + probed
 
 

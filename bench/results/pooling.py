@@ -15,7 +15,7 @@
       options, a strategy at a time      asked                            told: they may be what is tested
 
 The machine's load and kernel are in the manifest for a reader, and no reason to refuse; `verify` is
-dealt with by `perturbed`; notes and the resolved scenario say the same as versions and scenario_hash.
+dealt with by `timings_invalid`; notes and the resolved scenario say the same as versions and scenario_hash.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -66,7 +66,7 @@ class Manifest(_Model):
     option_defaults: dict[str, dict[str, str]] = {}  # by planner: what an option is where it is not given
 
     @property
-    def is_upsert(self) -> bool:
+    def is_cdc(self) -> bool:
         """Whether the stream updates or deletes rows."""
         return "upsert_mode" in self.options
 
@@ -98,9 +98,9 @@ class CommitRecord(BaseRecord):
     is_initial: bool = False
     rows: int = 0
     ingested_bytes: int = 0  # change-log bytes of the same rows
-    files_count: int = 0
-    delta_files_count: int = 0
-    committed_bytes: int = 0  # data and delete files
+    files_added_count: int = 0
+    delete_files_added_count: int = 0
+    added_bytes: int = 0  # data and delete files
     metadata_bytes: int = 0
     metadata_files_count: int = 0
     prepare_s: float = 0.0
@@ -113,8 +113,8 @@ class ObserveRecord(BaseRecord):
     kind: Literal["observe"] = "observe"
     after: Literal["initial", "commit", "compaction", "maintenance"]
     data_files_count: int
-    delta_files_count: int = 0
-    delta_rows: int | None = None  # in the delete files: keys of equality deletes, positions of the others
+    delete_files_count: int = 0
+    delete_rows: int | None = None  # in the delete files: keys of equality deletes, positions of the others
     equality_files_count: int | None = None  # of the delete files
     live_bytes: int
     rows: int
@@ -132,7 +132,7 @@ class QueryRecord(BaseRecord):
     planning_s: float = 0.0
     execution_s: float = 0.0
     files_count: int = 0
-    delta_files_count: int = 0  # each delete file once per data file it applies to
+    delete_files_count: int = 0  # each delete file once per data file it applies to
     opened_bytes: int = 0
     metadata_files_count: int = 0
     live_bytes: int = 0
@@ -162,20 +162,20 @@ class CompactionRecord(BaseRecord):
     scheduled_at_s: float
     files_before_count: int  # live data files
     files_after_count: int
-    delta_files_before_count: int = 0  # live delete and log files
-    delta_files_after_count: int = 0
-    delta_rows_after: int | None = None  # in the delete files left live
+    delete_files_before_count: int = 0  # live delete and log files
+    delete_files_after_count: int = 0
+    delete_rows_after: int | None = None  # in the delete files left live
     equality_files_after_count: int | None = None  # of the delete files left live
     rows_before: int | None = None  # in the data files, deleted ones included; None where nobody counted
     rows_after: int | None = None
     live_before_bytes: int
     live_after_bytes: int
-    files_in_count: int = 0  # data files
-    files_out_count: int = 0
-    delta_files_in_count: int = 0
-    delta_files_out_count: int = 0
-    read_bytes: int = 0  # of the data and delete files it replaced or dropped; of no file it left
-    written_bytes: int = 0
+    files_removed_count: int = 0  # data files
+    files_added_count: int = 0
+    delete_files_removed_count: int = 0
+    delete_files_added_count: int = 0
+    replaced_bytes: int = 0  # of the data and delete files it replaced or dropped; of no file it left
+    added_bytes: int = 0
     metadata_bytes: int = 0
     metadata_files_count: int = 0
     query_before_s: float | None = None  # primary probe just before and after, for compactions with status ok
@@ -194,10 +194,10 @@ class MaintenanceRecord(BaseRecord):
     freed_bytes: int = 0  # storage bytes it gave back; metadata it wrote counts against it
 
 
-class TruthRecord(BaseRecord):
+class ContentRecord(BaseRecord):
     """Table content against the fold of the change log: status equal or differs."""
 
-    kind: Literal["truth"] = "truth"
+    kind: Literal["content"] = "content"
     expected_rows: int
     found_rows: int
     expected_hash: str
@@ -213,7 +213,7 @@ class RunRecord(BaseRecord):
     measured_s: float = 0.0  # of it: commits, their preparation, probes, compactions, maintenance
     observe_s: float = 0.0  # of it: state reads
     own_s: float = 0.0  # of it: the rest, this project's own code
-    perturbed: bool = False  # checked after every compaction: its timings enter no comparison
+    timings_invalid: bool = False  # checked after every compaction: its timings enter no comparison
     file_sizes: list[
         tuple[int, int]
     ] = []  # live data files at the end: (lower bound in bytes, count), powers of 2
@@ -227,7 +227,7 @@ Record = Annotated[
     | DecisionRecord
     | CompactionRecord
     | MaintenanceRecord
-    | TruthRecord
+    | ContentRecord
     | RunRecord,
     Field(discriminator="kind"),
 ]

@@ -13,7 +13,7 @@ from bench.results.metrics import METRICS as METRICS  # of ours they know two mo
 from bench.results.metrics import Metric as Metric
 from bench.results.pooling import Strictness, check_pooled
 from bench.results.pooling import differences as differences
-from bench.results.records import QueryRecord, TruthRecord
+from bench.results.records import ContentRecord, QueryRecord
 
 BASELINE = "never"
 Content = Literal["equal", "differs", "unchecked"]
@@ -37,7 +37,7 @@ class Row:
     runs: int
     failed: int
     interrupted: int
-    perturbed: int
+    timings_invalid: int
     content: Content
     repetitions: tuple[int, ...]
     values: Mapping[str, float | None]
@@ -52,7 +52,7 @@ class Row:
 
 def content_of(run: RunResult) -> Content:
     """The verdict of the last content check of a run."""
-    checks = run.of(TruthRecord)
+    checks = run.of(ContentRecord)
     if any(check.status == "differs" for check in checks):
         return "differs"
     return "equal" if checks else "unchecked"
@@ -66,8 +66,8 @@ def usable(run: RunResult) -> bool:
 def run_figures(run: RunResult) -> dict[str, float | None]:
     """Every metric of one run. A run that was checked after every compaction gives no timings."""
     sorted_out = fig.figures(run)
-    perturbed = run.end is not None and run.end.perturbed
-    return {m.name: None if perturbed and not m.exact else m.of_run(sorted_out) for m in METRICS}
+    timings_invalid = run.end is not None and run.end.timings_invalid
+    return {m.name: None if timings_invalid and not m.exact else m.of_run(sorted_out) for m in METRICS}
 
 
 def rows(runs: Iterable[RunResult]) -> tuple[Row, ...]:
@@ -114,7 +114,7 @@ def _row(runs: tuple[RunResult, ...]) -> Row:
         runs=len(used),
         failed=len({_repetition(run) for run in runs if run.end is not None} - made),
         interrupted=len({_repetition(run) for run in runs if run.end is None} - made),
-        perturbed=sum(run.end is not None and run.end.perturbed for run in used),
+        timings_invalid=sum(run.end is not None and run.end.timings_invalid for run in used),
         content=_content(runs, used),
         repetitions=tuple(run.manifest.repetition for run in used),
         values={name: _mean_of_known(values) for name, values in run_values.items()},
@@ -136,7 +136,7 @@ def _mean_of_known(values: Iterable[float | None]) -> float | None:
 
 def _probes(runs: Sequence[RunResult]) -> dict[str, dict[str, float | None]]:
     """Each probe at its cadence over all timed runs; one probe is never averaged with another."""
-    timed = [run for run in runs if run.end is not None and not run.end.perturbed]
+    timed = [run for run in runs if run.end is not None and not run.end.timings_invalid]
     found = [q for run in timed for q in run.of(QueryRecord) if q.when == "cadence" and q.status == "ok"]
     names = dict.fromkeys(q.probe for q in found)
     return {name: _probe([q for q in found if q.probe == name]) for name in names}
@@ -152,7 +152,7 @@ def _probe(queries: Sequence[QueryRecord]) -> dict[str, float | None]:
         "planning_mean_s": mean([q.planning_s for q in queries]),
         "execution_mean_s": mean([q.execution_s for q in queries]),
         "files_mean": mean([q.files_count for q in queries]),
-        "delete_files_mean": mean([q.delta_files_count for q in queries]),
+        "delete_files_mean": mean([q.delete_files_count for q in queries]),
         "opened_bytes_mean": mean([q.opened_bytes for q in queries]),
         "read_amplification": mean([q.opened_bytes / q.live_bytes for q in queries if q.live_bytes]),
     }

@@ -86,7 +86,7 @@ def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
         "columns_count": len(workload.schema.names),
         "codec": properties.get("write.parquet.compression-codec", _DEFAULT_CODECS[scenario.table.format]),
     }
-    if workload.folds:
+    if workload.is_cdc:
         found["key"] = ["order_id"]
     if next(iter(scenario.shape())).is_initial:
         found["initial_order"] = _initial_order(workload, spec)

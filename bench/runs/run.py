@@ -32,9 +32,9 @@ from bench.engines.simulated.live_rows import expected_live_rows
 from bench.errors import EngineError
 from bench.replay.active_strategy import Policy
 from bench.replay.forecast import SizeModel
-from bench.replay.loop import Clockwork, Loop
+from bench.replay.loop import Loop, ReplayTimes
 from bench.replay.recorder import Collector, utc_now
-from bench.results.records import EVENTS, LOG, MANIFEST, Manifest, Mode, PhaseRecord, RunRecord, TruthRecord
+from bench.results.records import EVENTS, LOG, MANIFEST, ContentRecord, Manifest, Mode, PhaseRecord, RunRecord
 from bench.runs import provenance
 from bench.runs.content_check import check_content
 from bench.runs.jobs import RunJob
@@ -45,7 +45,7 @@ from strategies.state import TableState
 from workloads.change_log import ChangeLog, open_change_log
 
 
-def carry_out(
+def execute(
     job: RunJob, scenario: Scenario, heard: Callable[[BaseModel], None] = lambda record: None
 ) -> bool:
     """Carry out one run and tell whether it finished; what became of it is its last record.
@@ -58,7 +58,7 @@ def carry_out(
     with Collector(job.run_folder / EVENTS, heard) as collector:
         run = Run(job, scenario, settings, log, collector)
         try:
-            run.carry_out()
+            run.execute()
         except Exception as error:  # whatever it is, this run failed, and the suite goes on with the next
             with (job.run_folder / LOG).open("a") as file:
                 traceback.print_exc(file=file)
@@ -162,7 +162,7 @@ def _options(scenario: Scenario, settings: EngineSettings, mode: Mode) -> dict[s
         "target_file_size_bytes": table.target_file_size_bytes,
         "format_version": table.format_version,
         "files_per_commit": table.files_per_commit,
-        **({"upsert_mode": table.upsert_mode} if scenario.workload.folds else {}),
+        **({"upsert_mode": table.upsert_mode} if scenario.workload.is_cdc else {}),
         **(_spark_options(scenario, settings) if mode == "real" else _simulated_options(scenario, settings)),
     }
 
@@ -205,10 +205,10 @@ class Run:
     ) -> None:
         self._job, self._scenario, self._settings = job, scenario, settings
         self._log, self._collector = log, collector
-        self._clockwork = Clockwork()
+        self._times = ReplayTimes()
         self._histogram: list[tuple[int, int]] = []
 
-    def carry_out(self) -> None:
+    def execute(self) -> None:
         """Warm up, replay, check, clear away. Raises whatever made it fail."""
         kind = ENGINES[self._scenario.table.format, self._job.mode]
         with ExitStack() as stack:
@@ -223,7 +223,7 @@ class Run:
                 self._scenario, self._policy(), engine, self._collector, self._after_compaction(engine),
                 self._size_model(),
             )  # fmt: skip
-            self._clockwork = loop.run(self._batches())
+            self._times = loop.run(self._batches())
             self._histogram = file_size_histogram(engine.state(self._scenario.duration_s))
             if self._job.verify != "off":
                 self._check(engine, self._scenario.commits_count)
@@ -254,20 +254,20 @@ class Run:
             status=status,
             error=error,
             **self._seconds(),
-            perturbed=self._job.verify == "each",
+            timings_invalid=self._job.verify == "each",
             file_sizes=self._histogram,
         )
 
     def _seconds(self) -> dict[str, float]:
         """Where the replay's real seconds went; a simulated one measures nothing."""
-        clockwork = self._clockwork
+        times = self._times
         if self._job.mode == "simulated":
-            return {"loop_s": clockwork.loop_s, "own_s": clockwork.loop_s}
+            return {"loop_s": times.loop_s, "own_s": times.loop_s}
         return {
-            "loop_s": clockwork.loop_s,
-            "measured_s": clockwork.measured_s,
-            "observe_s": clockwork.observe_s,
-            "own_s": clockwork.own_s,
+            "loop_s": times.loop_s,
+            "measured_s": times.measured_s,
+            "observe_s": times.observe_s,
+            "own_s": times.own_s,
         }
 
     def _policy(self) -> Policy:
@@ -298,7 +298,7 @@ class Run:
         commits = [commit for commit in log.commits if commit.index <= tick]
         truth = check_content(engine, log, commits, self._settings.folder)
         self._collector.write(
-            TruthRecord,
+            ContentRecord,
             tick=tick,
             at_s=tick * self._scenario.commit_interval_s,
             status="equal" if truth.equal else "differs",
@@ -317,11 +317,11 @@ class Run:
         Where commits update and delete that is an expectation, and a file may be off by a row. Where they
         only add, every row of a file lives.
         """
-        state, folds = engine.state(0.0), self._scenario.workload.folds
+        state, is_cdc = engine.state(0.0), self._scenario.workload.is_cdc
         specs = (spec for spec in self._scenario.shape() if spec.index <= tick)
         expected = round(expected_live_rows(specs))
-        found = engine.live_rows if folds else sum(p.rows for p in state.partitions.values())
-        if abs(found - expected) > (len(state.data_files) if folds else 0):
+        found = engine.live_rows if is_cdc else sum(p.rows for p in state.partitions.values())
+        if abs(found - expected) > (len(state.data_files) if is_cdc else 0):
             raise EngineError(f"after commit {tick} the simulated table has {found} rows, not {expected}")
 
     @contextmanager

@@ -20,7 +20,7 @@ from bench.results.records import EVENTS, LOG, MANIFEST, Mode, RunRecord, parse_
 from bench.results.rows import usable
 from bench.runs.jobs import LogJob, LogProgress, RunJob
 from bench.runs.processes import worker
-from bench.runs.run import carry_out
+from bench.runs.run import execute
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
 
@@ -86,17 +86,17 @@ def plan_runs(
     done: Sequence[RunResult],
     *,
     mode: Mode = "real",
-    perturbed_too: bool = False,
+    invalidated_too: bool = False,
 ) -> tuple[PlannedRun, ...]:
     """The runs still to make. Repetitions interleave the strategies: A B C, then B C A, ...
 
-    `only` narrows them to these labels; what `done` holds finished is left out, perturbed runs only if
-    no timings are wanted (`perturbed_too`). Raises ScenarioError on a label no scenario has.
+    `only` narrows them to these labels; what `done` holds finished is left out, timings_invalid runs only if
+    no timings are wanted (`invalidated_too`). Raises ScenarioError on a label no scenario has.
     """
     finished = {
         (r.manifest.scenario, r.manifest.strategy, r.manifest.repetition)
         for r in done
-        if usable(r) and r.end is not None and (perturbed_too or not r.end.perturbed)
+        if usable(r) and r.end is not None and (invalidated_too or not r.end.timings_invalid)
     }
     _check_labels(sources, only)
     planned: list[PlannedRun] = []
@@ -274,7 +274,7 @@ def _run(
 
 
 def _simulate(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
-    finished = carry_out(job, run.source.scenario, lambda record: watcher.run_progressed(run, record))
+    finished = execute(job, run.source.scenario, lambda record: watcher.run_progressed(run, record))
     return 0 if finished else 1
 
 

@@ -21,7 +21,7 @@ from bench.engines.spark.session import start_session, stop_session
 from bench.errors import EngineError
 from bench.runs.jobs import JOB, LogJob, LogProgress, NoiseJob, RunJob
 from bench.runs.noise import measure_noise
-from bench.runs.run import carry_out
+from bench.runs.run import execute
 from bench.scenario.scenario import Scenario, load_scenario
 from workloads.change_log import ChangeLogError, ensure_change_log
 
@@ -42,7 +42,7 @@ def main() -> None:
         case LogJob():
             write_log(job, _scenario(job))
         case RunJob():
-            sys.exit(0 if carry_out(job, _scenario(job)) else 1)
+            sys.exit(0 if execute(job, _scenario(job)) else 1)
 
 
 def _scenario(job: LogJob | RunJob) -> Scenario:

@@ -142,10 +142,10 @@ def _check_labels(labels: list[str]) -> None:
             raise OptionError(path, "must not be or hold a path: it names a folder of results", label)
 
 
-def check_upsert_modes(keys: ScenarioKeys, is_changed: bool) -> None:
+def check_upsert_modes(keys: ScenarioKeys, is_cdc: bool) -> None:
     """Refuse a way to write changes where the stream has none. Raises OptionError."""
     for index, strategy in enumerate(keys.strategies):
-        if "upsert_mode" in strategy.writer.model_fields_set and not is_changed:
+        if "upsert_mode" in strategy.writer.model_fields_set and not is_cdc:
             raise OptionError(
                 ("strategies", index, "writer", "upsert_mode"),
                 f"says how changes are written, and type {keys.workload['type']!r} only appends: leave "

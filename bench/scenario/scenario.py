@@ -85,7 +85,7 @@ class Scenario:
         }
 
     def _writing(self, spec: StrategySpec) -> frozenset[Capability]:
-        if not self.workload.folds:
+        if not self.workload.is_cdc:
             return frozenset()
         by_deletes = spec.writer.upsert_mode == "equality-delete"
         vectors = {Capability.VECTORS} if self.table.format_version >= capabilities.VECTORS_FROM else set()
@@ -157,7 +157,7 @@ def _scenario(file: Path, keys: ScenarioKeys) -> Scenario:
     check_keys(keys)
     workload = _workload(keys, file.parent)
     probes = _probes(keys, workload.schema)
-    check_upsert_modes(keys, workload.folds)
+    check_upsert_modes(keys, workload.is_cdc)
     specs = build_strategies(keys, file.parent, workload.schema)
     resolved = _resolved(keys, workload, probes, specs)
     return Scenario(
@@ -179,7 +179,7 @@ def _scenario(file: Path, keys: ScenarioKeys) -> Scenario:
 def _workload(keys: ScenarioKeys, folder: Path) -> Workload:
     """The workload, its initial files sized for the table; refused where no engine can write it."""
     workload = plugins.build(plugins.WORKLOAD, keys.workload, ("workload",), folder)
-    if workload.folds and not any(
+    if workload.is_cdc and not any(
         Capability.UPSERT in able for able in capabilities.BY_FORMAT[keys.table.format]
     ):
         raise OptionError(

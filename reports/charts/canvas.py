@@ -100,7 +100,7 @@ def value_axis(axes: Axes, values: Sequence[float]) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
 
 
-def label_ends(axes: Axes, ends: Mapping[str, float], worn: Mapping[str, Trait], theme: Theme) -> None:
+def label_ends(axes: Axes, ends: Mapping[str, float], styles: Mapping[str, Trait], theme: Theme) -> None:
     """Each strategy's name right of the axes at its last value, moved apart where names would touch."""
     scale = axes.transScale + axes.transLimits
     heights = {label: float(scale.transform((0, y))[1]) for label, y in ends.items() if y == y}
@@ -108,7 +108,7 @@ def label_ends(axes: Axes, ends: Mapping[str, float], worn: Mapping[str, Trait],
     order = sorted(heights, key=lambda label: heights[label])
     places = spread([heights[label] for label in order], _LABEL_GAP_PT / axes_height_pt)
     for label, place in zip(order, places, strict=True):
-        trait, heights_drawn = worn[label], [heights[label], place, place]
+        trait, heights_drawn = styles[label], [heights[label], place, place]
         axes.plot([1.003, 1.017, 1.025], heights_drawn, color=trait.colour, linestyle=trait.dash,
                   linewidth=trait.width_pt, transform=axes.transAxes, clip_on=False)  # fmt: skip
         write(axes, 1.032, place, chart_label(label), theme.ink)

@@ -30,7 +30,7 @@ def draw(data: Section, theme: Theme) -> Figure:
         return nothing_to_draw(theme, "no strategy compacted")
     figure = new_figure(theme, 0.85 + _LANE_IN * len(lanes), left=left_margin(data.strategies), right=0.98)
     axes, colours = figure.axes[0], _colours(everything, theme)
-    largest_bytes = max(record.written_bytes for record in everything)
+    largest_bytes = max(record.added_bytes for record in everything)
     unit_s = time_axis(axes, data.manifest.duration_s, theme)
     axes.set_ylim(len(lanes) - 0.5, -0.5)
     axes.set_yticks(range(len(lanes)), labels=[])
@@ -56,7 +56,7 @@ def _mark(
     if record.status in _MISSED:
         axes.add_line(_missed(record.status, theme, [x], [lane]))
         return
-    share = math.sqrt(record.written_bytes / largest_bytes) if largest_bytes else 0.0
+    share = math.sqrt(record.added_bytes / largest_bytes) if largest_bytes else 0.0
     axes.plot([x], [lane], "o", markersize=max(_SMALLEST_PT, _LARGEST_PT * share), alpha=0.75,
               color=colours.get(record.reason, theme.muted), markeredgecolor=theme.background,
               markeredgewidth=0.6, clip_on=False, zorder=3)  # fmt: skip

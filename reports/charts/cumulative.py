@@ -30,20 +30,20 @@ def draw(data: Section, theme: Theme) -> Figure:
     )
     _panel(figure.axes[0], data, column, data.timed_runs, (1.0, f"compaction so far, {seconds}"), theme)
     figure.axes[0].set_xlabel("")
-    unit_bytes, unit = byte_unit(float(data.compactions.groupby("run_id")["written_bytes"].sum().max()))
+    unit_bytes, unit = byte_unit(float(data.compactions.groupby("run_id")["added_bytes"].sum().max()))
     title = f"bytes compaction wrote so far, {unit}"
-    _panel(figure.axes[1], data, "written_bytes", data.usable_runs, (unit_bytes, title), theme)
+    _panel(figure.axes[1], data, "added_bytes", data.usable_runs, (unit_bytes, title), theme)
     return figure
 
 
 def _panel(
     axes: Axes, data: Section, column: str, runs: Sequence[RunResult], scale: tuple[float, str], theme: Theme
 ) -> None:
-    worn, (divisor, title) = traits(data.strategies, theme), scale
+    styles, (divisor, title) = traits(data.strategies, theme), scale
     unit_s = time_axis(axes, data.manifest.duration_s, theme)
     totals = cumulative(data, column, runs)
     for label, found in totals.items():
-        at, colour = found["at_s"] / unit_s, worn[label].colour
+        at, colour = found["at_s"] / unit_s, styles[label].colour
         axes.fill_between(at, found["min"] / divisor, found["max"] / divisor, step="post", color=colour,
                           alpha=0.18, linewidth=0)  # fmt: skip
         axes.step(
@@ -51,11 +51,11 @@ def _panel(
             found["median"] / divisor,
             where="post",
             color=colour,
-            linestyle=worn[label].dash,
-            linewidth=worn[label].width_pt,
+            linestyle=styles[label].dash,
+            linewidth=styles[label].width_pt,
         )
     value_axis(axes, [0.0, *(float(found["max"].max()) / divisor for found in totals.values())])
     head(axes, title, theme)
     label_ends(
-        axes, {label: found["median"].iloc[-1] / divisor for label, found in totals.items()}, worn, theme
+        axes, {label: found["median"].iloc[-1] / divisor for label, found in totals.items()}, styles, theme
     )

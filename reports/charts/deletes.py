@@ -7,9 +7,9 @@ from reports.load import Section
 from reports.theme import Theme
 
 _TITLES = {
-    "delta_files_count": "live delete and log files",
+    "delete_files_count": "live delete and log files",
     "equality_files_count": "those by equality",
-    "delta_rows": "rows in all of them",
+    "delete_rows": "rows in all of them",
 }
 
 

@@ -15,14 +15,14 @@ def draw(data: Section, theme: Theme) -> Figure:
     if not bands:
         return nothing_to_draw(theme, "no planner reported a health score")
     figure = new_figure(theme, 3.7, right=right_margin(data.strategies))
-    axes, worn = figure.axes[0], traits(data.strategies, theme)
+    axes, styles = figure.axes[0], traits(data.strategies, theme)
     unit_s = time_axis(axes, data.manifest.duration_s, theme)
     for label, found in bands.items():
-        at, trait = found["at_s"] / unit_s, worn[label]
+        at, trait = found["at_s"] / unit_s, styles[label]
         axes.fill_between(at, found["min"], found["max"], color=trait.colour, alpha=0.18, linewidth=0)
         axes.plot(at, found["median"], color=trait.colour, linestyle=trait.dash, linewidth=trait.width_pt,
                   marker="o", markersize=3, clip_on=False)  # fmt: skip
     axes.set_ylim(0, _BEST)
     head(axes, "health score, 0 (sick) to 100, as the planner reports it", theme)
-    label_ends(axes, {label: found["median"].iloc[-1] for label, found in bands.items()}, worn, theme)
+    label_ends(axes, {label: found["median"].iloc[-1] for label, found in bands.items()}, styles, theme)
     return figure

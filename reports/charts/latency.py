@@ -21,21 +21,21 @@ def draw(data: Section, theme: Theme) -> Figure:
     if not bands or data.latency["wall_s"].isna().all():
         return nothing_to_draw(theme, "no run gave a latency")
     figure = new_figure(theme, 3.7, right=right_margin(data.strategies))
-    axes, worn = figure.axes[0], traits(data.strategies, theme)
+    axes, styles = figure.axes[0], traits(data.strategies, theme)
     unit_s = time_axis(axes, data.manifest.duration_s, theme)
     for label, found in bands.items():
         at = found["at_s"] / unit_s
-        axes.fill_between(at, found["min"], found["max"], color=worn[label].colour, alpha=0.18, linewidth=0)
+        axes.fill_between(at, found["min"], found["max"], color=styles[label].colour, alpha=0.18, linewidth=0)
         axes.plot(
             at,
             found["median"],
-            color=worn[label].colour,
-            linestyle=worn[label].dash,
-            linewidth=worn[label].width_pt,
+            color=styles[label].colour,
+            linestyle=styles[label].dash,
+            linewidth=styles[label].width_pt,
         )
     value_axis(axes, data.latency["wall_s"].tolist())
     head(axes, f"latency of the primary probe, seconds{_scale(axes.get_yscale())}", theme)
-    label_ends(axes, {label: found["median"].iloc[-1] for label, found in bands.items()}, worn, theme)
+    label_ends(axes, {label: found["median"].iloc[-1] for label, found in bands.items()}, styles, theme)
     return figure
 
 

@@ -34,13 +34,13 @@ def stepped(data: Section, titles: Mapping[str, str], theme: Theme) -> Figure:
 
 
 def _panel(axes: Axes, data: Section, column: str, title: str, theme: Theme) -> None:
-    worn = traits(data.strategies, theme)
+    styles = traits(data.strategies, theme)
     unit_s = time_axis(axes, data.manifest.duration_s, theme)
     looks = data.observations.astype({column: float})
     bands = band(looks, column)
     for label, found in bands.items():
-        axes.step(found["at_s"] / unit_s, found["median"], where="post", color=worn[label].colour,
-                  linestyle=worn[label].dash, linewidth=worn[label].width_pt)  # fmt: skip
+        axes.step(found["at_s"] / unit_s, found["median"], where="post", color=styles[label].colour,
+                  linestyle=styles[label].dash, linewidth=styles[label].width_pt)  # fmt: skip
     value_axis(axes, looks[column].tolist())
     head(axes, f"{title}{', logarithmic' if axes.get_yscale() == 'log' else ''}", theme)
-    label_ends(axes, {label: found["median"].iloc[-1] for label, found in bands.items()}, worn, theme)
+    label_ends(axes, {label: found["median"].iloc[-1] for label, found in bands.items()}, styles, theme)

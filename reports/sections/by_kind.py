@@ -40,10 +40,10 @@ def kind_of(record: CompactionRecord) -> str:
 
 def _counts(made: Sequence[CompactionRecord]) -> tuple[Cell, ...]:
     data, deletes = (
-        change(*(format_count(_sum(made, f"{files}_{way}_count")) for way in ("in", "out")))
-        for files in ("files", "delta_files")
+        change(*(format_count(_sum(made, f"{files}_{way}_count")) for way in ("removed", "added")))
+        for files in ("files", "delete_files")
     )
-    sizes = (format_bytes(_sum(made, name)) for name in ("read_bytes", "written_bytes"))
+    sizes = (format_bytes(_sum(made, name)) for name in ("replaced_bytes", "added_bytes"))
     return tuple(Cell(text) for text in (format_count(len(made)), data, deletes, *sizes))
 
 

@@ -6,7 +6,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from bench.results.folders import RunResult
-from bench.results.records import FAILED_STATUSES, CommitRecord, CompactionRecord, QueryRecord, TruthRecord
+from bench.results.records import FAILED_STATUSES, CommitRecord, CompactionRecord, ContentRecord, QueryRecord
 from bench.results.rows import BASELINE, content_of, differences
 from reports.load import Section
 from reports.phrases import Sentence, Verbatim, listed, say
@@ -48,14 +48,14 @@ def _broken(section: Section) -> Iterator[Caution]:
         if run.end is None:
             yield Caution(True, _name(run) + say(" was interrupted: none of its figures is used."))
         elif content_of(run) == "differs":
-            first = next(t for t in run.of(TruthRecord) if t.status == "differs")
+            first = next(t for t in run.of(ContentRecord) if t.status == "differs")
             counts = f"{first.found_rows:,} rows found, {first.expected_rows:,} expected"
             said = say(f" holds other rows than were committed ({counts}): none of its figures is used.")
             yield Caution(True, _name(run) + said)
         elif not run.finished:
             error = Verbatim((run.end.error or "no error text")[:_ERROR_CHARACTERS])
             yield Caution(True, _name(run) + say(" failed: ", error, ". None of its figures is used."))
-        elif run.end.perturbed:
+        elif run.end.timings_invalid:
             said = say(
                 " was checked after every compaction: its timings are left out, exact figures are kept."
             )
@@ -109,7 +109,7 @@ def _simulated(section: Section) -> Iterator[Caution]:
         coefficients = section.manifest.options.get("coefficients")
         if isinstance(coefficients, dict) and not coefficients.get("calibrated"):
             said += " The model's coefficients were not fitted to measured runs: its seconds are rough."
-            if section.manifest.is_upsert:
+            if section.manifest.is_cdc:
                 said += (
                     " Conversions of deletes come out several times too cheap, sorting as if it cost nothing."
                 )
@@ -117,7 +117,7 @@ def _simulated(section: Section) -> Iterator[Caution]:
 
 
 def _no_progress(section: Section) -> Iterator[Caution]:
-    hit = [row.strategy for row in section.rows if row.values["no_progress_compactions"]]
+    hit = [row.strategy for row in section.rows if row.values["ineffective_compactions"]]
     if hit:
         yield Caution(
             False, listed(hit) + say(": compactions committed as many files and rows as they took.")

@@ -26,7 +26,7 @@ def left_behind(section: Section) -> Table | None:
         return None
     told = [c for c in _LEFT if any(row.values[c[0]] is not None for row in section.rows)]
     cost = (section.cost_metric, cost_title(section), "s")
-    metrics = (*told, cost, ("bytes_compacted", "Rewritten", ""), ("query_mean_s", "Query mean", "s"))
+    metrics = (*told, cost, ("compaction_added_bytes", "Rewritten", ""), ("query_mean_s", "Query mean", "s"))
     cells = [[Cell(Verbatim(label)) for label in section.strategies]]
     cells += [metric_cells(section.rows, name) for name, _, _ in metrics]
     columns = (Column("Strategy", is_number=False), *(Column(title, unit) for _, title, unit in metrics))

@@ -18,7 +18,7 @@ def compactions(section: Section) -> tuple[Table, ...]:
 
 def _compactions(label: str, found: tuple[CompactionRecord, ...]) -> Table:
     has_kinds = any(c.plan_kind for c in found)
-    has_deletes = any(c.delta_files_before_count for c in found)
+    has_deletes = any(c.delete_files_before_count for c in found)
     columns = (
         Column("At"), Column("Status", is_number=False),
         *((Column("Kind", is_number=False),) if has_kinds else ()), Column("Reason", is_number=False),
@@ -44,8 +44,8 @@ def _compactions(label: str, found: tuple[CompactionRecord, ...]) -> Table:
 def _compaction(c: CompactionRecord, has_kinds: bool, has_deletes: bool) -> tuple[Cell, ...]:
     error = Verbatim(c.error[:_ERROR_CHARACTERS]) if c.error else ""
     deletes = (
-        Cell(change(format_count(c.delta_files_before_count), format_count(c.delta_files_after_count))),
-        Cell(format_value("count", c.delta_rows_after)),
+        Cell(change(format_count(c.delete_files_before_count), format_count(c.delete_files_after_count))),
+        Cell(format_value("count", c.delete_rows_after)),
     )
     return (
         Cell(format_duration(c.at_s)),
@@ -55,7 +55,7 @@ def _compaction(c: CompactionRecord, has_kinds: bool, has_deletes: bool) -> tupl
         Cell(change(format_count(c.files_before_count), format_count(c.files_after_count))),
         *(deletes if has_deletes else ()),
         Cell(change(format_bytes(c.live_before_bytes), format_bytes(c.live_after_bytes))),
-        Cell(format_bytes(c.written_bytes)),
+        Cell(format_bytes(c.added_bytes)),
     )
 
 

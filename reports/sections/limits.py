@@ -37,7 +37,7 @@ def _of_the_set_up(section: Section) -> Iterator[Sentence]:
 
 
 def _of_the_data(section: Section) -> Iterator[Sentence]:
-    volume = max((row.values["bytes_ingested"] or 0 for row in section.rows), default=0)
+    volume = max((row.values["ingested_bytes"] or 0 for row in section.rows), default=0)
     yield say(
         f"The stream holds {format_bytes(volume)} of data. Fixed costs (planning, commit, task start) "
         "weigh more here than on a large table; ratios between strategies need not carry over."

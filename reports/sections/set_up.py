@@ -45,7 +45,7 @@ def _facts(section: Section) -> Iterator[tuple[str, Fact]]:
     yield "Stream", lambda m: _stream(section)
     yield "Operations", _operations
     yield "Changes hit", _key_choice
-    yield "Primary key", lambda m: _key(m) if m.is_upsert else None
+    yield "Primary key", lambda m: _key(m) if m.is_cdc else None
     yield "Updates and deletes written as", _upsert_mode
     yield "Partitioning", lambda m: _partitioning(_part(m, "table"))
     yield "Table", _table
@@ -69,7 +69,7 @@ def _data_set(section: Section, m: Manifest) -> str:
     if not loads:
         return f"{of}; the table starts empty"
     rows, size_bytes, files = (
-        sum(getattr(c, n) for c in loads) for n in ("rows", "committed_bytes", "files_count")
+        sum(getattr(c, n) for c in loads) for n in ("rows", "added_bytes", "files_added_count")
     )
     lies = f"{format_bytes(size_bytes)} in {format_count(files)} files"
     return f"{of}; {format_count(rows)} rows loaded first, {lies}"
@@ -84,7 +84,7 @@ def _stream(section: Section) -> str | None:
     tasks = (
         f", {workload['files_per_commit']} writer tasks a commit" if "files_per_commit" in workload else ""
     )
-    word = "changes" if section.manifest.is_upsert else "rows"
+    word = "changes" if section.manifest.is_cdc else "rows"
     of = f"{format_count(rows)} {word} in {format_count(len(made))} commits"
     return f"{of}, {format_bytes(size_bytes)} as Parquet{tasks}"
 
@@ -97,7 +97,7 @@ def _commits(section: Section) -> Sequence[CommitRecord]:
 def _operations(m: Manifest) -> str | None:
     """Shares of the changes; of recorded events nothing but that they are recorded is known."""
     workload = _part(m, "workload")
-    if not m.is_upsert:
+    if not m.is_cdc:
         return None
     if "insert_share" not in workload or "delete_share" not in workload:
         return f"those of the recorded events; shares {UNKNOWN}"
@@ -133,7 +133,7 @@ def _percent(share: float) -> str:
 def _key_choice(m: Manifest) -> str | None:
     workload = _part(m, "workload")
     skew = workload.get("key_skew")
-    if not m.is_upsert:
+    if not m.is_cdc:
         return None
     if skew is None:
         return f"the keys of the recorded events; skew {UNKNOWN}"

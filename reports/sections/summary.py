@@ -29,7 +29,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells under headings. `note` says how to read it, `title` names it where it folds."""
+    """Rows of cells under headings. `note` says how to read it, `title` names it where it is_cdc."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
@@ -40,7 +40,7 @@ class Table:
 _COLUMNS = (
     ("compactions", "Compactions", ""),
     ("", "", ""),  # the section's cost
-    ("bytes_compacted", "Rewritten", ""),
+    ("compaction_added_bytes", "Rewritten", ""),
     ("write_amplification", "Write ampl.", ""),
     ("query_mean_s", "Query mean", "s"),
     ("query_p95_s", "Query p95", "s"),

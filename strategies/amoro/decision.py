@@ -61,7 +61,7 @@ def is_worth_a_scan(state: TableState, settings: Settings, clocks: Clocks) -> bo
     if clocks.is_fallback_reached(settings):
         return True
     count = len(state.data_files)
-    if count == 0 or state.delta_files:
+    if count == 0 or state.delete_files:
         return count > 0
     return sum(file.size_bytes for file in state.data_files) / count <= settings.min_target_bytes
 

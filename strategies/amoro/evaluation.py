@@ -12,9 +12,9 @@ from pathlib import PurePosixPath
 
 from strategies.amoro.options import Settings
 from strategies.iceberg.deletes.index import DeleteIndex, index_deletes
-from strategies.iceberg.deletes.reach import Reach
+from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.iceberg.deletes.series import FileSums, sums_of
-from strategies.state import DataFile, DeltaKind, TableState
+from strategies.state import DataFile, DeleteKind, TableState
 
 
 class FileClass(StrEnum):
@@ -99,12 +99,12 @@ def amoro_index(state: TableState) -> DeleteIndex:
 
     Raises ValueError where the table has any, or log files.
     """
-    vector = next((d for d in state.delta_files if d.kind is DeltaKind.DELETION_VECTOR), None)
+    vector = next((d for d in state.delete_files if d.kind is DeleteKind.DELETION_VECTOR), None)
     if vector is not None:
         raise ValueError(
             f"{vector.path} is a deletion vector, which Amoro cannot read: give the table format version 2"
         )
-    return index_deletes(state.delta_files)
+    return index_deletes(state.delete_files)
 
 
 def class_of(scanned: ScannedFile, settings: Settings, full_due: bool) -> FileClass:
@@ -128,7 +128,7 @@ def _partition(
     name: str, files: Iterable[DataFile], index: DeleteIndex, settings: Settings, full_due: bool
 ) -> Partition:
     found: dict[FileClass, list[ScannedFile]] = {each: [] for each in FileClass}
-    reach = Reach(index)
+    reach = DeleteSet(index)
     for file in files:
         scanned = _scanned(file, index)
         file_class = class_of(scanned, settings, full_due)
@@ -147,10 +147,10 @@ def _partition(
 def _scanned(file: DataFile, index: DeleteIndex) -> ScannedFile:
     if index.is_empty:
         return ScannedFile(file)
-    reach = Reach(index, [file])
+    reach = DeleteSet(index, [file])
     position = reach.position
     is_own = position.files_count == 1 and all(
-        is_amoros_own(delta.path, file.path) for delta in reach.position_files
+        is_amoros_own(delete.path, file.path) for delete in reach.position_files
     )
     return ScannedFile(
         file,

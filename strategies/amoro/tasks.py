@@ -14,7 +14,7 @@ from strategies.amoro.decision import Verdict, cost_bytes
 from strategies.amoro.evaluation import FileClass, Partition, ScannedFile
 from strategies.amoro.options import Settings
 from strategies.iceberg.deletes.index import DeleteIndex
-from strategies.iceberg.deletes.reach import Reach
+from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.packing import first_fit
 from strategies.plan import FileGroup
 
@@ -93,8 +93,8 @@ def split(
     rewritten = [*files[FileClass.FRAGMENT], *files[FileClass.SEGMENT]]
     bins = [*merged, *_packed((*_items(rewritten, True), *_items(converted, False)), task_bytes)]
     bins = [items for items in bins if _is_enough(items)]
-    taken = Reach(index, (item.scanned.file for items in bins for item in items))
-    kept = Reach(index, (scanned.file for scanned in reserved))
+    taken = DeleteSet(index, (item.scanned.file for items in bins for item in items))
+    kept = DeleteSet(index, (scanned.file for scanned in reserved))
     tasks = tuple(_group(items, candidate.partition.name, sort_columns) for items in bins)
     return PartitionPlan(candidate, tasks, taken.keys - kept.keys)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from strategies.iceberg.deletes.index import DeleteIndex, index_deletes
-from strategies.iceberg.deletes.reach import Reach
+from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.iceberg.remove_dangling_deletes import unneeded_deletes
 from strategies.plan import Capability, FileGroup, Plan, Reason, Rewrite
 from strategies.state import DataFile, TableState, key_of
@@ -31,7 +31,7 @@ class ConvertDeletes:
     def decide(self, state: TableState) -> Plan | None:
         if state.pending:
             return None
-        index = index_deletes(state.delta_files)
+        index = index_deletes(state.delete_files)
         due = [file for file in state.data_files if self._is_due(file, index)]
         converted = _with_sharers(due, state, index)
         paths = frozenset(file.path for file in converted)
@@ -50,7 +50,7 @@ def _is_converted(file: DataFile, index: DeleteIndex) -> bool:
     """Whether all there is to apply is one delete file for this data file alone."""
     if index.applying_to(file).files_count != 1 or index.equality_of(file).files_count:
         return False
-    return all(delta.referenced_data_file for delta in Reach(index, [file]).position_files)
+    return all(delete.referenced_data_file for delete in DeleteSet(index, [file]).position_files)
 
 
 def _with_sharers(due: Collection[DataFile], state: TableState, index: DeleteIndex) -> Collection[DataFile]:
@@ -58,10 +58,10 @@ def _with_sharers(due: Collection[DataFile], state: TableState, index: DeleteInd
     chosen = {file.path: file for file in due}
     while True:
         rest = [file for file in state.data_files if file.path not in chosen]
-        both = Reach(index, chosen.values()).keys & Reach(index, rest).keys
+        both = DeleteSet(index, chosen.values()).keys & DeleteSet(index, rest).keys
         # Vectors are never shared; with them in it, the index still knows which position deletes they hide.
-        deltas = (delta for delta in state.delta_files if key_of(delta) in both)
-        shared = index_deletes((*index.vectors.values(), *deltas))
+        deletes = (delete for delete in state.delete_files if key_of(delete) in both)
+        shared = index_deletes((*index.vectors.values(), *deletes))
         more = [f for f in rest if shared.applying_to(f).files_count > (f.path in index.vectors)]
         if not more:
             return chosen.values()

@@ -16,23 +16,23 @@ from strategies.iceberg.rewrite_position_delete_files import (
     TARGET_FILE_SIZE,
     plan_delete_rewrite,
 )
-from strategies.iceberg.scan_tasks import Candidate, lookback_of, read_tasks
+from strategies.iceberg.scan_tasks import Candidate, lookback_of, scan_task_groups
 from strategies.plan import Action, Capability, Compact, FileGroup, Native, Rewrite
-from strategies.preview import DeleteGroup, Expansion, ReadTask, RewriteGroup
-from strategies.state import DeltaKind, TableState
+from strategies.preview import DeleteGroup, Preview, RewriteGroup, ScanTaskGroup
+from strategies.state import DeleteKind, TableState
 
-__all__ = ["DeleteGroup", "ExpandError", "Expansion", "ReadTask", "RewriteGroup", "expand"]
+__all__ = ["DeleteGroup", "Preview", "PreviewError", "RewriteGroup", "ScanTaskGroup", "preview_action"]
 
 # Planners know them, the Spark actions of 1.11.0 refuse them; see strategies.iceberg.procedures.
 _REFUSED_OPTIONS = {"max-file-group-input-files"}
 _ARGUMENTS = {"strategy", "sort_order", "where", "branch"}
 
 
-class ExpandError(ValueError):
+class PreviewError(ValueError):
     """The action depends on something a table state does not tell, such as a row filter."""
 
 
-def expand(action: Action, state: TableState) -> Expansion:
+def preview_action(action: Action, state: TableState) -> Preview:
     """What `action` would do to the table as it stands; pending rewrites do not keep it from their files.
 
     How many files come out is exact where the groups' files are of the current partition spec; others
@@ -41,7 +41,7 @@ def expand(action: Action, state: TableState) -> Expansion:
     Of an explicit rewrite only replaced data files count: files whose deletes are converted stay, and a
     group of those alone is left out.
 
-    Raises ExpandError where the state does not tell, and ValueError where the action itself is at
+    Raises PreviewError where the state does not tell, and ValueError where the action itself is at
     fault: an unknown option, one out of range, or a file that is not live.
     """
     _check_deletes(state)
@@ -55,20 +55,22 @@ def expand(action: Action, state: TableState) -> Expansion:
         case Native(command=Capability.REWRITE_POSITION_DELETE_FILES, arguments=arguments, options=options):
             return _planned_deletes(arguments, options, state)
         case Native(command=command):
-            raise ExpandError(
+            raise PreviewError(
                 f"{command} rewrites no data and no delete files: what it does to a table is not planned"
             )
 
 
 def _check_deletes(state: TableState) -> None:
-    for delta in state.delta_files:
-        if delta.kind is DeltaKind.LOG:
-            raise ExpandError(f"{delta.path} is a log file: only Iceberg's delete files can be planned with")
-        if delta.kind is DeltaKind.DELETION_VECTOR and delta.referenced_data_file is None:
-            raise ExpandError(f"deletion vector {delta.path} does not name its data file")
+    for delete in state.delete_files:
+        if delete.kind is DeleteKind.LOG:
+            raise PreviewError(
+                f"{delete.path} is a log file: only Iceberg's delete files can be planned with"
+            )
+        if delete.kind is DeleteKind.DELETION_VECTOR and delete.referenced_data_file is None:
+            raise PreviewError(f"deletion vector {delete.path} does not name its data file")
 
 
-def _planned(arguments: Mapping[str, str], options: Mapping[str, str], state: TableState) -> Expansion:
+def _planned(arguments: Mapping[str, str], options: Mapping[str, str], state: TableState) -> Preview:
     _check_options(Capability.REWRITE_DATA_FILES, options, RewriteDataFiles.known_options)
     _check_arguments(arguments)
     default = "sort" if "sort_order" in arguments else "binpack"
@@ -76,9 +78,7 @@ def _planned(arguments: Mapping[str, str], options: Mapping[str, str], state: Ta
     return plan_rewrite(state, rewrite_options(options, state.target_file_size_bytes, is_shuffled))
 
 
-def _planned_deletes(
-    arguments: Mapping[str, str], options: Mapping[str, str], state: TableState
-) -> Expansion:
+def _planned_deletes(arguments: Mapping[str, str], options: Mapping[str, str], state: TableState) -> Preview:
     command = Capability.REWRITE_POSITION_DELETE_FILES
     _check_options(command, options, RewritePositionDeleteFiles.known_options)
     _check_arguments(arguments)
@@ -94,11 +94,13 @@ def _check_options(command: Capability, given: Mapping[str, str], known: Collect
 
 def _check_arguments(arguments: Mapping[str, str]) -> None:
     if "where" in arguments:
-        raise ExpandError(f"where={arguments['where']!r}: which files hold such rows the state does not tell")
+        raise PreviewError(
+            f"where={arguments['where']!r}: which files hold such rows the state does not tell"
+        )
     if arguments.get("branch", "main") != "main":
-        raise ExpandError(f"branch={arguments['branch']!r}: the state is that of branch main")
+        raise PreviewError(f"branch={arguments['branch']!r}: the state is that of branch main")
     if unknown := arguments.keys() - _ARGUMENTS:
-        raise ExpandError(f"arguments {', '.join(sorted(unknown))}: their effect is not known")
+        raise PreviewError(f"arguments {', '.join(sorted(unknown))}: their effect is not known")
 
 
 def _narrowed(state: TableState, partitions: tuple[str, ...] | None) -> TableState:
@@ -107,7 +109,7 @@ def _narrowed(state: TableState, partitions: tuple[str, ...] | None) -> TableSta
         return state
     old = next((f for f in state.data_files if f.spec_id != state.spec_id), None)
     if old is not None:
-        raise ExpandError(
+        raise PreviewError(
             f"{old.path} is of partition spec {old.spec_id}, the table of spec {state.spec_id}: "
             "whether it holds rows of the partitions the state does not tell"
         )
@@ -115,8 +117,8 @@ def _narrowed(state: TableState, partitions: tuple[str, ...] | None) -> TableSta
     return replace(state, data_files=tuple(f for f in state.data_files if f.partition in wanted))
 
 
-def _explicit(action: Rewrite, state: TableState) -> Expansion:
-    deletes = index_deletes(state.delta_files)
+def _explicit(action: Rewrite, state: TableState) -> Preview:
+    deletes = index_deletes(state.delete_files)
     live = {file.path: file for file in state.data_files}
 
     def candidate(path: str) -> Candidate:
@@ -132,7 +134,7 @@ def _explicit(action: Rewrite, state: TableState) -> Expansion:
         for group in action.groups
         if group.paths
     ]
-    return Expansion(tuple(groups), planned_groups_count=len(groups))
+    return Preview(tuple(groups), planned_groups_count=len(groups))
 
 
 def _explicit_group(
@@ -143,13 +145,13 @@ def _explicit_group(
     if group.sort_columns:
         cut = rewrite_group(group.partition, candidates, for_sorting(target_bytes), lookback)
         return replace(cut, split_bytes=target_bytes)
-    tasks = read_tasks(candidates, target_bytes, lookback)
+    tasks = scan_task_groups(candidates, target_bytes, lookback)
     return RewriteGroup(
         partition=group.partition,
         files=tuple(c.file for c in candidates),
         input_bytes=sum(c.file.size_bytes for c in candidates),
-        delta_files_count=sum(c.deletes.files_count for c in candidates),
-        delta_bytes=sum(c.deletes.size_bytes for c in candidates),
+        delete_files_count=sum(c.deletes.files_count for c in candidates),
+        delete_bytes=sum(c.deletes.size_bytes for c in candidates),
         split_bytes=target_bytes,
         max_output_file_bytes=target_bytes,
         expected_output_files=len(tasks),

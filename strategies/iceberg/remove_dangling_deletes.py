@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from strategies.iceberg.deletes.index import index_deletes
-from strategies.iceberg.deletes.reach import Reach
+from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.plan import Capability, Plan, Reason, Rewrite
 from strategies.state import DataFile, TableState, key_of
 
@@ -24,7 +24,7 @@ class RemoveDanglingDeletes:
         dangling = unneeded_deletes(state, state.data_files)
         if not dangling:
             return None
-        detail = f"{len(dangling)} of {len(state.delta_files)} delete files apply to no data file"
+        detail = f"{len(dangling)} of {len(state.delete_files)} delete files apply to no data file"
         return Plan((Rewrite((), state.target_file_size_bytes, dangling),), Reason.DELETES, detail)
 
 
@@ -33,6 +33,6 @@ def unneeded_deletes(state: TableState, files: Iterable[DataFile]) -> tuple[str,
 
     Raises ValueError as `index_deletes` does.
     """
-    needed = Reach(index_deletes(state.delta_files), files).keys
+    needed = DeleteSet(index_deletes(state.delete_files), files).keys
     busy = frozenset[str]().union(*(pending.paths for pending in state.pending))
-    return tuple(sorted(frozenset(map(key_of, state.delta_files)) - needed - busy))
+    return tuple(sorted(frozenset(map(key_of, state.delete_files)) - needed - busy))

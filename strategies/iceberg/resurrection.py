@@ -12,13 +12,13 @@ import math
 from collections.abc import Collection, Mapping
 
 from strategies.iceberg.deletes.index import index_deletes
-from strategies.iceberg.deletes.reach import Reach
-from strategies.iceberg.preview import ExpandError, expand
+from strategies.iceberg.deletes.reach import DeleteSet
+from strategies.iceberg.preview import PreviewError, preview_action
 from strategies.plan import Action, Capability, Compact, Native, Rewrite
-from strategies.state import DataFile, DeltaKind, TableState, key_of
+from strategies.state import DataFile, DeleteKind, TableState, key_of
 
 
-def revival(action: Action, state: TableState) -> str | None:
+def resurrection(action: Action, state: TableState) -> str | None:
     """Why carrying out `action` could bring deleted rows back, naming the delete file; None where it cannot.
 
     It errs on the safe side: where it is not known which files a command rewrites, none is taken to be and
@@ -39,11 +39,11 @@ def _still_applying(dropped: frozenset[str], files: Collection[DataFile], state:
     """The first of the deletes dropped, by key, that applies to one of the files."""
     if not dropped:
         return None
-    index = index_deletes(state.delta_files)
-    revived = sorted(dropped & Reach(index, files).keys)
+    index = index_deletes(state.delete_files)
+    revived = sorted(dropped & DeleteSet(index, files).keys)
     if not revived:
         return None
-    path = min(file.path for file in files if revived[0] in Reach(index, [file]).keys)
+    path = min(file.path for file in files if revived[0] in DeleteSet(index, [file]).keys)
     return f"dropping delete file {revived[0]} would bring back rows of {path}, to which it still applies"
 
 
@@ -54,14 +54,14 @@ def _dangling_dropped(action: Compact | Native, options: Mapping[str, str], stat
     """
     rewritten = _rewritten(action, options, state)
     left = [file for file in state.data_files if file.path not in (rewritten or ())]
-    everywhere = [d for d in state.delta_files if d.kind is DeltaKind.EQUALITY and not d.partition]
-    for spec_id in sorted({delta.spec_id for delta in everywhere}):
+    everywhere = [d for d in state.delete_files if d.kind is DeleteKind.EQUALITY and not d.partition]
+    for spec_id in sorted({delete.spec_id for delete in everywhere}):
         own = [file for file in left if file.spec_id == spec_id]
         others = [file for file in left if file.spec_id != spec_id]
         may_go = rewritten is None or not own
         oldest = math.inf if may_go else min(file.sequence_number for file in own)
-        deltas = (d for d in everywhere if d.spec_id == spec_id and d.sequence_number <= oldest)
-        told = _still_applying(frozenset(map(key_of, deltas)), others, state)
+        deletes = (d for d in everywhere if d.spec_id == spec_id and d.sequence_number <= oldest)
+        told = _still_applying(frozenset(map(key_of, deletes)), others, state)
         if told is not None:
             return (
                 f"remove-dangling-deletes: {told}; iceberg.remove_dangling_deletes leaves such deletes alone"
@@ -79,6 +79,6 @@ def _rewritten(
     if options.get("partial-progress.enabled", "false").lower() == "true":
         return None
     try:
-        return frozenset(file.path for group in expand(action, state).groups for file in group.files)
-    except ExpandError:
+        return frozenset(file.path for group in preview_action(action, state).groups for file in group.files)
+    except PreviewError:
         return None

@@ -12,16 +12,16 @@ from typing import TypeVar
 
 from strategies.iceberg.deletes.index import index_deletes
 from strategies.iceberg.rewrite_options import JobOrder, RewriteOptions
-from strategies.iceberg.scan_tasks import Candidate, equal_shares, lookback_of, read_tasks
+from strategies.iceberg.scan_tasks import Candidate, equal_shares, lookback_of, scan_task_groups
 from strategies.packing import pack
-from strategies.preview import DeleteGroup, Expansion, RewriteGroup
+from strategies.preview import DeleteGroup, Preview, RewriteGroup
 from strategies.state import DataFile, TableState
 
 Group = TypeVar("Group", RewriteGroup, DeleteGroup)
 _Group = tuple[str, Sequence[Candidate]]  # partition and files
 
 
-def plan_rewrite(state: TableState, options: RewriteOptions) -> Expansion:
+def plan_rewrite(state: TableState, options: RewriteOptions) -> Preview:
     """The groups a rewrite with `options` would make of the table as it stands."""
     planned = [
         (partition, group)
@@ -31,7 +31,7 @@ def plan_rewrite(state: TableState, options: RewriteOptions) -> Expansion:
     kept = planned if options.max_files is None else _first_files(planned, options.max_files)
     lookback = lookback_of(state.properties)
     groups = [rewrite_group(partition, group, options, lookback) for partition, group in kept]
-    return Expansion(tuple(ordered(groups, options.job_order)), planned_groups_count=len(planned))
+    return Preview(tuple(ordered(groups, options.job_order)), planned_groups_count=len(planned))
 
 
 def _by_partition(state: TableState) -> dict[str, list[Candidate]]:
@@ -39,7 +39,7 @@ def _by_partition(state: TableState) -> dict[str, list[Candidate]]:
 
     So are those whose partition values are all null: an empty partition tuple has nulls too.
     """
-    deletes = index_deletes(state.delta_files)
+    deletes = index_deletes(state.delete_files)
     found: dict[str, list[Candidate]] = defaultdict(list)
     for file in state.data_files:
         found[bucket_of(file, state.spec_id)].append(Candidate(file, deletes.applying_to(file)))
@@ -55,7 +55,9 @@ def bucket_of(file: DataFile, spec_id: int) -> str:
 def _groups(candidates: Iterable[Candidate], options: RewriteOptions) -> Iterator[list[Candidate]]:
     """Next-fit groups of the files worth a rewrite; the groups worth one."""
     chosen = (c for c in candidates if options.rewrite_all or _is_file_due(c, options))
-    packed = pack(chosen, _bytes_of, options.group_bytes, lookback=1, max_items=options.group_files)
+    packed = pack(
+        chosen, _bytes_of, options.max_file_group_bytes, lookback=1, max_items=options.max_file_group_files
+    )
     return (group for group in packed if options.rewrite_all or _is_group_due(group, options))
 
 
@@ -76,9 +78,9 @@ def _is_group_due(group: Sequence[Candidate], options: RewriteOptions) -> bool:
 def _has_many_deletes(candidate: Candidate, options: RewriteOptions) -> bool:
     """Enough delete files of any kind, or enough rows deleted by delete files that name this file."""
     deletes, rows = candidate.deletes, candidate.file.rows
-    if options.delete_files_count is not None and deletes.files_count >= options.delete_files_count:
+    if options.delete_file_threshold is not None and deletes.files_count >= options.delete_file_threshold:
         return True
-    return rows > 0 and deletes.own_rows / rows >= options.delete_ratio
+    return rows > 0 and deletes.file_scoped_rows / rows >= options.delete_ratio_threshold
 
 
 def _first_files(groups: Iterable[_Group], max_files: int) -> Iterator[_Group]:
@@ -106,14 +108,14 @@ def rewrite_group(
         partition=partition,
         files=tuple(c.file for c in group),
         input_bytes=input_bytes,
-        delta_files_count=sum(c.deletes.files_count for c in group),
-        delta_bytes=sum(c.deletes.size_bytes for c in group),
+        delete_files_count=sum(c.deletes.files_count for c in group),
+        delete_bytes=sum(c.deletes.size_bytes for c in group),
         split_bytes=split_bytes,
         max_output_file_bytes=options.max_output_file_bytes,
         expected_output_files=outputs,
         tasks=equal_shares(input_bytes, rows, outputs)
         if options.is_shuffled
-        else read_tasks(group, split_bytes, lookback),
+        else scan_task_groups(group, split_bytes, lookback),
     )
 
 

@@ -30,7 +30,9 @@ class JobOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RewriteOptions:
-    """What the planner decides by. None of `delete_files_count`, `max_files` and `group_files` is no limit.
+    """What the planner decides by.
+
+    `delete_file_threshold`, `max_files` and `max_file_group_files` are None where there is no limit.
 
     Raises ValueError when new files would count as too small or too large at once, or when a number is
     out of its range.
@@ -41,10 +43,10 @@ class RewriteOptions:
     max_bytes: int
     min_input_files: int = 5
     rewrite_all: bool = False
-    group_bytes: int = 100 * GIB
-    group_files: int | None = None
-    delete_files_count: int | None = None
-    delete_ratio: float = 0.3
+    max_file_group_bytes: int = 100 * GIB
+    max_file_group_files: int | None = None
+    delete_file_threshold: int | None = None
+    delete_ratio_threshold: float = 0.3
     max_files: int | None = None
     job_order: JobOrder = JobOrder.NONE
     is_shuffled: bool = False
@@ -58,12 +60,17 @@ class RewriteOptions:
         above_target = f"above target-file-size-bytes={self.target_bytes}: every new file would be too large"
         _demand(self.max_bytes > self.target_bytes, "max-file-size-bytes", self.max_bytes, above_target)
         _demand(self.min_input_files > 0, "min-input-files", self.min_input_files, "> 0")
-        _demand(self.group_bytes > 0, "max-file-group-size-bytes", self.group_bytes, "> 0")
-        _demand(0 < self.delete_ratio <= 1, "delete-ratio-threshold", self.delete_ratio, "> 0 and <= 1")
+        _demand(self.max_file_group_bytes > 0, "max-file-group-size-bytes", self.max_file_group_bytes, "> 0")
+        _demand(
+            0 < self.delete_ratio_threshold <= 1,
+            "delete-ratio-threshold",
+            self.delete_ratio_threshold,
+            "> 0 and <= 1",
+        )
         _demand(self.compression_factor > 0, "compression-factor", self.compression_factor, "> 0")
         for name, given, least in (
-            ("max-file-group-input-files", self.group_files, 1),
-            ("delete-file-threshold", self.delete_files_count, 0),
+            ("max-file-group-input-files", self.max_file_group_files, 1),
+            ("delete-file-threshold", self.delete_file_threshold, 0),
             ("max-files-to-rewrite", self.max_files, 1),
         ):
             _demand(given is None or given >= least, name, given, f">= {least}")
@@ -128,10 +135,10 @@ def rewrite_options(
         max_bytes=_number(given, "max-file-size-bytes", int, int(target_bytes * _MAX_FACTOR)),
         min_input_files=_number(given, "min-input-files", int, 5),
         rewrite_all=given.get("rewrite-all", "false").lower() == "true",
-        group_bytes=_number(given, "max-file-group-size-bytes", int, 100 * GIB),
-        group_files=_number_or_none(given, "max-file-group-input-files"),
-        delete_files_count=_number_or_none(given, "delete-file-threshold"),
-        delete_ratio=_number(given, "delete-ratio-threshold", float, 0.3),
+        max_file_group_bytes=_number(given, "max-file-group-size-bytes", int, 100 * GIB),
+        max_file_group_files=_number_or_none(given, "max-file-group-input-files"),
+        delete_file_threshold=_number_or_none(given, "delete-file-threshold"),
+        delete_ratio_threshold=_number(given, "delete-ratio-threshold", float, 0.3),
         max_files=_number_or_none(given, "max-files-to-rewrite"),
         job_order=JobOrder(order.lower()),
         is_shuffled=is_shuffled,

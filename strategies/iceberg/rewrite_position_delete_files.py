@@ -12,50 +12,52 @@ from collections import defaultdict
 from strategies.iceberg.rewrite_data_files import ordered
 from strategies.iceberg.rewrite_options import RewriteOptions
 from strategies.packing import pack
-from strategies.preview import DeleteGroup, Expansion
-from strategies.state import MIB, DeltaFile, DeltaKind, TableState
+from strategies.preview import DeleteGroup, Preview
+from strategies.state import MIB, DeleteFile, DeleteKind, TableState
 
 TARGET_FILE_SIZE = "write.delete.target-file-size-bytes"
 DEFAULT_TARGET_BYTES = 64 * MIB  # DELETE_TARGET_FILE_SIZE_BYTES_DEFAULT of Iceberg's TableProperties
 
 
-def plan_delete_rewrite(state: TableState, options: RewriteOptions) -> Expansion:
+def plan_delete_rewrite(state: TableState, options: RewriteOptions) -> Preview:
     """The groups a rewrite with `options` would make; of no option about deletes or a number of files.
 
     The order of partitions is that of the state's delete files; Iceberg's is that of a hash map.
     """
-    kinds = {delta.kind for delta in state.delta_files}
-    if DeltaKind.POSITION not in kinds:
-        return Expansion((), planned_groups_count=0)
-    by_partition: dict[frozenset[str], list[DeltaFile]] = defaultdict(list)
-    for delta in state.delta_files:
-        if delta.kind is not DeltaKind.EQUALITY:
-            by_partition[_bucket(delta)].append(delta)
-    groups = [group for deltas in by_partition.values() for group in _groups(deltas, options)]
-    return Expansion((), len(groups), tuple(ordered(groups, options.job_order)))
+    kinds = {delete.kind for delete in state.delete_files}
+    if DeleteKind.POSITION not in kinds:
+        return Preview((), planned_groups_count=0)
+    by_partition: dict[frozenset[str], list[DeleteFile]] = defaultdict(list)
+    for delete in state.delete_files:
+        if delete.kind is not DeleteKind.EQUALITY:
+            by_partition[_bucket(delete)].append(delete)
+    groups = [group for deletes in by_partition.values() for group in _groups(deletes, options)]
+    return Preview((), len(groups), tuple(ordered(groups, options.job_order)))
 
 
-def _bucket(delta: DeltaFile) -> frozenset[str]:
+def _bucket(delete: DeleteFile) -> frozenset[str]:
     """The partition a file is planned in: its values that are not null, whatever the spec they are of."""
-    return frozenset(pair for pair in delta.partition.split("/") if pair and not pair.endswith("=null"))
+    return frozenset(pair for pair in delete.partition.split("/") if pair and not pair.endswith("=null"))
 
 
-def _groups(deltas: list[DeltaFile], options: RewriteOptions) -> list[DeleteGroup]:
-    chosen = (d for d in deltas if options.rewrite_all or not options.is_right_size(d.size_bytes))
-    packed = pack(chosen, _bytes_of, options.group_bytes, lookback=1, max_items=options.group_files)
+def _groups(deletes: list[DeleteFile], options: RewriteOptions) -> list[DeleteGroup]:
+    chosen = (d for d in deletes if options.rewrite_all or not options.is_right_size(d.size_bytes))
+    packed = pack(
+        chosen, _bytes_of, options.max_file_group_bytes, lookback=1, max_items=options.max_file_group_files
+    )
     groups = (_delete_group(group, options) for group in packed)
     return [g for g in groups if options.rewrite_all or options.is_worth_it(len(g.files), g.input_bytes)]
 
 
-def _bytes_of(delta: DeltaFile) -> int:
-    return delta.size_bytes
+def _bytes_of(delete: DeleteFile) -> int:
+    return delete.size_bytes
 
 
-def _delete_group(deltas: list[DeltaFile], options: RewriteOptions) -> DeleteGroup:
-    input_bytes = sum(map(_bytes_of, deltas))
+def _delete_group(deletes: list[DeleteFile], options: RewriteOptions) -> DeleteGroup:
+    input_bytes = sum(map(_bytes_of, deletes))
     return DeleteGroup(
-        partition=deltas[0].partition,
-        files=tuple(deltas),
+        partition=deletes[0].partition,
+        files=tuple(deletes),
         input_bytes=input_bytes,
         split_bytes=options.split_bytes(input_bytes),
         max_output_file_bytes=options.max_output_file_bytes,

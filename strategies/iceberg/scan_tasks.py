@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from strategies.iceberg.deletes.index import Applied
 from strategies.packing import pack
-from strategies.preview import ReadTask
+from strategies.preview import ScanTaskGroup
 from strategies.state import DataFile
 
 _LOOKBACK_PROPERTY, _DEFAULT_LOOKBACK = "read.split.planning-lookback", 10  # TableProperties at 1.11.0
@@ -32,7 +32,9 @@ def lookback_of(properties: Mapping[str, str]) -> int:
     return int(properties.get(_LOOKBACK_PROPERTY, _DEFAULT_LOOKBACK))
 
 
-def read_tasks(candidates: Iterable[Candidate], split_bytes: int, lookback: int) -> tuple[ReadTask, ...]:
+def scan_task_groups(
+    candidates: Iterable[Candidate], split_bytes: int, lookback: int
+) -> tuple[ScanTaskGroup, ...]:
     """The tasks that read `candidates`, in the order the engine makes them.
 
     A piece of a file weighs its own bytes and those of every delete file of the file, so that many
@@ -44,10 +46,10 @@ def read_tasks(candidates: Iterable[Candidate], split_bytes: int, lookback: int)
     return tuple(_task(packed) for packed in bins)
 
 
-def equal_shares(input_bytes: int, rows: int, tasks_count: int) -> tuple[ReadTask, ...]:
+def equal_shares(input_bytes: int, rows: int, tasks_count: int) -> tuple[ScanTaskGroup, ...]:
     """`tasks_count` tasks that read as good as the same, as after a shuffle; sums are kept."""
     return tuple(
-        ReadTask(even_share(input_bytes, index, tasks_count), even_share(rows, index, tasks_count))
+        ScanTaskGroup(even_share(input_bytes, index, tasks_count), even_share(rows, index, tasks_count))
         for index in range(tasks_count)
     )
 
@@ -57,8 +59,8 @@ def even_share(total: int, index: int, count: int) -> int:
     return total * (index + 1) // count - total * index // count
 
 
-def _task(pieces: Sequence[_Piece]) -> ReadTask:
-    return ReadTask(sum(p.input_bytes for p in pieces), sum(p.rows for p in pieces))
+def _task(pieces: Sequence[_Piece]) -> ScanTaskGroup:
+    return ScanTaskGroup(sum(p.input_bytes for p in pieces), sum(p.rows for p in pieces))
 
 
 def _pieces(candidate: Candidate, split_bytes: int) -> Iterable[_Piece]:

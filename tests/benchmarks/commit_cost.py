@@ -50,7 +50,7 @@ def main() -> None:
     upsert_s, append_s = (median(values) for values in list(zip(*costs, strict=True))[:2])
     change = costs[-1][2]
     print(
-        f"commit of {change.files_added_count} data and {change.delta_files_added_count} delete files: "
+        f"commit of {change.files_added_count} data and {change.delete_files_added_count} delete files: "
         f"{upsert_s:.2f} s CPU, plain append of the same data files {append_s:.2f} s: "
         f"{upsert_s / append_s:.1f}x (goal: <= {GOAL:g}x; medians of {len(costs)})"
     )
@@ -62,7 +62,7 @@ def rows_of(spark, log: ChangeLog, logged: LoggedCommit, changes: Batch, folder:
     target = folder / "rows" / str(logged.index)
     frame = spark.read.parquet(*(str(path) for path in log.paths(logged))).where("op <> 'D'")
     frame.select(*names).repartition(changes.spec.writers, "order_id").write.parquet(f"file://{target}")
-    return replace(changes, paths=tuple(sorted(target.glob("*.parquet"))), is_changes=False)
+    return replace(changes, paths=tuple(sorted(target.glob("*.parquet"))), is_cdc=False)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ def odd_sections(tmp_path_factory, hostile_runs):
         section(repetitions=1, strategies={"never": None}, ticks=5, deletes=True),
         section(repetitions=1, ticks=6, fate={("never", 1): "failed", ("every-1min", 1): "failed"}),
         section(repetitions=1, strategies={"never": None}, ticks=4, fate={("never", 1): "cut off"}),
-        section(repetitions=1, ticks=6, fate={("every-1min", 1): "perturbed"}),
+        section(repetitions=1, ticks=6, fate={("every-1min", 1): "timings_invalid"}),
         sections(hostile_runs)[0],
     )  # fmt: skip
 
@@ -75,7 +75,7 @@ def test_the_chart_of_deletes_has_no_panel_for_what_was_not_counted(upsert_secti
 
 def _without_rows(run):
     """As recorded before rows of delete files were counted."""
-    unknown = {"delta_rows": None, "equality_files_count": None}
+    unknown = {"delete_rows": None, "equality_files_count": None}
     records = (r.model_copy(update=unknown) if isinstance(r, ObserveRecord) else r for r in run.records)
     return replace(run, records=tuple(records))
 
@@ -148,8 +148,8 @@ def test_never_is_grey_wherever_it_stands():
 
 
 def test_strategies_beyond_the_hues_differ_by_their_dash():
-    worn = traits([str(n) for n in range(20)], LIGHT)
-    assert len({(trait.colour, trait.dash) for trait in worn.values()}) == 20
+    styles = traits([str(n) for n in range(20)], LIGHT)
+    assert len({(trait.colour, trait.dash) for trait in styles.values()}) == 20
 
 
 def test_chart_label_shortens_in_the_middle():

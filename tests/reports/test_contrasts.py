@@ -22,7 +22,7 @@ GOLDEN = Path(__file__).parent / "golden"
         ("files_end", "less", "better"),
         ("files_end", "equal", ""),
         ("files_end", "undecided", ""),
-        ("bytes_ingested", "more", ""),
+        ("ingested_bytes", "more", ""),
     ],
 )
 def test_a_verdict_is_judged_by_the_direction_of_the_metric(metric, verdict, judged):

@@ -39,7 +39,7 @@ def test_runs_that_may_not_be_used_are_in_no_frame(tmp_path):
         ("never", 1): "failed",
         ("never", 2): "cut off",
         ("never", 3): "differs",
-        ("every-1min", 1): "perturbed",
+        ("every-1min", 1): "timings_invalid",
     }
     (found,) = sections(load_runs(build_results(tmp_path, ticks=4, fate=fate)))
     assert "never" not in found.first_runs
@@ -81,10 +81,10 @@ def test_deletes_occur_where_the_stream_changes_rows_or_a_delete_file_was_seen(s
 
 
 def test_cumulative_ends_at_the_total(section):
-    found = cumulative(section, "written_bytes", section.usable_runs)["every-10min"]
+    found = cumulative(section, "added_bytes", section.usable_runs)["every-10min"]
     assert found["median"].iloc[0] == 0
     assert found["median"].is_monotonic_increasing
-    assert found["max"].iloc[-1] == max(section.row("every-10min").run_values["bytes_compacted"])
+    assert found["max"].iloc[-1] == max(section.row("every-10min").run_values["compaction_added_bytes"])
 
 
 def test_cost_falls_back_to_wall_seconds_where_no_cpu_was_recorded(tmp_path):

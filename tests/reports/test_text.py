@@ -58,7 +58,7 @@ def test_format_ratio_keeps_two_digits(ratio, expected):
 
 
 def test_format_value_takes_a_metric_or_a_unit():
-    assert text.format_value("bytes_compacted", 2048) == text.format_value("bytes", 2048) == "2 KiB"
+    assert text.format_value("compaction_added_bytes", 2048) == text.format_value("bytes", 2048) == "2 KiB"
     assert text.format_value("compactions", 1234) == "1,234"
     assert text.format_value("degradation_rate", 0.3) == "30 %"  # a relative change, no multiple
 

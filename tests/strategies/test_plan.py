@@ -15,17 +15,17 @@ from strategies.plan import (
     check_plan,
     describe_action,
 )
-from strategies.state import DataFile, DeltaFile, DeltaKind, PartitionStats, PendingPlan, TableState
+from strategies.state import DataFile, DeleteFile, DeleteKind, PartitionStats, PendingPlan, TableState
 
 STATE = TableState(
     observed_at_s=60.0,
     target_file_size_bytes=100,
     data_files=(DataFile("a", 1, 1, "p=1"), DataFile("b", 1, 1, "p=1"), DataFile("c", 1, 1, "p=2")),
     partitions={"p=1": PartitionStats(2, 2, 2), "p=2": PartitionStats(1, 1, 1)},
-    delta_files=(
-        DeltaFile("d", DeltaKind.EQUALITY, 1, 1),
-        DeltaFile("e", DeltaKind.POSITION, 1, 1),
-        DeltaFile("v", DeltaKind.DELETION_VECTOR, 1, 1, referenced_data_file="a"),
+    delete_files=(
+        DeleteFile("d", DeleteKind.EQUALITY, 1, 1),
+        DeleteFile("e", DeleteKind.POSITION, 1, 1),
+        DeleteFile("v", DeleteKind.DELETION_VECTOR, 1, 1, referenced_data_file="a"),
     ),
     pending=(PendingPlan(0.0, 120.0, "scheduled", frozenset({"c", "e"})),),
 )

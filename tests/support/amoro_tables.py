@@ -11,7 +11,7 @@ from strategies.amoro.options import Settings, read_settings
 from strategies.amoro.planner import Amoro
 from strategies.options import OptionValue
 from strategies.plan import Plan, Rewrite
-from strategies.state import CompactionSeen, DataFile, DeltaFile, DeltaKind, TableState
+from strategies.state import CompactionSeen, DataFile, DeleteFile, DeleteKind, TableState
 
 NOW_S = 7200.0
 _SMALL: Mapping[str, OptionValue] = {
@@ -54,16 +54,16 @@ def files(*sizes: int, partition: str = "", prefix: str = "f") -> list[DataFile]
     return [data(f"{partition}{prefix}{n:02}", size, partition) for n, size in enumerate(sizes)]
 
 
-def equality(path: str, partition: str = "", rows: int = 5, at: int = 2, size: int = 3) -> DeltaFile:
+def equality(path: str, partition: str = "", rows: int = 5, at: int = 2, size: int = 3) -> DeleteFile:
     """An equality delete file; without a partition it applies to all of them."""
-    return DeltaFile(path, DeltaKind.EQUALITY, size, rows, partition, at)
+    return DeleteFile(path, DeleteKind.EQUALITY, size, rows, partition, at)
 
 
 def position(
     path: str, of: str | None = None, partition: str = "", rows: int = 5, at: int = 2, size: int = 3
-) -> DeltaFile:
+) -> DeleteFile:
     """A position delete file, of one data file or of its whole partition."""
-    return DeltaFile(path, DeltaKind.POSITION, size, rows, partition, at, 0, of)
+    return DeleteFile(path, DeleteKind.POSITION, size, rows, partition, at, 0, of)
 
 
 def table(*found: Any, at_s: float = NOW_S, ran: tuple[CompactionSeen, ...] = (), **more: Any) -> TableState:
@@ -72,7 +72,7 @@ def table(*found: Any, at_s: float = NOW_S, ran: tuple[CompactionSeen, ...] = ()
     return TableState(
         at_s, 128,
         data_files=tuple(f for f in flat if isinstance(f, DataFile)),
-        delta_files=tuple(f for f in flat if isinstance(f, DeltaFile)),
+        delete_files=tuple(f for f in flat if isinstance(f, DeleteFile)),
         compactions=ran,
         **more,
     )  # fmt: skip

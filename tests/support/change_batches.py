@@ -51,7 +51,7 @@ class ModelTable:
             inserts=0, updates=len(logged), deletes=0, writers=writers, is_initial=False, partitions=(),
             expected_bytes=0,
         )  # fmt: skip
-        return Batch(spec, (path,), path.stat().st_size, is_changes=True)
+        return Batch(spec, (path,), path.stat().st_size, is_cdc=True)
 
     def _logged(self, change: Change) -> dict[str, object]:
         self._changes_count += 1

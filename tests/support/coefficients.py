@@ -7,10 +7,10 @@ from typing import Any
 from bench.engines.simulated.costs import Coefficients, shipped_file
 
 _OPERATION = {
-    "serial_s": 1.0, "serial_s_per_file": 0.25, "task_s_per_file": 0.5, "task_s_per_delta_file": 2.0,
+    "serial_s": 1.0, "serial_s_per_file": 0.25, "task_s_per_file": 0.5, "task_s_per_delete_file": 2.0,
     "task_s_per_mib_read": 4.0, "task_s_per_mib_written": 8.0,
 }  # fmt: skip
-OPERATIONS = ("commit", "look", "rewrite", "query_planning", "query_execution", "maintenance")
+OPERATIONS = ("commit", "noop_compaction", "rewrite", "query_planning", "query_execution", "maintenance")
 METADATA = {
     "table_metadata_bytes": 1_000, "table_metadata_bytes_per_snapshot": 100, "manifest_list_bytes": 500,
     "manifest_list_bytes_per_manifest": 10, "manifest_bytes": 50, "manifest_bytes_per_file": 1,
@@ -18,7 +18,7 @@ METADATA = {
 
 
 def coefficients(**changes: Any) -> Coefficients:
-    """Every operation costs 1 + files/4 s on one core and files/2 + 2 deltas + 4 and 8 a MiB of tasks."""
+    """Every operation costs 1 + files/4 s on one core and files/2 + 2 deletes + 4 and 8 a MiB of tasks."""
     fields: dict[str, Any] = {
         "format": "iceberg", "calibrated": False, "origin": "a test", "cpu_per_serial_s": 1.5,
         **dict.fromkeys(OPERATIONS, _OPERATION), "metadata": METADATA, "data": {"file_bytes": 0},

@@ -5,30 +5,30 @@ from dataclasses import replace
 from hypothesis import strategies as st
 from key_ranges import KEY_RANGES, may_meet
 
-from strategies.state import DataFile, DeltaFile, DeltaKind, TableState, key_of
+from strategies.state import DataFile, DeleteFile, DeleteKind, TableState, key_of
 
-EQUALITY, POSITION, VECTOR = DeltaKind.EQUALITY, DeltaKind.POSITION, DeltaKind.DELETION_VECTOR
+EQUALITY, POSITION, VECTOR = DeleteKind.EQUALITY, DeleteKind.POSITION, DeleteKind.DELETION_VECTOR
 SCOPES = ((0, ""), (1, "p=a"), (1, "p=b"))  # specs and partitions; the table was partitioned later
 
 
-def applies(delta, file, state, meet=may_meet):
+def applies(delete, file, state, meet=may_meet):
     """The table spec, "Scan Planning"."""
-    same_scope = (delta.spec_id, delta.partition) == (file.spec_id, file.partition)
-    if delta.kind is EQUALITY:
-        is_newer = delta.sequence_number > file.sequence_number
-        return is_newer and (same_scope or not delta.partition) and meet(delta.keys, file.keys)
-    if delta.kind is VECTOR:
-        return delta.referenced_data_file == file.path
-    if any(d.kind is VECTOR and d.referenced_data_file == file.path for d in state.delta_files):
+    same_scope = (delete.spec_id, delete.partition) == (file.spec_id, file.partition)
+    if delete.kind is EQUALITY:
+        is_newer = delete.sequence_number > file.sequence_number
+        return is_newer and (same_scope or not delete.partition) and meet(delete.keys, file.keys)
+    if delete.kind is VECTOR:
+        return delete.referenced_data_file == file.path
+    if any(d.kind is VECTOR and d.referenced_data_file == file.path for d in state.delete_files):
         return False
-    is_not_older = delta.sequence_number >= file.sequence_number
-    named = delta.referenced_data_file
+    is_not_older = delete.sequence_number >= file.sequence_number
+    named = delete.referenced_data_file
     return is_not_older and (same_scope if named is None else named == file.path)
 
 
 def applying(state, file):
     """The delete files that apply to a file."""
-    return [delta for delta in state.delta_files if applies(delta, file, state)]
+    return [delete for delete in state.delete_files if applies(delete, file, state)]
 
 
 @st.composite
@@ -39,7 +39,7 @@ def tables(draw):
     for path in draw(st.lists(st.sampled_from("fghijk"), unique=True)):
         spec_id, partition = draw(scopes)
         files.append(DataFile(path, 9, 9, partition, draw(numbers), spec_id, keys=draw(KEY_RANGES)))
-    deltas, vectors = [], set()
+    deletes, vectors = [], set()
     for path in draw(st.lists(st.sampled_from("abcdeABCD"), unique=True)):
         kind, named = draw(st.sampled_from([EQUALITY, EQUALITY, POSITION, POSITION, VECTOR])), None
         (spec_id, partition), number = draw(scopes), draw(numbers)
@@ -51,18 +51,18 @@ def tables(draw):
             vectors.add(named)
             number = 6  # no vector is older than its data file
         keys = draw(KEY_RANGES) if kind is EQUALITY else None
-        deltas.append(DeltaFile(path, kind, 3, 3, partition, number, spec_id, named, keys))
-    return TableState(0.0, 100, data_files=tuple(files), delta_files=tuple(deltas), spec_id=1)
+        deletes.append(DeleteFile(path, kind, 3, 3, partition, number, spec_id, named, keys))
+    return TableState(0.0, 100, data_files=tuple(files), delete_files=tuple(deletes), spec_id=1)
 
 
 def converted(state, rewrite, as_kind, has_rows=lambda path: True):
     """The table once `rewrite`, which converts deletes alone, was carried out as one commit."""
-    number = 1 + max(file.sequence_number for file in (*state.data_files, *state.delta_files))
-    kept = [delta for delta in state.delta_files if key_of(delta) not in rewrite.removed_deletes]
+    number = 1 + max(file.sequence_number for file in (*state.data_files, *state.delete_files))
+    kept = [delete for delete in state.delete_files if key_of(delete) not in rewrite.removed_deletes]
     chosen = {path for group in rewrite.groups for path in group.convert_paths}
     made = [
-        DeltaFile(f"own-{number}-{f.path}", as_kind, 1, 1, f.partition, number, f.spec_id, f.path)
+        DeleteFile(f"own-{number}-{f.path}", as_kind, 1, 1, f.partition, number, f.spec_id, f.path)
         for f in state.data_files
         if f.path in chosen and has_rows(f.path)
     ]
-    return replace(state, delta_files=(*kept, *made))
+    return replace(state, delete_files=(*kept, *made))

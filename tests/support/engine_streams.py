@@ -57,7 +57,7 @@ def content_of(engine: Engine, stream: Sequence[Batch], folder: Path) -> Truth:
     return compare_content(sorted(folder.glob("*.parquet")), logged, ORDERS.names)
 
 
-def carry_out(engine: Engine, plan: Plan, at_s: float):
+def execute(engine: Engine, plan: Plan, at_s: float):
     return engine.complete(engine.schedule(plan, at_s, at_s), at_s)
 
 

@@ -22,7 +22,7 @@ from bench.engines.contract import (
 )
 from bench.engines.ledger import Ledger, compaction_seen
 from strategies.plan import Capability, Compact, Native, Plan, Reason
-from strategies.state import MIB, CommitSeen, DataFile, DeltaFile, DeltaKind, PendingPlan, TableState
+from strategies.state import MIB, CommitSeen, DataFile, DeleteFile, DeleteKind, PendingPlan, TableState
 
 TARGET_BYTES = 8 * MIB
 MAINTENANCE = {Capability.EXPIRE_SNAPSHOTS, Capability.REWRITE_MANIFESTS}
@@ -137,7 +137,7 @@ class FakeEngine:
         for partition in dict.fromkeys(f.partition for f in inputs):
             merged = [f for f in inputs if f.partition == partition]
             made.append(self._file(partition, sum(f.size_bytes for f in merged), sum(f.rows for f in merged)))
-        applied = list(self.ledger.delta_files)[:-1]
+        applied = list(self.ledger.delete_files)[:-1]
         self.ledger.remove([*(f.path for f in inputs), *applied])
         self.ledger.add(made)
         size_bytes = sum(f.size_bytes for f in inputs)
@@ -147,9 +147,9 @@ class FakeEngine:
     def _file(self, partition: str, size_bytes: int, rows: int) -> DataFile:
         return DataFile(f"file-{next(self._numbers)}", size_bytes, rows, partition)
 
-    def _delete(self, number: int) -> DeltaFile:
-        kind = DeltaKind.POSITION if number else DeltaKind.EQUALITY
-        return DeltaFile(f"delete-{next(self._numbers)}", kind, 100, 10)
+    def _delete(self, number: int) -> DeleteFile:
+        kind = DeleteKind.POSITION if number else DeleteKind.EQUALITY
+        return DeleteFile(f"delete-{next(self._numbers)}", kind, 100, 10)
 
     def _tell_pending(self) -> None:
         self.ledger.pending = tuple(seen for seen, _ in self._pending.values())

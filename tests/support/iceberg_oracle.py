@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 
 from strategies.iceberg.scan_tasks import lookback_of
 from strategies.preview import RewriteGroup
-from strategies.state import DataFile, DeltaFile, DeltaKind
+from strategies.state import DataFile, DeleteFile, DeleteKind
 
 _PATH_ID = 2147483546  # of the column file_path in position delete files
 _PARTITION_FIELD_IDS = {"p": "1000", "q": "1001"}  # given in the order the fields were added
@@ -42,7 +42,7 @@ class JavaGroup:
     partition: str
     paths: tuple[str, ...]
     input_bytes: int
-    delta_bytes: int
+    delete_bytes: int
     split_bytes: int
     max_output_file_bytes: int
     expected_output_files: int
@@ -54,7 +54,7 @@ def as_java_group(group: RewriteGroup, is_shuffled: bool) -> JavaGroup:
         group.partition,
         tuple(f.path for f in group.files),
         group.input_bytes,
-        group.delta_bytes,
+        group.delete_bytes,
         group.split_bytes,
         group.max_output_file_bytes,
         group.expected_output_files,
@@ -97,7 +97,7 @@ class IcebergOracle:
             lookback = lookback_of(case.state.properties)
             count, *lines = self._java.plan(table, case.options, case.is_shuffled, lookback).split("\n")
             groups = tuple(_java_group(line, case.is_shuffled) for line in lines)
-            told = self._java.deletes(table) if case.state.delta_files else ""
+            told = self._java.deletes(table) if case.state.delete_files else ""
             applied = dict(map(_applied, told.splitlines()))
         return JavaPlan(groups, int(count), applied)
 
@@ -131,14 +131,14 @@ class IcebergOracle:
         return self._java.create(self._catalog, name, schema, layout, properties)
 
     def _fill(self, table: Any, case: Case) -> None:
-        files, deltas = case.state.data_files, case.state.delta_files
+        files, deletes = case.state.data_files, case.state.delete_files
         manifests = []
         for spec_id in range(len(case.layout)):
-            for content in (files, deltas):
+            for content in (files, deletes):
                 own = [file for file in content if file.spec_id == spec_id]
                 if own:
                     manifests.append(self._manifest(case, own, has_numbers=True))
-        placeholders = self._placeholders(table, case, len(files) + len(deltas))
+        placeholders = self._placeholders(table, case, len(files) + len(deletes))
         self._java.fill(table, placeholders, json.dumps(manifests))
 
     def _placeholders(self, table: Any, case: Case, count: int) -> Any:
@@ -152,7 +152,7 @@ class IcebergOracle:
         return self._known_placeholders[key]
 
     def _manifest(
-        self, case: Case, files: Sequence[DataFile | DeltaFile], has_numbers: bool
+        self, case: Case, files: Sequence[DataFile | DeleteFile], has_numbers: bool
     ) -> dict[str, Any]:
         """A manifest of files of one spec: existing ones, or added ones that have no sequence number yet."""
         spec_id = files[0].spec_id
@@ -167,7 +167,7 @@ class IcebergOracle:
             "path": f"memory://manifest{next(self._numbers)}.avro",
             "format-version": case.format_version,
             "spec-id": spec_id,
-            "deletes": isinstance(files[0], DeltaFile),
+            "deletes": isinstance(files[0], DeleteFile),
             "entries": entries,
         }
 
@@ -197,13 +197,13 @@ def _applied(line: str) -> tuple[str, tuple[int, int]]:
     return path, (int(count), int(size_bytes))
 
 
-def _metrics(file: DataFile | DeltaFile, case: Case) -> dict[str, Any]:
+def _metrics(file: DataFile | DeleteFile, case: Case) -> dict[str, Any]:
     """Metrics as ContentFileParser reads them: of the key, or of the paths in position deletes.
 
     Every other position delete file names its data file by equal bounds. Bounds of several paths, here of
     none that exists, tell Iceberg nothing.
     """
-    if isinstance(file, DeltaFile) and file.kind is DeltaKind.POSITION and int(file.path[1:]) % 2:
+    if isinstance(file, DeleteFile) and file.kind is DeleteKind.POSITION and int(file.path[1:]) % 2:
         named = file.referenced_data_file
         low, high = (named, named) if named else ("x", "y")
         return {
@@ -224,7 +224,7 @@ def _map(field_id: int, value: bytes | int) -> dict[str, Any]:
     return {"keys": [field_id], "values": [value.hex() if isinstance(value, bytes) else value]}
 
 
-def _document(file: DataFile | DeltaFile, columns: Sequence[str]) -> dict[str, Any]:
+def _document(file: DataFile | DeleteFile, columns: Sequence[str]) -> dict[str, Any]:
     """A content file as Iceberg's ContentFileParser reads it."""
     pairs = (pair.split("=") for pair in file.partition.split("/") if pair)
     values = {name: value for name, value in pairs if value != "null"}
@@ -239,10 +239,10 @@ def _document(file: DataFile | DeltaFile, columns: Sequence[str]) -> dict[str, A
     }
     if isinstance(file, DataFile):
         return document | ({"split-offsets": list(file.split_offsets)} if file.split_offsets else {})
-    if file.kind is DeltaKind.EQUALITY:
+    if file.kind is DeleteKind.EQUALITY:
         return document | {"content": "EQUALITY_DELETES", "equality-ids": [1]}
     document["content"] = "POSITION_DELETES"
-    is_vector = file.kind is DeltaKind.DELETION_VECTOR
+    is_vector = file.kind is DeleteKind.DELETION_VECTOR
     if file.referenced_data_file is not None and (is_vector or int(file.path[1:]) % 2 == 0):
         document["referenced-data-file"] = file.referenced_data_file
     if is_vector:

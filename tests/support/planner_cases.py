@@ -10,7 +10,7 @@ from key_metrics import KEY_COLUMNS, KeyColumn, KeyMetrics, key_metrics, keys_of
 from strategies.iceberg.rewrite_data_files import bucket_of
 from strategies.iceberg.rewrite_options import RewriteOptions, rewrite_options
 from strategies.plan import Capability, Native
-from strategies.state import DataFile, DeltaFile, DeltaKind, TableState
+from strategies.state import DataFile, DeleteFile, DeleteKind, TableState
 
 # The partition columns of each spec a table has had; the last is the current one.
 LAYOUTS = (
@@ -22,7 +22,7 @@ LAYOUTS = (
     ((), ("p",), ("p", "q")),
 )
 TARGETS = (20_000, 60_000, 1_000_000, 2**29)
-POSITION = DeltaKind.POSITION
+POSITION = DeleteKind.POSITION
 NEAR = st.sampled_from((-1, 0, 0, 1))
 
 
@@ -64,15 +64,15 @@ def cases(draw: st.DrawFn) -> Case:
     figures = rewrite_options(options, table_target)
     files = draw(data_files(layout, figures))
     format_version = draw(st.sampled_from((2, 2, 3)))
-    deltas = draw(delta_files(layout, files, figures, format_version)) if draw(st.integers(0, 3)) else ()
+    deletes = draw(delete_files(layout, files, figures, format_version)) if draw(st.integers(0, 3)) else ()
     key, metrics = draw(KEY_COLUMNS), dict[str, KeyMetrics]()
-    if deltas and draw(st.integers(0, 3)):
-        compared = [*files, *(delta for delta in deltas if delta.kind is DeltaKind.EQUALITY)]
+    if deletes and draw(st.integers(0, 3)):
+        compared = [*files, *(delete for delete in deletes if delete.kind is DeleteKind.EQUALITY)]
         told = draw(st.lists(key_metrics(key), min_size=len(compared), max_size=len(compared)))
         metrics = dict(zip((file.path for file in compared), told, strict=True))
         files = tuple(replace(file, keys=keys_of(key, metrics[file.path])) for file in files)
-        deltas = tuple(
-            replace(d, keys=keys_of(key, metrics[d.path])) if d.path in metrics else d for d in deltas
+        deletes = tuple(
+            replace(d, keys=keys_of(key, metrics[d.path])) if d.path in metrics else d for d in deletes
         )
     is_ordered = bucket_manifests(files, layout) <= 1
     if is_ordered:
@@ -84,7 +84,7 @@ def cases(draw: st.DrawFn) -> Case:
             0.0,
             table_target,
             data_files=files,
-            delta_files=deltas,
+            delete_files=deletes,
             properties={} if lookback is None else {"read.split.planning-lookback": lookback},
             spec_id=len(layout) - 1,
         ),
@@ -106,17 +106,19 @@ def position_delete_cases(draw: st.DrawFn) -> Case:
     figures = rewrite_options(options, table_target)
     files = draw(data_files(layout, figures))
     format_version = draw(st.sampled_from((2, 3)))
-    vectors = (DeltaKind.DELETION_VECTOR,) if format_version == 3 else ()
+    vectors = (DeleteKind.DELETION_VECTOR,) if format_version == 3 else ()
     kinds = st.sampled_from((POSITION, POSITION, *vectors))
-    deltas = tuple(
-        DeltaFile(f"d{n}", draw(kinds), f.size_bytes, f.rows, f.partition, 1, f.spec_id, f.path)
+    deletes = tuple(
+        DeleteFile(f"d{n}", draw(kinds), f.size_bytes, f.rows, f.partition, 1, f.spec_id, f.path)
         for n, f in enumerate(files)
     )
-    is_ordered = len({delta.spec_id for delta in deltas}) == 1
+    is_ordered = len({delete.spec_id for delete in deletes}) == 1
     if is_ordered:
         options |= draw(order_options(files, figures, has_one_partition=False))
     properties = {"write.delete.target-file-size-bytes": str(table_target)}
-    state = TableState(0.0, table_target, delta_files=deltas, properties=properties, spec_id=len(layout) - 1)
+    state = TableState(
+        0.0, table_target, delete_files=deletes, properties=properties, spec_id=len(layout) - 1
+    )
     return Case(layout, state, options, False, format_version, is_ordered)
 
 
@@ -255,32 +257,34 @@ def offsets(draw: st.DrawFn, size: int) -> tuple[int, ...]:
 
 
 @st.composite
-def delta_files(
+def delete_files(
     draw: st.DrawFn,
     layout: Sequence[Sequence[str]],
     files: Sequence[DataFile],
     figures: RewriteOptions,
     format_version: int,
-) -> tuple[DeltaFile, ...]:
-    deltas = []
+) -> tuple[DeleteFile, ...]:
+    deletes = []
     targets = draw(st.lists(st.sampled_from(files), min_size=1, max_size=9))
     has_vector = set()
     for number, file in enumerate(targets):
         kind = draw(st.sampled_from(("equality", "equality", "global", "scoped", "named", "named", "vector")))
         size = draw(st.sampled_from((1, 100, figures.target_bytes // 7, figures.target_bytes)))
-        rows = max(int(file.rows * figures.delete_ratio) + draw(st.sampled_from((-1, 0, 0, 1, 5, 999))), 0)
+        rows = max(
+            int(file.rows * figures.delete_ratio_threshold) + draw(st.sampled_from((-1, 0, 0, 1, 5, 999))), 0
+        )
         sequence = max(file.sequence_number + draw(st.sampled_from((-1, 0, 0, 1, 2))), 1)
         spec_id, partition, named = file.spec_id, file.partition, None
         if kind == "global" and () in layout:
             spec_id, partition = layout.index(()), ""
         if kind == "vector" and format_version == 3 and file.path not in has_vector:
             has_vector.add(file.path)
-            named, delta_kind = file.path, DeltaKind.DELETION_VECTOR
+            named, delete_kind = file.path, DeleteKind.DELETION_VECTOR
             sequence = max(sequence, file.sequence_number)
         elif kind in ("equality", "global"):
-            delta_kind = DeltaKind.EQUALITY
+            delete_kind = DeleteKind.EQUALITY
         else:
-            delta_kind = DeltaKind.POSITION
+            delete_kind = DeleteKind.POSITION
             named = None if kind == "scoped" else draw(st.sampled_from((file.path, file.path, "gone")))
-        deltas.append(DeltaFile(f"d{number}", delta_kind, size, rows, partition, sequence, spec_id, named))
-    return tuple(deltas)
+        deletes.append(DeleteFile(f"d{number}", delete_kind, size, rows, partition, sequence, spec_id, named))
+    return tuple(deletes)

@@ -7,10 +7,10 @@ from itertools import chain
 from delete_tables import applies
 from planner_cases import Case
 
-from strategies.iceberg.preview import Expansion, expand
-from strategies.state import DeltaKind, KeyRange, TableState
+from strategies.iceberg.preview import Preview, preview_action
+from strategies.state import DeleteKind, KeyRange, TableState
 
-POSITION = DeltaKind.POSITION
+POSITION = DeleteKind.POSITION
 
 
 @dataclass
@@ -20,13 +20,13 @@ class Coverage:
     counts: Counter[str] = field(default_factory=Counter)
     states: set[int] = field(default_factory=set)
 
-    def add(self, case: Case, plan: Expansion) -> None:
-        self.states.add(hash((case.state.data_files, case.state.delta_files, case.state.spec_id)))
+    def add(self, case: Case, plan: Preview) -> None:
+        self.states.add(hash((case.state.data_files, case.state.delete_files, case.state.spec_id)))
         self.counts["cases"] += 1
         self.counts.update(name for name, seen in traits(case, plan).items() if seen)
 
 
-def traits(case: Case, plan: Expansion) -> dict[str, bool]:
+def traits(case: Case, plan: Preview) -> dict[str, bool]:
     """What a case shows, told from its input and from its plan."""
     options, state = case.figures, case.state
     planned = {f.path for g in plan.groups for f in g.files}
@@ -40,13 +40,13 @@ def traits(case: Case, plan: Expansion) -> dict[str, bool]:
         "several groups": len(plan.groups) > 1,
         "several groups of a partition": max(Counter(g.partition for g in plan.groups).values(), default=0)
         > 1,
-        "truncated": options.max_files is not None and plan.files_in_count == options.max_files,
+        "truncated": options.max_files is not None and plan.files_removed_count == options.max_files,
         "null partition": any("null" in f.partition for g in plan.groups for f in g.files),
         "old spec": any(f.spec_id != state.spec_id for g in plan.groups for f in g.files),
         "ordered": options.job_order != "none" and len(plan.groups) > 1,
         "several tasks": any(len(g.tasks) > 1 for g in plan.groups) and not case.is_shuffled,
         "many tasks": any(len(g.tasks) > 10 for g in plan.groups) and not case.is_shuffled,
-        "deletes weigh": any(g.delta_bytes for g in plan.groups),
+        "deletes weigh": any(g.delete_bytes for g in plan.groups),
         "shuffled": case.is_shuffled and bool(plan.groups),
         **_delete_traits(case, plan),
     }
@@ -57,7 +57,7 @@ def without_keys(state: TableState) -> TableState:
     return replace(
         state,
         data_files=tuple(replace(file, keys=None) for file in state.data_files),
-        delta_files=tuple(replace(delta, keys=None) for delta in state.delta_files),
+        delete_files=tuple(replace(delete, keys=None) for delete in state.delete_files),
     )
 
 
@@ -65,25 +65,25 @@ def _meet(left: KeyRange | None, right: KeyRange | None) -> bool:
     return left is None or left.meets(right)
 
 
-def _delete_traits(case: Case, plan: Expansion) -> dict[str, bool]:
+def _delete_traits(case: Case, plan: Preview) -> dict[str, bool]:
     """What deletes of the case do to a data file, told from the rule for one pair."""
     state = case.state
     found = [
-        [delta for delta in state.delta_files if applies(delta, file, state, _meet)]
+        [delete for delete in state.delete_files if applies(delete, file, state, _meet)]
         for file in state.data_files
     ]
     applied = list(chain.from_iterable(found))
-    pairs = [(f, d) for f, deltas in zip(state.data_files, found, strict=True) for d in deltas]
-    of_equality = [(f.keys, d.keys) for f, d in pairs if d.kind is DeltaKind.EQUALITY]
+    pairs = [(f, d) for f, deletes in zip(state.data_files, found, strict=True) for d in deletes]
+    of_equality = [(f.keys, d.keys) for f, d in pairs if d.kind is DeleteKind.EQUALITY]
     known = [(f, d) for f, d in of_equality if f is not None and d is not None]
     loose = without_keys(state) if case.metrics else state
     pruned = loose is not state and any(
         applies(d, replace(file, keys=None), state, _meet) and not applies(d, file, state, _meet)
-        for file in state.data_files for d in state.delta_files
+        for file in state.data_files for d in state.delete_files
     )  # fmt: skip
     return {
         "keys miss": pruned,
-        "keys miss, and the plan differs": pruned and expand(case.action, loose) != plan,
+        "keys miss, and the plan differs": pruned and preview_action(case.action, loose) != plan,
         "keys meet": any(f.low is not None and d.low is not None for f, d in known),
         "one side without bounds": any((f.low is None) != (d.low is None) for f, d in known),
         "no metrics": any(f is None for f, _ in of_equality),
@@ -91,15 +91,15 @@ def _delete_traits(case: Case, plan: Expansion) -> dict[str, bool]:
         "nulls alone": any(not f.keys.values for f in state.data_files if f.keys),
         "required key": bool(known) and case.key.is_required,
         "text key": bool(known) and case.key.type_name == "string",
-        "global equality": any(d.kind is DeltaKind.EQUALITY and not d.partition for d in applied),
-        "equality of a partition": any(d.kind is DeltaKind.EQUALITY and d.partition for d in applied),
+        "global equality": any(d.kind is DeleteKind.EQUALITY and not d.partition for d in applied),
+        "equality of a partition": any(d.kind is DeleteKind.EQUALITY and d.partition for d in applied),
         "positions of a partition": any(d.kind is POSITION and not d.referenced_data_file for d in applied),
         "positions of a file": any(d.kind is POSITION and bool(d.referenced_data_file) for d in applied),
-        "deletion vectors": any(d.kind is DeltaKind.DELETION_VECTOR for d in applied),
+        "deletion vectors": any(d.kind is DeleteKind.DELETION_VECTOR for d in applied),
         "vector hides positions": any(
-            d.kind is POSITION and d.referenced_data_file == f.path and d not in deltas
-            and any(v.kind is DeltaKind.DELETION_VECTOR for v in deltas)
-            for f, deltas in zip(state.data_files, found, strict=True) for d in state.delta_files
+            d.kind is POSITION and d.referenced_data_file == f.path and d not in deletes
+            and any(v.kind is DeleteKind.DELETION_VECTOR for v in deletes)
+            for f, deletes in zip(state.data_files, found, strict=True) for d in state.delete_files
         ),
-        "mixed": any(len({d.kind for d in deltas}) > 1 for deltas in found),
+        "mixed": any(len({d.kind for d in deletes}) > 1 for deletes in found),
     }  # fmt: skip

@@ -9,12 +9,12 @@ from bench.results.folders import RunResult
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,
+    ContentRecord,
     DecisionRecord,
     MaintenanceRecord,
     ObserveRecord,
     QueryRecord,
     RunRecord,
-    TruthRecord,
 )
 
 _STEP: dict[str, Any] = {"tick": 1, "at_s": 60.0, "written_utc": "2026-01-05T09:00:00Z"}
@@ -55,8 +55,8 @@ def decision(**fields: Any) -> DecisionRecord:
     return DecisionRecord(**_STEP | given | fields)
 
 
-def truth(status: str = "equal") -> TruthRecord:
-    return TruthRecord(
+def truth(status: str = "equal") -> ContentRecord:
+    return ContentRecord(
         **_STEP, status=status, expected_rows=1, found_rows=1, expected_hash="a", found_hash="a"
     )
 

@@ -7,7 +7,7 @@ from fake_engine import FakeEngine
 
 from bench.engines.contract import Batch
 from bench.replay.active_strategy import Policy
-from bench.replay.loop import Clockwork, Loop
+from bench.replay.loop import Loop, ReplayTimes
 from bench.results.records import (
     CompactionRecord,
     DecisionRecord,
@@ -63,7 +63,7 @@ def replay(
     others: Mapping[str, Sequence[Rule]] | None = None,
     switches: tuple[tuple[float, str], ...] = (),
     after_compaction: Any = None,
-) -> tuple[Recorder, Clockwork]:
+) -> tuple[Recorder, ReplayTimes]:
     """What one run of strategy `mine` with `rules` records; `switches` go to those of `others`."""
     recorder = Recorder()
     strategies = {

@@ -1,6 +1,6 @@
 """Result folders made by hand: a small seeded imitation of a run, with figures nobody measured.
 
-`build_results` writes a whole suite; `fate` makes single runs fail, stop early, differ or be perturbed.
+`build_results` writes a whole suite; `fate` makes single runs fail, stop early, differ or be timings_invalid.
 """
 
 import json
@@ -13,15 +13,15 @@ from typing import Any, Literal
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,
+    ContentRecord,
     DecisionRecord,
     Manifest,
     ObserveRecord,
     QueryRecord,
     RunRecord,
-    TruthRecord,
 )
 
-Fate = Literal["finished", "failed", "cut off", "differs", "perturbed", "unchecked"]
+Fate = Literal["finished", "failed", "cut off", "differs", "timings_invalid", "unchecked"]
 INTERVAL_TICKS: Mapping[str, int | None] = {
     "never": None,
     "every-1min": 1,
@@ -180,15 +180,15 @@ class _Run:
         self.rows, self.live_bytes = self.rows + 400, self.live_bytes + size_bytes
         self.storage_bytes += size_bytes + 9_000
         self.made.append(CommitRecord(
-            **self._step(0.4), rows=400, ingested_bytes=size_bytes - 4_000, files_count=COMMIT_FILES,
-            delta_files_count=self.delete_files, committed_bytes=size_bytes, metadata_bytes=9_000,
+            **self._step(0.4), rows=400, ingested_bytes=size_bytes - 4_000, files_added_count=COMMIT_FILES,
+            delete_files_added_count=self.delete_files, added_bytes=size_bytes, metadata_bytes=9_000,
             metadata_files_count=3, executor_cpu_s=0.1))  # fmt: skip
         self._observe("commit")
 
     def _observe(self, after: Literal["commit", "compaction"]) -> None:
         self.made.append(ObserveRecord(
-            **self._step(0.02), after=after, data_files_count=self.files, delta_files_count=self.deletes,
-            delta_rows=DELETE_ROWS * self.deletes, equality_files_count=self.deletes * 2 // 3,
+            **self._step(0.02), after=after, data_files_count=self.files, delete_files_count=self.deletes,
+            delete_rows=DELETE_ROWS * self.deletes, equality_files_count=self.deletes * 2 // 3,
             live_bytes=self.live_bytes, rows=self.rows, storage_bytes=self.storage_bytes,
             metadata_storage_bytes=9_000 * self.tick))  # fmt: skip
 
@@ -198,7 +198,7 @@ class _Run:
             self.made.append(QueryRecord(
                 **step, probe=probe, primary=factor == 1.0, when=when,
                 planning_s=round(step["wall_s"] * 0.3, 4), execution_s=round(step["wall_s"] * 0.7, 4),
-                files_count=self.files, delta_files_count=self.deletes, metadata_files_count=2 + self.tick,
+                files_count=self.files, delete_files_count=self.deletes, metadata_files_count=2 + self.tick,
                 live_bytes=self.live_bytes, opened_bytes=self.live_bytes + 2_000 * self.files))  # fmt: skip
         return float(self.made[-2].wall_s)
 
@@ -225,15 +225,15 @@ class _Run:
         self.made.insert(position, CompactionRecord(
             **step, reason="small_files", actions=["rewrite all"], scheduled_at_s=60.0 * self.tick,
             plan_kind=("minor" if is_minor else "major") if self.is_amoro else "",
-            delta_files_before_count=deletes, delta_files_after_count=self.deletes,
-            delta_rows_after=DELETE_ROWS * self.deletes, equality_files_after_count=0,
-            delta_files_in_count=deletes, delta_files_out_count=self.deletes,
+            delete_files_before_count=deletes, delete_files_after_count=self.deletes,
+            delete_rows_after=DELETE_ROWS * self.deletes, equality_files_after_count=0,
+            delete_files_removed_count=deletes, delete_files_added_count=self.deletes,
             files_before_count=before, files_after_count=1, live_before_bytes=self.live_bytes,
-            live_after_bytes=self.live_bytes, files_in_count=before, files_out_count=1,
-            read_bytes=self.live_bytes, written_bytes=self.live_bytes, metadata_bytes=9_000,
+            live_after_bytes=self.live_bytes, files_removed_count=before, files_added_count=1,
+            replaced_bytes=self.live_bytes, added_bytes=self.live_bytes, metadata_bytes=9_000,
             metadata_files_count=3, executor_cpu_s=step["cpu_s"] / 3, query_before_s=before_s,
             query_after_s=after_s,
-            forecast={"files_in_count": before, "written_bytes": self.live_bytes}))  # fmt: skip
+            forecast={"files_removed_count": before, "added_bytes": self.live_bytes}))  # fmt: skip
 
     def _ending(self, ending: Fate) -> list[Any]:
         if ending == "cut off":
@@ -241,7 +241,7 @@ class _Run:
         if ending == "failed":
             return [RunRecord(**self._step(0), status="failed", error="boom: <the disk> is full")]
         found = self.rows - (ending == "differs")
-        truth = TruthRecord(**self._step(0.2), expected_rows=self.rows, found_rows=found, expected_hash="a1",
+        truth = ContentRecord(**self._step(0.2), expected_rows=self.rows, found_rows=found, expected_hash="a1",
                             found_hash="a1" if ending != "differs" else "b2")  # fmt: skip
         status = {"status": "equal"}
         if ending == "differs":
@@ -250,6 +250,6 @@ class _Run:
         small, large = self.files - (self.interval is not None), int(self.interval is not None)
         sizes = [(4096, small), (2**20, large)]
         end = RunRecord(**self._step(0), status="finished", loop_s=100.0, measured_s=95.0, observe_s=3.0,
-                        own_s=2.0, perturbed=ending == "perturbed",
+                        own_s=2.0, timings_invalid=ending == "timings_invalid",
                         file_sizes=[s for s in sizes if s[1] > 0])  # fmt: skip
         return [end] if ending == "unchecked" else [truth, end]

@@ -19,7 +19,7 @@ def make(costs=None, cores=CORES, **table):
 
 def deletes(engine, kind=None):
     """Delete files by sequence number and path, of one kind or of all."""
-    found = [d for d in engine.state(0.0).delta_files if kind in (None, d.kind)]
+    found = [d for d in engine.state(0.0).delete_files if kind in (None, d.kind)]
     return sorted(found, key=lambda d: (d.sequence_number, d.path))
 
 

@@ -59,7 +59,7 @@ def large(spark):
 
 
 def test_a_log_of_changes_says_so_and_starts_with_plain_orders(log, load):
-    assert log.folds
+    assert log.is_cdc
     assert open_change_log(log.folder) == log
     assert tuple(load[0]) == ORDERS.names
     assert [row["order_id"] for row in load] == list(range(1, 61))

@@ -110,7 +110,7 @@ def run(
     def planned() -> tuple[PlannedRun, ...]:
         done = earlier_runs(sources, out, resume=resume, mode=mode)
         each = verify is Verify.EACH
-        return plan_runs(sources, labels, repetitions, done, mode=mode, perturbed_too=each)
+        return plan_runs(sources, labels, repetitions, done, mode=mode, invalidated_too=each)
 
     if dry_run:
         _say_plan(planned())

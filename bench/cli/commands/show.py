@@ -11,7 +11,14 @@ import typer
 
 from bench.cli.output import ERR, OUT, print_json, print_table
 from bench.cli.results_argument import ResultsArgument, gaps
-from bench.cli.side_by_side import COLUMNS, TABLE_COLUMNS, agreements, full_line, is_news, table_line
+from bench.cli.side_by_side import (
+    COLUMNS,
+    TABLE_COLUMNS,
+    agreements,
+    full_line,
+    has_effect_or_differs,
+    table_line,
+)
 from bench.errors import ScenarioError
 from bench.results.agreement import Pair, side_by_side
 from bench.results.folders import RunResult, load_runs
@@ -44,7 +51,7 @@ DECISION_COLUMNS = (
 COMPACTION_COLUMNS = (
     "run", "tick", "status", "kind", "reason", "files_before", "files_after", "deletes_before",
     "deletes_after", "delete_rows_after", "bytes_before", "bytes_after", "wall_s", "cpu_s", "query_before_s",
-    "query_after_s", "read_bytes", "written_bytes", "error",
+    "query_after_s", "replaced_bytes", "added_bytes", "error",
 )  # fmt: skip
 # Left out of a table for people, not of JSON and CSV, where no line has anything in them.
 RARE_COLUMNS = frozenset({"figures", "kind", "deletes_before", "deletes_after", "delete_rows_after"})
@@ -132,7 +139,7 @@ def _print_pairs(pairs: Sequence[Pair], output: Output) -> None:
     for scenario, group in groupby(pairs, key=lambda pair: pair.scenario):
         looks = tuple(group)
         OUT.print(scenario, style="bold", markup=False, highlight=False)
-        _print(output, TABLE_COLUMNS, [table_line(pair) for pair in looks if is_news(pair)])
+        _print(output, TABLE_COLUMNS, [table_line(pair) for pair in looks if has_effect_or_differs(pair)])
         for told in agreements(looks):
             OUT.print(told, markup=False, highlight=False, soft_wrap=True)
 
@@ -186,11 +193,11 @@ def _decision(run: RunResult, record: DecisionRecord) -> tuple[Any, ...]:
 def _compaction(run: RunResult, record: CompactionRecord) -> tuple[Any, ...]:
     return (
         _run_name(run), record.tick, record.status, record.plan_kind, record.reason,
-        record.files_before_count, record.files_after_count, record.delta_files_before_count,
-        record.delta_files_after_count, record.delta_rows_after, record.live_before_bytes,
+        record.files_before_count, record.files_after_count, record.delete_files_before_count,
+        record.delete_files_after_count, record.delete_rows_after, record.live_before_bytes,
         record.live_after_bytes, record.wall_s,
-        record.cpu_s, record.query_before_s, record.query_after_s, record.read_bytes,
-        record.written_bytes, record.error,
+        record.cpu_s, record.query_before_s, record.query_after_s, record.replaced_bytes,
+        record.added_bytes, record.error,
     )  # fmt: skip
 
 

@@ -103,7 +103,7 @@ class IcebergEngine:
         paths = [str(path) for path in batch.paths]
         if batch.spec.is_initial:
             return self._prepare_load(paths)
-        if not batch.is_changes:
+        if not batch.is_cdc:
             rows = self._rows(paths).persist()
             rows.count()
             return self._appender(rows).append, rows

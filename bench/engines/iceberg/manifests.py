@@ -26,9 +26,9 @@ from pyiceberg.transforms import VoidTransform
 from pyiceberg.types import IcebergType, NestedField, StructType
 
 from bench.engines.iceberg.keys import key_range
-from strategies.state import DataFile, DeltaFile, DeltaKind
+from strategies.state import DataFile, DeleteFile, DeleteKind
 
-LiveFile = DataFile | DeltaFile
+LiveFile = DataFile | DeleteFile
 
 # Field ids and the version are of the spec's "Manifests"; PyIceberg's positions follow the schema read.
 _SCHEMA_VERSION = 3
@@ -93,8 +93,8 @@ def _live_file(
             file.file_path, file.file_size_in_bytes, file.record_count, partition, sequence_number,
             spec.spec_id, tuple(file.split_offsets or ()), keys,
         )  # fmt: skip
-    return DeltaFile(
-        file.file_path, _delta_kind(file), _content_bytes(file), file.record_count, partition,
+    return DeleteFile(
+        file.file_path, _delete_kind(file), _content_bytes(file), file.record_count, partition,
         sequence_number, spec.spec_id, _referenced_data_file(file), keys,
     )  # fmt: skip
 
@@ -104,10 +104,10 @@ def _content(file: IcebergFile) -> DataFileContent:
     return DataFileContent(file.content)
 
 
-def _delta_kind(file: IcebergFile) -> DeltaKind:
+def _delete_kind(file: IcebergFile) -> DeleteKind:
     if _content(file) is DataFileContent.EQUALITY_DELETES:
-        return DeltaKind.EQUALITY
-    return DeltaKind.DELETION_VECTOR if file.file_format == FileFormat.PUFFIN else DeltaKind.POSITION
+        return DeleteKind.EQUALITY
+    return DeleteKind.DELETION_VECTOR if file.file_format == FileFormat.PUFFIN else DeleteKind.POSITION
 
 
 def _content_bytes(file: IcebergFile) -> int:

@@ -210,10 +210,10 @@ def _commit_apart(table: Any, staged: StagedRewrite) -> None:
     transaction = table.newTransaction()
     if staged.old_files:
         _with_files(transaction.newRewrite(), staged, ()).commit()
-    delta = transaction.newRowDelta().validateFromSnapshot(staged.snapshot_id)
+    delete = transaction.newRowDelta().validateFromSnapshot(staged.snapshot_id)
     for file in staged.new_deletes:
-        delta.addDeletes(file)
-    delta.commit()
+        delete.addDeletes(file)
+    delete.commit()
     transaction.commitTransaction()
 
 

@@ -95,10 +95,10 @@ class IcebergReader:
             snapshots_count=len(snapshots),
             files_added_count=_summed(snapshots, "added-data-files"),
             files_removed_count=_summed(snapshots, "deleted-data-files"),
-            delta_files_added_count=_summed(snapshots, "added-delete-files"),
-            delta_files_removed_count=_summed(snapshots, "removed-delete-files"),
+            delete_files_added_count=_summed(snapshots, "added-delete-files"),
+            delete_files_removed_count=_summed(snapshots, "removed-delete-files"),
             added_bytes=_summed(snapshots, "added-files-size"),
-            removed_bytes=_summed(snapshots, "removed-files-size"),
+            replaced_bytes=_summed(snapshots, "removed-files-size"),
             metadata_bytes=sum(written_bytes),
             metadata_files_count=len(written_bytes),
         )

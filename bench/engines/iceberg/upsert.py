@@ -118,14 +118,14 @@ def commit(spark: SparkSession, name: str, changes: Changes, columns: Sequence[s
     deletes = _equality(described, table, changes, homes)
     if changes.replaced_rows:
         deletes += _position(described, table, changes, homes, data)
-    delta, before = table.newRowDelta(), table.currentSnapshot()
+    delete, before = table.newRowDelta(), table.currentSnapshot()
     if before is not None:  # else vectors are checked from the first snapshot on, which may be expired
-        delta.validateFromSnapshot(before.snapshotId())
+        delete.validateFromSnapshot(before.snapshotId())
     for file in data:
-        delta.addRows(file)
+        delete.addRows(file)
     for file in deletes:
-        delta.addDeletes(file)
-    delta.commit()
+        delete.addDeletes(file)
+    delete.commit()
 
 
 def _homes(spark: SparkSession, table: Any, changes: Changes) -> list[Any]:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bench.engines.contract import Cost
 from bench.errors import ScenarioError, first_error
-from strategies.iceberg.preview import Expansion
+from strategies.iceberg.preview import Preview
 from strategies.state import MIB
 
 
@@ -21,13 +21,13 @@ def shipped_file(table_format: str) -> Path:
 class Work:
     """What an operation has to do. A delete file counts once per data file it applies to.
 
-    `delta_bytes` are those of the `read_bytes` that are of delete files.
+    `delete_bytes` are those of the `read_bytes` that are of delete files.
     """
 
     files_count: int = 0
-    delta_files_count: int = 0
+    delete_files_count: int = 0
     read_bytes: int = 0
-    delta_bytes: int = 0
+    delete_bytes: int = 0
     written_bytes: int = 0
     tasks_count: int = 1
 
@@ -45,9 +45,9 @@ class Operation(_Table):
     serial_s: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     serial_s_per_file: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     task_s_per_file: float = Field(default=0.0, ge=0, allow_inf_nan=False)
-    task_s_per_delta_file: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    task_s_per_delete_file: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     task_s_per_mib_read: float = Field(default=0.0, ge=0, allow_inf_nan=False)
-    task_s_per_mib_delta_read: float = Field(default=0.0, ge=0, allow_inf_nan=False)  # beyond reading it
+    task_s_per_mib_delete_read: float = Field(default=0.0, ge=0, allow_inf_nan=False)  # beyond reading it
     task_s_per_mib_written: float = Field(default=0.0, ge=0, allow_inf_nan=False)
 
 
@@ -77,7 +77,7 @@ class Coefficients(_Table):
     origin: str
     cpu_per_serial_s: float = Field(gt=0, allow_inf_nan=False)
     commit: Operation
-    look: Operation
+    noop_compaction: Operation
     rewrite: Operation
     query_planning: Operation
     query_execution: Operation
@@ -90,9 +90,9 @@ class Coefficients(_Table):
         serial_s = operation.serial_s + operation.serial_s_per_file * work.files_count
         task_s = (
             operation.task_s_per_file * work.files_count
-            + operation.task_s_per_delta_file * work.delta_files_count
+            + operation.task_s_per_delete_file * work.delete_files_count
             + operation.task_s_per_mib_read * work.read_bytes / MIB
-            + operation.task_s_per_mib_delta_read * work.delta_bytes / MIB
+            + operation.task_s_per_mib_delete_read * work.delete_bytes / MIB
             + operation.task_s_per_mib_written * work.written_bytes / MIB
         )
         wall_s = serial_s + task_s / max(1, min(cores, work.tasks_count))
@@ -123,25 +123,25 @@ def load_coefficients(table_format: str, path: Path | None = None) -> Coefficien
 
 def rewrite_cost(
     coefficients: Coefficients,
-    expansion: Expansion,
+    preview: Preview,
     cores: int,
     written_bytes: int | None = None,
     conversion: Work | None = None,
 ) -> Cost:
-    """The cost of carrying out `expansion`; it writes as many bytes as it reads unless told otherwise.
+    """The cost of carrying out `preview_action`; it writes as many bytes as it reads unless told otherwise.
 
     A `conversion` of deletes is done with it, in the same commit.
     """
-    if not expansion.groups and conversion is None:
-        return coefficients.price(coefficients.look, Work(), cores)
-    delta_bytes = sum(group.delta_bytes for group in expansion.groups)
+    if not preview.groups and conversion is None:
+        return coefficients.price(coefficients.noop_compaction, Work(), cores)
+    delete_bytes = sum(group.delete_bytes for group in preview.groups)
     rewriting = Work(
-        files_count=expansion.files_in_count,
-        delta_files_count=sum(group.delta_files_count for group in expansion.groups),
-        read_bytes=expansion.read_bytes + delta_bytes,
-        delta_bytes=delta_bytes,
-        written_bytes=expansion.read_bytes if written_bytes is None else written_bytes,
-        tasks_count=expansion.files_out_count,
+        files_count=preview.files_removed_count,
+        delete_files_count=sum(group.delete_files_count for group in preview.groups),
+        read_bytes=preview.replaced_bytes + delete_bytes,
+        delete_bytes=delete_bytes,
+        written_bytes=preview.replaced_bytes if written_bytes is None else written_bytes,
+        tasks_count=preview.files_added_count,
     )
     work = rewriting if conversion is None else rewriting + conversion
     return coefficients.price(coefficients.rewrite, work, cores)

@@ -43,7 +43,7 @@ from bench.engines.simulated.live_rows import LiveRows
 from bench.engines.tickets import Staged, Tickets
 from bench.errors import EngineError
 from strategies.plan import Action, Capability, Native, Plan, Rewrite
-from strategies.state import CommitSeen, DataFile, DeltaFile, TableState
+from strategies.state import CommitSeen, DataFile, DeleteFile, TableState
 
 _MAINTENANCE = frozenset({Capability.REWRITE_MANIFESTS, Capability.EXPIRE_SNAPSHOTS})
 _WORKER_THREADS_MIN = 2  # iceberg.worker.num-threads: the cores, at least two
@@ -107,8 +107,8 @@ class SimulatedEngine:
 
     def _stage(self, action: Rewrite, position: int, staged: Staged[Prepared], at_s: float) -> None:
         """Prepare an explicit rewrite, unless a file is gone."""
-        data, deltas = self._ledger.data_files, self._ledger.delta_files
-        gone = next((key for key in action.keys if key not in data and key not in deltas), None)
+        data, deletes = self._ledger.data_files, self._ledger.delete_files
+        gone = next((key for key in action.keys if key not in data and key not in deletes), None)
         if gone:
             staged.error = f"{gone} is no longer live"
             return
@@ -162,7 +162,7 @@ class SimulatedEngine:
 
     def _remove_dangling(self, at_s: float) -> Change:
         """`remove-dangling-deletes`: a commit of its own, which does nothing without partitions."""
-        gone = dangling(self._ledger.data_files.values(), self._ledger.delta_files.values())
+        gone = dangling(self._ledger.data_files.values(), self._ledger.delete_files.values())
         return self._change(at_s, gone, (), ()) if gone else Change()
 
     def _rewrite(self, prepared: Prepared, at_s: float) -> Change:
@@ -173,8 +173,8 @@ class SimulatedEngine:
         those of as many manifests as Iceberg has worker threads: since 1.8 (PR #11131) it comes to that,
         and the others stay until a later commit, applying to nothing. Here the oldest go first.
         """
-        data, deltas = self._ledger.data_files, self._ledger.delta_files
-        if problem := conflict(prepared, data, deltas, self._sequence_number):
+        data, deletes = self._ledger.data_files, self._ledger.delete_files
+        if problem := conflict(prepared, data, deletes, self._sequence_number):
             raise ValueError(problem)
         made = [file for each in prepared.replaced for file in self._outputs(each, prepared.sequence_number)]
         number = self._sequence_number + 1
@@ -203,28 +203,32 @@ class SimulatedEngine:
 
     def _dropped_by_commit(self, made: Collection[DataFile], removed: Collection[str]) -> list[str]:
         data = [file for path, file in self._ledger.data_files.items() if path not in removed]
-        deltas = (delta for key, delta in self._ledger.delta_files.items() if key not in removed)
+        deletes = (delete for key, delete in self._ledger.delete_files.items() if key not in removed)
         threads = max(_WORKER_THREADS_MIN, self._cores.compactor)
-        return self._metadata.first_deletes(below_oldest([*data, *made], deltas), threads)
+        return self._metadata.first_deletes(below_oldest([*data, *made], deletes), threads)
 
     def _change(
-        self, at_s: float, removed: Collection[str], data: Collection[DataFile], deltas: Collection[DeltaFile]
+        self,
+        at_s: float,
+        removed: Collection[str],
+        data: Collection[DataFile],
+        deletes: Collection[DeleteFile],
     ) -> Change:
         """One snapshot."""
         self._sequence_number += 1
         live_bytes = self.state(at_s).size_bytes
-        removed_deltas = sum(key in self._ledger.delta_files for key in removed)
+        removed_delete_files = sum(key in self._ledger.delete_files for key in removed)
         self._ledger.remove(removed)
-        removed_bytes = live_bytes - self.state(at_s).size_bytes
-        self._ledger.add([*data, *deltas])
-        added_bytes = sum(file.size_bytes for file in data) + sum(file.size_bytes for file in deltas)
+        replaced_bytes = live_bytes - self.state(at_s).size_bytes
+        self._ledger.add([*data, *deletes])
+        added_bytes = sum(file.size_bytes for file in data) + sum(file.size_bytes for file in deletes)
         written_bytes, written_count = self._metadata.commit(
-            at_s, [file.path for file in data], removed, added_bytes, removed_bytes,
-            [file.path for file in deltas],
+            at_s, [file.path for file in data], removed, added_bytes, replaced_bytes,
+            [file.path for file in deletes],
         )  # fmt: skip
         return Change(
-            1, len(data), len(removed) - removed_deltas, len(deltas), removed_deltas,
-            added_bytes=added_bytes, removed_bytes=removed_bytes,
+            1, len(data), len(removed) - removed_delete_files, len(deletes), removed_delete_files,
+            added_bytes=added_bytes, replaced_bytes=replaced_bytes,
             metadata_bytes=written_bytes, metadata_files_count=written_count,
         )  # fmt: skip
 
@@ -234,14 +238,14 @@ class SimulatedEngine:
         planning = self._price(self._coefficients.query_planning, work, self._cores.reader)
         execution = self._price(self._coefficients.query_execution, work, self._cores.reader)
         return QueryOutcome(
-            planning + execution, planning.wall_s, execution.wall_s, work.files_count, work.delta_files_count,
-            work.read_bytes, self._metadata.manifests_count,
+            planning + execution, planning.wall_s, execution.wall_s, work.files_count,
+            work.delete_files_count, work.read_bytes, self._metadata.manifests_count,
         )  # fmt: skip
 
     def _opened(self, sql: str) -> Work:
         """The files a probe opens."""
         if self._scan is None:
-            self._scan = Scan.of(self._ledger.data_files.values(), self._ledger.delta_files.values())
+            self._scan = Scan.of(self._ledger.data_files.values(), self._ledger.delete_files.values())
         wanted = wanted_keys(sql)
         if wanted is None:
             data_bytes = sum(p.size_bytes for p in self.state(0.0).partitions.values())

@@ -146,7 +146,7 @@ def run_query(spark: SparkSession, meter: Meter, sql: str) -> QueryOutcome:
         planning_s=planned_s - started_s,
         execution_s=ended_s - planned_s,
         files_count=_total(work, "resultDataFiles"),
-        delta_files_count=_total(work, "resultDeleteFiles"),
+        delete_files_count=_total(work, "resultDeleteFiles"),
         opened_bytes=_total(work, "totalDataFileSize") + _total(work, "totalDeleteFileSize"),
         metadata_files_count=_total(work, "scannedDataManifests") + _total(work, "scannedDeleteManifests"),
     )

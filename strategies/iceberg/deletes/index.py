@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from strategies.iceberg.deletes.keyed_files import KeyedFiles
 from strategies.iceberg.deletes.series import FileSums, Series, series_of
-from strategies.state import DataFile, DeltaFile, DeltaKind
+from strategies.state import DataFile, DeleteFile, DeleteKind
 
 _Scope = tuple[int, str]  # partition spec and partition
 
@@ -16,24 +16,24 @@ _Scope = tuple[int, str]  # partition spec and partition
 class Applied:
     """The delete files that apply to one data file.
 
-    `own_rows` counts only what is known to hit that file: rows of delete files that name it. Equality
+    `file_scoped_rows` counts only what is known to hit that file: rows of delete files that name it. Equality
     deletes, and position deletes of a whole partition, add nothing to it.
     """
 
     files_count: int = 0
     size_bytes: int = 0
-    own_rows: int = 0
+    file_scoped_rows: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteIndex:
     """The delete files of a table, by what they may apply to. Made by `index_deletes`."""
 
-    everywhere: KeyedFiles[DeltaFile]  # equality deletes written without partitions
-    equality: Mapping[_Scope, KeyedFiles[DeltaFile]]
-    position: Mapping[_Scope, Series[DeltaFile]]
-    position_of_file: Mapping[str, Series[DeltaFile]]
-    vectors: Mapping[str, DeltaFile]
+    everywhere: KeyedFiles[DeleteFile]  # equality deletes written without partitions
+    equality: Mapping[_Scope, KeyedFiles[DeleteFile]]
+    position: Mapping[_Scope, Series[DeleteFile]]
+    position_of_file: Mapping[str, Series[DeleteFile]]
+    vectors: Mapping[str, DeleteFile]
 
     @property
     def is_empty(self) -> bool:
@@ -54,70 +54,70 @@ class DeleteIndex:
         found = self.equality_of(file)
         vector = self.vectors.get(file.path)
         if vector is not None:
-            found, own_rows = found + FileSums(1, vector.size_bytes), vector.rows
+            found, file_scoped_rows = found + FileSums(1, vector.size_bytes), vector.rows
         else:
             own = not_older(self.position_of_file.get(file.path, _NONE), file)
             scoped = not_older(self.position.get((file.spec_id, file.partition), _NONE), file)
-            found, own_rows = found + scoped + own, own.rows
-        return Applied(found.files_count, found.size_bytes, own_rows)
+            found, file_scoped_rows = found + scoped + own, own.rows
+        return Applied(found.files_count, found.size_bytes, file_scoped_rows)
 
     def equality_of(self, file: DataFile) -> FileSums:
         """The equality delete files among them."""
         scoped = self.equality.get((file.spec_id, file.partition), _NO_KEYS)
         return sum(
-            (deltas.meeting(file.sequence_number, file.keys) for deltas in (self.everywhere, scoped)),
+            (deletes.meeting(file.sequence_number, file.keys) for deletes in (self.everywhere, scoped)),
             FileSums(),
         )
 
 
-def not_older(deltas: Series[DeltaFile], file: DataFile) -> FileSums:
+def not_older(deletes: Series[DeleteFile], file: DataFile) -> FileSums:
     """The sums of those that are not older than `file`."""
-    return deltas.sums_since(bisect_left(deltas.numbers, file.sequence_number))
+    return deletes.sums_since(bisect_left(deletes.numbers, file.sequence_number))
 
 
-def index_deletes(delta_files: Iterable[DeltaFile]) -> DeleteIndex:
+def index_deletes(delete_files: Iterable[DeleteFile]) -> DeleteIndex:
     """Index delete files. The `size_bytes` of a deletion vector are those of its blob, not of its file.
 
-    Raises ValueError when a delta file is a log, when a deletion vector names no data file, or when two
+    Raises ValueError when a delete file is a log, when a deletion vector names no data file, or when two
     name the same.
     """
-    equality: dict[_Scope | None, list[DeltaFile]] = defaultdict(list)
-    position: dict[_Scope, list[DeltaFile]] = defaultdict(list)
-    position_of_file: dict[str, list[DeltaFile]] = defaultdict(list)
-    vectors: dict[str, DeltaFile] = {}
-    for delta in delta_files:
-        scope, named = (delta.spec_id, delta.partition), delta.referenced_data_file
-        if delta.kind is DeltaKind.EQUALITY:
-            equality[scope if delta.partition else None].append(delta)
-        elif delta.kind is DeltaKind.LOG:
-            raise ValueError(f"{delta.path} is a log file: only delete files of Iceberg have an index")
-        elif named is None and delta.kind is DeltaKind.DELETION_VECTOR:
-            raise ValueError(f"deletion vector {delta.path} does not name its data file")
+    equality: dict[_Scope | None, list[DeleteFile]] = defaultdict(list)
+    position: dict[_Scope, list[DeleteFile]] = defaultdict(list)
+    position_of_file: dict[str, list[DeleteFile]] = defaultdict(list)
+    vectors: dict[str, DeleteFile] = {}
+    for delete in delete_files:
+        scope, named = (delete.spec_id, delete.partition), delete.referenced_data_file
+        if delete.kind is DeleteKind.EQUALITY:
+            equality[scope if delete.partition else None].append(delete)
+        elif delete.kind is DeleteKind.LOG:
+            raise ValueError(f"{delete.path} is a log file: only delete files of Iceberg have an index")
+        elif named is None and delete.kind is DeleteKind.DELETION_VECTOR:
+            raise ValueError(f"deletion vector {delete.path} does not name its data file")
         elif named is None:
-            position[scope].append(delta)
-        elif delta.kind is DeltaKind.POSITION:
-            position_of_file[named].append(delta)
-        elif vectors.setdefault(named, delta) is not delta:
+            position[scope].append(delete)
+        elif delete.kind is DeleteKind.POSITION:
+            position_of_file[named].append(delete)
+        elif vectors.setdefault(named, delete) is not delete:
             raise ValueError(f"{named} has two deletion vectors; one is the most there can be")
     return DeleteIndex(
         everywhere=_keyed(equality.pop(None, [])),
-        equality={scope: _keyed(deltas) for scope, deltas in equality.items() if scope is not None},
-        position={scope: _series(deltas) for scope, deltas in position.items()},
-        position_of_file={path: _series(deltas) for path, deltas in position_of_file.items()},
+        equality={scope: _keyed(deletes) for scope, deletes in equality.items() if scope is not None},
+        position={scope: _series(deletes) for scope, deletes in position.items()},
+        position_of_file={path: _series(deletes) for path, deletes in position_of_file.items()},
         vectors=vectors,
     )
 
 
-def _sequence_number(file: DataFile | DeltaFile) -> int:
+def _sequence_number(file: DataFile | DeleteFile) -> int:
     return file.sequence_number
 
 
-def _keyed(deltas: Iterable[DeltaFile]) -> KeyedFiles[DeltaFile]:
-    return KeyedFiles(deltas, _sequence_number)
+def _keyed(deletes: Iterable[DeleteFile]) -> KeyedFiles[DeleteFile]:
+    return KeyedFiles(deletes, _sequence_number)
 
 
-def _series(deltas: Iterable[DeltaFile]) -> Series[DeltaFile]:
-    return series_of(deltas, _sequence_number)
+def _series(deletes: Iterable[DeleteFile]) -> Series[DeleteFile]:
+    return series_of(deletes, _sequence_number)
 
 
 _NONE, _NO_KEYS = _series([]), _keyed([])

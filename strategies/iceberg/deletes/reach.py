@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from strategies.iceberg.deletes.index import DeleteIndex
 from strategies.iceberg.deletes.keyed_files import KeyedFiles
 from strategies.iceberg.deletes.series import NO_FILES, FileSums, Series, series_of
-from strategies.state import DataFile, DeltaFile, key_of
+from strategies.state import DataFile, DeleteFile, key_of
 
-_Part = tuple[Series[DeltaFile], int]  # the delete files of a series from this place on
+_Part = tuple[Series[DeleteFile], int]  # the delete files of a series from this place on
 
 
-class Reach:
+class DeleteSet:
     """The delete files that apply to at least one of the data files added.
 
     Each data file is to be added once. A deletion vector stands for all position deletes of its file; it is
@@ -30,7 +30,7 @@ class Reach:
         self._files: dict[tuple[int, str], list[DataFile]] = defaultdict(list)  # by spec and partition
         self._oldest: dict[tuple[int, str], int] = {}  # of those without a vector, the lowest sequence number
         self._named: list[_Part] = []
-        self._vectors: list[DeltaFile] = []
+        self._vectors: list[DeleteFile] = []
         for file in files:
             self.add(file)
 
@@ -57,7 +57,7 @@ class Reach:
         return _sums(self._position())
 
     @property
-    def position_files(self) -> Iterator[DeltaFile]:
+    def position_files(self) -> Iterator[DeleteFile]:
         """The position delete files."""
         return _files(self._position())
 
@@ -83,23 +83,23 @@ class Reach:
                 yield scoped, bisect_left(scoped.numbers, oldest)
 
 
-def _meeting_any(deltas: KeyedFiles[DeltaFile], files: Sequence[DataFile]) -> Iterator[_Part]:
+def _meeting_any(deletes: KeyedFiles[DeleteFile], files: Sequence[DataFile]) -> Iterator[_Part]:
     """The equality deletes that apply to any of the files."""
     oldest = min(files, key=lambda file: file.sequence_number)
     number = oldest.sequence_number
-    if deltas.meeting(number, oldest.keys) == deltas.meeting(number, None):
-        yield from deltas.parts(number)
+    if deletes.meeting(number, oldest.keys) == deletes.meeting(number, None):
+        yield from deletes.parts(number)
         return
     # Backwards, so that the files older than a delete are those beyond its number.
     older = KeyedFiles(files, lambda file: -file.sequence_number)
-    newer = _files(deltas.parts(number))
-    found = (delta for delta in newer if older.meeting(-delta.sequence_number, delta.keys).files_count)
-    yield series_of(found, lambda delta: delta.sequence_number), 0
+    newer = _files(deletes.parts(number))
+    found = (delete for delete in newer if older.meeting(-delete.sequence_number, delete.keys).files_count)
+    yield series_of(found, lambda delete: delete.sequence_number), 0
 
 
 def _sums(parts: Iterable[_Part]) -> FileSums:
     return sum((series.sums_since(start) for series, start in parts), NO_FILES)
 
 
-def _files(parts: Iterable[_Part]) -> Iterator[DeltaFile]:
-    return (delta for series, start in parts for delta in series.files[start:])
+def _files(parts: Iterable[_Part]) -> Iterator[DeleteFile]:
+    return (delete for series, start in parts for delete in series.files[start:])

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Generic, TypeVar
 
-from strategies.state import DataFile, DeltaFile
+from strategies.state import DataFile, DeleteFile
 
-File = TypeVar("File", DataFile, DeltaFile)
+File = TypeVar("File", DataFile, DeleteFile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class FileSums:
 NO_FILES = FileSums()
 
 
-def sums_of(files: Iterable[DataFile | DeltaFile]) -> FileSums:
+def sums_of(files: Iterable[DataFile | DeleteFile]) -> FileSums:
     """The sums over files."""
     found = tuple(files)
     return FileSums(len(found), sum(f.size_bytes for f in found), sum(f.rows for f in found))

@@ -120,12 +120,12 @@ def test_markdown_is_a_pipe_table_with_labels_as_code(capsys, results):
 
 def test_metrics_and_strategies_can_be_chosen(capsys, results):
     (group,) = as_json(
-        capsys, results, "--baseline", "never", "--metric", "files_end", "--metric", "bytes_ingested",
+        capsys, results, "--baseline", "never", "--metric", "files_end", "--metric", "ingested_bytes",
         "--only", "every-2min",
     )  # fmt: skip
     assert [(c["strategy"], c["metric"], c["judged"]) for c in group["comparisons"]] == [
         ("every-2min", "files_end", "better"),
-        ("every-2min", "bytes_ingested", ""),  # neither direction is better
+        ("every-2min", "ingested_bytes", ""),  # neither direction is better
     ]
     (group,) = as_json(capsys, results, "--baseline", "every-10min", "--metric", "all")
     compared = [c["metric"] for c in group["comparisons"] if c["strategy"] == "every-2min"]
@@ -232,7 +232,7 @@ def test_each_condition_is_tested_on_each_strategy_and_one_broken_is_enough(caps
         "--fail-if",
         "files_end > 1x",
         "--fail-if",
-        "bytes_compacted<1x",
+        "compaction_added_bytes<1x",
         "--fail-if",
         "compactions<2x",
     ]
@@ -240,7 +240,7 @@ def test_each_condition_is_tested_on_each_strategy_and_one_broken_is_enough(caps
     tested = [line.split() for line in out.splitlines() if "x " in line and ("<=" in line or ">=" in line)]
     assert [" ".join(t[:5]) for t in tested] == [
         "every-10min files_end <= 1x holds", "every-2min files_end <= 1x holds",
-        "every-10min bytes_compacted >= 1x undecided", "every-2min bytes_compacted >= 1x undecided",
+        "every-10min compaction_added_bytes >= 1x undecided", "every-2min compaction_added_bytes >= 1x undecided",
         "every-10min compactions >= 2x holds", "every-2min compactions >= 2x holds",
     ]  # fmt: skip
     assert code == 0
@@ -303,12 +303,12 @@ def test_simulated_figures_are_exact(capsys, tmp_path):
 
 
 def test_runs_that_count_nowhere_are_told(capsys, tmp_path):
-    fate = {("never", 1): "failed", ("every-2min", 2): "cut off", ("every-10min", 3): "perturbed"}
+    fate = {("never", 1): "failed", ("every-2min", 2): "cut off", ("every-10min", 3): "timings_invalid"}
     folder = build_results(tmp_path, STRATEGIES, 3, 10, fate=fate)
     _, out, _ = compare(capsys, folder, "--baseline", "never")
-    assert "never 2 (1 failed), every-10min 3 (1 perturbed by checks), every-2min 2 (1 cut off)" in out
+    assert "never 2 (1 failed), every-10min 3 (1 timings_invalid by checks), every-2min 2 (1 cut off)" in out
     (group,) = as_json(capsys, folder, "--baseline", "never", "--metric", "query_mean_s")
-    # Timings of the perturbed third repetition do not count, nor has the first one a counterpart.
+    # Timings of the timings_invalid third repetition do not count, nor has the first one a counterpart.
     assert [(c["strategy"], c["n"]) for c in group["comparisons"]] == [("every-10min", 1), ("every-2min", 1)]
     _, out, _ = compare(capsys, folder, "--baseline", "never", "--metric", "query_mean_s")
     assert re.search(

@@ -6,9 +6,9 @@ import pytest
 from engine_factories import never
 from engine_streams import (
     FULL_SCAN,
-    carry_out,
     commit_all,
     content_of,
+    execute,
     files,
     plan,
     rewrite,
@@ -34,7 +34,7 @@ def stream(make_stream):
 
 def test_create_makes_an_empty_table(engine):
     state = engine.state(0.0)
-    assert (len(state.data_files), len(state.delta_files), dict(state.partitions)) == (0, 0, {})
+    assert (len(state.data_files), len(state.delete_files), dict(state.partitions)) == (0, 0, {})
     assert (state.commits_total_count, state.commits, state.compactions, state.pending) == (0, (), (), ())
 
 
@@ -42,7 +42,7 @@ def test_commits_appear_as_their_specs_say(engine, stream, tmp_path):
     outcomes = [engine.commit(batch, batch.spec.at_s) for batch in stream[:3]]
     assert [o.observed.data_files_count for o in outcomes] == [3, 7, 11]
     seen = outcomes[-1].observed
-    assert (seen.delta_files_count, seen.delta_rows, seen.equality_files_count) == (0, 0, 0)
+    assert (seen.delete_files_count, seen.delete_rows, seen.equality_files_count) == (0, 0, 0)
     assert [o.observed.rows for o in outcomes] == [60, 100, 140]
     assert [o.observed.change.files_added_count for o in outcomes] == [3, 4, 4]
     assert [o.observed.change.snapshots_count for o in outcomes] == [1, 1, 1]
@@ -102,18 +102,18 @@ def test_a_writer_override_sets_the_files_of_each_commit(make_engine, stream, tm
 def test_a_scoped_compaction_merges_everything(engine, stream, tmp_path):
     commit_all(engine, stream[:3])
     live_bytes = engine.state(120.0).size_bytes
-    outcome = carry_out(engine, plan(Compact()), 120.0)
+    outcome = execute(engine, plan(Compact()), 120.0)
     assert (outcome.status, outcome.error) == ("ok", None)
     change = outcome.observed.change
     assert (change.files_removed_count, change.files_added_count) == (11, 1)
     assert (outcome.observed.data_files_count, outcome.observed.rows) == (1, 140)
-    assert change.removed_bytes == live_bytes
+    assert change.replaced_bytes == live_bytes
     assert change.added_bytes == outcome.observed.live_bytes
     assert outcome.cost.wall_s > 0
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
     (seen,) = engine.state(120.0).compactions
-    assert (seen.at_s, seen.status, seen.files_in_count, seen.files_out_count) == (120.0, "ok", 11, 1)
-    assert (seen.read_bytes, seen.written_bytes) == (change.removed_bytes, change.added_bytes)
+    assert (seen.at_s, seen.status, seen.files_removed_count, seen.files_added_count) == (120.0, "ok", 11, 1)
+    assert (seen.replaced_bytes, seen.added_bytes) == (change.replaced_bytes, change.added_bytes)
 
 
 def test_a_scoped_compaction_leaves_other_partitions_alone(make_engine, make_stream, tmp_path):
@@ -123,7 +123,7 @@ def test_a_scoped_compaction_leaves_other_partitions_alone(make_engine, make_str
     stream = commit_all(engine, make_stream(partitioning)[:3])
     chosen = ("partition_bucket=0", "partition_bucket=2")
     before = {f.path: f for f in files(engine)}
-    assert carry_out(engine, plan(Compact(chosen, FEW)), 120.0).status == "ok"
+    assert execute(engine, plan(Compact(chosen, FEW)), 120.0).status == "ok"
     after = {f.path for f in files(engine)}
     assert {before[path].partition for path in before.keys() - after} == set(chosen)
     counts = {name: p.files_count for name, p in engine.state(120.0).partitions.items()}
@@ -135,7 +135,7 @@ def test_a_scoped_compaction_leaves_other_partitions_alone(make_engine, make_str
 def test_an_explicit_rewrite_replaces_exactly_its_files(engine, stream, tmp_path):
     commit_all(engine, stream[:3])
     before = files(engine)
-    outcome = carry_out(engine, rewrite(before[1:3], before[5:8]), 120.0)
+    outcome = execute(engine, rewrite(before[1:3], before[5:8]), 120.0)
     assert (outcome.status, outcome.error) == ("ok", None)
     after = {f.path for f in files(engine)}
     assert {f.path for f in before} - after == {f.path for f in before[1:3] + before[5:8]}
@@ -149,7 +149,7 @@ def test_a_sorted_rewrite_writes_the_files_it_says(engine, stream, tmp_path):
     small = files(engine)
     target_bytes = sum(f.size_bytes for f in small) // 3 + 1
     sorting = rewrite(small, target_bytes=target_bytes, sort_columns=("user_id", "order_id"))
-    outcome = carry_out(engine, sorting, 120.0)
+    outcome = execute(engine, sorting, 120.0)
     assert (outcome.status, outcome.error) == ("ok", None)
     assert len(files(engine)) == 3
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
@@ -159,8 +159,8 @@ def test_a_native_command_runs_with_its_options(engine, stream, tmp_path):
     commit_all(engine, stream[:2])
     options = {"min-input-files": "8"}  # 7 small files: too few
     command = Capability.REWRITE_DATA_FILES
-    assert carry_out(engine, plan(Native(command, {}, options)), 60.0).status == "noop"
-    assert carry_out(engine, plan(Native(command, {}, {"min-input-files": "7"})), 60.0).status == "ok"
+    assert execute(engine, plan(Native(command, {}, options)), 60.0).status == "noop"
+    assert execute(engine, plan(Native(command, {}, {"min-input-files": "7"})), 60.0).status == "ok"
     assert len(files(engine)) == 1
     assert content_of(engine, stream[:2], tmp_path / "dump").equal
 
@@ -168,13 +168,13 @@ def test_a_native_command_runs_with_its_options(engine, stream, tmp_path):
 @never(SIMULATED, reason="no command runs that could answer", raises=AssertionError)
 def test_a_command_answers_with_its_own_counts(engine, stream):
     commit_all(engine, stream[:2])
-    answer = carry_out(engine, plan(Compact()), 60.0).answer
+    answer = execute(engine, plan(Compact()), 60.0).answer
     assert (answer.get("rewritten_data_files_count"), answer.get("added_data_files_count")) == (7, 1)
 
 
 def test_a_noop_is_told_and_commits_nothing(engine, stream):
     commit_all(engine, stream[1:2])
-    outcome = carry_out(engine, plan(Compact()), 60.0)  # 4 small files, the default asks for 5
+    outcome = execute(engine, plan(Compact()), 60.0)  # 4 small files, the default asks for 5
     assert (outcome.status, outcome.error) == ("noop", None)
     assert outcome.observed.change.snapshots_count == 0
     assert outcome.cost.wall_s > 0
@@ -182,14 +182,14 @@ def test_a_noop_is_told_and_commits_nothing(engine, stream):
 
 
 def test_compacting_an_empty_table_is_a_noop(engine):
-    assert carry_out(engine, plan(Compact()), 60.0).status == "noop"
+    assert execute(engine, plan(Compact()), 60.0).status == "noop"
 
 
 def test_what_the_engine_cannot_do_is_vetoed_and_not_done(engine, stream, tmp_path):
     commit_all(engine, stream[:3])
     before = files(engine)
     engine.capabilities = engine.capabilities - {Capability.COMPACT}
-    outcome = carry_out(engine, plan(Compact()), 120.0)
+    outcome = execute(engine, plan(Compact()), 120.0)
     assert outcome.status == "vetoed"
     assert "compact" in outcome.error
     assert files(engine) == before
@@ -198,7 +198,7 @@ def test_what_the_engine_cannot_do_is_vetoed_and_not_done(engine, stream, tmp_pa
 
 def test_a_command_that_fails_is_an_outcome_with_its_error(engine, stream, tmp_path):
     commit_all(engine, stream[:2])
-    outcome = carry_out(engine, plan(Native(Capability.REWRITE_DATA_FILES, {}, {"no-such": "1"})), 60.0)
+    outcome = execute(engine, plan(Native(Capability.REWRITE_DATA_FILES, {}, {"no-such": "1"})), 60.0)
     assert outcome.status == "failed"
     assert "no-such" in outcome.error
     assert "\n" not in outcome.error
@@ -226,7 +226,7 @@ def test_a_scheduled_rewrite_is_pending_until_it_completes(engine, stream, tmp_p
 def test_a_conflicting_rewrite_fails_and_loses_nothing(engine, stream, tmp_path):
     commit_all(engine, stream[:3])
     ticket = engine.schedule(rewrite(files(engine)[:4]), 120.0, 180.0)
-    assert carry_out(engine, plan(Compact()), 120.0).status == "ok"
+    assert execute(engine, plan(Compact()), 120.0).status == "ok"
     after = files(engine)
     outcome = engine.complete(ticket, 180.0)
     assert outcome.status == "failed"
@@ -248,8 +248,8 @@ def test_the_history_tells_what_was_decided_and_when(engine, stream):
 def test_a_rewrite_of_a_file_that_is_gone_fails_when_completed(engine, stream):
     commit_all(engine, stream[:3])
     stale = rewrite(files(engine)[:2])
-    carry_out(engine, plan(Compact()), 120.0)
-    outcome = carry_out(engine, stale, 120.0)
+    execute(engine, plan(Compact()), 120.0)
+    outcome = execute(engine, stale, 120.0)
     assert outcome.status == "failed"
     assert "no longer live" in outcome.error
 
@@ -257,7 +257,7 @@ def test_a_rewrite_of_a_file_that_is_gone_fails_when_completed(engine, stream):
 def test_actions_run_in_order_until_one_fails(engine, stream, tmp_path):
     commit_all(engine, stream[:3])
     impossible = Native(Capability.REWRITE_DATA_FILES, {}, {"no-such": "1"})
-    outcome = carry_out(engine, plan(Compact(), impossible, Compact()), 120.0)
+    outcome = execute(engine, plan(Compact(), impossible, Compact()), 120.0)
     assert outcome.status == "failed"
     assert outcome.observed.change.files_removed_count == 11  # the first action's
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
@@ -276,7 +276,7 @@ def test_a_full_scan_opens_all_files_and_a_key_probe_fewer(engine, stream):
     full, key = engine.query(FULL_SCAN), engine.query(KEY_PROBE)
     state = engine.state(120.0)
     assert (full.files_count, full.opened_bytes) == (len(state.data_files), state.size_bytes)
-    assert full.delta_files_count == 0
+    assert full.delete_files_count == 0
     # order_id 5 is row 4 of the initial load, whose first of three files holds rows 0 to 19.
     assert key.files_count == 1
     assert key.opened_bytes in {f.size_bytes for f in state.data_files}
@@ -289,7 +289,7 @@ def test_a_full_scan_opens_all_files_and_a_key_probe_fewer(engine, stream):
 
 def test_a_probe_sees_what_a_compaction_left(engine, stream):
     commit_all(engine, stream[:3])
-    carry_out(engine, plan(Compact()), 120.0)
+    execute(engine, plan(Compact()), 120.0)
     full = engine.query(FULL_SCAN)
     assert (full.files_count, full.opened_bytes) == (1, engine.state(120.0).size_bytes)
 

@@ -11,8 +11,8 @@ from strategies.state import (
     CommitSeen,
     CompactionSeen,
     DataFile,
-    DeltaFile,
-    DeltaKind,
+    DeleteFile,
+    DeleteKind,
     PartitionStats,
     key_of,
 )
@@ -26,12 +26,12 @@ def data(path, size_bytes=1, rows=1, partition=""):
     return DataFile(path, size_bytes, rows, partition)
 
 
-def delta(path, size_bytes=1, rows=1, partition="", kind=DeltaKind.EQUALITY):
-    return DeltaFile(path, kind, size_bytes, rows, partition)
+def delete(path, size_bytes=1, rows=1, partition="", kind=DeleteKind.EQUALITY):
+    return DeleteFile(path, kind, size_bytes, rows, partition)
 
 
 FILES = st.builds(data, PATHS, SIZES, SIZES, PARTITIONS) | st.builds(
-    delta, PATHS, SIZES, SIZES, PARTITIONS, st.sampled_from([DeltaKind.EQUALITY, DeltaKind.POSITION])
+    delete, PATHS, SIZES, SIZES, PARTITIONS, st.sampled_from([DeleteKind.EQUALITY, DeleteKind.POSITION])
 )
 
 
@@ -40,11 +40,11 @@ def summed(files):
     found = {}
     for partition in {f.partition for f in files}:
         own = [f for f in files if f.partition == partition]
-        whole, deltas = ([f for f in own if isinstance(f, kind)] for kind in (DataFile, DeltaFile))
+        whole, deletes = ([f for f in own if isinstance(f, kind)] for kind in (DataFile, DeleteFile))
         found[partition] = PartitionStats(
             len(whole), sum(f.size_bytes for f in whole), sum(f.rows for f in whole),
-            len(deltas), sum(f.size_bytes for f in deltas), sum(f.rows for f in deltas),
-            sum(f.kind is DeltaKind.EQUALITY for f in deltas),
+            len(deletes), sum(f.size_bytes for f in deletes), sum(f.rows for f in deletes),
+            sum(f.kind is DeleteKind.EQUALITY for f in deletes),
         )  # fmt: skip
     return found
 
@@ -57,7 +57,7 @@ def test_a_ledger_follows_the_live_files_those_known_otherwise_included(first, t
     ledger = Ledger(100, {})
     ledger.follow(first)
     ledger.follow(then)
-    assert {**ledger.data_files, **ledger.delta_files} == then
+    assert {**ledger.data_files, **ledger.delete_files} == then
     assert ledger.state(0.0).partitions == summed(then.values())
 
 
@@ -74,14 +74,14 @@ def test_sums_equal_those_over_the_live_files_after_any_steps(steps):
         state = ledger.state(0.0)
         assert dict(state.partitions) == summed(live.values())
         assert Counter(state.data_files) == Counter(f for f in live.values() if isinstance(f, DataFile))
-        assert Counter(state.delta_files) == Counter(f for f in live.values() if isinstance(f, DeltaFile))
+        assert Counter(state.delete_files) == Counter(f for f in live.values() if isinstance(f, DeleteFile))
         assert state.size_bytes == sum(f.size_bytes for f in live.values())
 
 
-@pytest.mark.parametrize("second", [data, delta])
+@pytest.mark.parametrize("second", [data, delete])
 def test_a_path_that_is_live_is_refused(second):
     ledger = Ledger(100, {})
-    ledger.add([data("a", 5), delta("b", 7)])
+    ledger.add([data("a", 5), delete("b", 7)])
     before = dict(ledger.state(0.0).partitions)
     for path in ("a", "b"):
         with pytest.raises(ValueError, match=f"{path} is in the table already"):
@@ -92,18 +92,18 @@ def test_a_path_that_is_live_is_refused(second):
 def test_deletion_vectors_of_one_puffin_file_are_told_apart():
     ledger = Ledger(100, {})
     vectors = [
-        DeltaFile("v.puffin", DeltaKind.DELETION_VECTOR, 5, 1, referenced_data_file=path) for path in "ab"
+        DeleteFile("v.puffin", DeleteKind.DELETION_VECTOR, 5, 1, referenced_data_file=path) for path in "ab"
     ]
     ledger.add(vectors)
-    assert ledger.state(0.0).partitions[""].delta_files_count == 2
+    assert ledger.state(0.0).partitions[""].delete_files_count == 2
     with pytest.raises(ValueError, match="is in the table already"):
         ledger.add(vectors[:1])
     ledger.remove([key_of(vectors[0])])
-    assert list(ledger.state(0.0).delta_files) == vectors[1:]
+    assert list(ledger.state(0.0).delete_files) == vectors[1:]
 
 
 def test_other_delete_files_are_told_apart_by_their_path_alone():
-    deletes = DeltaFile("d", DeltaKind.POSITION, 5, 1, referenced_data_file="a")
+    deletes = DeleteFile("d", DeleteKind.POSITION, 5, 1, referenced_data_file="a")
     assert (key_of(deletes), key_of(data("f"))) == ("d", "f")
 
 
@@ -133,7 +133,7 @@ def test_histories_are_bounded_and_the_total_is_not():
 def test_the_history_keeps_kind_and_time_of_the_decision():
     plan = Plan((), Reason.SMALL_FILES, kind="minor")
     seen = compaction_seen(
-        90.0, "ok", plan, 60.0, Change(1, 2, 3, added_bytes=4, removed_bytes=5), Cost(6.0, 7.0)
+        90.0, "ok", plan, 60.0, Change(1, 2, 3, added_bytes=4, replaced_bytes=5), Cost(6.0, 7.0)
     )
     assert seen == CompactionSeen(90.0, "ok", "small_files", 3, 2, 5, 4, 6.0, 7.0, "minor", 60.0)
 
@@ -149,6 +149,6 @@ def test_a_state_is_a_view_nobody_can_change():
     state = ledger.state(30.0)
     properties["a"] = "2"
     assert (state.observed_at_s, state.target_file_size_bytes, state.properties["a"]) == (30.0, 100, "1")
-    for mapping in (state.partitions, state.properties, ledger.data_files, ledger.delta_files):
+    for mapping in (state.partitions, state.properties, ledger.data_files, ledger.delete_files):
         with pytest.raises(TypeError):
             mapping["x"] = None

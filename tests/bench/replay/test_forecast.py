@@ -1,6 +1,6 @@
 import pytest
 from coefficients import coefficients
-from engine_streams import batches, carry_out, commit_all, files, plan, rewrite
+from engine_streams import batches, commit_all, execute, files, plan, rewrite
 from replay import batches as stream_of
 from scenario_builder import load
 
@@ -13,7 +13,7 @@ from bench.replay.loop import Loop
 from bench.replay.recorder import Collector
 from bench.results.records import CompactionRecord, parse_record
 from strategies.plan import Capability, Compact, FileGroup, Native, Rewrite
-from strategies.state import MIB, DataFile, DeltaFile, DeltaKind, TableState
+from strategies.state import MIB, DataFile, DeleteFile, DeleteKind, TableState
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS
 
@@ -30,7 +30,7 @@ def state(sizes, **fields):
 def test_a_forecast_has_the_figures_of_a_compaction_record_by_their_names():
     told = forecast(plan(Compact()), state([MIB] * 6), size_model)
     assert told == {
-        "files_in_count": 6, "files_out_count": 1, "read_bytes": 6 * MIB, "written_bytes": 1_000 + 60,
+        "files_removed_count": 6, "files_added_count": 1, "replaced_bytes": 6 * MIB, "added_bytes": 1_000 + 60,
     }  # fmt: skip
     assert told.keys() <= CompactionRecord.model_fields.keys()
 
@@ -38,14 +38,16 @@ def test_a_forecast_has_the_figures_of_a_compaction_record_by_their_names():
 def test_each_file_that_comes_out_is_sized_by_its_own_rows():
     # 6 x 60 MiB at a target of 100 MiB: rewritten into tasks of at most about 90 MiB, one file each.
     told = forecast(plan(Compact()), state([60 * MIB] * 6), size_model)
-    assert told["files_in_count"] == 6
-    assert told["files_out_count"] > 1
-    assert told["written_bytes"] == 1_000 * told["files_out_count"] + 60
+    assert told["files_removed_count"] == 6
+    assert told["files_added_count"] > 1
+    assert told["added_bytes"] == 1_000 * told["files_added_count"] + 60
 
 
 def test_nothing_to_do_is_forecast_as_nothing():
     told = forecast(plan(Compact()), state([MIB] * 4), size_model)
-    assert told == dict.fromkeys(("files_in_count", "files_out_count", "read_bytes", "written_bytes"), 0)
+    assert told == dict.fromkeys(
+        ("files_removed_count", "files_added_count", "replaced_bytes", "added_bytes"), 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -62,16 +64,16 @@ def test_what_the_state_does_not_tell_has_no_forecast(actions):
 
 
 def test_delete_files_that_a_rewrite_drops_are_replaced_too():
-    deletes = [DeltaFile(f"d{n}", DeltaKind.EQUALITY, size_bytes=7 + n, rows=1) for n in range(3)]
-    seen = state([MIB] * 2, delta_files=deletes)
+    deletes = [DeleteFile(f"d{n}", DeleteKind.EQUALITY, size_bytes=7 + n, rows=1) for n in range(3)]
+    seen = state([MIB] * 2, delete_files=deletes)
     action = Rewrite((FileGroup(("f0", "f1")),), MIB * 8, ("d0", "d2"))
-    assert forecast(plan(action), seen, size_model)["read_bytes"] == 2 * MIB + 7 + 9
+    assert forecast(plan(action), seen, size_model)["replaced_bytes"] == 2 * MIB + 7 + 9
 
 
 def test_bytes_are_not_forecast_where_deletes_are_converted():
     action = Rewrite((FileGroup(("f0", "f1"), convert_paths=("f2",)),), MIB * 8)
     told = forecast(plan(action), state([MIB] * 3), size_model)
-    assert told == {"files_in_count": 2, "files_out_count": 1}
+    assert told == {"files_removed_count": 2, "files_added_count": 1}
 
 
 def test_a_rewrite_of_a_file_that_is_gone_has_no_forecast():
@@ -79,8 +81,8 @@ def test_a_rewrite_of_a_file_that_is_gone_has_no_forecast():
 
 
 def test_a_deletion_vector_without_a_data_file_has_no_forecast():
-    delete = DeltaFile("dv", DeltaKind.DELETION_VECTOR, 1, 1)
-    assert forecast(plan(Compact()), state([MIB] * 6, delta_files=[delete]), size_model) is None
+    delete = DeleteFile("dv", DeleteKind.DELETION_VECTOR, 1, 1)
+    assert forecast(plan(Compact()), state([MIB] * 6, delete_files=[delete]), size_model) is None
 
 
 @pytest.mark.parametrize("by", ["none", "bucket"])
@@ -96,20 +98,20 @@ def test_a_forecast_is_what_a_simulated_table_then_does(by):
         told = forecast(
             planned, engine.state(360.0), lambda rows, count: table_bytes(ORDERS, coefficients(), rows, count)
         )
-        change = carry_out(engine, planned, 360.0).observed.change
+        change = execute(engine, planned, 360.0).observed.change
         assert told == {
-            "files_in_count": change.files_removed_count, "files_out_count": change.files_added_count,
-            "read_bytes": change.removed_bytes, "written_bytes": change.added_bytes,
+            "files_removed_count": change.files_removed_count, "files_added_count": change.files_added_count,
+            "replaced_bytes": change.replaced_bytes, "added_bytes": change.added_bytes,
         }  # fmt: skip
-        assert told["files_in_count"] > 0
+        assert told["files_removed_count"] > 0
     assert len(files(engine)) == len(engine.state(360.0).partitions)
 
 
 @pytest.mark.parametrize(("count", "told"), [(4, True), (5, False)])
 def test_a_rewrite_of_delete_files_is_not_forecast_for_only_their_rows_tell_what_comes_out(count, told):
-    deltas = tuple(DeltaFile(f"d{n}", DeltaKind.POSITION, 1, 1) for n in range(count))
+    deletes = tuple(DeleteFile(f"d{n}", DeleteKind.POSITION, 1, 1) for n in range(count))
     planned = plan(Native(Capability.REWRITE_POSITION_DELETE_FILES))  # 5 files are enough to merge
-    found = forecast(planned, TableState(0.0, MIB, delta_files=deltas), size_model)
+    found = forecast(planned, TableState(0.0, MIB, delete_files=deletes), size_model)
     assert (found is not None) == told
     assert not any((found or {}).values())
 
@@ -126,9 +128,9 @@ def test_the_replay_records_a_forecast_where_it_has_a_size_model(tmp_path, with_
         loop.run(stream_of(scenario))
     records = [parse_record(line) for line in (tmp_path / "events.jsonl").read_bytes().splitlines()]
     (compaction,) = (r for r in records if isinstance(r, CompactionRecord))
-    assert (compaction.files_in_count, compaction.files_out_count) == (16, 1)
-    expected = {"files_in_count": 16, "files_out_count": 1, "written_bytes": 1_000 + 160}
+    assert (compaction.files_removed_count, compaction.files_added_count) == (16, 1)
+    expected = {"files_removed_count": 16, "files_added_count": 1, "added_bytes": 1_000 + 160}
     if with_model:
-        assert compaction.forecast == {**expected, "read_bytes": compaction.read_bytes}
+        assert compaction.forecast == {**expected, "replaced_bytes": compaction.replaced_bytes}
     else:
         assert compaction.forecast is None

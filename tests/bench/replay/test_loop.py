@@ -7,7 +7,7 @@ from scenario_builder import load
 
 from bench.engines.contract import Batch
 from bench.replay import loop
-from bench.replay.loop import Clockwork, maintenance_rules
+from bench.replay.loop import ReplayTimes, maintenance_rules
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,
@@ -138,7 +138,7 @@ def test_a_delayed_compaction_completes_when_due_with_commits_landing_between(sc
     ]
     first = recorder.of(CompactionRecord)[0]
     # Scheduled over the 16 files of two commits; 16 more had landed when it completed.
-    assert (first.files_in_count, first.files_before_count, first.files_after_count) == (16, 32, 17)
+    assert (first.files_removed_count, first.files_before_count, first.files_after_count) == (16, 32, 17)
 
 
 def test_a_delay_between_two_commits_ends_at_the_next(scenario):
@@ -189,7 +189,10 @@ def test_maintenance_is_apart_from_compaction_and_two_due_at_once_both_run(scena
     first, second = recorder.of(MaintenanceRecord)
     (merged,) = recorder.of(CompactionRecord)
     assert first.command == "expire_snapshots(older_than_at_s=60.0, retain_last=1)"
-    assert (first.freed_bytes, second.freed_bytes) == (merged.read_bytes, 0)  # the merged files, then none
+    assert (first.freed_bytes, second.freed_bytes) == (
+        merged.replaced_bytes,
+        0,
+    )  # the merged files, then none
 
 
 def test_maintenance_rules_are_those_of_the_scenario(scenario):
@@ -239,15 +242,15 @@ def test_a_commit_without_rows_is_replayed_as_one(scenario):
         "2 compaction ok of 120s",
     ]
     commit = recorder.of(CommitRecord)[1]
-    assert (commit.rows, commit.files_count, commit.committed_bytes, commit.wall_s) == (0, 0, 0, 0.0)
+    assert (commit.rows, commit.files_added_count, commit.added_bytes, commit.wall_s) == (0, 0, 0, 0.0)
 
 
 def test_a_commit_record_holds_what_the_engine_and_the_log_say(scenario):
     recorder, _ = replay(scenario("1min"), NEVER)
     (batch,) = batches(scenario("1min"))
     (commit,) = recorder.of(CommitRecord)
-    assert (commit.rows, commit.files_count, commit.ingested_bytes) == (80, 8, batch.size_bytes)
-    assert commit.committed_bytes == batch.spec.expected_bytes // 8 * 8  # the fake's files are all alike
+    assert (commit.rows, commit.files_added_count, commit.ingested_bytes) == (80, 8, batch.size_bytes)
+    assert commit.added_bytes == batch.spec.expected_bytes // 8 * 8  # the fake's files are all alike
     assert (commit.wall_s, commit.cpu_s, commit.prepare_s) == (1.0, 2.0, 0.5)
     assert (commit.metadata_bytes, commit.metadata_files_count) == (100, 2)
 
@@ -272,15 +275,15 @@ def test_probes_around_a_compaction_are_told_for_effective_ones_only(scenario):
 def test_a_noop_is_recorded_as_one(scenario):
     recorder, _ = replay(scenario("1min", workload={"files_per_commit": 1}), EVERY_1)
     (record,) = recorder.of(CompactionRecord)
-    assert (record.status, record.files_in_count, record.query_before_s) == ("noop", 0, None)
+    assert (record.status, record.files_removed_count, record.query_before_s) == ("noop", 0, None)
 
 
 def test_a_compaction_record_tells_files_and_bytes_around_it(scenario):
     recorder, _ = replay(scenario("2min"), EVERY_2)
     (record,) = recorder.of(CompactionRecord)
     assert (record.files_before_count, record.files_after_count) == (16, 1)
-    assert (record.files_in_count, record.files_out_count) == (16, 1)
-    assert record.live_before_bytes == record.live_after_bytes == record.read_bytes == record.written_bytes
+    assert (record.files_removed_count, record.files_added_count) == (16, 1)
+    assert record.live_before_bytes == record.live_after_bytes == record.replaced_bytes == record.added_bytes
     assert (record.rows_before, record.rows_after) == (160, 160)  # two commits of 80
     assert (record.reason, record.actions) == ("scheduled", ["compact(all partitions)"])
     assert (record.wall_s, record.cpu_s) == (4.0, 8.0)
@@ -291,17 +294,17 @@ def test_a_compaction_record_keeps_delete_files_apart(scenario):
     recorder, _ = replay(scenario("2min"), Rule(Every(120.0), CompactAll(kind="minor")), engine=engine)
     (record,) = recorder.of(CompactionRecord)
     # 2 commits of 8 data files and 3 delete files of 10 rows; of these the newest stays, by position.
-    assert (record.files_in_count, record.files_out_count) == (16, 1)
-    assert (record.delta_files_in_count, record.delta_files_out_count) == (5, 0)
-    assert (record.delta_files_before_count, record.delta_files_after_count) == (6, 1)
-    assert (record.delta_rows_after, record.equality_files_after_count) == (10, 0)
+    assert (record.files_removed_count, record.files_added_count) == (16, 1)
+    assert (record.delete_files_removed_count, record.delete_files_added_count) == (5, 0)
+    assert (record.delete_files_before_count, record.delete_files_after_count) == (6, 1)
+    assert (record.delete_rows_after, record.equality_files_after_count) == (10, 0)
     assert record.plan_kind == "minor"
 
 
 def test_a_look_at_the_table_counts_delete_files_and_their_rows(scenario):
     recorder, _ = replay(scenario("2min"), EVERY_2, engine=FakeEngine(deletes=3))
     told = [
-        (o.after, o.delta_files_count, o.delta_rows, o.equality_files_count)
+        (o.after, o.delete_files_count, o.delete_rows, o.equality_files_count)
         for o in recorder.of(ObserveRecord)
     ]
     assert told == [("commit", 3, 30, 1), ("commit", 6, 60, 2), ("compaction", 1, 10, 0)]
@@ -351,14 +354,14 @@ def test_seconds_are_split_into_measured_observing_and_own(scenario, monkeypatch
     times = iter([100.0, 150.0])
     monkeypatch.setattr(loop.time, "perf_counter", lambda: next(times))
     costs = Costs(prepare_s=0.5, commit_s=1.0, query_file_s=0.125, compaction_s=4.0, observe_s=0.25)
-    _, clockwork = replay(scenario("2min"), EVERY_2, engine=FakeEngine(costs))
-    assert clockwork.loop_s == 50.0
+    _, times = replay(scenario("2min"), EVERY_2, engine=FakeEngine(costs))
+    assert times.loop_s == 50.0
     # 2 commits of 0.5 + 1 s; 4 probes over 8 and 4 over 16 files, one over 1 file; one compaction.
-    assert clockwork.measured_s == 2 * 1.5 + (4 * 8 + 4 * 16 + 1) * 0.125 + 4.0
-    assert clockwork.observe_s == 3 * 0.25  # two commits, one compaction
-    assert clockwork.own_s == 50.0 - clockwork.measured_s - 0.75
+    assert times.measured_s == 2 * 1.5 + (4 * 8 + 4 * 16 + 1) * 0.125 + 4.0
+    assert times.observe_s == 3 * 0.25  # two commits, one compaction
+    assert times.own_s == 50.0 - times.measured_s - 0.75
 
 
 def test_own_seconds_are_what_is_left_and_never_negative():
-    assert Clockwork(loop_s=10.0, measured_s=7.0, observe_s=2.0).own_s == 1.0
-    assert Clockwork(loop_s=1.0, measured_s=7.0, observe_s=2.0).own_s == 0.0
+    assert ReplayTimes(loop_s=10.0, measured_s=7.0, observe_s=2.0).own_s == 1.0
+    assert ReplayTimes(loop_s=1.0, measured_s=7.0, observe_s=2.0).own_s == 0.0

@@ -23,13 +23,13 @@ def idle(tick, **fields):
 def done(tick, files_in=8, files_out=1, **fields):
     given = {
         "tick": tick, "at_s": 60.0 * tick, "scheduled_at_s": 60.0 * tick,
-        "files_in_count": files_in, "files_out_count": files_out, "written_bytes": 5_120,
+        "files_removed_count": files_in, "files_added_count": files_out, "added_bytes": 5_120,
     }  # fmt: skip
     return compaction(**given | fields)
 
 
 REAL = [idle(1), due(2), done(2), idle(3), end()]
-SIMULATED = [idle(1), due(2), done(2, written_bytes=5_632), idle(3), end()]
+SIMULATED = [idle(1), due(2), done(2, added_bytes=5_632), idle(3), end()]
 
 
 def both(real=REAL, simulated=SIMULATED, **changes):
@@ -62,7 +62,7 @@ def test_runs_that_agree_are_the_same_throughout():
     assert [(pair.tick, pair.at_s) for pair in pairs] == [(1, 60.0), (2, 120.0), (3, 180.0)]
     assert all(pair.same_decision and pair.same_files for pair in pairs)
     assert [bool(any(pair.compactions)) for pair in pairs] == [False, True, False]
-    assert [c.written_bytes for c in pairs[1].compactions] == [5_120, 5_632]
+    assert [c.added_bytes for c in pairs[1].compactions] == [5_120, 5_632]
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_runs_that_agree_are_the_same_throughout():
     [
         ([due(2), done(2, files_in=7)], True, False),
         ([due(2), done(2, files_out=2)], True, False),
-        ([due(2), done(2, delta_files_in_count=1)], True, False),
-        ([due(2), done(2, delta_files_out_count=1)], True, False),
+        ([due(2), done(2, delete_files_removed_count=1)], True, False),
+        ([due(2), done(2, delete_files_added_count=1)], True, False),
         ([due(2), done(2, status="noop")], True, False),
         ([due(2)], True, False),
         ([due(2, reason="size"), done(2)], False, True),
@@ -182,7 +182,7 @@ def test_the_table_tells_both_where_they_differ(show, monkeypatch):
 
 def test_the_table_counts_delete_files_apart(show, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
-    real = [due(2), done(2, delta_files_in_count=24, delta_files_out_count=3), end()]
+    real = [due(2), done(2, delete_files_removed_count=24, delete_files_added_count=3), end()]
     _, out, _ = show(*both(real, [due(2), done(2), end()]))
     assert "ok 8 -> 1, deletes 24 -> 3  ok 8 -> 1  " in out
 

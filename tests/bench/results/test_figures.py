@@ -11,7 +11,7 @@ NUMBERS = st.floats(0, 1e9)
 # What a run has no figure of without delete files and without looks that fired.
 OF_CHANGES_AND_LOOKS = {
     "delete_files_mean", "delete_rows_end", "delete_rows_mean", "equality_files_end", "equality_files_mean",
-    "health_mean", "health_end", "empty_looks", "pending_mean_s",
+    "health_mean", "health_end", "noop_evaluations", "pending_mean_s",
 }  # fmt: skip
 
 
@@ -21,12 +21,12 @@ def value(name, *records, **changes):
 
 
 COMPACTIONS = (
-    compaction(status="ok", wall_s=4.0, cpu_s=8.0, executor_cpu_s=2.0, written_bytes=300, read_bytes=400,
+    compaction(status="ok", wall_s=4.0, cpu_s=8.0, executor_cpu_s=2.0, added_bytes=300, replaced_bytes=400,
                query_before_s=0.5, query_after_s=0.2),
     compaction(status="noop", wall_s=1.0, cpu_s=1.5, executor_cpu_s=0.0),
-    compaction(status="ok", wall_s=6.0, cpu_s=9.0, executor_cpu_s=3.0, written_bytes=100, read_bytes=200,
+    compaction(status="ok", wall_s=6.0, cpu_s=9.0, executor_cpu_s=3.0, added_bytes=100, replaced_bytes=200,
                query_before_s=0.7, query_after_s=0.4),
-    compaction(status="failed", wall_s=2.0, cpu_s=2.5, executor_cpu_s=1.0, written_bytes=50, read_bytes=60),
+    compaction(status="failed", wall_s=2.0, cpu_s=2.5, executor_cpu_s=1.0, added_bytes=50, replaced_bytes=60),
     compaction(status="vetoed", wall_s=0.5, cpu_s=0.5, executor_cpu_s=0.0),
 )  # fmt: skip
 
@@ -41,8 +41,8 @@ COMPACTIONS = (
         ("compaction_s", 13.5),  # 4 + 1 + 6 + 2 + 0.5: time is spent whatever became of it
         ("compaction_cpu_s", 21.5),  # 8 + 1.5 + 9 + 2.5 + 0.5
         ("compaction_executor_cpu_s", 6.0),  # 2 + 3 + 1
-        ("bytes_compacted", 450),  # 300 + 100 + 50
-        ("bytes_replaced", 660),  # 400 + 200 + 60
+        ("compaction_added_bytes", 450),  # 300 + 100 + 50
+        ("compaction_replaced_bytes", 660),  # 400 + 200 + 60
         ("query_before_s", 0.6),  # (0.5 + 0.7) / 2, the effective ones
         ("query_after_s", 0.3),  # (0.2 + 0.4) / 2
         ("overlapped_commits", 0.1),  # the longest took 6 of 60 s
@@ -60,17 +60,20 @@ def test_figures_of_compactions(name, expected):
 def test_prices_turn_hours_and_requests_into_modelled_figures():
     prices = {"price_per_gb_hour": 0.2, "request_price_s": 0.01, "memory_bytes": 2 * GIGABYTE}
     assert value("compaction_money", compaction(wall_s=1800.0), **prices) == pytest.approx(0.2)  # 1 GB-hour
-    records = (commit(files_count=8, delta_files_count=2, metadata_files_count=3), query(files_count=5))
+    records = (
+        commit(files_added_count=8, delete_files_added_count=2, metadata_files_count=3),
+        query(files_count=5),
+    )
     assert value("storage_request_model_s", *records, **prices) == pytest.approx(0.18)  # 18 x 0.01
 
 
 def test_storage_requests_are_files_opened_and_written():
     records = (
-        commit(files_count=8, delta_files_count=2, metadata_files_count=3),  # 13
-        commit(is_initial=True, files_count=100),
-        compaction(files_in_count=10, files_out_count=1, metadata_files_count=4),  # 15
-        compaction(files_in_count=1, delta_files_in_count=20, delta_files_out_count=300),  # 321
-        query(files_count=5, delta_files_count=6, metadata_files_count=2),  # 13
+        commit(files_added_count=8, delete_files_added_count=2, metadata_files_count=3),  # 13
+        commit(is_initial=True, files_added_count=100),
+        compaction(files_removed_count=10, files_added_count=1, metadata_files_count=4),  # 15
+        compaction(files_removed_count=1, delete_files_removed_count=20, delete_files_added_count=300),  # 321
+        query(files_count=5, delete_files_count=6, metadata_files_count=2),  # 13
         query(files_count=5, when="before"),
         query(files_count=5, primary=False),
         maintenance(metadata_files_count=7),
@@ -93,21 +96,21 @@ def test_storage_requests_are_files_opened_and_written():
 )
 def test_no_progress_is_as_much_out_as_in(files, deletes, rows, expected):
     fields = {
-        "files_in_count": files[0], "files_out_count": files[1],
+        "files_removed_count": files[0], "files_added_count": files[1],
         "rows_before": rows[0], "rows_after": rows[1],
-        "delta_files_in_count": deletes[0], "delta_files_out_count": deletes[1],
+        "delete_files_removed_count": deletes[0], "delete_files_added_count": deletes[1],
     }  # fmt: skip
-    assert value("no_progress_compactions", compaction(**fields)) == expected
-    assert value("no_progress_compactions", compaction(**fields, status="failed")) == 0
+    assert value("ineffective_compactions", compaction(**fields)) == expected
+    assert value("ineffective_compactions", compaction(**fields, status="failed")) == 0
 
 
 def test_empty_looks_are_those_that_fired_for_nothing():
     looks = [decision(status=status) for status in ("not_due", "nothing_to_do", "planned", "nothing_to_do")]
-    assert value("empty_looks", *looks) == 2
-    assert value("empty_looks", decision(status="planned")) == 0
+    assert value("noop_evaluations", *looks) == 2
+    assert value("noop_evaluations", decision(status="planned")) == 0
     # The baseline is asked at every commit and never plans; that tells nothing.
-    assert value("empty_looks", decision(planner="Never", status="nothing_to_do")) is None
-    assert value("empty_looks", decision()) is None
+    assert value("noop_evaluations", decision(planner="Never", status="nothing_to_do")) is None
+    assert value("noop_evaluations", decision()) is None
 
 
 def test_pending_time_is_from_the_decision_to_the_commit():
@@ -141,10 +144,10 @@ def test_health_is_what_planners_report_where_a_trigger_fired():
 
 LOOKS = (
     observed(after="initial"),
-    observed(delta_files_count=4, delta_rows=40, equality_files_count=2),
+    observed(delete_files_count=4, delete_rows=40, equality_files_count=2),
     observed(after="compaction"),
-    observed(delta_files_count=2, delta_rows=10, equality_files_count=1),
-    observed(after="compaction", delta_files_count=1, delta_rows=5, equality_files_count=0),
+    observed(delete_files_count=2, delete_rows=10, equality_files_count=1),
+    observed(after="compaction", delete_files_count=1, delete_rows=5, equality_files_count=0),
 )
 
 
@@ -165,12 +168,12 @@ def test_deletes_left_behind(name, expected):
         assert value(name, observed()) is None  # an append-only stream has none
     # A stream of changes that leaves none behind, as copy-on-write does, has 0.
     changes = {"options": {"upsert_mode": "copy-on-write"}}
-    assert value(name, observed(delta_rows=0, equality_files_count=0), **changes) == 0
+    assert value(name, observed(delete_rows=0, equality_files_count=0), **changes) == 0
     assert value(name, **changes) is None
 
 
 def test_what_was_not_counted_is_no_figure():
-    looks = (observed(delta_files_count=4, delta_rows=8), observed(delta_files_count=2))
+    looks = (observed(delete_files_count=4, delete_rows=8), observed(delete_files_count=2))
     assert value("delete_files_mean", *looks) == 3
     assert value("delete_rows_mean", *looks) is None
     assert value("delete_rows_end", *looks) is None
@@ -178,18 +181,18 @@ def test_what_was_not_counted_is_no_figure():
 
 
 COMMITS = (
-    commit(is_initial=True, wall_s=60.0, ingested_bytes=9000, committed_bytes=9999, metadata_bytes=900),
-    commit(wall_s=1.0, ingested_bytes=100, committed_bytes=150, metadata_bytes=10),
-    commit(wall_s=3.0, ingested_bytes=300, committed_bytes=350, metadata_bytes=20),
-    commit(status="failed", wall_s=70.0, ingested_bytes=7, committed_bytes=7),
+    commit(is_initial=True, wall_s=60.0, ingested_bytes=9000, added_bytes=9999, metadata_bytes=900),
+    commit(wall_s=1.0, ingested_bytes=100, added_bytes=150, metadata_bytes=10),
+    commit(wall_s=3.0, ingested_bytes=300, added_bytes=350, metadata_bytes=20),
+    commit(status="failed", wall_s=70.0, ingested_bytes=7, added_bytes=7),
 )
 
 
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("bytes_ingested", 400),  # 100 + 300: neither the initial load nor what failed
-        ("bytes_committed", 500),
+        ("ingested_bytes", 400),  # 100 + 300: neither the initial load nor what failed
+        ("commit_added_bytes", 500),
         ("commit_mean_s", 2.0),
         ("commit_p95_s", 2.9),  # 1 + 0.95 x (3 - 1)
         ("write_amplification", 2.375),  # (500 + 450) / 400
@@ -198,7 +201,7 @@ COMMITS = (
     ],
 )
 def test_figures_of_the_stream(name, expected):
-    others = (compaction(written_bytes=450, metadata_bytes=5), maintenance(metadata_bytes=12))
+    others = (compaction(added_bytes=450, metadata_bytes=5), maintenance(metadata_bytes=12))
     assert value(name, *COMMITS, *others) == pytest.approx(expected)
 
 
@@ -235,7 +238,7 @@ def test_figures_of_the_primary_probe(name, expected):
 def test_figures_of_the_end_are_those_last_observed():
     records = (
         observed(data_files_count=80, storage_bytes=10, live_bytes=10, wall_s=0.25),
-        observed(data_files_count=9, delta_files_count=3, storage_bytes=500, live_bytes=200, wall_s=0.5),
+        observed(data_files_count=9, delete_files_count=3, storage_bytes=500, live_bytes=200, wall_s=0.5),
         maintenance(wall_s=2.0),
         maintenance(wall_s=3.0),
     )
@@ -260,12 +263,12 @@ def test_a_run_without_records_has_no_figure_that_needs_one():
 
 
 def test_a_perturbed_run_has_exact_figures_only():
-    found = run_figures(run(*COMMITS, *COMPACTIONS, *QUERIES, observed(), end(perturbed=True)))
+    found = run_figures(run(*COMMITS, *COMPACTIONS, *QUERIES, observed(), end(timings_invalid=True)))
     timings = {m.name for m in METRICS if not m.exact}
     assert timings >= {"compaction_s", "query_mean_s", "commit_mean_s", "gb_hours", "degradation_rate"}
     without = {"storage_request_model_s", *OF_CHANGES_AND_LOOKS} - {"pending_mean_s"}
     assert {name for name in found if found[name] is None} == timings | without
-    assert found["bytes_compacted"] == 450
+    assert found["compaction_added_bytes"] == 450
 
 
 @pytest.mark.parametrize(

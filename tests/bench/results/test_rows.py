@@ -14,14 +14,14 @@ KEYS = {
     "noop_compactions", "failed_compactions", "compaction_s", "compaction_cpu_s",
     "compaction_executor_cpu_s", "write_amplification", "compaction_amplification", "read_amplification",
     "space_amplification", "query_mean_s", "query_p50_s", "query_p95_s", "query_max_s", "query_before_s",
-    "query_after_s", "commit_mean_s", "commit_p95_s", "files_end", "delete_files_end", "bytes_ingested",
-    "bytes_committed", "bytes_compacted", "bytes_replaced", "metadata_bytes", "maintenance_s",
+    "query_after_s", "commit_mean_s", "commit_p95_s", "files_end", "delete_files_end", "ingested_bytes",
+    "commit_added_bytes", "compaction_added_bytes", "compaction_replaced_bytes", "metadata_bytes", "maintenance_s",
     "observe_s", "payback_passes", "degradation_rate", "gb_hours", "overlapped_commits", "content",
     "run_values", "probes",
 }  # fmt: skip
 MORE_KEYS = {
-    "interrupted", "perturbed", "repetitions", "duty_cycle", "storage_requests", "storage_request_model_s",
-    "compaction_money", "vetoed_compactions", "no_progress_compactions", "empty_looks", "pending_mean_s",
+    "interrupted", "timings_invalid", "repetitions", "duty_cycle", "storage_requests", "storage_request_model_s",
+    "compaction_money", "vetoed_compactions", "ineffective_compactions", "noop_evaluations", "pending_mean_s",
     "since_compaction_mean_s", "delete_files_mean", "delete_rows_end", "delete_rows_mean",
     "equality_files_end", "equality_files_mean", "health_mean", "health_end",
 }  # fmt: skip
@@ -82,9 +82,9 @@ def test_a_failure_that_was_made_up_for_is_no_longer_counted():
 
 
 def test_a_failure_that_was_made_up_for_leaves_no_doubt_about_the_content():
-    failed = run(end("failed", perturbed=True), run_id="a")
+    failed = run(end("failed", timings_invalid=True), run_id="a")
     (row,) = rows([failed, good(run_id="b")])
-    assert (row.content, row.perturbed) == ("equal", 0)
+    assert (row.content, row.timings_invalid) == ("equal", 0)
 
 
 def test_a_later_suite_comes_later():
@@ -146,9 +146,9 @@ def test_a_row_without_a_usable_run_has_no_figures():
 
 
 def test_perturbed_runs_are_counted_and_time_nothing():
-    perturbed = run(commit(), query(50.0), truth(), end(perturbed=True), repetition=2)
-    (row,) = rows([good(), perturbed])
-    assert (row.runs, row.perturbed) == (2, 1)
+    timings_invalid = run(commit(), query(50.0), truth(), end(timings_invalid=True), repetition=2)
+    (row,) = rows([good(), timings_invalid])
+    assert (row.runs, row.timings_invalid) == (2, 1)
     assert row.run_values["query_mean_s"] == (1.0, None)
     assert row.values["query_mean_s"] == 1.0
     assert row.probes["first-order"]["query_max_s"] == 1.0
@@ -188,7 +188,7 @@ def test_each_probe_has_figures_of_its_own():
         query(1.0, planning_s=0.25, execution_s=0.75, files_count=4, opened_bytes=300, live_bytes=100),
         query(3.0, planning_s=0.75, execution_s=2.25, files_count=8, opened_bytes=100, live_bytes=100),
         query(9.0, when="after"),
-        query(0.5, **lookup, delta_files_count=2),
+        query(0.5, **lookup, delete_files_count=2),
         query(7.0, **lookup, status="failed"),
     )
     (row,) = rows([run(*records, end())])

@@ -52,7 +52,7 @@ def log(tmp_path):
     folder = tmp_path / "log"
     commits = [commit(folder, 0, LOAD, are_changes=False)]
     commits += [commit(folder, index, rows, are_changes=True) for index, rows in enumerate(STREAM, start=1)]
-    return ChangeLog(folder, "k", tuple(commits), folds=True)
+    return ChangeLog(folder, "k", tuple(commits), is_cdc=True)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from bench.results.folders import load_runs
-from bench.results.records import EVENTS, CommitRecord, CompactionRecord, DecisionRecord, TruthRecord
+from bench.results.records import EVENTS, CommitRecord, CompactionRecord, ContentRecord, DecisionRecord
 from bench.results.rows import content_of
 
 pytestmark = pytest.mark.spark
@@ -132,7 +132,9 @@ def test_a_suite_runs_every_strategy_of_ones_own_and_never(compactbench, folder)
         "installed": [1, 0, "equal", 3, 1],
     }
     never, mine = rows["never"], rows["mine"]
-    assert never["bytes_committed"] == mine["bytes_committed"] == rows["installed"]["bytes_committed"]
+    assert (
+        never["commit_added_bytes"] == mine["commit_added_bytes"] == rows["installed"]["commit_added_bytes"]
+    )
     assert never["compaction_s"] == 0 < mine["compaction_s"]
     assert mine["query_before_s"] > 0
     assert mine["query_after_s"] > 0
@@ -141,9 +143,9 @@ def test_a_suite_runs_every_strategy_of_ones_own_and_never(compactbench, folder)
     for run in runs.values():
         assert run.finished
         assert [c.rows for c in run.of(CommitRecord)] == [40, 40, 40]
-        assert [t.status for t in run.of(TruthRecord)] == ["equal"]
-        assert run.of(TruthRecord)[0].expected_rows == 120
-        assert not run.end.perturbed
+        assert [t.status for t in run.of(ContentRecord)] == ["equal"]
+        assert run.of(ContentRecord)[0].expected_rows == 120
+        assert not run.end.timings_invalid
         assert run.end.own_s < run.end.loop_s
         assert sum(count for _, count in run.end.file_sizes) == rows[run.manifest.strategy]["files_end"]
         assert run.manifest.versions["iceberg"] == "1.11.0"
@@ -169,11 +171,13 @@ def test_forecast_and_simulation_agree_with_what_was_done(compactbench, folder):
     done = [c for run in load_runs(folder / "results") for c in run.of(CompactionRecord)]
     assert len(done) == 4
     for c in done:
-        exact = {name: getattr(c, name) for name in ("files_in_count", "files_out_count", "read_bytes")}
+        exact = {
+            name: getattr(c, name) for name in ("files_removed_count", "files_added_count", "read_bytes")
+        }
         assert {name: c.forecast[name] for name in exact} == exact
-        assert c.forecast["written_bytes"] == pytest.approx(c.written_bytes, rel=0.1)
-        assert c.answer["rewritten_data_files_count"] == c.files_in_count
-        assert c.answer["added_data_files_count"] == c.files_out_count
+        assert c.forecast["added_bytes"] == pytest.approx(c.added_bytes, rel=0.1)
+        assert c.answer["rewritten_data_files_count"] == c.files_removed_count
+        assert c.answer["added_data_files_count"] == c.files_added_count
         assert c.answer["rewritten_bytes_count"] == c.read_bytes
 
     code, _, err = compactbench("run", "tiny.toml", "--out", "results", "--simulate")
@@ -215,10 +219,10 @@ def test_a_suite_that_is_stopped_leaves_no_process_and_is_resumed(compactbench, 
     told = {label: [row[key] for key in ("runs", "failed", "interrupted")] for label, row in rows.items()}
     assert told == {"never": [1, 0, 0], "mine": [1, 0, 0]}
     finished = [run for run in load_runs(out) if run.finished]
-    assert [(content_of(run), run.end.perturbed) for run in finished] == [("equal", True)] * 2
+    assert [(content_of(run), run.end.timings_invalid) for run in finished] == [("equal", True)] * 2
     # Checked after its compaction and at the end: exact figures stay, timings go.
     (mine,) = (run for run in load_runs(out) if run.manifest.strategy == "mine" and run.finished)
-    assert [(t.tick, t.status, t.expected_rows) for t in mine.of(TruthRecord)] == [
+    assert [(t.tick, t.status, t.expected_rows) for t in mine.of(ContentRecord)] == [
         (2, "equal", 80),
         (3, "equal", 120),
     ]

@@ -112,8 +112,8 @@ def test_a_narrow_table_is_simulated_with_the_probes_it_has_columns_for(simulate
     assert {record.probe for record in run.of(QueryRecord)} == {"min_order", "key_lookup"}
     # Of the size curve in workloads/schema.py: 8 files of 10 rows, 1,315 bytes each.
     added_bytes = load_coefficients("iceberg").data.file_bytes
-    assert {r.committed_bytes for r in run.of(CommitRecord)} == {8 * (1_315 + added_bytes)}
-    assert run.of(CompactionRecord)[0].written_bytes == SCHEMAS[3].expected_bytes(160) + added_bytes
+    assert {r.added_bytes for r in run.of(CommitRecord)} == {8 * (1_315 + added_bytes)}
+    assert run.of(CompactionRecord)[0].added_bytes == SCHEMAS[3].expected_bytes(160) + added_bytes
     told = markdown_text(load_runs(tmp_path / "results"))
     assert ("key_lookup" in told, "aggregate" in told) == (True, False)
 
@@ -176,7 +176,7 @@ def test_delayed_rewrites_commit_when_they_are_due(simulate, results, delayed):
     ended = [(record.tick, record.scheduled_at_s, record.status) for record in made]
     # Planned at each commit and due 90 s later, so they end at the next but one; the last two at the end.
     assert ended == [(min(n + 2, 10), 60.0 * n, "ok") for n in range(1, 11)]
-    assert [record.files_in_count for record in made[:3]] == [8, 8, 8 + 1]
+    assert [record.files_removed_count for record in made[:3]] == [8, 8, 8 + 1]
 
 
 @pytest.mark.parametrize("name", ["quickstart", "delayed"])
@@ -259,10 +259,10 @@ def test_a_dry_run_says_simulated_and_writes_nothing(simulate, tmp_path):
 
 
 def test_coefficients_of_ones_own_are_used_and_recorded(simulate, results, tmp_path):
-    file = shipped_with(tmp_path, "[look]", "[look]\ntask_s_per_delta_file = 7.0")
+    file = shipped_with(tmp_path, "[noop_compaction]", "[noop_compaction]\ntask_s_per_delete_file = 7.0")
     assert simulate("--coefficients", str(file), *FEW)[0] == 0
     told = results()["never"].manifest
-    assert told.options["coefficients"]["look"]["task_s_per_delta_file"] == 7.0
+    assert told.options["coefficients"]["noop_compaction"]["task_s_per_delete_file"] == 7.0
     assert f"--coefficients {file}" in told.command
 
 
@@ -284,7 +284,7 @@ def test_what_cannot_be_simulated_is_refused_before_anything_is_written(simulate
 
 
 def test_coefficients_are_for_simulation_alone(tmp_path, capsys):
-    file = shipped_with(tmp_path, "[look]", "[look]")
+    file = shipped_with(tmp_path, "[noop_compaction]", "[noop_compaction]")
     assert main(["run", write(tmp_path), "--coefficients", str(file), "--out", str(tmp_path / "out")]) == 2
     assert "only simulation uses them; add --simulate" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
@@ -359,15 +359,15 @@ def test_a_stream_of_changes_is_simulated_under_each_kind_of_strategy(simulate, 
     never, amoro, threshold = (results()[label] for label in ("never", "amoro", "threshold"))
     commits = [record for record in never.of(CommitRecord) if not record.is_initial]
     # Of each of ten commits four writers write a data file and an equality-delete file, some a third.
-    assert {record.files_count for record in commits} == {4}
-    assert all(4 < record.delta_files_count <= 8 for record in commits)
+    assert {record.files_added_count for record in commits} == {4}
+    assert all(4 < record.delete_files_added_count <= 8 for record in commits)
     probes = [q for q in never.of(QueryRecord) if q.primary]
-    assert [q.delta_files_count for q in probes] == sorted({q.delta_files_count for q in probes})
+    assert [q.delete_files_count for q in probes] == sorted({q.delete_files_count for q in probes})
     converted = [record for record in amoro.of(CompactionRecord) if record.status == "ok"]
     assert {record.reason for record in converted} >= {"small_files"}
-    assert last_probe(amoro).delta_files_count < last_probe(never).delta_files_count / 10
+    assert last_probe(amoro).delete_files_count < last_probe(never).delete_files_count / 10
     assert [record.status for record in threshold.of(CompactionRecord)] == ["ok"] * 5
-    assert last_probe(threshold).delta_files_count == 0
+    assert last_probe(threshold).delete_files_count == 0
     assert never.manifest.options["upsert_mode"] == "equality-delete"
 
 
@@ -450,10 +450,10 @@ def test_the_compactors_cores_change_wall_time_and_nothing_else(simulate, tmp_pa
         made.append({run.manifest.strategy: run for run in load_runs(tmp_path / f"{cores}")}["every-2min"])
     one, four = (run.of(CompactionRecord) for run in made)
     assert len(one) == len(four) == 5
-    assert all(a.wall_s > b.wall_s for a, b in zip(one, four, strict=True) if a.files_out_count > 1)
-    assert any(a.files_out_count > 1 for a in one)
-    assert [(a.cpu_s, a.files_out_count, a.written_bytes) for a in one] == [
-        (b.cpu_s, b.files_out_count, b.written_bytes) for b in four
+    assert all(a.wall_s > b.wall_s for a, b in zip(one, four, strict=True) if a.files_added_count > 1)
+    assert any(a.files_added_count > 1 for a in one)
+    assert [(a.cpu_s, a.files_added_count, a.added_bytes) for a in one] == [
+        (b.cpu_s, b.files_added_count, b.added_bytes) for b in four
     ]
     assert [q.wall_s for q in made[0].of(QueryRecord)] == [q.wall_s for q in made[1].of(QueryRecord)]
 

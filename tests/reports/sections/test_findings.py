@@ -120,7 +120,7 @@ def test_clean_runs_need_no_caution(section):
 
 def test_cautions_tell_every_run_that_counts_nowhere(tmp_path):
     fate = {("never", 1): "failed", ("never", 2): "cut off", ("every-1min", 1): "differs",
-            ("every-1min", 2): "perturbed", ("every-10min", 1): "unchecked"}  # fmt: skip
+            ("every-1min", 2): "timings_invalid", ("every-10min", 1): "unchecked"}  # fmt: skip
     found = _section(tmp_path, ticks=8, fate=fate)
     said = _said(found)
     assert "never (repetition 1) failed: boom: <the disk> is full" in said
@@ -147,7 +147,7 @@ def test_cautions_tell_simulation_overlap_and_duty(tmp_path):
 def test_cautions_tell_compactions_that_got_nowhere(tmp_path, section):
     build_results(tmp_path, {"never": None, "every-2min": 2}, repetitions=1, ticks=4)
     for path in tmp_path.rglob("events.jsonl"):
-        path.write_text(path.read_text().replace('"files_out_count": 1', '"files_out_count": 16'))
+        path.write_text(path.read_text().replace('"files_added_count": 1', '"files_added_count": 16'))
     said = _said(sections(load_runs(tmp_path))[0])  # 16 files in, 16 out
     assert "every-2min: compactions committed as many files and rows as they took" in said
     assert "as many files and rows as they took" not in _said(section)

@@ -157,7 +157,7 @@ def test_a_simulated_run_has_no_caches(upsert_section):
 def test_the_initial_load_is_counted(upsert_section):
     first = upsert_section.runs[0]
     load = first.records[0].model_copy(
-        update={"is_initial": True, "rows": 10**6, "committed_bytes": 2**20, "files_count": 3}
+        update={"is_initial": True, "rows": 10**6, "added_bytes": 2**20, "files_added_count": 3}
     )
     runs = (replace(first, records=(load, *first.records)), *upsert_section.runs[1:])
     said = facts(Section(upsert_section.rows, runs))

@@ -5,7 +5,7 @@ from amoro_tables import data, equality, position, settings, table
 
 from strategies.amoro.evaluation import FileClass, amoro_index, evaluate, is_amoros_own
 from strategies.iceberg.deletes.series import FileSums
-from strategies.state import DeltaFile, DeltaKind, KeyRange
+from strategies.state import DeleteFile, DeleteKind, KeyRange
 
 CLEAN, FRAGMENT, POSITIONS = FileClass.CLEAN, FileClass.FRAGMENT, FileClass.POSITIONS
 SEGMENT, UNDERSIZED = FileClass.SEGMENT, FileClass.UNDERSIZED
@@ -151,11 +151,13 @@ def test_position_deletes_are_not_small_files_and_equality_deletes_are():
     assert found.small_count == 2
 
 
-@pytest.mark.parametrize("kind", [DeltaKind.DELETION_VECTOR, DeltaKind.LOG])
+@pytest.mark.parametrize("kind", [DeleteKind.DELETION_VECTOR, DeleteKind.LOG])
 def test_deletion_vectors_and_logs_are_out_of_amoros_domain(kind):
     # 2.7: its reader throws for Puffin files.
     text = (
-        "d is a deletion vector, which Amoro cannot read" if kind is DeltaKind.DELETION_VECTOR else "log file"
+        "d is a deletion vector, which Amoro cannot read"
+        if kind is DeleteKind.DELETION_VECTOR
+        else "log file"
     )
     with pytest.raises(ValueError, match=text):
-        amoro_index(table(DeltaFile("d", kind, 1, 1, referenced_data_file="f")))
+        amoro_index(table(DeleteFile("d", kind, 1, 1, referenced_data_file="f")))

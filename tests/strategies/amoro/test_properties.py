@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies.plan import check_plan
-from strategies.state import DeltaKind
+from strategies.state import DeleteKind
 
 CAPACITY = 128
 PARTITIONS = st.sampled_from(["", "p=a", "p=b"])
@@ -24,14 +24,14 @@ def tables(draw, deletes=True, sizes=SIZES):
     names = st.none() | st.sampled_from([f.path for f in found] or ["gone"])
     made = draw(st.lists(st.tuples(st.booleans(), PARTITIONS, NUMBERS, names, st.booleans()), max_size=8))
     partition_of = {f.path: f.partition for f in found}
-    deltas = []
+    deletes = []
     for n, (is_equality, p, at, named, is_own) in enumerate(made):
         if is_equality:
-            deltas.append(equality(f"e{n}", p, at=at))
+            deletes.append(equality(f"e{n}", p, at=at))
         else:
             path = f"{named}-delete-{n}" if is_own else f"d{n}"
-            deltas.append(position(path, named, partition_of.get(named, p), at=at))
-    return table(found, deltas)
+            deletes.append(position(path, named, partition_of.get(named, p), at=at))
+    return table(found, deletes)
 
 
 PLANNERS = st.builds(
@@ -47,14 +47,14 @@ PLANNERS = st.builds(
 )
 
 
-def applies(delta, file):
+def applies(delete, file):
     """The table spec, "Scan Planning", for one pair."""
-    same_scope = (delta.spec_id, delta.partition) == (file.spec_id, file.partition)
-    if delta.kind is DeltaKind.EQUALITY:
-        return (same_scope or not delta.partition) and delta.sequence_number > file.sequence_number
-    named = delta.referenced_data_file
+    same_scope = (delete.spec_id, delete.partition) == (file.spec_id, file.partition)
+    if delete.kind is DeleteKind.EQUALITY:
+        return (same_scope or not delete.partition) and delete.sequence_number > file.sequence_number
+    named = delete.referenced_data_file
     is_in_reach = same_scope if named is None else named == file.path
-    return is_in_reach and delta.sequence_number >= file.sequence_number
+    return is_in_reach and delete.sequence_number >= file.sequence_number
 
 
 @given(tables(), PLANNERS)
@@ -79,10 +79,10 @@ def test_deletes_go_when_no_file_left_alone_in_a_chosen_partition_has_them(state
     expected = set()
     for name in {group.partition for group in rewrite_of(plan).groups}:
         own = [file for file in state.data_files if file.partition == name]
-        for delta in state.delta_files:
-            hit = [file.path in taken for file in own if applies(delta, file)]
+        for delete in state.delete_files:
+            hit = [file.path in taken for file in own if applies(delete, file)]
             if hit and all(hit):
-                expected.add(delta.path)
+                expected.add(delete.path)
     assert set(rewrite_of(plan).removed_deletes) == expected
 
 
@@ -91,7 +91,7 @@ def test_plans_and_scores_do_not_depend_on_the_order_of_a_listing(state, planner
     shuffled = replace(
         state,
         data_files=tuple(random.sample(state.data_files, len(state.data_files))),
-        delta_files=tuple(random.sample(state.delta_files, len(state.delta_files))),
+        delete_files=tuple(random.sample(state.delete_files, len(state.delete_files))),
     )
     assert planner.decide(shuffled) == planner.decide(state) == planner.decide(replace(state))
     assert planner.figures(shuffled) == planner.figures(state)

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies.iceberg.convert_deletes import ConvertDeletes
-from strategies.iceberg.resurrection import revival
+from strategies.iceberg.resurrection import resurrection
 from strategies.plan import FileGroup, Reason, Rewrite, capabilities_of, check_plan
-from strategies.state import DataFile, DeltaFile, KeyRange, PendingPlan, TableState, key_of
+from strategies.state import DataFile, DeleteFile, KeyRange, PendingPlan, TableState, key_of
 
 
 def data(path, number=1, partition="", spec_id=0, keys=None):
@@ -16,14 +16,14 @@ def data(path, number=1, partition="", spec_id=0, keys=None):
 
 
 def delete(path, kind=EQUALITY, number=5, names=None, partition="", spec_id=0, keys=None):
-    return DeltaFile(path, kind, 3, 3, partition, number, spec_id, names, keys)
+    return DeleteFile(path, kind, 3, 3, partition, number, spec_id, names, keys)
 
 
 def decide(*files, min_delete_files=1, pending=()):
     """What becomes of the data files and deletes: paths by group, keys removed."""
-    deltas = tuple(file for file in files if isinstance(file, DeltaFile))
+    deletes = tuple(file for file in files if isinstance(file, DeleteFile))
     others = tuple(file for file in files if isinstance(file, DataFile))
-    found = TableState(0.0, 100, data_files=others, delta_files=deltas, pending=pending)
+    found = TableState(0.0, 100, data_files=others, delete_files=deletes, pending=pending)
     plan = ConvertDeletes(min_delete_files).decide(found)
     if plan is None:
         return None
@@ -35,7 +35,7 @@ def decide(*files, min_delete_files=1, pending=()):
 
 def test_files_with_deletes_are_converted_and_the_deletes_go():
     found = TableState(
-        0.0, 100, data_files=(data("g"), data("f"), data("new", 5)), delta_files=(delete("d"), delete("e"))
+        0.0, 100, data_files=(data("g"), data("f"), data("new", 5)), delete_files=(delete("d"), delete("e"))
     )
     plan = ConvertDeletes().decide(found)
     assert plan.actions == (Rewrite((FileGroup((), "", ("f", "g")),), 100, ("d", "e")),)
@@ -67,8 +67,8 @@ def test_one_position_delete_file_of_several_data_files_is_converted():
 def test_a_vector_hides_the_position_deletes_its_file_shares():
     # Without its vector f had as many as g; h has one of them alone.
     files = [data("f"), data("g"), data("h", 5), delete("v", VECTOR, names="f")]
-    deltas = [delete("d", POSITION, 4), delete("e", POSITION, 5)]
-    assert decide(*files, *deltas, min_delete_files=2) == ([("g", "h")], ("d", "e"))
+    deletes = [delete("d", POSITION, 4), delete("e", POSITION, 5)]
+    assert decide(*files, *deletes, min_delete_files=2) == ([("g", "h")], ("d", "e"))
     shared = [delete(name, number=2) for name in ("e1", "e2", "e3")]  # an equality delete is never hidden
     assert decide(*files, *shared, min_delete_files=3) == ([("f", "g")], ("e1", "e2", "e3", "v#f"))
     newer = [data("f", 2), data("g"), delete("v", VECTOR, names="f"), delete("e4", number=3)]
@@ -81,7 +81,7 @@ def test_files_with_too_few_deletes_wait_unless_they_share_one_with_those_that_h
     mine = delete("d3", number=5, partition="p=a", spec_id=1)
     assert decide(old, new, first, second, min_delete_files=3) is None
     assert decide(old, new, first, second, min_delete_files=2) == ([("new", "old")], ("d1", "d2"))
-    scoped = [replace(delta, partition="p=b", spec_id=1) for delta in (first, second)]
+    scoped = [replace(delete, partition="p=b", spec_id=1) for delete in (first, second)]
     held = [replace(file, partition="p=b", spec_id=1) for file in (old, new)]
     assert decide(*held, apart, *scoped, mine, min_delete_files=2) == ([("new", "old")], ("d1", "d2"))
 
@@ -89,9 +89,9 @@ def test_files_with_too_few_deletes_wait_unless_they_share_one_with_those_that_h
 def test_files_that_share_through_a_third_are_converted_too():
     # Two deletes apply to a: 1 and 4. The second applies to b too, whose other one, 8, applies to c.
     files = [data(path, keys=KeyRange(*keys)) for path, keys in (("a", (1, 4)), ("b", (4, 8)), ("c", (8, 9)))]
-    deltas = [delete(f"d{key}", keys=KeyRange(key, key)) for key in (1, 4, 8)]
-    assert decide(*files[:2], *deltas[:2], min_delete_files=2) == ([("a", "b")], ("d1", "d4"))
-    assert decide(*files, *deltas, min_delete_files=2) == ([("a", "b", "c")], ("d1", "d4", "d8"))
+    deletes = [delete(f"d{key}", keys=KeyRange(key, key)) for key in (1, 4, 8)]
+    assert decide(*files[:2], *deletes[:2], min_delete_files=2) == ([("a", "b")], ("d1", "d4"))
+    assert decide(*files, *deletes, min_delete_files=2) == ([("a", "b", "c")], ("d1", "d4", "d8"))
 
 
 def test_nothing_is_planned_while_a_plan_is_pending():
@@ -110,18 +110,18 @@ def test_a_plan_names_what_it_must_and_drops_what_nothing_needs(found, count):
     if plan is not None:
         check_plan(found, plan)
         (action,) = plan.actions
-        assert revival(action, found) is None
+        assert resurrection(action, found) is None
         chosen = {path for group in action.groups for path in group.convert_paths}
         removed = set(action.removed_deletes)
     left = [file for file in found.data_files if file.path not in chosen]
-    assert removed == {key_of(d) for d in found.delta_files if not any(applies(d, f, found) for f in left)}
+    assert removed == {key_of(d) for d in found.delete_files if not any(applies(d, f, found) for f in left)}
     for file in found.data_files:
-        deltas = applying(found, file)
-        is_own = len(deltas) == 1 and deltas[0].referenced_data_file is not None
-        is_due = len(deltas) >= count and not is_own
+        deletes = applying(found, file)
+        is_own = len(deletes) == 1 and deletes[0].referenced_data_file is not None
+        is_due = len(deletes) >= count and not is_own
         shares = any(
             applies(d, other, found)
-            for d in deltas for other in found.data_files if other is not file and other.path in chosen
+            for d in deletes for other in found.data_files if other is not file and other.path in chosen
         )  # fmt: skip
         assert (file.path in chosen) == (is_due or shares)
 
@@ -129,7 +129,7 @@ def test_a_plan_names_what_it_must_and_drops_what_nothing_needs(found, count):
 @given(tables(), st.integers(1, 4), st.sampled_from([POSITION, VECTOR]), st.booleans())
 def test_a_second_look_after_a_conversion_finds_nothing_to_do(found, count, kind, has_rows):
     if kind is POSITION:  # a table of format version 2 has no vectors
-        found = replace(found, delta_files=tuple(d for d in found.delta_files if d.kind is not VECTOR))
+        found = replace(found, delete_files=tuple(d for d in found.delete_files if d.kind is not VECTOR))
     plan = ConvertDeletes(count).decide(found)
     if plan is not None:
         after = converted(found, plan.actions[0], kind, lambda path: has_rows or path < "h")

@@ -12,11 +12,11 @@ from planner_coverage import Coverage
 from pyspark.errors import IllegalArgumentException
 
 from strategies.iceberg import rewrite_options
-from strategies.iceberg import scan_tasks as read_tasks
+from strategies.iceberg import scan_tasks as scan_task_groups
 from strategies.iceberg.deletes import index as delete_index
 from strategies.iceberg.deletes import keyed_files
 from strategies.iceberg.deletes.series import NO_FILES
-from strategies.iceberg.preview import expand
+from strategies.iceberg.preview import preview_action
 from strategies.iceberg.rewrite_options import JobOrder
 from strategies.state import DataFile, TableState
 
@@ -89,7 +89,7 @@ def answers(oracle):
 def test_plans_equal_those_of_iceberg_in_cases_of_every_sort(answers):
     coverage = Coverage()
     for case, _ in answers:
-        coverage.add(case, expand(case.action, case.state))
+        coverage.add(case, preview_action(case.action, case.state))
     print(f"\n{len(coverage.states)} distinct states;", dict(coverage.counts))
     assert coverage.counts["cases"] >= CASES
     assert len(coverage.states) >= CASES
@@ -102,7 +102,7 @@ def test_plans_equal_those_of_iceberg_in_cases_of_every_sort(answers):
         (keyed_files, "bisect_right", bisect_left),  # equality deletes as old as the file apply
         (delete_index, "bisect_left", bisect_right),  # position deletes as old as the file do not
         (keyed_files._Kind, "_missing", lambda *_: NO_FILES),  # bounds tell nothing
-        (read_tasks, "_DEFAULT_LOOKBACK", 9),
+        (scan_task_groups, "_DEFAULT_LOOKBACK", 9),
         (rewrite_options, "_MIN_FACTOR", 0.74),
         (rewrite_options, "_SPLIT_OVERHEAD_BYTES", 5121),
         (rewrite_options, "_TOLERATED_FACTOR", 1.11),
@@ -136,14 +136,14 @@ def test_iceberg_refuses_the_same_options(oracle, options):
     state = TableState(0.0, 100, data_files=(DataFile("f", 1, 1),))
     case = Case(((),), state, options, is_shuffled=False, format_version=2, is_ordered=True)
     with pytest.raises(ValueError, match=next(iter(options))):
-        expand(case.action, state)
+        preview_action(case.action, state)
     with pytest.raises(IllegalArgumentException):
         oracle.plan(case)
 
 
 def both(case, answer):
     """Python's plan and Java's, in a form that is equal if they are."""
-    plan = expand(case.action, case.state)
+    plan = preview_action(case.action, case.state)
     ours = [as_java_group(group, case.is_shuffled) for group in plan.groups]
     theirs = list(answer.groups)
     return (comparable(ours, case), plan.planned_groups_count), (
@@ -154,8 +154,8 @@ def both(case, answer):
 
 def applied(case):
     """Delete files and their bytes by data file, as `JavaPlan` has them."""
-    index = delete_index.index_deletes(case.state.delta_files)
-    files = case.state.data_files if case.state.delta_files else ()
+    index = delete_index.index_deletes(case.state.delete_files)
+    files = case.state.data_files if case.state.delete_files else ()
     found = {file.path: index.applying_to(file) for file in files}
     return {path: (deletes.files_count, deletes.size_bytes) for path, deletes in found.items()}
 

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from iceberg_oracle import JavaGroup
 from planner_cases import position_delete_cases
 
-from strategies.iceberg.preview import expand
+from strategies.iceberg.preview import preview_action
 from strategies.plan import Capability, Native
-from strategies.state import DeltaKind
+from strategies.state import DeleteKind
 
 pytestmark = pytest.mark.spark
 
@@ -23,15 +23,15 @@ FLOORS = {
 
 def ours(case):
     action = Native(Capability.REWRITE_POSITION_DELETE_FILES, {}, case.options)
-    expansion = expand(action, case.state)
-    assert expansion.groups == ()
-    assert expansion.planned_groups_count == len(expansion.delete_groups)
+    preview = preview_action(action, case.state)
+    assert preview.groups == ()
+    assert preview.planned_groups_count == len(preview.delete_groups)
     return [
         JavaGroup(
             group.partition, tuple(f.path for f in group.files), group.input_bytes, 0, group.split_bytes,
             group.max_output_file_bytes, group.expected_output_files, None,
         )
-        for group in expansion.delete_groups
+        for group in preview.delete_groups
     ]  # fmt: skip
 
 
@@ -52,10 +52,10 @@ def values(partition):
 
 
 def traits(case, groups):
-    options, deltas = case.figures, case.state.delta_files
+    options, deletes = case.figures, case.state.delete_files
     planned = {path for group in groups for path in group.paths}
-    candidates = {d.path for d in deltas if not options.is_right_size(d.size_bytes)}
-    kinds = {d.kind for d in deltas if d.path in planned}
+    candidates = {d.path for d in deletes if not options.is_right_size(d.size_bytes)}
+    kinds = {d.kind for d in deletes if d.path in planned}
     return {
         "planned": bool(groups),
         "group filtered": not options.rewrite_all and not candidates <= planned,
@@ -63,9 +63,9 @@ def traits(case, groups):
         "several groups": len(groups) > 1,
         "ordered": options.job_order != "none" and len(groups) > 1,
         "several specs": any(
-            len({d.spec_id for d in deltas if d.path in group.paths}) > 1 for group in groups
+            len({d.spec_id for d in deletes if d.path in group.paths}) > 1 for group in groups
         ),
-        "null partition": any("null" in d.partition for d in deltas if d.path in planned),
+        "null partition": any("null" in d.partition for d in deletes if d.path in planned),
         "vectors too": len(kinds) > 1,
     }
 
@@ -79,18 +79,18 @@ def test_plans_equal_those_of_iceberg_in_cases_of_every_sort(oracle):
     )  # fmt: skip
     @given(position_delete_cases())
     def compare(case):
-        found, deltas = ours(case), case.state.delta_files
-        vectors = tuple(d for d in deltas if d.kind is DeltaKind.DELETION_VECTOR)
+        found, deletes = ours(case), case.state.delete_files
+        vectors = tuple(d for d in deletes if d.kind is DeleteKind.DELETION_VECTOR)
         if vectors:
             # The action looks for other files before it asks the planner (requiresRewriteToDVs).
-            assert ours(replace(case, state=replace(case.state, delta_files=vectors))) == []
+            assert ours(replace(case, state=replace(case.state, delete_files=vectors))) == []
             counts["vectors alone"] += 1
-        if len(vectors) == len(deltas):
+        if len(vectors) == len(deletes):
             return
         answer = oracle.plan_deletes(case)
         assert len(found) == answer.planned_groups_count
         assert comparable(found, case) == comparable(list(answer.groups), case)
-        states.add(hash((case.state.delta_files, tuple(case.options.items()))))
+        states.add(hash((case.state.delete_files, tuple(case.options.items()))))
         counts.update(name for name, seen in traits(case, found).items() if seen)
 
     compare()

@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.iceberg.preview import ExpandError, expand
+from strategies.iceberg.preview import PreviewError, preview_action
 from strategies.plan import Capability, Compact, FileGroup, Native, Rewrite
-from strategies.state import MIB, DataFile, DeltaFile, DeltaKind, PendingPlan, TableState
+from strategies.state import MIB, DataFile, DeleteFile, DeleteKind, PendingPlan, TableState
 
 TARGET = 100 * MIB  # files of 75 to 180 MiB are left alone
-VECTOR = DeltaKind.DELETION_VECTOR
+VECTOR = DeleteKind.DELETION_VECTOR
 
 
-def state(*sizes_mib, deltas=(), pending=(), **partitions):
+def state(*sizes_mib, deletes=(), pending=(), **partitions):
     """Files of these sizes without partition, or by partition: `state(a=[5, 5], b=[90])`."""
     by_partition = {"": sizes_mib} | {f"p={name}": sizes for name, sizes in partitions.items()}
     files = [
@@ -20,7 +20,7 @@ def state(*sizes_mib, deltas=(), pending=(), **partitions):
         for partition, sizes in by_partition.items()
         for number, size in enumerate(sizes)
     ]
-    return TableState(0.0, TARGET, data_files=tuple(files), delta_files=tuple(deltas), pending=pending)
+    return TableState(0.0, TARGET, data_files=tuple(files), delete_files=tuple(deletes), pending=pending)
 
 
 def native(**options):
@@ -31,18 +31,18 @@ def texts(options):
     return {name.replace("_", "-"): str(value).lower() for name, value in options.items()}
 
 
-def sizes(expansion):
-    return [[f.size_bytes // MIB for f in group.files] for group in expansion.groups]
+def sizes(preview):
+    return [[f.size_bytes // MIB for f in group.files] for group in preview.groups]
 
 
 def test_expand_merges_five_small_files_and_leaves_four():
-    assert sizes(expand(native(), state(1, 2, 3, 4, 5))) == [[1, 2, 3, 4, 5]]
-    assert sizes(expand(native(), state(1, 2, 3, 4))) == []
+    assert sizes(preview_action(native(), state(1, 2, 3, 4, 5))) == [[1, 2, 3, 4, 5]]
+    assert sizes(preview_action(native(), state(1, 2, 3, 4))) == []
 
 
 def test_expand_gives_the_figures_of_a_group():
-    (group,) = expand(native(min_input_files=2), state(60, 70)).groups
-    assert (group.partition, group.input_bytes, group.delta_bytes) == ("", 130 * MIB, 0)
+    (group,) = preview_action(native(min_input_files=2), state(60, 70)).groups
+    assert (group.partition, group.input_bytes, group.delete_bytes) == ("", 130 * MIB, 0)
     # By hand: 130 = 100 + 30, the rest is below the minimum and 130 above 110: two files.
     assert (group.expected_output_files, group.split_bytes) == (2, TARGET)
     assert group.max_output_file_bytes == 140 * MIB
@@ -50,60 +50,60 @@ def test_expand_gives_the_figures_of_a_group():
 
 
 def test_expand_never_rewrites_a_lone_small_file():
-    assert sizes(expand(native(min_input_files=1), state(1))) == []  # the class at 1.11.0: 0 groups
+    assert sizes(preview_action(native(min_input_files=1), state(1))) == []  # the class at 1.11.0: 0 groups
 
 
 def test_expand_merges_two_files_of_more_than_the_target():
-    assert sizes(expand(native(), state(50, 50))) == []
-    assert sizes(expand(native(), state(50, 51))) == [[50, 51]]
+    assert sizes(preview_action(native(), state(50, 50))) == []
+    assert sizes(preview_action(native(), state(50, 51))) == [[50, 51]]
 
 
 def test_expand_splits_one_file_above_the_maximum():
-    assert sizes(expand(native(), state(180))) == []
-    assert sizes(expand(native(), state(181))) == [[181]]
+    assert sizes(preview_action(native(), state(180))) == []
+    assert sizes(preview_action(native(), state(181))) == [[181]]
 
 
 def test_expand_leaves_files_from_minimum_to_maximum_alone():
-    assert sizes(expand(native(min_input_files=2), state(75, 180, 75, 180))) == []
+    assert sizes(preview_action(native(min_input_files=2), state(75, 180, 75, 180))) == []
 
 
 def test_expand_rewrites_all_when_told():
-    assert sizes(expand(native(rewrite_all=True), state(100))) == [[100]]
+    assert sizes(preview_action(native(rewrite_all=True), state(100))) == [[100]]
 
 
 @pytest.mark.parametrize(
     ("kind", "rows", "groups"),
     [
-        (DeltaKind.EQUALITY, 10, []),  # equality deletes never trigger by ratio
-        (DeltaKind.POSITION, 2, []),
-        (DeltaKind.POSITION, 3, [[100]]),  # 3 of 10 rows are the default of 0.3
+        (DeleteKind.EQUALITY, 10, []),  # equality deletes never trigger by ratio
+        (DeleteKind.POSITION, 2, []),
+        (DeleteKind.POSITION, 3, [[100]]),  # 3 of 10 rows are the default of 0.3
         (VECTOR, 3, [[100]]),
     ],
 )
 def test_expand_rewrites_files_with_many_deleted_rows(kind, rows, groups):
-    named = None if kind is DeltaKind.EQUALITY else "0"
-    delta = DeltaFile("d", kind, 7, rows, sequence_number=2, referenced_data_file=named)
-    assert sizes(expand(native(), state(100, 100, deltas=[delta]))) == groups
+    named = None if kind is DeleteKind.EQUALITY else "0"
+    delete = DeleteFile("d", kind, 7, rows, sequence_number=2, referenced_data_file=named)
+    assert sizes(preview_action(native(), state(100, 100, deletes=[delete]))) == groups
 
 
 def test_expand_counts_delete_files_of_every_kind():
-    deltas = [DeltaFile(f"d{n}", DeltaKind.EQUALITY, 7, 1, sequence_number=2) for n in range(2)]
-    expansion = expand(native(delete_file_threshold=2), state(100, deltas=deltas))
-    assert [group.delta_bytes for group in expansion.groups] == [14]
-    assert not expand(native(delete_file_threshold=3), state(100, deltas=deltas)).groups
+    deletes = [DeleteFile(f"d{n}", DeleteKind.EQUALITY, 7, 1, sequence_number=2) for n in range(2)]
+    preview = preview_action(native(delete_file_threshold=2), state(100, deletes=deletes))
+    assert [group.delete_bytes for group in preview.groups] == [14]
+    assert not preview_action(native(delete_file_threshold=3), state(100, deletes=deletes)).groups
 
 
 def test_expand_packs_groups_next_fit():
     # By hand: 60 + 50 exceed 100 MiB, then 50 + 40 fit and 20 does not go back to the 60.
     options = native(max_file_group_size_bytes=100 * MIB, rewrite_all=True)
-    assert sizes(expand(options, state(60, 50, 40, 20))) == [[60], [50, 40], [20]]
+    assert sizes(preview_action(options, state(60, 50, 40, 20))) == [[60], [50, 40], [20]]
 
 
 def test_expand_cuts_the_plan_off_and_counts_what_it_cut():
     options = native(max_file_group_size_bytes=20 * MIB, rewrite_all=True, max_files_to_rewrite=3)
-    expansion = expand(options, state(10, 10, 10, 10, 10, 10))
-    assert sizes(expansion) == [[10, 10], [10]]
-    assert (expansion.planned_groups_count, expansion.groups[1].input_bytes) == (3, 10 * MIB)
+    preview = preview_action(options, state(10, 10, 10, 10, 10, 10))
+    assert sizes(preview) == [[10, 10], [10]]
+    assert (preview.planned_groups_count, preview.groups[1].input_bytes) == (3, 10 * MIB)
 
 
 @pytest.mark.parametrize(
@@ -112,69 +112,73 @@ def test_expand_cuts_the_plan_off_and_counts_what_it_cut():
 )
 def test_expand_orders_groups(order, firsts):
     table = state(a=[9, 9, 9], b=[8, 8], c=[74])
-    groups = expand(native(rewrite_all=True, rewrite_job_order=order), table).groups
+    groups = preview_action(native(rewrite_all=True, rewrite_job_order=order), table).groups
     assert "".join(group.partition[-1] for group in groups) == firsts
 
 
 def test_expand_puts_files_of_an_older_spec_into_one_bucket():
     table = state(a=[1, 1, 1], b=[1, 1])
     older = replace(table, spec_id=1)
-    assert [g.partition for g in expand(native(min_input_files=2), table).groups] == ["p=a", "p=b"]
-    assert [g.partition for g in expand(native(min_input_files=2), older).groups] == [""]
+    assert [g.partition for g in preview_action(native(min_input_files=2), table).groups] == ["p=a", "p=b"]
+    assert [g.partition for g in preview_action(native(min_input_files=2), older).groups] == [""]
 
 
 def test_expand_of_a_sort_has_equal_shares():
     # By hand: 300 MiB halved are 150 MiB; 150 = 100 + 50 is two files, each of half the input.
     options = texts({"rewrite_all": True, "compression_factor": 0.5, "shuffle_partitions_per_file": 4})
     action = Native(Capability.REWRITE_DATA_FILES, {"strategy": "sort"}, options)
-    (group,) = expand(action, state(100, 100, 100)).groups
+    (group,) = preview_action(action, state(100, 100, 100)).groups
     assert group.expected_output_files == 2
     assert [task.input_bytes // MIB for task in group.tasks] == [150, 150]
 
 
 def test_expand_takes_a_sort_order_for_a_sort():
     action = Native(Capability.REWRITE_DATA_FILES, {"sort_order": "zorder(a, b)"}, {"rewrite-all": "true"})
-    assert [len(g.tasks) for g in expand(action, state(100, 100, 100)).groups] == [3]
+    assert [len(g.tasks) for g in preview_action(action, state(100, 100, 100)).groups] == [3]
 
 
 def test_expand_narrows_a_compaction_to_its_partitions():
     table = state(a=[1] * 5, b=[1] * 5)
-    assert [g.partition for g in expand(Compact(("p=b",)), table).groups] == ["p=b"]
-    assert [g.partition for g in expand(Compact(), table).groups] == ["p=a", "p=b"]
-    assert sizes(expand(Compact(("",)), state(1, 1, 1, 1, 1))) == [[1] * 5]
+    assert [g.partition for g in preview_action(Compact(("p=b",)), table).groups] == ["p=b"]
+    assert [g.partition for g in preview_action(Compact(), table).groups] == ["p=a", "p=b"]
+    assert sizes(preview_action(Compact(("",)), state(1, 1, 1, 1, 1))) == [[1] * 5]
 
 
 def test_expand_takes_an_explicit_rewrite_as_it_is():
     table = state(60, 70, 80, pending=(PendingPlan(0.0, 1.0, "scheduled", frozenset({"0"})),))
-    expansion = expand(Rewrite((FileGroup(("2", "0")),), 150 * MIB), table)
-    (group,) = expansion.groups
-    assert sizes(expansion) == [[80, 60]]
+    preview = preview_action(Rewrite((FileGroup(("2", "0")),), 150 * MIB), table)
+    (group,) = preview.groups
+    assert sizes(preview) == [[80, 60]]
     assert (group.split_bytes, group.max_output_file_bytes) == (150 * MIB, 150 * MIB)
     assert [task.input_bytes // MIB for task in group.tasks] == [140]
-    assert (group.expected_output_files, expansion.planned_groups_count) == (1, 1)
+    assert (group.expected_output_files, preview.planned_groups_count) == (1, 1)
 
 
 def test_a_sorted_group_is_written_as_files_of_equal_shares():
     # By hand: 250 MiB at a target of 100 MiB are three files; unsorted, no two of these fit in one.
     table = state(70, 90, 90)
     paths = ("0", "1", "2")
-    (group,) = expand(Rewrite((FileGroup(paths, sort_columns=("user_id",)),), 100 * MIB), table).groups
+    (group,) = preview_action(
+        Rewrite((FileGroup(paths, sort_columns=("user_id",)),), 100 * MIB), table
+    ).groups
     assert [round(task.input_bytes * 3 / MIB) for task in group.tasks] == [250] * 3
-    (group,) = expand(Rewrite((FileGroup(paths, sort_columns=("user_id",)),), 250 * MIB), table).groups
+    (group,) = preview_action(
+        Rewrite((FileGroup(paths, sort_columns=("user_id",)),), 250 * MIB), table
+    ).groups
     assert len(group.tasks) == 1
 
 
 def test_expand_leaves_conversions_out_of_its_figures():
     table = state(60, 70, 80)
     groups = (FileGroup(("2",), "", ("1",)), FileGroup((), "", ("0",)))
-    expansion = expand(Rewrite(groups, 100 * MIB), table)
-    assert sizes(expansion) == [[80]]
-    figures = (expansion.files_in_count, expansion.files_out_count, expansion.read_bytes)
-    assert (*figures, expansion.planned_groups_count) == (1, 1, 80 * MIB, 1)
+    preview = preview_action(Rewrite(groups, 100 * MIB), table)
+    assert sizes(preview) == [[80]]
+    figures = (preview.files_removed_count, preview.files_added_count, preview.replaced_bytes)
+    assert (*figures, preview.planned_groups_count) == (1, 1, 80 * MIB, 1)
 
 
-LOG = DeltaFile("l", DeltaKind.LOG, 1, 1)
-NAMELESS = DeltaFile("v", VECTOR, 1, 1)
+LOG = DeleteFile("l", DeleteKind.LOG, 1, 1)
+NAMELESS = DeleteFile("v", VECTOR, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -189,19 +193,19 @@ NAMELESS = DeltaFile("v", VECTOR, 1, 1)
         (Native(Capability.REWRITE_DATA_FILES, {"branch": "b"}), state(1), "branch='b'"),
         (Native(Capability.REWRITE_DATA_FILES, {"what": "b"}), state(1), "arguments what"),
         (Compact(("p=a",)), replace(state(a=[1]), spec_id=3), "is of partition spec 0, the table of spec 3"),
-        (Compact(), state(1, deltas=[LOG]), "l is a log file"),
-        (Compact(), state(1, deltas=[NAMELESS]), "deletion vector v does not name"),
+        (Compact(), state(1, deletes=[LOG]), "l is a log file"),
+        (Compact(), state(1, deletes=[NAMELESS]), "deletion vector v does not name"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_expand_refuses_what_the_state_does_not_tell(action, table, text):
-    with pytest.raises(ExpandError, match=text):
-        expand(action, table)
+    with pytest.raises(PreviewError, match=text):
+        preview_action(action, table)
 
 
 def test_expand_takes_the_main_branch():
     action = Native(Capability.REWRITE_DATA_FILES, {"branch": "main"}, {})
-    assert sizes(expand(action, state(1, 1, 1, 1, 1))) == [[1] * 5]
+    assert sizes(preview_action(action, state(1, 1, 1, 1, 1))) == [[1] * 5]
 
 
 @pytest.mark.parametrize(
@@ -216,8 +220,8 @@ def test_expand_takes_the_main_branch():
 )
 def test_expand_refuses_an_action_at_fault(action, text):
     with pytest.raises(ValueError, match=text) as caught:
-        expand(action, state(1))
-    assert not isinstance(caught.value, ExpandError)
+        preview_action(action, state(1))
+    assert not isinstance(caught.value, PreviewError)
 
 
 TABLES = st.builds(state, **{name: st.lists(st.integers(1, 400), max_size=12) for name in "abc"})
@@ -232,11 +236,11 @@ ACTIONS = st.builds(
 
 @given(TABLES, ACTIONS)
 def test_plans_take_each_file_once_from_one_partition_and_within_the_cap(table, action):
-    expansion = expand(action, table)
-    planned = [file for group in expansion.groups for file in group.files]
+    preview = preview_action(action, table)
+    planned = [file for group in preview.groups for file in group.files]
     assert len(set(planned)) == len(planned) <= int(action.options["max-files-to-rewrite"])
     assert set(planned) <= set(table.data_files)
-    for group in expansion.groups:
+    for group in preview.groups:
         assert {f.partition for f in group.files} == {group.partition}
         assert (
             group.input_bytes
@@ -251,16 +255,16 @@ def test_plans_take_each_file_once_from_one_partition_and_within_the_cap(table, 
 def test_plans_do_not_depend_on_the_order_of_partitions(table, data):
     partitions = data.draw(st.permutations(["p=a", "p=b", "p=c"]))
     files = sorted(table.data_files, key=lambda f: partitions.index(f.partition))
-    again = expand(native(), replace(table, data_files=tuple(files)))
-    assert set(again.groups) == set(expand(native(), table).groups)
+    again = preview_action(native(), replace(table, data_files=tuple(files)))
+    assert set(again.groups) == set(preview_action(native(), table).groups)
 
 
 @given(TABLES, st.randoms(use_true_random=False))
 def test_without_a_cap_the_order_of_files_does_not_matter_to_which_are_rewritten(table, random):
     files = random.sample(table.data_files, len(table.data_files))
-    again = expand(native(), replace(table, data_files=tuple(files)))
+    again = preview_action(native(), replace(table, data_files=tuple(files)))
     assert {frozenset(g.files) for g in again.groups} == {
-        frozenset(g.files) for g in expand(native(), table).groups
+        frozenset(g.files) for g in preview_action(native(), table).groups
     }
 
 
@@ -268,23 +272,23 @@ def test_two_files_that_make_two_files_are_rewritten_for_ever():
     # By hand: 111 MiB are above the target, so worth a rewrite, and above 1.1 x target, so two files.
     # Each comes out as it went in. Known upstream: apache/iceberg issue 13375.
     table = state(41, 70)
-    assert sizes(expand(native(), after(table, expand(native(), table)))) == [[41, 70]]
+    assert sizes(preview_action(native(), after(table, preview_action(native(), table)))) == [[41, 70]]
 
 
 @given(st.lists(st.integers(1, 20), max_size=60))
 def test_a_second_rewrite_of_small_files_finds_nothing_to_do(sizes_mib):
     # Files of at most 20 of 100 MiB fill every task but one to 80, and a lone small file is left alone.
     table = state(*sizes_mib)
-    assert expand(native(), after(table, expand(native(), table))).groups == ()
+    assert preview_action(native(), after(table, preview_action(native(), table))).groups == ()
 
 
-def after(table, expansion):
+def after(table, preview):
     """The state once the groups are rewritten, each task into one file."""
-    gone = {f.path for g in expansion.groups for f in g.files}
+    gone = {f.path for g in preview.groups for f in g.files}
     kept = [f for f in table.data_files if f.path not in gone]
     new = [
         DataFile(f"new{n}.{m}", task.input_bytes, task.rows, group.partition, sequence_number=1)
-        for n, group in enumerate(expansion.groups)
+        for n, group in enumerate(preview.groups)
         for m, task in enumerate(group.tasks)
     ]
     return replace(table, data_files=(*kept, *new))

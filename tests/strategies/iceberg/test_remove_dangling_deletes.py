@@ -5,19 +5,21 @@ from hypothesis import given
 
 from strategies.iceberg.remove_dangling_deletes import RemoveDanglingDeletes
 from strategies.plan import Reason, Rewrite, capabilities_of, check_plan
-from strategies.state import DataFile, DeltaFile, DeltaKind, PendingPlan, TableState, key_of
+from strategies.state import DataFile, DeleteFile, DeleteKind, PendingPlan, TableState, key_of
 
 
-def state(*deltas, pending=()):
-    return TableState(0.0, 100, data_files=(DataFile("f", 9, 9, "", 3),), delta_files=deltas, pending=pending)
+def state(*deletes, pending=()):
+    return TableState(
+        0.0, 100, data_files=(DataFile("f", 9, 9, "", 3),), delete_files=deletes, pending=pending
+    )
 
 
-def delete(path, kind=DeltaKind.EQUALITY, number=3, names=None):
-    return DeltaFile(path, kind, 3, 3, "", number, 0, names)
+def delete(path, kind=DeleteKind.EQUALITY, number=3, names=None):
+    return DeleteFile(path, kind, 3, 3, "", number, 0, names)
 
 
 def test_deletes_that_apply_to_no_data_file_are_dropped():
-    vectors = [delete("v", DeltaKind.DELETION_VECTOR, 3, name) for name in ("gone", "f")]
+    vectors = [delete("v", DeleteKind.DELETION_VECTOR, 3, name) for name in ("gone", "f")]
     plan = RemoveDanglingDeletes().decide(state(delete("old"), delete("new", number=4), *vectors))
     assert plan.actions == (Rewrite((), 100, ("old", "v#gone")),)
     assert (plan.reason, plan.detail) == (Reason.DELETES, "2 of 4 delete files apply to no data file")
@@ -32,12 +34,12 @@ def test_deletes_that_a_pending_plan_names_are_left_to_it():
 @given(tables())
 def test_exactly_the_deletes_that_apply_to_nothing_are_dropped_once(found):
     plan = RemoveDanglingDeletes().decide(found)
-    deltas = found.delta_files
-    needed = [d for d in deltas if any(applies(d, file, found) for file in found.data_files)]
+    deletes = found.delete_files
+    needed = [d for d in deletes if any(applies(d, file, found) for file in found.data_files)]
     if plan is None:
-        assert len(needed) == len(deltas)
+        assert len(needed) == len(deletes)
         return
     check_plan(found, plan)
     (action,) = plan.actions
-    assert set(action.removed_deletes) == set(map(key_of, deltas)) - set(map(key_of, needed))
-    assert RemoveDanglingDeletes().decide(replace(found, delta_files=tuple(needed))) is None
+    assert set(action.removed_deletes) == set(map(key_of, deletes)) - set(map(key_of, needed))
+    assert RemoveDanglingDeletes().decide(replace(found, delete_files=tuple(needed))) is None

@@ -15,8 +15,12 @@ def test_defaults_are_those_of_iceberg():
         512 * MIB,
         966367641,
     )
-    assert (DEFAULTS.min_input_files, DEFAULTS.rewrite_all, DEFAULTS.group_bytes) == (5, False, 100 * GIB)
-    assert (DEFAULTS.delete_files_count, DEFAULTS.delete_ratio) == (None, 0.3)
+    assert (DEFAULTS.min_input_files, DEFAULTS.rewrite_all, DEFAULTS.max_file_group_bytes) == (
+        5,
+        False,
+        100 * GIB,
+    )
+    assert (DEFAULTS.delete_file_threshold, DEFAULTS.delete_ratio_threshold) == (None, 0.3)
     assert (DEFAULTS.max_files, DEFAULTS.job_order) == (None, JobOrder.NONE)
 
 
@@ -64,7 +68,7 @@ def test_texts_are_read_as_iceberg_reads_them():
     )
     assert (options.min_bytes, options.target_bytes, options.max_bytes) == (75, 100, 180)
     assert (options.rewrite_all, options.job_order) == (True, JobOrder.BYTES_DESC)
-    assert (options.delete_ratio, options.max_files) == (1.0, 7)
+    assert (options.delete_ratio_threshold, options.max_files) == (1.0, 7)
 
 
 # BinPackRewriteFilePlanner.init and SizeBasedFileRewritePlanner.sizeThresholds demand the same.

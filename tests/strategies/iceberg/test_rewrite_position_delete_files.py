@@ -2,34 +2,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.iceberg.preview import ExpandError, expand
+from strategies.iceberg.preview import PreviewError, preview_action
 from strategies.plan import Capability, Native
-from strategies.state import MIB, DeltaFile, DeltaKind, TableState
+from strategies.state import MIB, DeleteFile, DeleteKind, TableState
 
-EQUALITY, POSITION, VECTOR = DeltaKind.EQUALITY, DeltaKind.POSITION, DeltaKind.DELETION_VECTOR
+EQUALITY, POSITION, VECTOR = DeleteKind.EQUALITY, DeleteKind.POSITION, DeleteKind.DELETION_VECTOR
 TARGET = "write.delete.target-file-size-bytes"
 
 
 def deletes(*sizes, kind=POSITION, partition="", spec_id=0, prefix="d"):
     return [
-        DeltaFile(f"{prefix}{n}", kind, size, 3, partition, 1, spec_id, f"f{prefix}{n}")
+        DeleteFile(f"{prefix}{n}", kind, size, 3, partition, 1, spec_id, f"f{prefix}{n}")
         for n, size in enumerate(sizes)
     ]
 
 
-def plan(*deltas, target=100, where=None, **options):
+def plan(*deletes, target=100, where=None, **options):
     """The groups' paths; without `target` it is Iceberg's default."""
     texts = {name.replace("_", "-"): str(value).lower() for name, value in options.items()}
     arguments = {} if where is None else {"where": where}
     properties = {} if target is None else {TARGET: str(target)}
-    state = TableState(0.0, 1, delta_files=tuple(d for own in deltas for d in own), properties=properties)
-    expansion = expand(Native(Capability.REWRITE_POSITION_DELETE_FILES, arguments, texts), state)
-    assert expansion.groups == ()
-    return expansion
+    state = TableState(0.0, 1, delete_files=tuple(d for own in deletes for d in own), properties=properties)
+    preview = preview_action(Native(Capability.REWRITE_POSITION_DELETE_FILES, arguments, texts), state)
+    assert preview.groups == ()
+    return preview
 
 
-def paths(*deltas, **options):
-    return [[file.path for file in group.files] for group in plan(*deltas, **options).delete_groups]
+def paths(*deletes, **options):
+    return [[file.path for file in group.files] for group in plan(*deletes, **options).delete_groups]
 
 
 def test_small_delete_files_are_merged_from_five_on_or_above_the_target():
@@ -78,13 +78,13 @@ def test_vectors_go_along_and_alone_give_no_reason():
 
 def test_groups_are_counted_packed_and_ordered():
     sized = [deletes(60, 60, 60, partition="p=a"), deletes(70, 70, 70, 70, partition="p=b", prefix="e")]
-    expansion = plan(*sized, max_file_group_size_bytes=140, rewrite_job_order="bytes-desc")
-    assert [[f.path for f in g.files] for g in expansion.delete_groups] == [
+    preview = plan(*sized, max_file_group_size_bytes=140, rewrite_job_order="bytes-desc")
+    assert [[f.path for f in g.files] for g in preview.delete_groups] == [
         ["e0", "e1"],
         ["e2", "e3"],
         ["d0", "d1"],
     ]
-    assert expansion.planned_groups_count == 3
+    assert preview.planned_groups_count == 3
     # Next fit: 60 goes to 74, though 70 before them had room; that is left alone.
     assert paths(deletes(70, 74, 60), max_file_group_size_bytes=140) == [["d1", "d2"]]
 
@@ -92,7 +92,7 @@ def test_groups_are_counted_packed_and_ordered():
 def test_what_the_command_does_not_have_is_refused():
     with pytest.raises(ValueError, match="delete-file-threshold are not of rewrite_position_delete_files"):
         plan(deletes(1), delete_file_threshold=1)
-    with pytest.raises(ExpandError, match="where='p = 1'"):
+    with pytest.raises(PreviewError, match="where='p = 1'"):
         plan(deletes(1), where="p = 1")
 
 

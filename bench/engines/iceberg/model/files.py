@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.live_rows import own_deleted_rows
 from strategies.iceberg.scan_tasks import even_share
-from strategies.state import MIB, DataFile, DeltaFile, DeltaKind, KeyRange
+from strategies.state import MIB, DataFile, DeleteFile, DeleteKind, KeyRange
 from workloads.commit import CommitSpec, KeyShape, PartitionShape, expected_files, hashed_files
 from workloads.schema import Schema
 from workloads.spread import equality_bytes, position_bytes
@@ -40,17 +40,17 @@ class FileMaker:
             self._path(), size_bytes, rows, partition, sequence_number, split_offsets=offsets, keys=keys
         )
 
-    def position_deletes(self, file: DataFile, rows: int, sequence_number: int) -> DeltaFile:
+    def position_deletes(self, file: DataFile, rows: int, sequence_number: int) -> DeleteFile:
         """A delete file for so many rows of one data file, beside it and named after it, as Amoro does."""
         path = f"{file.path.removesuffix('.parquet')}-delete-{next(self._numbers):08}.parquet"
         return self._position_deletes(path, file, rows, sequence_number)
 
     def commit(
         self, spec: CommitSpec, sequence_number: int
-    ) -> tuple[list[tuple[DataFile, int]], list[DeltaFile]]:
+    ) -> tuple[list[tuple[DataFile, int]], list[DeleteFile]]:
         """The data files a commit adds, each with its rows that live at its end, and the delete files."""
         data: list[tuple[DataFile, int]] = []
-        deletes: list[DeltaFile] = []
+        deletes: list[DeleteFile] = []
         for shape in spec.partitions:
             files = list(self._data_files(shape, spec, sequence_number))
             deleted = self._own_deleted(shape, [file.rows for file in files])
@@ -69,14 +69,14 @@ class FileMaker:
         for index, keys in enumerate(ranges):
             yield self.data_file(even_share(shape.rows, index, count), shape.partition, keys, number)
 
-    def _equality_deletes(self, shape: PartitionShape, spec: CommitSpec, number: int) -> Iterator[DeltaFile]:
+    def _equality_deletes(self, shape: PartitionShape, spec: CommitSpec, number: int) -> Iterator[DeleteFile]:
         rows = shape.deletes.equality_rows
         count = self._delete_count(shape.deletes.equality_files, rows)
         keys = _deleted_range(spec.index, spec.keys, rows, count) if spec.keys and rows else None
         for index in range(count):
             own, path = even_share(rows, index, count), self._path("-deletes")
-            yield DeltaFile(
-                path, DeltaKind.EQUALITY, round(equality_bytes(own)), own, shape.partition, number, keys=keys
+            yield DeleteFile(
+                path, DeleteKind.EQUALITY, round(equality_bytes(own)), own, shape.partition, number, keys=keys
             )
 
     def _own_deleted(self, shape: PartitionShape, rows: Sequence[int]) -> list[int]:
@@ -101,9 +101,9 @@ class FileMaker:
         """Delete files of one kind, likewise."""
         return hashed_files(rows, self._writers) if self._writers else expected
 
-    def _position_deletes(self, path: str, file: DataFile, rows: int, sequence_number: int) -> DeltaFile:
-        return DeltaFile(
-            path, DeltaKind.POSITION, round(position_bytes(rows)), rows, file.partition, sequence_number,
+    def _position_deletes(self, path: str, file: DataFile, rows: int, sequence_number: int) -> DeleteFile:
+        return DeleteFile(
+            path, DeleteKind.POSITION, round(position_bytes(rows)), rows, file.partition, sequence_number,
             referenced_data_file=file.path,
         )  # fmt: skip
 

@@ -90,7 +90,7 @@ class SimulatedMetadata:
         added: Collection[str],
         removed: Collection[str],
         added_bytes: int,
-        removed_bytes: int,
+        replaced_bytes: int,
         added_deletes: Collection[str] = (),
     ) -> tuple[int, int]:
         """One snapshot; how many bytes of metadata it wrote, in how many files.
@@ -103,7 +103,7 @@ class SimulatedMetadata:
             taken = shelf.take(key for key in removed if key in shelf)
             dropped_bytes += self._change(shelf, added_to_it, taken, written)
         self.data_storage_bytes += added_bytes
-        return self._snapshot(at_s, written, removed_bytes, dropped_bytes)
+        return self._snapshot(at_s, written, replaced_bytes, dropped_bytes)
 
     def first_deletes(self, keys: Iterable[str], manifests_count: int) -> list[str]:
         """Of these delete files those in the oldest so many manifests that hold any of them."""

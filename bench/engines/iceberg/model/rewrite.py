@@ -8,9 +8,9 @@ from bench.engines.iceberg.model.files import table_bytes
 from bench.engines.simulated.costs import Coefficients, Work, rewrite_cost
 from bench.engines.simulated.live_rows import LiveRows
 from strategies.iceberg.deletes.index import index_deletes
-from strategies.iceberg.preview import Expansion, RewriteGroup, expand
+from strategies.iceberg.preview import Preview, RewriteGroup, preview_action
 from strategies.plan import Action, Rewrite
-from strategies.state import DataFile, DeltaFile, DeltaKind, TableState
+from strategies.state import DataFile, DeleteFile, DeleteKind, TableState
 from workloads.schema import Schema
 from workloads.spread import position_bytes
 
@@ -50,21 +50,21 @@ def prepare(
 ) -> Prepared:  # fmt: skip
     """Read and write the files of an action, as the table stands; nothing is committed.
 
-    A group's live rows go to the tasks the expansion gives it, each its share. Raises ValueError where
-    `expand` does.
+    A group's live rows go to the tasks the preview gives it, each its share. Raises ValueError where
+    `preview_action` does.
     """
-    expansion = expand(action, state)
-    replaced = tuple(_replacement(group, rows) for group in expansion.groups)
+    preview = preview_action(action, state)
+    replaced = tuple(_replacement(group, rows) for group in preview.groups)
     converted = _converted(action, state, rows) if isinstance(action, Rewrite) else ()
     counts = (count for each in replaced for count in each.rows if count)
     written_bytes = sum(table_bytes(schema, coefficients, count) for count in counts)
-    cost = _cost(action, state, expansion, converted, written_bytes, coefficients, cores)
+    cost = _cost(action, state, preview, converted, written_bytes, coefficients, cores)
     removed = action.removed_deletes if isinstance(action, Rewrite) else ()
     return Prepared(sequence_number, replaced, converted, removed, cost)
 
 
 def conflict(
-    prepared: Prepared, data: Mapping[str, DataFile], deltas: Mapping[str, DeltaFile], sequence_number: int
+    prepared: Prepared, data: Mapping[str, DataFile], deletes: Mapping[str, DeleteFile], sequence_number: int
 ) -> str | None:
     """What of the commits since it was prepared a rewrite cannot be committed after, as Iceberg says it.
 
@@ -72,25 +72,25 @@ def conflict(
     """
     named = [*prepared.replaced_files, *(file for file, _ in prepared.converted)]
     gone = [file.path for file in named if file.path not in data]
-    gone += [key for key in prepared.removed_deletes if key not in deltas]
+    gone += [key for key in prepared.removed_deletes if key not in deletes]
     if gone:
         return f"missing required files to delete: {gone[0]}"
     if sequence_number == prepared.sequence_number:
         return None
     replaced = {file.path for file in prepared.replaced_files}
-    for delta in deltas.values():
-        if delta.sequence_number > prepared.sequence_number and delta.referenced_data_file in replaced:
-            return f"found new position delete for replaced data file: {delta.referenced_data_file}"
+    for delete in deletes.values():
+        if delete.sequence_number > prepared.sequence_number and delete.referenced_data_file in replaced:
+            return f"found new position delete for replaced data file: {delete.referenced_data_file}"
     return None
 
 
-def below_oldest(data: Iterable[DataFile], deltas: Iterable[DeltaFile]) -> list[str]:
+def below_oldest(data: Iterable[DataFile], deletes: Iterable[DeleteFile]) -> list[str]:
     """Delete files older than every data file of the table: commits may drop them (ManifestFilterManager)."""
     oldest = min((file.sequence_number for file in data), default=0)
-    return [delta.path for delta in deltas if delta.sequence_number < oldest]
+    return [delete.path for delete in deletes if delete.sequence_number < oldest]
 
 
-def dangling(data: Iterable[DataFile], deltas: Iterable[DeltaFile]) -> list[str]:
+def dangling(data: Iterable[DataFile], deletes: Iterable[DeleteFile]) -> list[str]:
     """Delete files that apply to nothing in their partition.
 
     Those are position deletes older than all data files of it, equality deletes not newer than them, and
@@ -101,13 +101,13 @@ def dangling(data: Iterable[DataFile], deltas: Iterable[DeltaFile]) -> list[str]
         number = file.sequence_number
         oldest[file.partition] = min(number, oldest.get(file.partition, number))
 
-    def dangles(delta: DeltaFile) -> bool:
-        number = oldest.get(delta.partition)
-        if number is None or delta.sequence_number < number:
+    def dangles(delete: DeleteFile) -> bool:
+        number = oldest.get(delete.partition)
+        if number is None or delete.sequence_number < number:
             return True
-        return delta.kind is DeltaKind.EQUALITY and delta.sequence_number == number
+        return delete.kind is DeleteKind.EQUALITY and delete.sequence_number == number
 
-    return [delta.path for delta in deltas if dangles(delta)]
+    return [delete.path for delete in deletes if dangles(delete)]
 
 
 def removes_dangling(action: Action) -> bool:
@@ -132,14 +132,14 @@ def _converted(action: Rewrite, state: TableState, rows: LiveRows) -> tuple[tupl
 
 
 def _cost(
-    action: Action, state: TableState, expansion: Expansion, converted: tuple[tuple[DataFile, int], ...],
+    action: Action, state: TableState, preview: Preview, converted: tuple[tuple[DataFile, int], ...],
     written_bytes: int, coefficients: Coefficients, cores: int,
 ) -> Cost:  # fmt: skip
     """An explicit rewrite is paid for as one, though it may only drop delete files."""
     if not isinstance(action, Rewrite):
-        return rewrite_cost(coefficients, expansion, cores, written_bytes)
+        return rewrite_cost(coefficients, preview, cores, written_bytes)
     conversion = _conversion(action, state, converted, coefficients)
-    return rewrite_cost(coefficients, expansion, cores, written_bytes, conversion)
+    return rewrite_cost(coefficients, preview, cores, written_bytes, conversion)
 
 
 def _conversion(
@@ -149,15 +149,15 @@ def _conversion(
     coefficients: Coefficients,
 ) -> Work:
     """Reading the keys and the deletes of each file, and writing its positions."""
-    index = index_deletes(state.delta_files if converted else ())
+    index = index_deletes(state.delete_files if converted else ())
     applied = [index.applying_to(file) for file, _ in converted]
-    deltas_bytes = sum(each.size_bytes for each in applied)
+    deletes_bytes = sum(each.size_bytes for each in applied)
     data_bytes = sum(file.size_bytes for file, _ in converted)
     return Work(
         files_count=len(converted),
-        delta_files_count=sum(each.files_count for each in applied),
-        read_bytes=round(data_bytes * coefficients.data.key_column_ratio) + deltas_bytes,
-        delta_bytes=deltas_bytes,
+        delete_files_count=sum(each.files_count for each in applied),
+        read_bytes=round(data_bytes * coefficients.data.key_column_ratio) + deletes_bytes,
+        delete_bytes=deletes_bytes,
         written_bytes=sum(round(position_bytes(dead)) for _, dead in converted if dead),
         tasks_count=sum(bool(group.convert_paths) for group in action.groups),
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from bench.engines.simulated.costs import Work
 from strategies.iceberg.deletes.index import DeleteIndex, index_deletes
 from strategies.iceberg.deletes.series import FileSums
-from strategies.state import DataFile, DeltaFile, KeyRange
+from strategies.state import DataFile, DeleteFile, KeyRange
 
 _KEY = re.compile(r"\border_id\s*(?:=\s*(\d+)|between\s+(\d+)\s+and\s+(\d+))", re.IGNORECASE)
 _Kind = tuple[str, int, KeyRange | None]  # partition, sequence number, keys
@@ -37,11 +37,11 @@ class Scan:
     def __init__(self) -> None:
         self._alike: dict[_Kind, _Alike] = {}
         self._positions: dict[str, FileSums] = {}  # by data file
-        self._deltas_count = self._deltas_bytes = 0  # once per data file
+        self._deletes_count = self._deletes_bytes = 0  # once per data file
 
-    def add(self, data: Iterable[DataFile], deltas: Iterable[DeltaFile]) -> None:
+    def add(self, data: Iterable[DataFile], deletes: Iterable[DeleteFile]) -> None:
         """A commit whose files have a sequence number above all others."""
-        index = index_deletes(deltas)
+        index = index_deletes(deletes)
         if not index.is_empty:
             for alike in self._alike.values():
                 found = _applied(index, alike.any_file)
@@ -51,16 +51,16 @@ class Scan:
             self._place(file, index)
 
     @classmethod
-    def of(cls, data: Iterable[DataFile], deltas: Iterable[DeltaFile]) -> "Scan":
+    def of(cls, data: Iterable[DataFile], deletes: Iterable[DeleteFile]) -> "Scan":
         """A table as it stands."""
-        scan, index = cls(), index_deletes(deltas)
+        scan, index = cls(), index_deletes(deletes)
         for file in data:
             scan._place(file, index)
         return scan
 
     def all(self, files_count: int, live_data_bytes: int) -> Work:
         """What a scan of all so many data files opens."""
-        return _work(files_count, live_data_bytes, self._deltas_count, self._deltas_bytes)
+        return _work(files_count, live_data_bytes, self._deletes_count, self._deletes_bytes)
 
     def some(self, files: Iterable[DataFile]) -> Work:
         """What a scan of these data files opens."""
@@ -87,8 +87,8 @@ class Scan:
             self._count(self._positions[file.path], 1)
 
     def _count(self, applied: FileSums, files_count: int) -> None:
-        self._deltas_count += applied.files_count * files_count
-        self._deltas_bytes += applied.size_bytes * files_count
+        self._deletes_count += applied.files_count * files_count
+        self._deletes_bytes += applied.size_bytes * files_count
 
 
 def wanted_keys(sql: str) -> KeyRange | None:
@@ -112,8 +112,8 @@ def _kind(file: DataFile) -> _Kind:
     return file.partition, file.sequence_number, file.keys
 
 
-def _work(files_count: int, data_bytes: int, deltas_count: int, deltas_bytes: int) -> Work:
+def _work(files_count: int, data_bytes: int, deletes_count: int, deletes_bytes: int) -> Work:
     return Work(
-        files_count, deltas_count, read_bytes=data_bytes + deltas_bytes, delta_bytes=deltas_bytes,
+        files_count, deletes_count, read_bytes=data_bytes + deletes_bytes, delete_bytes=deletes_bytes,
         tasks_count=files_count,
     )  # fmt: skip

@@ -36,7 +36,7 @@ from pyiceberg.types import (
 )
 
 from bench.engines.iceberg.manifests import files_of, partition_text
-from strategies.state import DeltaKind, KeyRange
+from strategies.state import DeleteKind, KeyRange
 
 FILE_PATH_COLUMN = 2147483546  # reserved id of file_path in position delete files (Iceberg spec, appendix)
 
@@ -89,7 +89,7 @@ def test_a_deletion_vector_is_a_blob_for_one_data_file(read):
         deletes("v.puffin", file_format=FileFormat.PUFFIN, referenced_data_file="b", content_offset=44,
                 content_size_in_bytes=50),
     )  # fmt: skip
-    assert (file.kind, file.size_bytes, file.rows) == (DeltaKind.DELETION_VECTOR, 40, 3)
+    assert (file.kind, file.size_bytes, file.rows) == (DeleteKind.DELETION_VECTOR, 40, 3)
     assert (file.path, file.referenced_data_file) == ("v.puffin", "a")
     assert (other.path, other.referenced_data_file, other.size_bytes) == ("v.puffin", "b", 50)
 
@@ -103,7 +103,7 @@ def test_position_deletes_name_their_data_file_outright_or_by_equal_bounds(read)
         deletes("half", lower_bounds={FILE_PATH_COLUMN: b"b"}),
         deletes("other column", lower_bounds={1: b"b"}, upper_bounds={1: b"b"}),
     )
-    assert {file.kind for file in files} == {DeltaKind.POSITION}
+    assert {file.kind for file in files} == {DeleteKind.POSITION}
     assert {file.size_bytes for file in files} == {1000}
     assert [file.referenced_data_file for file in files] == ["a", "b", None, None, None, None]
 
@@ -118,7 +118,7 @@ def test_files_have_the_key_ranges_of_the_column_asked_for(read):
 
 def test_equality_deletes_name_no_data_file(read):
     (file,) = read(entry("e", content=DataFileContent.EQUALITY_DELETES, equality_ids=[1], **bounds("b", "b")))
-    assert (file.kind, file.referenced_data_file) == (DeltaKind.EQUALITY, None)
+    assert (file.kind, file.referenced_data_file) == (DeleteKind.EQUALITY, None)
 
 
 @pytest.mark.parametrize("version", ["1", "2"])

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import pytest
 from change_batches import Change, ModelTable
-from engine_streams import carry_out, plan
+from engine_streams import execute, plan
 from equality_deletes import add_equality_delete
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
@@ -17,9 +17,9 @@ from bench.engines.contract import Batch
 from bench.engines.iceberg.rewrite import commit_rewrite, stage_rewrite
 from strategies.iceberg.deletes.index import index_deletes
 from strategies.iceberg.procedures import ExpireSnapshots, RewriteDataFiles, RewritePositionDeleteFiles
-from strategies.iceberg.resurrection import revival
+from strategies.iceberg.resurrection import resurrection
 from strategies.plan import FileGroup, Rewrite
-from strategies.state import MIB, DeltaKind, key_of
+from strategies.state import MIB, DeleteKind, key_of
 from workloads.change_log import ensure_change_log
 from workloads.partitioning import Partitioning
 from workloads.upsert import Upsert
@@ -32,11 +32,11 @@ CHANGES = st.lists(st.tuples(st.integers(1, 16), st.sampled_from([*CITIES, None]
 
 def converting(state, paths=None):
     """A plan that converts the deletes of data files (None: of all that have any), and drops all deletes."""
-    index = index_deletes(state.delta_files)
+    index = index_deletes(state.delete_files)
     if paths is None:
         paths = {f.path for f in state.data_files if index.applying_to(f).files_count}
     chosen = [f for f in state.data_files if f.path in paths]
-    return grouped(state, (), chosen, [key_of(d) for d in state.delta_files])
+    return grouped(state, (), chosen, [key_of(d) for d in state.delete_files])
 
 
 def grouped(state, rewritten, converted, removed, sort_columns=()):
@@ -60,7 +60,7 @@ def rows_of(spark, engine):
 
 
 def kinds(engine):
-    return Counter(delta.kind for delta in engine.state(0.0).delta_files)
+    return Counter(delete.kind for delete in engine.state(0.0).delete_files)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_a_commit_is_one_snapshot_of_rows_and_deletes(iceberg, model, spark, by)
     commit(engine, model, *upserts(1, 9))
     out = commit(engine, model, (1, "Rome"), (2, None), (9, "Rome"), (9, "Oslo"), (10, "Rome"), (10, None))
     assert out.observed.change.snapshots_count == 1
-    assert kinds(engine).keys() == {DeltaKind.EQUALITY, DeltaKind.POSITION}
+    assert kinds(engine).keys() == {DeleteKind.EQUALITY, DeleteKind.POSITION}
     assert rows_of(spark, engine) == model.rows
 
 
@@ -98,23 +98,23 @@ def test_what_flink_writes_for_changes_of_each_kind(iceberg, model):
     engine = made(iceberg)
     commit(engine, model, *upserts(1, 9))
     first = {f.path for f in engine.state(0.0).data_files}
-    deltas = {key_of(d) for d in engine.state(0.0).delta_files}
+    deletes = {key_of(d) for d in engine.state(0.0).delete_files}
     # Rows: 1, 9, 9 again, 10. Keys deleted blindly: 1, 2, 9, 10. By position: the first 9, and 10.
     commit(engine, model, (1, "Rome"), (2, None), (9, "Rome"), (9, "Oslo"), (10, "Rome"), (10, None))
     state = engine.state(0.0)
-    new = [d for d in state.delta_files if key_of(d) not in deltas]
+    new = [d for d in state.delete_files if key_of(d) not in deletes]
     assert sum(f.rows for f in state.data_files if f.path not in first) == 4
-    assert sum(d.rows for d in new if d.kind is DeltaKind.EQUALITY) == 4
-    assert sum(d.rows for d in new if d.kind is DeltaKind.POSITION) == 2
-    assert all(d.referenced_data_file for d in new if d.kind is DeltaKind.POSITION)
+    assert sum(d.rows for d in new if d.kind is DeleteKind.EQUALITY) == 4
+    assert sum(d.rows for d in new if d.kind is DeleteKind.POSITION) == 2
+    assert all(d.referenced_data_file for d in new if d.kind is DeleteKind.POSITION)
 
 
 def test_an_equality_delete_goes_to_the_partition_of_the_row_it_replaces(iceberg, model):
     engine = made(iceberg, partitioning=Partitioning("city"))
     commit(engine, model, (1, "Oslo"))
     commit(engine, model, (1, "Rome"))
-    newest = max(d.sequence_number for d in engine.state(0.0).delta_files)
-    found = {d.partition for d in engine.state(0.0).delta_files if d.sequence_number == newest}
+    newest = max(d.sequence_number for d in engine.state(0.0).delete_files)
+    found = {d.partition for d in engine.state(0.0).delete_files if d.sequence_number == newest}
     assert found == {"user_city=Oslo"}
 
 
@@ -126,7 +126,7 @@ def test_merge_writes_what_its_mode_says(iceberg, model, spark, mode, format_ver
     commit(engine, model, *upserts(1, 9))
     commit(engine, model, (1, "Rome"), (2, None), (9, "Rome"), (9, "Oslo"))
     assert rows_of(spark, engine) == model.rows
-    kind = DeltaKind.POSITION if format_version == 2 else DeltaKind.DELETION_VECTOR
+    kind = DeleteKind.POSITION if format_version == 2 else DeleteKind.DELETION_VECTOR
     assert kinds(engine).keys() == ({kind} if mode == "merge-on-read" else set())
 
 
@@ -139,19 +139,21 @@ def test_a_conversion_leaves_one_position_delete_a_file_and_no_equality_delete(
     for city in CITIES:
         commit(engine, model, (1, city), (2, None), (3, city), (3, "Oslo"))
     before = {f.path: f for f in engine.state(0.0).data_files}
-    outcome = carry_out(engine, converting(engine.state(0.0)), 999.0)
+    outcome = execute(engine, converting(engine.state(0.0)), 999.0)
     assert (outcome.status, outcome.error) == ("ok", None)
     state = engine.state(0.0)
     assert {f.path: f for f in state.data_files} == before
-    own = Counter(delta.referenced_data_file for delta in state.delta_files)
+    own = Counter(delete.referenced_data_file for delete in state.delete_files)
     assert set(own.values()) == {1}
-    assert kinds(engine).keys() == {DeltaKind.POSITION if format_version == 2 else DeltaKind.DELETION_VECTOR}
+    assert kinds(engine).keys() == {
+        DeleteKind.POSITION if format_version == 2 else DeleteKind.DELETION_VECTOR
+    }
     dead = sum(f.rows for f in state.data_files) - len(model.rows)
-    assert sum(delta.rows for delta in state.delta_files) == dead
+    assert sum(delete.rows for delete in state.delete_files) == dead
     assert rows_of(spark, engine) == model.rows
     # Once more: each delete file is made anew, and says the same.
-    assert carry_out(engine, converting(state), 999.0).status == "ok"
-    again = Counter(delta.referenced_data_file for delta in engine.state(0.0).delta_files)
+    assert execute(engine, converting(state), 999.0).status == "ok"
+    again = Counter(delete.referenced_data_file for delete in engine.state(0.0).delete_files)
     assert (again, rows_of(spark, engine)) == (own, model.rows)
 
 
@@ -160,8 +162,8 @@ def test_a_conversion_merges_what_was_deleted_by_position_before(iceberg, model,
     commit(engine, model, *upserts(1, 9))
     for round_number in range(3):
         commit(engine, model, (1 + round_number, None), (9, "Oslo"), (9, "Rome"))
-        assert carry_out(engine, converting(engine.state(0.0)), 999.0).status == "ok"
-    own = Counter(delta.referenced_data_file for delta in engine.state(0.0).delta_files)
+        assert execute(engine, converting(engine.state(0.0)), 999.0).status == "ok"
+    own = Counter(delete.referenced_data_file for delete in engine.state(0.0).delete_files)
     assert set(own.values()) == {1}
     assert rows_of(spark, engine) == model.rows
 
@@ -172,7 +174,7 @@ def test_dropping_a_delete_that_a_file_outside_the_plan_needs_is_vetoed(iceberg,
     commit(engine, model, (1, None), (2, None))
     state = engine.state(0.0)
     one = next(f.path for f in state.data_files if f.sequence_number == 1)
-    outcome = carry_out(engine, converting(state, {one}), 999.0)
+    outcome = execute(engine, converting(state, {one}), 999.0)
     assert outcome.status == "vetoed"
     assert "to which it still applies" in str(outcome.error)
     assert outcome.observed.change.snapshots_count == 0
@@ -290,7 +292,7 @@ class Upserts(RuleBasedStateMachine):
         free = [f for f in state.data_files if f.path not in busy]
         rewritten = self._some(free, self.random.choice([0, 0.3, 1]))
         converted = self._some([f for f in free if f not in rewritten], self.random.choice([0, 0.5, 1]))
-        drops = [key_of(d) for d in state.delta_files if key_of(d) not in busy]
+        drops = [key_of(d) for d in state.delete_files if key_of(d) not in busy]
         choice = self.random.choice(["all", "some", "safe"])
         if choice == "some":
             drops = self._some(drops, 0.5)
@@ -298,7 +300,9 @@ class Upserts(RuleBasedStateMachine):
         named = grouped(state, rewritten, converted, drops, sort_columns)
         if choice == "safe":
             (action,) = named.actions
-            drops = [key for key in drops if revival(replace(action, removed_deletes=(key,)), state) is None]
+            drops = [
+                key for key in drops if resurrection(replace(action, removed_deletes=(key,)), state) is None
+            ]
             named = grouped(state, rewritten, converted, drops, sort_columns)
         return named if named.actions[0].groups or drops else None
 
@@ -307,7 +311,7 @@ class Upserts(RuleBasedStateMachine):
         self._stir()
         chosen = self._random_plan()
         if chosen is not None:
-            outcome = carry_out(self.engine, chosen, self.at_s)
+            outcome = execute(self.engine, chosen, self.at_s)
             self.did(f"explicit {outcome.status}")
             assert outcome.status in ("ok", "vetoed", "noop"), outcome.error
 
@@ -315,8 +319,8 @@ class Upserts(RuleBasedStateMachine):
     def convert_all(self):
         self._stir()
         state = self.engine.state(self.at_s)
-        if state.delta_files and not state.pending:
-            outcome = carry_out(self.engine, converting(state), self.at_s)
+        if state.delete_files and not state.pending:
+            outcome = execute(self.engine, converting(state), self.at_s)
             self.did("conversion of all")
             assert outcome.status == "ok", outcome.error
 
@@ -348,7 +352,7 @@ class Upserts(RuleBasedStateMachine):
         self._stir()
         chosen = planner.decide(self.engine.state(self.at_s))
         if chosen is not None:
-            outcome = carry_out(self.engine, chosen, self.at_s)
+            outcome = execute(self.engine, chosen, self.at_s)
             self.did(f"{chosen.actions[0].command} {outcome.status}")
 
     @invariant()

@@ -16,11 +16,11 @@ from bench.engines.simulated.costs import (
     rewrite_cost,
 )
 from bench.errors import ScenarioError
-from strategies.preview import Expansion, ReadTask, RewriteGroup
+from strategies.preview import Preview, RewriteGroup, ScanTaskGroup
 from strategies.state import MIB, DataFile
 
 ROUND = coefficients()
-WORK = Work(files_count=4, delta_files_count=3, read_bytes=2 * MIB, written_bytes=MIB // 2, tasks_count=4)
+WORK = Work(files_count=4, delete_files_count=3, read_bytes=2 * MIB, written_bytes=MIB // 2, tasks_count=4)
 
 
 def priced(work, cores):
@@ -49,7 +49,7 @@ def test_doing_nothing_costs_the_fixed_part():
 works = st.builds(
     Work,
     files_count=st.integers(0, 10**6),
-    delta_files_count=st.integers(0, 10**6),
+    delete_files_count=st.integers(0, 10**6),
     read_bytes=st.integers(0, 2**50),
     written_bytes=st.integers(0, 2**50),
     tasks_count=st.integers(0, 1000),
@@ -74,51 +74,51 @@ def test_cores_lower_wall_time_down_to_the_serial_part_and_no_cpu(work, cores):
     assert (more.cpu_s, more.executor_cpu_s) == (few.cpu_s, few.executor_cpu_s)
 
 
-def group(files, tasks, delta_files_count=0, delta_bytes=0):
+def group(files, tasks, delete_files_count=0, delete_bytes=0):
     made = tuple(DataFile(f"f{n}", MIB, 10) for n in range(files))
     return RewriteGroup(
-        partition="", files=made, input_bytes=files * MIB, delta_files_count=delta_files_count,
-        delta_bytes=delta_bytes, split_bytes=MIB, max_output_file_bytes=MIB, expected_output_files=tasks,
-        tasks=(ReadTask(MIB, 10),) * tasks,
+        partition="", files=made, input_bytes=files * MIB, delete_files_count=delete_files_count,
+        delete_bytes=delete_bytes, split_bytes=MIB, max_output_file_bytes=MIB, expected_output_files=tasks,
+        tasks=(ScanTaskGroup(MIB, 10),) * tasks,
     )  # fmt: skip
 
 
 def test_a_rewrite_is_priced_over_all_its_groups():
-    expansion = Expansion((group(3, 1), group(5, 3, delta_files_count=2, delta_bytes=MIB)), 2)
-    # 8 files, 2 deltas, 8 + 1 MiB read, 6 MiB written, 4 tasks on 4 cores.
+    preview = Preview((group(3, 1), group(5, 3, delete_files_count=2, delete_bytes=MIB)), 2)
+    # 8 files, 2 deletes, 8 + 1 MiB read, 6 MiB written, 4 tasks on 4 cores.
     task_s = 8 * 0.5 + 2 * 2 + 9 * 4 + 6 * 8
-    assert rewrite_cost(ROUND, expansion, 4, 6 * MIB) == Cost(3 + task_s / 4, 1.5 * 3 + task_s, task_s)
+    assert rewrite_cost(ROUND, preview, 4, 6 * MIB) == Cost(3 + task_s / 4, 1.5 * 3 + task_s, task_s)
 
 
 def test_a_rewrite_writes_what_it_reads_unless_told_otherwise():
-    expansion = Expansion((group(3, 2),), 1)
-    assert rewrite_cost(ROUND, expansion, 2) == rewrite_cost(ROUND, expansion, 2, 3 * MIB)
-    assert rewrite_cost(ROUND, expansion, 2, 0).cpu_s < rewrite_cost(ROUND, expansion, 2).cpu_s
+    preview = Preview((group(3, 2),), 1)
+    assert rewrite_cost(ROUND, preview, 2) == rewrite_cost(ROUND, preview, 2, 3 * MIB)
+    assert rewrite_cost(ROUND, preview, 2, 0).cpu_s < rewrite_cost(ROUND, preview, 2).cpu_s
 
 
 def test_a_conversion_is_paid_for_with_the_rewrite_it_is_part_of():
-    conversion = Work(2, 3, read_bytes=MIB, delta_bytes=MIB // 2, written_bytes=MIB, tasks_count=1)
-    # With 3 files and 3 MiB read and written: 5 files, 3 deltas, 4 MiB read and written, 2 tasks.
+    conversion = Work(2, 3, read_bytes=MIB, delete_bytes=MIB // 2, written_bytes=MIB, tasks_count=1)
+    # With 3 files and 3 MiB read and written: 5 files, 3 deletes, 4 MiB read and written, 2 tasks.
     task_s = 5 * 0.5 + 3 * 2 + 4 * 4 + 4 * 8
-    both = rewrite_cost(ROUND, Expansion((group(3, 1),), 1), 4, 3 * MIB, conversion)
+    both = rewrite_cost(ROUND, Preview((group(3, 1),), 1), 4, 3 * MIB, conversion)
     assert both == Cost(1 + 5 / 4 + task_s / 2, 1.5 * 2.25 + task_s, task_s)
-    alone = rewrite_cost(ROUND, Expansion((), 0), 4, 0, conversion)
+    alone = rewrite_cost(ROUND, Preview((), 0), 4, 0, conversion)
     task_s = 2 * 0.5 + 3 * 2 + 4 + 8
     assert alone == Cost(1 + 2 / 4 + task_s, 1.5 * 1.5 + task_s, task_s)
 
 
 def test_bytes_of_deletes_cost_more_than_being_read():
-    operation = coefficients(rewrite={"task_s_per_mib_read": 1.0, "task_s_per_mib_delta_read": 5.0}).rewrite
-    work = Work(read_bytes=4 * MIB, delta_bytes=MIB)
+    operation = coefficients(rewrite={"task_s_per_mib_read": 1.0, "task_s_per_mib_delete_read": 5.0}).rewrite
+    work = Work(read_bytes=4 * MIB, delete_bytes=MIB)
     assert ROUND.price(operation, work, 1).executor_cpu_s == 4 + 5
-    expansion = Expansion((group(1, 1, delta_files_count=1, delta_bytes=MIB),), 1)
-    dear = coefficients(rewrite={"task_s_per_mib_delta_read": 5.0})
-    assert rewrite_cost(dear, expansion, 1).executor_cpu_s == 5
+    preview = Preview((group(1, 1, delete_files_count=1, delete_bytes=MIB),), 1)
+    dear = coefficients(rewrite={"task_s_per_mib_delete_read": 5.0})
+    assert rewrite_cost(dear, preview, 1).executor_cpu_s == 5
 
 
 def test_finding_nothing_to_rewrite_costs_a_look():
-    told = coefficients(look={"serial_s": 7.0})
-    assert rewrite_cost(told, Expansion((), 0), 2) == Cost(7.0, 10.5, 0.0)
+    told = coefficients(noop_compaction={"serial_s": 7.0})
+    assert rewrite_cost(told, Preview((), 0), 2) == Cost(7.0, 10.5, 0.0)
 
 
 def test_the_shipped_coefficients_say_what_they_are_worth():
@@ -141,10 +141,26 @@ def test_a_file_of_ones_own_takes_the_place_of_the_shipped(tmp_path):
         ("[rewrite]", "[rewrite", "Expected ']'"),
         ("[rewrite]", "[rewrite]\nserial_m = 1.0", "rewrite.serial_m: Extra inputs"),
         ("[rewrite]", "[merge]", "rewrite: Field required"),
-        ("[look]", "[look]\ntask_s_per_file = -0.5", "look.task_s_per_file: Input should be greater"),
-        ("[look]", "[look]\ntask_s_per_file = nan", "look.task_s_per_file: Input should be"),
-        ("[look]", "[look]\ntask_s_per_file = inf", "look.task_s_per_file: Input should be"),
-        ("[look]", '[look]\ntask_s_per_file = "1"', "look.task_s_per_file: Input should be a valid number"),
+        (
+            "[noop_compaction]",
+            "[noop_compaction]\ntask_s_per_file = -0.5",
+            "noop_compaction.task_s_per_file: Input should be greater",
+        ),
+        (
+            "[noop_compaction]",
+            "[noop_compaction]\ntask_s_per_file = nan",
+            "noop_compaction.task_s_per_file: Input should be",
+        ),
+        (
+            "[noop_compaction]",
+            "[noop_compaction]\ntask_s_per_file = inf",
+            "noop_compaction.task_s_per_file: Input should be",
+        ),
+        (
+            "[noop_compaction]",
+            '[noop_compaction]\ntask_s_per_file = "1"',
+            "noop_compaction.task_s_per_file: Input should be a valid number",
+        ),
         ("cpu_per_serial_s = ", "cpu_per_serial_s = 0 #", "cpu_per_serial_s: Input should be greater than 0"),
         ("[data]\nfile_bytes = ", "[data]\nfile_bytes = -", "data.file_bytes: Input should be greater"),
         ("\nmanifest_bytes = ", "\nmanifest_bytes = 0.5 #", "metadata.manifest_bytes: Input should be"),

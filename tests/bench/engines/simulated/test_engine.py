@@ -5,8 +5,8 @@ from coefficients import METADATA, coefficients
 from engine_streams import (
     FULL_SCAN,
     batches,
-    carry_out,
     commit_all,
+    execute,
     files,
     plan,
     rewrite,
@@ -65,7 +65,7 @@ def test_a_commit_adds_the_files_rows_and_bytes_of_its_shape():
     assert (change.metadata_bytes, change.metadata_files_count) == (1_100 + 510 + 53, 3)
     assert observed.metadata_storage_bytes == METADATA["table_metadata_bytes"] + change.metadata_bytes
     assert observed.storage_bytes == observed.live_bytes + observed.metadata_storage_bytes
-    assert (observed.rows, observed.data_files_count, observed.delta_files_count) == (10, 3, 0)
+    assert (observed.rows, observed.data_files_count, observed.delete_files_count) == (10, 3, 0)
 
 
 def test_a_commit_is_priced_by_files_and_bytes_on_the_writers_cores():
@@ -102,7 +102,7 @@ def test_large_files_can_be_cut_at_each_row_group():
 def test_a_file_above_the_maximum_is_cut_by_a_compaction():
     engine = make(target_file_size_bytes=ROW_GROUP_BYTES)
     engine.commit(batch(1, 20_000_000, 1), 60.0)
-    assert carry_out(engine, plan(Compact()), 60.0).status == "ok"
+    assert execute(engine, plan(Compact()), 60.0).status == "ok"
     made = files(engine)
     assert len(made) == 4
     assert sum(f.rows for f in made) == 20_000_000
@@ -112,9 +112,9 @@ def test_a_file_above_the_maximum_is_cut_by_a_compaction():
 def test_a_compaction_is_priced_by_what_it_reads_and_writes_on_its_own_cores():
     engine = make()
     commit_all(engine, [batch(1, 40, 6)])
-    outcome = carry_out(engine, plan(Compact()), 60.0)
+    outcome = execute(engine, plan(Compact()), 60.0)
     change = outcome.observed.change
-    task_s = 6 * 0.5 + change.removed_bytes / MIB * 4 + change.added_bytes / MIB * 8
+    task_s = 6 * 0.5 + change.replaced_bytes / MIB * 4 + change.added_bytes / MIB * 8
     assert outcome.cost.executor_cpu_s == pytest.approx(task_s)
     assert outcome.cost.wall_s == pytest.approx(1 + 6 * 0.25 + task_s)  # one file, so one task
     assert outcome.cost.cpu_s == pytest.approx(1.5 * 2.5 + task_s)
@@ -123,8 +123,8 @@ def test_a_compaction_is_priced_by_what_it_reads_and_writes_on_its_own_cores():
 
 
 def test_finding_nothing_to_do_costs_a_look():
-    engine = make(coefficients(look={"serial_s": 3.0}))
-    outcome = carry_out(engine, plan(Compact()), 60.0)
+    engine = make(coefficients(noop_compaction={"serial_s": 3.0}))
+    outcome = execute(engine, plan(Compact()), 60.0)
     assert (outcome.status, outcome.cost) == ("noop", Cost(3.0, 4.5, 0.0))
 
 
@@ -132,27 +132,27 @@ def test_maintenance_has_its_own_price_and_is_no_compaction():
     engine = make(coefficients(maintenance={"serial_s": 5.0}))
     commit_all(engine, batches(None)[:3])
     upkeep = Plan((Native(MANIFESTS),), Reason.MAINTENANCE)
-    outcome = carry_out(engine, upkeep, 120.0)
+    outcome = execute(engine, upkeep, 120.0)
     assert (outcome.status, outcome.cost.wall_s) == ("ok", 5.0)
     assert outcome.observed.change.metadata_files_count == 3
     assert engine.state(120.0).compactions == ()
-    assert carry_out(engine, upkeep, 120.0).status == "noop"  # one manifest is left
+    assert execute(engine, upkeep, 120.0).status == "noop"  # one manifest is left
     assert [f.sequence_number for f in files(engine)] == [1] * 3 + [2] * 4 + [3] * 4
 
 
 def test_expiry_leaves_live_data_and_metadata_on_storage():
     engine = make()
     commit_all(engine, batches(None))
-    carry_out(engine, plan(Compact()), 360.0)
+    execute(engine, plan(Compact()), 360.0)
     before = engine.query(FULL_SCAN)
-    outcome = carry_out(engine, expire(360.0), 360.0)
+    outcome = execute(engine, expire(360.0), 360.0)
     assert outcome.status == "ok"
     observed = outcome.observed
     # Of the snapshots at 360 s the first is the last commit: its files are live in it.
     assert observed.storage_bytes - observed.metadata_storage_bytes > observed.live_bytes
-    outcome = carry_out(engine, expire(361.0), 361.0)
+    outcome = execute(engine, expire(361.0), 361.0)
     assert outcome.observed.storage_bytes - outcome.observed.metadata_storage_bytes == observed.live_bytes
-    assert carry_out(engine, expire(361.0), 361.0).status == "noop"
+    assert execute(engine, expire(361.0), 361.0).status == "noop"
     assert engine.query(FULL_SCAN) == before
 
 
@@ -173,7 +173,7 @@ def test_a_merged_file_may_hold_the_keys_of_all_it_replaced():
     engine = make()
     commit_all(engine, [batch(1, 30, 3), batch(2, 30, 3, first_row=30)])
     first, second, third = files(engine)[:3]
-    assert carry_out(engine, rewrite((first, third)), 120.0).status == "ok"
+    assert execute(engine, rewrite((first, third)), 120.0).status == "ok"
     assert second in files(engine)
     assert opened(engine, "order_id = 15") == 2  # keys 11 to 20, and the merged file's 1 to 30
     assert opened(engine, "order_id = 25") == 1
@@ -203,7 +203,7 @@ def test_what_needs_rows_or_deletes_is_vetoed_and_costs_nothing(action, lack):
     engine = make()
     commit_all(engine, batches(None)[:3])
     before = files(engine)
-    outcome = carry_out(engine, plan(Compact(), action), 120.0)
+    outcome = execute(engine, plan(Compact(), action), 120.0)
     assert (outcome.status, outcome.cost) == ("vetoed", NO_COST)
     assert outcome.error == f"this engine cannot {lack}"
     assert (files(engine), engine.state(120.0).pending) == (before, ())
@@ -228,7 +228,7 @@ def test_a_rewrite_of_files_gone_meanwhile_names_one_and_commits_nothing():
     commit_all(engine, batches(None)[:3])
     chosen = files(engine)[:2]
     ticket = engine.schedule(rewrite(chosen), 120.0, 180.0)
-    carry_out(engine, plan(Compact()), 120.0)
+    execute(engine, plan(Compact()), 120.0)
     before = engine.state(180.0).size_bytes
     outcome = engine.complete(ticket, 180.0)
     assert outcome.status == "failed"
@@ -243,7 +243,7 @@ def test_engines_fed_alike_are_alike():
         engine = make(load_coefficients("iceberg"), partitioning=Partitioning("bucket", 3))
         stream = batches(None, Partitioning("bucket", 3))
         outcomes = [engine.commit(one, one.spec.at_s) for one in stream]
-        outcomes.append(carry_out(engine, plan(Compact()), 360.0))
+        outcomes.append(execute(engine, plan(Compact()), 360.0))
         outcomes.append(engine.query(FULL_SCAN))
         return outcomes, files(engine), dict(engine.state(400.0).partitions)
 
@@ -284,7 +284,7 @@ def test_files_are_as_large_as_the_columns_of_the_table_make_them(columns):
     engine = make(coefficients(data={"file_bytes": 100}), schema=SCHEMAS[columns])
     engine.commit(batch(1, 20, 2), 60.0)
     assert {f.size_bytes for f in files(engine)} == {SCHEMAS[columns].expected_bytes(10) + 100}
-    assert carry_out(engine, plan(Compact(None, {"min-input-files": "2"})), 120.0).status == "ok"
+    assert execute(engine, plan(Compact(None, {"min-input-files": "2"})), 120.0).status == "ok"
     assert [f.size_bytes for f in files(engine)] == [SCHEMAS[columns].expected_bytes(20) + 100]
 
 
@@ -317,7 +317,7 @@ class AnyHistory(RuleBasedStateMachine):
             assert observed.data_files_count == (
                 before.data_files_count + change.files_added_count - change.files_removed_count
             )
-            assert observed.live_bytes == before.live_bytes + change.added_bytes - change.removed_bytes
+            assert observed.live_bytes == before.live_bytes + change.added_bytes - change.replaced_bytes
         assert min(change.metadata_bytes, change.metadata_files_count, change.snapshots_count) >= 0
         assert (change.metadata_bytes > 0) == (change.metadata_files_count > 0)
         self.written_bytes += change.added_bytes
@@ -336,7 +336,7 @@ class AnyHistory(RuleBasedStateMachine):
 
     @rule(options=st.sampled_from([{}, {"min-input-files": "2"}, {"rewrite-all": "true"}, {"x": "1"}]))
     def compact(self, options):
-        status = self.did(carry_out(self.engine, plan(Compact(None, options)), self.at_s)).status
+        status = self.did(execute(self.engine, plan(Compact(None, options)), self.at_s)).status
         assert status in (("failed",) if "x" in options else ("ok", "noop"))
 
     @rule(data=st.data(), delay_s=st.sampled_from([0.0, 60.0]))
@@ -364,14 +364,14 @@ class AnyHistory(RuleBasedStateMachine):
 
     @rule(age_s=st.sampled_from([-1.0, 0.0, 90.0]), retain_last=st.integers(1, 3))
     def expire(self, age_s, retain_last):
-        self.did(carry_out(self.engine, expire(self.at_s - age_s, retain_last), self.at_s))
+        self.did(execute(self.engine, expire(self.at_s - age_s, retain_last), self.at_s))
         if age_s < 0 and retain_last == 1:
             observed = self.seen
             assert observed.storage_bytes - observed.metadata_storage_bytes == observed.live_bytes
 
     @rule()
     def rewrite_manifests(self):
-        self.did(carry_out(self.engine, plan(Native(MANIFESTS)), self.at_s))
+        self.did(execute(self.engine, plan(Native(MANIFESTS)), self.at_s))
         if self.seen.data_files_count:
             assert self.engine.query(FULL_SCAN).metadata_files_count == 1
 

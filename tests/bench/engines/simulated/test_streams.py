@@ -1,5 +1,5 @@
 import pytest
-from engine_streams import FULL_SCAN, carry_out, files, plan, rewrite
+from engine_streams import FULL_SCAN, execute, files, plan, rewrite
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -13,7 +13,7 @@ from strategies.amoro.planner import Amoro
 from strategies.iceberg.deletes.index import index_deletes
 from strategies.iceberg.procedures import RewriteDataFiles
 from strategies.plan import Capability, FileGroup, Native, Rewrite
-from strategies.state import KIB, DeltaKind, key_of
+from strategies.state import KIB, DeleteKind, key_of
 from workloads.partitioning import Partitioning
 from workloads.upsert import Upsert
 
@@ -35,7 +35,7 @@ def replay(planner, specs, every=1, costs=None, **table):
         engine.commit(Batch(spec, (), spec.expected_bytes), spec.at_s)
         decided = planner.decide(engine.state(spec.at_s)) if planner and spec.index % every == 0 else None
         if decided and spec.index:
-            outcomes.append(carry_out(engine, decided, spec.at_s))
+            outcomes.append(execute(engine, decided, spec.at_s))
     return engine, outcomes
 
 
@@ -72,12 +72,12 @@ def test_streams_of_unknown_keys_keep_their_rows_too(name):
 def test_amoro_converts_deletes_of_large_files_and_merges_small_ones():
     engine, outcomes = replay(PLANNERS["amoro"], stream(commits=40))
     made = [outcome.observed.change for outcome in outcomes]
-    assert any(change.delta_files_added_count for change in made)
+    assert any(change.delete_files_added_count for change in made)
     assert any(change.files_removed_count > 2 for change in made)
     assert {outcome.error for outcome in outcomes} == {None}
     assert len(deletes(engine)) < 40
     # A third conversion finds files with a position delete file of Amoro's own, and takes that in.
-    named = [d.referenced_data_file for d in deletes(engine, DeltaKind.POSITION)]
+    named = [d.referenced_data_file for d in deletes(engine, DeleteKind.POSITION)]
     assert len(named) == len(set(named))
 
 
@@ -105,11 +105,11 @@ class AnyHistory(RuleBasedStateMachine):
         observed, change = outcome.observed, outcome.observed.change
         if self.seen is not None:
             before = self.seen
-            grown = change.delta_files_added_count - change.delta_files_removed_count
-            assert observed.delta_files_count == before.delta_files_count + grown
+            grown = change.delete_files_added_count - change.delete_files_removed_count
+            assert observed.delete_files_count == before.delete_files_count + grown
             grown = change.files_added_count - change.files_removed_count
             assert observed.data_files_count == before.data_files_count + grown
-            assert observed.live_bytes == before.live_bytes + change.added_bytes - change.removed_bytes
+            assert observed.live_bytes == before.live_bytes + change.added_bytes - change.replaced_bytes
         self.seen = observed
         return outcome
 
@@ -117,7 +117,7 @@ class AnyHistory(RuleBasedStateMachine):
         """Carry out; what lives does not change by more than roundings of files."""
         live = self.engine.live_rows
         count = len(files(self.engine))
-        outcome = self.did(carry_out(self.engine, action, self.at_s))
+        outcome = self.did(execute(self.engine, action, self.at_s))
         assert abs(self.engine.live_rows - live) <= count + len(files(self.engine))
         return outcome
 
@@ -165,7 +165,7 @@ class AnyHistory(RuleBasedStateMachine):
             return
         chosen, live = self.some(data), self.engine.live_rows
         group = FileGroup((), chosen[0].partition, tuple(f.path for f in chosen))
-        removed = tuple(key_of(d) for d in self.engine.state(0.0).delta_files) if drops else ()
+        removed = tuple(key_of(d) for d in self.engine.state(0.0).delete_files) if drops else ()
         outcome = self.act(plan(Rewrite((group,), 64 * KIB, removed)))
         assert outcome.status in (("ok", "noop", "vetoed") if drops else ("ok", "noop"))
         assert self.engine.live_rows == live
@@ -177,18 +177,18 @@ class AnyHistory(RuleBasedStateMachine):
         state, engine = self.engine.state(self.at_s), self.engine
         assert abs(engine.live_rows - expected_live_rows(self.specs)) <= len(state.data_files)
         assert 0 <= engine.live_rows <= physical_rows(engine) == self.seen.rows
-        index, full = index_deletes(state.delta_files), engine.query(FULL_SCAN)
+        index, full = index_deletes(state.delete_files), engine.query(FULL_SCAN)
         applied = [index.applying_to(f) for f in state.data_files]
         data_bytes = sum(f.size_bytes for f in state.data_files)
-        assert (full.files_count, full.delta_files_count) == (
+        assert (full.files_count, full.delete_files_count) == (
             len(state.data_files), sum(a.files_count for a in applied),
         )  # fmt: skip
         assert full.opened_bytes == data_bytes + sum(a.size_bytes for a in applied)
         assert engine.query(Probe("all", "WHERE order_id BETWEEN 0 AND 99999999")) == full
-        for delta in state.delta_files:
-            if delta.kind is DeltaKind.POSITION:
-                named = next((f for f in state.data_files if f.path == delta.referenced_data_file), None)
-                assert named is None or 0 < delta.rows <= named.rows
+        for delete in state.delete_files:
+            if delete.kind is DeleteKind.POSITION:
+                named = next((f for f in state.data_files if f.path == delete.referenced_data_file), None)
+                assert named is None or 0 < delete.rows <= named.rows
 
 
 TestAnyHistory = AnyHistory.TestCase

@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 from key_ranges import KEY_RANGES, may_meet
 
 from strategies.iceberg.deletes.index import Applied, index_deletes
-from strategies.state import DataFile, DeltaFile, DeltaKind, KeyRange
+from strategies.state import DataFile, DeleteFile, DeleteKind, KeyRange
 
-EQUALITY, POSITION, VECTOR = DeltaKind.EQUALITY, DeltaKind.POSITION, DeltaKind.DELETION_VECTOR
+EQUALITY, POSITION, VECTOR = DeleteKind.EQUALITY, DeleteKind.POSITION, DeleteKind.DELETION_VECTOR
 
 
 def file(partition="p=a", sequence_number=5, spec_id=1, path="f", keys=None):
@@ -14,11 +14,11 @@ def file(partition="p=a", sequence_number=5, spec_id=1, path="f", keys=None):
 
 
 def delete(kind, sequence_number, partition="p=a", spec_id=1, names=None, size_bytes=7, rows=3, keys=None):
-    return DeltaFile("d", kind, size_bytes, rows, partition, sequence_number, spec_id, names, keys)
+    return DeleteFile("d", kind, size_bytes, rows, partition, sequence_number, spec_id, names, keys)
 
 
-def count(deltas, data_file):
-    return index_deletes(deltas).applying_to(data_file).files_count
+def count(deletes, data_file):
+    return index_deletes(deletes).applying_to(data_file).files_count
 
 
 # The sequence rules are those of the table spec, "Scan Planning".
@@ -33,37 +33,37 @@ def test_deletes_apply_by_sequence_number(kind, counts):
 
 @pytest.mark.parametrize("kind", [EQUALITY, POSITION])
 def test_deletes_stay_in_their_partition_and_spec(kind):
-    deltas = [delete(kind, 9)]
-    assert count(deltas, file("p=b")) == 0
-    assert count(deltas, file(spec_id=2)) == 0
+    deletes = [delete(kind, 9)]
+    assert count(deletes, file("p=b")) == 0
+    assert count(deletes, file(spec_id=2)) == 0
 
 
 @pytest.mark.parametrize(
-    "delta",
+    "delete",
     [
         delete(EQUALITY, 1), delete(EQUALITY, 1, partition=""), delete(POSITION, 1),
         delete(POSITION, 1, names="f"), delete(VECTOR, 1, names="f"),
     ],
 )  # fmt: skip
-def test_an_index_is_empty_without_any_delete_file(delta):
+def test_an_index_is_empty_without_any_delete_file(delete):
     assert index_deletes([]).is_empty
-    assert not index_deletes([delta]).is_empty
+    assert not index_deletes([delete]).is_empty
 
 
 def test_equality_deletes_without_partition_apply_everywhere():
-    deltas = [delete(EQUALITY, 9, partition="", spec_id=0)]
-    assert [count(deltas, file(p, spec_id=s)) for p, s in (("p=a", 1), ("p=b", 2), ("", 0))] == [1, 1, 1]
+    deletes = [delete(EQUALITY, 9, partition="", spec_id=0)]
+    assert [count(deletes, file(p, spec_id=s)) for p, s in (("p=a", 1), ("p=b", 2), ("", 0))] == [1, 1, 1]
 
 
 def test_position_deletes_without_partition_apply_to_files_without_partition():
-    deltas = [delete(POSITION, 9, partition="", spec_id=0)]
-    assert [count(deltas, file(p, spec_id=s)) for p, s in (("p=a", 1), ("", 0))] == [0, 1]
+    deletes = [delete(POSITION, 9, partition="", spec_id=0)]
+    assert [count(deletes, file(p, spec_id=s)) for p, s in (("p=a", 1), ("", 0))] == [0, 1]
 
 
 def test_deletes_that_name_a_file_apply_to_it_whatever_their_partition():
-    deltas = [delete(POSITION, 9, partition="p=other", names="f")]
-    assert count(deltas, file()) == 1
-    assert count(deltas, file(path="g")) == 0
+    deletes = [delete(POSITION, 9, partition="p=other", names="f")]
+    assert count(deletes, file()) == 1
+    assert count(deletes, file(path="g")) == 0
 
 
 def test_equality_deletes_apply_where_their_keys_meet_those_of_the_file():
@@ -76,27 +76,31 @@ def test_equality_deletes_apply_where_their_keys_meet_those_of_the_file():
 
 
 def test_own_rows_are_those_of_deletes_that_name_the_file():
-    deltas = [delete(EQUALITY, 9), delete(POSITION, 9), delete(POSITION, 9, names="f", rows=2)]
-    assert index_deletes(deltas).applying_to(file()) == Applied(files_count=3, size_bytes=21, own_rows=2)
+    deletes = [delete(EQUALITY, 9), delete(POSITION, 9), delete(POSITION, 9, names="f", rows=2)]
+    assert index_deletes(deletes).applying_to(file()) == Applied(
+        files_count=3, size_bytes=21, file_scoped_rows=2
+    )
 
 
 def test_a_deletion_vector_hides_position_deletes_but_not_equality_deletes():
     others = [delete(POSITION, 9), delete(POSITION, 9, names="f"), delete(EQUALITY, 9)]
-    deltas = [*others, delete(VECTOR, 9, names="f", size_bytes=1, rows=4)]
-    assert index_deletes(deltas).applying_to(file()) == Applied(files_count=2, size_bytes=8, own_rows=4)
+    deletes = [*others, delete(VECTOR, 9, names="f", size_bytes=1, rows=4)]
+    assert index_deletes(deletes).applying_to(file()) == Applied(
+        files_count=2, size_bytes=8, file_scoped_rows=4
+    )
 
 
 @pytest.mark.parametrize(
-    ("deltas", "text"),
+    ("deletes", "text"),
     [
         ([delete(VECTOR, 9)], "does not name its data file"),
         ([delete(VECTOR, 9, names="f"), delete(VECTOR, 8, names="f")], "f has two deletion vectors"),
-        ([delete(DeltaKind.LOG, 9)], "d is a log file"),
+        ([delete(DeleteKind.LOG, 9)], "d is a log file"),
     ],
 )
-def test_index_deletes_refuses_what_iceberg_cannot_have(deltas, text):
+def test_index_deletes_refuses_what_iceberg_cannot_have(deletes, text):
     with pytest.raises(ValueError, match=text):
-        index_deletes(deltas)
+        index_deletes(deletes)
 
 
 DELETES = st.lists(
@@ -115,21 +119,21 @@ DELETES = st.lists(
 
 
 @given(DELETES, st.integers(0, 6), st.sampled_from(["p=a", "p=b", ""]), st.integers(0, 1), KEY_RANGES)
-def test_applying_to_equals_a_look_at_every_delete_file(deltas, sequence_number, partition, spec_id, keys):
+def test_applying_to_equals_a_look_at_every_delete_file(deletes, sequence_number, partition, spec_id, keys):
     data_file = file(partition, sequence_number, spec_id, keys=keys)
 
-    def applies(delta):
-        same_scope = (delta.spec_id, delta.partition) == (spec_id, partition)
-        if delta.kind is EQUALITY:
-            is_in_scope = same_scope or not delta.partition
-            return is_in_scope and delta.sequence_number > sequence_number and may_meet(delta.keys, keys)
-        names_it = delta.referenced_data_file == "f"
-        return (names_it or same_scope) and delta.sequence_number >= sequence_number
+    def applies(delete):
+        same_scope = (delete.spec_id, delete.partition) == (spec_id, partition)
+        if delete.kind is EQUALITY:
+            is_in_scope = same_scope or not delete.partition
+            return is_in_scope and delete.sequence_number > sequence_number and may_meet(delete.keys, keys)
+        names_it = delete.referenced_data_file == "f"
+        return (names_it or same_scope) and delete.sequence_number >= sequence_number
 
-    found = [d for d in deltas if applies(d)]
+    found = [d for d in deletes if applies(d)]
     own = [d for d in found if d.kind is POSITION and d.referenced_data_file]
     expected = Applied(len(found), sum(d.size_bytes for d in found), sum(d.rows for d in own))
-    assert index_deletes(deltas).applying_to(data_file) == expected
+    assert index_deletes(deletes).applying_to(data_file) == expected
 
 
 class Counted(int):
@@ -161,8 +165,8 @@ def comparisons():
 
 @pytest.mark.usefixtures("comparisons")
 def test_the_index_copes_with_every_delete_applying_to_every_file():
-    deltas = [delete(EQUALITY, Counted(n), partition="", spec_id=0) for n in range(1, 2_001)]
-    index = index_deletes(deltas)
+    deletes = [delete(EQUALITY, Counted(n), partition="", spec_id=0) for n in range(1, 2_001)]
+    index = index_deletes(deletes)
     total = sum(index.applying_to(file(sequence_number=Counted(n))).files_count for n in range(2_000))
     assert total == 2_000 * 2_001 // 2
 
@@ -173,8 +177,8 @@ def test_the_index_copes_with_keys_that_follow_the_stream():
     def keys(low):
         return KeyRange(Counted(low), Counted(low + 63))
 
-    deltas = [delete(EQUALITY, n + 1, keys=keys(8 * n)) for n in range(2_000)]
-    index = index_deletes(deltas)
+    deletes = [delete(EQUALITY, n + 1, keys=keys(8 * n)) for n in range(2_000)]
+    index = index_deletes(deletes)
     met = [
         index.applying_to(file(sequence_number=n, keys=KeyRange(Counted(8 * n + 56), Counted(8 * n + 63))))
         for n in range(1_990)

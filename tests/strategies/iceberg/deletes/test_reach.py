@@ -3,11 +3,11 @@ from hypothesis import strategies as st
 from key_ranges import KEY_RANGES, may_meet
 
 from strategies.iceberg.deletes.index import index_deletes
-from strategies.iceberg.deletes.reach import Reach
+from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.iceberg.deletes.series import FileSums
-from strategies.state import DataFile, DeltaFile, DeltaKind, KeyRange
+from strategies.state import DataFile, DeleteFile, DeleteKind, KeyRange
 
-EQUALITY, POSITION = DeltaKind.EQUALITY, DeltaKind.POSITION
+EQUALITY, POSITION = DeleteKind.EQUALITY, DeleteKind.POSITION
 PARTITIONS = st.sampled_from(["p=a", "p=b", ""])
 FILES = st.lists(
     st.builds(
@@ -24,29 +24,29 @@ DELETES = st.lists(
 )  # fmt: skip
 
 
-def applies(delta, file):
+def applies(delete, file):
     """The table spec, "Scan Planning", for one pair."""
-    same_scope = (delta.spec_id, delta.partition) == (file.spec_id, file.partition)
-    if delta.kind is EQUALITY:
-        is_in_scope = same_scope or not delta.partition
+    same_scope = (delete.spec_id, delete.partition) == (file.spec_id, file.partition)
+    if delete.kind is EQUALITY:
+        is_in_scope = same_scope or not delete.partition
         return (
-            is_in_scope and delta.sequence_number > file.sequence_number and may_meet(delta.keys, file.keys)
+            is_in_scope and delete.sequence_number > file.sequence_number and may_meet(delete.keys, file.keys)
         )
-    named = delta.referenced_data_file
+    named = delete.referenced_data_file
     is_in_reach = same_scope if named is None else named == file.path
-    return is_in_reach and delta.sequence_number >= file.sequence_number
+    return is_in_reach and delete.sequence_number >= file.sequence_number
 
 
 @given(FILES, DELETES)
 def test_reach_equals_a_look_at_every_pair(files, fields):
-    deltas = [DeltaFile(f"d{n}", *field) for n, field in enumerate(fields)]
-    deltas = [
-        d if d.kind is POSITION else DeltaFile(d.path, EQUALITY, d.size_bytes, d.rows, d.partition,
+    deletes = [DeleteFile(f"d{n}", *field) for n, field in enumerate(fields)]
+    deletes = [
+        d if d.kind is POSITION else DeleteFile(d.path, EQUALITY, d.size_bytes, d.rows, d.partition,
                                                d.sequence_number, d.spec_id, keys=d.keys)
-        for d in deltas
+        for d in deletes
     ]  # fmt: skip
-    reach = Reach(index_deletes(deltas), files)
-    found = {kind: [d for d in deltas if d.kind is kind and any(applies(d, f) for f in files)]
+    reach = DeleteSet(index_deletes(deletes), files)
+    found = {kind: [d for d in deletes if d.kind is kind and any(applies(d, f) for f in files)]
              for kind in (EQUALITY, POSITION)}  # fmt: skip
     assert reach.keys == {d.path for own in found.values() for d in own}
     for kind, sums in ((EQUALITY, reach.equality), (POSITION, reach.position)):
@@ -57,12 +57,12 @@ def test_reach_equals_a_look_at_every_pair(files, fields):
 
 def test_an_equality_delete_reaches_a_file_of_its_keys_that_is_older():
     oldest, other = (DataFile(p, 1, 1, "", n, keys=KeyRange(n, n)) for p, n in (("old", 1), ("other", 5)))
-    deltas = [DeltaFile(f"d{n}", EQUALITY, 1, 1, "", n, keys=KeyRange(5, 9)) for n in (4, 5, 6)]
-    assert Reach(index_deletes(deltas), [oldest, other]).keys == {"d6"}
+    deletes = [DeleteFile(f"d{n}", EQUALITY, 1, 1, "", n, keys=KeyRange(5, 9)) for n in (4, 5, 6)]
+    assert DeleteSet(index_deletes(deletes), [oldest, other]).keys == {"d6"}
 
 
 def test_reach_of_many_files_and_deletes_looks_at_no_pair():
     # 20,000 x 20,000 pairs in each of which something applies.
-    deltas = [DeltaFile(f"d{n}", EQUALITY, 1, 1, "", n) for n in range(1, 20_001)]
-    reach = Reach(index_deletes(deltas), [DataFile(f"f{n}", 1, 1, "", n) for n in range(20_000)])
+    deletes = [DeleteFile(f"d{n}", EQUALITY, 1, 1, "", n) for n in range(1, 20_001)]
+    reach = DeleteSet(index_deletes(deletes), [DataFile(f"f{n}", 1, 1, "", n) for n in range(20_000)])
     assert reach.equality.files_count == 20_000

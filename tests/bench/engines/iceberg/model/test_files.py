@@ -8,7 +8,7 @@ from upsert_commits import changes, load
 
 from bench.engines.iceberg.model.files import FileMaker, span_of, table_bytes
 from strategies.amoro.evaluation import is_amoros_own
-from strategies.state import DataFile, DeltaKind, KeyRange
+from strategies.state import DataFile, DeleteKind, KeyRange
 from workloads.commit import DeleteShape, PartitionShape
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS
@@ -23,8 +23,8 @@ def made_by(spec, writers=None, sequence_number=4):
     made, deletes = FileMaker(ORDERS, COSTS, writers).commit(spec, sequence_number)
     data, live = [file for file, _ in made], [rows for _, rows in made]
     return (
-        data, live, [d for d in deletes if d.kind is DeltaKind.EQUALITY],
-        [d for d in deletes if d.kind is DeltaKind.POSITION],
+        data, live, [d for d in deletes if d.kind is DeleteKind.EQUALITY],
+        [d for d in deletes if d.kind is DeleteKind.POSITION],
     )  # fmt: skip
 
 

@@ -8,9 +8,9 @@ from bench.engines.iceberg.model.rewrite import (
     conflict,
     dangling,
 )
-from strategies.state import DataFile, DeltaFile, DeltaKind
+from strategies.state import DataFile, DeleteFile, DeleteKind
 
-EQUALITY, POSITION = DeltaKind.EQUALITY, DeltaKind.POSITION
+EQUALITY, POSITION = DeleteKind.EQUALITY, DeleteKind.POSITION
 
 
 def data(path, sequence_number=1, partition=""):
@@ -18,7 +18,7 @@ def data(path, sequence_number=1, partition=""):
 
 
 def delete(path, sequence_number, kind=EQUALITY, partition="", named=None):
-    return DeltaFile(path, kind, 1, 1, partition, sequence_number, referenced_data_file=named)
+    return DeleteFile(path, kind, 1, 1, partition, sequence_number, referenced_data_file=named)
 
 
 def prepared(replaced=(), converted=(), removed=()):
