@@ -74,7 +74,7 @@ def tables(runs: Iterable[RunResult]) -> dict[str, pa.Table]:
 
 def _runs(runs: tuple[RunResult, ...]) -> pa.Table:
     added: dict[str, type] = {"folder": str, "content": str, "usable": bool}
-    ends = {name: kind for name, kind in column_types(RunRecord).items() if name not in ("tick", "at_s")}
+    ends = {name: kind for name, kind in column_types(RunRecord).items() if name not in ("tick", "at_ms")}
     lines = [
         {**dict(run.manifest), **({name: getattr(run.end, name) for name in ends} if run.end else {}),
          "folder": str(run.folder), "content": content_of(run), "usable": usable(run)}

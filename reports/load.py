@@ -74,7 +74,7 @@ class Section:
 
     @cached_property
     def latency(self) -> pd.DataFrame:
-        """The primary probe at its cadence: wall_s, planning_s, execution_s over at_s."""
+        """The primary probe at its cadence: wall_s, planning_s, execution_s over at_ms."""
         found = frame(self.timed_runs, QueryRecord)
         found = found[found["primary"].astype(bool) & (found["when"] == "cadence")].reset_index(drop=True)
         timings = ["wall_s", "planning_s", "execution_s"]
@@ -85,7 +85,7 @@ class Section:
     def observations(self) -> pd.DataFrame:
         """The table after each commit and compaction, in order; `place` tells those of one instant apart."""
         found = frame(self.usable_runs, ObserveRecord)
-        found["place"] = found.groupby(["run_id", "at_s"]).cumcount()
+        found["place"] = found.groupby(["run_id", "at_ms"]).cumcount()
         return found
 
     @property
@@ -149,8 +149,8 @@ def sections(runs: Iterable[RunResult]) -> tuple[Section, ...]:
 
 
 def band(found: pd.DataFrame, value: str) -> Mapping[str, pd.DataFrame]:
-    """Median, low and high over the runs of each strategy, by at_s (and `place` where there is one)."""
-    keys = ["at_s", "place"] if "place" in found else ["at_s"]
+    """Median, low and high over the runs of each strategy, by at_ms (and `place` where there is one)."""
+    keys = ["at_ms", "place"] if "place" in found else ["at_ms"]
     return {
         str(label): part.groupby(keys)[value].agg(["median", "min", "max"]).reset_index()
         for label, part in found.groupby("strategy", sort=False)
@@ -160,11 +160,11 @@ def band(found: pd.DataFrame, value: str) -> Mapping[str, pd.DataFrame]:
 def cumulative(section: Section, value: str, runs: Sequence[RunResult]) -> Mapping[str, pd.DataFrame]:
     """The running total of a compaction figure as a step function: median, min and max over `runs`."""
     totals: dict[str, list[pd.Series[float]]] = {}
-    grid = np.unique([0.0, section.manifest.duration_s, *section.compactions["at_s"].astype(float)])
+    grid = np.unique([0.0, section.manifest.duration_ms, *section.compactions["at_ms"].astype(float)])
     for run in runs:
         made = run.of(CompactionRecord)
         sums = np.concatenate([[0.0], np.cumsum([float(getattr(c, value)) for c in made])])
-        steps = sums[np.searchsorted([c.at_s for c in made], grid, side="right")]
+        steps = sums[np.searchsorted([c.at_ms for c in made], grid, side="right")]
         totals.setdefault(run.manifest.strategy, []).append(pd.Series(steps, index=grid))
     return {label: _spread(found) for label, found in totals.items()}
 
@@ -176,7 +176,7 @@ def _spread(series: list["pd.Series[float]"]) -> pd.DataFrame:
         "min": side_by_side.min(axis=1),
         "max": side_by_side.max(axis=1),
     }
-    return pd.DataFrame(made).rename_axis("at_s").reset_index()
+    return pd.DataFrame(made).rename_axis("at_ms").reset_index()
 
 
 def frame(runs: Iterable[RunResult], kind: type[Any]) -> pd.DataFrame:

@@ -27,6 +27,18 @@ def parse_duration_s(text: str) -> float:
     return _parse(text, SECONDS_BY_UNIT, "a duration", "10min")
 
 
+def parse_duration_ms(text: str) -> int:
+    """Whole milliseconds of a duration, which is how scenario time is counted.
+
+    Raises ValueError like `parse_bytes`, and on a fraction of a millisecond.
+    """
+    seconds = parse_duration_s(text)
+    milliseconds = round(seconds * 1000)
+    if milliseconds / 1000 != seconds:
+        raise ValueError(f"{text!r} is not a whole number of milliseconds: scenario time has no finer unit")
+    return milliseconds
+
+
 def _parse(text: str, units: Mapping[str, float], kind: str, example: str) -> float:
     match = _QUANTITY.fullmatch(text) if isinstance(text, str) else None
     if match is None or match[2] not in units:

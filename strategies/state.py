@@ -114,7 +114,7 @@ class PartitionStats:
 class CommitSeen:
     """A commit of the stream, as the history keeps it."""
 
-    at_s: float
+    at_ms: int
     files_count: int
     size_bytes: int
     rows: int
@@ -124,10 +124,10 @@ class CommitSeen:
 class CompactionSeen:
     """A finished compaction, as the history keeps it. `status` is ok, noop, vetoed or failed.
 
-    `kind` is the plan's own. `scheduled_at_s` is when it was decided, `at_s` when it ended.
+    `kind` is the plan's own. `scheduled_at_ms` is when it was decided, `at_ms` when it ended.
     """
 
-    at_s: float
+    at_ms: int
     status: str
     reason: str
     files_removed_count: int
@@ -137,7 +137,7 @@ class CompactionSeen:
     wall_s: float
     cpu_s: float
     kind: str = ""
-    scheduled_at_s: float | None = None
+    scheduled_at_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,22 +147,22 @@ class PendingPlan:
     `paths` are the keys (`key_of`) of every file it names: rewritten, converted, or dropped deletes.
     """
 
-    scheduled_at_s: float
-    due_at_s: float
+    scheduled_at_ms: int
+    due_at_ms: int
     reason: str
     paths: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class TableState:
-    """A table as a planner sees it at `observed_at_s`.
+    """A table as a planner sees it at `observed_at_ms`.
 
-    Times are scenario seconds since the stream began. `commits` and `compactions` are bounded
+    Times are scenario milliseconds since the stream began. `commits` and `compactions` are bounded
     histories, oldest first; `commits_total_count` counts every commit of the stream so far.
     `spec_id` is the partition spec new files are written with.
     """
 
-    observed_at_s: float
+    observed_at_ms: int
     target_file_size_bytes: int
     data_files: Collection[DataFile] = ()
     delete_files: Collection[DeleteFile] = ()

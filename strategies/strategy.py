@@ -100,9 +100,9 @@ class Strategy:
             break
         return tuple(decisions), tuple(after)
 
-    def fresh_memories(self, at_s: float, commits_total_count: int) -> tuple[RuleMemory, ...]:
-        """Memories of a strategy that takes over at `at_s` after so many commits."""
-        return (RuleMemory(at_s, -1.0, commits_total_count),) * len(self.rules)
+    def fresh_memories(self, at_ms: int, commits_total_count: int) -> tuple[RuleMemory, ...]:
+        """Memories of a strategy that takes over at `at_ms` after so many commits."""
+        return (RuleMemory(at_ms, None, commits_total_count),) * len(self.rules)
 
     def needs(self) -> frozenset[Capability]:
         """The capabilities its planners declare."""
@@ -112,7 +112,7 @@ class Strategy:
 
 
 def _remember(memory: RuleMemory, state: TableState, *, fired: bool) -> RuleMemory:
-    looked = replace(memory, looked_at_s=state.observed_at_s)
+    looked = replace(memory, evaluated_at_ms=state.observed_at_ms)
     if not fired:
         return looked
-    return replace(looked, fired_at_s=state.observed_at_s, commits_at_fire_count=state.commits_total_count)
+    return replace(looked, fired_at_ms=state.observed_at_ms, commits_at_fire_count=state.commits_total_count)

@@ -1,22 +1,17 @@
 """Triggers: when a rule looks at the table. Any trigger composes with any planner."""
 
-import math
 from dataclasses import dataclass
 from typing import Protocol
 
 from strategies.state import TableState
 
-# Scenario times are whole milliseconds in practice; a tolerance far below that keeps 0.1 + 0.2
-# from missing a boundary at 0.3.
-TIME_TOLERANCE_S = 1e-6
-
 
 @dataclass(frozen=True, slots=True)
 class RuleMemory:
-    """What a rule remembers between looks: scenario times in seconds, -1 before the first."""
+    """What a rule remembers between evaluations: scenario milliseconds; None where it never fired."""
 
-    looked_at_s: float = 0.0
-    fired_at_s: float = -1.0
+    evaluated_at_ms: int = 0
+    fired_at_ms: int | None = None
     commits_at_fire_count: int = 0
 
 
@@ -28,22 +23,22 @@ class Trigger(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """Fires at `interval_s`, then every `interval_s` of scenario time, never at 0.
+    """Fires at `interval_ms`, then every `interval_ms` of scenario time, never at 0.
 
     A look that comes late fires once, however many boundaries passed since the look before.
     """
 
-    interval_s: float
+    interval_ms: int
 
     def __post_init__(self) -> None:
-        if not self.interval_s > 0:
-            raise ValueError(f"interval_s={self.interval_s} must be > 0")
+        if not self.interval_ms > 0:
+            raise ValueError(f"interval_ms={self.interval_ms} must be > 0")
 
     def due(self, state: TableState, memory: RuleMemory) -> bool:
-        return self._boundary(state.observed_at_s) > self._boundary(memory.looked_at_s)
+        return self._boundary(state.observed_at_ms) > self._boundary(memory.evaluated_at_ms)
 
-    def _boundary(self, at_s: float) -> int:
-        return math.floor((at_s + TIME_TOLERANCE_S) / self.interval_s)
+    def _boundary(self, at_ms: int) -> int:
+        return at_ms // self.interval_ms
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,11 +39,11 @@ def test_readme_strategy_merges_only_small_files(copied):
         PLANNER, {"type": "my_strategy:SmallFilesOnly", "small": "100B", "min_files": 2}, (), copied
     )
     files = [DataFile("b", 99, 1), DataFile("a", 1, 1), DataFile("grown", 100, 1)]
-    state = TableState(0.0, 1000, files, partitions={"": PartitionStats(3, 200, 3)})
+    state = TableState(0, 1000, files, partitions={"": PartitionStats(3, 200, 3)})
     plan = planner.decide(state)
     check_plan(state, plan)
     assert plan.actions == (Rewrite((FileGroup(("a", "b")),), 1000),)
-    assert planner.decide(TableState(0.0, 1000, files[1:])) is None
+    assert planner.decide(TableState(0, 1000, files[1:])) is None
 
 
 @pytest.mark.spark

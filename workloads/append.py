@@ -54,32 +54,33 @@ class Append:
         schema_of(self.columns)
 
     def shape(
-        self, seed: int, commits_count: int, commit_interval_s: float, partitioning: Partitioning
+        self, seed: int, commits_count: int, commit_interval_ms: int, partitioning: Partitioning
     ) -> Iterator[CommitSpec]:
         """The commits of the stream in order: 0 if there is an initial load, then 1 to `commits_count`.
 
-        Commit i of the stream is at i x `commit_interval_s`. Commits without rows are kept. A longer
+        Commit i of the stream is at i x `commit_interval_ms`. Commits without rows are kept. A longer
         stream begins like a shorter one.
         """
         rng = random.Random(f"{seed}/arrival")  # noqa: S311 - reproducible, not secret
         first_row = 0
         for index in range(0 if self.initial_rows else 1, commits_count + 1):
-            at_s = index * commit_interval_s
+            at_ms = index * commit_interval_ms
+            at_s, interval_s = at_ms / 1000, commit_interval_ms / 1000
             rows = self.initial_rows
             if index > 0:
-                rows = self.arrival.rows(index, at_s, commit_interval_s, self.rows_per_commit, rng)
-            shares = partitioning.shares(seed, self._dates(at_s, commit_interval_s))
-            yield self._spec(seed, index, at_s, first_row, rows, shares)
+                rows = self.arrival.rows(index, at_s, interval_s, self.rows_per_commit, rng)
+            shares = partitioning.shares(seed, self._dates(at_s, interval_s))
+            yield self._spec(seed, index, at_ms, first_row, rows, shares)
             first_row += rows
 
     def _spec(
-        self, seed: int, index: int, at_s: float, first_row: int, rows: int, shares: Shares
+        self, seed: int, index: int, at_ms: int, first_row: int, rows: int, shares: Shares
     ) -> CommitSpec:
         writers = self.files_per_commit if index > 0 else self.initial_files
         partitions = data_shapes(self.schema, seed, index, rows, writers, shares)
         return CommitSpec(
             index=index,
-            at_s=at_s,
+            at_ms=at_ms,
             first_row=first_row,
             rows=rows,
             inserts=rows,
@@ -107,11 +108,11 @@ class Append:
         spark: SparkSession,
         seed: int,
         spec: CommitSpec,
-        commit_interval_s: float,
+        commit_interval_ms: int,
         earlier: DataFrame | None = None,
     ) -> DataFrame:
         """The payload rows of one commit; see `orders.rows`."""
-        dates = self._dates(spec.at_s, commit_interval_s)
+        dates = self._dates(spec.at_s, commit_interval_ms / 1000)
         block = orders.RowBlock(spec.first_row, spec.rows, spec.writers, dates, self.schema)
         return orders.rows(spark, seed, block)
 

@@ -48,7 +48,7 @@ class LoggedCommit:
     """
 
     index: int
-    at_s: float
+    at_ms: int
     rows: int
     writers: int
     size_bytes: int
@@ -117,7 +117,7 @@ def ensure_change_log(
     workload: Workload,
     seed: int,
     commits_count: int,
-    commit_interval_s: float,
+    commit_interval_ms: int,
     progress: Callable[[int, int], None],
 ) -> ChangeLog:
     """The change log of a stream, from `cache_folder` or else written there.
@@ -128,18 +128,18 @@ def ensure_change_log(
 
     Raises ChangeLogError when the log is there and damaged.
     """
-    parameters = _parameters(workload, seed, commits_count, commit_interval_s)
+    parameters = _parameters(workload, seed, commits_count, commit_interval_ms)
     key = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()[:16]
     folder = cache_folder.resolve() / key
     if not (folder / MANIFEST).exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{key}-") as work:
-            specs = tuple(workload.shape(seed, commits_count, commit_interval_s, Partitioning()))
+            specs = tuple(workload.shape(seed, commits_count, commit_interval_ms, Partitioning()))
             spark, earlier = spark_factory(), _Earlier(Path(work) / "earlier")
             commits = []
             for spec in specs:
                 known = earlier.frame(spark) if workload.is_cdc else None
-                rows = workload.rows(spark, seed, spec, commit_interval_s, known)
+                rows = workload.rows(spark, seed, spec, commit_interval_ms, known)
                 is_change = workload.is_cdc and not spec.is_initial
                 payload = workload.schema.names
                 columns = change_columns(payload) if is_change else payload
@@ -175,7 +175,7 @@ def open_change_log(folder: Path) -> ChangeLog:
 
 
 def _parameters(
-    workload: Workload, seed: int, commits_count: int, commit_interval_s: float
+    workload: Workload, seed: int, commits_count: int, commit_interval_ms: int
 ) -> dict[str, str | int | float]:
     """All that the rows and their hashes depend on: Faker makes the words and DuckDB the hashes."""
     return {
@@ -183,7 +183,7 @@ def _parameters(
         "workload": repr(workload),
         "seed": seed,
         "commits_count": commits_count,
-        "commit_interval_s": float(commit_interval_s),
+        "commit_interval_ms": commit_interval_ms,
         "faker": version("faker"),
         "duckdb": version("duckdb"),
     }
@@ -227,7 +227,7 @@ def _write_commit(work: Path, spec: CommitSpec, rows: DataFrame, columns: Sequen
         files = tuple(LoggedFile(path.name, path.stat().st_size) for path in paths)
     held = content(paths, columns)
     size_bytes = sum(file.size_bytes for file in files)
-    return LoggedCommit(spec.index, spec.at_s, held.rows, spec.writers, size_bytes, files, held.hash)
+    return LoggedCommit(spec.index, spec.at_ms, held.rows, spec.writers, size_bytes, files, held.hash)
 
 
 def _write_manifest(
@@ -268,7 +268,7 @@ def _publish(work: Path, folder: Path) -> None:
 def _commit_of(record: Mapping[str, Any]) -> LoggedCommit:
     return LoggedCommit(
         index=int(record["index"]),
-        at_s=float(record["at_s"]),
+        at_ms=int(record["at_ms"]),
         rows=int(record["rows"]),
         writers=int(record["writers"]),
         size_bytes=int(record["size_bytes"]),

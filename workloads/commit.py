@@ -66,7 +66,7 @@ class KeyShape:
 class CommitSpec:
     """One commit of the stream, as far as it is known without making its rows.
 
-    It becomes visible at `at_s` seconds after the stream began. Its rows, which are the changes it
+    It becomes visible `at_ms` milliseconds after the stream began. Its rows, which are the changes it
     delivers, are numbered [`first_row`, `first_row` + `rows`) over the whole stream; `rows` is the sum
     of `inserts`, `updates` and `deletes`, and that without `deletes` the sum of the rows of
     `partitions`. They are counted as they are delivered: an update of a key that is not there is an
@@ -75,7 +75,7 @@ class CommitSpec:
     """
 
     index: int
-    at_s: float
+    at_ms: int
     first_row: int
     rows: int
     inserts: int
@@ -86,6 +86,11 @@ class CommitSpec:
     partitions: tuple[PartitionShape, ...]
     expected_bytes: int
     keys: KeyShape | None = None
+
+    @property
+    def at_s(self) -> float:
+        """The same in seconds, as rates and windows of dates are reckoned."""
+        return self.at_ms / 1000
 
     @property
     def files(self) -> int:
@@ -129,7 +134,7 @@ class Workload(Protocol):
         """Whether its rows are changes, of which the last one of each key holds (`workloads.fold`)."""
 
     def shape(
-        self, seed: int, commits_count: int, commit_interval_s: float, partitioning: Partitioning
+        self, seed: int, commits_count: int, commit_interval_ms: int, partitioning: Partitioning
     ) -> Iterator[CommitSpec]: ...
 
     def rows(
@@ -137,7 +142,7 @@ class Workload(Protocol):
         spark: SparkSession,
         seed: int,
         spec: CommitSpec,
-        commit_interval_s: float,
+        commit_interval_ms: int,
         earlier: DataFrame | None = None,
     ) -> DataFrame:
         """The rows of one commit, in at most `spec.writers` partitions, by order of their number.
@@ -163,7 +168,7 @@ def repr_of(workload: Any) -> str:
 class Recorded(Protocol):
     """A workload whose changes were recorded, and may last longer than the scenario."""
 
-    def left_out_rows(self, duration_s: float) -> int:
+    def left_out_rows(self, duration_ms: int) -> int:
         """How many changes come later than a stream of this length lasts."""
 
 

@@ -71,27 +71,27 @@ class Debezium:
         return True
 
     def shape(
-        self, seed: int, commits_count: int, commit_interval_s: float, partitioning: Partitioning
+        self, seed: int, commits_count: int, commit_interval_ms: int, partitioning: Partitioning
     ) -> Iterator[CommitSpec]:
         """The snapshot as commit 0 if there is one, then as many commits, empty ones after the last event.
 
         What is added and deleted is counted; only over buckets it is spread evenly.
         """
         for index in range(0 if self._events.snapshot_rows else 1, commits_count + 1):
-            first, end = self._rows_of(index, commit_interval_s)
+            first, end = self._rows_of(index, commit_interval_ms)
             events = self._events.table.slice(first, end - first)
             ops = Counter(events["op"].to_pylist())
             writers = self.files_per_commit if index else self.initial_files
             shapes = _shapes(seed, index, events, writers, partitioning)
             yield CommitSpec(
-                index=index, at_s=index * commit_interval_s, first_row=first, rows=end - first,
+                index=index, at_ms=index * commit_interval_ms, first_row=first, rows=end - first,
                 inserts=ops["I"], updates=ops["U"], deletes=ops["D"], writers=writers, is_initial=not index,
                 partitions=shapes, expected_bytes=sum(shape.expected_bytes for shape in shapes),
             )  # fmt: skip
 
-    def left_out_rows(self, duration_s: float) -> int:
+    def left_out_rows(self, duration_ms: int) -> int:
         """How many events come later than a stream of this length lasts."""
-        _, end = self._rows_of(1, duration_s)
+        _, end = self._rows_of(1, duration_ms)
         return len(self._events.arrived_ms) - end
 
     def rows(
@@ -99,7 +99,7 @@ class Debezium:
         spark: SparkSession,
         seed: int,
         spec: CommitSpec,
-        commit_interval_s: float,
+        commit_interval_ms: int,
         earlier: DataFrame | None = None,
     ) -> DataFrame:
         """The events of a commit in order of arrival; what was before them is known from the files."""
@@ -114,12 +114,12 @@ class Debezium:
             frames.append(spark.read.parquet(str(file)).coalesce(1))
         return reduce(lambda first, second: first.union(second), frames)
 
-    def _rows_of(self, index: int, interval_s: float) -> tuple[int, int]:
+    def _rows_of(self, index: int, interval_ms: int) -> tuple[int, int]:
         """The events of a commit, as positions of the first and behind the last."""
         snapshot = self._events.snapshot_rows
         if index == 0:
             return 0, snapshot
-        edges_ms = (interval_s * 1000 * edge for edge in (index - 1, index))
+        edges_ms = (interval_ms * edge for edge in (index - 1, index))
         first, end = (bisect_left(self._events.arrived_ms, edge, lo=snapshot) for edge in edges_ms)
         return first, end
 

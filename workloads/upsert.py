@@ -105,7 +105,7 @@ class Upsert:
         return replace(self, initial_files=files)
 
     def shape(
-        self, seed: int, commits_count: int, commit_interval_s: float, partitioning: Partitioning
+        self, seed: int, commits_count: int, commit_interval_ms: int, partitioning: Partitioning
     ) -> Iterator[CommitSpec]:
         """The initial load, then the commits 1 to `commits_count`, the last at that many intervals.
 
@@ -118,14 +118,15 @@ class Upsert:
         old.add(self.initial_rows, 0.0, partitioning.shares(seed, self._initial_dates))
         first_row = population = self.initial_rows
         for index in range(1, commits_count + 1):
-            at_s = index * commit_interval_s
-            rows = self.arrival.rows(index, at_s, commit_interval_s, self.rows_per_commit, rng)
-            new = partitioning.shares(seed, self._dates(at_s, commit_interval_s))
+            at_ms = index * commit_interval_ms
+            at_s, interval_s = at_ms / 1000, commit_interval_ms / 1000
+            rows = self.arrival.rows(index, at_s, interval_s, self.rows_per_commit, rng)
+            new = partitioning.shares(seed, self._dates(at_s, interval_s))
             mix = self._mix(seed, index, rows)
             hit = round(choice.distinct(mix.draws, population))
             keys = KeyShape(population, mix.inserts, hit, choice)
             shapes = self._shapes(seed, index, mix, hit, new, old.shares(choice))
-            yield self._spec(index, at_s, first_row, mix, keys, shapes)
+            yield self._spec(index, at_ms, first_row, mix, keys, shapes)
             old.add(mix.inserts, at_s, new)
             first_row += rows
             population += mix.inserts
@@ -135,7 +136,7 @@ class Upsert:
         spark: SparkSession,
         seed: int,
         spec: CommitSpec,
-        commit_interval_s: float,
+        commit_interval_ms: int,
         earlier: DataFrame | None = None,
     ) -> DataFrame:
         """The orders of the initial load, or the changes of a commit; see `changes.rows`."""
@@ -144,7 +145,7 @@ class Upsert:
             return orders.rows(spark, seed, block)
         mix = self._mix(seed, spec.index, spec.rows)
         block_of_changes = changes.ChangeBlock(
-            spec.first_row, spec.writers, mix, spec.keys, self._dates(spec.at_s, commit_interval_s),
+            spec.first_row, spec.writers, mix, spec.keys, self._dates(spec.at_s, commit_interval_ms / 1000),
             self._initial_dates, self.move_share, self.schema,
         )  # fmt: skip
         return changes.rows(spark, seed, block_of_changes, earlier)
@@ -170,19 +171,19 @@ class Upsert:
         shares = partitioning.shares(seed, self._initial_dates)
         shapes = data_shapes(self.schema, seed, 0, self.initial_rows, self.initial_files, shares)
         return CommitSpec(
-            index=0, at_s=0.0, first_row=0, rows=self.initial_rows,
+            index=0, at_ms=0, first_row=0, rows=self.initial_rows,
             inserts=self.initial_rows, updates=0, deletes=0,
             writers=self.initial_files, is_initial=True, partitions=shapes,
             expected_bytes=sum(shape.expected_bytes for shape in shapes),
         )  # fmt: skip
 
     def _spec(
-        self, index: int, at_s: float, first_row: int, mix: Mix, keys: KeyShape,
+        self, index: int, at_ms: int, first_row: int, mix: Mix, keys: KeyShape,
         shapes: tuple[PartitionShape, ...],
     ) -> CommitSpec:  # fmt: skip
         return CommitSpec(
             index=index,
-            at_s=at_s,
+            at_ms=at_ms,
             first_row=first_row,
             rows=mix.deliveries,
             inserts=mix.inserts + mix.twice_inserts,

@@ -6,11 +6,11 @@ from typing import Any
 
 from bench.results.agreement import Pair
 from bench.results.records import CompactionRecord
-from bench.scenario.values import duration_text
+from bench.scenario.values import duration_ms_text
 from reports.text import format_value
 
 COLUMNS = (
-    "scenario", "strategy", "tick", "at_s", "real", "simulated", "same_decision", "real_status",
+    "scenario", "strategy", "tick", "at_ms", "real", "simulated", "same_decision", "real_status",
     "simulated_status", "real_files_in", "simulated_files_in", "real_files_out", "simulated_files_out",
     "same_files", "real_written_bytes", "simulated_written_bytes",
 )  # fmt: skip
@@ -22,7 +22,7 @@ def full_line(pair: Pair) -> tuple[Any, ...]:
     """One look as programs read it."""
     done = pair.compactions
     return (
-        pair.scenario, pair.strategy, pair.tick, pair.at_s,
+        pair.scenario, pair.strategy, pair.tick, pair.at_ms,
         *(look.decision if look else None for look in pair.looks), pair.same_decision,
         *_each(done, "status"), *_each(done, "files_removed_count"), *_each(done, "files_added_count"),
         pair.same_files, *_each(done, "added_bytes"),
@@ -35,7 +35,7 @@ def table_line(pair: Pair) -> tuple[str, ...]:
     files = [_files(done) if done else "-" for done in pair.compactions]
     written = [format_value("bytes", c.added_bytes) if c else "-" for c in pair.compactions]
     return (
-        pair.strategy, duration_text(pair.at_s), decided[0], SAME if pair.same_decision else decided[1],
+        pair.strategy, duration_ms_text(pair.at_ms), decided[0], SAME if pair.same_decision else decided[1],
         files[0], SAME if pair.same_files else files[1], *written,
     )  # fmt: skip
 

@@ -124,8 +124,8 @@ class Ticket:
 
     id: TicketId
     plan: Plan
-    scheduled_at_s: float
-    due_at_s: float
+    scheduled_at_ms: int
+    due_at_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,16 +216,16 @@ class Engine(Protocol):
     def create(self) -> None:
         """Make the empty table."""
 
-    def commit(self, batch: Batch, at_s: float) -> CommitOutcome:
+    def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
         """Make one batch visible."""
 
-    def state(self, at_s: float) -> TableState:
+    def state(self, at_ms: int) -> TableState:
         """The table as a planner may see it; valid until the next change. No I/O."""
 
-    def schedule(self, plan: Plan, at_s: float, due_at_s: float) -> Ticket:
+    def schedule(self, plan: Plan, at_ms: int, due_at_ms: int) -> Ticket:
         """Accept a plan. An explicit rewrite reads and writes its files now and commits on `complete`."""
 
-    def complete(self, ticket: Ticket, at_s: float) -> Outcome:
+    def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         """Carry the plan out, or commit what was prepared. A refusal or conflict is an outcome, no error."""
 
     def query(self, probe: Probe) -> QueryOutcome:

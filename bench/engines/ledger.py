@@ -84,10 +84,10 @@ class Ledger:
         """Note a compaction that ended, whatever became of it."""
         self._compactions.append(compaction)
 
-    def state(self, at_s: float) -> TableState:
+    def state(self, at_ms: int) -> TableState:
         """A view of the table now; it follows later changes, so it is valid until the next one."""
         return TableState(
-            observed_at_s=at_s,
+            observed_at_ms=at_ms,
             target_file_size_bytes=self._target_file_size_bytes,
             data_files=self._data.values(),
             delete_files=self._delete_files.values(),
@@ -143,11 +143,11 @@ class Ledger:
 
 
 def compaction_seen(
-    at_s: float, status: str, plan: Plan, scheduled_at_s: float, change: Change, cost: Cost
+    at_ms: int, status: str, plan: Plan, scheduled_at_ms: int, change: Change, cost: Cost
 ) -> CompactionSeen:
-    """A compaction that ended as the history keeps it; `scheduled_at_s` is its ticket's."""
+    """A compaction that ended as the history keeps it; `scheduled_at_ms` is its ticket's."""
     return CompactionSeen(
-        at_s, status, plan.reason,
+        at_ms, status, plan.reason,
         files_removed_count=change.files_removed_count,
         files_added_count=change.files_added_count,
         replaced_bytes=change.replaced_bytes,
@@ -155,12 +155,12 @@ def compaction_seen(
         wall_s=cost.wall_s,
         cpu_s=cost.cpu_s,
         kind=plan.kind,
-        scheduled_at_s=scheduled_at_s,
+        scheduled_at_ms=scheduled_at_ms,
     )  # fmt: skip
 
 
-def pending_plan(plan: Plan, at_s: float, due_at_s: float) -> PendingPlan:
+def pending_plan(plan: Plan, at_ms: int, due_at_ms: int) -> PendingPlan:
     """A plan scheduled and not yet complete, with the files its explicit rewrites name."""
     rewrites = (action for action in plan.actions if isinstance(action, Rewrite))
     keys = frozenset(key for rewrite in rewrites for key in rewrite.keys)
-    return PendingPlan(at_s, due_at_s, plan.reason, keys)
+    return PendingPlan(at_ms, due_at_ms, plan.reason, keys)

@@ -44,15 +44,15 @@ class Tickets(Generic[_Prepared]):
         self._staged: dict[TicketId, Staged[_Prepared]] = {}
 
     def issue(
-        self, plan: Plan, capabilities: frozenset[Capability], at_s: float, due_at_s: float
+        self, plan: Plan, capabilities: frozenset[Capability], at_ms: int, due_at_ms: int
     ) -> tuple[Ticket, Staged[_Prepared]]:
         """A ticket for a plan, pending from now on, and where to put what is prepared of it.
 
         It is vetoed where an engine of these capabilities cannot do it, or where a row would come back.
         """
-        ticket = Ticket(TicketId(next(self._numbers)), plan, at_s, due_at_s)
-        veto = _veto(plan, capabilities, self._ledger.state(at_s))
-        self._staged[ticket.id] = Staged(pending_plan(plan, at_s, due_at_s), veto=veto)
+        ticket = Ticket(TicketId(next(self._numbers)), plan, at_ms, due_at_ms)
+        veto = _veto(plan, capabilities, self._ledger.state(at_ms))
+        self._staged[ticket.id] = Staged(pending_plan(plan, at_ms, due_at_ms), veto=veto)
         self._tell()
         return ticket, self._staged[ticket.id]
 
@@ -62,10 +62,10 @@ class Tickets(Generic[_Prepared]):
         self._tell()
         return staged
 
-    def ended(self, ticket: Ticket, at_s: float, status: str, change: Change, cost: Cost) -> None:
+    def ended(self, ticket: Ticket, at_ms: int, status: str, change: Change, cost: Cost) -> None:
         """Note in the history what became of a ticket's plan; maintenance is no compaction."""
         if ticket.plan.reason is not Reason.MAINTENANCE:
-            seen = compaction_seen(at_s, status, ticket.plan, ticket.scheduled_at_s, change, cost)
+            seen = compaction_seen(at_ms, status, ticket.plan, ticket.scheduled_at_ms, change, cost)
             self._ledger.saw_compaction(seen)
 
     def _tell(self) -> None:

@@ -4,28 +4,28 @@ from collections.abc import Mapping
 
 from strategies.state import TableState
 from strategies.strategy import Decision, Rule, Strategy
-from strategies.triggers import TIME_TOLERANCE_S, RuleMemory
+from strategies.triggers import RuleMemory
 
 
 class Policy:
     """Asks a strategy at each look, keeps what its rules remember, and switches when it is time.
 
-    `switches` are (scenario seconds, label), ascending; a strategy that takes over starts afresh then.
+    `switches` are (scenario milliseconds, label), ascending; a strategy that takes over starts afresh then.
     """
 
     def __init__(
-        self, label: str, strategies: Mapping[str, Strategy], switches: tuple[tuple[float, str], ...] = ()
+        self, label: str, strategies: Mapping[str, Strategy], switches: tuple[tuple[int, str], ...] = ()
     ) -> None:
         self._strategies, self._switches = strategies, switches
         self._strategy = strategies[label]
-        self._memories: tuple[RuleMemory, ...] = self._strategy.fresh_memories(0.0, 0)
+        self._memories: tuple[RuleMemory, ...] = self._strategy.fresh_memories(0, 0)
 
     def decide(self, state: TableState) -> tuple[str, tuple[Decision, ...]]:
         """The label in force and its rules' answers. Raises PlanError on a bad plan."""
-        while self._switches and self._switches[0][0] <= state.observed_at_s + TIME_TOLERANCE_S:
-            (at_s, label), self._switches = self._switches[0], self._switches[1:]
+        while self._switches and self._switches[0][0] <= state.observed_at_ms:
+            (at_ms, label), self._switches = self._switches[0], self._switches[1:]
             self._strategy = self._strategies[label]
-            self._memories = self._strategy.fresh_memories(at_s, state.commits_total_count)
+            self._memories = self._strategy.fresh_memories(at_ms, state.commits_total_count)
         decisions, self._memories = self._strategy.decide(state, self._memories)
         return self._strategy.label, decisions
 

@@ -38,7 +38,7 @@ from strategies.iceberg.procedures import ExpireSnapshots, RewriteManifests
 from strategies.plan import Plan, Reason, describe_action
 from strategies.state import TableState
 from strategies.strategy import Decision, Rule, Strategy, Verdict, figures_of
-from strategies.triggers import TIME_TOLERANCE_S, Every
+from strategies.triggers import Every
 
 _MAINTENANCE = "maintenance"
 
@@ -81,7 +81,7 @@ class Loop:
         )
         self._pending: list[Ticket] = []
         self._tick = 0
-        self._at_s = 0.0
+        self._at_ms = 0
         self._seen: Observation | None = None
         self._last_primary: QueryOutcome | None = None
         self.times = ReplayTimes()
@@ -90,7 +90,7 @@ class Loop:
         """Replay the batches in order; compactions still pending at the end are completed."""
         started_s = time.perf_counter()
         for batch in batches:
-            self._tick, self._at_s = batch.spec.index, batch.spec.at_s
+            self._tick, self._at_ms = batch.spec.index, batch.spec.at_ms
             self._last_primary = None
             self._commit(batch)
             if not batch.spec.is_initial:
@@ -101,17 +101,17 @@ class Loop:
         return self.times
 
     def _after_commit(self) -> None:
-        for ticket in [t for t in self._pending if t.due_at_s <= self._at_s + TIME_TOLERANCE_S]:
+        for ticket in [t for t in self._pending if t.due_at_ms <= self._at_ms]:
             self._pending.remove(ticket)
             self._complete(ticket)
-        if _on_cadence(self._at_s, self._scenario.probe_every_s):
+        if self._at_ms % self._scenario.probe_every_ms == 0:
             for probe in self._scenario.probes:
                 self._probe(probe, "cadence")
         self._decide()
         self._maintain()
 
     def _commit(self, batch: Batch) -> None:
-        outcome = self._engine.commit(batch, self._at_s)
+        outcome = self._engine.commit(batch, self._at_ms)
         self.times.measured_s += outcome.prepare_s + outcome.cost.wall_s
         change = outcome.observed.change
         self._write(
@@ -161,8 +161,10 @@ class Loop:
     def _state(self) -> TableState:
         """The engine's state with what only the replay knows: how often and how fast the table is read."""
         latency_s = self._last_primary.cost.wall_s if self._last_primary else None
-        rate_per_s = 1 / self._scenario.probe_every_s
-        return replace(self._engine.state(self._at_s), probe_rate_per_s=rate_per_s, probe_latency_s=latency_s)
+        rate_per_s = 1000 / self._scenario.probe_every_ms
+        return replace(
+            self._engine.state(self._at_ms), probe_rate_per_s=rate_per_s, probe_latency_s=latency_s
+        )
 
     def _decide(self) -> None:
         state = self._state()
@@ -182,7 +184,7 @@ class Loop:
         self._collector.write(
             DecisionRecord,
             tick=self._tick,
-            at_s=self._at_s,
+            at_ms=self._at_ms,
             status=decision.verdict,
             strategy=label,
             rule=decision.rule_index,
@@ -195,11 +197,11 @@ class Loop:
         )
 
     def _schedule(self, plan: Plan) -> None:
-        delay_s = self._scenario.compaction_delay_s
-        if self._last_primary is None and not delay_s:  # off the cadence: the probe before is made for it
+        delay_ms = self._scenario.compaction_delay_ms
+        if self._last_primary is None and not delay_ms:  # off the cadence: the probe before is made for it
             self._probe(self._scenario.primary_probe, "before")
-        ticket = self._engine.schedule(plan, self._at_s, self._at_s + delay_s)
-        if delay_s:
+        ticket = self._engine.schedule(plan, self._at_ms, self._at_ms + delay_ms)
+        if delay_ms:
             self._pending.append(ticket)
         else:
             self._complete(ticket)
@@ -210,8 +212,8 @@ class Loop:
             self._probe(self._scenario.primary_probe, "before")
         query_before_s = self._last_primary.cost.wall_s if self._last_primary else None
         model = self._size_model
-        expected = forecast(ticket.plan, self._engine.state(self._at_s), model) if model else None
-        outcome = self._engine.complete(ticket, self._at_s)
+        expected = forecast(ticket.plan, self._engine.state(self._at_ms), model) if model else None
+        outcome = self._engine.complete(ticket, self._at_ms)
         self.times.measured_s += outcome.cost.wall_s
         self._observed(outcome.observed, "compaction")
         effective = outcome.status == "ok"
@@ -236,7 +238,7 @@ class Loop:
             reason=ticket.plan.reason,
             actions=[describe_action(action) for action in ticket.plan.actions],
             plan_kind=ticket.plan.kind,
-            scheduled_at_s=ticket.scheduled_at_s,
+            scheduled_at_ms=ticket.scheduled_at_ms,
             **compacted_fields(before, outcome.observed),
             query_before_s=query_before_s,
             query_after_s=query_after_s,
@@ -252,8 +254,8 @@ class Loop:
 
     def _maintain_by(self, plan: Plan) -> None:
         before_bytes = self._seen.storage_bytes if self._seen else 0
-        ticket = self._engine.schedule(plan, self._at_s, self._at_s)
-        outcome = self._engine.complete(ticket, self._at_s)
+        ticket = self._engine.schedule(plan, self._at_ms, self._at_ms)
+        outcome = self._engine.complete(ticket, self._at_ms)
         self.times.measured_s += outcome.cost.wall_s
         self._write(
             MaintenanceRecord, outcome.cost,
@@ -267,19 +269,14 @@ class Loop:
 
     def _write(self, kind: type[BaseModel], cost: Cost, **fields: Any) -> None:
         costs = {"wall_s": cost.wall_s, "cpu_s": cost.cpu_s, "executor_cpu_s": cost.executor_cpu_s}
-        self._collector.write(kind, tick=self._tick, at_s=self._at_s, **costs, **fields)
+        self._collector.write(kind, tick=self._tick, at_ms=self._at_ms, **costs, **fields)
 
 
 def maintenance_rules(maintenance: Maintenance) -> tuple[Rule, ...]:
     """The scenario's own schedule, a rule a command. Each is asked by itself: two due at once both run."""
     rules = []
     if (expire := maintenance.expire_snapshots) is not None:
-        rules.append(Rule(Every(expire.every_s), ExpireSnapshots(expire.retain_s, expire.retain_last)))
+        rules.append(Rule(Every(expire.every_ms), ExpireSnapshots(expire.retain_ms, expire.retain_last)))
     if (rewrite := maintenance.rewrite_manifests) is not None:
-        rules.append(Rule(Every(rewrite.every_s), RewriteManifests()))
+        rules.append(Rule(Every(rewrite.every_ms), RewriteManifests()))
     return tuple(rules)
-
-
-def _on_cadence(at_s: float, every_s: float) -> bool:
-    rest_s = at_s % every_s
-    return min(rest_s, every_s - rest_s) < TIME_TOLERANCE_S

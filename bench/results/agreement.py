@@ -16,7 +16,7 @@ class Look:
     """What one look at the strategy led to: the decision in words, and the compaction if there was one."""
 
     tick: int
-    at_s: float
+    at_ms: int
     decision: str
     compaction: CompactionRecord | None
 
@@ -47,9 +47,9 @@ class Pair:
         return next(look.tick for look in self.looks if look)
 
     @property
-    def at_s(self) -> float:
+    def at_ms(self) -> int:
         """Scenario seconds of the look."""
-        return next(look.at_s for look in self.looks if look)
+        return next(look.at_ms for look in self.looks if look)
 
     @property
     def same_decision(self) -> bool:
@@ -95,16 +95,16 @@ def _pairs(real: RunResult, simulated: RunResult) -> Iterator[Pair]:
 
 def looks(run: RunResult) -> tuple[Look, ...]:
     """Every look of a run at its strategy, with the compaction it led to."""
-    compactions = {c.scheduled_at_s: c for c in run.of(CompactionRecord)}
+    compactions = {c.scheduled_at_ms: c for c in run.of(CompactionRecord)}
     ticks: dict[int, list[DecisionRecord]] = {}
     for decision in run.of(DecisionRecord):
         ticks.setdefault(decision.tick, []).append(decision)
     return tuple(
         Look(
             tick,
-            found[0].at_s,
+            found[0].at_ms,
             "; ".join(_words(decision, run.manifest.strategy) for decision in found),
-            compactions.get(found[0].at_s),
+            compactions.get(found[0].at_ms),
         )
         for tick, found in ticks.items()
     )
@@ -119,7 +119,7 @@ def _words(decision: DecisionRecord, strategy: str) -> str:
 
 
 def _decision(look: Look | None) -> tuple[float, str] | None:
-    return (look.at_s, look.decision) if look else None
+    return (look.at_ms, look.decision) if look else None
 
 
 def _outcome(look: Look | None) -> tuple[str | int, ...] | None:

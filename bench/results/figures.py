@@ -100,13 +100,13 @@ def noop_evaluations(f: RunFigures) -> float | None:
 
 def pending_mean_s(f: RunFigures) -> float | None:
     """Scenario seconds between a decision and its commit; 0 where the scenario has no compaction delay."""
-    return mean([c.at_s - c.scheduled_at_s for c in f.effective])
+    return mean([(c.at_ms - c.scheduled_at_ms) / 1000 for c in f.effective])
 
 
 def since_compaction_mean_s(f: RunFigures) -> float | None:
     """At each commit, scenario seconds since the last effective compaction before it, or since 0."""
-    ends = [0.0, *sorted(c.at_s for c in f.effective)]
-    return mean([c.at_s - ends[bisect_left(ends, c.at_s, lo=1) - 1] for c in f.commits])
+    ends = [0, *sorted(c.at_ms for c in f.effective)]
+    return mean([(c.at_ms - ends[bisect_left(ends, c.at_ms, lo=1) - 1]) / 1000 for c in f.commits])
 
 
 def health_scores(f: RunFigures) -> list[float]:
@@ -192,12 +192,12 @@ def gb_hours(f: RunFigures) -> float:
 def overlapped_commits(f: RunFigures) -> float | None:
     """Longest compaction in commit intervals."""
     longest_s = max((c.wall_s for c in f.compactions), default=0.0)
-    return longest_s / f.run.manifest.commit_interval_s
+    return 1000 * longest_s / f.run.manifest.commit_interval_ms
 
 
 def duty_cycle(f: RunFigures) -> float:
     """Compaction seconds for each second of scenario time; above 1 no compactor keeps up."""
-    return total(c.wall_s for c in f.compactions) / f.run.manifest.duration_s
+    return total(c.wall_s for c in f.compactions) / (f.run.manifest.duration_ms / 1000)
 
 
 def metadata_bytes(f: RunFigures) -> float:

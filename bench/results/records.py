@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
 Mode = Literal["real", "simulated"]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 FAILED_STATUSES = ("failed", "vetoed")  # of a step within a run that went on
 MANIFEST = "manifest.json"
 EVENTS = "events.jsonl"
@@ -45,11 +45,11 @@ class Manifest(_Model):
     repetition: int
     position: int  # how many runs of the suite ran before this one
     seed: int
-    duration_s: float
-    commit_interval_s: float
+    duration_ms: int
+    commit_interval_ms: int
     target_file_size_bytes: int
     primary_probe: str
-    probe_every_s: float
+    probe_every_ms: int
     memory_bytes: int  # of the process that compacts
     price_per_gb_hour: float | None = None
     currency: str = "USD"
@@ -75,7 +75,7 @@ class BaseRecord(_Model):
     """Fields of every record. `wall_s` and `cpu_s` (process CPU of JVM, Python, children) are its own."""
 
     tick: int  # 0 before the stream begins, then the number of the commit
-    at_s: float  # scenario seconds
+    at_ms: int  # scenario milliseconds
     written_utc: str  # when the step had ended
     wall_s: float = 0.0
     cpu_s: float = 0.0
@@ -159,7 +159,7 @@ class CompactionRecord(BaseRecord):
     reason: str
     actions: list[str]
     plan_kind: str = ""  # the planning system's own word, as "minor"; "" where it has none
-    scheduled_at_s: float
+    scheduled_at_ms: int
     files_before_count: int  # live data files
     files_after_count: int
     delete_files_before_count: int = 0  # live delete and log files

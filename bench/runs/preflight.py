@@ -86,7 +86,7 @@ def needed_bytes(run: PlannedRun) -> int:
 
 def _rounds(trigger: object, scenario: Scenario) -> int:
     if isinstance(trigger, Every):
-        return int(scenario.duration_s // trigger.interval_s)
+        return int(scenario.duration_ms // trigger.interval_ms)
     return scenario.commits_count
 
 

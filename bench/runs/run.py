@@ -132,11 +132,11 @@ def _manifest(job: RunJob, scenario: Scenario, settings: EngineSettings, log: Ch
         repetition=job.repetition,
         position=job.position,
         seed=scenario.seed,
-        duration_s=scenario.duration_s,
-        commit_interval_s=scenario.commit_interval_s,
+        duration_ms=scenario.duration_ms,
+        commit_interval_ms=scenario.commit_interval_ms,
         target_file_size_bytes=scenario.table.target_file_size_bytes,
         primary_probe=scenario.primary_probe.name,
-        probe_every_s=scenario.probe_every_s,
+        probe_every_ms=scenario.probe_every_ms,
         memory_bytes=_memory_bytes(scenario),
         price_per_gb_hour=scenario.prices.gb_hour,
         currency=scenario.prices.currency,
@@ -224,7 +224,7 @@ class Run:
                 self._size_model(),
             )  # fmt: skip
             self._times = loop.run(self._batches())
-            self._histogram = file_size_histogram(engine.state(self._scenario.duration_s))
+            self._histogram = file_size_histogram(engine.state(self._scenario.duration_ms))
             if self._job.verify != "off":
                 self._check(engine, self._scenario.commits_count)
         self.finish("finished")
@@ -250,7 +250,7 @@ class Run:
         self._collector.write(
             RunRecord,
             tick=self._scenario.commits_count,
-            at_s=self._scenario.duration_s,
+            at_ms=self._scenario.duration_ms,
             status=status,
             error=error,
             **self._seconds(),
@@ -300,7 +300,7 @@ class Run:
         self._collector.write(
             ContentRecord,
             tick=tick,
-            at_s=tick * self._scenario.commit_interval_s,
+            at_ms=tick * self._scenario.commit_interval_ms,
             status="equal" if truth.equal else "differs",
             expected_rows=truth.expected_rows,
             found_rows=truth.found_rows,
@@ -317,7 +317,7 @@ class Run:
         Where commits update and delete that is an expectation, and a file may be off by a row. Where they
         only add, every row of a file lives.
         """
-        state, is_cdc = engine.state(0.0), self._scenario.workload.is_cdc
+        state, is_cdc = engine.state(0), self._scenario.workload.is_cdc
         specs = (spec for spec in self._scenario.shape() if spec.index <= tick)
         expected = round(expected_live_rows(specs))
         found = engine.live_rows if is_cdc else sum(p.rows for p in state.partitions.values())
@@ -331,7 +331,7 @@ class Run:
         self._collector.write(
             PhaseRecord,
             tick=0,
-            at_s=0.0,
+            at_ms=0,
             name=name,
             wall_s=time.perf_counter() - started_s,
         )

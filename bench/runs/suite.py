@@ -320,7 +320,7 @@ def _closed(folder: Path, exit_code: int) -> RunResult:
     if result.end is None:
         error = f"the worker ended with exit code {exit_code}: {last_line(folder / 'log.txt')}"
         with Collector(folder / EVENTS) as collector:
-            collector.write(RunRecord, tick=0, at_s=0.0, status="failed", error=error)
+            collector.write(RunRecord, tick=0, at_ms=0, status="failed", error=error)
         result = load_run(folder)
     return result
 

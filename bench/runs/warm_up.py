@@ -13,7 +13,7 @@ from bench.scenario.scenario import Scenario
 from strategies.strategy import Planner
 
 ROUNDS = 4  # compaction and probe times level off after three to four (see bench/DESIGN.md)
-FAR_S = 1e9  # scenario time planners are asked at, so that those that wait for time to pass act too
+WARM_UP_AT_MS = 10**12  # when planners are asked, so that those that wait for time to pass act too
 
 
 def warm_up(scenario: Scenario, engine: Engine, batches: Sequence[Batch]) -> None:
@@ -22,14 +22,14 @@ def warm_up(scenario: Scenario, engine: Engine, batches: Sequence[Batch]) -> Non
     scratch.create()
     stream = [batch for batch in batches if not batch.spec.is_initial and batch.spec.rows][:ROUNDS]
     for batch in stream:
-        at_s = batch.spec.at_s
-        scratch.commit(batch, at_s)
+        at_ms = batch.spec.at_ms
+        scratch.commit(batch, at_ms)
         for probe in scenario.probes:
             scratch.query(probe)
         for planner in _planners(scenario):
-            plan = planner.decide(replace(scratch.state(at_s), observed_at_s=FAR_S))
+            plan = planner.decide(replace(scratch.state(at_ms), observed_at_ms=WARM_UP_AT_MS))
             if plan is not None:
-                scratch.complete(scratch.schedule(plan, at_s, at_s), at_s)
+                scratch.complete(scratch.schedule(plan, at_ms, at_ms), at_ms)
     scratch.drop()
 
 

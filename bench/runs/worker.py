@@ -80,7 +80,7 @@ def write_log(job: LogJob, scenario: Scenario) -> None:
         try:
             log = ensure_change_log(
                 session, job.cache_folder, scenario.workload, scenario.seed, scenario.commits_count,
-                scenario.commit_interval_s, lambda done, total: tell(done=done, total=total),
+                scenario.commit_interval_ms, lambda done, total: tell(done=done, total=total),
             )  # fmt: skip
             tell(folder=log.folder)
         except ChangeLogError as error:

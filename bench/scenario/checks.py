@@ -5,11 +5,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from bench.scenario.schema import FORMATS_WITH_ENGINE, ProbeKeys, ScenarioKeys, Spark, StrategyKeys
-from bench.scenario.values import KeyPath, OptionError, bytes_text, duration_text, known_text
-from strategies.triggers import TIME_TOLERANCE_S
+from bench.scenario.values import KeyPath, OptionError, bytes_text, duration_ms_text, known_text
 from workloads.schema import ORDERS, Schema
 
-COMMIT_INTERVAL_MIN_S = 0.001
+COMMIT_INTERVAL_MIN_MS = 1
 DRIVER_MEMORY_MIN_BYTES = 512 * 2**20
 LABEL_LENGTH_MAX = 60
 _TEXT_OR_COMMENT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|--[^\n]*|/\*.*?\*/""", re.DOTALL)
@@ -19,10 +18,9 @@ _OWN_PROPERTIES = {
 }
 
 
-def is_multiple(value_s: float, unit_s: float) -> bool:
-    """Whether `value_s` is 1, 2, ... times `unit_s`."""
-    count = round(value_s / unit_s)
-    return count >= 1 and abs(value_s - count * unit_s) < TIME_TOLERANCE_S
+def is_multiple(value_ms: int, unit_ms: int) -> bool:
+    """Whether `value_ms` is 1, 2, ... times `unit_ms`."""
+    return value_ms >= unit_ms and value_ms % unit_ms == 0
 
 
 def check_keys(keys: ScenarioKeys) -> None:
@@ -40,26 +38,26 @@ def check_keys(keys: ScenarioKeys) -> None:
 def _check_times(keys: ScenarioKeys) -> None:
     if keys.clock == "real":
         raise OptionError(("clock",), 'is not built yet; use clock = "virtual"', "real")
-    interval = duration_text(keys.commit_interval_s)
-    if keys.commit_interval_s < COMMIT_INTERVAL_MIN_S:
+    interval = duration_ms_text(keys.commit_interval_ms)
+    if keys.commit_interval_ms < COMMIT_INTERVAL_MIN_MS:
         raise OptionError(
             ("commit_interval",), "must be at least 1ms: order dates are whole milliseconds", interval
         )
-    if not is_multiple(keys.duration_s, keys.commit_interval_s):
+    if not is_multiple(keys.duration_ms, keys.commit_interval_ms):
         raise OptionError(
             ("duration",),
             f"must be a whole number of commit intervals (commit_interval = {interval}), at least one",
-            duration_text(keys.duration_s),
+            duration_ms_text(keys.duration_ms),
         )
-    probe_every_s = keys.probe_every_s
-    if probe_every_s is None:
+    probe_every_ms = keys.probe_every_ms
+    if probe_every_ms is None:
         return
-    if not is_multiple(probe_every_s, keys.commit_interval_s) or probe_every_s > keys.duration_s:
+    if not is_multiple(probe_every_ms, keys.commit_interval_ms) or probe_every_ms > keys.duration_ms:
         raise OptionError(
             ("probe_every",),
             f"must be a whole number of commit intervals (commit_interval = {interval}) and at most "
-            f"duration = {duration_text(keys.duration_s)}: probes run after a commit",
-            duration_text(probe_every_s),
+            f"duration = {duration_ms_text(keys.duration_ms)}: probes run after a commit",
+            duration_ms_text(probe_every_ms),
         )
 
 
@@ -156,47 +154,47 @@ def check_upsert_modes(keys: ScenarioKeys, is_cdc: bool) -> None:
 
 def _check_switches(keys: ScenarioKeys, strategy: StrategyKeys, path: KeyPath) -> None:
     labels = [other.label for other in keys.strategies]
-    interval, duration = duration_text(keys.commit_interval_s), duration_text(keys.duration_s)
-    before_s = 0.0
+    interval, duration = duration_ms_text(keys.commit_interval_ms), duration_ms_text(keys.duration_ms)
+    before_ms = 0
     for index, switch in enumerate(strategy.switch):
-        at = duration_text(switch.at_s)
+        at = duration_ms_text(switch.at_ms)
         if switch.strategy not in labels:
             raise OptionError(
                 (*path, index, "strategy"),
                 f"no strategy has that label; {known_text(switch.strategy, labels)}",
                 switch.strategy,
             )
-        if not before_s < switch.at_s < keys.duration_s:
+        if not before_ms < switch.at_ms < keys.duration_ms:
             raise OptionError(
                 (*path, index, "at"),
-                f"must be after {duration_text(before_s)} and before duration = {duration}",
+                f"must be after {duration_ms_text(before_ms)} and before duration = {duration}",
                 at,
             )
-        if not is_multiple(switch.at_s, keys.commit_interval_s):
+        if not is_multiple(switch.at_ms, keys.commit_interval_ms):
             raise OptionError((*path, index, "at"), f"must be on a commit (commit_interval = {interval})", at)
-        before_s = switch.at_s
+        before_ms = switch.at_ms
 
 
 def _check_maintenance(keys: ScenarioKeys) -> None:
-    for name, every_s in _maintenance_intervals(keys):
-        check_interval(every_s, keys.commit_interval_s, ("maintenance", name, "every"))
+    for name, every_ms in _maintenance_intervals(keys):
+        check_interval(every_ms, keys.commit_interval_ms, ("maintenance", name, "every"))
 
 
-def _maintenance_intervals(keys: ScenarioKeys) -> Iterator[tuple[str, float]]:
+def _maintenance_intervals(keys: ScenarioKeys) -> Iterator[tuple[str, int]]:
     if keys.maintenance.expire_snapshots is not None:
-        yield "expire_snapshots", keys.maintenance.expire_snapshots.every_s
+        yield "expire_snapshots", keys.maintenance.expire_snapshots.every_ms
     if keys.maintenance.rewrite_manifests is not None:
-        yield "rewrite_manifests", keys.maintenance.rewrite_manifests.every_s
+        yield "rewrite_manifests", keys.maintenance.rewrite_manifests.every_ms
 
 
-def check_interval(every_s: float, commit_interval_s: float, path: KeyPath) -> None:
+def check_interval(every_ms: int, commit_interval_ms: int, path: KeyPath) -> None:
     """Refuse what should happen more often than the loop looks."""
-    if every_s < commit_interval_s - TIME_TOLERANCE_S:
+    if every_ms < commit_interval_ms:
         raise OptionError(
             path,
-            f"must be at least commit_interval = {duration_text(commit_interval_s)}: "
+            f"must be at least commit_interval = {duration_ms_text(commit_interval_ms)}: "
             "the table is looked at once a commit",
-            duration_text(every_s),
+            duration_ms_text(every_ms),
         )
 
 

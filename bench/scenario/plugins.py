@@ -247,7 +247,7 @@ def _kind_of(option: Option) -> Kind[Any] | None:
 def _refused(
     error: ValueError, options: tuple[Option, ...], given: dict[str, Any], path: KeyPath
 ) -> OptionError:
-    """A class's own refusal, put to the key its text begins with, as in "interval_s=0.0 must be > 0"."""
+    """A class's own refusal, put to the key its text begins with, as in "interval_ms=0 must be > 0"."""
     name = str(error).partition("=")[0]
     for option in options:
         if option.name == name and option.key in given:

@@ -44,13 +44,13 @@ class Scenario:
     name: str
     description: str
     seed: int
-    duration_s: float
-    commit_interval_s: float
+    duration_ms: int
+    commit_interval_ms: int
     commits_count: int
     clock: str
     repetitions: int
-    probe_every_s: float
-    compaction_delay_s: float
+    probe_every_ms: int
+    compaction_delay_ms: int
     table: Table
     workload: Workload
     workload_name: str
@@ -72,13 +72,13 @@ class Scenario:
     def shape(self) -> Iterator[CommitSpec]:
         """The commits of its stream, as far as they are known without making their rows."""
         return self.workload.shape(
-            self.seed, self.commits_count, self.commit_interval_s, self.table.partitioning
+            self.seed, self.commits_count, self.commit_interval_ms, self.table.partitioning
         )
 
     def needs(self) -> dict[str, frozenset[Capability]]:
         """What an engine must be able to do, by the label that asks for it."""
         own = {spec.label: spec.strategy.needs() | self._writing(spec) for spec in self.strategies}
-        delayed = frozenset({Capability.DELAYED_COMMIT} if self.compaction_delay_s > 0 else ())
+        delayed = frozenset({Capability.DELAYED_COMMIT} if self.compaction_delay_ms > 0 else ())
         return {
             spec.label: own[spec.label].union(*(own[label] for _, label in spec.switches)) | delayed
             for spec in self.strategies
@@ -162,12 +162,12 @@ def _scenario(file: Path, keys: ScenarioKeys) -> Scenario:
     resolved = _resolved(keys, workload, probes, specs)
     return Scenario(
         name=file.stem, description=keys.description, seed=keys.seed, clock=keys.clock,
-        duration_s=keys.duration_s,
-        commit_interval_s=keys.commit_interval_s,
-        commits_count=round(keys.duration_s / keys.commit_interval_s),
+        duration_ms=keys.duration_ms,
+        commit_interval_ms=keys.commit_interval_ms,
+        commits_count=keys.duration_ms // keys.commit_interval_ms,
         repetitions=keys.repetitions,
-        probe_every_s=keys.probe_every_s or keys.commit_interval_s,
-        compaction_delay_s=keys.compaction_delay_s,
+        probe_every_ms=keys.probe_every_ms or keys.commit_interval_ms,
+        compaction_delay_ms=keys.compaction_delay_ms,
         table=_table(keys),
         workload=workload, workload_name=keys.workload["type"],
         probes=probes, strategies=specs, maintenance=keys.maintenance,

@@ -19,13 +19,14 @@ from bench.scenario.values import (
     KeyPath,
     OptionError,
     bytes_text,
+    duration_ms_text,
     duration_text,
     flat,
     known_text,
     value_text,
 )
 from strategies.iceberg.procedures import option_texts
-from strategies.quantities import parse_bytes, parse_duration_s
+from strategies.quantities import parse_bytes, parse_duration_ms, parse_duration_s
 
 FORMATS: Mapping[str, str] = {
     "iceberg": "Apache Iceberg by Spark; format_version 2 or 3",
@@ -45,7 +46,8 @@ def _flat_texts(value: object) -> object:
     return option_texts(table)  # type: ignore[arg-type]  # checked the line before
 
 
-Duration = Annotated[float, BeforeValidator(parse_duration_s), PlainSerializer(duration_text)]
+Duration = Annotated[int, BeforeValidator(parse_duration_ms), PlainSerializer(duration_ms_text)]
+Seconds = Annotated[float, BeforeValidator(parse_duration_s), PlainSerializer(duration_text)]
 Size = Annotated[int, BeforeValidator(parse_bytes), PlainSerializer(bytes_text)]
 Texts = Annotated[dict[str, str], BeforeValidator(_flat_texts)]
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,59}$")]
@@ -91,7 +93,7 @@ class WriterKeys(_Table):
 class SwitchKeys(_Table):
     """An entry of a strategy's `switch`."""
 
-    at_s: Duration = Field(alias="at", examples=["30min"])
+    at_ms: Duration = Field(alias="at", examples=["30min"])
     strategy: str
 
 
@@ -108,15 +110,15 @@ class StrategyKeys(_Table):
 class ExpireSnapshotsKeys(_Table):
     """When the scenario expires snapshots, and which it keeps."""
 
-    every_s: Duration = Field(alias="every", gt=0, examples=["10min"])
-    retain_s: Duration = Field(alias="retain", examples=["20min"])
+    every_ms: Duration = Field(alias="every", gt=0, examples=["10min"])
+    retain_ms: Duration = Field(alias="retain", examples=["20min"])
     retain_last: int = Field(default=1, ge=1)
 
 
 class RewriteManifestsKeys(_Table):
     """When the scenario rewrites manifests."""
 
-    every_s: Duration = Field(alias="every", gt=0, examples=["30min"])
+    every_ms: Duration = Field(alias="every", gt=0, examples=["30min"])
 
 
 class Maintenance(_Table):
@@ -146,7 +148,7 @@ class Prices(_Table):
 
     gb_hour: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     currency: str = Field(default="USD", pattern=r"^[^\s\d]{1,8}$")
-    request_s: Duration | None = Field(default=None, alias="request")
+    request_s: Seconds | None = Field(default=None, alias="request")
 
 
 class Spark(_Table):
@@ -192,12 +194,12 @@ class ScenarioKeys(_Table):
 
     description: str = ""
     seed: int = Field(ge=0, examples=[20260101])
-    duration_s: Duration = Field(alias="duration", examples=["60min"])
-    commit_interval_s: Duration = Field(alias="commit_interval", examples=["1min"])
+    duration_ms: Duration = Field(alias="duration", examples=["60min"])
+    commit_interval_ms: Duration = Field(alias="commit_interval", examples=["1min"])
     clock: Literal["virtual", "real"] = "virtual"
     repetitions: int = Field(default=1, ge=1)
-    probe_every_s: Duration | None = Field(default=None, alias="probe_every")
-    compaction_delay_s: Duration = Field(default=0.0, alias="compaction_delay")
+    probe_every_ms: Duration | None = Field(default=None, alias="probe_every")
+    compaction_delay_ms: Duration = Field(default=0, alias="compaction_delay")
     table: TableKeys
     workload: dict[str, Any] = Field(examples=["append"])
     probes: tuple[ProbeKeys, ...] = ()

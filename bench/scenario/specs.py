@@ -10,7 +10,7 @@ from typing import Any
 from bench.scenario.checks import check_interval
 from bench.scenario.plugins import PLANNER, TRIGGER, build, in_words, name_of, to_table
 from bench.scenario.schema import ScenarioKeys, StrategyKeys, WriterKeys
-from bench.scenario.values import KeyPath, OptionError, duration_text
+from bench.scenario.values import KeyPath, OptionError, duration_ms_text
 from strategies.never import Never
 from strategies.plan import Capability
 from strategies.strategy import Rule, Strategy
@@ -28,7 +28,7 @@ _NARROWING = frozenset({Capability.ROW_FILTER, Capability.BRANCH})  # how a comm
 class StrategySpec:
     """A strategy of the scenario, and what it overrides.
 
-    `switches` are (scenario seconds, label): from then on that strategy's rules. `summary` is the
+    `switches` are (scenario milliseconds, label): from then on that strategy's rules. `summary` is the
     rules in words. `hash` names the definition whatever the label.
     """
 
@@ -36,7 +36,7 @@ class StrategySpec:
     strategy: Strategy
     writer: WriterKeys
     properties: Mapping[str, str]
-    switches: tuple[tuple[float, str], ...]
+    switches: tuple[tuple[int, str], ...]
     summary: str
     hash: str
 
@@ -59,7 +59,7 @@ def strategy_table(spec: StrategySpec) -> dict[str, Any]:
         "rules": _rule_tables(spec.strategy),
         "writer": _said(spec.writer),
         "properties": dict(spec.properties),
-        "switch": [{"at": duration_text(at_s), "strategy": label} for at_s, label in spec.switches],
+        "switch": [{"at": duration_ms_text(at_ms), "strategy": label} for at_ms, label in spec.switches],
     }
 
 
@@ -84,12 +84,12 @@ def _rules(
         at: KeyPath = (*path, index)
         trigger = build(TRIGGER, rule.trigger, (*at, "trigger"), folder)
         if isinstance(trigger, Every):
-            check_interval(trigger.interval_s, keys.commit_interval_s, (*at, "trigger", "interval"))
+            check_interval(trigger.interval_ms, keys.commit_interval_ms, (*at, "trigger", "interval"))
         planner = build(PLANNER, rule.planner, (*at, "planner"), folder)
         _check_columns(planner, schema, (*at, "planner"))
         _check_format(planner, keys.table.format_version, (*at, "planner", "type"), rule.planner["type"])
-        if keys.compaction_delay_s > 0:
-            _check_delay(keys.compaction_delay_s, planner, (*at, "planner", "type"), rule.planner["type"])
+        if keys.compaction_delay_ms > 0:
+            _check_delay(keys.compaction_delay_ms, planner, (*at, "planner", "type"), rule.planner["type"])
         rules.append(Rule(trigger, planner))
     return tuple(rules) or (_BASELINE_RULE,)
 
@@ -112,13 +112,13 @@ def _check_format(planner: object, version: int, path: KeyPath, name: str) -> No
         )
 
 
-def _check_delay(delay_s: float, planner: object, path: KeyPath, name: str) -> None:
+def _check_delay(delay_ms: int, planner: object, path: KeyPath, name: str) -> None:
     native = sorted(getattr(planner, "needs", frozenset()) - _DELAYABLE - _NARROWING)
     if native:
         raise OptionError(
             path,
             f"cannot be delayed: {', '.join(native)} plans and commits in one call, so no commit of the "
-            f'stream can land between; set compaction_delay = "0s" instead of "{duration_text(delay_s)}", '
+            f'stream can land between; set compaction_delay = "0s", not "{duration_ms_text(delay_ms)}", '
             "or use a planner that names its files",
             name,
         )
@@ -126,12 +126,12 @@ def _check_delay(delay_s: float, planner: object, path: KeyPath, name: str) -> N
 
 def _spec(keys: StrategyKeys, built: Mapping[str, Strategy]) -> StrategySpec:
     strategy = built[keys.label]
-    switches = tuple((switch.at_s, switch.strategy) for switch in keys.switch)
+    switches = tuple((switch.at_ms, switch.strategy) for switch in keys.switch)
     definition = {
         "rules": _rule_tables(strategy),
         **{"files_per_commit": None, **_said(keys.writer)},
         "properties": keys.properties,
-        "switch": [(at_s, _rule_tables(built[label])) for at_s, label in switches],
+        "switch": [(at_ms, _rule_tables(built[label])) for at_ms, label in switches],
     }
     return StrategySpec(
         label=keys.label,
@@ -161,5 +161,5 @@ def _summary(keys: StrategyKeys, strategy: Strategy) -> str:
     if "upsert_mode" in _said(keys.writer):
         parts.append(f"upserts by {keys.writer.upsert_mode}")
     parts += [f"{key}={value}" for key, value in keys.properties.items()]
-    parts += [f"from {duration_text(switch.at_s)} on as {switch.strategy}" for switch in keys.switch]
+    parts += [f"from {duration_ms_text(switch.at_ms)} on as {switch.strategy}" for switch in keys.switch]
     return ", ".join(parts)

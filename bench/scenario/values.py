@@ -13,12 +13,20 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 
 from bench.errors import ScenarioError
-from strategies.quantities import BYTES_BY_UNIT, SECONDS_BY_UNIT, parse_bytes, parse_duration_s
+from strategies.quantities import (
+    BYTES_BY_UNIT,
+    SECONDS_BY_UNIT,
+    parse_bytes,
+    parse_duration_ms,
+    parse_duration_s,
+)
 
 KeyPath = tuple[str | int, ...]
 
+Quantity = Literal["duration", "duration_ms", "size"]  # in seconds, in milliseconds, in bytes
+
 _NO_VALUE = object()
-_PARSERS = {"duration": parse_duration_s, "size": parse_bytes}
+_PARSERS = {"duration": parse_duration_s, "duration_ms": parse_duration_ms, "size": parse_bytes}
 _WORDS: Mapping[Any, str] = {
     bool: "true or false", int: "a whole number", float: "a number", str: "text",
     dict: "a table", Mapping: "a table", list: "a list", tuple: "a list", frozenset: "a list",
@@ -71,6 +79,11 @@ def duration_text(seconds: float) -> str:
     return f"{Decimal(repr(seconds)).normalize():f}s"
 
 
+def duration_ms_text(milliseconds: int) -> str:
+    """The same of scenario time, which is counted in whole milliseconds."""
+    return duration_text(milliseconds / 1000)
+
+
 def bytes_text(size_bytes: int) -> str:
     """The shortest whole text that `parse_bytes` reads as `size_bytes`: 134217728 is "128MiB"."""
     for unit in ("TiB", "GiB", "MiB", "KiB"):
@@ -99,7 +112,7 @@ class Option:
     annotation: Any
     required: bool
     default: object
-    quantity: Literal["duration", "size"] | None
+    quantity: Quantity | None
 
     def read(self, value: object, path: KeyPath) -> object:
         """The field's value of a TOML value. Raises OptionError when it is of another type."""
@@ -116,6 +129,8 @@ class Option:
         """The TOML value of a field's value; the repr of one that TOML cannot say."""
         if self.quantity == "duration":
             return _each(value, lambda seconds: duration_text(float(seconds)))
+        if self.quantity == "duration_ms":
+            return _each(value, duration_ms_text)
         if self.quantity == "size":
             return _each(value, bytes_text)
         try:
@@ -127,7 +142,7 @@ class Option:
     def type_text(self) -> str:
         """The type in words."""
         if self.quantity is not None:
-            return f"a {self.quantity} such as {'10min' if self.quantity == 'duration' else '128MiB'}"
+            return "a size such as 128MiB" if self.quantity == "size" else "a duration such as 10min"
         return _type_words(self.annotation)
 
     def _parse(self, text: Any, path: KeyPath) -> float:
@@ -152,12 +167,14 @@ def _option(field: "Field[Any]", annotation: Any) -> Option:
     return Option(field.name, key, annotation, default is MISSING, default, quantity)
 
 
-def _quantity_and_key(name: str, annotation: Any) -> tuple[Literal["duration", "size"] | None, str]:
-    """`retain_s` is a duration written `retain`; `rows_per_s` is a rate and stays as it is."""
+def _quantity_and_key(name: str, annotation: Any) -> tuple[Quantity | None, str]:
+    """`retain_ms` is a duration written `retain`; `rows_per_s` is a rate and stays as it is."""
     if not _scalars(annotation) <= {int, float, NoneType}:
         return None, name
     if name.endswith("_s") and not name.endswith("_per_s"):
         return "duration", name.removesuffix("_s")
+    if name.endswith("_ms"):
+        return "duration_ms", name.removesuffix("_ms")
     if name.endswith("_bytes"):
         return "size", name.removesuffix("_bytes")
     return None, name

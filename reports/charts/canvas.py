@@ -65,25 +65,25 @@ def head(axes: Axes, text: str, theme: Theme) -> None:
                   fontsize=FONT_PT, color=theme.ink, va="center", annotation_clip=False)  # fmt: skip
 
 
-def time_unit(duration_s: float) -> tuple[float, str]:
-    """Seconds in the unit of the time axis, and its name."""
-    for unit_s, name, up_to_s in (
-        (1, "seconds", 180),
-        (60, "minutes", 3 * 3600),
-        (3600, "hours", 4 * 86_400),
+def time_unit(duration_ms: int) -> tuple[int, str]:
+    """Milliseconds in the unit of the time axis, and its name."""
+    for unit_ms, name, up_to_ms in (
+        (1_000, "seconds", 180_000),
+        (60_000, "minutes", 3 * 3_600_000),
+        (3_600_000, "hours", 4 * 86_400_000),
     ):
-        if duration_s <= up_to_s:
-            return unit_s, name
-    return 86_400, "days"
+        if duration_ms <= up_to_ms:
+            return unit_ms, name
+    return 86_400_000, "days"
 
 
-def time_axis(axes: Axes, duration_s: float, theme: Theme) -> float:
-    """Scenario time from 0 to the end of the stream; returns the seconds of one unit."""
-    unit_s, name = time_unit(duration_s)
-    axes.set_xlim(0, max(duration_s, 1) / unit_s)
+def time_axis(axes: Axes, duration_ms: int, theme: Theme) -> int:
+    """Scenario time from 0 to the end of the stream; returns the milliseconds of one unit."""
+    unit_ms, name = time_unit(duration_ms)
+    axes.set_xlim(0, max(duration_ms, 1) / unit_ms)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 2, 3, 6, 10]))
     axes.set_xlabel(f"scenario time, {name}", fontsize=FONT_PT, color=theme.muted)
-    return unit_s
+    return unit_ms
 
 
 def value_axis(axes: Axes, values: Sequence[float]) -> None:

@@ -31,13 +31,13 @@ def draw(data: Section, theme: Theme) -> Figure:
     figure = new_figure(theme, 0.85 + _LANE_IN * len(lanes), left=left_margin(data.strategies), right=0.98)
     axes, colours = figure.axes[0], _colours(everything, theme)
     largest_bytes = max(record.added_bytes for record in everything)
-    unit_s = time_axis(axes, data.manifest.duration_s, theme)
+    unit_ms = time_axis(axes, data.manifest.duration_ms, theme)
     axes.set_ylim(len(lanes) - 0.5, -0.5)
     axes.set_yticks(range(len(lanes)), labels=[])
     for lane, (label, made) in enumerate(lanes.items()):
         write(axes, -0.012, 1 - (lane + 0.5) / len(lanes), chart_label(label), theme.ink, ha="right")
         for record in made:
-            _mark(axes, record.at_s / unit_s, lane, record, largest_bytes, colours, theme)
+            _mark(axes, record.at_ms / unit_ms, lane, record, largest_bytes, colours, theme)
     head(axes, f"area: bytes written, at most {format_bytes(largest_bytes)}", theme)
     key_row(axes, _key(everything, colours, theme), theme)
     return figure

@@ -40,10 +40,10 @@ def _panel(
     axes: Axes, data: Section, column: str, runs: Sequence[RunResult], scale: tuple[float, str], theme: Theme
 ) -> None:
     styles, (divisor, title) = traits(data.strategies, theme), scale
-    unit_s = time_axis(axes, data.manifest.duration_s, theme)
+    unit_ms = time_axis(axes, data.manifest.duration_ms, theme)
     totals = cumulative(data, column, runs)
     for label, found in totals.items():
-        at, colour = found["at_s"] / unit_s, styles[label].colour
+        at, colour = found["at_ms"] / unit_ms, styles[label].colour
         axes.fill_between(at, found["min"] / divisor, found["max"] / divisor, step="post", color=colour,
                           alpha=0.18, linewidth=0)  # fmt: skip
         axes.step(

@@ -16,9 +16,9 @@ def draw(data: Section, theme: Theme) -> Figure:
         return nothing_to_draw(theme, "no planner reported a health score")
     figure = new_figure(theme, 3.7, right=right_margin(data.strategies))
     axes, styles = figure.axes[0], traits(data.strategies, theme)
-    unit_s = time_axis(axes, data.manifest.duration_s, theme)
+    unit_ms = time_axis(axes, data.manifest.duration_ms, theme)
     for label, found in bands.items():
-        at, trait = found["at_s"] / unit_s, styles[label]
+        at, trait = found["at_ms"] / unit_ms, styles[label]
         axes.fill_between(at, found["min"], found["max"], color=trait.colour, alpha=0.18, linewidth=0)
         axes.plot(at, found["median"], color=trait.colour, linestyle=trait.dash, linewidth=trait.width_pt,
                   marker="o", markersize=3, clip_on=False)  # fmt: skip

@@ -22,9 +22,9 @@ def draw(data: Section, theme: Theme) -> Figure:
         return nothing_to_draw(theme, "no run gave a latency")
     figure = new_figure(theme, 3.7, right=right_margin(data.strategies))
     axes, styles = figure.axes[0], traits(data.strategies, theme)
-    unit_s = time_axis(axes, data.manifest.duration_s, theme)
+    unit_ms = time_axis(axes, data.manifest.duration_ms, theme)
     for label, found in bands.items():
-        at = found["at_s"] / unit_s
+        at = found["at_ms"] / unit_ms
         axes.fill_between(at, found["min"], found["max"], color=styles[label].colour, alpha=0.18, linewidth=0)
         axes.plot(
             at,

@@ -35,11 +35,11 @@ def stepped(data: Section, titles: Mapping[str, str], theme: Theme) -> Figure:
 
 def _panel(axes: Axes, data: Section, column: str, title: str, theme: Theme) -> None:
     styles = traits(data.strategies, theme)
-    unit_s = time_axis(axes, data.manifest.duration_s, theme)
+    unit_ms = time_axis(axes, data.manifest.duration_ms, theme)
     looks = data.observations.astype({column: float})
     bands = band(looks, column)
     for label, found in bands.items():
-        axes.step(found["at_s"] / unit_s, found["median"], where="post", color=styles[label].colour,
+        axes.step(found["at_ms"] / unit_ms, found["median"], where="post", color=styles[label].colour,
                   linestyle=styles[label].dash, linewidth=styles[label].width_pt)  # fmt: skip
     value_axis(axes, looks[column].tolist())
     head(axes, f"{title}{', logarithmic' if axes.get_yscale() == 'log' else ''}", theme)

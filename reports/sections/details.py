@@ -48,7 +48,7 @@ def _compaction(c: CompactionRecord, has_kinds: bool, has_deletes: bool) -> tupl
         Cell(format_value("count", c.delete_rows_after)),
     )
     return (
-        Cell(format_duration(c.at_s)),
+        Cell(format_duration(c.at_ms / 1000)),
         Cell(Verbatim(c.status), error),
         *((Cell(Verbatim(c.plan_kind)),) if has_kinds else ()),
         Cell(Verbatim(c.reason)),

@@ -106,7 +106,7 @@ def _rising(section: Section) -> list[Sentence]:
     rising: list[Sentence] = []
     other: list[str] = []
     for label, found in band(section.latency, "wall_s").items():
-        slope = trend(found["at_s"].tolist(), found["median"].tolist())
+        slope = trend((found["at_ms"] / 1000).tolist(), found["median"].tolist())
         if slope.verdict == "rises":
             rising.append(say(Verbatim(label), _rate(slope)))
         else:

@@ -62,10 +62,10 @@ class Clocks:
 
 def read_clocks(state: TableState) -> Clocks:
     """The clocks at the moment the state was observed, in whole milliseconds."""
-    planned_ms = dict.fromkeys(Kind, -math.inf)
+    planned_ms: dict[Kind, float] = dict.fromkeys(Kind, -math.inf)
     for seen in state.compactions:
         if seen.kind in planned_ms:
-            at_s = seen.at_s if seen.scheduled_at_s is None else seen.scheduled_at_s
-            planned_ms[Kind(seen.kind)] = max(planned_ms[Kind(seen.kind)], round(at_s * 1000))
-    now_ms = round(state.observed_at_s * 1000)
+            at_ms = seen.at_ms if seen.scheduled_at_ms is None else seen.scheduled_at_ms
+            planned_ms[Kind(seen.kind)] = max(planned_ms[Kind(seen.kind)], at_ms)
+    now_ms = state.observed_at_ms
     return Clocks(*(now_ms - planned_ms[kind] for kind in (Kind.MINOR, Kind.MAJOR, Kind.FULL)))

@@ -131,27 +131,27 @@ class RewriteManifests:
 
 @dataclass(frozen=True, slots=True)
 class ExpireSnapshots:
-    """Run `expire_snapshots`: drop snapshots older than `retain_s` of scenario time, and their files.
+    """Run `expire_snapshots`: drop snapshots older than `retain_ms` of scenario time, and their files.
 
     At least the newest `retain_last` stay. Iceberg's own default age is 5 days
     (history.expire.max-snapshot-age-ms), longer than most scenarios.
     """
 
-    retain_s: float = 5 * 86400.0
+    retain_ms: int = 5 * 86_400_000
     retain_last: int = 1
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.EXPIRE_SNAPSHOTS})
 
     def __post_init__(self) -> None:
-        if not self.retain_s >= 0:
-            raise ValueError(f"retain_s={self.retain_s} must be >= 0")
+        if self.retain_ms < 0:
+            raise ValueError(f"retain_ms={self.retain_ms} must be >= 0")
         if self.retain_last < 1:
             raise ValueError(f"retain_last={self.retain_last} must be >= 1: the current snapshot stays")
 
     def decide(self, state: TableState) -> Plan | None:
-        keep_from_s = state.observed_at_s - self.retain_s
-        if keep_from_s <= 0:
+        keep_from_ms = state.observed_at_ms - self.retain_ms
+        if keep_from_ms <= 0:
             return None
-        arguments = {"older_than_at_s": repr(keep_from_s), "retain_last": str(self.retain_last)}
+        arguments = {"older_than_at_ms": str(keep_from_ms), "retain_last": str(self.retain_last)}
         return Plan((Native(Capability.EXPIRE_SNAPSHOTS, arguments),), Reason.RETENTION)
 
 

@@ -40,7 +40,7 @@ def main() -> None:
                 changes = Batch(spec, log.paths(logged), logged.size_bytes, log.holds_changes(logged))
                 plain = changes if spec.is_initial else rows_of(spark, log, logged, changes, folder)
                 upsert, append = (
-                    e.commit(b, spec.at_s) for e, b in ((upserting, changes), (appending, plain))
+                    e.commit(b, spec.at_ms) for e, b in ((upserting, changes), (appending, plain))
                 )
                 if spec.index > WARM_UP:
                     assert (

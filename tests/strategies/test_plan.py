@@ -18,7 +18,7 @@ from strategies.plan import (
 from strategies.state import DataFile, DeleteFile, DeleteKind, PartitionStats, PendingPlan, TableState
 
 STATE = TableState(
-    observed_at_s=60.0,
+    observed_at_ms=60_000,
     target_file_size_bytes=100,
     data_files=(DataFile("a", 1, 1, "p=1"), DataFile("b", 1, 1, "p=1"), DataFile("c", 1, 1, "p=2")),
     partitions={"p=1": PartitionStats(2, 2, 2), "p=2": PartitionStats(1, 1, 1)},
@@ -27,7 +27,7 @@ STATE = TableState(
         DeleteFile("e", DeleteKind.POSITION, 1, 1),
         DeleteFile("v", DeleteKind.DELETION_VECTOR, 1, 1, referenced_data_file="a"),
     ),
-    pending=(PendingPlan(0.0, 120.0, "scheduled", frozenset({"c", "e"})),),
+    pending=(PendingPlan(0, 120_000, "scheduled", frozenset({"c", "e"})),),
 )
 
 
@@ -93,7 +93,7 @@ def test_check_plan_refuses_a_file_named_in_two_actions():
 
 @given(st.permutations(STATE.data_files), st.permutations(["a", "b"]))
 def test_check_plan_does_not_depend_on_order(files, paths):
-    state = TableState(60.0, 100, data_files=tuple(files), partitions=STATE.partitions)
+    state = TableState(60_000, 100, data_files=tuple(files), partitions=STATE.partitions)
     check_plan(state, rewrite(FileGroup(tuple(paths), "p=1"), FileGroup(("c",), "p=2")))
 
 

@@ -24,8 +24,8 @@ COMPACT = Fixed(Plan((Compact(),), Reason.OTHER))
 NOTHING = Fixed(None)
 
 
-def state(at_s, commits=0):
-    return TableState(at_s, 100, commits_total_count=commits)
+def state(at_ms, commits=0):
+    return TableState(at_ms, 100, commits_total_count=commits)
 
 
 def verdicts(decisions):
@@ -34,7 +34,7 @@ def verdicts(decisions):
 
 def test_decide_takes_the_first_plan_and_looks_no_further():
     strategy = Strategy(
-        "s", (Rule(Every(60.0), NOTHING), Rule(Every(60.0), COMPACT), Rule(Every(60.0), COMPACT))
+        "s", (Rule(Every(60_000), NOTHING), Rule(Every(60_000), COMPACT), Rule(Every(60_000), COMPACT))
     )
     decisions, _ = strategy.decide(state(60.0), strategy.fresh_memories(0.0, 0))
     assert verdicts(decisions) == [(0, Verdict.NOTHING_TO_DO), (1, Verdict.PLANNED)]
@@ -43,7 +43,7 @@ def test_decide_takes_the_first_plan_and_looks_no_further():
 
 
 def test_decide_keeps_due_what_a_plan_before_it_hid():
-    strategy = Strategy("s", (Rule(Every(120.0), COMPACT), Rule(Every(120.0), COMPACT)))
+    strategy = Strategy("s", (Rule(Every(120_000), COMPACT), Rule(Every(120_000), COMPACT)))
     memories = strategy.fresh_memories(0.0, 0)
     first, memories = strategy.decide(state(120.0), memories)
     second, memories = strategy.decide(state(180.0), memories)
@@ -54,14 +54,14 @@ def test_decide_keeps_due_what_a_plan_before_it_hid():
 
 
 def test_decide_remembers_looks_and_firings():
-    strategy = Strategy("s", (Rule(Every(60.0), NOTHING), Rule(AfterCommits(5), COMPACT)))
+    strategy = Strategy("s", (Rule(Every(60_000), NOTHING), Rule(AfterCommits(5), COMPACT)))
     _, (every, after) = strategy.decide(state(60.0, commits=3), strategy.fresh_memories(0.0, 0))
-    assert (every.looked_at_s, every.fired_at_s, every.commits_at_fire_count) == (60.0, 60.0, 3)
-    assert (after.looked_at_s, after.fired_at_s, after.commits_at_fire_count) == (60.0, -1.0, 0)
+    assert (every.looked_at_ms, every.fired_at_ms, every.commits_at_fire_count) == (60.0, 60.0, 3)
+    assert (after.looked_at_ms, after.fired_at_ms, after.commits_at_fire_count) == (60.0, -1.0, 0)
 
 
 def test_fresh_memories_of_a_takeover_forget_the_time_before():
-    strategy = Strategy("s", (Rule(Every(60.0), COMPACT), Rule(AfterCommits(2), COMPACT)))
+    strategy = Strategy("s", (Rule(Every(60_000), COMPACT), Rule(AfterCommits(2), COMPACT)))
     decisions, _ = strategy.decide(state(615.0, commits=11), strategy.fresh_memories(610.0, 10))
     assert verdicts(decisions) == [(0, Verdict.NOT_DUE), (1, Verdict.NOT_DUE)]
 
@@ -81,7 +81,7 @@ def test_decide_wants_a_memory_for_each_rule():
 def test_figures_are_those_the_planner_has():
     class Scoring(Fixed):
         def figures(self, state):
-            return {"score": 71, "at": state.observed_at_s}
+            return {"score": 71, "at": state.observed_at_ms}
 
     assert figures_of(Scoring(None), state(60.0)) == {"score": 71.0, "at": 60.0}
     assert figures_of(NOTHING, state(60.0)) == {}
@@ -105,7 +105,7 @@ def test_never_never_plans():
 
 def test_needs_is_the_union_of_the_planners():
     rules = tuple(
-        Rule(Every(60.0), p) for p in (RewriteDataFiles(), RewriteManifests(), ExpireSnapshots(), COMPACT)
+        Rule(Every(60_000), p) for p in (RewriteDataFiles(), RewriteManifests(), ExpireSnapshots(), COMPACT)
     )
     assert Strategy("s", rules).needs() == {
         Capability.REWRITE_DATA_FILES,

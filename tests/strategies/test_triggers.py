@@ -8,33 +8,33 @@ from strategies.state import MIB, DataFile, TableState
 from strategies.triggers import AfterCommits, Every, FileCount, RuleMemory
 
 
-def look(at_s=0.0, commits=0, sizes=(), target=128 * MIB):
+def look(at_ms=0, commits=0, sizes=(), target=128 * MIB):
     files = tuple(DataFile(f"f{i}", size, 1) for i, size in enumerate(sizes))
-    return TableState(at_s, target, data_files=files, commits_total_count=commits)
+    return TableState(at_ms, target, data_files=files, commits_total_count=commits)
 
 
-def firings(trigger, looks_at_s):
-    """The times at which a rule that looks at each of `looks_at_s` fires."""
-    memory, fired_at_s = RuleMemory(), []
-    for count, at_s in enumerate(looks_at_s, start=1):
-        state = look(at_s, commits=count)
+def firings(trigger, looks_at_ms):
+    """The times at which a rule that looks at each of `looks_at_ms` fires."""
+    memory, fired_at_ms = RuleMemory(), []
+    for count, at_ms in enumerate(looks_at_ms, start=1):
+        state = look(at_ms, commits=count)
         if trigger.due(state, memory):
-            fired_at_s.append(at_s)
-            memory = replace(memory, fired_at_s=at_s, commits_at_fire_count=count)
-        memory = replace(memory, looked_at_s=at_s)
-    return fired_at_s
+            fired_at_ms.append(at_ms)
+            memory = replace(memory, fired_at_ms=at_ms, commits_at_fire_count=count)
+        memory = replace(memory, looked_at_ms=at_ms)
+    return fired_at_ms
 
 
 def test_every_fires_first_at_its_interval_and_never_at_zero():
-    assert firings(Every(600.0), [60.0 * i for i in range(31)]) == [600.0, 1200.0, 1800.0]
+    assert firings(Every(600_000), [60.0 * i for i in range(31)]) == [600.0, 1200.0, 1800.0]
 
 
 def test_every_fires_once_however_late_the_look():
-    assert firings(Every(10.0), [3.0, 47.0, 48.0, 50.0]) == [47.0, 50.0]
+    assert firings(Every(10_000), [3.0, 47.0, 48.0, 50.0]) == [47.0, 50.0]
 
 
 def test_every_does_not_miss_a_boundary_by_rounding():
-    assert firings(Every(0.3), [0.1, 0.1 + 0.2, 0.6000000000000001]) == [0.1 + 0.2, 0.6000000000000001]
+    assert firings(Every(300), [0.1, 0.1 + 0.2, 0.6000000000000001]) == [0.1 + 0.2, 0.6000000000000001]
 
 
 @given(
@@ -85,8 +85,8 @@ def test_file_count_does_not_depend_on_the_order_of_files(sizes):
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: Every(0.0), r"interval_s=0\.0 must be > 0"),
-        (lambda: Every(float("nan")), r"interval_s=nan must be > 0"),
+        (lambda: Every(0), r"interval_ms=0\.0 must be > 0"),
+        (lambda: Every(float("nan")), r"interval_ms=nan must be > 0"),
         (lambda: AfterCommits(0), r"commits=0 must be >= 1"),
         (lambda: FileCount(0), r"files=0 must be >= 1"),
         (lambda: FileCount(1, small_bytes=0), r"small_bytes=0 must be >= 1"),

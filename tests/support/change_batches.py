@@ -47,7 +47,7 @@ class ModelTable:
         path.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(pa.Table.from_pylist(logged, _SCHEMA), path)
         spec = CommitSpec(
-            index=self._commits_count, at_s=60.0 * self._commits_count, first_row=0, rows=len(logged),
+            index=self._commits_count, at_ms=60_000 * self._commits_count, first_row=0, rows=len(logged),
             inserts=0, updates=len(logged), deletes=0, writers=writers, is_initial=False, partitions=(),
             expected_bytes=0,
         )  # fmt: skip

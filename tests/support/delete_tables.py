@@ -52,7 +52,7 @@ def tables(draw):
             number = 6  # no vector is older than its data file
         keys = draw(KEY_RANGES) if kind is EQUALITY else None
         deletes.append(DeleteFile(path, kind, 3, 3, partition, number, spec_id, named, keys))
-    return TableState(0.0, 100, data_files=tuple(files), delete_files=tuple(deletes), spec_id=1)
+    return TableState(0, 100, data_files=tuple(files), delete_files=tuple(deletes), spec_id=1)
 
 
 def converted(state, rewrite, as_kind, has_rows=lambda path: True):

@@ -40,7 +40,7 @@ def without_rows(batch: Batch) -> Batch:
 
 def commit_all(engine: Engine, stream: Sequence[Batch]) -> list[Batch]:
     for batch in stream:
-        engine.commit(batch, batch.spec.at_s)
+        engine.commit(batch, batch.spec.at_ms)
     return list(stream)
 
 
@@ -51,14 +51,14 @@ def content_of(engine: Engine, stream: Sequence[Batch], folder: Path) -> Truth:
     """
     if isinstance(engine, SimulatedEngine):
         expected = sum(batch.spec.rows for batch in stream)
-        return Truth(expected, sum(p.rows for p in engine.state(0.0).partitions.values()), 0, 0)
+        return Truth(expected, sum(p.rows for p in engine.state(0).partitions.values()), 0, 0)
     engine.dump(folder)
     logged = [path for batch in stream for path in batch.paths]
     return compare_content(sorted(folder.glob("*.parquet")), logged, ORDERS.names)
 
 
-def execute(engine: Engine, plan: Plan, at_s: float):
-    return engine.complete(engine.schedule(plan, at_s, at_s), at_s)
+def execute(engine: Engine, plan: Plan, at_ms: float):
+    return engine.complete(engine.schedule(plan, at_ms, at_ms), at_ms)
 
 
 def plan(*actions) -> Plan:
@@ -76,4 +76,4 @@ def rewrite(
 
 
 def files(engine: Engine) -> list[DataFile]:
-    return sorted(engine.state(0.0).data_files, key=lambda f: (f.sequence_number, f.path))
+    return sorted(engine.state(0).data_files, key=lambda f: (f.sequence_number, f.path))

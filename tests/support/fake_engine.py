@@ -70,7 +70,7 @@ class FakeEngine:
     def create(self) -> None:
         self.ledger = Ledger(TARGET_BYTES, {})
 
-    def commit(self, batch: Batch, at_s: float) -> CommitOutcome:
+    def commit(self, batch: Batch, at_ms: float) -> CommitOutcome:
         spec = batch.spec
         if not spec.rows:
             return CommitOutcome(Cost(), 0.0, self._observe(Change()))
@@ -83,7 +83,7 @@ class FakeEngine:
         self.ledger.add([*made, *deletes])
         added_bytes = sum(f.size_bytes for f in [*made, *deletes])
         if not spec.is_initial:
-            self.ledger.saw_commit(CommitSeen(at_s, len(made), added_bytes, spec.rows))
+            self.ledger.saw_commit(CommitSeen(at_ms, len(made), added_bytes, spec.rows))
         change = Change(
             1, len(made), 0, len(deletes), added_bytes=added_bytes, metadata_bytes=100, metadata_files_count=2
         )
@@ -91,20 +91,20 @@ class FakeEngine:
             Cost(self.costs.commit_s, 2 * self.costs.commit_s), self.costs.prepare_s, self._observe(change)
         )
 
-    def state(self, at_s: float) -> TableState:
-        state = self.ledger.state(at_s)
+    def state(self, at_ms: float) -> TableState:
+        state = self.ledger.state(at_ms)
         self.states.append(replace(state, data_files=tuple(state.data_files)))
         return state
 
-    def schedule(self, plan: Plan, at_s: float, due_at_s: float) -> Ticket:
+    def schedule(self, plan: Plan, at_ms: float, due_at_ms: float) -> Ticket:
         inputs = [] if _is_maintenance(plan) else self._small_files()
-        seen = PendingPlan(at_s, due_at_s, plan.reason, frozenset(f.path for f in inputs))
-        ticket = Ticket(TicketId(next(self._ticket_ids)), plan, at_s, due_at_s)
+        seen = PendingPlan(at_ms, due_at_ms, plan.reason, frozenset(f.path for f in inputs))
+        ticket = Ticket(TicketId(next(self._ticket_ids)), plan, at_ms, due_at_ms)
         self._pending[ticket.id] = seen, inputs
         self._tell_pending()
         return ticket
 
-    def complete(self, ticket: Ticket, at_s: float) -> Outcome:
+    def complete(self, ticket: Ticket, at_ms: float) -> Outcome:
         _, inputs = self._pending.pop(ticket.id)
         self._tell_pending()
         status, change = self.fates.get(ticket.id), Change()
@@ -117,14 +117,14 @@ class FakeEngine:
         error = f"made to be {status}" if status in ("failed", "vetoed") else None
         cost = Cost(self.costs.compaction_s, 2 * self.costs.compaction_s)
         self.ledger.saw_compaction(
-            compaction_seen(at_s, status, ticket.plan, ticket.scheduled_at_s, change, cost)
+            compaction_seen(at_ms, status, ticket.plan, ticket.scheduled_at_ms, change, cost)
         )
         return Outcome(status, cost, self._observe(change), error)
 
     def query(self, probe) -> QueryOutcome:
         count = len(self.ledger.data_files)
         wall_s = count * self.costs.query_file_s
-        size_bytes = self.ledger.state(0.0).size_bytes
+        size_bytes = self.ledger.state(0).size_bytes
         return QueryOutcome(Cost(wall_s, wall_s), 0.0, wall_s, files_count=count, opened_bytes=size_bytes)
 
     def _small_files(self) -> list[DataFile]:
@@ -156,7 +156,7 @@ class FakeEngine:
 
     def _observe(self, change: Change) -> Observation:
         cost = Cost(self.costs.observe_s, self.costs.observe_s)
-        live_bytes = self.ledger.state(0.0).size_bytes
+        live_bytes = self.ledger.state(0).size_bytes
         return self.ledger.observation(change, cost, live_bytes + self._dead_bytes, 0)
 
 

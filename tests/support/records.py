@@ -17,7 +17,7 @@ from bench.results.records import (
     RunRecord,
 )
 
-_STEP: dict[str, Any] = {"tick": 1, "at_s": 60.0, "written_utc": "2026-01-05T09:00:00Z"}
+_STEP: dict[str, Any] = {"tick": 1, "at_ms": 60_000, "written_utc": "2026-01-05T09:00:00Z"}
 
 
 def commit(**fields: Any) -> CommitRecord:
@@ -40,7 +40,7 @@ def observed(**fields: Any) -> ObserveRecord:
 
 def compaction(**fields: Any) -> CompactionRecord:
     given = {
-        "reason": "scheduled", "actions": ["compact(all partitions)"], "scheduled_at_s": 60.0,
+        "reason": "scheduled", "actions": ["compact(all partitions)"], "scheduled_at_ms": 60_000,
         "files_before_count": 8, "files_after_count": 1, "live_before_bytes": 1, "live_after_bytes": 1,
     }  # fmt: skip
     return CompactionRecord(**_STEP | given | fields)

@@ -47,7 +47,7 @@ def _line(record: Any) -> str:
     if isinstance(record, MaintenanceRecord):
         detail = f"{record.command.partition('(')[0]} {record.status}"
     if isinstance(record, CompactionRecord):
-        detail = f"{record.status} of {record.scheduled_at_s:.0f}s"
+        detail = f"{record.status} of {record.scheduled_at_ms:.0f}s"
     return f"{record.tick} {record.kind} {detail}"
 
 

@@ -80,8 +80,8 @@ def manifest(strategy: str = "never", repetition: int = 1, **changes: Any) -> Ma
         "scenario_hash": "5c3a", "description": "A commit a minute of eight small files.",
         "workload": "append", "format": "iceberg", "mode": "real", "strategy": strategy,
         "strategy_summary": f"rules of {strategy}", "repetition": repetition, "position": repetition,
-        "seed": 42, "duration_s": 3600.0, "commit_interval_s": 60.0,
-        "target_file_size_bytes": 128 * 2**20, "primary_probe": "first-order", "probe_every_s": 60.0,
+        "seed": 42, "duration_ms": 3_600_000, "commit_interval_ms": 60_000,
+        "target_file_size_bytes": 128 * 2**20, "primary_probe": "first-order", "probe_every_ms": 60_000,
         "memory_bytes": 2 * 10**9, "change_log_hash": "9e1b", "verify": "end",
         "versions": {"python": "3.11.9", "java": "17.0.12", "spark": "3.5.8", "format": "1.9.2"},
         "machine": {"cpu": "Example CPU", "cores": 2, "ram_bytes": 8 * 2**30, "system": "Linux"},
@@ -121,7 +121,7 @@ def build_results(
             position = (repetition - 1) * len(chosen) + index
             fields = {
                 "position": position,
-                "duration_s": 60.0 * ticks,
+                "duration_ms": 60_000 * ticks,
                 "strategy_summary": _summary(interval),
                 **changes,
             }
@@ -171,7 +171,7 @@ class _Run:
 
     def _step(self, wall_s: float) -> dict[str, Any]:
         noisy_s = round(wall_s * self.random.lognormvariate(0, 0.05), 4)
-        return {"tick": self.tick, "at_s": 60.0 * self.tick, "written_utc": STARTED_UTC,
+        return {"tick": self.tick, "at_ms": 60_000 * self.tick, "written_utc": STARTED_UTC,
                 "wall_s": noisy_s, "cpu_s": round(noisy_s * 1.6, 4)}  # fmt: skip
 
     def _commit(self) -> None:
@@ -223,7 +223,7 @@ class _Run:
         self._observe("compaction")
         after_s = self._probe("after")
         self.made.insert(position, CompactionRecord(
-            **step, reason="small_files", actions=["rewrite all"], scheduled_at_s=60.0 * self.tick,
+            **step, reason="small_files", actions=["rewrite all"], scheduled_at_ms=60_000 * self.tick,
             plan_kind=("minor" if is_minor else "major") if self.is_amoro else "",
             delete_files_before_count=deletes, delete_files_after_count=self.deletes,
             delete_rows_after=DELETE_ROWS * self.deletes, equality_files_after_count=0,

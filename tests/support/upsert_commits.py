@@ -11,7 +11,7 @@ def load(rows, files=1, partition=""):
     """The initial load: keys 1 to `rows`."""
     shapes = data_shapes(ORDERS, 7, 0, rows, files, ((partition, 1.0),))
     size_bytes = sum(shape.expected_bytes for shape in shapes)
-    return CommitSpec(0, 0.0, 0, rows, rows, 0, 0, files, True, shapes, size_bytes)
+    return CommitSpec(0, 0, 0, rows, rows, 0, 0, files, True, shapes, size_bytes)
 
 
 def changes(
@@ -36,4 +36,4 @@ def changes(
 
 def commit_specs(engine: Engine, *specs):
     """The outcome of the last."""
-    return [engine.commit(Batch(spec, (), spec.expected_bytes), spec.at_s) for spec in specs][-1]
+    return [engine.commit(Batch(spec, (), spec.expected_bytes), spec.at_ms) for spec in specs][-1]

@@ -52,10 +52,17 @@ def change_log_folder(folder: Path) -> Path:
     (folder / "commit-00001").mkdir(parents=True)
     (folder / "commit-00001" / "part-00000.parquet").write_bytes(b"12345")
     first = {
-        "index": 1, "at_s": 60.0, "rows": 3, "writers": 8, "size_bytes": 5, "content_hash": 2**65,
+        "index": 1, "at_ms": 60_000, "rows": 3, "writers": 8, "size_bytes": 5, "content_hash": 2**65,
         "files": [{"name": "part-00000.parquet", "size_bytes": 5}],
     }  # fmt: skip
-    second = first | {"index": 2, "at_s": 120.0, "rows": 0, "size_bytes": 0, "content_hash": 0, "files": []}
+    second = first | {
+        "index": 2,
+        "at_ms": 120_000,
+        "rows": 0,
+        "size_bytes": 0,
+        "content_hash": 0,
+        "files": [],
+    }
     manifest = {"schema_version": 1, "key": "k", "commits": [first, second]}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     return folder

@@ -45,8 +45,8 @@ MORE_HEADINGS = {
 }
 NESTED = ("run_values", "probes", "repetitions")
 DECISION_COLUMNS = (
-    "run", "tick", "at_s", "strategy", "rule", "trigger", "planner", "verdict", "reason", "detail", "actions",
-    "figures",
+    "run", "tick", "at_ms", "strategy", "rule", "trigger", "planner", "verdict", "reason", "detail",
+    "actions", "figures",
 )  # fmt: skip
 COMPACTION_COLUMNS = (
     "run", "tick", "status", "kind", "reason", "files_before", "files_after", "deletes_before",
@@ -184,7 +184,7 @@ def _run_name(run: RunResult) -> str:
 
 def _decision(run: RunResult, record: DecisionRecord) -> tuple[Any, ...]:
     return (
-        _run_name(run), record.tick, record.at_s, record.strategy, record.rule, record.trigger,
+        _run_name(run), record.tick, record.at_ms, record.strategy, record.rule, record.trigger,
         record.planner, record.status, record.reason, record.detail, "; ".join(record.actions),
         record.figures,
     )  # fmt: skip
@@ -223,7 +223,7 @@ def _plain(value: Any) -> Any:
 
 
 def _cell(column: str, value: Any) -> str:
-    if column.endswith("_s") and column != "at_s":
+    if column.endswith("_s"):
         return format_value("s", value)
     if "bytes" in column:
         return format_value("bytes", value)

@@ -70,7 +70,7 @@ def meaning(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
         "hash": scenario.hash,
         "runs": len(scenario.strategies) * repetitions,
         "repetitions": repetitions,
-        "duration_s": scenario.duration_s,
+        "duration_s": scenario.duration_ms / 1000,
         "commits": len(commits),
         "rows": sum(commit.rows for commit in commits),
         "files": sum(commit.files for commit in commits),
@@ -88,7 +88,7 @@ def meaning(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
 def _left_out_rows(scenario: Scenario) -> int:
     """Recorded changes that come after the scenario has ended."""
     workload = scenario.workload
-    return workload.left_out_rows(scenario.duration_s) if isinstance(workload, Recorded) else 0
+    return workload.left_out_rows(scenario.duration_ms) if isinstance(workload, Recorded) else 0
 
 
 def _print_meaning(told: dict[str, Any]) -> None:

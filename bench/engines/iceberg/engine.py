@@ -64,7 +64,7 @@ class IcebergEngine:
         self._reader = IcebergReader(catalog.loader(spark, TABLE))
         self._ledger = Ledger(spec.target_file_size_bytes, table_properties(spec))
         self._tickets: Tickets[StagedRewrite] = Tickets(self._ledger)
-        self._snapshot_times: list[tuple[float, int]] = []  # scenario seconds, epoch milliseconds
+        self._snapshot_times: list[tuple[int, int]] = []  # scenario and epoch milliseconds
 
     def create(self) -> None:
         """Its namespace becomes the current one, so that the probes' `orders` is this table."""
@@ -80,21 +80,21 @@ class IcebergEngine:
                 f"CREATE TABLE {self._name} ({columns}) USING iceberg {by} TBLPROPERTIES ({', '.join(pairs)})"
             )
             self._spark.sql(f"USE {self._namespace}")
-        self._observe(at_s=0.0)
+        self._observe(at_ms=0)
 
-    def commit(self, batch: Batch, at_s: float) -> CommitOutcome:
+    def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
         if not batch.spec.rows:
-            return CommitOutcome(NO_COST, 0.0, self._observe(at_s))
+            return CommitOutcome(NO_COST, 0.0, self._observe(at_ms))
         with _engine_errors(f"commit {batch.spec.index} to {self._name}"):
             with self._meter.step() as preparing:
                 write, cached = self._prepare(batch)
             with self._meter.step() as committing:
                 write()
             cached.unpersist(blocking=True)
-        observed = self._observe(at_s)
+        observed = self._observe(at_ms)
         added = observed.change
         if not batch.spec.is_initial:
-            seen = CommitSeen(at_s, added.files_added_count, added.added_bytes, batch.spec.rows)
+            seen = CommitSeen(at_ms, added.files_added_count, added.added_bytes, batch.spec.rows)
             self._ledger.saw_commit(seen)
         return CommitOutcome(committing.cost, preparing.cost.wall_s, observed)
 
@@ -141,11 +141,11 @@ class IcebergEngine:
         writer = rows.writeTo(self._name).option("distribution-mode", "none")
         return writer.option("fanout-enabled", "true")
 
-    def state(self, at_s: float) -> TableState:
-        return self._ledger.state(at_s)
+    def state(self, at_ms: int) -> TableState:
+        return self._ledger.state(at_ms)
 
-    def schedule(self, plan: Plan, at_s: float, due_at_s: float) -> Ticket:
-        ticket, staged = self._tickets.issue(plan, self.capabilities, at_s, due_at_s)
+    def schedule(self, plan: Plan, at_ms: int, due_at_ms: int) -> Ticket:
+        ticket, staged = self._tickets.issue(plan, self.capabilities, at_ms, due_at_ms)
         for position, action in enumerate(() if staged.veto else plan.actions):
             if isinstance(action, Rewrite) and staged.error is None:
                 self._stage(action, position, staged)
@@ -159,7 +159,7 @@ class IcebergEngine:
             staged.error = first_line(error)
         staged.cost += staging.cost
 
-    def complete(self, ticket: Ticket, at_s: float) -> Outcome:
+    def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         staged = self._tickets.redeem(ticket)
         cost, error_text, answers = staged.cost, staged.veto or staged.error, list[DataFrame]()
         if error_text is None:
@@ -168,10 +168,10 @@ class IcebergEngine:
             cost += acting.cost
         with self._meter.step() as listening:
             answer = answer_of(answers)
-        observed = self._observe(at_s)
+        observed = self._observe(at_ms)
         observed = replace(observed, cost=observed.cost + listening.cost)
         status = staged.status(error_text, observed.change)
-        self._tickets.ended(ticket, at_s, status, observed.change, cost)
+        self._tickets.ended(ticket, at_ms, status, observed.change, cost)
         return Outcome(status, cost, observed, error_text, answer)
 
     def _act(self, plan: Plan, staged: Staged[StagedRewrite], answers: list[DataFrame]) -> str | None:
@@ -192,10 +192,10 @@ class IcebergEngine:
 
     def _older_than_ms(self, action: Native) -> int | None:
         """When the first snapshot that scenario time keeps was really committed."""
-        keep_from_s = action.arguments.get("older_than_at_s")
-        if keep_from_s is None:
+        keep_from_ms = action.arguments.get("older_than_at_ms")
+        if keep_from_ms is None:
             return None
-        kept = [time_ms for at_s, time_ms in self._snapshot_times if at_s >= float(keep_from_s)]
+        kept = [time_ms for at_ms, time_ms in self._snapshot_times if at_ms >= int(keep_from_ms)]
         return min(kept, default=self._snapshot_times[-1][1] if self._snapshot_times else 0)
 
     def query(self, probe: Probe) -> QueryOutcome:
@@ -217,14 +217,14 @@ class IcebergEngine:
         with _engine_errors(f"drop {self._name}"):
             self._spark.sql(f"DROP TABLE IF EXISTS {self._name}{purge}")
 
-    def _observe(self, at_s: float) -> Observation:
+    def _observe(self, at_ms: int) -> Observation:
         """Read what is new of the metadata into the ledger, and what the table takes up on storage."""
         with _engine_errors(f"read the metadata of {self._name}"), self._meter.step() as looking:
             reading = self._reader.read()
             self._ledger.follow(reading.live)
             metadata_bytes = self._stored_bytes(f"{reading.location}/metadata")
             data_bytes = self._stored_bytes(f"{reading.location}/data")
-        self._snapshot_times += [(at_s, time_ms) for time_ms in reading.snapshot_times_ms]
+        self._snapshot_times += [(at_ms, time_ms) for time_ms in reading.snapshot_times_ms]
         return self._ledger.observation(
             reading.change, looking.cost, data_bytes + metadata_bytes, metadata_bytes
         )

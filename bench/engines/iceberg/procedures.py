@@ -16,7 +16,7 @@ _NUMBER_COLUMNS = frozenset({"partition_bucket"})  # of the columns a table can 
 def call(spark: SparkSession, name: str, native: Native, older_than_ms: int | None = None) -> DataFrame:
     """Run a stored procedure on table `name` ("catalog.namespace.table"); its answer, not yet read.
 
-    `older_than_ms` (epoch) stands in for the `older_than_at_s` of `expire_snapshots`, which is scenario time.
+    `older_than_ms` (epoch) replaces the `older_than_at_ms` of `expire_snapshots`, which is scenario time.
     """
     catalog = name.split(".", 1)[0]
     arguments = [f"table => {sql_text(name)}", *_arguments(native, older_than_ms)]
@@ -36,7 +36,7 @@ def answer_of(answers: Iterable[DataFrame]) -> dict[str, int]:
 
 def _arguments(native: Native, older_than_ms: int | None) -> Iterable[str]:
     for key, value in native.arguments.items():
-        if key == "older_than_at_s" and older_than_ms is not None:
+        if key == "older_than_at_ms" and older_than_ms is not None:
             moment = datetime.fromtimestamp(older_than_ms / 1000, UTC)
             yield f"older_than => TIMESTAMP '{moment:%Y-%m-%d %H:%M:%S.%f}'"
         elif value.isdigit() or value in ("true", "false"):

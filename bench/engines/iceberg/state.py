@@ -115,7 +115,7 @@ def table_state(table: Table, snapshot: Snapshot | None, now_ms: int) -> TableSt
     ledger = Ledger(target_bytes, table.properties, table.spec().spec_id)
     ledger.add(LiveFiles().read(table, snapshot))
     first_ms = min((s.timestamp_ms for s in table.metadata.snapshots), default=now_ms)
-    return ledger.state(max(now_ms - first_ms, 0) / 1000)
+    return ledger.state(max(now_ms - first_ms, 0))
 
 
 def matching_paths(table: Table, snapshot: Snapshot, where: str) -> frozenset[str]:

@@ -76,7 +76,7 @@ class SimulatedEngine:
         self._clear()
         self._metadata.create()
 
-    def commit(self, batch: Batch, at_s: float) -> CommitOutcome:
+    def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
         spec = batch.spec
         if not spec.rows:
             return CommitOutcome(NO_COST, 0.0, self._observe(Change()))
@@ -85,87 +85,87 @@ class SimulatedEngine:
         for file, live_rows in made:
             self._rows.add(file, live_rows)
         data = [file for file, _ in made]
-        change = self._change(at_s, (), data, deletes)
+        change = self._change(at_ms, (), data, deletes)
         if self._scan is not None:
             self._scan.add(data, deletes)
         if not spec.is_initial:
-            self._ledger.saw_commit(CommitSeen(at_s, len(data), change.added_bytes, spec.rows))
+            self._ledger.saw_commit(CommitSeen(at_ms, len(data), change.added_bytes, spec.rows))
         files_count, tasks_count = len(data) + len(deletes), len(data) or len(deletes)
         work = Work(files_count, written_bytes=change.added_bytes, tasks_count=tasks_count)
         cost = self._price(self._coefficients.commit, work, self._cores.writer)
         return CommitOutcome(cost, 0.0, self._observe(change))
 
-    def state(self, at_s: float) -> TableState:
-        return self._ledger.state(at_s)
+    def state(self, at_ms: int) -> TableState:
+        return self._ledger.state(at_ms)
 
-    def schedule(self, plan: Plan, at_s: float, due_at_s: float) -> Ticket:
-        ticket, staged = self._tickets.issue(plan, self.capabilities, at_s, due_at_s)
+    def schedule(self, plan: Plan, at_ms: int, due_at_ms: int) -> Ticket:
+        ticket, staged = self._tickets.issue(plan, self.capabilities, at_ms, due_at_ms)
         for position, action in enumerate(() if staged.veto else plan.actions):
             if isinstance(action, Rewrite) and staged.error is None:
-                self._stage(action, position, staged, at_s)
+                self._stage(action, position, staged, at_ms)
         return ticket
 
-    def _stage(self, action: Rewrite, position: int, staged: Staged[Prepared], at_s: float) -> None:
+    def _stage(self, action: Rewrite, position: int, staged: Staged[Prepared], at_ms: int) -> None:
         """Prepare an explicit rewrite, unless a file is gone."""
         data, deletes = self._ledger.data_files, self._ledger.delete_files
         gone = next((key for key in action.keys if key not in data and key not in deletes), None)
         if gone:
             staged.error = f"{gone} is no longer live"
             return
-        prepared = self._prepare(action, at_s)
+        prepared = self._prepare(action, at_ms)
         staged.actions[position] = prepared
         staged.cost += prepared.cost
 
-    def _prepare(self, action: Action, at_s: float) -> Prepared:
+    def _prepare(self, action: Action, at_ms: int) -> Prepared:
         return prepare(
-            action, self.state(at_s), self._rows, self._sequence_number, self._spec.schema,
+            action, self.state(at_ms), self._rows, self._sequence_number, self._spec.schema,
             self._coefficients, self._cores.compactor,
         )  # fmt: skip
 
-    def complete(self, ticket: Ticket, at_s: float) -> Outcome:
+    def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         staged, plan = self._tickets.redeem(ticket), ticket.plan
         cost, change, error_text = staged.cost, Change(), staged.veto or staged.error
         for position, action in enumerate(plan.actions if error_text is None else ()):
             try:
-                did, took = self._act(action, staged.actions.get(position), at_s)
+                did, took = self._act(action, staged.actions.get(position), at_ms)
             except ValueError as error:
                 error_text = str(error)
                 break
             cost, change = cost + took, change + did
         status = staged.status(error_text, change)
-        self._tickets.ended(ticket, at_s, status, change, cost)
+        self._tickets.ended(ticket, at_ms, status, change, cost)
         return Outcome(status, cost, self._observe(change), error_text)
 
-    def _act(self, action: Action, prepared: Prepared | None, at_s: float) -> tuple[Change, Cost]:
+    def _act(self, action: Action, prepared: Prepared | None, at_ms: int) -> tuple[Change, Cost]:
         """Carry out one action, which may be prepared already, and so paid for.
 
         Raises ValueError on a conflict or an option the format does not know.
         """
         if isinstance(action, Native) and action.command in _MAINTENANCE:
-            return self._maintain(action, at_s), self._price_maintenance()
+            return self._maintain(action, at_ms), self._price_maintenance()
         if prepared is not None:
-            return self._rewrite(prepared, at_s), NO_COST
-        prepared = self._prepare(action, at_s)
-        change, cost = self._rewrite(prepared, at_s), prepared.cost
+            return self._rewrite(prepared, at_ms), NO_COST
+        prepared = self._prepare(action, at_ms)
+        change, cost = self._rewrite(prepared, at_ms), prepared.cost
         if removes_dangling(action) and prepared.replaced and self._spec.partitioning.column:
-            return change + self._remove_dangling(at_s), cost + self._price_maintenance()
+            return change + self._remove_dangling(at_ms), cost + self._price_maintenance()
         return change, cost
 
-    def _maintain(self, action: Native, at_s: float) -> Change:
+    def _maintain(self, action: Native, at_ms: int) -> Change:
         if action.command is Capability.REWRITE_MANIFESTS:
-            written_bytes, files_count = self._metadata.rewrite(at_s)
+            written_bytes, files_count = self._metadata.rewrite(at_ms)
         else:
-            keep_from_s = float(action.arguments["older_than_at_s"])
+            keep_from_ms = int(action.arguments["older_than_at_ms"])
             retain_last = int(action.arguments.get("retain_last", "1"))
-            written_bytes, files_count = self._metadata.expire(keep_from_s, retain_last)
+            written_bytes, files_count = self._metadata.expire(keep_from_ms, retain_last)
         return Change(metadata_bytes=written_bytes, metadata_files_count=files_count)
 
-    def _remove_dangling(self, at_s: float) -> Change:
+    def _remove_dangling(self, at_ms: int) -> Change:
         """`remove-dangling-deletes`: a commit of its own, which does nothing without partitions."""
         gone = dangling(self._ledger.data_files.values(), self._ledger.delete_files.values())
-        return self._change(at_s, gone, (), ()) if gone else Change()
+        return self._change(at_ms, gone, (), ()) if gone else Change()
 
-    def _rewrite(self, prepared: Prepared, at_s: float) -> Change:
+    def _rewrite(self, prepared: Prepared, at_ms: int) -> Change:
         """Commit a rewrite: new data files, new position deletes, and the files they take the place of.
 
         New data files have the sequence number the plan was made at (use-starting-sequence-number), new
@@ -188,7 +188,7 @@ class SimulatedEngine:
         if gone:
             removed += self._dropped_by_commit(made, frozenset(removed))
         self._scan = None
-        return self._change(at_s, removed, made, positions)
+        return self._change(at_ms, removed, made, positions)
 
     def _outputs(self, replacement: Replacement, sequence_number: int) -> list[DataFile]:
         """The files that replace a group's, one a task that has a row."""
@@ -209,21 +209,21 @@ class SimulatedEngine:
 
     def _change(
         self,
-        at_s: float,
+        at_ms: int,
         removed: Collection[str],
         data: Collection[DataFile],
         deletes: Collection[DeleteFile],
     ) -> Change:
         """One snapshot."""
         self._sequence_number += 1
-        live_bytes = self.state(at_s).size_bytes
+        live_bytes = self.state(at_ms).size_bytes
         removed_delete_files = sum(key in self._ledger.delete_files for key in removed)
         self._ledger.remove(removed)
-        replaced_bytes = live_bytes - self.state(at_s).size_bytes
+        replaced_bytes = live_bytes - self.state(at_ms).size_bytes
         self._ledger.add([*data, *deletes])
         added_bytes = sum(file.size_bytes for file in data) + sum(file.size_bytes for file in deletes)
         written_bytes, written_count = self._metadata.commit(
-            at_s, [file.path for file in data], removed, added_bytes, replaced_bytes,
+            at_ms, [file.path for file in data], removed, added_bytes, replaced_bytes,
             [file.path for file in deletes],
         )  # fmt: skip
         return Change(
@@ -248,7 +248,7 @@ class SimulatedEngine:
             self._scan = Scan.of(self._ledger.data_files.values(), self._ledger.delete_files.values())
         wanted = wanted_keys(sql)
         if wanted is None:
-            data_bytes = sum(p.size_bytes for p in self.state(0.0).partitions.values())
+            data_bytes = sum(p.size_bytes for p in self.state(0).partitions.values())
             return self._scan.all(len(self._ledger.data_files), data_bytes)
         return self._scan.some(file for file in self._ledger.data_files.values() if wanted.meets(file.keys))
 

@@ -33,20 +33,20 @@ def stream(make_stream):
 
 
 def test_create_makes_an_empty_table(engine):
-    state = engine.state(0.0)
+    state = engine.state(0)
     assert (len(state.data_files), len(state.delete_files), dict(state.partitions)) == (0, 0, {})
     assert (state.commits_total_count, state.commits, state.compactions, state.pending) == (0, (), (), ())
 
 
 def test_commits_appear_as_their_specs_say(engine, stream, tmp_path):
-    outcomes = [engine.commit(batch, batch.spec.at_s) for batch in stream[:3]]
+    outcomes = [engine.commit(batch, batch.spec.at_ms) for batch in stream[:3]]
     assert [o.observed.data_files_count for o in outcomes] == [3, 7, 11]
     seen = outcomes[-1].observed
     assert (seen.delete_files_count, seen.delete_rows, seen.equality_files_count) == (0, 0, 0)
     assert [o.observed.rows for o in outcomes] == [60, 100, 140]
     assert [o.observed.change.files_added_count for o in outcomes] == [3, 4, 4]
     assert [o.observed.change.snapshots_count for o in outcomes] == [1, 1, 1]
-    state = engine.state(120.0)
+    state = engine.state(120_000)
     assert state.size_bytes == sum(f.size_bytes for f in state.data_files)
     assert state.size_bytes == outcomes[-1].observed.live_bytes
     assert state.size_bytes == sum(o.observed.change.added_bytes for o in outcomes)
@@ -57,25 +57,25 @@ def test_commits_appear_as_their_specs_say(engine, stream, tmp_path):
 
 def test_commits_of_the_stream_enter_the_history(engine, stream):
     commit_all(engine, stream[1:3])
-    state = engine.state(120.0)
+    state = engine.state(120_000)
     assert state.commits_total_count == 2
-    assert [(c.at_s, c.files_count, c.rows) for c in state.commits] == [(60.0, 4, 40), (120.0, 4, 40)]
+    assert [(c.at_ms, c.files_count, c.rows) for c in state.commits] == [(60.0, 4, 40), (120.0, 4, 40)]
 
 
 def test_the_initial_load_is_no_commit_of_the_stream(engine, stream):
     commit_all(engine, stream[:2])
-    assert engine.state(60.0).commits_total_count == 1
+    assert engine.state(60_000).commits_total_count == 1
 
 
 @never(SIMULATED, reason="it neither prepares rows nor reads metadata", raises=AssertionError)
 def test_preparing_and_observing_cost_apart_from_the_commit(engine, stream):
-    outcome = engine.commit(stream[1], 60.0)
+    outcome = engine.commit(stream[1], 60_000)
     assert outcome.prepare_s > 0
     assert outcome.observed.cost.wall_s > 0
 
 
 def test_a_commit_reports_what_it_cost_and_its_metadata(engine, stream):
-    outcome = engine.commit(stream[1], 60.0)
+    outcome = engine.commit(stream[1], 60_000)
     assert 0 < outcome.cost.executor_cpu_s < outcome.cost.cpu_s
     assert outcome.cost.wall_s > 0
     assert outcome.observed.change.metadata_files_count > 0
@@ -84,24 +84,24 @@ def test_a_commit_reports_what_it_cost_and_its_metadata(engine, stream):
 
 def test_an_empty_commit_changes_nothing(engine, stream):
     commit_all(engine, stream[1:2])
-    before = engine.state(60.0)
-    outcome = engine.commit(without_rows(stream[2]), 120.0)
+    before = engine.state(60_000)
+    outcome = engine.commit(without_rows(stream[2]), 120_000)
     assert outcome.cost.wall_s == outcome.prepare_s == 0
     assert (outcome.observed.change.snapshots_count, outcome.observed.change.metadata_bytes) == (0, 0)
     assert outcome.observed.data_files_count == 4
-    assert engine.state(120.0).commits_total_count == before.commits_total_count == 1
+    assert engine.state(120_000).commits_total_count == before.commits_total_count == 1
 
 
 def test_a_writer_override_sets_the_files_of_each_commit(make_engine, stream, tmp_path):
     engine = make_engine(files_per_commit=2)
     engine.create()
-    assert engine.commit(stream[1], 60.0).observed.change.files_added_count == 2
+    assert engine.commit(stream[1], 60_000).observed.change.files_added_count == 2
     assert content_of(engine, stream[1:2], tmp_path / "dump").equal
 
 
 def test_a_scoped_compaction_merges_everything(engine, stream, tmp_path):
     commit_all(engine, stream[:3])
-    live_bytes = engine.state(120.0).size_bytes
+    live_bytes = engine.state(120_000).size_bytes
     outcome = execute(engine, plan(Compact()), 120.0)
     assert (outcome.status, outcome.error) == ("ok", None)
     change = outcome.observed.change
@@ -111,8 +111,8 @@ def test_a_scoped_compaction_merges_everything(engine, stream, tmp_path):
     assert change.added_bytes == outcome.observed.live_bytes
     assert outcome.cost.wall_s > 0
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
-    (seen,) = engine.state(120.0).compactions
-    assert (seen.at_s, seen.status, seen.files_removed_count, seen.files_added_count) == (120.0, "ok", 11, 1)
+    (seen,) = engine.state(120_000).compactions
+    assert (seen.at_ms, seen.status, seen.files_removed_count, seen.files_added_count) == (120.0, "ok", 11, 1)
     assert (seen.replaced_bytes, seen.added_bytes) == (change.replaced_bytes, change.added_bytes)
 
 
@@ -126,7 +126,7 @@ def test_a_scoped_compaction_leaves_other_partitions_alone(make_engine, make_str
     assert execute(engine, plan(Compact(chosen, FEW)), 120.0).status == "ok"
     after = {f.path for f in files(engine)}
     assert {before[path].partition for path in before.keys() - after} == set(chosen)
-    counts = {name: p.files_count for name, p in engine.state(120.0).partitions.items()}
+    counts = {name: p.files_count for name, p in engine.state(120_000).partitions.items()}
     untouched = sum(f.partition == "partition_bucket=1" for f in before.values())
     assert counts == {"partition_bucket=0": 1, "partition_bucket=1": untouched, "partition_bucket=2": 1}
     assert content_of(engine, stream, tmp_path / "dump").equal
@@ -178,7 +178,7 @@ def test_a_noop_is_told_and_commits_nothing(engine, stream):
     assert (outcome.status, outcome.error) == ("noop", None)
     assert outcome.observed.change.snapshots_count == 0
     assert outcome.cost.wall_s > 0
-    assert [c.status for c in engine.state(60.0).compactions] == ["noop"]
+    assert [c.status for c in engine.state(60_000).compactions] == ["noop"]
 
 
 def test_compacting_an_empty_table_is_a_noop(engine):
@@ -202,23 +202,23 @@ def test_a_command_that_fails_is_an_outcome_with_its_error(engine, stream, tmp_p
     assert outcome.status == "failed"
     assert "no-such" in outcome.error
     assert "\n" not in outcome.error
-    assert [c.status for c in engine.state(60.0).compactions] == ["failed"]
+    assert [c.status for c in engine.state(60_000).compactions] == ["failed"]
     assert content_of(engine, stream[:2], tmp_path / "dump").equal
 
 
 def test_a_scheduled_rewrite_is_pending_until_it_completes(engine, stream, tmp_path):
     commit_all(engine, stream[:2])
     chosen = files(engine)[:5]
-    ticket = engine.schedule(rewrite(chosen), 60.0, 180.0)
-    (pending,) = engine.state(60.0).pending
-    assert (pending.scheduled_at_s, pending.due_at_s) == (60.0, 180.0)
+    ticket = engine.schedule(rewrite(chosen), 60_000, 180_000)
+    (pending,) = engine.state(60_000).pending
+    assert (pending.scheduled_at_ms, pending.due_at_ms) == (60.0, 180.0)
     assert pending.paths == {f.path for f in chosen}
     assert len(files(engine)) == 7  # nothing is committed yet
-    landed = engine.commit(stream[2], 120.0)
+    landed = engine.commit(stream[2], 120_000)
     assert landed.observed.change.snapshots_count == 1
-    outcome = engine.complete(ticket, 180.0)
+    outcome = engine.complete(ticket, 180_000)
     assert (outcome.status, outcome.error) == ("ok", None)
-    assert engine.state(180.0).pending == ()
+    assert engine.state(180_000).pending == ()
     assert len(files(engine)) == 7 + 4 - 5 + 1
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
 
@@ -228,21 +228,21 @@ def test_a_conflicting_rewrite_fails_and_loses_nothing(engine, stream, tmp_path)
     ticket = engine.schedule(rewrite(files(engine)[:4]), 120.0, 180.0)
     assert execute(engine, plan(Compact()), 120.0).status == "ok"
     after = files(engine)
-    outcome = engine.complete(ticket, 180.0)
+    outcome = engine.complete(ticket, 180_000)
     assert outcome.status == "failed"
     assert outcome.error
     assert files(engine) == after
-    assert engine.state(180.0).pending == ()
-    assert [c.status for c in engine.state(180.0).compactions] == ["ok", "failed"]
+    assert engine.state(180_000).pending == ()
+    assert [c.status for c in engine.state(180_000).compactions] == ["ok", "failed"]
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
 
 
 def test_the_history_tells_what_was_decided_and_when(engine, stream):
     commit_all(engine, stream[:3])
     decided = replace(rewrite(files(engine)[:2]), kind="minor")
-    engine.complete(engine.schedule(decided, 120.0, 180.0), 180.0)
-    (seen,) = engine.state(180.0).compactions
-    assert (seen.kind, seen.scheduled_at_s, seen.at_s) == ("minor", 120.0, 180.0)
+    engine.complete(engine.schedule(decided, 120_000, 180_000), 180_000)
+    (seen,) = engine.state(180_000).compactions
+    assert (seen.kind, seen.scheduled_at_ms, seen.at_ms) == ("minor", 120.0, 180.0)
 
 
 def test_a_rewrite_of_a_file_that_is_gone_fails_when_completed(engine, stream):
@@ -274,7 +274,7 @@ def test_a_dump_goes_where_it_is_told(engine, stream, tmp_path, name):
 def test_a_full_scan_opens_all_files_and_a_key_probe_fewer(engine, stream):
     commit_all(engine, stream[:3])
     full, key = engine.query(FULL_SCAN), engine.query(KEY_PROBE)
-    state = engine.state(120.0)
+    state = engine.state(120_000)
     assert (full.files_count, full.opened_bytes) == (len(state.data_files), state.size_bytes)
     assert full.delete_files_count == 0
     # order_id 5 is row 4 of the initial load, whose first of three files holds rows 0 to 19.
@@ -291,7 +291,7 @@ def test_a_probe_sees_what_a_compaction_left(engine, stream):
     commit_all(engine, stream[:3])
     execute(engine, plan(Compact()), 120.0)
     full = engine.query(FULL_SCAN)
-    assert (full.files_count, full.opened_bytes) == (1, engine.state(120.0).size_bytes)
+    assert (full.files_count, full.opened_bytes) == (1, engine.state(120_000).size_bytes)
 
 
 def test_a_sibling_is_another_table_of_the_same_kind(engine, stream, tmp_path):
@@ -300,7 +300,7 @@ def test_a_sibling_is_another_table_of_the_same_kind(engine, stream, tmp_path):
     commit_all(scratch, stream[:1])
     assert scratch.query(FULL_SCAN).files_count == 3
     scratch.drop()
-    assert len(engine.state(0.0).data_files) == 0
+    assert len(engine.state(0).data_files) == 0
     commit_all(engine, stream[1:2])
     assert content_of(engine, stream[1:2], tmp_path / "dump").equal
 

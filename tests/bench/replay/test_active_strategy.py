@@ -8,14 +8,14 @@ from strategies.state import MIB, DataFile, TableState
 from strategies.strategy import Rule, Strategy, Verdict
 from strategies.triggers import AfterCommits, Every
 
-EVERY = Strategy("every", (Rule(Every(60.0), CompactAll()),))
+EVERY = Strategy("every", (Rule(Every(60_000), CompactAll()),))
 COUNTED = Strategy("counted", (Rule(AfterCommits(2), CompactAll()),))
-BOTH = Strategy("both", (Rule(Every(60.0), Never()), Rule(Every(60.0), CompactAll())))
+BOTH = Strategy("both", (Rule(Every(60_000), Never()), Rule(Every(60_000), CompactAll())))
 STRATEGIES = {s.label: s for s in (EVERY, COUNTED, BOTH)}
 
 
-def at(at_s, commits=0):
-    return TableState(at_s, 8 * MIB, data_files=(DataFile("a", 1, 1),), commits_total_count=commits)
+def at(at_ms, commits=0):
+    return TableState(at_ms, 8 * MIB, data_files=(DataFile("a", 1, 1),), commits_total_count=commits)
 
 
 def verdicts(policy, *states):
@@ -67,6 +67,6 @@ def test_a_bad_plan_is_an_error():
         def decide(self, state):
             return Plan((), Reason.OTHER)
 
-    policy = Policy("bad", {"bad": Strategy("bad", (Rule(Every(60.0), Empty()),))})
+    policy = Policy("bad", {"bad": Strategy("bad", (Rule(Every(60_000), Empty()),))})
     with pytest.raises(PlanError, match="at least one action"):
         policy.decide(at(60.0))

@@ -24,7 +24,7 @@ def size_model(rows, files_count):
 
 def state(sizes, **fields):
     made = [DataFile(f"f{n}", size_bytes, 10, "", 1) for n, size_bytes in enumerate(sizes)]
-    return TableState(60.0, 100 * MIB, made, **fields)
+    return TableState(60_000, 100 * MIB, made, **fields)
 
 
 def test_a_forecast_has_the_figures_of_a_compaction_record_by_their_names():
@@ -54,7 +54,7 @@ def test_nothing_to_do_is_forecast_as_nothing():
     "actions",
     [
         (Compact(), Compact()),  # the second meets what the first left
-        (Native(Capability.EXPIRE_SNAPSHOTS, {"older_than_at_s": "1.0"}),),
+        (Native(Capability.EXPIRE_SNAPSHOTS, {"older_than_at_ms": "1.0"}),),
         (Native(Capability.REWRITE_DATA_FILES, {"where": "user_id = 1"}),),
         (Compact(None, {"min-input-files": "none"}),),
     ],
@@ -96,7 +96,9 @@ def test_a_forecast_is_what_a_simulated_table_then_does(by):
         plan(Compact(None, {"rewrite-all": "true"})),
     ):
         told = forecast(
-            planned, engine.state(360.0), lambda rows, count: table_bytes(ORDERS, coefficients(), rows, count)
+            planned,
+            engine.state(360_000),
+            lambda rows, count: table_bytes(ORDERS, coefficients(), rows, count),
         )
         change = execute(engine, planned, 360.0).observed.change
         assert told == {
@@ -104,14 +106,14 @@ def test_a_forecast_is_what_a_simulated_table_then_does(by):
             "replaced_bytes": change.replaced_bytes, "added_bytes": change.added_bytes,
         }  # fmt: skip
         assert told["files_removed_count"] > 0
-    assert len(files(engine)) == len(engine.state(360.0).partitions)
+    assert len(files(engine)) == len(engine.state(360_000).partitions)
 
 
 @pytest.mark.parametrize(("count", "told"), [(4, True), (5, False)])
 def test_a_rewrite_of_delete_files_is_not_forecast_for_only_their_rows_tell_what_comes_out(count, told):
     deletes = tuple(DeleteFile(f"d{n}", DeleteKind.POSITION, 1, 1) for n in range(count))
     planned = plan(Native(Capability.REWRITE_POSITION_DELETE_FILES))  # 5 files are enough to merge
-    found = forecast(planned, TableState(0.0, MIB, delete_files=deletes), size_model)
+    found = forecast(planned, TableState(0, MIB, delete_files=deletes), size_model)
     assert (found is not None) == told
     assert not any((found or {}).values())
 

@@ -22,8 +22,8 @@ from strategies.plan import Compact, Plan, Reason
 from strategies.strategy import Rule
 from strategies.triggers import AfterCommits, Every
 
-EVERY_2 = Rule(Every(120.0), CompactAll())
-EVERY_1 = Rule(Every(60.0), CompactAll())
+EVERY_2 = Rule(Every(120_000), CompactAll())
+EVERY_1 = Rule(Every(60_000), CompactAll())
 NEVER = Rule(AfterCommits(1), Never())
 
 
@@ -96,14 +96,14 @@ def test_a_cadence_holds_at_times_that_are_no_round_numbers(scenario, every, tic
 
 
 def test_off_the_cadence_a_delayed_compaction_is_probed_when_it_completes(scenario):
-    slow = replace(scenario("3min", probe_every="3min"), compaction_delay_s=60.0)
+    slow = replace(scenario("3min", probe_every="3min"), compaction_delay_ms=60_000)
     recorder, _ = replay(slow, EVERY_2)
     probed = [(q.tick, q.when) for q in recorder.of(QueryRecord) if q.primary]
     assert probed == [(3, "before"), (3, "after"), (3, "cadence")]
 
 
 def test_a_delayed_compaction_completes_when_due_with_commits_landing_between(scenario):
-    slow = replace(scenario("6min"), compaction_delay_s=120.0)
+    slow = replace(scenario("6min"), compaction_delay_ms=120_000)
     recorder, _ = replay(slow, EVERY_2)
     assert recorder.log()[6:] == [
         "2 query cadence",
@@ -142,15 +142,15 @@ def test_a_delayed_compaction_completes_when_due_with_commits_landing_between(sc
 
 
 def test_a_delay_between_two_commits_ends_at_the_next(scenario):
-    recorder, _ = replay(replace(scenario("4min"), compaction_delay_s=90.0), EVERY_2)
-    assert [(c.tick, c.scheduled_at_s) for c in recorder.of(CompactionRecord)] == [(4, 120.0), (4, 240.0)]
+    recorder, _ = replay(replace(scenario("4min"), compaction_delay_ms=90_000), EVERY_2)
+    assert [(c.tick, c.scheduled_at_ms) for c in recorder.of(CompactionRecord)] == [(4, 120.0), (4, 240.0)]
 
 
 def test_compactions_that_overlap_are_pending_together_and_end_in_order(scenario):
     engine = FakeEngine()
-    recorder, _ = replay(replace(scenario("3min"), compaction_delay_s=600.0), EVERY_1, engine=engine)
+    recorder, _ = replay(replace(scenario("3min"), compaction_delay_ms=600_000), EVERY_1, engine=engine)
     assert [len(state.pending) for state in engine.states] == [0, 1, 2]
-    ended = [(c.tick, c.scheduled_at_s, c.status) for c in recorder.of(CompactionRecord)]
+    ended = [(c.tick, c.scheduled_at_ms, c.status) for c in recorder.of(CompactionRecord)]
     # At the end the first merges its 8 files; the others planned them too and find them gone.
     assert ended == [(3, 60.0, "ok"), (3, 120.0, "failed"), (3, 180.0, "failed")]
 
@@ -188,7 +188,7 @@ def test_maintenance_is_apart_from_compaction_and_two_due_at_once_both_run(scena
     ]
     first, second = recorder.of(MaintenanceRecord)
     (merged,) = recorder.of(CompactionRecord)
-    assert first.command == "expire_snapshots(older_than_at_s=60.0, retain_last=1)"
+    assert first.command == "expire_snapshots(older_than_at_ms=60_000, retain_last=1)"
     assert (first.freed_bytes, second.freed_bytes) == (
         merged.replaced_bytes,
         0,
@@ -198,11 +198,11 @@ def test_maintenance_is_apart_from_compaction_and_two_due_at_once_both_run(scena
 def test_maintenance_rules_are_those_of_the_scenario(scenario):
     keys = {"expire_snapshots": {"every": "2min", "retain": "1min", "retain_last": 3}}
     assert maintenance_rules(scenario("4min", maintenance=keys).maintenance) == (
-        Rule(Every(120.0), ExpireSnapshots(60.0, 3)),
+        Rule(Every(120_000), ExpireSnapshots(60.0, 3)),
     )
     keys = {"rewrite_manifests": {"every": "3min"}}
     assert maintenance_rules(scenario("4min", maintenance=keys).maintenance) == (
-        Rule(Every(180.0), RewriteManifests()),
+        Rule(Every(180_000), RewriteManifests()),
     )
     assert maintenance_rules(scenario("4min").maintenance) == ()
 
@@ -291,7 +291,7 @@ def test_a_compaction_record_tells_files_and_bytes_around_it(scenario):
 
 def test_a_compaction_record_keeps_delete_files_apart(scenario):
     engine = FakeEngine(deletes=3)
-    recorder, _ = replay(scenario("2min"), Rule(Every(120.0), CompactAll(kind="minor")), engine=engine)
+    recorder, _ = replay(scenario("2min"), Rule(Every(120_000), CompactAll(kind="minor")), engine=engine)
     (record,) = recorder.of(CompactionRecord)
     # 2 commits of 8 data files and 3 delete files of 10 rows; of these the newest stays, by position.
     assert (record.files_removed_count, record.files_added_count) == (16, 1)
@@ -318,7 +318,7 @@ def test_what_a_planner_makes_of_the_table_is_recorded_where_its_trigger_fired(s
         def figures(self, state):
             return {"files": len(state.data_files)}
 
-    recorder, _ = replay(scenario("4min"), Rule(Every(120.0), Counting()), Rule(Every(60.0), Never()))
+    recorder, _ = replay(scenario("4min"), Rule(Every(120_000), Counting()), Rule(Every(60_000), Never()))
     told = [(d.tick, d.rule, d.status, d.figures) for d in recorder.of(DecisionRecord)]
     assert told == [
         (1, 0, "not_due", None),
@@ -336,9 +336,9 @@ def test_the_state_a_planner_sees_knows_how_often_and_fast_the_table_is_read(sce
 
     class Spy:
         def decide(self, state):
-            seen.append((state.observed_at_s, state.probe_rate_per_s, state.probe_latency_s))
+            seen.append((state.observed_at_ms, state.probe_rate_per_s, state.probe_latency_s))
 
-    replay(scenario("2min", probe_every="2min"), Rule(Every(60.0), Spy()))
+    replay(scenario("2min", probe_every="2min"), Rule(Every(60_000), Spy()))
     # A probe every 120 s, at the second commit only; it takes 0.01 s for each of 16 files.
     assert seen == [(60.0, 1 / 120, None), (120.0, 1 / 120, 0.16)]
 

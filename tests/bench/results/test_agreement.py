@@ -17,12 +17,12 @@ def due(tick, **fields):
 
 
 def idle(tick, **fields):
-    return decision(**{"tick": tick, "at_s": 60.0 * tick} | fields)
+    return decision(**{"tick": tick, "at_ms": 60_000 * tick} | fields)
 
 
 def done(tick, files_in=8, files_out=1, **fields):
     given = {
-        "tick": tick, "at_s": 60.0 * tick, "scheduled_at_s": 60.0 * tick,
+        "tick": tick, "at_ms": 60_000 * tick, "scheduled_at_ms": 60_000 * tick,
         "files_removed_count": files_in, "files_added_count": files_out, "added_bytes": 5_120,
     }  # fmt: skip
     return compaction(**given | fields)
@@ -38,7 +38,7 @@ def both(real=REAL, simulated=SIMULATED, **changes):
 
 def test_looks_are_told_with_the_compaction_they_led_to():
     first, second, third = looks(run(*REAL))
-    assert (first.tick, first.at_s, first.decision, first.compaction) == (1, 60.0, "rule 1 not due", None)
+    assert (first.tick, first.at_ms, first.decision, first.compaction) == (1, 60.0, "rule 1 not due", None)
     assert second.decision == "rule 1 planned compact(all partitions) (scheduled)"
     assert second.compaction == done(2)
     assert third.compaction is None
@@ -53,13 +53,13 @@ def test_a_look_tells_every_rule_and_the_label_a_switch_put_in_force():
 
 
 def test_a_delayed_compaction_belongs_to_the_look_that_scheduled_it():
-    late = done(5, scheduled_at_s=120.0)
+    late = done(5, scheduled_at_ms=120_000)
     assert [look.compaction for look in looks(run(due(2), late, idle(5), end()))] == [late, None]
 
 
 def test_runs_that_agree_are_the_same_throughout():
     pairs = side_by_side(both())
-    assert [(pair.tick, pair.at_s) for pair in pairs] == [(1, 60.0), (2, 120.0), (3, 180.0)]
+    assert [(pair.tick, pair.at_ms) for pair in pairs] == [(1, 60.0), (2, 120.0), (3, 180.0)]
     assert all(pair.same_decision and pair.same_files for pair in pairs)
     assert [bool(any(pair.compactions)) for pair in pairs] == [False, True, False]
     assert [c.added_bytes for c in pairs[1].compactions] == [5_120, 5_632]
@@ -77,14 +77,14 @@ def test_runs_that_agree_are_the_same_throughout():
         ([due(2, reason="size"), done(2)], False, True),
         ([due(2, rule=1), done(2)], False, True),
         ([idle(2)], False, False),
-        ([due(2, at_s=121.0), done(2, scheduled_at_s=121.0)], False, True),
+        ([due(2, at_ms=121_000), done(2, scheduled_at_ms=121_000)], False, True),
         ([], False, False),
     ],
 )
 def test_each_difference_is_told(simulated, same_decision, same_files):
     (pair,) = side_by_side(both([due(2), done(2), end()], [*simulated, end()]))
     assert (pair.same_decision, pair.same_files) == (same_decision, same_files)
-    assert (pair.tick, pair.at_s, pair.looks[0]) == (2, 120.0, pair.real)
+    assert (pair.tick, pair.at_ms, pair.looks[0]) == (2, 120.0, pair.real)
 
 
 def test_looks_only_one_run_has_stand_alone_in_order():
@@ -193,7 +193,7 @@ def test_json_has_every_look_with_the_figures_of_both(show):
     first, second, _ = json.loads(out)["rows"]
     assert (first["real_status"], first["same_decision"], first["same_files"]) == (None, True, True)
     assert second == {
-        "scenario": "append-small", "strategy": "never", "tick": 2, "at_s": 120.0,
+        "scenario": "append-small", "strategy": "never", "tick": 2, "at_ms": 120_000,
         "real": "rule 1 planned compact(all partitions) (scheduled)",
         "simulated": "rule 1 planned compact(all partitions) (scheduled)", "same_decision": True,
         "real_status": "ok", "simulated_status": "ok", "real_files_in": 8, "simulated_files_in": 8,

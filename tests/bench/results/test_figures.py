@@ -53,7 +53,9 @@ COMPACTIONS = (
     ],
 )
 def test_figures_of_compactions(name, expected):
-    found = value(name, *COMPACTIONS, memory_bytes=2 * GIGABYTE, commit_interval_s=60.0, duration_s=600.0)
+    found = value(
+        name, *COMPACTIONS, memory_bytes=2 * GIGABYTE, commit_interval_ms=60_000, duration_ms=600_000
+    )
     assert found == (None if expected is None else pytest.approx(expected))
 
 
@@ -115,16 +117,16 @@ def test_empty_looks_are_those_that_fired_for_nothing():
 
 def test_pending_time_is_from_the_decision_to_the_commit():
     ends = ((60.0, 60.0, "ok"), (120.0, 300.0, "ok"), (0.0, 900.0, "failed"))
-    records = [compaction(scheduled_at_s=start, at_s=end_s, status=status) for start, end_s, status in ends]
+    records = [compaction(scheduled_at_ms=start, at_ms=end_s, status=status) for start, end_s, status in ends]
     assert value("pending_mean_s", *records) == 90.0  # (0 + 180) / 2
     assert value("pending_mean_s", records[-1]) is None
 
 
 def test_time_since_a_compaction_is_taken_at_each_commit():
-    commits = [commit(at_s=60.0 * tick) for tick in (1, 2, 3, 4)]
-    others = [commit(at_s=0.0, is_initial=True), compaction(at_s=180.0, status="noop")]
+    commits = [commit(at_ms=60_000 * tick) for tick in (1, 2, 3, 4)]
+    others = [commit(at_ms=0, is_initial=True), compaction(at_ms=180_000, status="noop")]
     # 60 and 120 s since the start; the compaction at 120 s comes after that commit; then 60 and 120 again.
-    assert value("since_compaction_mean_s", *commits, *others, compaction(at_s=120.0)) == 90.0
+    assert value("since_compaction_mean_s", *commits, *others, compaction(at_ms=120_000)) == 90.0
     assert value("since_compaction_mean_s", *commits) == 150.0  # (60 + 120 + 180 + 240) / 4
     assert value("since_compaction_mean_s") is None
 

@@ -57,7 +57,7 @@ def test_every_record_is_read_as_it_was_written(record):
 
 
 def test_every_kind_of_record_survives_a_folder(tmp_path):
-    step = {"tick": 0, "at_s": 0.0, "written_utc": "2026-01-05T09:00:00Z"}
+    step = {"tick": 0, "at_ms": 0, "written_utc": "2026-01-05T09:00:00Z"}
     decision = DecisionRecord(
         **step, status="not_due", strategy="mine", rule=0, trigger="Every", planner="Never"
     )
@@ -78,13 +78,13 @@ def test_a_collector_writes_lines_as_they_happen(tmp_path):
     write_run(tmp_path / "run", manifest(), [])
     path = tmp_path / "run" / EVENTS
     with Collector(path) as collector:
-        collector.write(CommitRecord, tick=1, at_s=60.0, rows=5)
+        collector.write(CommitRecord, tick=1, at_ms=60_000, rows=5)
         (first,) = load_run(tmp_path / "run").records  # before the next, and before it is closed
-        collector.write(CommitRecord, tick=2, at_s=120.0)
+        collector.write(CommitRecord, tick=2, at_ms=120_000)
     assert (first.rows, first.status) == (5, "ok")
     assert first.written_utc.endswith("Z")
     with Collector(path) as collector:  # it appends
-        collector.write(CommitRecord, tick=3, at_s=180.0)
+        collector.write(CommitRecord, tick=3, at_ms=180_000)
     assert [record.tick for record in load_run(tmp_path / "run").records] == [1, 2, 3]
 
 

@@ -40,7 +40,7 @@ class AnyOf:
     """Fires when one of `triggers` does."""
 
     triggers: tuple[plugins.Trigger, ...]
-    every_s: float = 60.0
+    every_ms: float = 60.0
 
     def due(self, state, memory):
         return any(trigger.due(state, memory) for trigger in self.triggers)
@@ -97,7 +97,7 @@ def own_module(tmp_path, monkeypatch):
 
 
 def test_build_reads_durations_sizes_and_plain_options():
-    assert make(TRIGGER, type="every", interval="10min") == Every(600.0)
+    assert make(TRIGGER, type="every", interval="10min") == Every(600_000)
     assert make(TRIGGER, type="file_count", files=8, small="1MiB") == FileCount(8, 2**20)
     assert make(
         PLANNER, type="iceberg.rewrite_data_files", options={"min-input-files": 2}
@@ -121,7 +121,7 @@ def test_build_nests_an_arrival_in_a_workload():
 
 def test_build_nests_a_list_of_triggers():
     table = {"type": f"{__name__}:AnyOf", "triggers": [{"type": "every", "interval": "1h"}], "every": "2s"}
-    assert build(TRIGGER, table, AT, Path()) == AnyOf((Every(3600.0),), 2.0)
+    assert build(TRIGGER, table, AT, Path()) == AnyOf((Every(3_600_000),), 2.0)
     bad = {**table, "triggers": [{"type": "every", "interval": "1h"}, {"type": "evry"}]}
     assert 'strategies[1].rules[0].trigger.triggers[1].type = "evry"' in refusal(TRIGGER, bad)
 
@@ -144,9 +144,9 @@ def test_build_takes_a_relative_path_from_the_folder(tmp_path):
             {"type": "every", "intervall": "1s"},
             ['trigger.intervall = "1s": unknown key; did you mean "interval"?'],
         ),
-        ({"type": "every", "interval_s": 60}, ["interval_s = 60: unknown key", "interval"]),
+        ({"type": "every", "interval_ms": 60}, ["interval_ms = 60: unknown key", "interval"]),
         ({"type": "every", "interval": 60}, ["trigger.interval = 60: 60 is not a duration", '"10min"']),
-        ({"type": "every", "interval": "0s"}, ['trigger.interval = "0s": interval_s=0.0 must be > 0']),
+        ({"type": "every", "interval": "0s"}, ['trigger.interval = "0s": interval_ms=0 must be > 0']),
         ({"type": "after_commits", "commits": True}, ["commits = true: must be a whole number"]),
         ({"type": "never"}, ["unknown trigger"]),
     ],
@@ -223,7 +223,7 @@ def installed(monkeypatch):
 def test_entry_points_are_found_and_shadow_no_registered_name(installed):
     assert make(PLANNER, type="mine") == Never()
     assert make(PLANNER, type="never") == Never()
-    assert make(TRIGGER, type="every", interval="1s") == Every(1.0)
+    assert make(TRIGGER, type="every", interval="1s") == Every(1000)
     assert 'did you mean "mine"?' in refusal(PLANNER, {"type": "mien"})
     assert "has no method decide" in refusal(PLANNER, {"type": "tick"})
 
@@ -254,7 +254,7 @@ def test_to_table_builds_the_same_again(kind, plugin):
 
 
 def test_in_words_leaves_defaults_out():
-    assert in_words(Every(600.0)) == "every(interval=10min)"
+    assert in_words(Every(600_000)) == "every(interval=10min)"
     assert (
         in_words(RewriteDataFiles(options={"min-input-files": 2}))
         == "iceberg.rewrite_data_files(min-input-files=2)"

@@ -31,9 +31,9 @@ def refusal(folder, text=SOUND, **changes):
 def test_a_scenario_in_its_parsed_form(tmp_path):
     scenario = load(tmp_path, table={"partitioning": "bucket", "properties": {"a-bytes": "1KiB", "b": True}})
     assert scenario.name == "demo"
-    assert (scenario.seed, scenario.duration_s, scenario.commit_interval_s) == (7, 600.0, 60.0)
-    assert (scenario.commits_count, scenario.probe_every_s, scenario.repetitions) == (10, 60.0, 1)
-    assert (scenario.clock, scenario.compaction_delay_s) == ("virtual", 0.0)
+    assert (scenario.seed, scenario.duration_ms, scenario.commit_interval_ms) == (7, 600.0, 60.0)
+    assert (scenario.commits_count, scenario.probe_every_ms, scenario.repetitions) == (10, 60.0, 1)
+    assert (scenario.clock, scenario.compaction_delay_ms) == ("virtual", 0.0)
     assert (scenario.workload, scenario.workload_name) == (Append(80, 8), "append")
     assert scenario.table.partitioning == Partitioning("bucket", 8)
     assert scenario.table.target_file_size_bytes == 8 * 2**20
@@ -45,7 +45,7 @@ def test_a_scenario_in_its_parsed_form(tmp_path):
 def test_a_strategy_without_rules_is_the_baseline(tmp_path):
     never, every = load(tmp_path).strategies
     assert never.strategy.rules == (Rule(AfterCommits(1), Never()),)
-    assert every.strategy.rules == (Rule(Every(120.0), RewriteDataFiles()),)
+    assert every.strategy.rules == (Rule(Every(120_000), RewriteDataFiles()),)
     assert never.summary == "no compaction"
     assert every.summary == "every(interval=2min): iceberg.rewrite_data_files()"
 
@@ -259,14 +259,14 @@ def test_published_comparisons_have_the_published_policies(name):
     labels = ["never", "every-1min", "every-10min", "every-60min", "amoro"]
     assert [spec.label for spec in scenario.strategies] == labels
     assert [spec.strategy.rules[0].trigger for spec in scenario.strategies[1:]] == [
-        Every(60.0), Every(600.0), Every(3600.0), Every(300.0),
+        Every(60_000), Every(600_000), Every(3_600_000), Every(300_000),
     ]  # fmt: skip
     assert (scenario.commits_count, scenario.repetitions) == (60, 3)
 
 
 def expected_bytes(name):
     s = load_scenario(name)
-    commits = s.workload.shape(s.seed, s.commits_count, s.commit_interval_s, s.table.partitioning)
+    commits = s.workload.shape(s.seed, s.commits_count, s.commit_interval_ms, s.table.partitioning)
     return [(commit.files, commit.expected_bytes) for commit in commits]
 
 

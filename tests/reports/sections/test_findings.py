@@ -138,7 +138,7 @@ def test_cautions_tell_every_run_that_counts_nowhere(tmp_path):
 
 
 def test_cautions_tell_simulation_overlap_and_duty(tmp_path):
-    said = _said(_section(tmp_path, ticks=8, mode="simulated", commit_interval_s=1.0, duration_s=10.0))
+    said = _said(_section(tmp_path, ticks=8, mode="simulated", commit_interval_ms=1000, duration_ms=10_000))
     assert "seconds come from a cost model" in said
     assert "every-1min: the longest compaction outlasts" in said
     assert "every-1min compacts for " in said

@@ -7,8 +7,8 @@ from strategies.amoro.clocks import Clocks, read_clocks
 from strategies.state import CompactionSeen
 
 
-def clocks(*seen, at_s=100.0):
-    return read_clocks(table(at_s=at_s, ran=seen))
+def clocks(*seen, at_ms=100_000):
+    return read_clocks(table(at_ms=at_ms, ran=seen))
 
 
 def test_a_new_table_has_no_clock_so_that_every_interval_is_over():
@@ -32,18 +32,18 @@ def test_a_process_that_failed_restarts_its_clock_too(status):
 
 
 def test_compactions_of_other_systems_move_no_clock():
-    foreign = CompactionSeen(60.0, "ok", "scheduled", 2, 1, 2, 2, 1.0, 1.0)
+    foreign = CompactionSeen(60_000, "ok", "scheduled", 2, 1, 2, 2, 1.0, 1.0)
     assert clocks(foreign, ran("optimize", 60)) == Clocks()
 
 
 def test_a_process_of_unknown_plan_time_counts_from_its_end():
-    assert clocks(CompactionSeen(60.0, "ok", "size", 2, 1, 2, 2, 1.0, 1.0, "full")).full_ms == 40_000
+    assert clocks(CompactionSeen(60_000, "ok", "size", 2, 1, 2, 2, 1.0, 1.0, "full")).full_ms == 40_000
 
 
-@pytest.mark.parametrize(("at_s", "due"), [(3610.0, False), (3610.001, True)])
-def test_an_interval_is_over_strictly_after_it(at_s, due):
+@pytest.mark.parametrize(("at_ms", "due"), [(3610.0, False), (3610.001, True)])
+def test_an_interval_is_over_strictly_after_it(at_ms, due):
     # 1.1: "Compared with strict >".
-    found = clocks(ran("minor", 10), ran("full", 10), at_s=at_s)
+    found = clocks(ran("minor", 10), ran("full", 10), at_ms=at_ms)
     assert found.is_minor_due(settings(minor__trigger__interval="1h")) is due
     assert found.is_full_due(settings(full__trigger__interval="1h")) is due
 

@@ -71,7 +71,7 @@ def test_one_foreign_position_delete_on_a_target_file_triggers_nothing_by_itself
 
 def test_two_fragments_of_a_new_table_trigger_at_once():
     # 2.4 (d).
-    assert verdict(files(1, 1), clocks=read_clocks(table(at_s=0.0)), **HOUR) == MINOR_BY_TIME
+    assert verdict(files(1, 1), clocks=read_clocks(table(at_ms=0)), **HOUR) == MINOR_BY_TIME
 
 
 def test_an_undersized_file_with_few_position_deletes_triggers_nothing():

@@ -25,15 +25,15 @@ def test_the_published_setting_plans_at_the_first_look_with_40_files():
         small = tuple(
             DataFile(f"f{n:03}", 6000, 10) for n in range(8 * (minute if minute <= 5 else minute - 5))
         )
-        (decision,), memories = strategy.decide(TableState(60.0 * minute, 128 * MIB, small), memories)
+        (decision,), memories = strategy.decide(TableState(60_000 * minute, 128 * MIB, small), memories)
         verdicts.append(decision.verdict)
     assert [minute for minute, told in enumerate(verdicts, 1) if told is Verdict.PLANNED] == [5, 10]
-    assert Every(300.0) == every
+    assert Every(300_000) == every
 
 
 def test_a_new_table_is_optimized_at_the_first_look_by_its_interval():
     # 2.4 (d): the published setting fires on 2 fragments the first time, unless the interval is off.
-    plan = Amoro({COUNT: 40}).decide(TableState(60.0, MIB, (DataFile("a", 9, 1), DataFile("b", 9, 1))))
+    plan = Amoro({COUNT: 40}).decide(TableState(60_000, MIB, (DataFile("a", 9, 1), DataFile("b", 9, 1))))
     assert (plan.kind, plan.reason) == ("minor", Reason.INTERVAL)
 
 
@@ -69,13 +69,13 @@ def test_nothing_is_planned_when_it_is_disabled_or_a_plan_is_pending():
     state = table(files(*[1] * 12))
     assert amoro().decide(state) is not None
     assert amoro(enabled=False).decide(state) is None
-    busy = table(files(*[1] * 12), pending=(PendingPlan(0.0, 9.0, "size", frozenset({"other"})),))
+    busy = table(files(*[1] * 12), pending=(PendingPlan(0, 9000, "size", frozenset({"other"})),))
     assert amoro().decide(busy) is None
 
 
 def test_the_next_plan_waits_for_the_plan_interval():
-    def tells(at_s):
-        return amoro().decide(table(files(*[1] * 12), at_s=100.0, ran=(ran("major", at_s),)))
+    def tells(at_ms):
+        return amoro().decide(table(files(*[1] * 12), at_ms=100_000, ran=(ran("major", at_ms),)))
 
     assert tells(40.001) is None
     assert tells(40.0) is not None
@@ -84,7 +84,7 @@ def test_the_next_plan_waits_for_the_plan_interval():
 def test_a_failed_minor_run_costs_a_whole_interval_and_a_major_one_none():
     # 2.1: "a failed MINOR still resets the minor clock", "a MAJOR or FULL run does not touch" it.
     def tells(*seen):
-        return amoro(minor__trigger__interval="1h").decide(table(files(1, 1), at_s=4000.0, ran=seen))
+        return amoro(minor__trigger__interval="1h").decide(table(files(1, 1), at_ms=4_000_000, ran=seen))
 
     assert tells(ran("minor", 399)) is not None
     assert tells(ran("minor", 399), ran("minor", 400, "failed")) is None
@@ -109,7 +109,7 @@ def test_a_full_plan_may_sort_each_partition_as_one_task():
 def test_no_other_plan_sorts():
     other = amoro(full__trigger__interval="1h")
     planner = replace(other, full_sort_columns=("user_id",))
-    state = table(files(*[1] * 12), files(64, 64, partition="p=2"), at_s=4000.0, ran=(ran("full", 3900),))
+    state = table(files(*[1] * 12), files(64, 64, partition="p=2"), at_ms=4_000_000, ran=(ran("full", 3900),))
     plan = planner.decide(state)
     assert plan == other.decide(state)
     assert plan.kind == "major"
@@ -126,10 +126,10 @@ def test_a_table_of_large_files_waits_for_the_fallback_interval():
     # 2.2 metaNecessary: no delete file and a mean of 134 above the minimum, though two fragments are there.
     planner = amoro(evaluation__fallback_interval="1h", minor__trigger__file_count=2)
     found = [data("a", 1), data("b", 1), data("c", 400)]
-    assert planner.decide(table(found, at_s=4000.0, ran=(ran("full", 401),))) is None
-    plan = planner.decide(table(found, at_s=4000.0, ran=(ran("full", 400),)))
+    assert planner.decide(table(found, at_ms=4_000_000, ran=(ran("full", 401),))) is None
+    plan = planner.decide(table(found, at_ms=4_000_000, ran=(ran("full", 400),)))
     assert tasks(plan) == [(["a", "b"], [])]
-    assert planner.decide(table(found[:2], at_s=4000.0, ran=(ran("full", 401),))) is not None
+    assert planner.decide(table(found[:2], at_ms=4_000_000, ran=(ran("full", 401),))) is not None
 
 
 def test_a_plan_tells_kind_reason_and_the_figures_of_each_partition():

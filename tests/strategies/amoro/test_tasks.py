@@ -246,7 +246,7 @@ def test_a_task_that_writes_as_many_files_as_it_read_is_planned_for_ever():
         (group,) = rewrite_of(plan).groups
         assert (plan.kind, len(group.paths)) == ("major", 2)
         made = [data(f"{name}{round_number}", size) for name, size in (("a", 58), ("b", 70))]
-        state = table(made, ran=(ran("major", state.observed_at_s),))
+        state = table(made, ran=(ran("major", state.observed_at_ms),))
 
 
 def test_tasks_larger_than_the_target_are_planned_for_ever_by_full():
@@ -256,7 +256,7 @@ def test_tasks_larger_than_the_target_are_planned_for_ever_by_full():
     for _ in range(3):
         plan = planner.decide(state)
         assert len(rewrite_of(plan).groups[0].paths) == 2
-        state = applied(state, plan, at_s=state.observed_at_s + 61)
+        state = applied(state, plan, at_ms=state.observed_at_ms + 61)
         assert sorted(file.size_bytes for file in state.data_files) == [112, 128]
 
 

@@ -23,7 +23,7 @@ def decide(*files, min_delete_files=1, pending=()):
     """What becomes of the data files and deletes: paths by group, keys removed."""
     deletes = tuple(file for file in files if isinstance(file, DeleteFile))
     others = tuple(file for file in files if isinstance(file, DataFile))
-    found = TableState(0.0, 100, data_files=others, delete_files=deletes, pending=pending)
+    found = TableState(0, 100, data_files=others, delete_files=deletes, pending=pending)
     plan = ConvertDeletes(min_delete_files).decide(found)
     if plan is None:
         return None
@@ -95,7 +95,7 @@ def test_files_that_share_through_a_third_are_converted_too():
 
 
 def test_nothing_is_planned_while_a_plan_is_pending():
-    assert decide(data("f"), delete("d"), pending=(PendingPlan(0.0, 9.0, "deletes"),)) is None
+    assert decide(data("f"), delete("d"), pending=(PendingPlan(0, 9000, "deletes"),)) is None
 
 
 def test_fewer_than_one_delete_file_is_refused():

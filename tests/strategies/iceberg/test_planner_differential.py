@@ -133,7 +133,7 @@ def test_a_rule_changed_by_a_little_gives_other_plans(answers, monkeypatch, modu
     ids=str,
 )
 def test_iceberg_refuses_the_same_options(oracle, options):
-    state = TableState(0.0, 100, data_files=(DataFile("f", 1, 1),))
+    state = TableState(0, 100, data_files=(DataFile("f", 1, 1),))
     case = Case(((),), state, options, is_shuffled=False, format_version=2, is_ordered=True)
     with pytest.raises(ValueError, match=next(iter(options))):
         preview_action(case.action, state)

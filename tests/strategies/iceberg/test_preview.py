@@ -20,7 +20,7 @@ def state(*sizes_mib, deletes=(), pending=(), **partitions):
         for partition, sizes in by_partition.items()
         for number, size in enumerate(sizes)
     ]
-    return TableState(0.0, TARGET, data_files=tuple(files), delete_files=tuple(deletes), pending=pending)
+    return TableState(0, TARGET, data_files=tuple(files), delete_files=tuple(deletes), pending=pending)
 
 
 def native(**options):
@@ -145,7 +145,7 @@ def test_expand_narrows_a_compaction_to_its_partitions():
 
 
 def test_expand_takes_an_explicit_rewrite_as_it_is():
-    table = state(60, 70, 80, pending=(PendingPlan(0.0, 1.0, "scheduled", frozenset({"0"})),))
+    table = state(60, 70, 80, pending=(PendingPlan(0, 1000, "scheduled", frozenset({"0"})),))
     preview = preview_action(Rewrite((FileGroup(("2", "0")),), 150 * MIB), table)
     (group,) = preview.groups
     assert sizes(preview) == [[80, 60]]

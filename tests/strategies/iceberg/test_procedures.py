@@ -14,7 +14,7 @@ from strategies.iceberg.procedures import (
 from strategies.plan import Capability, Native, Reason
 from strategies.state import MIB, TableState
 
-STATE = TableState(observed_at_s=600.0, target_file_size_bytes=128 * MIB)
+STATE = TableState(observed_at_ms=600_000, target_file_size_bytes=128 * MIB)
 
 
 def test_rewrite_data_files_runs_the_command_with_its_defaults():
@@ -110,22 +110,22 @@ def test_rewrite_manifests_does_not_cache():
 
 
 def test_expire_snapshots_keeps_what_is_younger_than_its_retention():
-    plan = ExpireSnapshots(retain_s=200.0, retain_last=3).decide(STATE)
+    plan = ExpireSnapshots(retain_ms=200_000, retain_last=3).decide(STATE)
     (action,) = plan.actions
-    assert action.arguments == {"older_than_at_s": "400.0", "retain_last": "3"}
+    assert action.arguments == {"older_than_at_ms": "400.0", "retain_last": "3"}
     assert plan.reason is Reason.RETENTION
 
 
 def test_expire_snapshots_does_nothing_before_its_retention_has_passed():
     assert ExpireSnapshots().decide(STATE) is None
-    assert ExpireSnapshots(retain_s=600.0).decide(STATE) is None
+    assert ExpireSnapshots(retain_ms=600_000).decide(STATE) is None
 
 
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"retain_s": -1.0}, "retain_s=-1.0 must be >= 0"),
-        ({"retain_s": float("nan")}, "retain_s=nan must be >= 0"),
+        ({"retain_ms": -1.0}, "retain_ms=-1000 must be >= 0"),
+        ({"retain_ms": float("nan")}, "retain_ms=nan must be >= 0"),
         ({"retain_last": 0}, "retain_last=0 must be >= 1"),
     ],
 )

@@ -27,7 +27,7 @@ def test_deletes_that_apply_to_no_data_file_are_dropped():
 
 
 def test_deletes_that_a_pending_plan_names_are_left_to_it():
-    pending = (PendingPlan(0.0, 9.0, "deletes", frozenset({"old"})),)
+    pending = (PendingPlan(0, 9000, "deletes", frozenset({"old"})),)
     assert RemoveDanglingDeletes().decide(state(delete("old"), pending=pending)) is None
 
 

@@ -22,7 +22,7 @@ def plan(*deletes, target=100, where=None, **options):
     texts = {name.replace("_", "-"): str(value).lower() for name, value in options.items()}
     arguments = {} if where is None else {"where": where}
     properties = {} if target is None else {TARGET: str(target)}
-    state = TableState(0.0, 1, delete_files=tuple(d for own in deletes for d in own), properties=properties)
+    state = TableState(0, 1, delete_files=tuple(d for own in deletes for d in own), properties=properties)
     preview = preview_action(Native(Capability.REWRITE_POSITION_DELETE_FILES, arguments, texts), state)
     assert preview.groups == ()
     return preview

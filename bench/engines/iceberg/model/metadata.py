@@ -11,7 +11,7 @@ MERGE_FROM_MANIFESTS = 100  # commit.manifest.min-count-to-merge
 
 @dataclass(slots=True)
 class _Snapshot:
-    at_s: float
+    at_ms: int
     list_bytes: int
     dropped_data_bytes: int  # of files that only earlier snapshots still hold
     dropped_manifest_bytes: int
@@ -86,7 +86,7 @@ class SimulatedMetadata:
 
     def commit(
         self,
-        at_s: float,
+        at_ms: int,
         added: Collection[str],
         removed: Collection[str],
         added_bytes: int,
@@ -103,7 +103,7 @@ class SimulatedMetadata:
             taken = shelf.take(key for key in removed if key in shelf)
             dropped_bytes += self._change(shelf, added_to_it, taken, written)
         self.data_storage_bytes += added_bytes
-        return self._snapshot(at_s, written, replaced_bytes, dropped_bytes)
+        return self._snapshot(at_ms, written, replaced_bytes, dropped_bytes)
 
     def first_deletes(self, keys: Iterable[str], manifests_count: int) -> list[str]:
         """Of these delete files those in the oldest so many manifests that hold any of them."""
@@ -143,18 +143,18 @@ class SimulatedMetadata:
             del shelf.manifests[number]
             self._spent_bytes += self._manifest_bytes(manifest.entries_count)
 
-    def rewrite(self, at_s: float) -> tuple[int, int]:
+    def rewrite(self, at_ms: int) -> tuple[int, int]:
         """The manifests of each content regrouped into one (`rewrite_manifests`), where there are more."""
         several = [shelf for shelf in (self._data, self._deletes) if len(shelf.manifests) > 1]
         if not several:
             return 0, 0
         old_bytes, self._spent_bytes = sum(map(self._manifests_bytes, several)) + self._spent_bytes, 0
-        return self._snapshot(at_s, [shelf.merge() for shelf in several], 0, old_bytes)
+        return self._snapshot(at_ms, [shelf.merge() for shelf in several], 0, old_bytes)
 
-    def expire(self, keep_from_s: float, retain_last: int) -> tuple[int, int]:
-        """Forget snapshots before `keep_from_s`, save the last ones, and free what only they held."""
+    def expire(self, keep_from_ms: int, retain_last: int) -> tuple[int, int]:
+        """Forget snapshots before `keep_from_ms`, save the last ones, and free what only they held."""
         last = max(0, len(self._snapshots) - max(1, retain_last))
-        kept = next((i for i, s in enumerate(self._snapshots) if s.at_s >= keep_from_s), len(self._snapshots))
+        kept = sum(snapshot.at_ms < keep_from_ms for snapshot in self._snapshots)
         expired = self._snapshots[: min(kept, last)]
         if not expired:
             return 0, 0
@@ -169,12 +169,12 @@ class SimulatedMetadata:
         return self._table_metadata(), 1
 
     def _snapshot(
-        self, at_s: float, manifests: Collection[int], dropped_data_bytes: int, dropped_manifest_bytes: int
+        self, at_ms: int, manifests: Collection[int], dropped_data_bytes: int, dropped_manifest_bytes: int
     ) -> tuple[int, int]:
         """A snapshot that wrote manifests of so many files each."""
         sizes = self._sizes
         list_bytes = sizes.manifest_list_bytes + sizes.manifest_list_bytes_per_manifest * self.manifests_count
-        self._snapshots.append(_Snapshot(at_s, list_bytes, dropped_data_bytes, dropped_manifest_bytes))
+        self._snapshots.append(_Snapshot(at_ms, list_bytes, dropped_data_bytes, dropped_manifest_bytes))
         written_bytes = sum(map(self._manifest_bytes, manifests)) + list_bytes
         self.metadata_storage_bytes += written_bytes
         return written_bytes + self._table_metadata(), len(manifests) + 2

@@ -66,7 +66,7 @@ def test_a_table_has_the_version_and_properties_asked_for(iceberg, sql, log, tmp
     assert found["format-version"] == str(format_version)
     assert found["write.target-file-size-bytes"] == str(8 * MIB)
     assert found["write.parquet.compression-codec"] == "gzip"
-    assert engine.state(0.0).properties["write.parquet.compression-codec"] == "gzip"
+    assert engine.state(0).properties["write.parquet.compression-codec"] == "gzip"
     stream = commit_all(engine, batches(log)[:3])
     assert execute(engine, rewrite(files(engine)[:2]), 120.0).status == "ok"
     assert execute(engine, plan(Compact()), 120.0).status == "ok"
@@ -82,7 +82,7 @@ def test_a_table_has_the_columns_of_its_schema(iceberg, spark, sql, tmp_path, co
     engine.create()
     shape = workload.shape(7, 2, 60.0, Partitioning("bucket", 2))
     for spec, logged in zip(shape, log.commits, strict=True):
-        engine.commit(Batch(spec, log.paths(logged), logged.size_bytes), spec.at_s)
+        engine.commit(Batch(spec, log.paths(logged), logged.size_bytes), spec.at_ms)
     declared = [(row.col_name, row.data_type.upper()) for row in sql("DESCRIBE {table}")[:columns]]
     assert declared == [(c.name, c.spark_type) for c in schema.columns]
     assert execute(engine, plan(Compact(None, FEW)), 120.0).status == "ok"
@@ -103,7 +103,7 @@ def test_rewrite_data_files_takes_every_option_the_planner_allows(engine, log, t
     ]
     stream = commit_all(engine, batches(log)[:2])
     for planner in calls:
-        outcome = execute(engine, planner.decide(engine.state(60.0)), 60.0)
+        outcome = execute(engine, planner.decide(engine.state(60_000)), 60.0)
         assert (outcome.status, outcome.error) == ("ok", None), planner
     assert content_of(engine, stream, tmp_path / "dump").equal
 
@@ -119,7 +119,7 @@ def test_rewrite_data_files_rejects_the_option_its_release_forgot(engine, log):
 def test_rewrite_data_files_sorts(engine, log, spark, tmp_path):
     stream = commit_all(engine, batches(log)[:2])
     planner = RewriteDataFiles(strategy="sort", sort_order="user_id", options={"rewrite-all": True})
-    assert execute(engine, planner.decide(engine.state(60.0)), 60.0).status == "ok"
+    assert execute(engine, planner.decide(engine.state(60_000)), 60.0).status == "ok"
     (file,) = files(engine)
     users = [row.user_id for row in spark.read.parquet(file.path).select("user_id").collect()]
     assert len(users) == 100
@@ -163,14 +163,14 @@ def test_a_rewrite_that_fails_leaves_no_files_of_its_own(engine, log, workshop):
     staged = stored(workshop) - {f.path for f in files(engine)}
     assert len(staged) == 1
     execute(engine, plan(Compact()), 60.0)
-    assert engine.complete(ticket, 120.0).status == "failed"
+    assert engine.complete(ticket, 120_000).status == "failed"
     assert not staged & stored(workshop)
 
 
 def test_rewrite_position_delete_files_without_deletes_is_a_noop(engine, log):
     commit_all(engine, batches(log)[:2])
     planner = RewritePositionDeleteFiles(options=SIZES | GROUPS)
-    outcome = execute(engine, planner.decide(engine.state(60.0)), 60.0)
+    outcome = execute(engine, planner.decide(engine.state(60_000)), 60.0)
     assert (outcome.status, outcome.error) == ("noop", None)
 
 
@@ -178,18 +178,18 @@ def test_rewrite_manifests_merges_metadata_and_leaves_files_alone(engine, log, s
     commit_all(engine, batches(log)[:4])
     before = files(engine)
     assert len(sql("SELECT * FROM {table}.manifests")) == 4  # one a commit
-    outcome = execute(engine, RewriteManifests().decide(engine.state(180.0)), 180.0)
+    outcome = execute(engine, RewriteManifests().decide(engine.state(180_000)), 180.0)
     assert outcome.status == "ok"
     assert len(sql("SELECT * FROM {table}.manifests")) == 1
     assert {f.path for f in files(engine)} == {f.path for f in before}
     change = outcome.observed.change
     assert (change.files_added_count, change.files_removed_count, change.added_bytes) == (0, 0, 0)
     assert change.metadata_bytes > 0
-    assert execute(engine, RewriteManifests().decide(engine.state(180.0)), 180.0).status == "noop"
+    assert execute(engine, RewriteManifests().decide(engine.state(180_000)), 180.0).status == "noop"
 
 
-def expire(engine, at_s, **options):
-    return execute(engine, ExpireSnapshots(**options).decide(engine.state(at_s)), at_s)
+def expire(engine, at_ms, **options):
+    return execute(engine, ExpireSnapshots(**options).decide(engine.state(at_ms)), at_ms)
 
 
 def test_expire_snapshots_drops_exactly_those_before_the_time_kept(engine, log, sql, workshop, tmp_path):
@@ -202,7 +202,7 @@ def test_expire_snapshots_drops_exactly_those_before_the_time_kept(engine, log, 
 
     # Of 240 s the last 120 s are kept: the commit at 120 s and the compaction after it stay, and with
     # that commit every file it held.
-    first = expire(engine, 240.0, retain_s=120.0)
+    first = expire(engine, 240.0, retain_ms=120_000)
     assert first.status == "ok"
     assert [
         r.snapshot_id for r in sql("SELECT snapshot_id FROM {table}.snapshots ORDER BY committed_at")
@@ -211,22 +211,22 @@ def test_expire_snapshots_drops_exactly_those_before_the_time_kept(engine, log, 
 
     # Of the last 60 s the compaction of 120 s is none: the small files it merged go.
     before_bytes = first.observed.storage_bytes
-    second = expire(engine, 240.0, retain_s=60.0)
+    second = expire(engine, 240.0, retain_ms=60_000)
     assert [
         r.snapshot_id for r in sql("SELECT snapshot_id FROM {table}.snapshots ORDER BY committed_at")
     ] == ids[4:]
     assert stored(workshop) == {f.path for f in files(engine)}
     assert second.observed.storage_bytes < before_bytes
     assert second.observed.change.snapshots_count == 0
-    assert expire(engine, 240.0, retain_s=60.0).status == "noop"
+    assert expire(engine, 240.0, retain_ms=60_000).status == "noop"
     assert content_of(engine, stream, tmp_path / "dump").equal
 
 
 def test_expire_snapshots_keeps_the_newest_asked_for(engine, log, sql):
     commit_all(engine, batches(log)[:4])
-    assert expire(engine, 1000.0, retain_s=1.0, retain_last=3).status == "ok"
+    assert expire(engine, 1000.0, retain_ms=1000, retain_last=3).status == "ok"
     assert len(sql("SELECT * FROM {table}.snapshots")) == 3
-    assert expire(engine, 1000.0, retain_s=1.0).status == "ok"
+    assert expire(engine, 1000.0, retain_ms=1000).status == "ok"
     assert len(sql("SELECT * FROM {table}.snapshots")) == 1
 
 
@@ -242,10 +242,10 @@ def test_partitions_are_those_of_the_workloads_shape(iceberg, log, sql, tmp_path
     engine.create()
     stream = batches(log, partitioning)[:3]
     for batch in stream:
-        known = engine.state(0.0).partitions
+        known = engine.state(0).partitions
         before = {name: known[name].files_count for name in known}
-        change = engine.commit(batch, batch.spec.at_s).observed.change
-        after = engine.state(0.0).partitions
+        change = engine.commit(batch, batch.spec.at_ms).observed.change
+        after = engine.state(0).partitions
         touched = [name for name in after if after[name].files_count > before.get(name, 0)]
         # A writer adds at most a file to each partition, and none without a row.
         assert (
@@ -257,7 +257,7 @@ def test_partitions_are_those_of_the_workloads_shape(iceberg, log, sql, tmp_path
     counts = {
         f"{column}={row[0]}": row[1] for row in sql(f"SELECT {column}, count(*) FROM {{table}} GROUP BY 1")
     }
-    assert counts == {name: stats.rows for name, stats in engine.state(0.0).partitions.items()}
+    assert counts == {name: stats.rows for name, stats in engine.state(0).partitions.items()}
     possible = {name for batch in stream for name in (p.partition for p in batch.spec.partitions)}
     assert by == "city" or set(counts) == possible  # of 50 cities a commit of 40 rows hits its own
     assert content_of(engine, stream, tmp_path / "dump").equal
@@ -269,12 +269,12 @@ def test_each_partition_can_be_compacted_by_its_text(iceberg, log, by):
     engine = iceberg(partitioning=partitioning)
     engine.create()
     commit_all(engine, batches(log, partitioning)[:2])
-    state = engine.state(60.0)
+    state = engine.state(60_000)
     name = max(state.partitions, key=lambda p: (state.partitions[p].files_count, p))
     expected = {n: 1 if n == name else p.files_count for n, p in state.partitions.items()}
     assert state.partitions[name].files_count > 1
     assert execute(engine, plan(Compact((name,), FEW)), 60.0).status == "ok"
-    assert {n: p.files_count for n, p in engine.state(60.0).partitions.items()} == expected
+    assert {n: p.files_count for n, p in engine.state(60_000).partitions.items()} == expected
 
 
 @pytest.mark.parametrize(
@@ -300,10 +300,10 @@ def test_a_partition_of_any_text_can_be_compacted_alone(iceberg, log, spark, tmp
         rows.limit(3).withColumn("user_city", functions.lit(text)).write.parquet(str(folder))
         engine.commit(Batch(replace(spec, index=number, rows=3), tuple(folder.glob("*.parquet"))), 60.0)
     partition = f"user_city={city.replace('/', '%2F')}"
-    assert set(engine.state(60.0).partitions) == {partition, "user_city=Oslo"}
+    assert set(engine.state(60_000).partitions) == {partition, "user_city=Oslo"}
     outcome = execute(engine, plan(Compact((partition,), FEW)), 60.0)
     assert (outcome.status, outcome.error) == ("ok", None)
-    counts = {name: p.files_count for name, p in engine.state(60.0).partitions.items()}
+    counts = {name: p.files_count for name, p in engine.state(60_000).partitions.items()}
     assert counts == {partition: 1, "user_city=Oslo": 2}
 
 
@@ -322,16 +322,16 @@ def test_the_state_is_that_of_sparks_own_metadata_tables(iceberg, log, sql):
         return {row.path: row for row in sql(query)}
 
     def steps():
-        yield from (lambda b=batch: engine.commit(b, b.spec.at_s).observed for batch in stream[:4])
+        yield from (lambda b=batch: engine.commit(b, b.spec.at_ms).observed for batch in stream[:4])
         first = [f for f in files(engine) if f.partition == "partition_bucket=0"][:3]
         yield lambda: execute(engine, rewrite(first), 180.0).observed
         yield lambda: execute(engine, plan(Compact(("partition_bucket=1",), FEW)), 180.0).observed
-        yield lambda: engine.commit(stream[4], 240.0).observed
+        yield lambda: engine.commit(stream[4], 240_000).observed
 
     before = {}
     for step in steps():
         observed, after = step(), by_spark()
-        state = engine.state(0.0)
+        state = engine.state(0)
         assert {(f.path, f.size_bytes, f.rows, f.partition, f.sequence_number) for f in state.data_files} == {
             (r.path, r.size, r.rows, f"partition_bucket={r.bucket}", r.sequence_number)
             for r in after.values()
@@ -365,11 +365,11 @@ def test_metadata_bytes_are_those_that_reached_storage(engine, log, workshop):
 
     before = lying()
     for batch in batches(log)[:3]:
-        check(engine.commit(batch, batch.spec.at_s).observed)
+        check(engine.commit(batch, batch.spec.at_ms).observed)
     check(execute(engine, rewrite(files(engine)[:2]), 120.0).observed)
     check(execute(engine, plan(Compact()), 120.0).observed)
     check(execute(engine, plan(Compact()), 120.0).observed)  # a noop
-    check(execute(engine, RewriteManifests().decide(engine.state(120.0)), 120.0).observed)
+    check(execute(engine, RewriteManifests().decide(engine.state(120_000)), 120.0).observed)
 
 
 def test_storage_bytes_are_all_files_of_the_table(engine, log, workshop):
@@ -409,7 +409,7 @@ def test_a_catalog_of_the_users_own_works_like_the_default(
     assert execute(engine, rewrite(files(engine)[:2]), 120.0).status == "ok"
     outcome = execute(engine, plan(Compact()), 120.0)
     assert (outcome.status, outcome.error) == ("ok", None)
-    assert expire(engine, 600.0, retain_s=1.0).status == "ok"
+    assert expire(engine, 600.0, retain_ms=1000).status == "ok"
     assert len(files(engine)) == 1
     assert outcome.observed.change.metadata_bytes > 0
     assert content_of(engine, stream, tmp_path / "dump").equal

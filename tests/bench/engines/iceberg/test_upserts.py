@@ -60,7 +60,7 @@ def rows_of(spark, engine):
 
 
 def kinds(engine):
-    return Counter(delete.kind for delete in engine.state(0.0).delete_files)
+    return Counter(delete.kind for delete in engine.state(0).delete_files)
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def made(iceberg, **table):
 
 def commit(engine, model, *changes):
     batch = model.commit([Change(*change) for change in changes])
-    return engine.commit(batch, batch.spec.at_s)
+    return engine.commit(batch, batch.spec.at_ms)
 
 
 def upserts(first, end, city="Oslo"):
@@ -97,11 +97,11 @@ def test_what_flink_writes_for_changes_of_each_kind(iceberg, model):
     """Two writers: an insert, an update and a delete of old keys, and keys changed again by the commit."""
     engine = made(iceberg)
     commit(engine, model, *upserts(1, 9))
-    first = {f.path for f in engine.state(0.0).data_files}
-    deletes = {key_of(d) for d in engine.state(0.0).delete_files}
+    first = {f.path for f in engine.state(0).data_files}
+    deletes = {key_of(d) for d in engine.state(0).delete_files}
     # Rows: 1, 9, 9 again, 10. Keys deleted blindly: 1, 2, 9, 10. By position: the first 9, and 10.
     commit(engine, model, (1, "Rome"), (2, None), (9, "Rome"), (9, "Oslo"), (10, "Rome"), (10, None))
-    state = engine.state(0.0)
+    state = engine.state(0)
     new = [d for d in state.delete_files if key_of(d) not in deletes]
     assert sum(f.rows for f in state.data_files if f.path not in first) == 4
     assert sum(d.rows for d in new if d.kind is DeleteKind.EQUALITY) == 4
@@ -113,8 +113,8 @@ def test_an_equality_delete_goes_to_the_partition_of_the_row_it_replaces(iceberg
     engine = made(iceberg, partitioning=Partitioning("city"))
     commit(engine, model, (1, "Oslo"))
     commit(engine, model, (1, "Rome"))
-    newest = max(d.sequence_number for d in engine.state(0.0).delete_files)
-    found = {d.partition for d in engine.state(0.0).delete_files if d.sequence_number == newest}
+    newest = max(d.sequence_number for d in engine.state(0).delete_files)
+    found = {d.partition for d in engine.state(0).delete_files if d.sequence_number == newest}
     assert found == {"user_city=Oslo"}
 
 
@@ -138,10 +138,10 @@ def test_a_conversion_leaves_one_position_delete_a_file_and_no_equality_delete(
     commit(engine, model, *upserts(1, 9))
     for city in CITIES:
         commit(engine, model, (1, city), (2, None), (3, city), (3, "Oslo"))
-    before = {f.path: f for f in engine.state(0.0).data_files}
-    outcome = execute(engine, converting(engine.state(0.0)), 999.0)
+    before = {f.path: f for f in engine.state(0).data_files}
+    outcome = execute(engine, converting(engine.state(0)), 999.0)
     assert (outcome.status, outcome.error) == ("ok", None)
-    state = engine.state(0.0)
+    state = engine.state(0)
     assert {f.path: f for f in state.data_files} == before
     own = Counter(delete.referenced_data_file for delete in state.delete_files)
     assert set(own.values()) == {1}
@@ -153,7 +153,7 @@ def test_a_conversion_leaves_one_position_delete_a_file_and_no_equality_delete(
     assert rows_of(spark, engine) == model.rows
     # Once more: each delete file is made anew, and says the same.
     assert execute(engine, converting(state), 999.0).status == "ok"
-    again = Counter(delete.referenced_data_file for delete in engine.state(0.0).delete_files)
+    again = Counter(delete.referenced_data_file for delete in engine.state(0).delete_files)
     assert (again, rows_of(spark, engine)) == (own, model.rows)
 
 
@@ -162,8 +162,8 @@ def test_a_conversion_merges_what_was_deleted_by_position_before(iceberg, model,
     commit(engine, model, *upserts(1, 9))
     for round_number in range(3):
         commit(engine, model, (1 + round_number, None), (9, "Oslo"), (9, "Rome"))
-        assert execute(engine, converting(engine.state(0.0)), 999.0).status == "ok"
-    own = Counter(delete.referenced_data_file for delete in engine.state(0.0).delete_files)
+        assert execute(engine, converting(engine.state(0)), 999.0).status == "ok"
+    own = Counter(delete.referenced_data_file for delete in engine.state(0).delete_files)
     assert set(own.values()) == {1}
     assert rows_of(spark, engine) == model.rows
 
@@ -172,7 +172,7 @@ def test_dropping_a_delete_that_a_file_outside_the_plan_needs_is_vetoed(iceberg,
     engine = made(iceberg)
     commit(engine, model, *upserts(1, 9))
     commit(engine, model, (1, None), (2, None))
-    state = engine.state(0.0)
+    state = engine.state(0)
     one = next(f.path for f in state.data_files if f.sequence_number == 1)
     outcome = execute(engine, converting(state, {one}), 999.0)
     assert outcome.status == "vetoed"
@@ -185,9 +185,9 @@ def test_deletes_committed_while_a_conversion_was_pending_still_apply(iceberg, m
     engine = made(iceberg)
     commit(engine, model, *upserts(1, 9))
     commit(engine, model, (1, None))
-    ticket = engine.schedule(converting(engine.state(0.0)), 100.0, 200.0)
+    ticket = engine.schedule(converting(engine.state(0)), 100.0, 200.0)
     commit(engine, model, (2, None), (3, "Rome"))
-    assert engine.complete(ticket, 200.0).status == "ok"
+    assert engine.complete(ticket, 200_000).status == "ok"
     assert rows_of(spark, engine) == model.rows
 
 
@@ -195,9 +195,9 @@ def test_a_vector_committed_while_a_conversion_was_pending_is_not_hidden(iceberg
     engine = made(iceberg, upsert_mode="merge-on-read", format_version=3)
     commit(engine, model, *upserts(1, 9))
     commit(engine, model, (1, None))
-    ticket = engine.schedule(converting(engine.state(0.0)), 100.0, 200.0)
+    ticket = engine.schedule(converting(engine.state(0)), 100.0, 200.0)
     commit(engine, model, (2, None))
-    outcome = engine.complete(ticket, 200.0)
+    outcome = engine.complete(ticket, 200_000)
     assert outcome.status == "failed"
     assert "a newer deletion vector was committed meanwhile" in str(outcome.error)
     assert rows_of(spark, engine) == model.rows
@@ -230,7 +230,7 @@ def test_a_load_fills_its_files_to_three_quarters_of_the_target_and_more(iceberg
     engine = made(iceberg, target_file_size_bytes=target_bytes)
     load = next(iter(workload.shape(7, 1, 60.0, none)))
     engine.commit(Batch(load, log.paths(log.commits[0]), log.commits[0].size_bytes), 0.0)
-    sizes = [file.size_bytes for file in engine.state(0.0).data_files]
+    sizes = [file.size_bytes for file in engine.state(0).data_files]
     assert len(sizes) == load.files
     assert all(0.75 * target_bytes <= size <= target_bytes for size in sizes), sizes
 
@@ -253,7 +253,7 @@ class Upserts(RuleBasedStateMachine):
         self.model = ModelTable(type(self).scratch / str(seed))
         self.random = random.Random(seed)
         self.pending = []
-        self.at_s = 0.0
+        self.at_ms = 0.0
         self.did("start")
         self._commit(upserts(1, 12))
 
@@ -262,8 +262,8 @@ class Upserts(RuleBasedStateMachine):
 
     def _commit(self, changes):
         batch = self.model.commit([Change(*change) for change in changes])
-        self.at_s = batch.spec.at_s
-        self.engine.commit(batch, self.at_s)
+        self.at_ms = batch.spec.at_ms
+        self.engine.commit(batch, self.at_ms)
 
     @rule(
         changes=st.lists(
@@ -287,7 +287,7 @@ class Upserts(RuleBasedStateMachine):
 
     def _random_plan(self):
         """Files rewritten, converted or left alone by chance; deletes dropped: all, some, or what is safe."""
-        state = self.engine.state(self.at_s)
+        state = self.engine.state(self.at_ms)
         busy = frozenset().union(*(p.paths for p in state.pending))
         free = [f for f in state.data_files if f.path not in busy]
         rewritten = self._some(free, self.random.choice([0, 0.3, 1]))
@@ -311,16 +311,16 @@ class Upserts(RuleBasedStateMachine):
         self._stir()
         chosen = self._random_plan()
         if chosen is not None:
-            outcome = execute(self.engine, chosen, self.at_s)
+            outcome = execute(self.engine, chosen, self.at_ms)
             self.did(f"explicit {outcome.status}")
             assert outcome.status in ("ok", "vetoed", "noop"), outcome.error
 
     @rule()
     def convert_all(self):
         self._stir()
-        state = self.engine.state(self.at_s)
+        state = self.engine.state(self.at_ms)
         if state.delete_files and not state.pending:
-            outcome = execute(self.engine, converting(state), self.at_s)
+            outcome = execute(self.engine, converting(state), self.at_ms)
             self.did("conversion of all")
             assert outcome.status == "ok", outcome.error
 
@@ -328,14 +328,14 @@ class Upserts(RuleBasedStateMachine):
     def schedule(self):
         chosen = self._random_plan()
         if chosen is not None and not self.pending:
-            self.pending.append(self.engine.schedule(chosen, self.at_s, self.at_s + 60))
+            self.pending.append(self.engine.schedule(chosen, self.at_ms, self.at_ms + 60))
             self.did("schedule")
 
     @rule()
     def complete(self):
         if self.pending:
             self._stir()
-            outcome = self.engine.complete(self.pending.pop(), self.at_s)
+            outcome = self.engine.complete(self.pending.pop(), self.at_ms)
             self.did(f"delayed {outcome.status}")
 
     @rule(
@@ -344,15 +344,15 @@ class Upserts(RuleBasedStateMachine):
                 RewriteDataFiles(options={"rewrite-all": True}),
                 RewriteDataFiles(options={"delete-file-threshold": 2, "remove-dangling-deletes": True}),
                 RewritePositionDeleteFiles(options={"rewrite-all": True}),
-                ExpireSnapshots(retain_s=60.0),
+                ExpireSnapshots(retain_ms=60_000),
             ]
         )
     )
     def native(self, planner):
         self._stir()
-        chosen = planner.decide(self.engine.state(self.at_s))
+        chosen = planner.decide(self.engine.state(self.at_ms))
         if chosen is not None:
-            outcome = execute(self.engine, chosen, self.at_s)
+            outcome = execute(self.engine, chosen, self.at_ms)
             self.did(f"{chosen.actions[0].command} {outcome.status}")
 
     @invariant()

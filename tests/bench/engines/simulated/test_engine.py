@@ -41,8 +41,8 @@ def batch(index, rows, count, first_row=0, partition=""):
     return Batch(spec, (), spec.expected_bytes)
 
 
-def expire(older_than_at_s, retain_last=1):
-    arguments = {"older_than_at_s": repr(float(older_than_at_s)), "retain_last": str(retain_last)}
+def expire(older_than_at_ms, retain_last=1):
+    arguments = {"older_than_at_ms": repr(float(older_than_at_ms)), "retain_last": str(retain_last)}
     return plan(Native(EXPIRE, arguments))
 
 
@@ -53,7 +53,7 @@ def opened(engine, condition):
 
 def test_a_commit_adds_the_files_rows_and_bytes_of_its_shape():
     engine = make(coefficients(data={"file_bytes": 7}))
-    outcome = engine.commit(batch(1, 10, 3), 60.0)
+    outcome = engine.commit(batch(1, 10, 3), 60_000)
     made = files(engine)
     assert [f.rows for f in made] == [3, 3, 4]
     assert [f.size_bytes for f in made] == [ORDERS.expected_bytes(rows) + 7 for rows in (3, 3, 4)]
@@ -70,7 +70,7 @@ def test_a_commit_adds_the_files_rows_and_bytes_of_its_shape():
 
 def test_a_commit_is_priced_by_files_and_bytes_on_the_writers_cores():
     engine = make()
-    outcome = engine.commit(batch(1, 10, 3), 60.0)
+    outcome = engine.commit(batch(1, 10, 3), 60_000)
     task_s = 3 * 0.5 + outcome.observed.change.added_bytes / MIB * 8
     assert outcome.cost == Cost(1 + 3 * 0.25 + task_s / 3, 1.5 * 1.75 + task_s, task_s)  # 3 tasks, 4 cores
     assert (outcome.prepare_s, outcome.observed.cost) == (0.0, NO_COST)
@@ -78,7 +78,7 @@ def test_a_commit_is_priced_by_files_and_bytes_on_the_writers_cores():
 
 def test_a_writer_override_spreads_each_commit_over_as_many_files():
     engine = make(files_per_commit=5)
-    engine.commit(batch(1, 12, 3), 60.0)
+    engine.commit(batch(1, 12, 3), 60_000)
     assert [f.rows for f in files(engine)] == [2, 2, 3, 2, 3]
 
 
@@ -87,13 +87,13 @@ def test_a_writer_override_gives_no_partition_more_files_than_rows():
     shapes = (PartitionShape("a", 1, 1, 1), PartitionShape("b", 39, 4, 1))
     spec = replace(batch(1, 40, 4).spec, partitions=shapes)
     engine.commit(Batch(spec, (), 1), 60.0)
-    counts = {name: p.files_count for name, p in engine.state(60.0).partitions.items()}
+    counts = {name: p.files_count for name, p in engine.state(60_000).partitions.items()}
     assert counts == {"a": 1, "b": 8}  # 39 of 40 rows in 8 files of 5: none misses
 
 
 def test_large_files_can_be_cut_at_each_row_group():
     engine = make(target_file_size_bytes=4 * ROW_GROUP_BYTES)
-    engine.commit(batch(1, 20_000_000, 1), 60.0)
+    engine.commit(batch(1, 20_000_000, 1), 60_000)
     (file,) = files(engine)
     assert file.size_bytes > 3 * ROW_GROUP_BYTES
     assert file.split_offsets == (4, ROW_GROUP_BYTES + 4, 2 * ROW_GROUP_BYTES + 4, 3 * ROW_GROUP_BYTES + 4)
@@ -101,7 +101,7 @@ def test_large_files_can_be_cut_at_each_row_group():
 
 def test_a_file_above_the_maximum_is_cut_by_a_compaction():
     engine = make(target_file_size_bytes=ROW_GROUP_BYTES)
-    engine.commit(batch(1, 20_000_000, 1), 60.0)
+    engine.commit(batch(1, 20_000_000, 1), 60_000)
     assert execute(engine, plan(Compact()), 60.0).status == "ok"
     made = files(engine)
     assert len(made) == 4
@@ -118,7 +118,7 @@ def test_a_compaction_is_priced_by_what_it_reads_and_writes_on_its_own_cores():
     assert outcome.cost.executor_cpu_s == pytest.approx(task_s)
     assert outcome.cost.wall_s == pytest.approx(1 + 6 * 0.25 + task_s)  # one file, so one task
     assert outcome.cost.cpu_s == pytest.approx(1.5 * 2.5 + task_s)
-    (seen,) = engine.state(60.0).compactions
+    (seen,) = engine.state(60_000).compactions
     assert (seen.wall_s, seen.cpu_s) == (outcome.cost.wall_s, outcome.cost.cpu_s)
 
 
@@ -135,7 +135,7 @@ def test_maintenance_has_its_own_price_and_is_no_compaction():
     outcome = execute(engine, upkeep, 120.0)
     assert (outcome.status, outcome.cost.wall_s) == ("ok", 5.0)
     assert outcome.observed.change.metadata_files_count == 3
-    assert engine.state(120.0).compactions == ()
+    assert engine.state(120_000).compactions == ()
     assert execute(engine, upkeep, 120.0).status == "noop"  # one manifest is left
     assert [f.sequence_number for f in files(engine)] == [1] * 3 + [2] * 4 + [3] * 4
 
@@ -183,7 +183,7 @@ def test_a_probe_is_priced_by_files_and_bytes_on_the_readers_cores():
     engine = make(coefficients(query_planning={"serial_s": 2.0, "serial_s_per_file": 1.0}))
     commit_all(engine, [batch(1, 40, 4)])
     outcome = engine.query(FULL_SCAN)
-    assert (outcome.files_count, outcome.opened_bytes) == (4, engine.state(0.0).size_bytes)
+    assert (outcome.files_count, outcome.opened_bytes) == (4, engine.state(0).size_bytes)
     task_s = 4 * 0.5 + outcome.opened_bytes / MIB * 4
     assert outcome.planning_s == 6.0
     assert outcome.execution_s == pytest.approx(2.0 + task_s / 3)
@@ -206,20 +206,20 @@ def test_what_needs_rows_or_deletes_is_vetoed_and_costs_nothing(action, lack):
     outcome = execute(engine, plan(Compact(), action), 120.0)
     assert (outcome.status, outcome.cost) == ("vetoed", NO_COST)
     assert outcome.error == f"this engine cannot {lack}"
-    assert (files(engine), engine.state(120.0).pending) == (before, ())
+    assert (files(engine), engine.state(120_000).pending) == (before, ())
 
 
 def test_a_rewrite_keeps_the_sequence_number_it_was_planned_at():
     engine = make()
     commit_all(engine, batches(None)[:2])
     chosen = files(engine)[:5]
-    ticket = engine.schedule(rewrite(chosen), 60.0, 180.0)
-    engine.commit(batches(None)[2], 120.0)
-    engine.complete(ticket, 180.0)
+    ticket = engine.schedule(rewrite(chosen), 60_000, 180_000)
+    engine.commit(batches(None)[2], 120_000)
+    engine.complete(ticket, 180_000)
     # The commits have 1, 2 and 3; the rewrite was planned after the second.
     merged = next(f for f in files(engine) if f.rows == sum(c.rows for c in chosen))
     assert merged.sequence_number == 2
-    engine.commit(batches(None)[3], 240.0)
+    engine.commit(batches(None)[3], 240_000)
     assert max(f.sequence_number for f in files(engine)) == 5
 
 
@@ -227,36 +227,36 @@ def test_a_rewrite_of_files_gone_meanwhile_names_one_and_commits_nothing():
     engine = make()
     commit_all(engine, batches(None)[:3])
     chosen = files(engine)[:2]
-    ticket = engine.schedule(rewrite(chosen), 120.0, 180.0)
+    ticket = engine.schedule(rewrite(chosen), 120_000, 180_000)
     execute(engine, plan(Compact()), 120.0)
-    before = engine.state(180.0).size_bytes
-    outcome = engine.complete(ticket, 180.0)
+    before = engine.state(180_000).size_bytes
+    outcome = engine.complete(ticket, 180_000)
     assert outcome.status == "failed"
     assert outcome.error == f"missing required files to delete: {chosen[0].path}"
     assert outcome.observed.change.snapshots_count == 0
     assert outcome.cost.wall_s > 0  # the files were written before the conflict showed
-    assert engine.state(180.0).size_bytes == before
+    assert engine.state(180_000).size_bytes == before
 
 
 def test_engines_fed_alike_are_alike():
     def fed():
         engine = make(load_coefficients("iceberg"), partitioning=Partitioning("bucket", 3))
         stream = batches(None, Partitioning("bucket", 3))
-        outcomes = [engine.commit(one, one.spec.at_s) for one in stream]
+        outcomes = [engine.commit(one, one.spec.at_ms) for one in stream]
         outcomes.append(execute(engine, plan(Compact()), 360.0))
         outcomes.append(engine.query(FULL_SCAN))
-        return outcomes, files(engine), dict(engine.state(400.0).partitions)
+        return outcomes, files(engine), dict(engine.state(400_000).partitions)
 
     assert fed() == fed()
 
 
 def test_creating_or_dropping_a_table_forgets_the_one_before():
     engine = make()
-    fresh, made = engine.commit(batch(1, 10, 3), 60.0), files(engine)
+    fresh, made = engine.commit(batch(1, 10, 3), 60_000), files(engine)
     engine.drop()
-    assert (files(engine), engine.state(0.0).commits_total_count) == ([], 0)
+    assert (files(engine), engine.state(0).commits_total_count) == ([], 0)
     engine.create()
-    assert (engine.commit(batch(1, 10, 3), 60.0), files(engine)) == (fresh, made)
+    assert (engine.commit(batch(1, 10, 3), 60_000), files(engine)) == (fresh, made)
 
 
 def test_there_are_no_rows_to_dump(tmp_path):
@@ -268,7 +268,7 @@ def test_an_engine_opens_with_a_file_of_coefficients_or_says_what_is_wrong(tmp_p
     given = EngineSettings(tmp_path, TableSpec(8 * MIB), coefficients=tmp_path / "none.toml")
     with open_simulated("iceberg", replace(given, coefficients=None)) as engine:
         engine.create()
-        assert engine.commit(batch(1, 10, 3), 60.0).cost.wall_s > 0
+        assert engine.commit(batch(1, 10, 3), 60_000).cost.wall_s > 0
     with pytest.raises(ScenarioError, match=r"none.toml: cannot be read"), open_simulated("iceberg", given):
         pass
 
@@ -282,7 +282,7 @@ def test_table_bytes_add_what_the_format_adds_to_each_file():
 @pytest.mark.parametrize("columns", [3, 40])
 def test_files_are_as_large_as_the_columns_of_the_table_make_them(columns):
     engine = make(coefficients(data={"file_bytes": 100}), schema=SCHEMAS[columns])
-    engine.commit(batch(1, 20, 2), 60.0)
+    engine.commit(batch(1, 20, 2), 60_000)
     assert {f.size_bytes for f in files(engine)} == {SCHEMAS[columns].expected_bytes(10) + 100}
     assert execute(engine, plan(Compact(None, {"min-input-files": "2"})), 120.0).status == "ok"
     assert [f.size_bytes for f in files(engine)] == [SCHEMAS[columns].expected_bytes(20) + 100]
@@ -291,7 +291,7 @@ def test_files_are_as_large_as_the_columns_of_the_table_make_them(columns):
 def test_an_initial_load_and_an_empty_commit_are_no_commits_of_the_stream():
     engine = make()
     commit_all(engine, [batch(0, 10, 2), without_rows(batch(1, 10, 2))])
-    assert (len(files(engine)), engine.state(60.0).commits) == (2, ())
+    assert (len(files(engine)), engine.state(60_000).commits) == (2, ())
 
 
 class AnyHistory(RuleBasedStateMachine):
@@ -299,7 +299,7 @@ class AnyHistory(RuleBasedStateMachine):
 
     def __init__(self):
         super().__init__()
-        self.rows, self.at_s, self.tickets = 0, 0.0, []
+        self.rows, self.at_ms, self.tickets = 0, 0.0, []
         self.written_bytes, self.seen = 0, None
 
     @initialize(by=st.sampled_from(["none", "bucket"]), target_mib=st.sampled_from([1, 8]))
@@ -330,17 +330,17 @@ class AnyHistory(RuleBasedStateMachine):
         shares = [(p, max(1, rows * p.rows // spec.rows)) for p in spec.partitions]
         scaled = tuple(replace(p, rows=share, files=min(p.files, share)) for p, share in shares)
         committed = sum(p.rows for p in scaled)
-        self.at_s += 60.0
-        self.did(self.engine.commit(Batch(replace(spec, rows=committed, partitions=scaled)), self.at_s))
+        self.at_ms += 60.0
+        self.did(self.engine.commit(Batch(replace(spec, rows=committed, partitions=scaled)), self.at_ms))
         self.rows += committed
 
     @rule(options=st.sampled_from([{}, {"min-input-files": "2"}, {"rewrite-all": "true"}, {"x": "1"}]))
     def compact(self, options):
-        status = self.did(execute(self.engine, plan(Compact(None, options)), self.at_s)).status
+        status = self.did(execute(self.engine, plan(Compact(None, options)), self.at_ms)).status
         assert status in (("failed",) if "x" in options else ("ok", "noop"))
 
-    @rule(data=st.data(), delay_s=st.sampled_from([0.0, 60.0]))
-    def rewrite(self, data, delay_s):
+    @rule(data=st.data(), delay_ms=st.sampled_from([0.0, 60.0]))
+    def rewrite(self, data, delay_ms):
         live = files(self.engine)
         if not live:
             return
@@ -348,30 +348,30 @@ class AnyHistory(RuleBasedStateMachine):
             st.lists(st.sampled_from(live), min_size=1, max_size=5, unique_by=lambda f: f.path)
         )
         groups = [[f for f in chosen if f.partition == p] for p in sorted({f.partition for f in chosen})]
-        ticket = self.engine.schedule(rewrite(*groups, target_bytes=MIB), self.at_s, self.at_s + delay_s)
-        if delay_s:
+        ticket = self.engine.schedule(rewrite(*groups, target_bytes=MIB), self.at_ms, self.at_ms + delay_ms)
+        if delay_ms:
             self.tickets.append((ticket, {f.path for f in chosen}))
         else:
-            assert self.did(self.engine.complete(ticket, self.at_s)).status == "ok"
+            assert self.did(self.engine.complete(ticket, self.at_ms)).status == "ok"
 
     @rule()
     def complete(self):
         if self.tickets:
             ticket, paths = self.tickets.pop(0)
             are_live = paths <= {f.path for f in files(self.engine)}
-            outcome = self.did(self.engine.complete(ticket, self.at_s))
+            outcome = self.did(self.engine.complete(ticket, self.at_ms))
             assert outcome.status == ("ok" if are_live else "failed")
 
     @rule(age_s=st.sampled_from([-1.0, 0.0, 90.0]), retain_last=st.integers(1, 3))
     def expire(self, age_s, retain_last):
-        self.did(execute(self.engine, expire(self.at_s - age_s, retain_last), self.at_s))
+        self.did(execute(self.engine, expire(self.at_ms - age_s, retain_last), self.at_ms))
         if age_s < 0 and retain_last == 1:
             observed = self.seen
             assert observed.storage_bytes - observed.metadata_storage_bytes == observed.live_bytes
 
     @rule()
     def rewrite_manifests(self):
-        self.did(execute(self.engine, plan(Native(MANIFESTS)), self.at_s))
+        self.did(execute(self.engine, plan(Native(MANIFESTS)), self.at_ms))
         if self.seen.data_files_count:
             assert self.engine.query(FULL_SCAN).metadata_files_count == 1
 
@@ -379,7 +379,7 @@ class AnyHistory(RuleBasedStateMachine):
     def nothing_is_lost_and_all_sums_are_right(self):
         if self.seen is None:
             return
-        state, observed = self.engine.state(self.at_s), self.seen
+        state, observed = self.engine.state(self.at_ms), self.seen
         live = files(self.engine)
         assert sum(f.rows for f in live) == self.rows == observed.rows
         assert sum(f.size_bytes for f in live) == state.size_bytes == observed.live_bytes

@@ -32,10 +32,10 @@ def replay(planner, specs, every=1, costs=None, **table):
     """The engine after a stream under one planner, and the outcomes of its plans."""
     engine, outcomes = make(costs, **{"target_file_size_bytes": 256 * KIB, **table}), []
     for spec in specs:
-        engine.commit(Batch(spec, (), spec.expected_bytes), spec.at_s)
-        decided = planner.decide(engine.state(spec.at_s)) if planner and spec.index % every == 0 else None
+        engine.commit(Batch(spec, (), spec.expected_bytes), spec.at_ms)
+        decided = planner.decide(engine.state(spec.at_ms)) if planner and spec.index % every == 0 else None
         if decided and spec.index:
-            outcomes.append(execute(engine, decided, spec.at_s))
+            outcomes.append(execute(engine, decided, spec.at_ms))
     return engine, outcomes
 
 
@@ -98,7 +98,7 @@ class AnyHistory(RuleBasedStateMachine):
         self.engine = make(target_file_size_bytes=64 * KIB, partitioning=Partitioning(by, 2))
         workload = Upsert(300, 2, 2_000, 3, key_skew=skew, delete_share=0.2, repeat_share=0.1)
         self.stream = workload.shape(7, 200, 60.0, Partitioning(by, 2))
-        self.specs, self.tickets, self.at_s, self.seen = [], [], 0.0, None
+        self.specs, self.tickets, self.at_ms, self.seen = [], [], 0.0, None
         self.commit()
 
     def did(self, outcome):
@@ -117,15 +117,15 @@ class AnyHistory(RuleBasedStateMachine):
         """Carry out; what lives does not change by more than roundings of files."""
         live = self.engine.live_rows
         count = len(files(self.engine))
-        outcome = self.did(execute(self.engine, action, self.at_s))
+        outcome = self.did(execute(self.engine, action, self.at_ms))
         assert abs(self.engine.live_rows - live) <= count + len(files(self.engine))
         return outcome
 
     @rule()
     def commit(self):
         spec = next(self.stream)
-        self.at_s = spec.at_s
-        self.did(self.engine.commit(Batch(spec), spec.at_s))
+        self.at_ms = spec.at_ms
+        self.did(self.engine.commit(Batch(spec), spec.at_ms))
         self.specs.append(spec)
 
     @rule(options=st.sampled_from([{}, {"rewrite-all": "true"}, {"delete-file-threshold": "2"}]),
@@ -140,22 +140,22 @@ class AnyHistory(RuleBasedStateMachine):
         return [f for f in chosen if f.partition == chosen[0].partition]
 
     def busy(self):
-        return frozenset().union(*(pending.paths for pending in self.engine.state(0.0).pending))
+        return frozenset().union(*(pending.paths for pending in self.engine.state(0).pending))
 
-    @rule(data=st.data(), delay_s=st.sampled_from([0.0, 60.0]))
-    def rewrite(self, data, delay_s):
+    @rule(data=st.data(), delay_ms=st.sampled_from([0.0, 60.0]))
+    def rewrite(self, data, delay_ms):
         if len(self.busy()) >= len(files(self.engine)):
             return
         action = rewrite(self.some(data), target_bytes=64 * KIB)
-        if delay_s:
-            self.tickets.append(self.engine.schedule(action, self.at_s, self.at_s + delay_s))
+        if delay_ms:
+            self.tickets.append(self.engine.schedule(action, self.at_ms, self.at_ms + delay_ms))
         else:
             assert self.act(action).status == "ok"
 
     @rule()
     def complete(self):
         if self.tickets:
-            outcome = self.did(self.engine.complete(self.tickets.pop(0), self.at_s))
+            outcome = self.did(self.engine.complete(self.tickets.pop(0), self.at_ms))
             assert outcome.status in ("ok", "failed")
 
     @rule(data=st.data(), drops=st.booleans())
@@ -165,7 +165,7 @@ class AnyHistory(RuleBasedStateMachine):
             return
         chosen, live = self.some(data), self.engine.live_rows
         group = FileGroup((), chosen[0].partition, tuple(f.path for f in chosen))
-        removed = tuple(key_of(d) for d in self.engine.state(0.0).delete_files) if drops else ()
+        removed = tuple(key_of(d) for d in self.engine.state(0).delete_files) if drops else ()
         outcome = self.act(plan(Rewrite((group,), 64 * KIB, removed)))
         assert outcome.status in (("ok", "noop", "vetoed") if drops else ("ok", "noop"))
         assert self.engine.live_rows == live
@@ -174,7 +174,7 @@ class AnyHistory(RuleBasedStateMachine):
     def rows_and_deletes_add_up(self):
         if self.seen is None:
             return
-        state, engine = self.engine.state(self.at_s), self.engine
+        state, engine = self.engine.state(self.at_ms), self.engine
         assert abs(engine.live_rows - expected_live_rows(self.specs)) <= len(state.data_files)
         assert 0 <= engine.live_rows <= physical_rows(engine) == self.seen.rows
         index, full = index_deletes(state.delete_files), engine.query(FULL_SCAN)

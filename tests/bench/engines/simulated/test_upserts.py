@@ -37,7 +37,7 @@ def test_a_commit_of_changes_is_one_snapshot_of_data_and_delete_files():
     change, observed = outcome.observed.change, outcome.observed
     assert (change.snapshots_count, change.files_added_count, change.delete_files_added_count) == (1, 2, 4)
     assert (observed.data_files_count, observed.delete_files_count, observed.rows) == (4, 4, 1100)
-    state = engine.state(60.0)
+    state = engine.state(60_000)
     written_bytes = sum(f.size_bytes for f in files(engine)[2:]) + sum(d.size_bytes for d in deletes(engine))
     assert change.added_bytes == written_bytes
     assert observed.live_bytes == state.size_bytes
@@ -123,10 +123,10 @@ def test_a_rewrite_of_rows_that_are_all_deleted_leaves_no_file():
 def test_deletes_committed_after_a_rewrite_was_planned_apply_to_its_files(engine):
     ticket = engine.schedule(rewrite(files(engine)[:2]), 60.0, 180.0)
     commit_specs(engine, changes(2, 1000, deletes=100))
-    assert engine.complete(ticket, 180.0).status == "ok"
+    assert engine.complete(ticket, 180_000).status == "ok"
     merged = next(f for f in files(engine) if f.rows == 910)
     assert merged.sequence_number == 2
-    found = index_deletes(engine.state(180.0).delete_files).applying_to(merged)
+    found = index_deletes(engine.state(180_000).delete_files).applying_to(merged)
     assert found.files_count == 1  # the later commit's, not those planned with
     assert engine.live_rows == 900
 
@@ -191,8 +191,8 @@ def test_dropping_a_delete_that_a_file_left_alone_needs_is_vetoed(engine):
     )
     assert (files(engine), deletes(engine), engine.live_rows) == (*before, 1000)
     assert outcome.observed.change.snapshots_count == 0
-    assert [c.status for c in engine.state(60.0).compactions] == ["vetoed"]
-    assert engine.state(60.0).pending == ()
+    assert [c.status for c in engine.state(60_000).compactions] == ["vetoed"]
+    assert engine.state(60_000).pending == ()
 
 
 def test_a_veto_keeps_the_plans_other_actions_from_happening(engine):
@@ -222,9 +222,9 @@ def test_a_plan_that_names_a_delete_file_that_is_gone_fails(engine):
 
 def test_a_rewrite_of_a_file_converted_meanwhile_fails(engine):
     old = files(engine)[:2]
-    ticket = engine.schedule(rewrite(old), 60.0, 180.0)
+    ticket = engine.schedule(rewrite(old), 60_000, 180_000)
     assert execute(engine, convert(old[0]), 60.0).status == "ok"
-    outcome = engine.complete(ticket, 180.0)
+    outcome = engine.complete(ticket, 180_000)
     assert outcome.status == "failed"
     assert outcome.error == f"found new position delete for replaced data file: {old[0].path}"
     assert engine.live_rows == 1000

@@ -154,7 +154,7 @@ class Naive:
     def lasting(self, of_deletes):
         return sum(bool(paths) and kind == of_deletes for _, paths, kind in self.manifests.values())
 
-    def commit(self, at_s, added, removed):
+    def commit(self, at_ms, added, removed):
         self.manifests = {n: m for n, m in self.manifests.items() if m[1]}
         for number, (_, paths, kind) in list(self.manifests.items()):
             if paths & set(removed):
@@ -169,22 +169,22 @@ class Naive:
                 self.manifest(len(own), own, kind)
             if self.lasting(kind) >= MERGE_FROM_MANIFESTS:
                 self.merge(kind)
-        self.snapshot(at_s)
+        self.snapshot(at_ms)
 
     def merge(self, of_deletes):
         self.manifests = {n: m for n, m in self.manifests.items() if not m[1] or m[2] != of_deletes}
         paths = {path for path in self.live if is_delete(path) == of_deletes}
         self.manifest(len(paths), paths, of_deletes)
 
-    def rewrite(self, at_s):
+    def rewrite(self, at_ms):
         several = [kind for kind in (False, True) if self.lasting(kind) > 1]
         if several:
             self.manifests = {n: m for n, m in self.manifests.items() if m[1]}
             for kind in several:
                 self.merge(kind)
-            self.snapshot(at_s)
+            self.snapshot(at_ms)
 
-    def snapshot(self, at_s):
+    def snapshot(self, at_ms):
         lasting = self.lasting(False) + self.lasting(True)
         list_bytes = SIZES.manifest_list_bytes + SIZES.manifest_list_bytes_per_manifest * lasting
         sizes = {
@@ -192,7 +192,7 @@ class Naive:
             for number, (entries, _, _) in self.manifests.items()
         }
         self.snapshots.append(
-            {"at_s": at_s, "list": list_bytes, "manifests": sizes, "files": dict(self.live)}
+            {"at_ms": at_ms, "list": list_bytes, "manifests": sizes, "files": dict(self.live)}
         )
         self.write_table_metadata()
 
@@ -200,9 +200,9 @@ class Naive:
         per_snapshot = SIZES.table_metadata_bytes_per_snapshot
         self.table_metadata_bytes += SIZES.table_metadata_bytes + per_snapshot * len(self.snapshots)
 
-    def expire(self, keep_from_s, retain_last):
+    def expire(self, keep_from_ms, retain_last):
         last = self.snapshots[-retain_last:]
-        kept = [s for s in self.snapshots if s["at_s"] >= keep_from_s or any(s is one for one in last)]
+        kept = [s for s in self.snapshots if s["at_ms"] >= keep_from_ms or any(s is one for one in last)]
         if len(kept) < len(self.snapshots):
             self.snapshots = kept
             self.write_table_metadata()
@@ -232,31 +232,31 @@ def test_storage_is_what_the_kept_snapshots_name(steps, data):
     metadata, naive = SimulatedMetadata(SIZES), Naive()
     metadata.create()
 
-    def commit(at_s, added_count, removed):
+    def commit(at_ms, added_count, removed):
         kinds = data.draw(st.sampled_from([("data",), ("data", "delete"), ("delete",)]))
-        added = {f"{kind}-{at_s}-{n}": n + 1 for n in range(added_count) for kind in kinds}
+        added = {f"{kind}-{at_ms}-{n}": n + 1 for n in range(added_count) for kind in kinds}
         gone_bytes = sum(naive.live[path] for path in removed)
         own = [[path for path in added if is_delete(path) == kind] for kind in (False, True)]
-        metadata.commit(at_s, own[0], removed, sum(added.values()), gone_bytes, own[1])
-        naive.commit(at_s, added, removed)
+        metadata.commit(at_ms, own[0], removed, sum(added.values()), gone_bytes, own[1])
+        naive.commit(at_ms, added, removed)
 
-    at_s = 0
+    at_ms = 0
     for kind, first, second in steps:
-        at_s += 1
+        at_ms += 1
         if kind == "commit":
             live = sorted(naive.live)
             removed = data.draw(st.lists(st.sampled_from(live), unique=True, max_size=second)) if live else []
-            commit(at_s, first, removed)
+            commit(at_ms, first, removed)
         elif kind == "many":
             for _ in range(first):
-                at_s += 1
-                commit(at_s, 1, [])
+                at_ms += 1
+                commit(at_ms, 1, [])
         elif kind == "rewrite":
-            metadata.rewrite(at_s)
-            naive.rewrite(at_s)
+            metadata.rewrite(at_ms)
+            naive.rewrite(at_ms)
         else:
-            metadata.expire(at_s - first, second)
-            naive.expire(at_s - first, second)
+            metadata.expire(at_ms - first, second)
+            naive.expire(at_ms - first, second)
         assert metadata.data_storage_bytes == naive.data_storage_bytes >= sum(naive.live.values())
         assert metadata.metadata_storage_bytes == naive.metadata_storage_bytes
         assert metadata.manifests_count == naive.lasting(False) + naive.lasting(True)
