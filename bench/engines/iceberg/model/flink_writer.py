@@ -1,11 +1,11 @@
 """How many files Flink's writers make of a commit.
 
-The rows of a load or an append are dealt out to the writers, and each writer has one data file in each
-partition it has rows of. Changes go to the writers by the hash of their keys. For each partition a writer
-then makes up to three files: its new rows; an equality delete for each key it has no row of in this
-commit yet, whether the table has one or not; and a position delete for each row of its own that it
-updates or deletes again. Source: Iceberg's BaseTaskWriter.BaseEqualityDeltaWriter and Flink's
-BaseDeltaTaskWriter in upsert mode.
+The rows of a load or an append are dealt out to the writers, and a writer makes one data file in each
+partition it has rows for. Changes go to the writers by the hash of their keys, and a writer makes up to
+three files in each partition. The data file holds its new rows. The equality-delete file holds each key
+that the writer has no row of in this commit yet, whether the table has one or not. The position-delete
+file holds each of the writer's own rows that the same commit updates or deletes. Source: Iceberg's
+BaseTaskWriter.BaseEqualityDeltaWriter and Flink's BaseDeltaTaskWriter in upsert mode.
 """
 
 from dataclasses import dataclass
