@@ -63,6 +63,18 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
+class CommitLayout:
+    """The files a format's writers are expected to make of a commit.
+
+    `delete_bytes` are those of its delete and log files.
+    """
+
+    data_files_count: int
+    delete_files_count: int = 0  # delete and log files
+    delete_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """What the commits since the observation before wrote and removed; metadata is counted apart."""
 

@@ -6,20 +6,24 @@ from dataclasses import dataclass
 from functools import partial
 
 from bench.engines import capabilities
-from bench.engines.contract import Engine, EngineSettings
+from bench.engines.contract import CommitLayout, Engine, EngineSettings
+from bench.engines.iceberg.model.flink_writer import commit_layout
 from bench.engines.simulated.engine import open_simulated
 from strategies.plan import Capability
+from workloads.commit import CommitSpec
 
 
 @dataclass(frozen=True, slots=True)
 class EngineKind:
     """How to open an engine, and what it can do: a scenario that asks for more is refused at once.
 
-    `session_conf` is the format's own Spark configuration as far as results show it.
+    `layout` gives the files the format's writers make of a commit, where no strategy overrides how many
+    writers there are. `session_conf` is the format's own Spark configuration as far as results show it.
     """
 
     open: Callable[[EngineSettings], AbstractContextManager[Engine]]
     capabilities: frozenset[Capability]
+    layout: Callable[[CommitSpec], CommitLayout]
     session_conf: Callable[[EngineSettings], Mapping[str, str]] = lambda settings: {}
 
 
@@ -36,6 +40,8 @@ def _iceberg_conf(settings: EngineSettings) -> Mapping[str, str]:
 
 
 ENGINES: dict[tuple[str, str], EngineKind] = {
-    ("iceberg", "real"): EngineKind(_iceberg, capabilities.ICEBERG, _iceberg_conf),
-    ("iceberg", "simulated"): EngineKind(partial(open_simulated, "iceberg"), capabilities.ICEBERG_SIMULATED),
+    ("iceberg", "real"): EngineKind(_iceberg, capabilities.ICEBERG, commit_layout, _iceberg_conf),
+    ("iceberg", "simulated"): EngineKind(
+        partial(open_simulated, "iceberg"), capabilities.ICEBERG_SIMULATED, commit_layout
+    ),
 }

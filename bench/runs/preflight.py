@@ -73,9 +73,9 @@ def needed_bytes(run: PlannedRun) -> int:
     to fire at every commit.
     """
     scenario = run.source.scenario
-    specs = tuple(scenario.shape())
+    specs, layout = tuple(scenario.shape()), ENGINES[scenario.table.format, run.mode].layout
     stream_bytes = sum(spec.expected_bytes for spec in specs)
-    deletes_bytes = sum(shape.deletes.expected_bytes for spec in specs for shape in spec.partitions)
+    deletes_bytes = sum(layout(spec).delete_bytes for spec in specs)
     table_bytes = stream_bytes + deletes_bytes
     rounds = max((_rounds(rule.trigger, scenario) for rule in run.spec.strategy.rules), default=0)
     rewritten_bytes = table_bytes * (rounds + 1) // 2 if run.spec.strategy.needs() else 0

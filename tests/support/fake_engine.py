@@ -75,9 +75,10 @@ class FakeEngine:
         if not spec.rows:
             return CommitOutcome(Cost(), 0.0, self._observe(Change()))
         made = [
-            self._file(p.partition, p.expected_bytes // p.files, p.rows // p.files)
+            self._file(p.partition, p.expected_bytes // count, p.rows // count)
             for p in spec.partitions
-            for _ in range(p.files)
+            for count in (min(p.rows, spec.writers),)
+            for _ in range(count)
         ]
         deletes = [self._delete(number) for number in range(self.deletes)]
         self.ledger.add([*made, *deletes])

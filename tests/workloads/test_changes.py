@@ -257,14 +257,14 @@ def test_deletes_and_rows_lie_where_the_shape_expects_them(large, by):
     found = large.selectExpr("*", f"{sql} AS new", f"{old_sql} AS old", f"{first} AS is_first")
     added = counted(found.filter("op <> 'D'"), "new", column)
     blind = found.filter("NOT before_exists").selectExpr("new AS at")
-    equality = counted(
+    deleted_keys = counted(
         found.filter("is_first AND before_exists").selectExpr("old AS at").union(blind), "at", column
     )
-    position = counted(found.filter("NOT is_first AND before_exists"), "old", column)
+    superseded = counted(found.filter("NOT is_first AND before_exists"), "old", column)
     for shape in spec.partitions:
         assert added[shape.partition] == near(shape.rows)
-        assert equality[shape.partition] == near(shape.deletes.equality_rows)
-        assert position[shape.partition] == near(shape.deletes.position_rows)
+        assert deleted_keys[shape.partition] == near(shape.deleted_keys)
+        assert superseded[shape.partition] == near(shape.superseded_rows)
     assert added.keys() == {shape.partition for shape in spec.partitions if shape.rows}
     assert name
 

@@ -119,7 +119,7 @@ def test_a_later_snapshot_event_is_an_upsert(tmp_path):
 
 def shapes(workload, by, index):
     spec = stream(workload, commits=5, interval_s=1.0, by=by)[index]
-    return {p.partition: (p.rows, p.deletes.equality_rows, p.deletes.position_rows) for p in spec.partitions}
+    return {p.partition: (p.rows, p.deleted_keys, p.superseded_rows) for p in spec.partitions}
 
 
 def test_partitions_count_what_goes_in_and_what_comes_out(recorded):
@@ -136,11 +136,11 @@ def test_partitions_count_what_goes_in_and_what_comes_out(recorded):
     assert (len(buckets), sum(rows for rows, _, _ in buckets.values())) == (3, 3)
 
 
-def test_a_row_changed_twice_in_a_commit_is_a_position_delete(recorded):
+def test_a_row_changed_twice_in_a_commit_is_superseded(recorded):
     (spec,) = stream(recorded, commits=1, interval_s=10.0)[1:]
     (shape,) = spec.partitions
     # Order 1 is updated twice, and one order made again after its delete, which counts as a new one.
-    assert (shape.rows, shape.deletes.equality_rows, shape.deletes.position_rows) == (4, 5, 1)
+    assert (shape.rows, shape.deleted_keys, shape.superseded_rows) == (4, 5, 1)
 
 
 def test_partitions_of_nulls_are_called_null(tmp_path):

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from bench.cli.output import OUT, Format, FormatOption, print_json, print_table
+from bench.engines.registry import ENGINES
 from bench.errors import ScenarioError
 from bench.results.records import Mode
 from bench.runs.preflight import check_asked
@@ -62,9 +63,13 @@ def validate(
 
 
 def meaning(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
-    """What running `scenario` would mean; rows, files and bytes are of the stream each run replays."""
+    """What running `scenario` would mean; rows, files and bytes are of the stream each run replays.
+
+    Files are those the table's format makes of the stream; bytes are those of its rows as plain Parquet.
+    """
     repetitions = repetitions_of(scenario, mode)
     commits = list(scenario.shape())
+    layouts = [ENGINES[scenario.table.format, mode].layout(commit) for commit in commits]
     return {
         "scenario": scenario.name,
         "hash": scenario.hash,
@@ -73,8 +78,8 @@ def meaning(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
         "duration_s": scenario.duration_ms / 1000,
         "commits": len(commits),
         "rows": sum(commit.rows for commit in commits),
-        "files": sum(commit.files for commit in commits),
-        "delete_files": sum(commit.delete_files for commit in commits),
+        "files": sum(layout.data_files_count for layout in layouts),
+        "delete_files": sum(layout.delete_files_count for layout in layouts),
         "expected_bytes": sum(commit.expected_bytes for commit in commits),
         "left_out_rows": _left_out_rows(scenario),
         "primary_probe": scenario.primary_probe.name,

@@ -6,6 +6,7 @@ import pytest
 from pydantic import BaseModel
 from scenario_builder import EVERY, SOUND, load, toml
 
+from bench.engines.registry import ENGINES
 from bench.errors import ScenarioError
 from bench.scenario.file import shipped
 from bench.scenario.scenario import check_real_resources, load_scenario
@@ -267,7 +268,8 @@ def test_published_comparisons_have_the_published_policies(name):
 def expected_bytes(name):
     s = load_scenario(name)
     commits = s.workload.shape(s.seed, s.commits_count, s.commit_interval_ms, s.table.partitioning)
-    return [(commit.files, commit.expected_bytes) for commit in commits]
+    layout = ENGINES[s.table.format, "real"].layout
+    return [(layout(commit).data_files_count, commit.expected_bytes) for commit in commits]
 
 
 def test_append_only_writes_eight_files_of_about_6_kb_a_minute():

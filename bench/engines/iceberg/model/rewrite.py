@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from bench.engines.contract import Cost
+from bench.engines.iceberg.model.delete_bytes import position_bytes
 from bench.engines.iceberg.model.files import table_bytes
 from bench.engines.simulated.costs import Coefficients, Work, rewrite_cost
 from bench.engines.simulated.live_rows import LiveRows
@@ -12,7 +13,6 @@ from strategies.iceberg.preview import Preview, RewriteGroup, preview_action
 from strategies.plan import Action, Rewrite
 from strategies.state import DataFile, DeleteFile, DeleteKind, TableState
 from workloads.schema import Schema
-from workloads.spread import position_bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ EXPIRE, MANIFESTS = Capability.EXPIRE_SNAPSHOTS, Capability.REWRITE_MANIFESTS
 
 def batch(index, rows, count, first_row=0, partition=""):
     """A commit of `rows` in `count` files of one partition, at `index` minutes."""
-    shape = PartitionShape(partition, rows, count, ORDERS.expected_bytes(rows, count))
+    shape = PartitionShape(partition, rows, ORDERS.expected_bytes(rows, count))
     spec = CommitSpec(
         index, 60.0 * index, first_row, rows, rows, 0, 0, count, index == 0, (shape,), shape.expected_bytes
     )
@@ -84,7 +84,7 @@ def test_a_writer_override_spreads_each_commit_over_as_many_files():
 
 def test_a_writer_override_gives_no_partition_more_files_than_rows():
     engine = make(files_per_commit=8, partitioning=Partitioning("bucket", 3))
-    shapes = (PartitionShape("a", 1, 1, 1), PartitionShape("b", 39, 4, 1))
+    shapes = (PartitionShape("a", 1, 1), PartitionShape("b", 39, 1))
     spec = replace(batch(1, 40, 4).spec, partitions=shapes)
     engine.commit(Batch(spec, (), 1), 60.0)
     counts = {name: p.files_count for name, p in engine.state(60_000).partitions.items()}
@@ -328,7 +328,7 @@ class AnyHistory(RuleBasedStateMachine):
     def commit(self, rows):
         spec = next(self.stream)
         shares = [(p, max(1, rows * p.rows // spec.rows)) for p in spec.partitions]
-        scaled = tuple(replace(p, rows=share, files=min(p.files, share)) for p, share in shares)
+        scaled = tuple(replace(p, rows=share) for p, share in shares)
         committed = sum(p.rows for p in scaled)
         self.at_ms += 60.0
         self.did(self.engine.commit(Batch(replace(spec, rows=committed, partitions=scaled)), self.at_ms))

@@ -190,7 +190,7 @@ def test_files_keep_about_as_many_rows_as_a_table_of_real_keys(skew, insert_shar
             key = newest if op == "I" else drawn_key(spec.keys.choice, spec.keys.population, scattered, rng)
             table[key] = path if op != "D" else None
         (shape,) = spec.partitions
-        rows.add(data_file(path, shape.rows), shape.rows - shape.deletes.position_rows)
+        rows.add(data_file(path, shape.rows), shape.rows - shape.superseded_rows)
     found = Counter(path for path in table.values() if path)
     assert rows.total == pytest.approx(found.total(), rel=0.05)
     for path, count in found.items():
@@ -213,7 +213,7 @@ def test_what_files_hold_adds_up_to_what_commits_leave(skew, commits, insert_sha
     for spec in specs:
         rows.commit(spec)
         (shape,) = spec.partitions
-        rows.add(data_file(f"{spec.index}", shape.rows), shape.rows - shape.deletes.position_rows)
+        rows.add(data_file(f"{spec.index}", shape.rows), shape.rows - shape.superseded_rows)
     assert rows.expected == expected_live_rows(specs)
     assert rows.kept(f"{spec.index}" for spec in specs) == math.ceil(rows.expected - 1e-6)
 

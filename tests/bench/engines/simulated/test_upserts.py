@@ -7,12 +7,12 @@ from simulated_tables import deletes, make, physical_rows
 from upsert_commits import changes, commit_specs, load
 
 from bench.engines.contract import Cost, Probe
+from bench.engines.iceberg.model.delete_bytes import position_bytes
 from strategies.amoro.evaluation import is_amoros_own
 from strategies.iceberg.deletes.index import index_deletes
 from strategies.plan import Capability, Compact, FileGroup, Native, Rewrite
 from strategies.state import KIB, MIB, DeleteKind
 from workloads.partitioning import Partitioning
-from workloads.spread import position_bytes
 
 REWRITE = Capability.REWRITE_DATA_FILES
 
