@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping
 from strategies.iceberg.deletes.index import index_deletes
 from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.iceberg.preview import PreviewError, preview_action
+from strategies.java_values import parse_boolean
 from strategies.plan import Action, Capability, Compact, Native, Rewrite
 from strategies.state import DataFile, DeleteKind, TableState, key_of
 
@@ -30,7 +31,7 @@ def resurrection(action: Action, state: TableState) -> str | None:
             left = [file for file in state.data_files if file.path not in named]
             return _still_applying(frozenset(removed), left, state)
         case Compact(options=options) | Native(Capability.REWRITE_DATA_FILES, options=options):
-            if options.get("remove-dangling-deletes", "false").lower() == "true":
+            if parse_boolean(options.get("remove-dangling-deletes", "false")):
                 return _dangling_dropped(action, options, state)
     return None
 
@@ -76,7 +77,7 @@ def _rewritten(
 
     In a rewrite of several commits some may fail, and deletes are dropped all the same.
     """
-    if options.get("partial-progress.enabled", "false").lower() == "true":
+    if parse_boolean(options.get("partial-progress.enabled", "false")):
         return None
     try:
         return frozenset(file.path for group in preview_action(action, state).groups for file in group.files)
