@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
-from strategies.state import TableState, key_of
+from strategies.state import TableState
 
 _NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
 
@@ -74,7 +74,7 @@ class FileGroup:
 class Rewrite:
     """Explicit: rewrite exactly these groups into files of at most `target_file_size_bytes`.
 
-    `removed_deletes` are delete files by `strategies.state.key_of`, dropped in the same commit. Whether a
+    `removed_deletes` are delete files by their `key`, dropped in the same commit. Whether a
     file outside the plan still needs one is for the executor to check.
     """
 
@@ -176,8 +176,10 @@ def check_plan(state: TableState, plan: Plan) -> None:
     """
     if not plan.actions:
         raise PlanError("a plan needs at least one action; return None to do nothing")
-    live = {f.path: f.partition for f in state.data_files} if _names_files(plan) else {}
-    deletes = frozenset(map(key_of, state.delete_files)) if _drops_deletes(plan) else frozenset[str]()
+    live = {f.key: f.partition for f in state.data_files} if _names_files(plan) else {}
+    deletes = (
+        frozenset(delete.key for delete in state.delete_files) if _drops_deletes(plan) else frozenset[str]()
+    )
     busy = frozenset[str]().union(*(p.paths for p in state.pending))
     seen: set[str] = set()
     for action in plan.actions:

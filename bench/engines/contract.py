@@ -105,7 +105,8 @@ class Observation:
     metadata_storage_bytes: int
     change: Change
     delete_rows: int = 0  # in the delete files: keys of equality deletes, positions of the others
-    equality_files_count: int = 0  # of the delete files
+    # What the format counts of its delete files besides, by the records' names.
+    delete_counts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

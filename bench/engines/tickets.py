@@ -2,7 +2,7 @@
 
 import itertools
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from bench.engines.contract import NO_COST, Change, Cost, Ticket, TicketId
 from bench.engines.ledger import Ledger, compaction_seen, pending_plan
@@ -38,7 +38,7 @@ class Staged(Generic[_Prepared]):
 class Tickets(Generic[_Prepared]):
     """The tickets of one table; its ledger is told which plans are pending, and what became of them."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger[Any, Any, Any]) -> None:
         self._ledger = ledger
         self._numbers = itertools.count(1)
         self._staged: dict[TicketId, Staged[_Prepared]] = {}

@@ -11,16 +11,16 @@ from pyiceberg.table.snapshots import Snapshot
 
 from bench.preview.preview import DryRun
 from bench.scenario import plugins
+from strategies.iceberg.files import DeleteKind, IcebergState
 from strategies.iceberg.preview import Preview, RewriteGroup
 from strategies.plan import Rewrite, describe_action
-from strategies.state import DeleteKind, TableState
 
 # Upper ends of size classes as shares of the target: 0.75 and 1.8 are where Iceberg's planner begins to
 # call a file too small or too large (SizeBasedFileRewritePlanner), the others divide the small ones.
 SIZE_CLASSES = (0.01, 0.1, 0.75, 1.8)
 
 
-def table_figures(name: str, table: Table, snapshot: Snapshot | None, state: TableState) -> dict[str, Any]:
+def table_figures(name: str, table: Table, snapshot: Snapshot | None, state: IcebergState) -> dict[str, Any]:
     """The table as it stands; `rows` are physical, deleted ones included. Times are UTC."""
     committed = snapshot and datetime.fromtimestamp(snapshot.timestamp_ms / 1000, UTC)
     return {
@@ -33,7 +33,7 @@ def table_figures(name: str, table: Table, snapshot: Snapshot | None, state: Tab
         "data_files": len(state.data_files),
         "data_bytes": sum(p.size_bytes for p in state.partitions.values()),
         "rows": sum(p.rows for p in state.partitions.values()),
-        "delete_files": [_of_kind(kind, state) for kind in DeleteKind if kind is not DeleteKind.LOG],
+        "delete_files": [_of_kind(kind, state) for kind in DeleteKind],
         "partitions": len(state.partitions),
         "partition_spec": _spec_text(table),
         "target_file_size_bytes": state.target_file_size_bytes,
@@ -41,7 +41,7 @@ def table_figures(name: str, table: Table, snapshot: Snapshot | None, state: Tab
     }
 
 
-def _of_kind(kind: DeleteKind, state: TableState) -> dict[str, Any]:
+def _of_kind(kind: DeleteKind, state: IcebergState) -> dict[str, Any]:
     found = [file for file in state.delete_files if file.kind is kind]
     return {
         "kind": kind.value,
@@ -60,7 +60,7 @@ def _spec_text(table: Table) -> str:
     return ", ".join(parts)
 
 
-def file_sizes(state: TableState) -> list[dict[str, Any]]:
+def file_sizes(state: IcebergState) -> list[dict[str, Any]]:
     """Data files by size, from `from_bytes` to below `below_bytes`, which the last class has not."""
     bounds = [int(share * state.target_file_size_bytes) for share in SIZE_CLASSES]
     counts, sums = [0] * (len(bounds) + 1), [0] * (len(bounds) + 1)
@@ -74,7 +74,7 @@ def file_sizes(state: TableState) -> list[dict[str, Any]]:
     ]
 
 
-def plan_figures(done: DryRun, state: TableState, *, with_files: bool) -> dict[str, Any]:
+def plan_figures(done: DryRun, state: IcebergState, *, with_files: bool) -> dict[str, Any]:
     """What the strategy would do; `plan` and `effect` are null where it would do nothing at all."""
     return {
         "strategy": done.candidate.name,
@@ -97,7 +97,7 @@ def _plan(done: DryRun) -> dict[str, Any] | None:
     }
 
 
-def _effect(done: DryRun, preview: Preview, state: TableState, *, with_files: bool) -> dict[str, Any]:
+def _effect(done: DryRun, preview: Preview, state: IcebergState, *, with_files: bool) -> dict[str, Any]:
     """What changes; delete files come in only, as metadata does not tell how many come out.
 
     Files of an older partition spec are spread anew: `files_out` is not exact then.
@@ -106,8 +106,11 @@ def _effect(done: DryRun, preview: Preview, state: TableState, *, with_files: bo
     column, or compare UUIDs: of others a state has no bounds.
     """
     files = len(state.data_files)
-    old = any(file.spec_id != state.spec_id for group in preview.groups for file in group.files)
-    unbounded = any(file.kind is DeleteKind.EQUALITY and file.keys is None for file in state.delete_files)
+    of_old_spec = {file.path for file in state.data_files if file.spec_id != state.spec_id}
+    old = any(file.path in of_old_spec for group in preview.groups for file in group.files)
+    unbounded = any(
+        file.kind is DeleteKind.EQUALITY and file.key_bounds is None for file in state.delete_files
+    )
     explicit = [action for action in done.plan.actions if isinstance(action, Rewrite)] if done.plan else []
     return {
         "groups": len(preview.groups),

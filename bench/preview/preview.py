@@ -13,6 +13,7 @@ from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import OptionError
+from strategies.iceberg.files import IcebergState
 from strategies.iceberg.preview import Preview, PreviewError, preview_action
 from strategies.iceberg.resurrection import resurrection
 from strategies.iceberg.rewrite_options import rewrite_options
@@ -28,7 +29,7 @@ from strategies.plan import (
     check_plan,
     describe_action,
 )
-from strategies.state import TableState
+from strategies.state import StateError
 from strategies.strategy import Planner
 
 # The paths of the data files that may hold rows of a SQL filter.
@@ -124,12 +125,21 @@ def _as_option(text: str) -> str:
     return text.replace("--set", "--option")
 
 
-def dry_run(candidate: Candidate, state: TableState, matching: Filter, branch: str | None = None) -> DryRun:
+def dry_run(candidate: Candidate, state: IcebergState, matching: Filter, branch: str | None = None) -> DryRun:
     """Ask the planners in order, as at a look where every trigger fires: the first that plans wins.
 
-    `state` is of `branch`, the main one for None. Raises ScenarioError where a planner fails or its plan
-    depends on more than metadata tells.
+    `state` is of `branch`, the main one for None. Raises ScenarioError where a planner fails, its plan
+    depends on more than metadata tells, or the metadata is at odds with Iceberg's rules.
     """
+    try:
+        return _answered(candidate, state, matching, branch)
+    except StateError as error:
+        raise ScenarioError(
+            f"{candidate.name}: the table cannot be planned for: {error}; check the table with its own engine"
+        ) from error
+
+
+def _answered(candidate: Candidate, state: IcebergState, matching: Filter, branch: str | None) -> DryRun:
     for index, planner in enumerate(candidate.planners):
         plan = _decided(planner, state)
         if plan is None:
@@ -150,7 +160,7 @@ def dry_run(candidate: Candidate, state: TableState, matching: Filter, branch: s
     return DryRun(candidate, candidate.planners)
 
 
-def _decided(planner: Planner, state: TableState) -> Plan | None:
+def _decided(planner: Planner, state: IcebergState) -> Plan | None:
     name = plugins.in_words(planner)
     try:
         plan = planner.decide(state)
@@ -158,6 +168,8 @@ def _decided(planner: Planner, state: TableState) -> Plan | None:
             check_plan(state, plan)
     except PlanError as error:
         raise ScenarioError(f"{name}: a plan nobody can carry out: {error}; correct the planner") from error
+    except StateError:
+        raise
     except Exception as error:  # a planner may be anybody's
         raise ScenarioError(
             f"{name}: failed: {type(error).__name__}: {error}; correct the planner"
@@ -175,8 +187,8 @@ def _check_capabilities(planner: Planner, plan: Plan) -> None:
 
 
 def _narrowed(
-    action: Action, state: TableState, matching: Filter, branch: str | None
-) -> tuple[Action, TableState]:
+    action: Action, state: IcebergState, matching: Filter, branch: str | None
+) -> tuple[Action, IcebergState]:
     """The action without a filter, and the state with only the files the filter may match."""
     if not isinstance(action, Native) or action.command is not Capability.REWRITE_DATA_FILES:
         return action, state
@@ -192,7 +204,7 @@ def _narrowed(
     return replace(action, arguments=arguments), state
 
 
-def _expanded(action: Action, told: Action, state: TableState) -> Preview:
+def _expanded(action: Action, told: Action, state: IcebergState) -> Preview:
     try:
         return preview_action(told, state)
     except PreviewError as error:
@@ -214,7 +226,7 @@ def _joined(expansions: Iterable[Preview]) -> Preview:
     )
 
 
-def _shortfall(action: Action, state: TableState) -> Shortfall | None:
+def _shortfall(action: Action, state: IcebergState) -> Shortfall | None:
     """The thresholds that kept every file out; None where they are not those of `rewrite_data_files`."""
     if isinstance(action, Rewrite) or (
         isinstance(action, Native) and action.command is not Capability.REWRITE_DATA_FILES

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from strategies.iceberg.preview import preview_action
 from strategies.plan import Action, Plan, Rewrite
-from strategies.state import TableState, key_of
+from strategies.state import TableState
 
 # Bytes of the files that rows of a table make: (rows, files) -> bytes.
 SizeModel = Callable[[int, int], int]
@@ -43,4 +43,4 @@ def forecast(plan: Plan, state: TableState, size_model: SizeModel) -> dict[str, 
 def _dropped_bytes(action: Action, state: TableState) -> int:
     """The delete files a rewrite drops in the same commit."""
     dropped = frozenset(action.removed_deletes if isinstance(action, Rewrite) else ())
-    return sum(delete.size_bytes for delete in state.delete_files if key_of(delete) in dropped)
+    return sum(delete.size_bytes for delete in state.delete_files if delete.key in dropped)

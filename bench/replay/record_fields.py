@@ -8,13 +8,13 @@ def metadata_fields(change: Change) -> dict[str, int]:
     return {"metadata_bytes": change.metadata_bytes, "metadata_files_count": change.metadata_files_count}
 
 
-def table_fields(observed: Observation) -> dict[str, int]:
-    """The table as it stands."""
+def table_fields(observed: Observation) -> dict[str, int | None]:
+    """The table as it stands; None for what its format does not count."""
     return {
         "data_files_count": observed.data_files_count,
         "delete_files_count": observed.delete_files_count,
         "delete_rows": observed.delete_rows,
-        "equality_files_count": observed.equality_files_count,
+        "equality_files_count": observed.delete_counts.get("equality_files_count"),
         "live_bytes": observed.live_bytes,
         "rows": observed.rows,
         "storage_bytes": observed.storage_bytes,
@@ -22,8 +22,11 @@ def table_fields(observed: Observation) -> dict[str, int]:
     }
 
 
-def compacted_fields(before: Observation, after: Observation) -> dict[str, int]:
-    """The table around a compaction, what that took and what it wrote; data and delete files apart."""
+def compacted_fields(before: Observation, after: Observation) -> dict[str, int | None]:
+    """The table around a compaction, what that took and what it wrote; data and delete files apart.
+
+    None stands for what the format does not count.
+    """
     change = after.change
     return {
         "files_before_count": before.data_files_count,
@@ -31,7 +34,7 @@ def compacted_fields(before: Observation, after: Observation) -> dict[str, int]:
         "delete_files_before_count": before.delete_files_count,
         "delete_files_after_count": after.delete_files_count,
         "delete_rows_after": after.delete_rows,
-        "equality_files_after_count": after.equality_files_count,
+        "equality_files_after_count": after.delete_counts.get("equality_files_count"),
         "rows_before": before.rows,
         "rows_after": after.rows,
         "live_before_bytes": before.live_bytes,

@@ -11,10 +11,10 @@ from enum import StrEnum, auto
 from pathlib import PurePosixPath
 
 from strategies.amoro.options import Settings
-from strategies.iceberg.deletes.index import DeleteIndex, index_deletes
+from strategies.iceberg.deletes.index import DeleteIndex, delete_index
 from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.iceberg.deletes.series import FileSums, sums_of
-from strategies.state import DataFile, DeleteKind, TableState
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergState
 
 
 class FileClass(StrEnum):
@@ -35,7 +35,7 @@ class FileClass(StrEnum):
 class ScannedFile:
     """A data file with what applies to it. `position_rows` are of whole delete files, whichever file's."""
 
-    file: DataFile
+    file: IcebergDataFile
     equality_count: int = 0
     position_count: int = 0
     position_rows: int = 0
@@ -83,10 +83,10 @@ class Partition:
 
 
 def evaluate(
-    state: TableState, index: DeleteIndex, settings: Settings, full_due: bool
+    state: IcebergState, index: DeleteIndex, settings: Settings, full_due: bool
 ) -> tuple[Partition, ...]:
     """The partitions that hold data files, by name."""
-    by_partition: dict[str, list[DataFile]] = defaultdict(list)
+    by_partition: dict[str, list[IcebergDataFile]] = defaultdict(list)
     for file in state.data_files:
         by_partition[file.partition].append(file)
     return tuple(
@@ -94,17 +94,17 @@ def evaluate(
     )
 
 
-def amoro_index(state: TableState) -> DeleteIndex:
+def amoro_index(state: IcebergState) -> DeleteIndex:
     """The table's deletes. Amoro knows no deletion vectors: its reader fails on their files (2.7).
 
-    Raises ValueError where the table has any, or log files.
+    Raises ValueError where the table has any, and StateError as `index_deletes`.
     """
     vector = next((d for d in state.delete_files if d.kind is DeleteKind.DELETION_VECTOR), None)
     if vector is not None:
         raise ValueError(
             f"{vector.path} is a deletion vector, which Amoro cannot read: give the table format version 2"
         )
-    return index_deletes(state.delete_files)
+    return delete_index(state)
 
 
 def class_of(scanned: ScannedFile, settings: Settings, full_due: bool) -> FileClass:
@@ -125,7 +125,7 @@ def class_of(scanned: ScannedFile, settings: Settings, full_due: bool) -> FileCl
 
 
 def _partition(
-    name: str, files: Iterable[DataFile], index: DeleteIndex, settings: Settings, full_due: bool
+    name: str, files: Iterable[IcebergDataFile], index: DeleteIndex, settings: Settings, full_due: bool
 ) -> Partition:
     found: dict[FileClass, list[ScannedFile]] = {each: [] for each in FileClass}
     reach = DeleteSet(index)
@@ -144,7 +144,7 @@ def _partition(
     )
 
 
-def _scanned(file: DataFile, index: DeleteIndex) -> ScannedFile:
+def _scanned(file: IcebergDataFile, index: DeleteIndex) -> ScannedFile:
     if index.is_empty:
         return ScannedFile(file)
     reach = DeleteSet(index, [file])

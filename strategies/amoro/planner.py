@@ -25,6 +25,7 @@ from strategies.amoro.evaluation import FileClass, Partition, amoro_index, evalu
 from strategies.amoro.health import Health, health
 from strategies.amoro.options import KNOWN_OPTIONS, Settings, read_settings
 from strategies.amoro.tasks import Candidate, PartitionPlan, candidate_of, choose
+from strategies.iceberg.files import iceberg_state
 from strategies.options import OptionValue
 from strategies.plan import Capability, Plan, Rewrite
 from strategies.state import MIB, TableState
@@ -65,21 +66,21 @@ class Amoro:
         return self.full_sort_columns
 
     def decide(self, state: TableState) -> Plan | None:
-        settings = read_settings(self.options)
+        settings, table = read_settings(self.options), iceberg_state(state)
         if not settings.is_enabled or state.pending:  # one process a table at a time
             return None
         clocks = read_clocks(state)
         if not clocks.may_plan(settings) or not is_worth_a_scan(state, settings, clocks):
             return None
-        index = amoro_index(state)
-        candidates = self._candidates(evaluate(state, index, settings, clocks.is_full_due(settings)), clocks)
+        index = amoro_index(table)
+        candidates = self._candidates(evaluate(table, index, settings, clocks.is_full_due(settings)), clocks)
         budget_bytes = self.max_input_per_thread_bytes * self.threads
         chosen = choose(candidates, index, settings, budget_bytes, self.full_sort_columns)
         return _plan(chosen, settings) if any(plan.tasks for plan in chosen) else None
 
     def health(self, state: TableState) -> Health:
         """Amoro's health score of the table under these options."""
-        return health(state, read_settings(self.options))
+        return health(iceberg_state(state), read_settings(self.options))
 
     def figures(self, state: TableState) -> Mapping[str, float]:
         """What Amoro reports of a table at a look, for the decision log."""

@@ -7,7 +7,8 @@ Its rules are Iceberg's.
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from strategies.iceberg.deletes.index import index_deletes
+from strategies.iceberg.deletes.index import delete_index
+from strategies.iceberg.files import IcebergState, iceberg_state
 from strategies.iceberg.procedures import RewriteDataFiles, RewritePositionDeleteFiles
 from strategies.iceberg.rewrite_data_files import plan_rewrite, rewrite_group
 from strategies.iceberg.rewrite_options import for_sorting, rewrite_options
@@ -20,7 +21,7 @@ from strategies.iceberg.scan_tasks import FileScan, lookback_of, scan_task_group
 from strategies.java_values import parse_long
 from strategies.plan import Action, Capability, Compact, FileGroup, Native, Rewrite
 from strategies.preview import DeleteGroup, Preview, RewriteGroup, ScanTaskGroup
-from strategies.state import DeleteKind, TableState
+from strategies.state import TableState
 
 __all__ = ["DeleteGroup", "Preview", "PreviewError", "RewriteGroup", "ScanTaskGroup", "preview_action"]
 
@@ -43,35 +44,26 @@ def preview_action(action: Action, state: TableState) -> Preview:
     group of those alone is left out.
 
     Raises PreviewError where the state does not tell, and ValueError where the action itself is at
-    fault: an unknown option, one out of range, or a file that is not live.
+    fault: an unknown option, one out of range, or a file that is not live. Raises StateError as
+    `index_deletes` does, and PlanError where the state is of another format's table.
     """
-    _check_deletes(state)
+    table = iceberg_state(state)
     match action:
         case Rewrite():
-            return _explicit(action, state)
+            return _explicit(action, table)
         case Compact(partitions=partitions, options=options):
-            return _planned({}, options, _narrowed(state, partitions))
+            return _planned({}, options, _narrowed(table, partitions))
         case Native(command=Capability.REWRITE_DATA_FILES, arguments=arguments, options=options):
-            return _planned(arguments, options, state)
+            return _planned(arguments, options, table)
         case Native(command=Capability.REWRITE_POSITION_DELETE_FILES, arguments=arguments, options=options):
-            return _planned_deletes(arguments, options, state)
+            return _planned_deletes(arguments, options, table)
         case Native(command=command):
             raise PreviewError(
                 f"{command} rewrites no data and no delete files: what it does to a table is not planned"
             )
 
 
-def _check_deletes(state: TableState) -> None:
-    for delete in state.delete_files:
-        if delete.kind is DeleteKind.LOG:
-            raise PreviewError(
-                f"{delete.path} is a log file: only Iceberg's delete files can be planned with"
-            )
-        if delete.kind is DeleteKind.DELETION_VECTOR and delete.referenced_data_file is None:
-            raise PreviewError(f"deletion vector {delete.path} does not name its data file")
-
-
-def _planned(arguments: Mapping[str, str], options: Mapping[str, str], state: TableState) -> Preview:
+def _planned(arguments: Mapping[str, str], options: Mapping[str, str], state: IcebergState) -> Preview:
     _check_options(Capability.REWRITE_DATA_FILES, options, RewriteDataFiles.known_options)
     _check_arguments(arguments)
     default = "sort" if "sort_order" in arguments else "binpack"
@@ -79,7 +71,9 @@ def _planned(arguments: Mapping[str, str], options: Mapping[str, str], state: Ta
     return plan_rewrite(state, rewrite_options(options, state.target_file_size_bytes, is_shuffled))
 
 
-def _planned_deletes(arguments: Mapping[str, str], options: Mapping[str, str], state: TableState) -> Preview:
+def _planned_deletes(
+    arguments: Mapping[str, str], options: Mapping[str, str], state: IcebergState
+) -> Preview:
     command = Capability.REWRITE_POSITION_DELETE_FILES
     _check_options(command, options, RewritePositionDeleteFiles.known_options)
     _check_arguments(arguments)
@@ -105,7 +99,7 @@ def _check_arguments(arguments: Mapping[str, str]) -> None:
         raise PreviewError(f"arguments {', '.join(sorted(unknown))}: their effect is not known")
 
 
-def _narrowed(state: TableState, partitions: tuple[str, ...] | None) -> TableState:
+def _narrowed(state: IcebergState, partitions: tuple[str, ...] | None) -> IcebergState:
     """The state with only the data files of these partitions; "" filters nothing, as on the engine."""
     if partitions is None or "" in partitions:
         return state
@@ -119,8 +113,8 @@ def _narrowed(state: TableState, partitions: tuple[str, ...] | None) -> TableSta
     return replace(state, data_files=tuple(f for f in state.data_files if f.partition in wanted))
 
 
-def _explicit(action: Rewrite, state: TableState) -> Preview:
-    deletes = index_deletes(state.delete_files)
+def _explicit(action: Rewrite, state: IcebergState) -> Preview:
+    deletes = delete_index(state)
     live = {file.path: file for file in state.data_files}
 
     def scan_of(path: str) -> FileScan:
@@ -139,9 +133,7 @@ def _explicit(action: Rewrite, state: TableState) -> Preview:
     return Preview(tuple(groups), planned_groups_count=len(groups))
 
 
-def _explicit_group(
-    group: FileGroup, scans: list[FileScan], action: Rewrite, lookback: int
-) -> RewriteGroup:
+def _explicit_group(group: FileGroup, scans: list[FileScan], action: Rewrite, lookback: int) -> RewriteGroup:
     """A group as named. No planner stands behind it: what it expects are the tasks themselves."""
     target_bytes = action.target_file_size_bytes
     if group.sort_columns:

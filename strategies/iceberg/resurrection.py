@@ -11,36 +11,41 @@ Source: Iceberg RemoveDanglingDeletesSparkAction at 1.11.0.
 import math
 from collections.abc import Collection, Mapping
 
-from strategies.iceberg.deletes.index import index_deletes
+from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.deletes.reach import DeleteSet
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergState, iceberg_state
 from strategies.iceberg.preview import PreviewError, preview_action
 from strategies.java_values import parse_boolean
 from strategies.plan import Action, Capability, Compact, Native, Rewrite
-from strategies.state import DataFile, DeleteKind, TableState, key_of
+from strategies.state import TableState
 
 
 def resurrection(action: Action, state: TableState) -> str | None:
     """Why carrying out `action` could bring deleted rows back, naming the delete file; None where it cannot.
 
     It errs on the safe side: where it is not known which files a command rewrites, none is taken to be and
-    every delete in question to be dropped. Raises ValueError where the action itself is at fault.
+    every delete in question to be dropped. Raises ValueError where the action itself is at fault, and
+    StateError or PlanError where the state is, as `preview_action` does.
     """
+    table = iceberg_state(state)
     match action:
         case Rewrite(removed_deletes=removed):
             named = frozenset(action.keys)
-            left = [file for file in state.data_files if file.path not in named]
-            return _still_applying(frozenset(removed), left, state)
+            left = [file for file in table.data_files if file.path not in named]
+            return _still_applying(frozenset(removed), left, table)
         case Compact(options=options) | Native(Capability.REWRITE_DATA_FILES, options=options):
             if parse_boolean(options.get("remove-dangling-deletes", "false")):
-                return _dangling_dropped(action, options, state)
+                return _dangling_dropped(action, options, table)
     return None
 
 
-def _still_applying(dropped: frozenset[str], files: Collection[DataFile], state: TableState) -> str | None:
+def _still_applying(
+    dropped: frozenset[str], files: Collection[IcebergDataFile], state: IcebergState
+) -> str | None:
     """The first of the deletes dropped, by key, that applies to one of the files."""
     if not dropped:
         return None
-    index = index_deletes(state.delete_files)
+    index = delete_index(state)
     revived = sorted(dropped & DeleteSet(index, files).keys)
     if not revived:
         return None
@@ -48,7 +53,9 @@ def _still_applying(dropped: frozenset[str], files: Collection[DataFile], state:
     return f"dropping delete file {revived[0]} would bring back rows of {path}, to which it still applies"
 
 
-def _dangling_dropped(action: Compact | Native, options: Mapping[str, str], state: TableState) -> str | None:
+def _dangling_dropped(
+    action: Compact | Native, options: Mapping[str, str], state: IcebergState
+) -> str | None:
     """The first delete without partition that the option drops after the rewrite, and that still applies.
 
     All others apply within their own spec and partition alone, where a file they apply to keeps them.
@@ -60,9 +67,9 @@ def _dangling_dropped(action: Compact | Native, options: Mapping[str, str], stat
         own = [file for file in left if file.spec_id == spec_id]
         others = [file for file in left if file.spec_id != spec_id]
         may_go = rewritten is None or not own
-        oldest = math.inf if may_go else min(file.sequence_number for file in own)
-        deletes = (d for d in everywhere if d.spec_id == spec_id and d.sequence_number <= oldest)
-        told = _still_applying(frozenset(map(key_of, deletes)), others, state)
+        oldest = math.inf if may_go else min(file.data_sequence_number for file in own)
+        deletes = (d for d in everywhere if d.spec_id == spec_id and d.data_sequence_number <= oldest)
+        told = _still_applying(frozenset(delete.key for delete in deletes), others, state)
         if told is not None:
             return (
                 f"remove-dangling-deletes: {told}; iceberg.remove_dangling_deletes leaves such deletes alone"
@@ -71,7 +78,7 @@ def _dangling_dropped(action: Compact | Native, options: Mapping[str, str], stat
 
 
 def _rewritten(
-    action: Compact | Native, options: Mapping[str, str], state: TableState
+    action: Compact | Native, options: Mapping[str, str], state: IcebergState
 ) -> frozenset[str] | None:
     """The data files the command rewrites; None where that is not known.
 

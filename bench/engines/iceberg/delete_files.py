@@ -256,7 +256,7 @@ def text_of(texts: Sequence[str | None], number: Column) -> Column:
 
 
 def delete_key(file: Any) -> str:
-    """What tells a (Java) delete file from all others, as `strategies.state.key_of` has it."""
+    """What tells a (Java) delete file from all others, as its `key` in a table state does."""
     location = str(file.location())
     return f"{location}#{file.referencedDataFile()}" if is_vector(file) else location
 

@@ -28,10 +28,10 @@ from bench.engines.contract import (
 from bench.engines.iceberg import merge as iceberg_merge
 from bench.engines.iceberg import upsert as iceberg_upsert
 from bench.engines.iceberg.catalog import Catalog
+from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.procedures import answer_of, call, scoped
 from bench.engines.iceberg.rewrite import NO_LIMIT_BYTES, StagedRewrite, commit_rewrite, stage_rewrite
 from bench.engines.iceberg.state import IcebergReader
-from bench.engines.ledger import Ledger
 from bench.engines.spark.session import Meter, file_system, run_query, sql_text, start_session, stop_session
 from bench.engines.tickets import Staged, Tickets
 from bench.errors import EngineError
@@ -62,7 +62,7 @@ class IcebergEngine:
         self._namespace = f"{catalog.name}.{catalog.namespace}"
         self._name = f"{self._namespace}.{TABLE}"
         self._reader = IcebergReader(catalog.loader(spark, TABLE))
-        self._ledger = Ledger(spec.target_file_size_bytes, table_properties(spec))
+        self._ledger = iceberg_ledger(spec.target_file_size_bytes, table_properties(spec))
         self._tickets: Tickets[StagedRewrite] = Tickets(self._ledger)
         self._snapshot_times: list[tuple[int, int]] = []  # scenario and epoch milliseconds
 
@@ -221,7 +221,7 @@ class IcebergEngine:
         """Read what is new of the metadata into the ledger, and what the table takes up on storage."""
         with _engine_errors(f"read the metadata of {self._name}"), self._meter.step() as looking:
             reading = self._reader.read()
-            self._ledger.follow(reading.live)
+            self._ledger.follow(reading.live, at_ms, reading.version)
             metadata_bytes = self._stored_bytes(f"{reading.location}/metadata")
             data_bytes = self._stored_bytes(f"{reading.location}/data")
         self._snapshot_times += [(at_ms, time_ms) for time_ms in reading.snapshot_times_ms]

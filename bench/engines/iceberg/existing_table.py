@@ -23,7 +23,7 @@ from bench.errors import ScenarioError
 from bench.scenario.scenario import without_secret
 from bench.scenario.schema import Catalog as ScenarioCatalog
 from bench.scenario.values import value_text
-from strategies.state import TableState
+from strategies.iceberg.files import IcebergState
 
 _METADATA_SUFFIX = ".metadata.json"
 _VERSION = re.compile(
@@ -56,7 +56,7 @@ class ExistingTable:
 
     table: Table
     snapshot: Snapshot | None
-    state: TableState
+    state: IcebergState
 
     def matching(self, where: str) -> frozenset[str]:
         """The data files that may hold rows of `where`. Raises ScenarioError where PyIceberg cannot tell."""

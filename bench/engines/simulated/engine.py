@@ -25,7 +25,8 @@ from bench.engines.contract import (
     TableSpec,
     Ticket,
 )
-from bench.engines.iceberg.model.files import FileMaker, span_of
+from bench.engines.iceberg.ledger import iceberg_ledger
+from bench.engines.iceberg.model.files import FileMaker, keys_of, span_of
 from bench.engines.iceberg.model.metadata import SimulatedMetadata
 from bench.engines.iceberg.model.rewrite import (
     Prepared,
@@ -37,13 +38,13 @@ from bench.engines.iceberg.model.rewrite import (
     removes_dangling,
 )
 from bench.engines.iceberg.model.scan import Scan, wanted_keys
-from bench.engines.ledger import Ledger
 from bench.engines.simulated.costs import Coefficients, Operation, Work, load_coefficients
 from bench.engines.simulated.live_rows import LiveRows
 from bench.engines.tickets import Staged, Tickets
 from bench.errors import EngineError
+from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile, IcebergState
 from strategies.plan import Action, Capability, Native, Plan, Rewrite
-from strategies.state import CommitSeen, DataFile, DeleteFile, TableState
+from strategies.state import CommitSeen
 
 _MAINTENANCE = frozenset({Capability.REWRITE_MANIFESTS, Capability.EXPIRE_SNAPSHOTS})
 _WORKER_THREADS_MIN = 2  # iceberg.worker.num-threads: the cores, at least two
@@ -59,7 +60,7 @@ class SimulatedEngine:
         self._clear()
 
     def _clear(self) -> None:
-        self._ledger = Ledger(self._spec.target_file_size_bytes, self._spec.properties)
+        self._ledger = iceberg_ledger(self._spec.target_file_size_bytes, self._spec.properties)
         self._tickets = Tickets[Prepared](self._ledger)
         self._metadata = SimulatedMetadata(self._coefficients.metadata)
         self._maker = FileMaker(self._spec.schema, self._coefficients, self._spec.files_per_commit)
@@ -83,7 +84,7 @@ class SimulatedEngine:
         self._rows.commit(spec)
         made, deletes = self._maker.commit(spec, self._sequence_number + 1)
         for file, live_rows in made:
-            self._rows.add(file, live_rows)
+            self._rows.add(file, live_rows, keys_of(file))
         data = [file for file, _ in made]
         change = self._change(at_ms, (), data, deletes)
         if self._scan is not None:
@@ -95,7 +96,7 @@ class SimulatedEngine:
         cost = self._price(self._coefficients.commit, work, self._cores.writer)
         return CommitOutcome(cost, 0.0, self._observe(change))
 
-    def state(self, at_ms: int) -> TableState:
+    def state(self, at_ms: int) -> IcebergState:
         return self._ledger.state(at_ms)
 
     def schedule(self, plan: Plan, at_ms: int, due_at_ms: int) -> Ticket:
@@ -190,7 +191,7 @@ class SimulatedEngine:
         self._scan = None
         return self._change(at_ms, removed, made, positions)
 
-    def _outputs(self, replacement: Replacement, sequence_number: int) -> list[DataFile]:
+    def _outputs(self, replacement: Replacement, sequence_number: int) -> list[IcebergDataFile]:
         """The files that replace a group's, one a task that has a row."""
         span = span_of(replacement.files)
         made = [
@@ -201,7 +202,7 @@ class SimulatedEngine:
         self._rows.replace((file.path for file in replacement.files), made)
         return made
 
-    def _dropped_by_commit(self, made: Collection[DataFile], removed: Collection[str]) -> list[str]:
+    def _dropped_by_commit(self, made: Collection[IcebergDataFile], removed: Collection[str]) -> list[str]:
         data = [file for path, file in self._ledger.data_files.items() if path not in removed]
         deletes = (delete for key, delete in self._ledger.delete_files.items() if key not in removed)
         threads = max(_WORKER_THREADS_MIN, self._cores.compactor)
@@ -211,8 +212,8 @@ class SimulatedEngine:
         self,
         at_ms: int,
         removed: Collection[str],
-        data: Collection[DataFile],
-        deletes: Collection[DeleteFile],
+        data: Collection[IcebergDataFile],
+        deletes: Collection[IcebergDeleteFile],
     ) -> Change:
         """One snapshot."""
         self._sequence_number += 1
@@ -220,7 +221,8 @@ class SimulatedEngine:
         removed_delete_files = sum(key in self._ledger.delete_files for key in removed)
         self._ledger.remove(removed)
         replaced_bytes = live_bytes - self.state(at_ms).size_bytes
-        self._ledger.add([*data, *deletes])
+        self._ledger.add([*data, *deletes], at_ms)
+        self._ledger.version = self._sequence_number
         added_bytes = sum(file.size_bytes for file in data) + sum(file.size_bytes for file in deletes)
         written_bytes, written_count = self._metadata.commit(
             at_ms, [file.path for file in data], removed, added_bytes, replaced_bytes,
@@ -245,12 +247,14 @@ class SimulatedEngine:
     def _opened(self, sql: str) -> Work:
         """The files a probe opens."""
         if self._scan is None:
-            self._scan = Scan.of(self._ledger.data_files.values(), self._ledger.delete_files.values())
+            self._scan = Scan.of(self.state(0))
         wanted = wanted_keys(sql)
         if wanted is None:
             data_bytes = sum(p.size_bytes for p in self.state(0).partitions.values())
             return self._scan.all(len(self._ledger.data_files), data_bytes)
-        return self._scan.some(file for file in self._ledger.data_files.values() if wanted.meets(file.keys))
+        return self._scan.some(
+            file for file in self._ledger.data_files.values() if wanted.meets(file.key_bounds)
+        )
 
     def dump(self, folder: Path) -> None:
         raise EngineError("a simulated table has no rows to dump")
