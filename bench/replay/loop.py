@@ -159,11 +159,14 @@ class Loop:
         return outcome
 
     def _state(self) -> TableState:
-        """The engine's state with what only the replay knows: how often and how fast the table is read."""
+        """The engine's state with what only the replay knows: the calendar, and how often and how fast the table is read."""
         latency_s = self._last_primary.cost.wall_s if self._last_primary else None
         rate_per_s = 1000 / self._scenario.probe_every_ms
         return replace(
-            self._engine.state(self._at_ms), probe_rate_per_s=rate_per_s, probe_latency_s=latency_s
+            self._engine.state(self._at_ms),
+            probe_rate_per_s=rate_per_s,
+            probe_latency_s=latency_s,
+            stream_epoch_ms=self._scenario.stream_epoch_ms,
         )
 
     def _decide(self) -> None:

@@ -17,7 +17,7 @@ from bench.scenario.schema import Catalog, Maintenance, Prices, Resources, Scena
 from bench.scenario.specs import StrategySpec, build_strategies, content_hash, strategy_table
 from bench.scenario.values import KeyPath, OptionError, bytes_text
 from strategies.plan import Capability
-from workloads.commit import CommitSpec, TargetSized, Workload
+from workloads.commit import CommitSpec, Dated, TargetSized, Workload
 from workloads.partitioning import Partitioning
 from workloads.schema import Schema
 
@@ -68,6 +68,14 @@ class Scenario:
     def primary_probe(self) -> Probe:
         """The probe the latency figures are of."""
         return next(probe for probe in self.probes if probe.primary)
+
+    @property
+    def stream_epoch_ms(self) -> int | None:
+        """Where scenario time 0 lies in the calendar of the stream's dates, in milliseconds since 1970 UTC.
+
+        None where the workload does not say.
+        """
+        return self.workload.stream_epoch_ms if isinstance(self.workload, Dated) else None
 
     def shape(self) -> Iterator[CommitSpec]:
         """The commits of its stream, as far as they are known without making their rows."""

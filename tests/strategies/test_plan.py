@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 from strategies.plan import (
     Capability,
     Compact,
@@ -15,17 +16,21 @@ from strategies.plan import (
     check_plan,
     describe_action,
 )
-from strategies.state import DataFile, DeleteFile, DeleteKind, PartitionStats, PendingPlan, TableState
+from strategies.state import PartitionStats, PendingPlan
 
-STATE = TableState(
+STATE = IcebergState(
     observed_at_ms=60_000,
     target_file_size_bytes=100,
-    data_files=(DataFile("a", 1, 1, "p=1"), DataFile("b", 1, 1, "p=1"), DataFile("c", 1, 1, "p=2")),
+    data_files=(
+        IcebergDataFile("a", 1, 1, "p=1"),
+        IcebergDataFile("b", 1, 1, "p=1"),
+        IcebergDataFile("c", 1, 1, "p=2"),
+    ),
     partitions={"p=1": PartitionStats(2, 2, 2), "p=2": PartitionStats(1, 1, 1)},
     delete_files=(
-        DeleteFile("d", DeleteKind.EQUALITY, 1, 1),
-        DeleteFile("e", DeleteKind.POSITION, 1, 1),
-        DeleteFile("v", DeleteKind.DELETION_VECTOR, 1, 1, referenced_data_file="a"),
+        IcebergDeleteFile("d", 1, 1, kind=DeleteKind.EQUALITY),
+        IcebergDeleteFile("e", 1, 1, kind=DeleteKind.POSITION),
+        IcebergDeleteFile("v", 1, 1, referenced_data_file="a", kind=DeleteKind.DELETION_VECTOR),
     ),
     pending=(PendingPlan(0, 120_000, "scheduled", frozenset({"c", "e"})),),
 )
@@ -93,7 +98,7 @@ def test_check_plan_refuses_a_file_named_in_two_actions():
 
 @given(st.permutations(STATE.data_files), st.permutations(["a", "b"]))
 def test_check_plan_does_not_depend_on_order(files, paths):
-    state = TableState(60_000, 100, data_files=tuple(files), partitions=STATE.partitions)
+    state = IcebergState(60_000, 100, data_files=tuple(files), partitions=STATE.partitions)
     check_plan(state, rewrite(FileGroup(tuple(paths), "p=1"), FileGroup(("c",), "p=2")))
 
 

@@ -20,9 +20,11 @@ from bench.engines.contract import (
     Ticket,
     TicketId,
 )
-from bench.engines.ledger import Ledger, compaction_seen
+from bench.engines.iceberg.ledger import iceberg_ledger
+from bench.engines.ledger import compaction_seen
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
 from strategies.plan import Capability, Compact, Native, Plan, Reason
-from strategies.state import MIB, CommitSeen, DataFile, DeleteFile, DeleteKind, PendingPlan, TableState
+from strategies.state import MIB, CommitSeen, PendingPlan, TableState
 
 TARGET_BYTES = 8 * MIB
 MAINTENANCE = {Capability.EXPIRE_SNAPSHOTS, Capability.REWRITE_MANIFESTS}
@@ -61,14 +63,14 @@ class FakeEngine:
         self, costs: Costs = Costs(), fates: Mapping[int, str] | None = None, deletes: int = 0
     ) -> None:
         self.costs, self.fates, self.deletes = costs, fates or {}, deletes
-        self.ledger = Ledger(TARGET_BYTES, {})
+        self.ledger = iceberg_ledger(TARGET_BYTES, {})
         self.states: list[TableState] = []  # as they were when they were asked for
         self._numbers, self._ticket_ids = itertools.count(1), itertools.count(1)
-        self._pending: dict[TicketId, tuple[PendingPlan, list[DataFile]]] = {}
+        self._pending: dict[TicketId, tuple[PendingPlan, list[IcebergDataFile]]] = {}
         self._dead_bytes = 0
 
     def create(self) -> None:
-        self.ledger = Ledger(TARGET_BYTES, {})
+        self.ledger = iceberg_ledger(TARGET_BYTES, {})
 
     def commit(self, batch: Batch, at_ms: float) -> CommitOutcome:
         spec = batch.spec
@@ -81,7 +83,7 @@ class FakeEngine:
             for _ in range(count)
         ]
         deletes = [self._delete(number) for number in range(self.deletes)]
-        self.ledger.add([*made, *deletes])
+        self.ledger.add([*made, *deletes], at_ms)
         added_bytes = sum(f.size_bytes for f in [*made, *deletes])
         if not spec.is_initial:
             self.ledger.saw_commit(CommitSeen(at_ms, len(made), added_bytes, spec.rows))
@@ -114,7 +116,7 @@ class FakeEngine:
         elif status is None and any(f.path not in self.ledger.data_files for f in inputs):
             status = "failed"
         elif status is None:
-            status, change = ("ok", self._merge(inputs)) if inputs else ("noop", Change())
+            status, change = ("ok", self._merge(inputs, at_ms)) if inputs else ("noop", Change())
         error = f"made to be {status}" if status in ("failed", "vetoed") else None
         cost = Cost(self.costs.compaction_s, 2 * self.costs.compaction_s)
         self.ledger.saw_compaction(
@@ -128,29 +130,29 @@ class FakeEngine:
         size_bytes = self.ledger.state(0).size_bytes
         return QueryOutcome(Cost(wall_s, wall_s), 0.0, wall_s, files_count=count, opened_bytes=size_bytes)
 
-    def _small_files(self) -> list[DataFile]:
+    def _small_files(self) -> list[IcebergDataFile]:
         small = [f for f in self.ledger.data_files.values() if f.size_bytes < TARGET_BYTES * 3 // 4]
         partitions = [f.partition for f in small]
         return [f for f in small if partitions.count(f.partition) > 1]
 
-    def _merge(self, inputs: list[DataFile]) -> Change:
+    def _merge(self, inputs: list[IcebergDataFile], at_ms: int) -> Change:
         made = []
         for partition in dict.fromkeys(f.partition for f in inputs):
             merged = [f for f in inputs if f.partition == partition]
             made.append(self._file(partition, sum(f.size_bytes for f in merged), sum(f.rows for f in merged)))
         applied = list(self.ledger.delete_files)[:-1]
         self.ledger.remove([*(f.path for f in inputs), *applied])
-        self.ledger.add(made)
+        self.ledger.add(made, at_ms)
         size_bytes = sum(f.size_bytes for f in inputs)
         self._dead_bytes += size_bytes
         return Change(1, len(made), len(inputs), 0, len(applied), size_bytes, size_bytes)
 
-    def _file(self, partition: str, size_bytes: int, rows: int) -> DataFile:
-        return DataFile(f"file-{next(self._numbers)}", size_bytes, rows, partition)
+    def _file(self, partition: str, size_bytes: int, rows: int) -> IcebergDataFile:
+        return IcebergDataFile(f"file-{next(self._numbers)}", size_bytes, rows, partition)
 
-    def _delete(self, number: int) -> DeleteFile:
+    def _delete(self, number: int) -> IcebergDeleteFile:
         kind = DeleteKind.POSITION if number else DeleteKind.EQUALITY
-        return DeleteFile(f"delete-{next(self._numbers)}", kind, 100, 10)
+        return IcebergDeleteFile(f"delete-{next(self._numbers)}", 100, 10, kind=kind)
 
     def _tell_pending(self) -> None:
         self.ledger.pending = tuple(seen for seen, _ in self._pending.values())

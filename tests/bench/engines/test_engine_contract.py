@@ -42,7 +42,8 @@ def test_commits_appear_as_their_specs_say(engine, stream, tmp_path):
     outcomes = [engine.commit(batch, batch.spec.at_ms) for batch in stream[:3]]
     assert [o.observed.data_files_count for o in outcomes] == [3, 7, 11]
     seen = outcomes[-1].observed
-    assert (seen.delete_files_count, seen.delete_rows, seen.equality_files_count) == (0, 0, 0)
+    assert (seen.delete_files_count, seen.delete_rows) == (0, 0)
+    assert set(seen.delete_counts.values()) <= {0}
     assert [o.observed.rows for o in outcomes] == [60, 100, 140]
     assert [o.observed.change.files_added_count for o in outcomes] == [3, 4, 4]
     assert [o.observed.change.snapshots_count for o in outcomes] == [1, 1, 1]
@@ -51,7 +52,7 @@ def test_commits_appear_as_their_specs_say(engine, stream, tmp_path):
     assert state.size_bytes == outcomes[-1].observed.live_bytes
     assert state.size_bytes == sum(o.observed.change.added_bytes for o in outcomes)
     assert state.partitions[""].files_count == 11
-    assert sorted(f.sequence_number for f in state.data_files) == [1] * 3 + [2] * 4 + [3] * 4
+    assert sorted(f.data_sequence_number for f in state.data_files) == [1] * 3 + [2] * 4 + [3] * 4
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
 
 

@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,16 @@ def test_needs_are_those_of_the_rules_and_of_what_they_switch_to(tmp_path):
         "every-2min": rewrite,
         "late": rewrite,
     }
+
+
+def test_a_scenario_knows_where_its_stream_begins_in_the_calendar(tmp_path):
+    scenario = load(tmp_path)
+    assert scenario.stream_epoch_ms == 1_767_225_600_000  # 2026-01-01T00:00:00Z
+
+    class Undated:
+        schema, is_cdc = scenario.workload.schema, False
+
+    assert replace(scenario, workload=Undated()).stream_epoch_ms is None
 
 
 def test_a_delay_needs_delayed_commits(tmp_path):

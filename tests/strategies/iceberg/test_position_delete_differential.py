@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from iceberg_oracle import JavaGroup
 from planner_cases import position_delete_cases
 
+from strategies.iceberg.files import DeleteKind
 from strategies.iceberg.partitions import fields_of, is_null
 from strategies.iceberg.preview import preview_action
 from strategies.plan import Capability, Native
-from strategies.state import DeleteKind
 
 pytestmark = pytest.mark.spark
 

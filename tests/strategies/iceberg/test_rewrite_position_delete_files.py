@@ -2,9 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strategies.iceberg.files import DeleteKind, IcebergDeleteFile, IcebergState
 from strategies.iceberg.preview import PreviewError, preview_action
 from strategies.plan import Capability, Native
-from strategies.state import MIB, DeleteFile, DeleteKind, TableState
+from strategies.state import MIB
 
 EQUALITY, POSITION, VECTOR = DeleteKind.EQUALITY, DeleteKind.POSITION, DeleteKind.DELETION_VECTOR
 TARGET = "write.delete.target-file-size-bytes"
@@ -12,7 +13,7 @@ TARGET = "write.delete.target-file-size-bytes"
 
 def deletes(*sizes, kind=POSITION, partition="", spec_id=0, prefix="d"):
     return [
-        DeleteFile(f"{prefix}{n}", kind, size, 3, partition, 1, spec_id, f"f{prefix}{n}")
+        IcebergDeleteFile(f"{prefix}{n}", size, 3, partition, 1, spec_id, f"f{prefix}{n}", kind=kind)
         for n, size in enumerate(sizes)
     ]
 
@@ -22,7 +23,7 @@ def plan(*deletes, target=100, where=None, **options):
     texts = {name.replace("_", "-"): str(value).lower() for name, value in options.items()}
     arguments = {} if where is None else {"where": where}
     properties = {} if target is None else {TARGET: str(target)}
-    state = TableState(0, 1, delete_files=tuple(d for own in deletes for d in own), properties=properties)
+    state = IcebergState(0, 1, delete_files=tuple(d for own in deletes for d in own), properties=properties)
     preview = preview_action(Native(Capability.REWRITE_POSITION_DELETE_FILES, arguments, texts), state)
     assert preview.groups == ()
     return preview

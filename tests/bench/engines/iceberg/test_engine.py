@@ -332,7 +332,9 @@ def test_the_state_is_that_of_sparks_own_metadata_tables(iceberg, log, sql):
     for step in steps():
         observed, after = step(), by_spark()
         state = engine.state(0)
-        assert {(f.path, f.size_bytes, f.rows, f.partition, f.sequence_number) for f in state.data_files} == {
+        assert {
+            (f.path, f.size_bytes, f.rows, f.partition, f.data_sequence_number) for f in state.data_files
+        } == {
             (r.path, r.size, r.rows, f"partition_bucket={r.bucket}", r.sequence_number)
             for r in after.values()
         }

@@ -57,7 +57,7 @@ def test_a_commit_adds_the_files_rows_and_bytes_of_its_shape():
     made = files(engine)
     assert [f.rows for f in made] == [3, 3, 4]
     assert [f.size_bytes for f in made] == [ORDERS.expected_bytes(rows) + 7 for rows in (3, 3, 4)]
-    assert {f.sequence_number for f in made} == {1}
+    assert {f.data_sequence_number for f in made} == {1}
     change, observed = outcome.observed.change, outcome.observed
     assert (change.snapshots_count, change.files_added_count, change.files_removed_count) == (1, 3, 0)
     assert change.added_bytes == observed.live_bytes == sum(f.size_bytes for f in made)
@@ -137,7 +137,7 @@ def test_maintenance_has_its_own_price_and_is_no_compaction():
     assert outcome.observed.change.metadata_files_count == 3
     assert engine.state(120_000).compactions == ()
     assert execute(engine, upkeep, 120.0).status == "noop"  # one manifest is left
-    assert [f.sequence_number for f in files(engine)] == [1] * 3 + [2] * 4 + [3] * 4
+    assert [f.data_sequence_number for f in files(engine)] == [1] * 3 + [2] * 4 + [3] * 4
 
 
 def test_expiry_leaves_live_data_and_metadata_on_storage():
@@ -218,9 +218,9 @@ def test_a_rewrite_keeps_the_sequence_number_it_was_planned_at():
     engine.complete(ticket, 180_000)
     # The commits have 1, 2 and 3; the rewrite was planned after the second.
     merged = next(f for f in files(engine) if f.rows == sum(c.rows for c in chosen))
-    assert merged.sequence_number == 2
+    assert merged.data_sequence_number == 2
     engine.commit(batches(None)[3], 240_000)
-    assert max(f.sequence_number for f in files(engine)) == 5
+    assert max(f.data_sequence_number for f in files(engine)) == 5
 
 
 def test_a_rewrite_of_files_gone_meanwhile_names_one_and_commits_nothing():
