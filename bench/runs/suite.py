@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from bench import runtime
 from bench.errors import EngineError, ScenarioError
-from bench.replay.recorder import Collector, utc_now
+from bench.replay.recorder import Recorder, utc_now
 from bench.results.folders import RunResult, load_run, load_runs
 from bench.results.records import EVENTS, LOG, MANIFEST, Mode, RunRecord, parse_record
 from bench.results.rows import usable
@@ -319,8 +319,8 @@ def _closed(folder: Path, exit_code: int) -> RunResult:
     result = load_run(folder)
     if result.end is None:
         error = f"the worker ended with exit code {exit_code}: {last_line(folder / 'log.txt')}"
-        with Collector(folder / EVENTS) as collector:
-            collector.write(RunRecord, tick=0, at_ms=0, status="failed", error=error)
+        with Recorder(folder / EVENTS) as recorder:
+            recorder.write(RunRecord(tick=0, at_ms=0, written_utc=utc_now(), status="failed", error=error))
         result = load_run(folder)
     return result
 

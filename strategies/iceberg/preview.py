@@ -18,18 +18,14 @@ from strategies.iceberg.rewrite_position_delete_files import (
 )
 from strategies.iceberg.scan_tasks import Candidate, lookback_of, scan_task_groups
 from strategies.plan import Action, Capability, Compact, FileGroup, Native, Rewrite
-from strategies.preview import DeleteGroup, Preview, RewriteGroup, ScanTaskGroup
-from strategies.state import DeleteKind, TableState
+from strategies.preview import DeleteGroup, Preview, PreviewError, RewriteGroup, ScanTaskGroup
+from strategies.state import DeleteKind, TableState, key_of
 
 __all__ = ["DeleteGroup", "Preview", "PreviewError", "RewriteGroup", "ScanTaskGroup", "preview_action"]
 
 # Planners know them, the Spark actions of 1.11.0 refuse them; see strategies.iceberg.procedures.
 _REFUSED_OPTIONS = {"max-file-group-input-files"}
 _ARGUMENTS = {"strategy", "sort_order", "where", "branch"}
-
-
-class PreviewError(ValueError):
-    """The action depends on something a table state does not tell, such as a row filter."""
 
 
 def preview_action(action: Action, state: TableState) -> Preview:
@@ -134,7 +130,9 @@ def _explicit(action: Rewrite, state: TableState) -> Preview:
         for group in action.groups
         if group.paths
     ]
-    return Preview(tuple(groups), planned_groups_count=len(groups))
+    dropped = frozenset(action.removed_deletes)
+    dropped_bytes = sum(delete.size_bytes for delete in state.delete_files if key_of(delete) in dropped)
+    return Preview(tuple(groups), planned_groups_count=len(groups), dropped_bytes=dropped_bytes)
 
 
 def _explicit_group(

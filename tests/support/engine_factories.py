@@ -13,7 +13,7 @@ from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.engine import IcebergEngine
 from bench.engines.simulated.costs import load_coefficients
 from bench.engines.simulated.engine import SimulatedEngine
-from bench.engines.spark.session import Meter
+from bench.engines.spark.meter import Meter
 from strategies.state import MIB
 
 EngineKey = tuple[str, str]

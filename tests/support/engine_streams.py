@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bench.engines.contract import Batch, Engine, Probe
 from bench.engines.simulated.engine import SimulatedEngine
-from bench.runs.content_check import Truth, compare_content
+from bench.runs.content_check import ContentCheck, compare_content
 from strategies.plan import FileGroup, Plan, Reason, Rewrite
 from strategies.state import MIB, DataFile
 from workloads.append import Append
@@ -44,14 +44,14 @@ def commit_all(engine: Engine, stream: Sequence[Batch]) -> list[Batch]:
     return list(stream)
 
 
-def content_of(engine: Engine, stream: Sequence[Batch], folder: Path) -> Truth:
+def content_of(engine: Engine, stream: Sequence[Batch], folder: Path) -> ContentCheck:
     """The table's content against the change-log rows of `stream`; `folder` must not exist.
 
     Of an engine without rows only their number is compared.
     """
     if isinstance(engine, SimulatedEngine):
         expected = sum(batch.spec.rows for batch in stream)
-        return Truth(expected, sum(p.rows for p in engine.state(0).partitions.values()), 0, 0)
+        return ContentCheck(expected, sum(p.rows for p in engine.state(0).partitions.values()), 0, 0)
     engine.dump(folder)
     logged = [path for batch in stream for path in batch.paths]
     return compare_content(sorted(folder.glob("*.parquet")), logged, ORDERS.names)

@@ -6,7 +6,7 @@ from typing import Any
 from fake_engine import FakeEngine
 
 from bench.engines.contract import Batch
-from bench.replay.active_strategy import Policy
+from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.loop import Loop, ReplayTimes
 from bench.results.records import (
     CompactionRecord,
@@ -69,6 +69,6 @@ def replay(
     strategies = {
         label: Strategy(label, tuple(its)) for label, its in {"mine": rules, **(others or {})}.items()
     }
-    policy = Policy("mine", strategies, switches)
+    policy = ActiveStrategy("mine", strategies, switches)
     loop = Loop(scenario, policy, engine or FakeEngine(), recorder, after_compaction)
     return recorder, loop.run(batches(scenario) if stream is None else stream)

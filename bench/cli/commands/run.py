@@ -16,7 +16,7 @@ from bench.cli.commands.show import print_rows
 from bench.cli.commands.validate import ScenariosArgument, SetOption
 from bench.cli.output import ERR, OUT
 from bench.cli.progress import SuiteProgress
-from bench.engines.simulated.costs import load_coefficients
+from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.errors import ScenarioError
 from bench.results.folders import load_runs
 from bench.results.records import Mode
@@ -152,8 +152,8 @@ def _mode(
         raise ScenarioError(
             "--verify each --simulate: a simulated table has no rows to check; drop one of them"
         )
-    for source in sources if coefficients else ():
-        load_coefficients(source.scenario.table.format, coefficients)
+    if coefficients:
+        iceberg_coefficients(coefficients)
     return "simulated" if simulate else "real"
 
 

@@ -7,7 +7,7 @@ from scenario_builder import load
 from bench.engines.contract import Cores, TableSpec
 from bench.engines.iceberg.model.files import table_bytes
 from bench.engines.simulated.engine import SimulatedEngine
-from bench.replay.active_strategy import Policy
+from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.forecast import forecast
 from bench.replay.loop import Loop
 from bench.replay.recorder import Collector
@@ -126,7 +126,7 @@ def test_the_replay_records_a_forecast_where_it_has_a_size_model(tmp_path, with_
     strategies = {spec.label: spec.strategy for spec in scenario.strategies}
     with Collector(tmp_path / "events.jsonl") as collector:
         model = size_model if with_model else None
-        loop = Loop(scenario, Policy("every-2min", strategies), engine, collector, None, model)
+        loop = Loop(scenario, ActiveStrategy("every-2min", strategies), engine, collector, None, model)
         loop.run(stream_of(scenario))
     records = [parse_record(line) for line in (tmp_path / "events.jsonl").read_bytes().splitlines()]
     (compaction,) = (r for r in records if isinstance(r, CompactionRecord))

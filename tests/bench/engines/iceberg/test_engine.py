@@ -9,7 +9,7 @@ from pyspark.sql import functions
 from bench.engines.contract import Batch, TableSpec
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.engine import IcebergEngine
-from bench.engines.spark.session import Meter
+from bench.engines.spark.meter import Meter
 from bench.runs.content_check import check_content
 from strategies.iceberg import procedures as planners
 from strategies.iceberg.procedures import (
