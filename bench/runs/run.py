@@ -33,7 +33,7 @@ from bench.errors import EngineError
 from bench.replay.active_strategy import Policy
 from bench.replay.forecast import SizeModel
 from bench.replay.loop import Loop, ReplayTimes
-from bench.replay.recorder import Collector, utc_now
+from bench.replay.recorder import Collector, utc_now, without_secrets
 from bench.results.records import EVENTS, LOG, MANIFEST, ContentRecord, Manifest, Mode, PhaseRecord, RunRecord
 from bench.runs import provenance
 from bench.runs.content_check import check_content
@@ -54,14 +54,15 @@ def execute(
     """
     log = open_change_log(job.log_folder) if job.log_folder else None
     settings = engine_settings(scenario, job.strategy, job.work_folder, job.coefficients)
-    (job.run_folder / MANIFEST).write_text(_manifest(job, scenario, settings, log).model_dump_json(indent=1))
-    with Collector(job.run_folder / EVENTS, heard) as collector:
+    manifest = without_secrets(_manifest(job, scenario, settings, log), scenario.secrets)
+    (job.run_folder / MANIFEST).write_text(manifest.model_dump_json(indent=1))
+    with Collector(job.run_folder / EVENTS, heard, scenario.secrets) as collector:
         run = Run(job, scenario, settings, log, collector)
         try:
             run.execute()
         except Exception as error:  # whatever it is, this run failed, and the suite goes on with the next
             with (job.run_folder / LOG).open("a") as file:
-                traceback.print_exc(file=file)
+                file.write(scenario.secrets.scrub(traceback.format_exc()))
             run.finish("failed", f"{type(error).__name__}: {error}")
             return False
     return True
