@@ -54,16 +54,17 @@ _ABOUT = re.compile(
 
 _PEM = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z)")
 _BEARER = re.compile(r"\bBearer\s+([\w.~+/=-]{16,})", re.IGNORECASE)
-# Of a URI, to the last @ before a space or quote: passwords may hold @ and /. `host:8020/path@x` has none.
-_USER_AND_PASSWORD = re.compile(r"""//([^\s/:@"'<>]*:(?!\d{1,5}(?:[/?\#,;\s]|$))[^\s"'<>]*)@""")
+# In a URI, a user and the beginning of a password: a port such as that of host:8020/path@x is none.
+_URI = re.compile(r"""[^\s"'<>]+""")
+_USER_AND_PASSWORD = re.compile(r"//([^/:@]*):(?!\d{1,5}[/?#,;])")
 # abfss://container@account and its kin name a place.
 _USER = re.compile(
     r"""(?<!\babfs:)(?<!\babfss:)(?<!\bwasb:)(?<!\bwasbs:)//([^\s/?\#@:"'<>]+)@""", re.IGNORECASE
 )
-_ORACLE = re.compile(r":thin:([^\s@/]+/[^\s@]+)@", re.IGNORECASE)
+_ORACLE = re.compile(r":thin:([^\s@/]{1,100}/[^\s@]{1,100})@", re.IGNORECASE)
 # A key and what separates it from its value: key=, key: (no URI), "key": in JSON, key -> in Scala's maps.
 _KEY = re.compile(r"""(?<![\w.\-])([\w.\-]+)[\\"'\])]{0,4}\s{0,4}(?:=>?|->|:(?!//))\s{0,4}""")
-# A value is quoted, or it ends at a space, without the closing brackets and quotes before that, or at the next
+# A value is quoted, or ends at a space, without the closing brackets and quotes before that, or at the next
 # `key=`. Where a quote is not closed it ends with the text.
 _VALUE = re.compile(
     r"""\(hidden\)
@@ -80,8 +81,8 @@ _VALUE = re.compile(
 @lru_cache(maxsize=10_000)
 def is_secret_key(key: str) -> bool:
     """Whether a setting of this name holds a secret, going by the words it is made of."""
-    words = _CAMEL_CASE.sub("-", _AZURE_ACCOUNT.sub("", key)).lower()
-    words = re.sub(r"[^a-z0-9]+", "-", words).strip("-")
+    name = _AZURE_ACCOUNT.sub("", key.removeprefix("-D"))  # -D sets a property of a JVM
+    words = re.sub(r"[^a-z0-9]+", "-", _CAMEL_CASE.sub("-", name).lower()).strip("-")
     return _SECRET.search(words) is not None and _ABOUT.search(words) is None
 
 
@@ -181,12 +182,13 @@ def _held(text: str) -> Iterator[str]:
         yield text[start:end]
     for pattern in (_PEM, _BEARER):
         yield from (match[match.lastindex or 0] for match in pattern.finditer(text))
-    for pattern, separator in ((_USER_AND_PASSWORD, ":"), (_ORACLE, "/")):
-        for match in pattern.finditer(text):
-            user, _, password = match[1].partition(separator)
-            yield password
-            yield from (user,) if len(user) >= _TOKEN_LENGTH_MIN else ()
-    yield from (match[1] for match in _USER.finditer(text) if len(match[1]) >= _TOKEN_LENGTH_MIN)
+    users = [match[1] for match in _USER.finditer(text)]
+    pairs = [text[start:end].partition(":") for start, end in _user_spans(text)]
+    pairs += [match[1].partition("/") for match in _ORACLE.finditer(text)]
+    for user, _, password in pairs:
+        users.append(user)
+        yield password
+    yield from (user for user in users if len(user) >= _TOKEN_LENGTH_MIN)
 
 
 def _argument_values(word: str) -> Iterator[str]:
@@ -196,7 +198,7 @@ def _argument_values(word: str) -> Iterator[str]:
         yield value.strip("\"'")  # as TOML has it
     elif key.startswith("--"):
         yield from _argument_values(value)
-    yield from _held(value)
+    yield from _held(word)
 
 
 def _worth_hiding(values: Iterable[str]) -> Iterator[str]:
@@ -225,18 +227,30 @@ def _pattern(literals: frozenset[str]) -> re.Pattern[str] | None:
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
-    found = list(_pair_spans(text))
-    for pattern in (_PEM, _BEARER, _USER_AND_PASSWORD, _USER, _ORACLE):
+    found = [*_pair_spans(text), *_user_spans(text)]
+    for pattern in (_PEM, _BEARER, _USER, _ORACLE):
         found += [match.span(match.lastindex or 0) for match in pattern.finditer(text)]
     return found
 
 
 def _pair_spans(text: str) -> Iterator[tuple[int, int]]:
     """Where the values of secret keys stand in a text, without their quotes."""
-    for key in _KEY.finditer(text):
-        if is_secret_key(key[1]) and (value := _VALUE.match(text, key.end())) and value.lastgroup:
-            start, end = value.span(value.lastgroup)
-            yield (start + 1, end - 1) if value.lastgroup == "quoted" else (start, end)
+    at = 0
+    while key := _KEY.search(text, at):
+        at = key.end()
+        if is_secret_key(key[1]) and (value := _VALUE.match(text, at)):
+            at = value.end()
+            if value.lastgroup:  # else it is hidden already
+                start, end = value.span(value.lastgroup)
+                yield (start + 1, end - 1) if value.lastgroup == "quoted" else (start, end)
+
+
+def _user_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where `user:password` stands in URIs: up to the last @, since passwords may hold @ and / too."""
+    for uri in _URI.finditer(text) if "@" in text else ():
+        last = text.rfind("@", uri.start(), uri.end())
+        if match := _USER_AND_PASSWORD.search(text, uri.start(), max(last, uri.start())):
+            yield match.start(1), last
 
 
 def _masked(text: str, spans: Iterable[tuple[int, int]]) -> str:
