@@ -30,17 +30,17 @@ SECRET_KEYS = [
 # Names that are about a secret, name a file, a place, a class or a key of another kind.
 PLAIN_KEYS = [
     "spark.sql.shuffle.partitions", "spark.master", "spark.sql.session.timeZone",
-    "write.parquet.compression-codec", "key", "keys", "key_lookup", "primary-key", "partition-keys", "sort-key",
-    "distribution-key", "data-key-columns", "monkey", "compaction", "tokenizer", "bypass", "warehouse", "uri", "s3.endpoint", "s3.sse.type",
-    "rest.sigv4-enabled", "hive.metastore.uris", "jdbc.user", "client-id", "adls.account-name",
-    "adls.auth.shared-key.account.name", "token-refresh-enabled", "token-expires-in-ms", "oauth2-server-uri",
-    "gcs.oauth2.token-expires-at", "spark.hadoop.fs.s3a.aws.credentials.provider",
-    "hadoop.security.credential.provider.path", "spark.security.credentials.hive.enabled",
-    "fs.azure.sas.token.provider.type.acct.dfs.core.windows.net",
+    "write.parquet.compression-codec", "key", "keys", "key_lookup", "primary-key", "partition-keys",
+    "sort-key", "distribution-key", "data-key-columns", "monkey", "compaction", "tokenizer", "bypass",
+    "warehouse", "uri", "s3.endpoint", "s3.sse.type", "rest.sigv4-enabled", "hive.metastore.uris",
+    "jdbc.user", "client-id", "adls.account-name", "adls.auth.shared-key.account.name",
+    "token-refresh-enabled", "token-expires-in-ms", "oauth2-server-uri", "gcs.oauth2.token-expires-at",
+    "spark.hadoop.fs.s3a.aws.credentials.provider", "hadoop.security.credential.provider.path",
+    "spark.security.credentials.hive.enabled", "fs.azure.sas.token.provider.type.acct.dfs.core.windows.net",
     "fs.gs.auth.service.account.json.keyfile", "spark.ssl.keyStore", "ssl.truststore.location",
-    "password-file", "spark.io.encryption.keySizeBits", "spark.io.encryption.enabled", "encryption.key-id", "private-key-id",
-    "parquet.encryption.footer.key", "parquet.encryption.column.keys", "spark.redaction.regex",
-    "spark.authenticate", "rows_per_commit", "target_file_size",
+    "password-file", "spark.io.encryption.keySizeBits", "spark.io.encryption.enabled", "encryption.key-id",
+    "private-key-id", "parquet.encryption.footer.key", "parquet.encryption.column.keys",
+    "spark.redaction.regex", "spark.authenticate", "rows_per_commit", "target_file_size",
 ]  # fmt: skip
 
 
