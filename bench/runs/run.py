@@ -34,7 +34,7 @@ from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import ModelledClock, SystemClock
 from bench.replay.forecast import SizeModel
 from bench.replay.loop import Loop, ReplayTimes
-from bench.replay.recorder import Recorder, utc_now
+from bench.replay.recorder import Recorder, utc_now, without_secrets
 from bench.results.records import EVENTS, LOG, MANIFEST, ContentRecord, Manifest, Mode, PhaseRecord, RunRecord
 from bench.runs import provenance
 from bench.runs.content_check import check_content
@@ -55,14 +55,15 @@ def execute(
     """
     log = open_change_log(job.log_folder) if job.log_folder else None
     settings = engine_settings(scenario, job.strategy, job.work_folder, job.coefficients)
-    (job.run_folder / MANIFEST).write_text(_manifest(job, scenario, settings, log).model_dump_json(indent=1))
-    with Recorder(job.run_folder / EVENTS, on_record) as recorder:
+    manifest = without_secrets(_manifest(job, scenario, settings, log), scenario.secrets)
+    (job.run_folder / MANIFEST).write_text(manifest.model_dump_json(indent=1))
+    with Recorder(job.run_folder / EVENTS, on_record, scenario.secrets) as recorder:
         run = Run(job, scenario, settings, log, recorder)
         try:
             run.execute()
         except Exception as error:  # whatever it is, this run failed, and the suite goes on with the next
             with (job.run_folder / LOG).open("a") as file:
-                traceback.print_exc(file=file)
+                file.write(scenario.secrets.scrub(traceback.format_exc()))
             run.finish("failed", f"{type(error).__name__}: {error}")
             return False
     return True

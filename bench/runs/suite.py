@@ -215,7 +215,8 @@ def ensure_log(source: Source, out: Path, watcher: Watcher) -> Path:
     )
     log_file = folder / LOG
     heard = LogProgress()
-    with worker(job, folder / "job.json", log_file) as process:
+    secrets = source.scenario.secrets
+    with worker(job, log_file, secrets) as process:
         while process.poll() is None:
             time.sleep(POLL_S)
             heard = _log_progress(job.progress_file, heard)
@@ -227,7 +228,8 @@ def ensure_log(source: Source, out: Path, watcher: Watcher) -> Path:
     if heard.damaged:
         raise ScenarioError(heard.damaged)
     if heard.folder is None:
-        raise EngineError(f"cannot write the change log of {source.scenario.name}: {heard.failed or said}")
+        cause = secrets.scrub(heard.failed) if heard.failed else said
+        raise EngineError(f"cannot write the change log of {source.scenario.name}: {cause}")
     return heard.folder
 
 
@@ -280,7 +282,7 @@ def _simulate(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
 
 def _in_worker(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
     """A process of its own; its exit code."""
-    with worker(job, job.work_folder / "job.json", job.run_folder / LOG) as process:
+    with worker(job, job.run_folder / LOG, run.source.scenario.secrets) as process:
         tail = _Tail(job.run_folder / EVENTS)
         while process.poll() is None:
             time.sleep(POLL_S)
