@@ -70,7 +70,7 @@ class FakeEngine:
     def create(self) -> None:
         self.ledger = Ledger(TARGET_BYTES, {})
 
-    def commit(self, batch: Batch, at_ms: float) -> CommitOutcome:
+    def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
         spec = batch.spec
         if not spec.rows:
             return CommitOutcome(Cost(), 0.0, self._observe(Change()))
@@ -91,12 +91,12 @@ class FakeEngine:
             Cost(self.costs.commit_s, 2 * self.costs.commit_s), self.costs.prepare_s, self._observe(change)
         )
 
-    def state(self, at_ms: float) -> TableState:
+    def state(self, at_ms: int) -> TableState:
         state = self.ledger.state(at_ms)
         self.states.append(replace(state, data_files=tuple(state.data_files)))
         return state
 
-    def schedule(self, plan: Plan, at_ms: float, due_at_ms: float) -> Ticket:
+    def schedule(self, plan: Plan, at_ms: int, due_at_ms: int) -> Ticket:
         inputs = [] if _is_maintenance(plan) else self._small_files()
         seen = PendingPlan(at_ms, due_at_ms, plan.reason, frozenset(f.path for f in inputs))
         ticket = Ticket(TicketId(next(self._ticket_ids)), plan, at_ms, due_at_ms)
@@ -104,7 +104,7 @@ class FakeEngine:
         self._tell_pending()
         return ticket
 
-    def complete(self, ticket: Ticket, at_ms: float) -> Outcome:
+    def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         _, inputs = self._pending.pop(ticket.id)
         self._tell_pending()
         status, change = self.fates.get(ticket.id), Change()

@@ -47,7 +47,7 @@ def _line(record: Any) -> str:
     if isinstance(record, MaintenanceRecord):
         detail = f"{record.command.partition('(')[0]} {record.status}"
     if isinstance(record, CompactionRecord):
-        detail = f"{record.status} of {record.scheduled_at_ms:.0f}s"
+        detail = f"{record.status} of {record.scheduled_at_ms / 1000:g}s"
     return f"{record.tick} {record.kind} {detail}"
 
 
@@ -61,7 +61,7 @@ def replay(
     engine: FakeEngine | None = None,
     stream: Iterable[Batch] | None = None,
     others: Mapping[str, Sequence[Rule]] | None = None,
-    switches: tuple[tuple[float, str], ...] = (),
+    switches: tuple[tuple[int, str], ...] = (),
     after_compaction: Any = None,
 ) -> tuple[Recorder, ReplayTimes]:
     """What one run of strategy `mine` with `rules` records; `switches` go to those of `others`."""

@@ -32,7 +32,11 @@ def test_a_partition_gets_at_least_a_file_and_at_most_one_a_row_and_writer(data,
 
 def test_the_files_of_a_commit_are_those_of_its_partitions():
     shapes = (PartitionShape("a", 5, 2, 10), PartitionShape("b", 5, 3, 10))
-    assert CommitSpec(1, 60.0, 0, 10, 10, 0, 0, 4, False, shapes, 20).files == 5
+    assert CommitSpec(1, 60_000, 0, 10, 10, 0, 0, 4, False, shapes, 20).files == 5
+
+
+def test_the_time_of_a_commit_is_there_in_seconds_too():
+    assert CommitSpec(1, 1500, 0, 10, 10, 0, 0, 4, False, (), 20).at_s == 1.5
 
 
 @pytest.mark.parametrize(

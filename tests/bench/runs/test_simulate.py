@@ -175,7 +175,7 @@ def test_delayed_rewrites_commit_when_they_are_due(simulate, results, delayed):
     made = results()["delayed"].of(CompactionRecord)
     ended = [(record.tick, record.scheduled_at_ms, record.status) for record in made]
     # Planned at each commit and due 90 s later, so they end at the next but one; the last two at the end.
-    assert ended == [(min(n + 2, 10), 60.0 * n, "ok") for n in range(1, 11)]
+    assert ended == [(min(n + 2, 10), 60_000 * n, "ok") for n in range(1, 11)]
     assert [record.files_removed_count for record in made[:3]] == [8, 8, 8 + 1]
 
 
@@ -195,7 +195,7 @@ def test_two_simulations_are_the_same_but_for_their_moment(simulate, delayed, tm
 def test_shipped_scenarios_can_be_simulated(simulate, results, name):
     scenario = load_scenario(name)
     # Their first minutes: enough for a compaction, and quick.
-    code, _, err = simulate("--set", f"duration={12 * scenario.commit_interval_ms:g}s", scenario=name)
+    code, _, err = simulate("--set", f"duration={12 * scenario.commit_interval_ms}ms", scenario=name)
     assert code == 0, err
     assert all(run.finished for run in results().values())
     assert len(results()) == len(scenario.strategies)

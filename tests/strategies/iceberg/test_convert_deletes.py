@@ -35,7 +35,7 @@ def decide(*files, min_delete_files=1, pending=()):
 
 def test_files_with_deletes_are_converted_and_the_deletes_go():
     found = TableState(
-        0.0, 100, data_files=(data("g"), data("f"), data("new", 5)), delete_files=(delete("d"), delete("e"))
+        0, 100, data_files=(data("g"), data("f"), data("new", 5)), delete_files=(delete("d"), delete("e"))
     )
     plan = ConvertDeletes().decide(found)
     assert plan.actions == (Rewrite((FileGroup((), "", ("f", "g")),), 100, ("d", "e")),)

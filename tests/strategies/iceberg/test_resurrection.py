@@ -25,7 +25,7 @@ GLOBAL = DeleteFile("everywhere", EQUALITY, 3, 3, "", 2, 0)
 
 def state(*files):
     return TableState(
-        0.0, 100,
+        0, 100,
         data_files=tuple(file for file in files if isinstance(file, DataFile)),
         delete_files=tuple(file for file in files if isinstance(file, DeleteFile)),
         spec_id=1,

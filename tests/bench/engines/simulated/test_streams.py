@@ -25,7 +25,7 @@ def stream(skew="uniform", commits=30, by="none", **changed):
         "rows_per_commit": 400, "files_per_commit": 4, "initial_rows": 20_000, "initial_files": 3,
         "key_skew": skew, "repeat_share": 0.05, **changed,
     })  # fmt: skip
-    return list(workload.shape(7, commits, 60.0, Partitioning(by, 3)))
+    return list(workload.shape(7, commits, 60_000, Partitioning(by, 3)))
 
 
 def replay(planner, specs, every=1, costs=None, **table):
@@ -97,8 +97,8 @@ class AnyHistory(RuleBasedStateMachine):
     def create(self, by, skew):
         self.engine = make(target_file_size_bytes=64 * KIB, partitioning=Partitioning(by, 2))
         workload = Upsert(300, 2, 2_000, 3, key_skew=skew, delete_share=0.2, repeat_share=0.1)
-        self.stream = workload.shape(7, 200, 60.0, Partitioning(by, 2))
-        self.specs, self.tickets, self.at_ms, self.seen = [], [], 0.0, None
+        self.stream = workload.shape(7, 200, 60_000, Partitioning(by, 2))
+        self.specs, self.tickets, self.at_ms, self.seen = [], [], 0, None
         self.commit()
 
     def did(self, outcome):
@@ -142,7 +142,7 @@ class AnyHistory(RuleBasedStateMachine):
     def busy(self):
         return frozenset().union(*(pending.paths for pending in self.engine.state(0).pending))
 
-    @rule(data=st.data(), delay_ms=st.sampled_from([0.0, 60.0]))
+    @rule(data=st.data(), delay_ms=st.sampled_from([0, 60_000]))
     def rewrite(self, data, delay_ms):
         if len(self.busy()) >= len(files(self.engine)):
             return
