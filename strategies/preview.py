@@ -115,15 +115,19 @@ class PlanPreview:
         return frozenset((*data, *deletes))
 
 
-def preview_plan(
-    plan: Plan, state: TableState, preview_action: Callable[[Action, TableState], Preview]
-) -> PlanPreview:
-    """The preview of every action of a plan for one state, by a format's own rules."""
+PreviewAction = Callable[[Action, TableState], Preview]  # a format's own rules; raises ValueError
 
-    def preview(action: Action) -> Preview | NoPreview:
-        try:
-            return preview_action(action, state)
-        except ValueError as error:
-            return NoPreview(str(error))
 
-    return PlanPreview(state.version, tuple(map(preview, plan.actions)))
+def try_preview(action: Action, state: TableState, preview_action: PreviewAction) -> Preview | NoPreview:
+    """What an action would do by a format's rules, or why that is not known."""
+    try:
+        return preview_action(action, state)
+    except ValueError as error:
+        return NoPreview(str(error))
+
+
+def preview_plan(plan: Plan, state: TableState, preview_action: PreviewAction) -> PlanPreview:
+    """The preview of every action of a plan for one state."""
+    return PlanPreview(
+        state.version, tuple(try_preview(action, state, preview_action) for action in plan.actions)
+    )

@@ -16,7 +16,7 @@ from bench.engines.contract import (
 )
 from bench.engines.ledger import Ledger, compaction_seen, pending_plan
 from strategies.plan import Action, Capability, Plan, Reason, capabilities_of
-from strategies.preview import NoPreview, PlanPreview, Preview, preview_plan
+from strategies.preview import NoPreview, PlanPreview, Preview, PreviewAction, preview_plan
 from strategies.state import TableState
 
 _Prepared = TypeVar("_Prepared")
@@ -31,7 +31,7 @@ class Planning:
     not; it raises ValueError where it cannot judge.
     """
 
-    preview: Callable[[Action, TableState], Preview]
+    preview: PreviewAction
     resurrection: Callable[[Action, Preview | NoPreview, TableState], str | None]
 
 

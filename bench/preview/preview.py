@@ -29,6 +29,7 @@ from strategies.plan import (
     check_plan,
     describe_action,
 )
+from strategies.preview import try_preview
 from strategies.state import TableState
 from strategies.strategy import Planner
 
@@ -154,7 +155,10 @@ def dry_run(candidate: Candidate, state: TableState, matching: Filter, branch: s
 def _veto(narrowed: Iterable[tuple[Action, TableState]]) -> str | None:
     """Why an engine would refuse the plan: rows that would come back, or that might for all that is known."""
     try:
-        judged = (resurrection(action, preview_action(action, state), state) for action, state in narrowed)
+        judged = (
+            resurrection(action, try_preview(action, state, preview_action), state)
+            for action, state in narrowed
+        )
         return next(filter(None, judged), None)
     except ValueError as error:
         return f"whether deleted rows would come back cannot be judged: {error}"

@@ -142,7 +142,7 @@ class ExpireSnapshots:
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.EXPIRE_SNAPSHOTS})
 
     def __post_init__(self) -> None:
-        if self.retain_ms < 0:
+        if not self.retain_ms >= 0:
             raise ValueError(f"retain_ms={self.retain_ms} must be >= 0")
         if self.retain_last < 1:
             raise ValueError(f"retain_last={self.retain_last} must be >= 1: the current snapshot stays")

@@ -30,7 +30,7 @@ from bench.engines.simulated.model import FormatModel, Prepared
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
 from bench.errors import EngineError
 from strategies.plan import Action, Capability, Plan, Rewrite
-from strategies.preview import NoPreview, Preview
+from strategies.preview import NoPreview, Preview, try_preview
 from strategies.state import TableState
 
 
@@ -115,10 +115,7 @@ class SimulatedEngine(Generic[Prepared]):
         """That of the ticket, or a new one where the table has another version by now."""
         if ticket.preview.version == self._ledger.version:
             return ticket.preview.actions[position]
-        try:
-            return self._planning.preview(action, self.state(at_ms))
-        except ValueError as error:
-            return NoPreview(str(error))
+        return try_preview(action, self.state(at_ms), self._planning.preview)
 
     def query(self, probe: Probe) -> QueryOutcome:
         """Opens the files that may hold the keys the probe names, all where it names none."""

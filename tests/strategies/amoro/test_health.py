@@ -87,7 +87,7 @@ def test_a_full_run_due_counts_clean_files_too():
 @pytest.mark.parametrize("kind", ["full", "minor"])
 def test_figures_are_the_scores_under_names(kind):
     planner = amoro(full__trigger__interval="1d")
-    found = planner.figures(table(files(16, 16, 16, 97), ran=(ran(kind, 7100.0),)))
+    found = planner.figures(table(files(16, 16, 16, 97), ran=(ran(kind, 7_100_000),)))
     # With the clean file: n 4, bytes 145: tp = 1/3; mean 36: 40 - 40/3 x 60/96 = 31.67 -> 32.
     small = 36 if kind == "full" else 32
     assert found == {

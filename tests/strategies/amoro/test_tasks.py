@@ -256,7 +256,7 @@ def test_tasks_larger_than_the_target_are_planned_for_ever_by_full():
     for _ in range(3):
         plan = planner.decide(state)
         assert len(rewrite_of(plan).groups[0].paths) == 2
-        state = applied(state, plan, at_ms=state.observed_at_ms + 61)
+        state = applied(state, plan, at_ms=state.observed_at_ms + 61_000)
         assert sorted(file.size_bytes for file in state.data_files) == [112, 128]
 
 
