@@ -139,9 +139,7 @@ def _explicit(action: Rewrite, state: TableState) -> Preview:
     return Preview(tuple(groups), planned_groups_count=len(groups))
 
 
-def _explicit_group(
-    group: FileGroup, scans: list[FileScan], action: Rewrite, lookback: int
-) -> RewriteGroup:
+def _explicit_group(group: FileGroup, scans: list[FileScan], action: Rewrite, lookback: int) -> RewriteGroup:
     """A group as named. No planner stands behind it: what it expects are the tasks themselves."""
     target_bytes = action.target_file_size_bytes
     if group.sort_columns:

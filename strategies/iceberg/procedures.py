@@ -188,6 +188,6 @@ def _check_options(options: Mapping[str, OptionValue]) -> None:
     for (low_name, low_bytes), (high_name, high_bytes) in pairwise(order):
         if low_bytes >= high_bytes:
             raise ValueError(
-                f"{low_name}={low_bytes} must be below {high_name}={high_bytes}: otherwise every file written "
-                "is rewritten again at once"
+                f"{low_name}={low_bytes} must be below {high_name}={high_bytes}: otherwise every file "
+                "written is rewritten again at once"
             )

@@ -40,7 +40,9 @@ def plan_delete_rewrite(state: TableState, options: RewriteOptions) -> Preview:
 
 def _bucket(delete: DeleteFile) -> _Partition:
     """The partition a file is planned in: its values that are not null, whatever the spec they are of."""
-    return frozenset((name, value) for name, value in fields_of(delete.partition).items() if not is_null(value))
+    return frozenset(
+        (name, value) for name, value in fields_of(delete.partition).items() if not is_null(value)
+    )
 
 
 def _groups(deletes: list[DeleteFile], options: RewriteOptions) -> list[DeleteGroup]:

@@ -34,9 +34,7 @@ def lookback_of(properties: Mapping[str, str]) -> int:
     return _DEFAULT_LOOKBACK if text is None else parse_int(text)
 
 
-def scan_task_groups(
-    scans: Iterable[FileScan], split_bytes: int, lookback: int
-) -> tuple[ScanTaskGroup, ...]:
+def scan_task_groups(scans: Iterable[FileScan], split_bytes: int, lookback: int) -> tuple[ScanTaskGroup, ...]:
     """The tasks that read the files, in the order the engine makes them.
 
     A piece of a file weighs its own bytes and those of every delete file of the file, so that many
