@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import ClassVar
 
+from strategies.iceberg.rewrite_options import MAX_SIZE, MIN_SIZE, TARGET_SIZE, check_option_texts
+from strategies.java_values import text_of
 from strategies.options import OptionValue, check_known
 from strategies.plan import Capability, Native, Plan, Reason, capabilities_of
 from strategies.quantities import parse_bytes
@@ -45,6 +47,7 @@ _ZORDER_OPTIONS = {
     "var-length-contribution": "8; z-order only",
 }
 _COLUMN_OR_WORD = re.compile(r"[a-z_]\w*(?!\w*\s*\()")  # no function: zorder(, bucket(
+_HAS_UNIT = re.compile(r".*[A-Za-z]\s*")
 _ORDER_WORDS = frozenset({"asc", "desc", "nulls", "first", "last"})
 
 
@@ -73,7 +76,7 @@ class RewriteDataFiles:
         if (self.sort_order or "").lower().lstrip().startswith("zorder"):
             allowed = allowed | _ZORDER_OPTIONS
         check_known(self.options, allowed)
-        _check_sizes(self.options)
+        _check_options(self.options)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -111,7 +114,7 @@ class RewritePositionDeleteFiles:
 
     def __post_init__(self) -> None:
         check_known(self.options, self.known_options)
-        _check_sizes(self.options)
+        _check_options(self.options)
 
     def decide(self, state: TableState) -> Plan | None:
         arguments = {"where": self.where} if self.where is not None else {}
@@ -156,36 +159,35 @@ class ExpireSnapshots:
 
 
 def option_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:
-    """Options as the text Iceberg parses: true/false in lower case, "-bytes" sizes in whole bytes."""
+    """Options as the text Iceberg parses: true/false in lower case, "-bytes" sizes in whole bytes.
+
+    Raises ValueError where such a size has a unit that is none. Other texts are passed on as they are.
+    """
     return {key: _option_text(key, value) for key, value in options.items()}
 
 
 def _option_text(key: str, value: OptionValue) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if key.endswith("-bytes") and isinstance(value, str) and not value.isdigit():
+    if key.endswith("-bytes") and isinstance(value, str) and _HAS_UNIT.fullmatch(value):
         return str(parse_bytes(value))
-    return str(value)
+    return text_of(value)
 
 
 def _scheduled(action: Native) -> Plan:
     return Plan((action,), Reason.SCHEDULED)
 
 
-def _check_sizes(options: Mapping[str, OptionValue]) -> None:
-    """min < target < max, as SizeBasedFileRewritePlanner.init demands of those that are given."""
+def _check_options(options: Mapping[str, OptionValue]) -> None:
+    """Raise ValueError on what Iceberg would refuse: a text Java cannot read, a value out of its range.
+
+    Of sizes, min < target < max is checked of those that are given (SizeBasedFileRewritePlanner.init).
+    """
     texts = option_texts(options)
-    for key in _SIZE_OPTIONS.keys() - {"rewrite-all"}:
-        if key in texts and not texts[key].isdigit():
-            raise ValueError(f"option {key} = {texts[key]!r} must be a whole number")
-    order = [
-        key
-        for key in ("min-file-size-bytes", "target-file-size-bytes", "max-file-size-bytes")
-        if key in texts
-    ]
-    for low, high in pairwise(order):
-        if int(texts[low]) >= int(texts[high]):
+    check_option_texts(texts)
+    sizes = [(size.name, size.read_if_given(texts)) for size in (MIN_SIZE, TARGET_SIZE, MAX_SIZE)]
+    order = [(name, size_bytes) for name, size_bytes in sizes if size_bytes is not None]
+    for (low_name, low_bytes), (high_name, high_bytes) in pairwise(order):
+        if low_bytes >= high_bytes:
             raise ValueError(
-                f"{low}={texts[low]} must be below {high}={texts[high]}: otherwise every file written "
-                "is rewritten again at once"
+                f"{low_name}={low_bytes} must be below {high_name}={high_bytes}: otherwise every file "
+                "written is rewritten again at once"
             )

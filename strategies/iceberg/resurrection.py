@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping
 
 from strategies.iceberg.deletes.index import index_deletes
 from strategies.iceberg.deletes.reach import DeleteSet
+from strategies.java_values import parse_boolean
 from strategies.plan import Action, Capability, Compact, Native, Rewrite
 from strategies.preview import NoPreview, Preview
 from strategies.state import DataFile, DeleteKind, TableState, key_of
@@ -31,7 +32,7 @@ def resurrection(action: Action, preview: Preview | NoPreview, state: TableState
             left = [file for file in state.data_files if file.path not in named]
             return _still_applying(frozenset(removed), left, state)
         case Compact(options=options) | Native(Capability.REWRITE_DATA_FILES, options=options):
-            if options.get("remove-dangling-deletes", "false").lower() == "true":
+            if parse_boolean(options.get("remove-dangling-deletes", "false")):
                 return _dangling_dropped(preview, options, state)
     return None
 
@@ -77,6 +78,6 @@ def _rewritten(preview: Preview | NoPreview, options: Mapping[str, str]) -> froz
 
     In a rewrite of several commits some may fail, and deletes are dropped all the same.
     """
-    if options.get("partial-progress.enabled", "false").lower() == "true" or isinstance(preview, NoPreview):
+    if parse_boolean(options.get("partial-progress.enabled", "false")) or isinstance(preview, NoPreview):
         return None
     return frozenset(file.path for group in preview.groups for file in group.files)

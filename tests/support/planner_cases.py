@@ -199,7 +199,7 @@ def data_files(
     """One to fourteen files; a size is a threshold, or what the files before it lack of one."""
     edges = thresholds(figures)
     sums: Counter[tuple[int, str]] = Counter()
-    values = draw(st.sampled_from((("a",), ("a", "b"), ("a", "b", "c"), ("a", "null"))))
+    values = draw(st.sampled_from((("a",), ("a", "b"), ("a", "b", "c"), ("a", "null"), ("null", "x=null"))))
     single_spec, is_small = draw(st.booleans()), draw(st.integers(0, 3)) == 0
     spec_ids = st.just(len(layout) - 1) if single_spec else st.integers(0, len(layout) - 1)
     files = []

@@ -1,22 +1,35 @@
-import math
-
 import pytest
 from amoro_tables import ran, settings, table
 
-from strategies.amoro.clocks import Clocks, read_clocks
+from strategies.amoro.clocks import STREAM_BEGIN_MS, Clocks, read_clocks
 from strategies.state import CompactionSeen
+from workloads.orders import EPOCH_MS
 
 
 def clocks(*seen, at_ms=100_000):
     return read_clocks(table(at_ms=at_ms, ran=seen))
 
 
-def test_a_new_table_has_no_clock_so_that_every_interval_is_over():
-    # 2.4 (d) and (f): the times of a new table are 0, the epoch.
+def test_a_new_table_has_clocks_since_1970_so_that_every_usual_interval_is_over():
+    # 2.4 (d) and (f): the times of a new table are 0, the epoch; scenario time begins with the stream.
     found = clocks()
-    assert (found.minor_ms, found.major_ms, found.full_ms, found.any_ms) == (math.inf,) * 4
+    assert STREAM_BEGIN_MS == EPOCH_MS
+    assert (found.minor_ms, found.major_ms, found.full_ms, found.any_ms) == (EPOCH_MS + 100_000,) * 4
     assert found.is_minor_due(settings(minor__trigger__interval="1h"))
-    assert found.is_full_due(settings(full__trigger__interval="30d"))
+    assert found.is_full_due(settings(full__trigger__interval="24d"))
+
+
+@pytest.mark.parametrize("option", ["evaluation__fallback_interval", "min_plan_interval"])
+def test_an_interval_longer_than_the_time_since_1970_is_not_over_on_a_new_table(option):
+    # now - 0 >= interval, in milliseconds (MetadataBasedEvaluationEvent, SchedulingPolicy.fillSkipSet).
+    def is_over(interval_ms):
+        own = settings(**{option: interval_ms})
+        found = clocks()
+        return found.may_plan(own) if option == "min_plan_interval" else found.is_fallback_reached(own)
+
+    assert is_over(EPOCH_MS + 100_000)
+    assert not is_over(EPOCH_MS + 100_001)
+    assert not is_over("36500d")
 
 
 def test_each_kind_has_a_clock_that_runs_from_its_last_plan_time():
@@ -38,7 +51,7 @@ def test_a_process_that_failed_restarts_its_clock_too(status):
 
 def test_compactions_of_other_systems_move_no_clock():
     foreign = CompactionSeen(60_000, "ok", "scheduled", 2, 1, 2, 2, 1.0, 1.0)
-    assert clocks(foreign, ran("optimize", 60_000)) == Clocks()
+    assert clocks(foreign, ran("optimize", 60_000)) == clocks()
 
 
 def test_a_process_of_unknown_plan_time_counts_from_its_end():

@@ -10,6 +10,7 @@ from bench.engines.ledger import Ledger
 from bench.engines.simulated.costs import Coefficients, Work, rewrite_cost
 from bench.engines.simulated.live_rows import LiveRows
 from strategies.iceberg.deletes.index import index_deletes
+from strategies.java_values import parse_boolean
 from strategies.plan import Action, Rewrite
 from strategies.preview import Preview, RewriteGroup
 from strategies.state import DataFile, DeleteFile, DeleteKind
@@ -112,7 +113,7 @@ def dangling(data: Iterable[DataFile], deletes: Iterable[DeleteFile]) -> list[st
 def removes_dangling(action: Action) -> bool:
     """Whether a compaction is told to remove dangling deletes after it."""
     options = {} if isinstance(action, Rewrite) else action.options
-    return options.get("remove-dangling-deletes", "false") == "true"
+    return parse_boolean(options.get("remove-dangling-deletes", "false"))
 
 
 def _replacement(group: RewriteGroup, rows: LiveRows) -> Replacement:
