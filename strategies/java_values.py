@@ -13,9 +13,7 @@ MAX_LONG = 2**63 - 1
 
 _WHOLE = re.compile(r"[+-]?\d+")
 _DECIMAL = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFdD]?")
-_HEXADECIMAL = re.compile(
-    r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?"
-)
+_HEXADECIMAL = re.compile(r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?")
 _NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf}
 _TRIMMED = "".join(map(chr, range(0x21)))  # what String.trim takes off: U+0020 and all below
 

@@ -153,6 +153,8 @@ class TableState:
 
     Times are scenario milliseconds since the stream began. `commits` and `compactions` are bounded
     histories, oldest first; `commits_total_count` counts every commit of the stream so far.
+    `probe_latency_s` is that of the last probe there was, which ran `probe_latency_age_ms` ago; both are None
+    until one has run.
 
     `version` is the table version the state is of, in the format's own terms (the id of Iceberg's snapshot).
     Two of them can only be compared for equality; it is None where there is none, as before the first commit.
@@ -172,7 +174,8 @@ class TableState:
     probe_rate_per_s: float = 0.0
     probe_latency_s: float | None = None
     properties: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    version: int | str | None = None
+    version: str | None = None
+    probe_latency_age_ms: int | None = None
     stream_epoch_ms: int | None = None
     derived_values: DerivedValues = field(
         default_factory=DerivedValues, repr=False, compare=False, kw_only=True

@@ -34,8 +34,8 @@ _SCHEMA = pa.schema(
 class Events:
     """All events, those of the snapshot first; `table` has the columns of changes.
 
-    `arrived_ms` says of each when it arrived, counted from the first change; 0 for the snapshot. `first_ms` is
-    when that was, in milliseconds since 1970 UTC; None without a change.
+    `arrived_ms` says of each when it arrived, counted from the first change; 0 for the snapshot. `first_ms`
+    is when that one did, in milliseconds since 1970 UTC; None without a change.
     """
 
     table: pa.Table

@@ -4,9 +4,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from bench.engines.contract import Change, Cost, Observation
+from bench.engines.contract import Change, Cost, Observation, Ticket, Version
 from strategies.plan import Plan, Rewrite
 from strategies.state import (
     CommitSeen,
@@ -21,17 +21,17 @@ from strategies.state import (
 
 HISTORY_LIMIT = 1000  # commits and compactions a planner can look back on
 
+
 Data = TypeVar("Data", bound=DataFile)
 Delete = TypeVar("Delete", bound=DeleteFile)
-State = TypeVar("State", bound=TableState)
+State = TypeVar("State", bound=TableState, covariant=True)
 
 
 class Ledger(Generic[Data, Delete, State]):
     """Live files by key with sums per partition, and a bounded history; of any format.
 
     `make_state` is the format's class of state, taking the fields of `TableState` by name. `counters` are
-    what the format counts of its delete files besides, by the name records have for it. `version` is that of
-    the table, to be set with each change; `pending` are the plans not yet complete.
+    what the format counts of its delete files besides, by the name records have for it.
 
     Invariant: the sums equal those over the live files, and a partition without files has no entry.
     """
@@ -51,15 +51,15 @@ class Ledger(Generic[Data, Delete, State]):
         self._stream_epoch_ms = stream_epoch_ms
         self._data: dict[str, Data] = {}
         self._delete_files: dict[str, Delete] = {}
-        # One view each for good: what states derive from the files is kept by the identity of these.
+        # One view of each for good: what states derive from the files is kept by the identity of these.
         self._data_view, self._delete_view = self._data.values(), self._delete_files.values()
         self._derived_values = DerivedValues()
         self._partitions: dict[str, PartitionStats] = {}
         self._commits: deque[CommitSeen] = deque(maxlen=HISTORY_LIMIT)
         self._compactions: deque[CompactionSeen] = deque(maxlen=HISTORY_LIMIT)
         self._commits_total_count = 0
-        self.version: int | str | None = None
         self.pending: tuple[PendingPlan, ...] = ()
+        self.version: str | None = None
 
     @property
     def data_files(self) -> Mapping[str, Data]:
@@ -91,8 +91,8 @@ class Ledger(Generic[Data, Delete, State]):
         for key in keys:
             self._changed(self._data.pop(key) if key in self._data else self._delete_files.pop(key), -1)
 
-    def follow(self, live: Mapping[str, Data | Delete], at_ms: int, version: int | str | None) -> None:
-        """Become the table of `version`: its files by key, of which the new ones came in at `at_ms`.
+    def follow(self, live: Mapping[str, Data | Delete], at_ms: int) -> None:
+        """Let go what is not in `live`, files by key; take in what is new, which came in at `at_ms`.
 
         A file that is the same and now described otherwise is replaced, and keeps the time it came in.
         """
@@ -102,16 +102,33 @@ class Ledger(Generic[Data, Delete, State]):
         self.remove([*(known.keys() - live.keys()), *(key for key in changed if key in known)])
         for key in changed:
             self.add([live[key]], times_ms.get(key, at_ms))
-        self.version = version
 
-    def saw_commit(self, commit: CommitSeen) -> None:
-        """Note a commit of the stream."""
-        self._commits.append(commit)
-        self._commits_total_count += 1
+    def saw_versions(self, versions: Iterable[Version]) -> None:
+        """Note what the table went through: those tagged as commits of the stream are its history.
+
+        The last one is the version that states are of from now on.
+        """
+        for version in versions:
+            self.version = version.id or self.version
+            tag, change = version.tag, version.change
+            if tag is not None and tag.is_stream_commit:
+                seen = CommitSeen(tag.at_ms, change.files_added_count, change.added_bytes, tag.rows)
+                self._commits.append(seen)
+                self._commits_total_count += 1
 
     def saw_compaction(self, compaction: CompactionSeen) -> None:
         """Note a compaction that ended, whatever became of it."""
         self._compactions.append(compaction)
+
+    @property
+    def data_bytes(self) -> int:
+        """Bytes of the live data files."""
+        return sum(partition.size_bytes for partition in self._partitions.values())
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all live files, delete files included."""
+        return self.data_bytes + sum(p.delete_size_bytes for p in self._partitions.values())
 
     def state(self, at_ms: int) -> State:
         """A view of the table now; it follows later changes, so it is valid until the next one."""
@@ -131,20 +148,18 @@ class Ledger(Generic[Data, Delete, State]):
             derived_values=self._derived_values,
         )
 
-    def observation(
-        self, change: Change, cost: Cost, storage_bytes: int, metadata_storage_bytes: int
-    ) -> Observation:
-        """The table as it stands; what the ledger cannot know, whoever looked says."""
+    def observation(self, cost: Cost, storage_bytes: int, metadata_storage_bytes: int) -> Observation:
+        """The table as it stands; the caller adds what the ledger cannot know."""
         sums = self._partitions.values()
         return Observation(
             cost=cost,
+            version=self.version,
             data_files_count=len(self._data),
             delete_files_count=len(self._delete_files),
-            live_bytes=sum(p.size_bytes + p.delete_size_bytes for p in sums),
+            live_bytes=self.size_bytes,
             rows=sum(p.rows for p in sums),
             storage_bytes=storage_bytes,
             metadata_storage_bytes=metadata_storage_bytes,
-            change=change,
             delete_rows=sum(p.delete_rows for p in sums),
             delete_counts=dict(self._delete_counts),
         )
@@ -175,6 +190,9 @@ class Ledger(Generic[Data, Delete, State]):
             del self._partitions[file.partition]
 
 
+AnyLedger = Ledger[Any, Any, TableState]
+
+
 def compaction_seen(
     at_ms: int, status: str, plan: Plan, scheduled_at_ms: int, change: Change, cost: Cost
 ) -> CompactionSeen:
@@ -192,8 +210,9 @@ def compaction_seen(
     )  # fmt: skip
 
 
-def pending_plan(plan: Plan, at_ms: int, due_at_ms: int) -> PendingPlan:
-    """A plan scheduled and not yet complete, with the files its explicit rewrites name."""
-    rewrites = (action for action in plan.actions if isinstance(action, Rewrite))
-    keys = frozenset(key for rewrite in rewrites for key in rewrite.keys)
-    return PendingPlan(at_ms, due_at_ms, plan.reason, keys)
+def pending_plan(ticket: Ticket) -> PendingPlan:
+    """A plan scheduled and not yet complete, with the files it names and those its preview replaces."""
+    rewrites = (action for action in ticket.plan.actions if isinstance(action, Rewrite))
+    named = frozenset(key for rewrite in rewrites for key in rewrite.keys)
+    paths = named | ticket.preview.keys
+    return PendingPlan(ticket.scheduled_at_ms, ticket.due_at_ms, ticket.plan.reason, paths)

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
 
 from bench.engines import capabilities
 from bench.engines.contract import CommitLayout, Engine, EngineSettings
 from bench.engines.iceberg.model.flink_writer import commit_layout
-from bench.engines.simulated.engine import open_simulated
+from bench.engines.iceberg.simulation import open_simulated_iceberg
 from strategies.plan import Capability
 from workloads.commit import CommitSpec
 
@@ -42,6 +41,6 @@ def _iceberg_conf(settings: EngineSettings) -> Mapping[str, str]:
 ENGINES: dict[tuple[str, str], EngineKind] = {
     ("iceberg", "real"): EngineKind(_iceberg, capabilities.ICEBERG, commit_layout, _iceberg_conf),
     ("iceberg", "simulated"): EngineKind(
-        partial(open_simulated, "iceberg"), capabilities.ICEBERG_SIMULATED, commit_layout
+        open_simulated_iceberg, capabilities.ICEBERG_SIMULATED, commit_layout
     ),
 }

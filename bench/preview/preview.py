@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.engines import capabilities
-from bench.engines.simulated.costs import load_coefficients, rewrite_cost
+from bench.engines.iceberg.model.coefficients import iceberg_coefficients
+from bench.engines.simulated.costs import rewrite_cost
 from bench.errors import ScenarioError
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
@@ -29,6 +30,7 @@ from strategies.plan import (
     check_plan,
     describe_action,
 )
+from strategies.preview import try_preview
 from strategies.state import StateError
 from strategies.strategy import Planner
 
@@ -149,15 +151,27 @@ def _answered(candidate: Candidate, state: IcebergState, matching: Filter, branc
         preview = _joined(
             _expanded(action, *told) for action, told in zip(plan.actions, narrowed, strict=True)
         )
-        coefficients = load_coefficients("iceberg")
+        coefficients = iceberg_coefficients()
         return DryRun(
             candidate, candidate.planners[: index + 1], plan, preview,
-            veto=next(filter(None, (resurrection(*told) for told in narrowed)), None),
+            veto=_veto(narrowed),
             shortfall=None if preview.groups else _shortfall(*narrowed[0]),
             cpu_s=None if preview.delete_groups else rewrite_cost(coefficients, preview, cores=1).cpu_s,
             calibrated=coefficients.calibrated,
         )  # fmt: skip
     return DryRun(candidate, candidate.planners)
+
+
+def _veto(narrowed: Iterable[tuple[Action, IcebergState]]) -> str | None:
+    """Why an engine would refuse the plan: rows that would come back, or that might for all that is known."""
+    try:
+        judged = (
+            resurrection(action, try_preview(action, state, preview_action), state)
+            for action, state in narrowed
+        )
+        return next(filter(None, judged), None)
+    except ValueError as error:
+        return f"whether deleted rows would come back cannot be judged: {error}"
 
 
 def _decided(planner: Planner, state: IcebergState) -> Plan | None:

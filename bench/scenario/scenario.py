@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,6 +16,7 @@ from bench.scenario.checks import check_columns, check_keys, check_upsert_modes,
 from bench.scenario.schema import Catalog, Maintenance, Prices, Resources, ScenarioKeys, Spark, parse
 from bench.scenario.specs import StrategySpec, build_strategies, content_hash, strategy_table
 from bench.scenario.values import KeyPath, OptionError, bytes_text
+from bench.secrets import Secrets, hidden
 from strategies.plan import Capability
 from workloads.commit import CommitSpec, Dated, TargetSized, Workload
 from workloads.partitioning import Partitioning
@@ -39,6 +40,7 @@ class Scenario:
 
     `resolved` is the same as the file would say it, secrets hidden. `hash` covers it but for the
     description, the repetitions and the choice of strategies, which may grow in a result folder.
+    `secrets` are the values that nothing written or printed may show.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Scenario:
     catalog: Catalog | None
     resolved: Mapping[str, Any]
     hash: str
+    secrets: Secrets = field(repr=False)
 
     @property
     def primary_probe(self) -> Probe:
@@ -106,7 +109,6 @@ _STANDARD_PROBES = (
     Probe("range", "SELECT count(*), sum(product_prices) FROM orders WHERE order_id BETWEEN 100 AND 400"),
     Probe("aggregate", "SELECT user_city, count(*), avg(product_prices) FROM orders GROUP BY user_city"),
 )
-_SECRET = re.compile(r"secret|token|password|credential|authorization|account\.key", re.IGNORECASE)
 
 
 def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
@@ -116,17 +118,20 @@ def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
     """
     file = scenario_file.find(name_or_path)
     document = scenario_file.read(file)
+    secrets = Secrets.of_arguments(overrides)
     overridden: dict[KeyPath, str] = {}
     for setting in overrides:
         try:
             overridden[scenario_file.override(document, setting)] = setting
         except ScenarioError as error:
-            raise ScenarioError(f"{file}: {error}") from None
+            raise ScenarioError(f"{file}: {secrets.scrub(str(error))}") from None
+    secrets |= Secrets.of(document)
     try:
-        return _scenario(file, parse(document))
+        return _scenario(file, parse(document), secrets)
     except OptionError as error:
         told = [f" with --set {setting}" for path, setting in overridden.items() if _touch(path, error.path)]
-        raise ScenarioError(f"{file}{''.join(told)}: {error}") from error
+        problem = secrets.scrub(f"{''.join(told)}: {error}")
+        raise ScenarioError(f"{file}{problem}") from error
 
 
 def check_real_resources(scenario: Scenario) -> None:
@@ -161,7 +166,7 @@ def _touch(path: KeyPath, other: KeyPath) -> bool:
     return path[:shorter] == other[:shorter]
 
 
-def _scenario(file: Path, keys: ScenarioKeys) -> Scenario:
+def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets) -> Scenario:
     check_keys(keys)
     workload = _workload(keys, file.parent)
     probes = _probes(keys, workload.schema)
@@ -180,7 +185,7 @@ def _scenario(file: Path, keys: ScenarioKeys) -> Scenario:
         workload=workload, workload_name=keys.workload["type"],
         probes=probes, strategies=specs, maintenance=keys.maintenance,
         resources=keys.resources, prices=keys.prices, spark=keys.spark, catalog=keys.catalog,
-        resolved=resolved, hash=_scenario_hash(resolved, workload),
+        resolved=resolved, hash=_scenario_hash(resolved, workload), secrets=secrets,
     )  # fmt: skip
 
 
@@ -239,22 +244,9 @@ def _resolved(
     if keys.table.partitioning == "bucket":
         said["table"].setdefault("buckets", Partitioning().buckets)
     said["workload"] = plugins.to_table(workload)
-    said["probes"] = [asdict(probe) for probe in probes]
     said["strategies"] = [strategy_table(spec) for spec in specs]
-    said["spark"] = _without_secrets(said["spark"])
-    if keys.catalog is not None:
-        said["catalog"]["properties"] = _without_secrets(keys.catalog.properties)
-    return said
-
-
-def _without_secrets(settings: Mapping[str, str]) -> dict[str, str]:
-    return {key: "(hidden)" if _SECRET.search(key) else value for key, value in settings.items()}
-
-
-def without_secret(setting: str) -> str:
-    """A `key=value` as it may be shown: the value of a key that names a secret is hidden."""
-    key, _, _ = setting.partition("=")
-    return f"{key}=(hidden)" if _SECRET.search(setting) else setting
+    # Probes keep their SQL, which the hash covers: a literal compared with a column `token` is no secret.
+    return {**hidden(said), "probes": [asdict(probe) for probe in probes]}
 
 
 def _scenario_hash(resolved: Mapping[str, Any], workload: Workload) -> str:

@@ -11,6 +11,7 @@ from bench.scenario.checks import check_interval
 from bench.scenario.plugins import PLANNER, TRIGGER, build, in_words, name_of, to_table
 from bench.scenario.schema import ScenarioKeys, StrategyKeys, WriterKeys
 from bench.scenario.values import KeyPath, OptionError, duration_ms_text
+from bench.secrets import hidden
 from strategies.never import Never
 from strategies.plan import Capability
 from strategies.strategy import Rule, Strategy
@@ -140,7 +141,7 @@ def _spec(keys: StrategyKeys, built: Mapping[str, Strategy]) -> StrategySpec:
         properties=keys.properties,
         switches=switches,
         summary=_summary(keys, strategy),
-        hash=content_hash(definition),
+        hash=content_hash(hidden(definition)),
     )
 
 
@@ -160,6 +161,6 @@ def _summary(keys: StrategyKeys, strategy: Strategy) -> str:
         parts.append(f"writes {keys.writer.files_per_commit} files a commit")
     if "upsert_mode" in _said(keys.writer):
         parts.append(f"upserts by {keys.writer.upsert_mode}")
-    parts += [f"{key}={value}" for key, value in keys.properties.items()]
+    parts += [f"{key}={value}" for key, value in hidden(keys.properties).items()]
     parts += [f"from {duration_ms_text(switch.at_ms)} on as {switch.strategy}" for switch in keys.switch]
     return ", ".join(parts)

@@ -13,9 +13,10 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 
 from bench.errors import ScenarioError
+from bench.secrets import hidden
 from strategies.quantities import (
     BYTES_BY_UNIT,
-    SECONDS_BY_UNIT,
+    MILLISECONDS_BY_UNIT,
     parse_bytes,
     parse_duration_ms,
     parse_duration_s,
@@ -37,7 +38,10 @@ class OptionError(ScenarioError):
     """One key of a scenario is wrong; `path` leads to it from the top of the file."""
 
     def __init__(self, path: KeyPath, problem: str, value: object = _NO_VALUE) -> None:
-        given = "" if value is _NO_VALUE else f" = {value_text(value)}"
+        shown = hidden({path_text(path): value}).popitem()[
+            1
+        ]  # before it is cut, which would hide a secret's end
+        given = "" if value is _NO_VALUE else f" = {value_text(shown)}"
         super().__init__(f"{path_text(path)}{given}: {problem}")
         self.path = path
 
@@ -73,15 +77,18 @@ def duration_text(seconds: float) -> str:
     if not math.isfinite(seconds):
         return str(seconds)
     for unit in ("d", "h", "min", "s", "ms"):
-        text = f"{round(seconds / SECONDS_BY_UNIT[unit])}{unit}"
+        text = f"{round(seconds / MILLISECONDS_BY_UNIT[unit] * 1000)}{unit}"
         if seconds > 0 and parse_duration_s(text) == seconds:
             return text
     return f"{Decimal(repr(seconds)).normalize():f}s"
 
 
 def duration_ms_text(milliseconds: int) -> str:
-    """The same of scenario time, which is counted in whole milliseconds."""
-    return duration_text(milliseconds / 1000)
+    """The shortest whole text that `parse_duration_ms` reads as `milliseconds`: 600_000 is "10min"."""
+    for unit in ("d", "h", "min", "s"):
+        if milliseconds and milliseconds % MILLISECONDS_BY_UNIT[unit] == 0:
+            return f"{milliseconds // MILLISECONDS_BY_UNIT[unit]}{unit}"
+    return f"{milliseconds}ms" if milliseconds else "0s"
 
 
 def bytes_text(size_bytes: int) -> str:

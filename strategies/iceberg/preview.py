@@ -20,7 +20,7 @@ from strategies.iceberg.rewrite_position_delete_files import (
 from strategies.iceberg.scan_tasks import FileScan, lookback_of, scan_task_groups
 from strategies.java_values import parse_long
 from strategies.plan import Action, Capability, Compact, FileGroup, Native, Rewrite
-from strategies.preview import DeleteGroup, Preview, RewriteGroup, ScanTaskGroup
+from strategies.preview import DeleteGroup, Preview, PreviewError, RewriteGroup, ScanTaskGroup
 from strategies.state import TableState
 
 __all__ = ["DeleteGroup", "Preview", "PreviewError", "RewriteGroup", "ScanTaskGroup", "preview_action"]
@@ -28,10 +28,6 @@ __all__ = ["DeleteGroup", "Preview", "PreviewError", "RewriteGroup", "ScanTaskGr
 # Planners know them, the Spark actions of 1.11.0 refuse them; see strategies.iceberg.procedures.
 _REFUSED_OPTIONS = {"max-file-group-input-files"}
 _ARGUMENTS = {"strategy", "sort_order", "where", "branch"}
-
-
-class PreviewError(ValueError):
-    """The action depends on something a table state does not tell, such as a row filter."""
 
 
 def preview_action(action: Action, state: TableState) -> Preview:
@@ -130,7 +126,9 @@ def _explicit(action: Rewrite, state: IcebergState) -> Preview:
         for group in action.groups
         if group.paths
     ]
-    return Preview(tuple(groups), planned_groups_count=len(groups))
+    dropped = frozenset(action.removed_deletes)
+    dropped_bytes = sum(delete.size_bytes for delete in state.delete_files if delete.key in dropped)
+    return Preview(tuple(groups), planned_groups_count=len(groups), dropped_bytes=dropped_bytes)
 
 
 def _explicit_group(group: FileGroup, scans: list[FileScan], action: Rewrite, lookback: int) -> RewriteGroup:

@@ -145,7 +145,7 @@ class ExpireSnapshots:
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.EXPIRE_SNAPSHOTS})
 
     def __post_init__(self) -> None:
-        if self.retain_ms < 0:
+        if not self.retain_ms >= 0:
             raise ValueError(f"retain_ms={self.retain_ms} must be >= 0")
         if self.retain_last < 1:
             raise ValueError(f"retain_last={self.retain_last} must be >= 1: the current snapshot stays")
@@ -188,6 +188,6 @@ def _check_options(options: Mapping[str, OptionValue]) -> None:
     for (low_name, low_bytes), (high_name, high_bytes) in pairwise(order):
         if low_bytes >= high_bytes:
             raise ValueError(
-                f"{low_name}={low_bytes} must be below {high_name}={high_bytes}: otherwise every file written "
-                "is rewritten again at once"
+                f"{low_name}={low_bytes} must be below {high_name}={high_bytes}: otherwise every file "
+                "written is rewritten again at once"
             )

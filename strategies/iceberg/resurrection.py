@@ -14,18 +14,18 @@ from collections.abc import Collection, Mapping
 from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergState, iceberg_state
-from strategies.iceberg.preview import PreviewError, preview_action
 from strategies.java_values import parse_boolean
 from strategies.plan import Action, Capability, Compact, Native, Rewrite
+from strategies.preview import NoPreview, Preview
 from strategies.state import TableState
 
 
-def resurrection(action: Action, state: TableState) -> str | None:
+def resurrection(action: Action, preview: Preview | NoPreview, state: TableState) -> str | None:
     """Why carrying out `action` could bring deleted rows back, naming the delete file; None where it cannot.
 
-    It errs on the safe side: where it is not known which files a command rewrites, none is taken to be and
-    every delete in question to be dropped. Raises ValueError where the action itself is at fault, and
-    StateError or PlanError where the state is, as `preview_action` does.
+    It errs on the safe side: where it is not known which files a command rewrites, it assumes that none is
+    rewritten and that every delete in question is dropped. Raises StateError where the deletes of the table
+    themselves cannot be understood (`index_deletes`), and PlanError where it is of another format.
     """
     table = iceberg_state(state)
     match action:
@@ -35,7 +35,7 @@ def resurrection(action: Action, state: TableState) -> str | None:
             return _still_applying(frozenset(removed), left, table)
         case Compact(options=options) | Native(Capability.REWRITE_DATA_FILES, options=options):
             if parse_boolean(options.get("remove-dangling-deletes", "false")):
-                return _dangling_dropped(action, options, table)
+                return _dangling_dropped(preview, options, table)
     return None
 
 
@@ -54,13 +54,13 @@ def _still_applying(
 
 
 def _dangling_dropped(
-    action: Compact | Native, options: Mapping[str, str], state: IcebergState
+    preview: Preview | NoPreview, options: Mapping[str, str], state: IcebergState
 ) -> str | None:
     """The first delete without partition that the option drops after the rewrite, and that still applies.
 
     All others apply within their own spec and partition alone, where a file they apply to keeps them.
     """
-    rewritten = _rewritten(action, options, state)
+    rewritten = _rewritten(preview, options)
     left = [file for file in state.data_files if file.path not in (rewritten or ())]
     everywhere = [d for d in state.delete_files if d.kind is DeleteKind.EQUALITY and not d.partition]
     for spec_id in sorted({delete.spec_id for delete in everywhere}):
@@ -77,16 +77,11 @@ def _dangling_dropped(
     return None
 
 
-def _rewritten(
-    action: Compact | Native, options: Mapping[str, str], state: IcebergState
-) -> frozenset[str] | None:
+def _rewritten(preview: Preview | NoPreview, options: Mapping[str, str]) -> frozenset[str] | None:
     """The data files the command rewrites; None where that is not known.
 
     In a rewrite of several commits some may fail, and deletes are dropped all the same.
     """
-    if parse_boolean(options.get("partial-progress.enabled", "false")):
+    if parse_boolean(options.get("partial-progress.enabled", "false")) or isinstance(preview, NoPreview):
         return None
-    try:
-        return frozenset(file.path for group in preview_action(action, state).groups for file in group.files)
-    except PreviewError:
-        return None
+    return frozenset(file.path for group in preview.groups for file in group.files)

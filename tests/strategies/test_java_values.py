@@ -37,7 +37,9 @@ def test_whole_numbers_are_a_sign_and_digits(text, expected):
     assert parse_int(text) == parse_long(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", "+", "1_0", " 2", "2 ", "2.0", "1e3", "0x1", "\u00b2", "\U0001d7cf", "five"])
+@pytest.mark.parametrize(
+    "text", ["", "+", "1_0", " 2", "2 ", "2.0", "1e3", "0x1", "\u00b2", "\U0001d7cf", "five"]
+)
 def test_python_reads_more_as_a_whole_number_than_java(text):
     for parse in (parse_int, parse_long):
         with pytest.raises(ValueError, match=WHOLE):
@@ -78,7 +80,9 @@ def test_nan_is_a_number_to_java():
     assert math.isnan(parse_double(" -NaN"))
 
 
-@pytest.mark.parametrize("text", ["", ".", "1e", "nan", "inf", "infinity", "1_0.5", "0x1", "\u0661", "1 .0", "1ff", "1\u00a0"])
+@pytest.mark.parametrize(
+    "text", ["", ".", "1e", "nan", "inf", "infinity", "1_0.5", "0x1", "\u0661", "1 .0", "1ff", "1\u00a0"]
+)
 def test_python_reads_more_as_a_double_than_java(text):
     with pytest.raises(ValueError, match="must be a number as Java reads it"):
         parse_double(text)
@@ -97,7 +101,13 @@ def test_a_double_is_narrowed_to_a_long_by_the_language():
 
 
 def test_division_is_towards_zero():
-    assert [divided(7, 2), divided(-7, 2), divided(7, -2), divided(-7, -2), divided(1, -2)] == [3, -3, -3, 3, 0]
+    assert [divided(7, 2), divided(-7, 2), divided(7, -2), divided(-7, -2), divided(1, -2)] == [
+        3,
+        -3,
+        -3,
+        3,
+        0,
+    ]
 
 
 def test_values_reach_java_as_texts():

@@ -81,7 +81,7 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(
         layout,
         IcebergState(
-            0.0,
+            0,
             table_target,
             data_files=files,
             delete_files=deletes,
@@ -117,7 +117,7 @@ def position_delete_cases(draw: st.DrawFn) -> Case:
         options |= draw(order_options(files, figures, has_one_partition=False))
     properties = {"write.delete.target-file-size-bytes": str(table_target)}
     state = IcebergState(
-        0.0, table_target, delete_files=deletes, properties=properties, spec_id=len(layout) - 1
+        0, table_target, delete_files=deletes, properties=properties, spec_id=len(layout) - 1
     )
     return Case(layout, state, options, False, format_version, is_ordered)
 

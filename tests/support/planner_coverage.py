@@ -84,8 +84,8 @@ def _delete_traits(case: Case, plan: Preview) -> dict[str, bool]:
     return {
         "keys miss": pruned,
         "keys miss, and the plan differs": pruned and preview_action(case.action, loose) != plan,
-        "keys meet": any(f.low is not None and d.low is not None for f, d in known),
-        "one side without bounds": any((f.low is None) != (d.low is None) for f, d in known),
+        "keys meet": any(f.lower is not None and d.lower is not None for f, d in known),
+        "one side without bounds": any((f.lower is None) != (d.lower is None) for f, d in known),
         "no metrics": any(f is None for f, _ in of_equality),
         "nulls meet": any(f.nulls and d.nulls and not replace(f, nulls=False).meets(d) for f, d in known),
         "nulls alone": any(not f.key_bounds.values for f in state.data_files if f.key_bounds),

@@ -21,13 +21,13 @@ def test_shape_adds_up(workload, by, seed):
         assert len({p.partition for p in spec.partitions}) == len(spec.partitions)
 
 
-@given(workload=appends, seed=seeds, interval_s=st.floats(0.1, 1e5))
-def test_shape_orders_commits_in_time_and_numbers_rows_without_gaps(workload, seed, interval_s):
-    specs = stream(workload, seed, interval_s=interval_s)
+@given(workload=appends, seed=seeds, interval_ms=st.integers(100, 10**8))
+def test_shape_orders_commits_in_time_and_numbers_rows_without_gaps(workload, seed, interval_ms):
+    specs = stream(workload, seed, interval_ms=interval_ms)
     assert specs[0].first_row == 0
-    assert [spec.at_s for spec in specs] == [spec.index * interval_s for spec in specs]
+    assert [spec.at_ms for spec in specs] == [spec.index * interval_ms for spec in specs]
     for before, after in pairwise(specs):
-        assert before.at_s < after.at_s
+        assert before.at_ms < after.at_ms
         assert before.first_row + before.rows == after.first_row
 
 
@@ -38,10 +38,10 @@ def test_shape_is_the_same_for_the_same_seed_and_a_longer_stream(workload, seed,
 
 def test_shape_starts_with_the_initial_load_only_where_there_is_one():
     specs = stream(Append(10, 8, initial_rows=1000, initial_files=3), commits=2)
-    assert [(s.index, s.at_s, s.rows, s.writers, s.is_initial) for s in specs] == [
-        (0, 0.0, 1000, 3, True),
-        (1, 60.0, 10, 8, False),
-        (2, 120.0, 10, 8, False),
+    assert [(s.index, s.at_ms, s.rows, s.writers, s.is_initial) for s in specs] == [
+        (0, 0, 1000, 3, True),
+        (1, 60_000, 10, 8, False),
+        (2, 120_000, 10, 8, False),
     ]
     assert [spec.index for spec in stream(Append(10, 8), commits=2)] == [1, 2]
 

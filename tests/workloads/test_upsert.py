@@ -41,12 +41,12 @@ def test_every_delivery_is_of_a_new_key_an_old_one_or_one_of_its_own_commit(work
         assert spec.keys.new_count <= spec.inserts <= 2 * spec.keys.new_count
 
 
-@given(workload=upserts(), seed=seeds, interval_s=st.floats(0.1, 1e5))
-def test_shape_orders_commits_in_time_and_numbers_rows_and_keys_without_gaps(workload, seed, interval_s):
-    load, *specs = stream(workload, seed, commits=6, interval_s=interval_s)
-    assert (load.index, load.at_s, load.first_row, load.keys) == (0, 0.0, 0, None)
+@given(workload=upserts(), seed=seeds, interval_ms=st.integers(100, 10**8))
+def test_shape_orders_commits_in_time_and_numbers_rows_and_keys_without_gaps(workload, seed, interval_ms):
+    load, *specs = stream(workload, seed, commits=6, interval_ms=interval_ms)
+    assert (load.index, load.at_ms, load.first_row, load.keys) == (0, 0, 0, None)
     assert load.rows == load.inserts == workload.initial_rows
-    assert [spec.at_s for spec in specs] == [spec.index * interval_s for spec in specs]
+    assert [spec.at_ms for spec in specs] == [spec.index * interval_ms for spec in specs]
     assert specs[0].first_row == specs[0].keys.population == load.rows
     for before, after in pairwise(specs):
         assert before.first_row + before.rows == after.first_row
@@ -113,7 +113,7 @@ def test_new_rows_go_to_the_day_they_are_made_and_moved_ones_follow():
 
 def test_the_newest_orders_are_changed_in_the_newest_day():
     workload = Upsert(1000, 2, 1000, 1, key_skew="recent-first", key_exponent=2.0, initial_span_s=86_400.0)
-    last = stream(workload, commits=100, interval_s=864.0, by="day")[-1]
+    last = stream(workload, commits=100, interval_ms=864_000, by="day")[-1]
     found = by_day(last, lambda p: p.deleted_keys)
     assert found["2026-01-01"] > 50 * found.get("2025-12-31", 0)
 

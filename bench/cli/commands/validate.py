@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bench.cli.output import OUT, Format, FormatOption, print_json, print_table
+from bench.cli.output import Format, FormatOption, conceal, print_json, print_line, print_table
 from bench.engines.registry import ENGINES
 from bench.errors import ScenarioError
 from bench.results.records import Mode
@@ -48,6 +48,7 @@ def validate(
     for name in scenarios:
         try:
             scenario = load_scenario(name, overrides or ())
+            conceal(scenario.secrets)
             check_asked(scenario, mode)
         except ScenarioError as error:
             problems.append(str(error))
@@ -99,17 +100,14 @@ def _left_out_rows(scenario: Scenario) -> int:
 def _print_meaning(told: dict[str, Any]) -> None:
     strategies, duration = told["strategies"], duration_text(told["duration_s"])
     deletes = f" and {told['delete_files']:,} delete files" if told["delete_files"] else ""
-    OUT.print(
+    print_line(
         f"{told['scenario']}: ok. {told['runs']} runs ({len(strategies)} strategies x {told['repetitions']} "
         f"repetitions), each {told['commits']} commits over {duration} of scenario time: "
         f"{told['rows']:,} rows in {told['files']:,} files{deletes}, "
         f"about {told['expected_bytes'] / 1e6:,.1f} MB. "
-        f"Probes: {', '.join(told['probes'])}; primary {told['primary_probe']}.",
-        highlight=False,
-        markup=False,
-        soft_wrap=True,
+        f"Probes: {', '.join(told['probes'])}; primary {told['primary_probe']}."
     )
     if told["left_out_rows"]:
         changes = f"{told['left_out_rows']:,} recorded changes come after duration = {duration}"
-        OUT.print(f"Left out: {changes}, which is counted from the first one.", highlight=False, markup=False)
+        print_line(f"Left out: {changes}, which is counted from the first one.")
     print_table(["strategy", "what it does"], [(s["label"], s["summary"]) for s in strategies])

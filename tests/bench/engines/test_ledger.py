@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.engines.contract import Change, Cost
+from bench.engines.contract import Change, Cost, Version
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.ledger import HISTORY_LIMIT, Ledger, compaction_seen, pending_plan
 from strategies.iceberg.files import DeleteKind, IcebergDeleteFile, IcebergState
@@ -58,8 +58,8 @@ LIVE = st.lists(FILES, unique_by=lambda file: file.path).map(lambda files: {f.pa
 @given(first=LIVE, then=LIVE)
 def test_a_ledger_follows_the_live_files_those_known_otherwise_included(first, then):
     ledger = ledger_of()
-    ledger.follow(first, 0, 1)
-    ledger.follow(then, 60_000, 2)
+    ledger.follow(first, 0)
+    ledger.follow(then, 60_000)
     assert {**ledger.data_files, **ledger.delete_files} == then
     assert ledger.state(0).partitions == summed(then.values())
 
@@ -127,25 +127,25 @@ def test_a_path_that_is_not_live_cannot_go():
 def test_histories_are_bounded_and_the_total_is_not():
     ledger = ledger_of()
     for number in range(HISTORY_LIMIT + 3):
-        ledger.saw_commit(CommitSeen(float(number), 1, 1, 1))
-        ledger.saw_compaction(CompactionSeen(float(number), "ok", "size", 2, 1, 2, 2, 1.0, 1.0))
+        ledger.saw_commit(CommitSeen(1000 * number, 1, 1, 1))
+        ledger.saw_compaction(CompactionSeen(1000 * number, "ok", "size", 2, 1, 2, 2, 1.0, 1.0))
     state = ledger.state(0)
     assert (len(state.commits), len(state.compactions)) == (HISTORY_LIMIT, HISTORY_LIMIT)
-    assert (state.commits[0].at_ms, state.compactions[0].at_ms) == (3.0, 3.0)  # the oldest three are gone
+    assert (state.commits[0].at_ms, state.compactions[0].at_ms) == (3000, 3000)  # the oldest three are gone
     assert state.commits_total_count == HISTORY_LIMIT + 3
 
 
 def test_the_history_keeps_kind_and_time_of_the_decision():
     plan = Plan((), Reason.SMALL_FILES, kind="minor")
     seen = compaction_seen(
-        90.0, "ok", plan, 60.0, Change(1, 2, 3, added_bytes=4, replaced_bytes=5), Cost(6.0, 7.0)
+        90_000, "ok", plan, 60_000, Change(1, 2, 3, added_bytes=4, replaced_bytes=5), Cost(6.0, 7.0)
     )
-    assert seen == CompactionSeen(90_000, "ok", "small_files", 3, 2, 5, 4, 6.0, 7.0, "minor", 60.0)
+    assert seen == CompactionSeen(90_000, "ok", "small_files", 3, 2, 5, 4, 6.0, 7.0, "minor", 60_000)
 
 
 def test_a_pending_plan_holds_every_file_it_names():
     action = Rewrite((FileGroup(("a",), "", ("b",)),), 1, ("d",))
-    assert pending_plan(Plan((action,), Reason.OTHER), 0.0, 60.0).paths == {"a", "b", "d"}
+    assert pending_plan(Plan((action,), Reason.OTHER), 0, 60_000).paths == {"a", "b", "d"}
 
 
 def test_a_state_is_a_view_nobody_can_change():
@@ -153,14 +153,14 @@ def test_a_state_is_a_view_nobody_can_change():
     ledger = ledger_of(properties)
     state = ledger.state(30_000)
     properties["a"] = "2"
-    assert (state.observed_at_ms, state.target_file_size_bytes, state.properties["a"]) == (30.0, 100, "1")
+    assert (state.observed_at_ms, state.target_file_size_bytes, state.properties["a"]) == (30_000, 100, "1")
     for mapping in (state.partitions, state.properties, ledger.data_files, ledger.delete_files):
         with pytest.raises(TypeError):
             mapping["x"] = None
 
 
 def observed(ledger):
-    return ledger.observation(Change(), Cost(), 0, 0)
+    return ledger.observation(Cost(), 0, 0)
 
 
 def test_a_format_counts_its_own_delete_files_and_a_zero_is_a_count():
@@ -187,8 +187,8 @@ def test_data_files_have_the_time_they_came_in():
 
 def test_a_file_keeps_its_time_when_it_is_read_again_or_described_otherwise():
     ledger = ledger_of()
-    ledger.follow({"a": data("a"), "b": data("b")}, 60_000, 1)
-    ledger.follow({"a": data("a"), "b": data("b", rows=2), "c": data("c")}, 120_000, 2)
+    ledger.follow({"a": data("a"), "b": data("b")}, 60_000)
+    ledger.follow({"a": data("a"), "b": data("b", rows=2), "c": data("c")}, 120_000)
     assert added(ledger) == {"a": 60_000, "b": 60_000, "c": 120_000}
     assert ledger.data_files["b"].rows == 2
 
@@ -202,8 +202,8 @@ def test_without_a_time_files_keep_their_own():
 def test_a_state_has_the_version_of_the_table():
     ledger = ledger_of()
     assert ledger.state(0).version is None
-    ledger.follow({"a": data("a")}, 0, "v7")
-    assert ledger.state(0).version == "v7"
+    ledger.saw_versions((Version("v7", "append", Change()), Version(None, "metadata", Change())))
+    assert (ledger.state(0).version, observed(ledger).version) == ("v7", "v7")
 
 
 def total_bytes(files):
@@ -222,15 +222,15 @@ def test_states_of_one_version_derive_a_value_once_and_after_any_change_anew():
         state = ledger.state(at_ms)
         return state.derived(total_bytes, state.data_files)
 
-    ledger.follow({"a": data("a", 1), "b": data("b", 2)}, 0, 1)
+    ledger.follow({"a": data("a", 1), "b": data("b", 2)}, 0)
     assert [derived(), derived(60_000)] == [3, 3]
-    ledger.follow({"a": data("a", 1), "b": data("b", 2)}, 60_000, 2)  # a version of the same files
+    ledger.follow({"a": data("a", 1), "b": data("b", 2)}, 60_000)  # a version of the same files
     assert derived() == 3
     assert COMPUTED == [2]
     ledger.remove(["a"])
     assert derived() == 2
     ledger.add([data("c", 5)], 60_000)
     assert derived() == 7
-    ledger.follow({"b": data("b", 3), "c": data("c", 5)}, 120_000, 3)
+    ledger.follow({"b": data("b", 3), "c": data("c", 5)}, 120_000)
     assert derived() == 8
     assert COMPUTED == [2, 1, 2, 2]

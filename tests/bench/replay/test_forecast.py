@@ -7,7 +7,7 @@ from scenario_builder import load
 from bench.engines.contract import Cores, TableSpec
 from bench.engines.iceberg.model.files import table_bytes
 from bench.engines.simulated.engine import SimulatedEngine
-from bench.replay.active_strategy import Policy
+from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.forecast import forecast
 from bench.replay.loop import Loop
 from bench.replay.recorder import Collector
@@ -31,7 +31,8 @@ def state(sizes, **fields):
 def test_a_forecast_has_the_figures_of_a_compaction_record_by_their_names():
     told = forecast(plan(Compact()), state([MIB] * 6), size_model)
     assert told == {
-        "files_removed_count": 6, "files_added_count": 1, "replaced_bytes": 6 * MIB, "added_bytes": 1_000 + 60,
+        "files_removed_count": 6, "files_added_count": 1, "replaced_bytes": 6 * MIB,
+        "added_bytes": 1_000 + 60,
     }  # fmt: skip
     assert told.keys() <= CompactionRecord.model_fields.keys()
 
@@ -55,7 +56,7 @@ def test_nothing_to_do_is_forecast_as_nothing():
     "actions",
     [
         (Compact(), Compact()),  # the second meets what the first left
-        (Native(Capability.EXPIRE_SNAPSHOTS, {"older_than_at_ms": "1.0"}),),
+        (Native(Capability.EXPIRE_SNAPSHOTS, {"older_than_at_ms": "1000"}),),
         (Native(Capability.REWRITE_DATA_FILES, {"where": "user_id = 1"}),),
         (Compact(None, {"min-input-files": "none"}),),
     ],
@@ -104,7 +105,7 @@ def test_a_forecast_is_what_a_simulated_table_then_does(by):
             engine.state(360_000),
             lambda rows, count: table_bytes(ORDERS, coefficients(), rows, count),
         )
-        change = execute(engine, planned, 360.0).observed.change
+        change = execute(engine, planned, 360_000).observed.change
         assert told == {
             "files_removed_count": change.files_removed_count, "files_added_count": change.files_added_count,
             "replaced_bytes": change.replaced_bytes, "added_bytes": change.added_bytes,
@@ -130,7 +131,7 @@ def test_the_replay_records_a_forecast_where_it_has_a_size_model(tmp_path, with_
     strategies = {spec.label: spec.strategy for spec in scenario.strategies}
     with Collector(tmp_path / "events.jsonl") as collector:
         model = size_model if with_model else None
-        loop = Loop(scenario, Policy("every-2min", strategies), engine, collector, None, model)
+        loop = Loop(scenario, ActiveStrategy("every-2min", strategies), engine, collector, None, model)
         loop.run(stream_of(scenario))
     records = [parse_record(line) for line in (tmp_path / "events.jsonl").read_bytes().splitlines()]
     (compaction,) = (r for r in records if isinstance(r, CompactionRecord))

@@ -11,7 +11,7 @@ from strategies.state import PendingPlan
 
 def state(*deletes, pending=()):
     return IcebergState(
-        0.0, 100, data_files=(IcebergDataFile("f", 9, 9, "", 3),), delete_files=deletes, pending=pending
+        0, 100, data_files=(IcebergDataFile("f", 9, 9, "", 3),), delete_files=deletes, pending=pending
     )
 
 

@@ -95,7 +95,11 @@ def test_each_condition_of_a_rewrite_has_its_own_threshold():
     options = rewrite_options({"delete-file-threshold": "2"}, 100)
     assert [options.enough_input_files(n) for n in (4, 5)] == [False, True]
     assert not rewrite_options({"min-input-files": "1"}, 100).enough_input_files(1)
-    assert [options.enough_content(n, size) for n, size in ((2, 100), (2, 101), (1, 101))] == [False, True, False]
+    assert [options.enough_content(n, size) for n, size in ((2, 100), (2, 101), (1, 101))] == [
+        False,
+        True,
+        False,
+    ]
     assert [options.too_much_content(size) for size in (180, 181)] == [False, True]
     assert [options.too_many_deletes(n) for n in (1, 2)] == [False, True]
     assert not rewrite_options({}, 100).too_many_deletes(10**6)

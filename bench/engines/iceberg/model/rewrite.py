@@ -4,15 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from bench.engines.contract import Cost
+from bench.engines.iceberg.ledger import IcebergLedger
 from bench.engines.iceberg.model.delete_bytes import position_bytes
 from bench.engines.iceberg.model.files import table_bytes
 from bench.engines.simulated.costs import Coefficients, Work, rewrite_cost
 from bench.engines.simulated.live_rows import LiveRows
 from strategies.iceberg.deletes.index import delete_index
-from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
-from strategies.iceberg.preview import Preview, RewriteGroup, preview_action
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
 from strategies.java_values import parse_boolean
 from strategies.plan import Action, Rewrite
+from strategies.preview import Preview, RewriteGroup
 from workloads.schema import Schema
 
 
@@ -46,23 +47,21 @@ class Prepared:
 
 
 def prepare(
-    action: Action, state: IcebergState, rows: LiveRows, sequence_number: int, schema: Schema,
-    coefficients: Coefficients, cores: int,
+    action: Action, preview: Preview, ledger: IcebergLedger, rows: LiveRows, sequence_number: int,
+    schema: Schema, coefficients: Coefficients, cores: int,
 ) -> Prepared:  # fmt: skip
     """Read and write the files of an action, as the table stands; nothing is committed.
 
-    A group's live rows go to the tasks the preview gives it, each its share. Raises ValueError where
-    `preview_action` does.
+    A group's live rows go to the tasks the preview gives it, each its share.
     """
-    preview = preview_action(action, state)
-    live = {file.path: file for file in state.data_files}
     replaced = tuple(
-        _replacement(group, [live[file.path] for file in group.files], rows) for group in preview.groups
+        _replacement(group, [ledger.data_files[file.path] for file in group.files], rows)
+        for group in preview.groups
     )
-    converted = _converted(action, state, rows) if isinstance(action, Rewrite) else ()
+    converted = _converted(action, ledger, rows) if isinstance(action, Rewrite) else ()
     counts = (count for each in replaced for count in each.rows if count)
     written_bytes = sum(table_bytes(schema, coefficients, count) for count in counts)
-    cost = _cost(action, state, preview, converted, written_bytes, coefficients, cores)
+    cost = _cost(action, ledger, preview, converted, written_bytes, coefficients, cores)
     removed = action.removed_deletes if isinstance(action, Rewrite) else ()
     return Prepared(sequence_number, replaced, converted, removed, cost)
 
@@ -124,7 +123,7 @@ def removes_dangling(action: Action) -> bool:
 
 
 def _replacement(group: RewriteGroup, files: Iterable[IcebergDataFile], rows: LiveRows) -> Replacement:
-    """The group, whose files are given as the table's state has them."""
+    """The group, whose files are given as the ledger has them."""
     live = rows.kept(file.path for file in group.files)
     all_rows = max(1, sum(task.rows for task in group.tasks))
     before, made = 0, []
@@ -135,30 +134,33 @@ def _replacement(group: RewriteGroup, files: Iterable[IcebergDataFile], rows: Li
 
 
 def _converted(
-    action: Rewrite, state: IcebergState, rows: LiveRows
+    action: Rewrite, ledger: IcebergLedger, rows: LiveRows
 ) -> tuple[tuple[IcebergDataFile, int], ...]:
     named = {path for group in action.groups for path in group.convert_paths}
-    return tuple((file, rows.dead(file.path)) for file in state.data_files if file.path in named)
+    files = ledger.data_files.values()
+    return tuple((file, rows.dead(file.path)) for file in files if file.path in named)
 
 
 def _cost(
-    action: Action, state: IcebergState, preview: Preview, converted: tuple[tuple[IcebergDataFile, int], ...],
-    written_bytes: int, coefficients: Coefficients, cores: int,
+    action: Action, ledger: IcebergLedger, preview: Preview,
+    converted: tuple[tuple[IcebergDataFile, int], ...], written_bytes: int,
+    coefficients: Coefficients, cores: int,
 ) -> Cost:  # fmt: skip
     """An explicit rewrite is paid for as one, though it may only drop delete files."""
     if not isinstance(action, Rewrite):
         return rewrite_cost(coefficients, preview, cores, written_bytes)
-    conversion = _conversion(action, state, converted, coefficients)
+    conversion = _conversion(action, ledger, converted, coefficients)
     return rewrite_cost(coefficients, preview, cores, written_bytes, conversion)
 
 
 def _conversion(
     action: Rewrite,
-    state: IcebergState,
+    ledger: IcebergLedger,
     converted: tuple[tuple[IcebergDataFile, int], ...],
     coefficients: Coefficients,
 ) -> Work:
     """Reading the keys and the deletes of each file, and writing its positions."""
+    state = ledger.state(0)
     applied = [delete_index(state).applying_to(file) for file, _ in converted]
     deletes_bytes = sum(each.size_bytes for each in applied)
     data_bytes = sum(file.size_bytes for file, _ in converted)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 from key_ranges import KEY_RANGES, may_meet
@@ -43,10 +45,8 @@ def applies(delete, file):
 def test_reach_equals_a_look_at_every_pair(files, fields):
     deletes = [IcebergDeleteFile(f"d{n}", *field, kind=kind) for n, (kind, *field) in enumerate(fields)]
     deletes = [
-        d if d.kind is POSITION else IcebergDeleteFile(d.path, d.size_bytes, d.rows, d.partition,
-                                               d.data_sequence_number, d.spec_id, key_bounds=d.key_bounds, kind=EQUALITY)
-        for d in deletes
-    ]  # fmt: skip
+        d if d.kind is POSITION else replace(d, referenced_data_file=None) for d in deletes
+    ]  # equality deletes name no data file
     reach = DeleteSet(index_deletes(deletes), files)
     found = {kind: [d for d in deletes if d.kind is kind and any(applies(d, f) for f in files)]
              for kind in (EQUALITY, POSITION)}  # fmt: skip

@@ -123,7 +123,7 @@ def test_commits_of_any_stream_are_made_of_their_rows(seed, by, writers, skew):
         rows_per_commit=70, files_per_commit=3, initial_rows=300, initial_files=2, key_skew=skew,
         repeat_share=0.2, duplicate_share=0.1, move_share=0.3,
     )  # fmt: skip
-    for spec in stream.shape(seed, 2, 60.0, Partitioning(by)):
+    for spec in stream.shape(seed, 2, 60_000, Partitioning(by)):
         data, _, equality, _ = made_by(spec, writers)
         assert sum(file.rows for file in data) == sum(shape.rows for shape in spec.partitions)
         keys = spec.keys

@@ -1,0 +1,31 @@
+"""Iceberg tables in simulation."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from bench.engines import capabilities
+from bench.engines.contract import Cores, EngineSettings, TableSpec
+from bench.engines.iceberg.ledger import iceberg_ledger
+from bench.engines.iceberg.model.coefficients import IcebergCoefficients, iceberg_coefficients
+from bench.engines.iceberg.model.rewrite import Prepared
+from bench.engines.iceberg.model.table import IcebergTableModel
+from bench.engines.iceberg.planning import PLANNING
+from bench.engines.simulated.engine import SimulatedEngine
+
+
+def simulated_table(
+    spec: TableSpec, coefficients: IcebergCoefficients, cores: Cores
+) -> SimulatedEngine[Prepared]:
+    """An engine for one simulated Iceberg table."""
+
+    def make_model() -> IcebergTableModel:
+        ledger = iceberg_ledger(spec.target_file_size_bytes, spec.properties)
+        return IcebergTableModel(spec, coefficients, cores, ledger)
+
+    return SimulatedEngine(spec, coefficients, cores, capabilities.ICEBERG_SIMULATED, PLANNING, make_model)
+
+
+@contextmanager
+def open_simulated_iceberg(settings: EngineSettings) -> Iterator[SimulatedEngine[Prepared]]:
+    """An engine for one table. Raises ScenarioError where the coefficients are unsound."""
+    yield simulated_table(settings.table, iceberg_coefficients(settings.coefficients), settings.cores)
