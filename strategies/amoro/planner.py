@@ -15,7 +15,8 @@ page's sections 1.1, 2.1 to 2.7 and 3.1; the modules of this folder hold a step 
   process, and which files the table held then. A state tells neither: a look leaves no trace in it, its
   commits have a time but neither partitions nor sequence numbers, and files replaced since are gone.
 - Amoro skips a table whose snapshot it has judged before. A planner does not remember which version it has
-  judged, so a look at an unchanged table judges again: an interval that ended meanwhile fires here at once, there at the next commit.
+  judged, so a look at an unchanged table judges again: an interval that ended meanwhile fires here at once,
+  there at the next commit.
 - A filter is evaluated on partition columns alone (`partition_filter`).
 
 One thing is more, and off by default: a full optimization may sort, which Amoro cannot (upstream #1360).

@@ -320,3 +320,17 @@ def test_a_dropped_table_can_be_made_anew(make_engine, stream, tmp_path):
     second.create()
     commit_all(second, stream[1:2])
     assert content_of(second, stream[1:2], tmp_path / "dump").equal
+
+
+def test_a_state_has_its_version_and_its_files_the_time_they_came_in(engine, stream):
+    assert engine.state(0).version is None
+    commit_all(engine, stream[:3])
+    before = engine.state(120_000)
+    assert {f.added_at_ms for f in before.data_files} == {b.spec.at_ms for b in stream[:3]}
+    version, kept = before.version, files(engine)[2:]
+    execute(engine, rewrite(files(engine)[:2]), 180_000)
+    after = engine.state(180_000)
+    assert after.version not in (None, version)
+    times = {f.path: f.added_at_ms for f in after.data_files}
+    assert all(times.pop(f.path) == f.added_at_ms for f in kept)
+    assert set(times.values()) == {180_000}
