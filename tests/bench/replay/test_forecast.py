@@ -10,7 +10,7 @@ from bench.engines.simulated.engine import SimulatedEngine
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.forecast import forecast
 from bench.replay.loop import Loop
-from bench.replay.recorder import Collector
+from bench.replay.recorder import Recorder
 from bench.results.records import CompactionRecord, parse_record
 from strategies.plan import Capability, Compact, FileGroup, Native, Rewrite
 from strategies.state import MIB, DataFile, DeleteFile, DeleteKind, TableState
@@ -101,7 +101,7 @@ def test_a_forecast_is_what_a_simulated_table_then_does(by):
             engine.state(360_000),
             lambda rows, count: table_bytes(ORDERS, coefficients(), rows, count),
         )
-        change = execute(engine, planned, 360_000).observed.change
+        change = execute(engine, planned, 360_000).change
         assert told == {
             "files_removed_count": change.files_removed_count, "files_added_count": change.files_added_count,
             "replaced_bytes": change.replaced_bytes, "added_bytes": change.added_bytes,
@@ -125,7 +125,7 @@ def test_the_replay_records_a_forecast_where_it_has_a_size_model(tmp_path, with_
     engine = SimulatedEngine(TableSpec(8 * MIB), coefficients(), Cores())
     engine.create()
     strategies = {spec.label: spec.strategy for spec in scenario.strategies}
-    with Collector(tmp_path / "events.jsonl") as collector:
+    with Recorder(tmp_path / "events.jsonl") as recorder:
         model = size_model if with_model else None
         loop = Loop(scenario, ActiveStrategy("every-2min", strategies), engine, collector, None, model)
         loop.run(stream_of(scenario))

@@ -20,7 +20,7 @@ from simulated_tables import make
 from bench.engines.contract import NO_COST, Batch, Cost, EngineSettings, Probe, TableSpec
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.iceberg.model.files import ROW_GROUP_BYTES, table_bytes
-from bench.engines.simulated.engine import open_simulated
+from bench.engines.iceberg.simulation import open_simulated_iceberg
 from bench.errors import EngineError, ScenarioError
 from strategies.plan import Capability, Compact, Native, Plan, Reason
 from strategies.state import MIB
@@ -58,7 +58,7 @@ def test_a_commit_adds_the_files_rows_and_bytes_of_its_shape():
     assert [f.rows for f in made] == [3, 3, 4]
     assert [f.size_bytes for f in made] == [ORDERS.expected_bytes(rows) + 7 for rows in (3, 3, 4)]
     assert {f.sequence_number for f in made} == {1}
-    change, observed = outcome.observed.change, outcome.observed
+    change, observed = outcome.change, outcome.observed
     assert (change.snapshots_count, change.files_added_count, change.files_removed_count) == (1, 3, 0)
     assert change.added_bytes == observed.live_bytes == sum(f.size_bytes for f in made)
     # 1,100 table metadata, a list of one manifest, a manifest of three files.
@@ -71,7 +71,7 @@ def test_a_commit_adds_the_files_rows_and_bytes_of_its_shape():
 def test_a_commit_is_priced_by_files_and_bytes_on_the_writers_cores():
     engine = make()
     outcome = engine.commit(batch(1, 10, 3), 60_000)
-    task_s = 3 * 0.5 + outcome.observed.change.added_bytes / MIB * 8
+    task_s = 3 * 0.5 + outcome.change.added_bytes / MIB * 8
     assert outcome.cost == Cost(1 + 3 * 0.25 + task_s / 3, 1.5 * 1.75 + task_s, task_s)  # 3 tasks, 4 cores
     assert (outcome.prepare_s, outcome.observed.cost) == (0.0, NO_COST)
 
@@ -113,7 +113,7 @@ def test_a_compaction_is_priced_by_what_it_reads_and_writes_on_its_own_cores():
     engine = make()
     commit_all(engine, [batch(1, 40, 6)])
     outcome = execute(engine, plan(Compact()), 60_000)
-    change = outcome.observed.change
+    change = outcome.change
     task_s = 6 * 0.5 + change.replaced_bytes / MIB * 4 + change.added_bytes / MIB * 8
     assert outcome.cost.executor_cpu_s == pytest.approx(task_s)
     assert outcome.cost.wall_s == pytest.approx(1 + 6 * 0.25 + task_s)  # one file, so one task
@@ -134,7 +134,7 @@ def test_maintenance_has_its_own_price_and_is_no_compaction():
     upkeep = Plan((Native(MANIFESTS),), Reason.MAINTENANCE)
     outcome = execute(engine, upkeep, 120_000)
     assert (outcome.status, outcome.cost.wall_s) == ("ok", 5.0)
-    assert outcome.observed.change.metadata_files_count == 3
+    assert outcome.change.metadata_files_count == 3
     assert engine.state(120_000).compactions == ()
     assert execute(engine, upkeep, 120_000).status == "noop"  # one manifest is left
     assert [f.sequence_number for f in files(engine)] == [1] * 3 + [2] * 4 + [3] * 4
@@ -233,7 +233,7 @@ def test_a_rewrite_of_files_gone_meanwhile_names_one_and_commits_nothing():
     outcome = engine.complete(ticket, 180_000)
     assert outcome.status == "failed"
     assert outcome.error == f"missing required files to delete: {chosen[0].path}"
-    assert outcome.observed.change.snapshots_count == 0
+    assert outcome.change.snapshots_count == 0
     assert outcome.cost.wall_s > 0  # the files were written before the conflict showed
     assert engine.state(180_000).size_bytes == before
 
@@ -266,10 +266,10 @@ def test_there_are_no_rows_to_dump(tmp_path):
 
 def test_an_engine_opens_with_a_file_of_coefficients_or_says_what_is_wrong(tmp_path):
     given = EngineSettings(tmp_path, TableSpec(8 * MIB), coefficients=tmp_path / "none.toml")
-    with open_simulated("iceberg", replace(given, coefficients=None)) as engine:
+    with open_simulated_iceberg(replace(given, coefficients=None)) as engine:
         engine.create()
         assert engine.commit(batch(1, 10, 3), 60_000).cost.wall_s > 0
-    with pytest.raises(ScenarioError, match=r"none.toml: cannot be read"), open_simulated("iceberg", given):
+    with pytest.raises(ScenarioError, match=r"none.toml: cannot be read"), open_simulated_iceberg(given):
         pass
 
 
@@ -311,7 +311,7 @@ class AnyHistory(RuleBasedStateMachine):
 
     def did(self, outcome):
         """Each step changes the table by what it says."""
-        observed, change = outcome.observed, outcome.observed.change
+        observed, change = outcome.observed, outcome.change
         if self.seen is not None:
             before = self.seen
             assert observed.data_files_count == (

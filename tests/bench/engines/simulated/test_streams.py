@@ -71,7 +71,7 @@ def test_streams_of_unknown_keys_keep_their_rows_too(name):
 
 def test_amoro_converts_deletes_of_large_files_and_merges_small_ones():
     engine, outcomes = replay(PLANNERS["amoro"], stream(commits=40))
-    made = [outcome.observed.change for outcome in outcomes]
+    made = [outcome.change for outcome in outcomes]
     assert any(change.delete_files_added_count for change in made)
     assert any(change.files_removed_count > 2 for change in made)
     assert {outcome.error for outcome in outcomes} == {None}
@@ -102,7 +102,7 @@ class AnyHistory(RuleBasedStateMachine):
         self.commit()
 
     def did(self, outcome):
-        observed, change = outcome.observed, outcome.observed.change
+        observed, change = outcome.observed, outcome.change
         if self.seen is not None:
             before = self.seen
             grown = change.delete_files_added_count - change.delete_files_removed_count

@@ -34,7 +34,7 @@ def test_a_commit_of_changes_is_one_snapshot_of_data_and_delete_files():
     engine = make()
     commit_specs(engine, load(1000, 2))
     outcome = commit_specs(engine, changes(1, 1000, updates=100, hit=90, again=10, writers=2))
-    change, observed = outcome.observed.change, outcome.observed
+    change, observed = outcome.change, outcome.observed
     assert (change.snapshots_count, change.files_added_count, change.delete_files_added_count) == (1, 2, 4)
     assert (observed.data_files_count, observed.delete_files_count, observed.rows) == (4, 4, 1100)
     state = engine.state(60_000)
@@ -89,7 +89,7 @@ def test_a_rewrite_of_everything_leaves_the_live_rows(engine):
     outcome = execute(engine, plan(Compact(None, {"rewrite-all": "true"})), 60_000)
     assert outcome.status == "ok"
     assert (physical_rows(engine), engine.live_rows, len(files(engine))) == (1000, 1000, 1)
-    assert outcome.observed.change.added_bytes == files(engine)[0].size_bytes
+    assert outcome.change.added_bytes == files(engine)[0].size_bytes
     assert engine.query(FULL_SCAN).delete_files_count == 0
     # Rows of deletes read: two on each of two files, one on each of the others.
     assert files(engine)[0].sequence_number == 2
@@ -140,7 +140,7 @@ def test_a_conversion_writes_one_position_delete_file_for_each_file_with_deleted
     assert [d.rows for d in made] == [45, 45]  # 90 of 1,000 keys, half of them in each file
     assert all(is_amoros_own(d.path, d.referenced_data_file) for d in made)
     assert files(engine)[:2] == old
-    change = outcome.observed.change
+    change = outcome.change
     assert (change.delete_files_added_count, change.delete_files_removed_count) == (2, 2)
     assert (change.files_added_count, change.files_removed_count, change.snapshots_count) == (0, 0, 1)
     assert change.replaced_bytes == sum(d.size_bytes for d in equality)
@@ -190,7 +190,7 @@ def test_dropping_a_delete_that_a_file_left_alone_needs_is_vetoed(engine):
         "to which it still applies"
     )
     assert (files(engine), deletes(engine), engine.live_rows) == (*before, 1000)
-    assert outcome.observed.change.snapshots_count == 0
+    assert outcome.change.snapshots_count == 0
     assert [c.status for c in engine.state(60_000).compactions] == ["vetoed"]
     assert engine.state(60_000).pending == ()
 
@@ -238,7 +238,7 @@ def test_deletes_older_than_all_data_go_a_manifest_a_worker_thread():
     # The new file has the number of the last commit, 7, and so that commit's delete is not below it.
     # Of the five that are, two cores drop two; a later rewrite drops two more.
     outcome = execute(engine, everything, 360_000)
-    assert outcome.observed.change.delete_files_removed_count == 2
+    assert outcome.change.delete_files_removed_count == 2
     assert [d.sequence_number for d in deletes(engine)] == [4, 5, 6, 7]
     execute(engine, everything, 360_000)
     assert [d.sequence_number for d in deletes(engine)] == [6, 7]
@@ -262,17 +262,17 @@ def test_dangling_deletes_are_removed_in_a_commit_of_their_own_where_there_are_p
     commit_specs(partitioned, load(1000, 1, part), *(changes(n, 1000, updates=10, partition=part)
                                                      for n in range(1, 7)))  # fmt: skip
     outcome = execute(partitioned, plan(Native(REWRITE, {}, options)), 360_000)
-    assert (deletes(partitioned), outcome.observed.change.snapshots_count) == ([], 2)
-    assert outcome.observed.change.delete_files_removed_count == 6
+    assert (deletes(partitioned), outcome.change.snapshots_count) == ([], 2)
+    assert outcome.change.delete_files_removed_count == 6
     again = execute(partitioned, plan(Native(REWRITE, {}, options)), 360_000)
-    assert again.observed.change.snapshots_count == 1
+    assert again.change.snapshots_count == 1
     commit_specs(partitioned, changes(7, 1000, updates=10, partition=part))
     execute(partitioned, plan(Native(REWRITE, {}, {"rewrite-all": "true"})), 420_000)
     idle = plan(Native(REWRITE, {}, {"remove-dangling-deletes": "true"}))
     assert (execute(partitioned, idle, 420_000).status, len(deletes(partitioned))) == ("noop", 1)
     whole = make()
     commit_specs(whole, load(1000, 1), *(changes(n, 1000, updates=10) for n in range(1, 7)))
-    assert execute(whole, plan(Native(REWRITE, {}, options)), 360_000).observed.change.snapshots_count == 1
+    assert execute(whole, plan(Native(REWRITE, {}, options)), 360_000).change.snapshots_count == 1
     assert len(deletes(whole)) == 4
 
 
