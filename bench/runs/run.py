@@ -149,7 +149,7 @@ def _manifest(job: RunJob, scenario: Scenario, settings: EngineSettings, log: Ch
         machine=provenance.machine(),
         git=provenance.source(),
         options=_options(scenario, settings, job.mode),
-        notes=provenance.NOTES[job.mode],
+        notes=provenance.notes(job.mode, scenario.workload),
         scenario_text=dict(scenario.resolved),
         dataset=provenance.dataset(scenario, spec),
         option_defaults=option_defaults(scenario.strategies),

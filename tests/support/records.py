@@ -26,7 +26,8 @@ def commit(**fields: Any) -> CommitRecord:
 
 def query(wall_s: float = 1.0, **fields: Any) -> QueryRecord:
     """The primary probe at its cadence."""
-    given = {"probe": "first-order", "primary": True, "when": "cadence", "wall_s": wall_s}
+    opened = dict.fromkeys(("files_count", "delete_files_count", "opened_bytes", "metadata_files_count"), 0)
+    given = {"probe": "first-order", "primary": True, "when": "cadence", "wall_s": wall_s, **opened}
     return QueryRecord(**_STEP | given | fields)
 
 
@@ -51,7 +52,13 @@ def maintenance(**fields: Any) -> MaintenanceRecord:
 
 
 def decision(**fields: Any) -> DecisionRecord:
-    given = {"strategy": "never", "rule": 0, "trigger": "Every", "planner": "RewriteAll", "status": "not_due"}
+    given = {
+        "strategy": "never",
+        "rule": 0,
+        "trigger": "every",
+        "planner": "iceberg.rewrite_data_files",
+        "status": "not_due",
+    }
     return DecisionRecord(**_STEP | given | fields)
 
 

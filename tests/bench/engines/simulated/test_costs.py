@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from bench.engines.contract import Cost
+from bench.engines.iceberg.model.coefficients import Metadata, iceberg_coefficients
 from bench.engines.simulated.costs import (
     DataFiles,
-    Metadata,
     Operation,
     Work,
     rewrite_cost,

@@ -10,6 +10,7 @@ from engine_streams import (
     files,
     plan,
     rewrite,
+    snapshots,
     without_rows,
 )
 from hypothesis import settings
@@ -20,7 +21,7 @@ from simulated_tables import make
 from bench.engines.contract import NO_COST, Batch, Cost, EngineSettings, Probe, TableSpec
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.iceberg.model.files import ROW_GROUP_BYTES, table_bytes
-from bench.engines.simulated.engine import open_simulated
+from bench.engines.iceberg.simulation import open_simulated_iceberg
 from bench.errors import EngineError, ScenarioError
 from strategies.plan import Capability, Compact, Native, Plan, Reason
 from strategies.state import MIB
@@ -48,7 +49,7 @@ def expire(older_than_at_ms, retain_last=1):
 
 def opened(engine, condition):
     """How many files a probe with this condition opens."""
-    return engine.query(Probe("key", f"SELECT * FROM orders WHERE {condition}")).files_count
+    return engine.query(Probe("key", f"SELECT * FROM orders WHERE {condition}")).work.files_count
 
 
 def test_a_commit_adds_the_files_rows_and_bytes_of_its_shape():
@@ -58,8 +59,8 @@ def test_a_commit_adds_the_files_rows_and_bytes_of_its_shape():
     assert [f.rows for f in made] == [3, 3, 4]
     assert [f.size_bytes for f in made] == [ORDERS.expected_bytes(rows) + 7 for rows in (3, 3, 4)]
     assert {f.data_sequence_number for f in made} == {1}
-    change, observed = outcome.observed.change, outcome.observed
-    assert (change.snapshots_count, change.files_added_count, change.files_removed_count) == (1, 3, 0)
+    change, observed = outcome.change, outcome.observed
+    assert (snapshots(outcome), change.files_added_count, change.files_removed_count) == (1, 3, 0)
     assert change.added_bytes == observed.live_bytes == sum(f.size_bytes for f in made)
     # 1,100 table metadata, a list of one manifest, a manifest of three files.
     assert (change.metadata_bytes, change.metadata_files_count) == (1_100 + 510 + 53, 3)
@@ -71,7 +72,7 @@ def test_a_commit_adds_the_files_rows_and_bytes_of_its_shape():
 def test_a_commit_is_priced_by_files_and_bytes_on_the_writers_cores():
     engine = make()
     outcome = engine.commit(batch(1, 10, 3), 60_000)
-    task_s = 3 * 0.5 + outcome.observed.change.added_bytes / MIB * 8
+    task_s = 3 * 0.5 + outcome.change.added_bytes / MIB * 8
     assert outcome.cost == Cost(1 + 3 * 0.25 + task_s / 3, 1.5 * 1.75 + task_s, task_s)  # 3 tasks, 4 cores
     assert (outcome.prepare_s, outcome.observed.cost) == (0.0, NO_COST)
 
@@ -113,7 +114,7 @@ def test_a_compaction_is_priced_by_what_it_reads_and_writes_on_its_own_cores():
     engine = make()
     commit_all(engine, [batch(1, 40, 6)])
     outcome = execute(engine, plan(Compact()), 60_000)
-    change = outcome.observed.change
+    change = outcome.change
     task_s = 6 * 0.5 + change.replaced_bytes / MIB * 4 + change.added_bytes / MIB * 8
     assert outcome.cost.executor_cpu_s == pytest.approx(task_s)
     assert outcome.cost.wall_s == pytest.approx(1 + 6 * 0.25 + task_s)  # one file, so one task
@@ -134,7 +135,7 @@ def test_maintenance_has_its_own_price_and_is_no_compaction():
     upkeep = Plan((Native(MANIFESTS),), Reason.MAINTENANCE)
     outcome = execute(engine, upkeep, 120_000)
     assert (outcome.status, outcome.cost.wall_s) == ("ok", 5.0)
-    assert outcome.observed.change.metadata_files_count == 3
+    assert outcome.change.metadata_files_count == 3
     assert engine.state(120_000).compactions == ()
     assert execute(engine, upkeep, 120_000).status == "noop"  # one manifest is left
     assert [f.data_sequence_number for f in files(engine)] == [1] * 3 + [2] * 4 + [3] * 4
@@ -183,12 +184,12 @@ def test_a_probe_is_priced_by_files_and_bytes_on_the_readers_cores():
     engine = make(coefficients(query_planning={"serial_s": 2.0, "serial_s_per_file": 1.0}))
     commit_all(engine, [batch(1, 40, 4)])
     outcome = engine.query(FULL_SCAN)
-    assert (outcome.files_count, outcome.opened_bytes) == (4, engine.state(0).size_bytes)
-    task_s = 4 * 0.5 + outcome.opened_bytes / MIB * 4
+    assert (outcome.work.files_count, outcome.work.opened_bytes) == (4, engine.state(0).size_bytes)
+    task_s = 4 * 0.5 + outcome.work.opened_bytes / MIB * 4
     assert outcome.planning_s == 6.0
     assert outcome.execution_s == pytest.approx(2.0 + task_s / 3)
     assert outcome.cost.wall_s == outcome.planning_s + outcome.execution_s
-    assert outcome.metadata_files_count == 1
+    assert outcome.work.metadata_files_count == 1
 
 
 @pytest.mark.parametrize(
@@ -233,7 +234,7 @@ def test_a_rewrite_of_files_gone_meanwhile_names_one_and_commits_nothing():
     outcome = engine.complete(ticket, 180_000)
     assert outcome.status == "failed"
     assert outcome.error == f"missing required files to delete: {chosen[0].path}"
-    assert outcome.observed.change.snapshots_count == 0
+    assert snapshots(outcome) == 0
     assert outcome.cost.wall_s > 0  # the files were written before the conflict showed
     assert engine.state(180_000).size_bytes == before
 
@@ -266,10 +267,10 @@ def test_there_are_no_rows_to_dump(tmp_path):
 
 def test_an_engine_opens_with_a_file_of_coefficients_or_says_what_is_wrong(tmp_path):
     given = EngineSettings(tmp_path, TableSpec(8 * MIB), coefficients=tmp_path / "none.toml")
-    with open_simulated("iceberg", replace(given, coefficients=None)) as engine:
+    with open_simulated_iceberg(replace(given, coefficients=None)) as engine:
         engine.create()
         assert engine.commit(batch(1, 10, 3), 60_000).cost.wall_s > 0
-    with pytest.raises(ScenarioError, match=r"none.toml: cannot be read"), open_simulated("iceberg", given):
+    with pytest.raises(ScenarioError, match=r"none.toml: cannot be read"), open_simulated_iceberg(given):
         pass
 
 
@@ -311,14 +312,14 @@ class AnyHistory(RuleBasedStateMachine):
 
     def did(self, outcome):
         """Each step changes the table by what it says."""
-        observed, change = outcome.observed, outcome.observed.change
+        observed, change = outcome.observed, outcome.change
         if self.seen is not None:
             before = self.seen
             assert observed.data_files_count == (
                 before.data_files_count + change.files_added_count - change.files_removed_count
             )
             assert observed.live_bytes == before.live_bytes + change.added_bytes - change.replaced_bytes
-        assert min(change.metadata_bytes, change.metadata_files_count, change.snapshots_count) >= 0
+        assert min(change.metadata_bytes, change.metadata_files_count, snapshots(outcome)) >= 0
         assert (change.metadata_bytes > 0) == (change.metadata_files_count > 0)
         self.written_bytes += change.added_bytes
         self.seen = observed
@@ -373,7 +374,7 @@ class AnyHistory(RuleBasedStateMachine):
     def rewrite_manifests(self):
         self.did(execute(self.engine, plan(Native(MANIFESTS)), self.at_ms))
         if self.seen.data_files_count:
-            assert self.engine.query(FULL_SCAN).metadata_files_count == 1
+            assert self.engine.query(FULL_SCAN).work.metadata_files_count == 1
 
     @invariant()
     def nothing_is_lost_and_all_sums_are_right(self):
@@ -392,7 +393,7 @@ class AnyHistory(RuleBasedStateMachine):
         assert observed.live_bytes <= data_bytes <= self.written_bytes
         assert observed.metadata_storage_bytes >= METADATA["table_metadata_bytes"]
         assert len(state.pending) == len(self.tickets)
-        assert self.engine.query(FULL_SCAN).files_count == len(live)
+        assert self.engine.query(FULL_SCAN).work.files_count == len(live)
 
 
 TestAnyHistory = AnyHistory.TestCase

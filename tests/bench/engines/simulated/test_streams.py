@@ -72,7 +72,7 @@ def test_streams_of_unknown_keys_keep_their_rows_too(name):
 
 def test_amoro_converts_deletes_of_large_files_and_merges_small_ones():
     engine, outcomes = replay(PLANNERS["amoro"], stream(commits=40))
-    made = [outcome.observed.change for outcome in outcomes]
+    made = [outcome.change for outcome in outcomes]
     assert any(change.delete_files_added_count for change in made)
     assert any(change.files_removed_count > 2 for change in made)
     assert {outcome.error for outcome in outcomes} == {None}
@@ -103,7 +103,7 @@ class AnyHistory(RuleBasedStateMachine):
         self.commit()
 
     def did(self, outcome):
-        observed, change = outcome.observed, outcome.observed.change
+        observed, change = outcome.observed, outcome.change
         if self.seen is not None:
             before = self.seen
             grown = change.delete_files_added_count - change.delete_files_removed_count
@@ -181,10 +181,10 @@ class AnyHistory(RuleBasedStateMachine):
         index, full = index_deletes(state.delete_files), engine.query(FULL_SCAN)
         applied = [index.applying_to(f) for f in state.data_files]
         data_bytes = sum(f.size_bytes for f in state.data_files)
-        assert (full.files_count, full.delete_files_count) == (
+        assert (full.work.files_count, full.work.delete_files_count) == (
             len(state.data_files), sum(a.files_count for a in applied),
         )  # fmt: skip
-        assert full.opened_bytes == data_bytes + sum(a.size_bytes for a in applied)
+        assert full.work.opened_bytes == data_bytes + sum(a.size_bytes for a in applied)
         assert engine.query(Probe("all", "WHERE order_id BETWEEN 0 AND 99999999")) == full
         for delete in state.delete_files:
             if delete.kind is DeleteKind.POSITION:
