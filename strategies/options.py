@@ -1,7 +1,9 @@
 """Options a planner takes by the names another system gives them."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
+
+from strategies.quantities import parse_bytes
 
 OptionValue = str | int | float | bool
 
@@ -13,3 +15,16 @@ def check_known(given: Iterable[str], known: Collection[str]) -> None:
             near = get_close_matches(name, known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise ValueError(f"option {name!r} is not one of {', '.join(sorted(known))}{hint}")
+
+
+def option_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:
+    """Options as table formats parse them: true/false in lower case, "-bytes" sizes in whole bytes."""
+    return {key: _option_text(key, value) for key, value in options.items()}
+
+
+def _option_text(key: str, value: OptionValue) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if key.endswith("-bytes") and isinstance(value, str) and not value.isdigit():
+        return str(parse_bytes(value))
+    return str(value)

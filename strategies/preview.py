@@ -5,6 +5,10 @@ from dataclasses import dataclass
 from strategies.state import DataFile, DeleteFile
 
 
+class PreviewError(ValueError):
+    """The action depends on something a table state does not tell, such as a row filter."""
+
+
 @dataclass(frozen=True, slots=True)
 class ScanTaskGroup:
     """What one task of the rewriting engine reads; it writes one file.

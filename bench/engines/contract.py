@@ -7,18 +7,16 @@ follows a change carries an `Observation`, whose cost is apart from that of the 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
-from typing import Literal, NewType, Protocol
+from typing import NewType, Protocol
 
-from strategies.plan import Capability, Plan
+from bench.keys import TableKeys
+from strategies.plan import Plan
 from strategies.state import TableState
 from workloads.commit import CommitSpec
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS, Schema
 
 TicketId = NewType("TicketId", int)
-
-# How a commit updates and deletes rows: by equality deletes, as Flink does; or by the format's MERGE.
-UpsertMode = Literal["equality-delete", "merge-on-read", "copy-on-write"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,15 +144,17 @@ class Outcome:
 class TableSpec:
     """How a table is made. `properties` are the format's own and win over the target file size.
 
-    `files_per_commit` None means as many writer tasks as the workload says.
+    `keys` are [table] of the scenario, for the keys that only its format has; None for their defaults.
+    `files_per_commit` None means as many writer tasks as the workload says, `upsert_mode` None the format's
+    default way to update and delete rows.
     """
 
     target_file_size_bytes: int
     partitioning: Partitioning = field(default_factory=Partitioning)
-    format_version: int = 2
+    keys: TableKeys | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
     files_per_commit: int | None = None
-    upsert_mode: UpsertMode = "equality-delete"
+    upsert_mode: str | None = None
     schema: Schema = ORDERS
 
 
@@ -211,7 +211,7 @@ class EngineSettings:
 class Engine(Protocol):
     """One table of one format in one mode. Raises EngineError when a step that must work fails."""
 
-    capabilities: frozenset[Capability]
+    capabilities: frozenset[str]  # members of `Capability`, and names of native commands
 
     def create(self) -> None:
         """Make the empty table."""

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 from bench.engines.contract import NO_COST, Change, Cost, Ticket, TicketId
 from bench.engines.ledger import Ledger, compaction_seen, pending_plan
 from strategies.iceberg.resurrection import resurrection
-from strategies.plan import Capability, Plan, Reason, capabilities_of
+from strategies.plan import Plan, Reason, capabilities_of
 from strategies.state import PendingPlan, TableState
 
 _Prepared = TypeVar("_Prepared")
@@ -44,7 +44,7 @@ class Tickets(Generic[_Prepared]):
         self._staged: dict[TicketId, Staged[_Prepared]] = {}
 
     def issue(
-        self, plan: Plan, capabilities: frozenset[Capability], at_ms: int, due_at_ms: int
+        self, plan: Plan, capabilities: frozenset[str], at_ms: int, due_at_ms: int
     ) -> tuple[Ticket, Staged[_Prepared]]:
         """A ticket for a plan, pending from now on, and where to put what is prepared of it.
 
@@ -72,7 +72,7 @@ class Tickets(Generic[_Prepared]):
         self._ledger.pending = tuple(staged.seen for staged in self._staged.values())
 
 
-def _veto(plan: Plan, capabilities: frozenset[Capability], state: TableState) -> str | None:
+def _veto(plan: Plan, capabilities: frozenset[str], state: TableState) -> str | None:
     """Why an engine must refuse a plan: what it cannot do, or a row that would come back."""
     missing = capabilities_of(plan) - capabilities
     if missing:

@@ -1,13 +1,9 @@
 """What our planner expects a plan to do to the table, to be held against what the engine then did."""
 
-from collections.abc import Callable
-
+from bench.engines.format import SizeModel
 from strategies.iceberg.preview import preview_action
 from strategies.plan import Action, Plan, Rewrite
 from strategies.state import TableState, key_of
-
-# Bytes of the files that rows of a table make: (rows, files) -> bytes.
-SizeModel = Callable[[int, int], int]
 
 
 def forecast(plan: Plan, state: TableState, size_model: SizeModel) -> dict[str, float] | None:

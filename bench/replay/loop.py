@@ -20,8 +20,9 @@ from bench.engines.contract import (
     QueryOutcome,
     Ticket,
 )
+from bench.engines.format import SizeModel
 from bench.replay.active_strategy import Policy
-from bench.replay.forecast import SizeModel, forecast
+from bench.replay.forecast import forecast
 from bench.replay.record_fields import compacted_fields, metadata_fields, table_fields
 from bench.replay.recorder import Collector
 from bench.results.records import (
@@ -32,13 +33,11 @@ from bench.results.records import (
     ObserveRecord,
     QueryRecord,
 )
+from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Probe, Scenario
-from bench.scenario.schema import Maintenance
-from strategies.iceberg.procedures import ExpireSnapshots, RewriteManifests
 from strategies.plan import Plan, Reason, describe_action
 from strategies.state import TableState
 from strategies.strategy import Decision, Rule, Strategy, Verdict, figures_of
-from strategies.triggers import Every
 
 _MAINTENANCE = "maintenance"
 
@@ -75,9 +74,9 @@ class Loop:
     ) -> None:
         self._scenario, self._policy, self._engine, self._collector = scenario, policy, engine, collector
         self._after_compaction, self._size_model = after_compaction, size_model
-        self._maintenance = tuple(
+        self._maintenance = tuple(  # each rule by itself: two that are due at once both run
             Policy(_MAINTENANCE, {_MAINTENANCE: Strategy(_MAINTENANCE, (rule,))})
-            for rule in maintenance_rules(scenario.maintenance)
+            for rule in scenario.maintenance
         )
         self._pending: list[Ticket] = []
         self._tick = 0
@@ -188,8 +187,8 @@ class Loop:
             status=decision.verdict,
             strategy=label,
             rule=decision.rule_index,
-            trigger=type(rule.trigger).__name__,
-            planner=type(rule.planner).__name__,
+            trigger=name_of(type(rule.trigger)),
+            planner=name_of(type(rule.planner)),
             reason=plan.reason if plan else None,
             detail=plan.detail if plan else "",
             actions=[describe_action(action) for action in plan.actions] if plan else [],
@@ -270,13 +269,3 @@ class Loop:
     def _write(self, kind: type[BaseModel], cost: Cost, **fields: Any) -> None:
         costs = {"wall_s": cost.wall_s, "cpu_s": cost.cpu_s, "executor_cpu_s": cost.executor_cpu_s}
         self._collector.write(kind, tick=self._tick, at_ms=self._at_ms, **costs, **fields)
-
-
-def maintenance_rules(maintenance: Maintenance) -> tuple[Rule, ...]:
-    """The scenario's own schedule, a rule a command. Each is asked by itself: two due at once both run."""
-    rules = []
-    if (expire := maintenance.expire_snapshots) is not None:
-        rules.append(Rule(Every(expire.every_ms), ExpireSnapshots(expire.retain_ms, expire.retain_last)))
-    if (rewrite := maintenance.rewrite_manifests) is not None:
-        rules.append(Rule(Every(rewrite.every_ms), RewriteManifests()))
-    return tuple(rules)

@@ -11,15 +11,15 @@ import psutil
 from pydantic import JsonValue
 
 from bench import runtime
+from bench.engines.format import Format
+from bench.engines.registry import FORMATS
 from bench.results.records import Mode
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
 from workloads.commit import Workload
 from workloads.debezium import Debezium
 
-# Of new tables, where no property says otherwise. Iceberg: PARQUET_COMPRESSION_DEFAULT_SINCE_1_4_0.
-_DEFAULT_CODECS = {"iceberg": "zstd, the format's default"}
-PACKAGES = ("compactbench", "pyspark", "pyiceberg", "duckdb", "pyarrow", "faker", "numpy")
+PACKAGES = ("compactbench", "pyspark", "duckdb", "pyarrow", "faker", "numpy")
 
 _REAL_NOTES = {
     "clock": "Virtual: commit, probes, compaction and the probe after it run one after the other, each "
@@ -30,9 +30,6 @@ _REAL_NOTES = {
     "commit": "Reading, splitting and caching the batch is done before the clock of a commit starts.",
     "storage": "Files are not synced to disk, and reads are served from the page cache: latencies hold for a "
     "warm cache and a file system without a network.",
-    "caches": "Unless the scenario says otherwise, the catalog's table cache is off, so that each probe "
-    "loads current metadata, and so is the executors' cache of delete files, so that each task reads those "
-    "it needs. Spark's and Iceberg's other caches are at their defaults.",
     "keys": "order_id rises with time, so that file statistics prune key and range probes well.",
     "warm_up": "Each run is a process of its own that first commits, probes and runs every action of the "
     "scenario for some rounds on a throw-away table.",
@@ -54,22 +51,22 @@ _SIMULATED_NOTES = {
 NOTES: Mapping[Mode, dict[str, str]] = {"real": _REAL_NOTES, "simulated": _SIMULATED_NOTES}
 
 
-def versions(table_format: str, mode: Mode) -> dict[str, str]:
+def versions(table_format: Format, mode: Mode) -> dict[str, str]:
     """Versions of everything that takes part; a simulated run follows the rules of the format's release."""
     line = runtime.current_line()
     if mode == "simulated":
         return {
             "python": platform.python_version(),
             "compactbench": version("compactbench"),
-            table_format: line.versions[table_format],
+            table_format.name: line.versions[table_format.name],
         }
-    packages = {name: version(name) for name in PACKAGES}
+    packages = {name: version(name) for name in (*PACKAGES, *table_format.packages)}
     return {
         "python": platform.python_version(),
         "java": runtime.java_version(runtime.java_home()),
         "spark": packages.pop("pyspark"),
         "scala": line.scala,
-        table_format: line.versions[table_format],
+        table_format.name: line.versions[table_format.name],
         **packages,
     }
 
@@ -81,10 +78,12 @@ def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
     its files. Neither is there where the stream has none.
     """
     workload, properties = scenario.workload, {**scenario.table.properties, **spec.properties}
+    table_format = FORMATS[scenario.table.format]
+    default_codec = f"{table_format.default_codec}, the format's default"
     found: dict[str, JsonValue] = {
         "table": "orders",
         "columns_count": len(workload.schema.names),
-        "codec": properties.get("write.parquet.compression-codec", _DEFAULT_CODECS[scenario.table.format]),
+        "codec": properties.get(table_format.codec_property, default_codec),
     }
     if workload.is_cdc:
         found["key"] = ["order_id"]

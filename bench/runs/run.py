@@ -10,7 +10,6 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
 from pathlib import Path
 
 from pydantic import BaseModel, JsonValue
@@ -24,17 +23,13 @@ from bench.engines.contract import (
     SparkSettings,
     TableSpec,
 )
-from bench.engines.iceberg.model.files import table_bytes
-from bench.engines.registry import ENGINES, EngineKind
-from bench.engines.simulated.costs import load_coefficients
-from bench.engines.simulated.engine import SimulatedEngine
-from bench.engines.simulated.live_rows import expected_live_rows
+from bench.engines.format import EngineKind, SizeModel
+from bench.engines.registry import FORMATS, engine_kind
 from bench.errors import EngineError
 from bench.replay.active_strategy import Policy
-from bench.replay.forecast import SizeModel
 from bench.replay.loop import Loop, ReplayTimes
 from bench.replay.recorder import Collector, utc_now
-from bench.results.records import EVENTS, LOG, MANIFEST, ContentRecord, Manifest, Mode, PhaseRecord, RunRecord
+from bench.results.records import EVENTS, LOG, MANIFEST, ContentRecord, Manifest, PhaseRecord, RunRecord
 from bench.runs import provenance
 from bench.runs.content_check import check_content
 from bench.runs.jobs import RunJob
@@ -79,10 +74,10 @@ def engine_settings(
         table=TableSpec(
             target_file_size_bytes=scenario.table.target_file_size_bytes,
             partitioning=scenario.table.partitioning,
-            format_version=scenario.table.format_version,
+            keys=scenario.table.keys,
             properties={**scenario.table.properties, **spec.properties},
             files_per_commit=spec.writer.files_per_commit,
-            upsert_mode=spec.writer.upsert_mode,
+            upsert_mode=spec.upsert_mode,
             schema=scenario.workload.schema,
         ),
         spark=SparkSettings(
@@ -114,7 +109,7 @@ def _memory_bytes(scenario: Scenario) -> int:
 
 
 def _manifest(job: RunJob, scenario: Scenario, settings: EngineSettings, log: ChangeLog | None) -> Manifest:
-    spec = _spec(scenario, job.strategy)
+    spec, kind = _spec(scenario, job.strategy), engine_kind(scenario.table.format, job.mode)
     return Manifest(
         run_id=job.run_id,
         suite_id=job.suite_id,
@@ -143,45 +138,28 @@ def _manifest(job: RunJob, scenario: Scenario, settings: EngineSettings, log: Ch
         request_price_s=scenario.prices.request_s,
         change_log_hash=f"{log.content_hash:x}" if log else _shape_hash(scenario),
         verify=job.verify,
-        versions=provenance.versions(scenario.table.format, job.mode),
+        versions=provenance.versions(FORMATS[scenario.table.format], job.mode),
         machine=provenance.machine(),
         git=provenance.source(),
-        options=_options(scenario, settings, job.mode),
-        notes=provenance.NOTES[job.mode],
+        options=_options(scenario, settings, kind),
+        notes={**provenance.NOTES[job.mode], **kind.notes},
         scenario_text=dict(scenario.resolved),
         dataset=provenance.dataset(scenario, spec),
         option_defaults=option_defaults(scenario.strategies),
     )
 
 
-def _options(scenario: Scenario, settings: EngineSettings, mode: Mode) -> dict[str, JsonValue]:
+def _options(scenario: Scenario, settings: EngineSettings, kind: EngineKind) -> dict[str, JsonValue]:
     """What was in force beyond the format's own defaults."""
     table = settings.table
     return {
         "table_properties": dict(table.properties),
         "target_file_size_bytes": table.target_file_size_bytes,
-        "format_version": table.format_version,
+        **scenario.table.keys.own(),
         "files_per_commit": table.files_per_commit,
         **({"upsert_mode": table.upsert_mode} if scenario.workload.is_cdc else {}),
-        **(_spark_options(scenario, settings) if mode == "real" else _simulated_options(scenario, settings)),
+        **kind.options(settings),
     }
-
-
-def _spark_options(scenario: Scenario, settings: EngineSettings) -> dict[str, JsonValue]:
-    from bench.engines.spark.session import DEFAULT_CONF  # and with it PySpark, which simulation does without
-
-    of_format = ENGINES[scenario.table.format, "real"].session_conf(settings)
-    return {
-        "spark.master": settings.spark.master,
-        "spark": {**DEFAULT_CONF, **of_format, **settings.spark.conf},
-        "catalog": settings.catalog.name if settings.catalog.properties else "own, on SQLite",
-    }
-
-
-def _simulated_options(scenario: Scenario, settings: EngineSettings) -> dict[str, JsonValue]:
-    coefficients = load_coefficients(scenario.table.format, settings.coefficients)
-    cores: dict[str, JsonValue] = {**asdict(settings.cores)}
-    return {"cores": cores, "coefficients": coefficients.model_dump(mode="json")}
 
 
 def _shape_hash(scenario: Scenario) -> str:
@@ -205,17 +183,17 @@ class Run:
     ) -> None:
         self._job, self._scenario, self._settings = job, scenario, settings
         self._log, self._collector = log, collector
+        self._kind = engine_kind(scenario.table.format, job.mode)
         self._times = ReplayTimes()
         self._histogram: list[tuple[int, int]] = []
 
     def execute(self) -> None:
         """Warm up, replay, check, clear away. Raises whatever made it fail."""
-        kind = ENGINES[self._scenario.table.format, self._job.mode]
         with ExitStack() as stack:
-            if self._job.mode == "simulated":
-                engine = stack.enter_context(kind.open(self._settings))
+            if self._kind.is_measured:
+                engine = self._warm_engine(stack)
             else:
-                engine = self._warm_engine(stack, kind)
+                engine = stack.enter_context(self._kind.open(self._settings))
             engine.create()
             if not self._job.keep_tables:
                 stack.callback(engine.drop)
@@ -229,21 +207,19 @@ class Run:
                 self._check(engine, self._scenario.commits_count)
         self.finish("finished")
 
-    def _warm_engine(self, stack: ExitStack, kind: EngineKind) -> Engine:
+    def _warm_engine(self, stack: ExitStack) -> Engine:
         """An engine that has done everything of the scenario before; how long that took is recorded."""
         with self._phase("start_engine"):
-            engine = stack.enter_context(kind.open(self._settings))
+            engine = stack.enter_context(self._kind.open(self._settings))
         with self._phase("warm_up"):
             warm_up(self._scenario, engine, tuple(self._batches()))
         return engine
 
     def _size_model(self) -> SizeModel | None:
         """A forecast of what a simulated engine does would be compared with itself."""
-        if self._job.mode == "simulated":
+        if not self._kind.is_measured:
             return None
-        coefficients = load_coefficients(self._scenario.table.format)
-        schema = self._settings.table.schema
-        return lambda rows, files: table_bytes(schema, coefficients, rows, files)
+        return FORMATS[self._scenario.table.format].size_model(self._settings.table.schema)
 
     def finish(self, status: str, error: str | None = None) -> None:
         """Write the closing record."""
@@ -261,7 +237,7 @@ class Run:
     def _seconds(self) -> dict[str, float]:
         """Where the replay's real seconds went; a simulated one measures nothing."""
         times = self._times
-        if self._job.mode == "simulated":
+        if not self._kind.is_measured:
             return {"loop_s": times.loop_s, "own_s": times.loop_s}
         return {
             "loop_s": times.loop_s,
@@ -291,8 +267,11 @@ class Run:
         """Compare the content with the stream up to `tick`. Raises EngineError when it differs."""
         if self._log is not None:
             self._check_content(engine, self._log, tick)
-        elif isinstance(engine, SimulatedEngine):
-            self._check_rows(engine, tick)
+        elif self._kind.wrong_rows is not None:
+            specs = (spec for spec in self._scenario.shape() if spec.index <= tick)
+            problem = self._kind.wrong_rows(engine, specs, self._scenario.workload.is_cdc)
+            if problem:
+                raise EngineError(f"after commit {tick} {problem}")
 
     def _check_content(self, engine: Engine, log: ChangeLog, tick: int) -> None:
         commits = [commit for commit in log.commits if commit.index <= tick]
@@ -310,19 +289,6 @@ class Run:
         )
         if not truth.equal:
             raise EngineError(f"content after commit {tick} differs: {'; '.join(truth.differences)}")
-
-    def _check_rows(self, engine: SimulatedEngine, tick: int) -> None:
-        """All there is to check of a simulated table: as many rows live as the commits leave.
-
-        Where commits update and delete that is an expectation, and a file may be off by a row. Where they
-        only add, every row of a file lives.
-        """
-        state, is_cdc = engine.state(0), self._scenario.workload.is_cdc
-        specs = (spec for spec in self._scenario.shape() if spec.index <= tick)
-        expected = round(expected_live_rows(specs))
-        found = engine.live_rows if is_cdc else sum(p.rows for p in state.partitions.values())
-        if abs(found - expected) > (len(state.data_files) if is_cdc else 0):
-            raise EngineError(f"after commit {tick} the simulated table has {found} rows, not {expected}")
 
     @contextmanager
     def _phase(self, name: str) -> Iterator[None]:

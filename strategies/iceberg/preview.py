@@ -7,6 +7,7 @@ Its rules are Iceberg's.
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+from strategies.iceberg.commands import Command
 from strategies.iceberg.deletes.index import index_deletes
 from strategies.iceberg.procedures import RewriteDataFiles, RewritePositionDeleteFiles
 from strategies.iceberg.rewrite_data_files import plan_rewrite, rewrite_group
@@ -17,19 +18,13 @@ from strategies.iceberg.rewrite_position_delete_files import (
     plan_delete_rewrite,
 )
 from strategies.iceberg.scan_tasks import Candidate, lookback_of, scan_task_groups
-from strategies.plan import Action, Capability, Compact, FileGroup, Native, Rewrite
-from strategies.preview import DeleteGroup, Preview, RewriteGroup, ScanTaskGroup
+from strategies.plan import Action, Compact, FileGroup, Native, Rewrite
+from strategies.preview import Preview, PreviewError, RewriteGroup
 from strategies.state import DeleteKind, TableState
-
-__all__ = ["DeleteGroup", "Preview", "PreviewError", "RewriteGroup", "ScanTaskGroup", "preview_action"]
 
 # Planners know them, the Spark actions of 1.11.0 refuse them; see strategies.iceberg.procedures.
 _REFUSED_OPTIONS = {"max-file-group-input-files"}
 _ARGUMENTS = {"strategy", "sort_order", "where", "branch"}
-
-
-class PreviewError(ValueError):
-    """The action depends on something a table state does not tell, such as a row filter."""
 
 
 def preview_action(action: Action, state: TableState) -> Preview:
@@ -50,9 +45,9 @@ def preview_action(action: Action, state: TableState) -> Preview:
             return _explicit(action, state)
         case Compact(partitions=partitions, options=options):
             return _planned({}, options, _narrowed(state, partitions))
-        case Native(command=Capability.REWRITE_DATA_FILES, arguments=arguments, options=options):
+        case Native(command=Command.REWRITE_DATA_FILES, arguments=arguments, options=options):
             return _planned(arguments, options, state)
-        case Native(command=Capability.REWRITE_POSITION_DELETE_FILES, arguments=arguments, options=options):
+        case Native(command=Command.REWRITE_POSITION_DELETE_FILES, arguments=arguments, options=options):
             return _planned_deletes(arguments, options, state)
         case Native(command=command):
             raise PreviewError(
@@ -71,7 +66,7 @@ def _check_deletes(state: TableState) -> None:
 
 
 def _planned(arguments: Mapping[str, str], options: Mapping[str, str], state: TableState) -> Preview:
-    _check_options(Capability.REWRITE_DATA_FILES, options, RewriteDataFiles.known_options)
+    _check_options(Command.REWRITE_DATA_FILES, options, RewriteDataFiles.known_options)
     _check_arguments(arguments)
     default = "sort" if "sort_order" in arguments else "binpack"
     is_shuffled = arguments.get("strategy", default).lower() != "binpack"
@@ -79,14 +74,14 @@ def _planned(arguments: Mapping[str, str], options: Mapping[str, str], state: Ta
 
 
 def _planned_deletes(arguments: Mapping[str, str], options: Mapping[str, str], state: TableState) -> Preview:
-    command = Capability.REWRITE_POSITION_DELETE_FILES
+    command = Command.REWRITE_POSITION_DELETE_FILES
     _check_options(command, options, RewritePositionDeleteFiles.known_options)
     _check_arguments(arguments)
     target_bytes = int(state.properties.get(TARGET_FILE_SIZE, DEFAULT_TARGET_BYTES))
     return plan_delete_rewrite(state, rewrite_options(options, target_bytes))
 
 
-def _check_options(command: Capability, given: Mapping[str, str], known: Collection[str]) -> None:
+def _check_options(command: Command, given: Mapping[str, str], known: Collection[str]) -> None:
     unknown = given.keys() - known - _REFUSED_OPTIONS
     if unknown:
         raise ValueError(f"options {', '.join(sorted(unknown))} are not of {command}")

@@ -11,10 +11,12 @@ Source: Iceberg RemoveDanglingDeletesSparkAction at 1.11.0.
 import math
 from collections.abc import Collection, Mapping
 
+from strategies.iceberg.commands import Command
 from strategies.iceberg.deletes.index import index_deletes
 from strategies.iceberg.deletes.reach import DeleteSet
-from strategies.iceberg.preview import PreviewError, preview_action
-from strategies.plan import Action, Capability, Compact, Native, Rewrite
+from strategies.iceberg.preview import preview_action
+from strategies.plan import Action, Compact, Native, Rewrite
+from strategies.preview import PreviewError
 from strategies.state import DataFile, DeleteKind, TableState, key_of
 
 
@@ -29,7 +31,7 @@ def resurrection(action: Action, state: TableState) -> str | None:
             named = frozenset(action.keys)
             left = [file for file in state.data_files if file.path not in named]
             return _still_applying(frozenset(removed), left, state)
-        case Compact(options=options) | Native(Capability.REWRITE_DATA_FILES, options=options):
+        case Compact(options=options) | Native(Command.REWRITE_DATA_FILES, options=options):
             if options.get("remove-dangling-deletes", "false").lower() == "true":
                 return _dangling_dropped(action, options, state)
     return None

@@ -2,9 +2,10 @@ from dataclasses import dataclass
 
 import pytest
 
+from strategies.iceberg.commands import Command
 from strategies.iceberg.procedures import ExpireSnapshots, RewriteDataFiles, RewriteManifests
 from strategies.never import Never
-from strategies.plan import Capability, Compact, Plan, PlanError, Reason
+from strategies.plan import Compact, Plan, PlanError, Reason
 from strategies.state import TableState
 from strategies.strategy import Rule, Strategy, Verdict, figures_of
 from strategies.triggers import AfterCommits, Every
@@ -108,7 +109,7 @@ def test_needs_is_the_union_of_the_planners():
         Rule(Every(60_000), p) for p in (RewriteDataFiles(), RewriteManifests(), ExpireSnapshots(), COMPACT)
     )
     assert Strategy("s", rules).needs() == {
-        Capability.REWRITE_DATA_FILES,
-        Capability.REWRITE_MANIFESTS,
-        Capability.EXPIRE_SNAPSHOTS,
+        Command.REWRITE_DATA_FILES,
+        Command.REWRITE_MANIFESTS,
+        Command.EXPIRE_SNAPSHOTS,
     }

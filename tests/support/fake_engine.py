@@ -21,11 +21,12 @@ from bench.engines.contract import (
     TicketId,
 )
 from bench.engines.ledger import Ledger, compaction_seen
+from strategies.iceberg.commands import Command
 from strategies.plan import Capability, Compact, Native, Plan, Reason
 from strategies.state import MIB, CommitSeen, DataFile, DeleteFile, DeleteKind, PendingPlan, TableState
 
 TARGET_BYTES = 8 * MIB
-MAINTENANCE = {Capability.EXPIRE_SNAPSHOTS, Capability.REWRITE_MANIFESTS}
+MAINTENANCE = {Command.EXPIRE_SNAPSHOTS, Command.REWRITE_MANIFESTS}
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from itertools import chain
 from delete_tables import applies
 from planner_cases import Case
 
-from strategies.iceberg.preview import Preview, preview_action
+from strategies.iceberg.preview import preview_action
+from strategies.preview import Preview
 from strategies.state import DeleteKind, KeyRange, TableState
 
 POSITION = DeleteKind.POSITION

@@ -18,12 +18,13 @@ from bench.cli.output import ERR, OUT
 from bench.cli.progress import SuiteProgress
 from bench.engines.simulated.costs import load_coefficients
 from bench.errors import ScenarioError
+from bench.keys import without_secret
 from bench.results.folders import load_runs
 from bench.results.records import Mode
 from bench.results.rows import rows
 from bench.runs import preflight
 from bench.runs.suite import Options, PlannedRun, Source, earlier_runs, locked, plan_runs, run_suite
-from bench.scenario.scenario import load_scenario, without_secret
+from bench.scenario.scenario import load_scenario
 
 DEFAULT_OUT = Path("results")
 EXIT_INTERRUPTED = 130  # what a shell reports of a program that SIGINT ended

@@ -6,11 +6,11 @@ import typer
 
 from bench.cli.output import OUT, Format, FormatOption, print_json, print_table
 from bench.errors import ScenarioError
+from bench.keys import duration_text
 from bench.results.records import Mode
 from bench.runs.preflight import check_asked
 from bench.runs.suite import repetitions_of
 from bench.scenario.scenario import Scenario, load_scenario
-from bench.scenario.values import duration_text
 from workloads.commit import Recorded
 
 ScenariosArgument = Annotated[

@@ -12,7 +12,6 @@ from pyspark.sql import DataFrame, DataFrameWriterV2, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
 from bench import runtime
-from bench.engines import capabilities
 from bench.engines.contract import (
     NO_COST,
     Batch,
@@ -28,6 +27,7 @@ from bench.engines.contract import (
 from bench.engines.iceberg import merge as iceberg_merge
 from bench.engines.iceberg import upsert as iceberg_upsert
 from bench.engines.iceberg.catalog import Catalog
+from bench.engines.iceberg.format import DEFAULT_UPSERT_MODE, REAL_CAPABILITIES, format_version_of
 from bench.engines.iceberg.procedures import answer_of, call, scoped
 from bench.engines.iceberg.rewrite import NO_LIMIT_BYTES, StagedRewrite, commit_rewrite, stage_rewrite
 from bench.engines.iceberg.state import IcebergReader
@@ -45,9 +45,9 @@ _REFUSED = (Py4JJavaError, PySparkException, ValueError)  # what a step that may
 def table_properties(spec: TableSpec) -> dict[str, str]:
     """Every property that is set when the table is made; the scenario's own win."""
     return {
-        "format-version": str(spec.format_version),
+        "format-version": str(format_version_of(spec)),
         "write.target-file-size-bytes": str(spec.target_file_size_bytes),
-        **iceberg_merge.mode_properties(spec.upsert_mode),
+        **iceberg_merge.mode_properties(spec.upsert_mode or DEFAULT_UPSERT_MODE),
         **spec.properties,
     }
 
@@ -55,7 +55,7 @@ def table_properties(spec: TableSpec) -> dict[str, str]:
 class IcebergEngine:
     """One Iceberg table in one catalog (see the `Engine` contract)."""
 
-    capabilities = capabilities.ICEBERG
+    capabilities = REAL_CAPABILITIES
 
     def __init__(self, spark: SparkSession, meter: Meter, catalog: Catalog, spec: TableSpec) -> None:
         self._spark, self._meter, self._catalog, self._spec = spark, meter, catalog, spec
@@ -120,7 +120,7 @@ class IcebergEngine:
     def _prepare_changes(self, frame: DataFrame, writers: int) -> tuple[Callable[[], None], DataFrame]:
         spec, partitioning = self._spec, self._spec.partitioning
         frame, columns = self._partitioned(frame), (*spec.schema.names, *partitioning.derived)
-        if spec.upsert_mode == "equality-delete":
+        if spec.upsert_mode in (None, "equality-delete"):
             changes = iceberg_upsert.prepare(frame, partitioning, spec.files_per_commit or writers)
             return partial(iceberg_upsert.commit, self._spark, self._name, changes, columns), changes.frame
         last = iceberg_merge.prepare(frame, spec.files_per_commit)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bench.engines.contract import Cost
 from bench.errors import ScenarioError, first_error
-from strategies.iceberg.preview import Preview
+from strategies.preview import Preview
 from strategies.state import MIB
 
 
@@ -119,6 +119,14 @@ def load_coefficients(table_format: str, path: Path | None = None) -> Coefficien
             f'{file}: format = "{found.format}", the table is {table_format}: take another file'
         )
     return found
+
+
+def shipped_coefficients(table_format: str) -> Coefficients | None:
+    """The coefficients that come with a format; None where it has none.
+
+    Raises ScenarioError where the file is damaged.
+    """
+    return load_coefficients(table_format) if shipped_file(table_format).is_file() else None
 
 
 def rewrite_cost(

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.engines import capabilities
 from bench.engines.contract import (
     NO_COST,
     Batch,
@@ -25,6 +24,7 @@ from bench.engines.contract import (
     TableSpec,
     Ticket,
 )
+from bench.engines.iceberg.format import SIMULATED_CAPABILITIES
 from bench.engines.iceberg.model.files import FileMaker, span_of
 from bench.engines.iceberg.model.metadata import SimulatedMetadata
 from bench.engines.iceberg.model.rewrite import (
@@ -42,17 +42,18 @@ from bench.engines.simulated.costs import Coefficients, Operation, Work, load_co
 from bench.engines.simulated.live_rows import LiveRows
 from bench.engines.tickets import Staged, Tickets
 from bench.errors import EngineError
-from strategies.plan import Action, Capability, Native, Plan, Rewrite
+from strategies.iceberg.commands import Command
+from strategies.plan import Action, Native, Plan, Rewrite
 from strategies.state import CommitSeen, DataFile, DeleteFile, TableState
 
-_MAINTENANCE = frozenset({Capability.REWRITE_MANIFESTS, Capability.EXPIRE_SNAPSHOTS})
+_MAINTENANCE = frozenset({Command.REWRITE_MANIFESTS, Command.EXPIRE_SNAPSHOTS})
 _WORKER_THREADS_MIN = 2  # iceberg.worker.num-threads: the cores, at least two
 
 
 class SimulatedEngine:
     """One simulated table (see the `Engine` contract); every cost is modelled seconds."""
 
-    capabilities = capabilities.ICEBERG_SIMULATED
+    capabilities = SIMULATED_CAPABILITIES
 
     def __init__(self, spec: TableSpec, coefficients: Coefficients, cores: Cores) -> None:
         self._spec, self._coefficients, self._cores = spec, coefficients, cores
@@ -152,7 +153,7 @@ class SimulatedEngine:
         return change, cost
 
     def _maintain(self, action: Native, at_ms: int) -> Change:
-        if action.command is Capability.REWRITE_MANIFESTS:
+        if action.command == Command.REWRITE_MANIFESTS:
             written_bytes, files_count = self._metadata.rewrite(at_ms)
         else:
             keep_from_ms = int(action.arguments["older_than_at_ms"])

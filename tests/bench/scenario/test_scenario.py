@@ -11,6 +11,7 @@ from bench.scenario.file import shipped
 from bench.scenario.scenario import check_real_resources, load_scenario
 from bench.scenario.schema import Resources, ScenarioKeys
 from bench.scenario.values import options_of
+from strategies.iceberg.commands import Command
 from strategies.iceberg.procedures import RewriteDataFiles
 from strategies.never import Never
 from strategies.plan import Capability
@@ -65,7 +66,7 @@ def test_a_strategy_with_overrides_and_a_switch(tmp_path):
 
 def test_needs_are_those_of_the_rules_and_of_what_they_switch_to(tmp_path):
     late = '[[strategies]]\nlabel = "late"\nswitch = [{ at = "5min", strategy = "every-2min" }]'
-    rewrite = frozenset({Capability.REWRITE_DATA_FILES})
+    rewrite = frozenset({Command.REWRITE_DATA_FILES})
     assert load(tmp_path, SOUND + late).needs() == {
         "never": frozenset(),
         "every-2min": rewrite,

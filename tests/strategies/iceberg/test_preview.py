@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.iceberg.preview import PreviewError, preview_action
-from strategies.plan import Capability, Compact, FileGroup, Native, Rewrite
+from strategies.iceberg.commands import Command
+from strategies.iceberg.preview import preview_action
+from strategies.plan import Compact, FileGroup, Native, Rewrite
+from strategies.preview import PreviewError
 from strategies.state import MIB, DataFile, DeleteFile, DeleteKind, PendingPlan, TableState
 
 TARGET = 100 * MIB  # files of 75 to 180 MiB are left alone
@@ -24,7 +26,7 @@ def state(*sizes_mib, deletes=(), pending=(), **partitions):
 
 
 def native(**options):
-    return Native(Capability.REWRITE_DATA_FILES, {}, texts(options))
+    return Native(Command.REWRITE_DATA_FILES, {}, texts(options))
 
 
 def texts(options):
@@ -126,14 +128,14 @@ def test_expand_puts_files_of_an_older_spec_into_one_bucket():
 def test_expand_of_a_sort_has_equal_shares():
     # By hand: 300 MiB halved are 150 MiB; 150 = 100 + 50 is two files, each of half the input.
     options = texts({"rewrite_all": True, "compression_factor": 0.5, "shuffle_partitions_per_file": 4})
-    action = Native(Capability.REWRITE_DATA_FILES, {"strategy": "sort"}, options)
+    action = Native(Command.REWRITE_DATA_FILES, {"strategy": "sort"}, options)
     (group,) = preview_action(action, state(100, 100, 100)).groups
     assert group.expected_output_files == 2
     assert [task.input_bytes // MIB for task in group.tasks] == [150, 150]
 
 
 def test_expand_takes_a_sort_order_for_a_sort():
-    action = Native(Capability.REWRITE_DATA_FILES, {"sort_order": "zorder(a, b)"}, {"rewrite-all": "true"})
+    action = Native(Command.REWRITE_DATA_FILES, {"sort_order": "zorder(a, b)"}, {"rewrite-all": "true"})
     assert [len(g.tasks) for g in preview_action(action, state(100, 100, 100)).groups] == [3]
 
 
@@ -185,13 +187,13 @@ NAMELESS = DeleteFile("v", VECTOR, 1, 1)
     ("action", "table", "text"),
     [
         (
-            Native(Capability.EXPIRE_SNAPSHOTS),
+            Native(Command.EXPIRE_SNAPSHOTS),
             state(1),
             "expire_snapshots rewrites no data and no delete",
         ),
-        (Native(Capability.REWRITE_DATA_FILES, {"where": "id = 1"}), state(1), "where='id = 1'"),
-        (Native(Capability.REWRITE_DATA_FILES, {"branch": "b"}), state(1), "branch='b'"),
-        (Native(Capability.REWRITE_DATA_FILES, {"what": "b"}), state(1), "arguments what"),
+        (Native(Command.REWRITE_DATA_FILES, {"where": "id = 1"}), state(1), "where='id = 1'"),
+        (Native(Command.REWRITE_DATA_FILES, {"branch": "b"}), state(1), "branch='b'"),
+        (Native(Command.REWRITE_DATA_FILES, {"what": "b"}), state(1), "arguments what"),
         (Compact(("p=a",)), replace(state(a=[1]), spec_id=3), "is of partition spec 0, the table of spec 3"),
         (Compact(), state(1, deletes=[LOG]), "l is a log file"),
         (Compact(), state(1, deletes=[NAMELESS]), "deletion vector v does not name"),
@@ -204,7 +206,7 @@ def test_expand_refuses_what_the_state_does_not_tell(action, table, text):
 
 
 def test_expand_takes_the_main_branch():
-    action = Native(Capability.REWRITE_DATA_FILES, {"branch": "main"}, {})
+    action = Native(Command.REWRITE_DATA_FILES, {"branch": "main"}, {})
     assert sizes(preview_action(action, state(1, 1, 1, 1, 1))) == [[1] * 5]
 
 

@@ -5,9 +5,11 @@ from delete_tables import EQUALITY, applies, tables
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.iceberg.preview import PreviewError, preview_action
+from strategies.iceberg.commands import Command
+from strategies.iceberg.preview import preview_action
 from strategies.iceberg.resurrection import resurrection
-from strategies.plan import Capability, Compact, FileGroup, Native, Rewrite
+from strategies.plan import Compact, FileGroup, Native, Rewrite
+from strategies.preview import PreviewError
 from strategies.state import DataFile, DeleteFile, KeyRange, TableState, key_of
 
 DANGLING = {"remove-dangling-deletes": "true"}
@@ -15,7 +17,7 @@ ALL = DANGLING | {"rewrite-all": "true"}
 
 
 def native(options, **arguments):
-    return Native(Capability.REWRITE_DATA_FILES, arguments, options)
+    return Native(Command.REWRITE_DATA_FILES, arguments, options)
 
 
 # The case of the reference: id=1 deleted everywhere before the table was partitioned by cat.
@@ -85,7 +87,7 @@ def test_deletes_of_a_partition_are_kept_by_the_files_they_apply_to():
 
 
 def test_other_commands_revive_nothing():
-    assert resurrection(Native(Capability.REWRITE_POSITION_DELETE_FILES), state(A, B, GLOBAL)) is None
+    assert resurrection(Native(Command.REWRITE_POSITION_DELETE_FILES), state(A, B, GLOBAL)) is None
 
 
 @given(tables(), st.data())

@@ -2,8 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.iceberg.preview import PreviewError, preview_action
-from strategies.plan import Capability, Native
+from strategies.iceberg.commands import Command
+from strategies.iceberg.preview import preview_action
+from strategies.plan import Native
+from strategies.preview import PreviewError
 from strategies.state import MIB, DeleteFile, DeleteKind, TableState
 
 EQUALITY, POSITION, VECTOR = DeleteKind.EQUALITY, DeleteKind.POSITION, DeleteKind.DELETION_VECTOR
@@ -23,7 +25,7 @@ def plan(*deletes, target=100, where=None, **options):
     arguments = {} if where is None else {"where": where}
     properties = {} if target is None else {TARGET: str(target)}
     state = TableState(0, 1, delete_files=tuple(d for own in deletes for d in own), properties=properties)
-    preview = preview_action(Native(Capability.REWRITE_POSITION_DELETE_FILES, arguments, texts), state)
+    preview = preview_action(Native(Command.REWRITE_POSITION_DELETE_FILES, arguments, texts), state)
     assert preview.groups == ()
     return preview
 

@@ -8,7 +8,8 @@ from bench.engines.iceberg.model.files import table_bytes
 from bench.engines.simulated.costs import Coefficients, Work, rewrite_cost
 from bench.engines.simulated.live_rows import LiveRows
 from strategies.iceberg.deletes.index import index_deletes
-from strategies.iceberg.preview import Preview, RewriteGroup, preview_action
+from strategies.iceberg.preview import preview_action
+from strategies.preview import Preview, RewriteGroup
 from strategies.plan import Action, Rewrite
 from strategies.state import DataFile, DeleteFile, DeleteKind, TableState
 from workloads.schema import Schema
