@@ -5,7 +5,6 @@ Formats build the keys of their tables on it, and the scenario its whole file.
 
 import json
 import math
-import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from difflib import get_close_matches
@@ -16,13 +15,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSeriali
 from strategies.options import option_texts
 from strategies.quantities import (
     BYTES_BY_UNIT,
-    SECONDS_BY_UNIT,
+    MILLISECONDS_BY_UNIT,
     parse_bytes,
     parse_duration_ms,
     parse_duration_s,
 )
-
-_SECRET = re.compile(r"secret|token|password|credential|authorization|account\.key", re.IGNORECASE)
 
 
 def value_text(value: object) -> str:
@@ -44,15 +41,18 @@ def duration_text(seconds: float) -> str:
     if not math.isfinite(seconds):
         return str(seconds)
     for unit in ("d", "h", "min", "s", "ms"):
-        text = f"{round(seconds / SECONDS_BY_UNIT[unit])}{unit}"
+        text = f"{round(seconds / MILLISECONDS_BY_UNIT[unit] * 1000)}{unit}"
         if seconds > 0 and parse_duration_s(text) == seconds:
             return text
     return f"{Decimal(repr(seconds)).normalize():f}s"
 
 
 def duration_ms_text(milliseconds: int) -> str:
-    """The same of scenario time, which is counted in whole milliseconds."""
-    return duration_text(milliseconds / 1000)
+    """The shortest whole text that `parse_duration_ms` reads as `milliseconds`: 600_000 is "10min"."""
+    for unit in ("d", "h", "min", "s"):
+        if milliseconds and milliseconds % MILLISECONDS_BY_UNIT[unit] == 0:
+            return f"{milliseconds // MILLISECONDS_BY_UNIT[unit]}{unit}"
+    return f"{milliseconds}ms" if milliseconds else "0s"
 
 
 def bytes_text(size_bytes: int) -> str:
@@ -72,17 +72,6 @@ def flat(table: Mapping[str, object], prefix: str = "") -> dict[str, object]:
         else:
             found[f"{prefix}{key}"] = value
     return found
-
-
-def is_secret(key: str) -> bool:
-    """Whether the value of a key of that name must not be shown."""
-    return bool(_SECRET.search(key))
-
-
-def without_secret(setting: str) -> str:
-    """A `key=value` as it may be shown: the value of a key that names a secret is hidden."""
-    key, _, _ = setting.partition("=")
-    return f"{key}=(hidden)" if is_secret(setting) else setting
 
 
 def _flat_texts(value: object) -> object:

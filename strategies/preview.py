@@ -1,8 +1,10 @@
 """What an action would do to the files of a table, as plain values."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from strategies.state import DataFile, DeleteFile
+from strategies.plan import Action, Plan
+from strategies.state import DataFile, DeleteFile, TableState, key_of
 
 
 class PreviewError(ValueError):
@@ -61,12 +63,14 @@ class DeleteGroup:
 class Preview:
     """The groups in the order they run, of data files or of delete files.
 
-    `planned_groups_count` includes those a limit cut off.
+    `planned_groups_count` includes those a limit cut off. `dropped_bytes` are those of delete files that an
+    explicit rewrite names to be dropped in the same commit.
     """
 
     groups: tuple[RewriteGroup, ...]
     planned_groups_count: int
     delete_groups: tuple[DeleteGroup, ...] = ()
+    dropped_bytes: int = 0
 
     @property
     def files_removed_count(self) -> int:
@@ -82,3 +86,48 @@ class Preview:
     def replaced_bytes(self) -> int:
         """Bytes of the data files that would be replaced."""
         return sum(group.input_bytes for group in self.groups)
+
+
+@dataclass(frozen=True, slots=True)
+class NoPreview:
+    """An action whose effect cannot be worked out, and why: the state does not tell, or it is at fault."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanPreview:
+    """What each action of a plan would do to the table at `version`, in the order of the plan.
+
+    Made once, when the plan is scheduled. The veto, the forecast, a simulation and what counts as pending all
+    rest on it. Of several actions the later ones meet a table that the earlier ones have changed.
+    """
+
+    version: str | None
+    actions: tuple[Preview | NoPreview, ...]
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Every file that the actions would replace, as far as that is known."""
+        known = [each for each in self.actions if isinstance(each, Preview)]
+        data = (file.path for each in known for group in each.groups for file in group.files)
+        deletes = (key_of(file) for each in known for group in each.delete_groups for file in group.files)
+        return frozenset((*data, *deletes))
+
+
+PreviewAction = Callable[[Action, TableState], Preview]  # a format's own rules; raises ValueError
+
+
+def try_preview(action: Action, state: TableState, preview_action: PreviewAction) -> Preview | NoPreview:
+    """What an action would do by a format's rules, or why that is not known."""
+    try:
+        return preview_action(action, state)
+    except ValueError as error:
+        return NoPreview(str(error))
+
+
+def preview_plan(plan: Plan, state: TableState, preview_action: PreviewAction) -> PlanPreview:
+    """The preview of every action of a plan for one state."""
+    return PlanPreview(
+        state.version, tuple(try_preview(action, state, preview_action) for action in plan.actions)
+    )

@@ -3,13 +3,14 @@
 import math
 import re
 from collections.abc import Mapping
+from fractions import Fraction
 
 BYTES_BY_UNIT = {
     "B": 1,
     "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40,
     "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
 }  # fmt: skip
-SECONDS_BY_UNIT = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+MILLISECONDS_BY_UNIT = {"ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 _QUANTITY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
 
@@ -24,7 +25,7 @@ def parse_bytes(text: str) -> int:
 
 def parse_duration_s(text: str) -> float:
     """Seconds of a duration such as "1min", "0s" or "1.5h". Raises ValueError like `parse_bytes`."""
-    return _parse(text, SECONDS_BY_UNIT, "a duration", "10min")
+    return float(_parse(text, MILLISECONDS_BY_UNIT, "a duration", "10min") / 1000)
 
 
 def parse_duration_ms(text: str) -> int:
@@ -32,20 +33,18 @@ def parse_duration_ms(text: str) -> int:
 
     Raises ValueError like `parse_bytes`, and on a fraction of a millisecond.
     """
-    seconds = parse_duration_s(text)
-    milliseconds = round(seconds * 1000)
-    if milliseconds / 1000 != seconds:
+    milliseconds = _parse(text, MILLISECONDS_BY_UNIT, "a duration", "10min")
+    if milliseconds.denominator != 1:
         raise ValueError(f"{text!r} is not a whole number of milliseconds: scenario time has no finer unit")
-    return milliseconds
+    return milliseconds.numerator
 
 
-def _parse(text: str, units: Mapping[str, float], kind: str, example: str) -> float:
+def _parse(text: str, units: Mapping[str, int], kind: str, example: str) -> Fraction:
     match = _QUANTITY.fullmatch(text) if isinstance(text, str) else None
     if match is None or match[2] not in units:
         raise ValueError(
             f'{text!r} is not {kind}: write a number and a unit ({", ".join(units)}), e.g. "{example}"'
         )
-    value = float(match[1]) * units[match[2]]
-    if not math.isfinite(value):
+    if not math.isfinite(float(match[1]) * units[match[2]]):
         raise ValueError(f"{text!r} is too large")
-    return value
+    return Fraction(match[1]) * units[match[2]]

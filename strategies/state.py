@@ -159,7 +159,9 @@ class TableState:
 
     Times are scenario milliseconds since the stream began. `commits` and `compactions` are bounded
     histories, oldest first; `commits_total_count` counts every commit of the stream so far.
-    `spec_id` is the partition spec new files are written with.
+    `spec_id` is the partition spec new files are written with, `version` the table version that this is the
+    state of, None before the first. `probe_latency_s` is that of the last probe there was, which ran
+    `probe_latency_age_ms` ago; both are None until one has run.
     """
 
     observed_at_ms: int
@@ -175,6 +177,8 @@ class TableState:
     probe_latency_s: float | None = None
     properties: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     spec_id: int = 0
+    version: str | None = None
+    probe_latency_age_ms: int | None = None
 
     @property
     def size_bytes(self) -> int:

@@ -21,7 +21,7 @@ from workloads.schema import ORDERS
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-SCHEMA_VERSION = 1  # of manifest.json
+SCHEMA_VERSION = 2  # of manifest.json
 GENERATOR_VERSION = 1  # raised whenever the same workload and seed give other rows than before
 MANIFEST = "manifest.json"
 EARLIER_FILES_MAX = 64  # the most files of changes that are read again to write the next commit

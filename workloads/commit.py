@@ -15,38 +15,29 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteShape:
-    """The delete files a commit is expected to add to one partition, as Flink writes them.
-
-    An equality delete stands for each key the commit has no row of yet, whether the table has one or
-    not: in the partition of the row it replaces, or else in that of the new one. A position delete
-    removes a row the commit itself wrote, where it changes a key again.
-    """
-
-    equality_rows: int = 0
-    equality_files: int = 0
-    position_rows: int = 0
-    position_files: int = 0
-    expected_bytes: int = 0
-
-    @property
-    def files(self) -> int:
-        """Delete files of both kinds."""
-        return self.equality_files + self.position_files
-
-
-@dataclass(frozen=True, slots=True)
 class PartitionShape:
-    """What a commit is expected to add to one partition; "" where the table has none.
+    """What a commit is expected to change in one partition; "" where the table has none.
 
-    `rows`, `files` and `expected_bytes` are of data files; a partition may get deletes alone.
+    `rows` are added to it, and `expected_bytes` is their size as plain Parquet, in one file for each
+    writer that holds any of them. `deleted_keys` counts the changes whose key has no row in the commit
+    yet: a row that the table has of such a key must be deleted. The change counts in the partition of
+    that row or, where there is none, in that of its own row. `superseded_rows` counts rows of this very
+    commit that a later change of it updates or deletes. A partition may have rows to delete only.
     """
 
     partition: str
     rows: int
-    files: int
     expected_bytes: int
-    deletes: DeleteShape = DeleteShape()  # frozen, so that all may share it
+    deleted_keys: int = 0
+    superseded_rows: int = 0
+
+    @property
+    def live_rows(self) -> int:
+        """Added rows that are still live at the end of the commit.
+
+        The two counts are rounded independently, so more rows may be superseded than there are.
+        """
+        return self.rows - min(self.rows, self.superseded_rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,35 +82,6 @@ class CommitSpec:
     def at_s(self) -> float:
         """The same in seconds, as rates and windows of dates are reckoned."""
         return self.at_ms / 1000
-
-    @property
-    def files(self) -> int:
-        """Data files the commit is expected to write."""
-        return sum(partition.files for partition in self.partitions)
-
-    @property
-    def delete_files(self) -> int:
-        """Delete files the commit is expected to write."""
-        return sum(partition.deletes.files for partition in self.partitions)
-
-
-def expected_files(rows: int, commit_rows: int, writers: int) -> int:
-    """Files a partition gets that holds `rows` of a commit's rows, spread at random over the writers.
-
-    Each writer that holds a row of the partition writes a file: their expected number, rounded.
-    """
-    busy = min(writers, commit_rows)
-    miss: float = (1 - rows / commit_rows) ** (commit_rows / busy)
-    return min(rows, max(1, round(busy * (1 - miss))))
-
-
-def hashed_files(rows: int, writers: int) -> int:
-    """Files a partition gets that holds `rows` rows of a commit, sent to the writers by hash of their keys.
-
-    Each writer that gets one writes a file: their expected number, rounded.
-    """
-    miss: float = (1 - 1 / writers) ** rows
-    return min(rows, round(writers * (1 - miss)))
 
 
 class Workload(Protocol):

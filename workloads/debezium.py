@@ -136,7 +136,7 @@ def _shapes(
     seed: int, index: int, events: pa.Table, writers: int, partitioning: Partitioning
 ) -> tuple[PartitionShape, ...]:
     """What a commit of these events adds and deletes in each partition."""
-    added, equality, position = Counter[str](), Counter[str](), Counter[str]()
+    added, deleted_keys, superseded = Counter[str](), Counter[str](), Counter[str]()
     touched: dict[int, str | None] = {}  # keys of this commit, and where it has put their rows
     columns = (
         "order_id",
@@ -152,11 +152,11 @@ def _shapes(
     ):
         own, replaced = _partition(partitioning, city, date_ms), touched.get(key)
         if replaced is not None:
-            position[replaced] += 1
+            superseded[replaced] += 1
         elif key not in touched and existed:
-            equality[_partition(partitioning, old_city, old_date_ms)] += 1
+            deleted_keys[_partition(partitioning, old_city, old_date_ms)] += 1
         elif index > 0:
-            equality[own] += 1
+            deleted_keys[own] += 1
         touched[key] = None if op == "D" else own
         if op != "D":
             added[own] += 1
@@ -165,11 +165,11 @@ def _shapes(
         return change_shapes(
             ORDERS,
             whole_parts(seed, f"partitions/{index}", added.total(), shares),
-            whole_parts(seed, f"equality/{index}", equality.total(), shares),
-            whole_parts(seed, f"position/{index}", position.total(), shares),
+            whole_parts(seed, f"equality/{index}", deleted_keys.total(), shares),
+            whole_parts(seed, f"position/{index}", superseded.total(), shares),
             writers,
         )
-    return change_shapes(ORDERS, added, equality, position, writers)
+    return change_shapes(ORDERS, added, deleted_keys, superseded, writers)
 
 
 def _partition(partitioning: Partitioning, city: str | None, date_ms: int | None) -> str:

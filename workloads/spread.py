@@ -1,27 +1,22 @@
-"""How the rows of a commit, and its deletes, spread over partitions and files in whole numbers."""
+"""How the rows of a commit, and what it deletes, spread over partitions and writers in whole numbers."""
 
 import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from workloads.commit import DeleteShape, PartitionShape, expected_files, hashed_files
+from workloads.commit import PartitionShape
 from workloads.keys import KeyChoice
 from workloads.partitioning import DAY_S, Shares
 from workloads.schema import Schema
-
-# A delete file's fixed part and bytes a row: Spark 3.5.8 with zstd, 1 to 100,000 rows (503 and 36,648
-# bytes at 1 and 10,000 of order_id, drawn from 20 million; 1,404 and 17,709 of (file_path, pos), one
-# path of 113 characters). Provisional: Iceberg's own writers add their schema to the footer.
-_EQUALITY_FILE_BYTES, _EQUALITY_ROW_BYTES = 500, 3.6
-_POSITION_FILE_BYTES, _POSITION_ROW_BYTES = 1_400, 1.6
 
 
 def whole_parts(seed: int, stream: str, total: int, shares: Shares) -> dict[str, int]:
     """The expected number in each partition, rounded so that they sum to `total`; none of 0.
 
     The cumulative shares are rounded down after a shift drawn once per `stream`, so that over many
-    commits a partition gets its share also where it expects less than one of each.
+    commits a partition gets its share also where it expects less than one of each. The name of a
+    stream is part of the seed: under another one the parts would be rounded otherwise.
     """
     shift = random.Random(f"{seed}/{stream}").random()  # noqa: S311 - reproducible, not secret
     parts: dict[str, int] = {}
@@ -83,6 +78,27 @@ class KeyPartitions:
         )
 
 
+def dealt_writers(rows: int, commit_rows: int, writers: int) -> int:
+    """Writers that hold any of a partition's `rows`, where a commit's rows are dealt out evenly at random.
+
+    The expected number, rounded; at least one if there is a row.
+    """
+    if not rows:
+        return 0
+    busy = min(writers, commit_rows)
+    miss: float = (1 - rows / commit_rows) ** (commit_rows / busy)
+    return min(rows, max(1, round(busy * (1 - miss))))
+
+
+def hashed_writers(rows: int, writers: int) -> int:
+    """Writers that hold any of so many rows, where each row goes to a writer by the hash of its key.
+
+    The expected number, rounded.
+    """
+    miss: float = (1 - 1 / writers) ** rows
+    return min(rows, round(writers * (1 - miss)))
+
+
 def data_shapes(
     schema: Schema, seed: int, index: int, rows: int, writers: int, shares: Shares
 ) -> tuple[PartitionShape, ...]:
@@ -92,7 +108,7 @@ def data_shapes(
     """
     parts = whole_parts(seed, f"partitions/{index}", rows, shares)
     return tuple(
-        _shape(schema, partition, count, expected_files(count, rows, writers), DeleteShape())
+        PartitionShape(partition, count, _parquet_bytes(schema, count, dealt_writers(count, rows, writers)))
         for partition, count in parts.items()
     )
 
@@ -100,42 +116,26 @@ def data_shapes(
 def change_shapes(
     schema: Schema,
     rows: Mapping[str, int],
-    equality: Mapping[str, int],
-    position: Mapping[str, int],
+    deleted_keys: Mapping[str, int],
+    superseded_rows: Mapping[str, int],
     writers: int,
 ) -> tuple[PartitionShape, ...]:
-    """The partitions of a commit that adds and deletes so many rows in each, by their names.
+    """The partitions of a commit of changes, each count given by partition (see `PartitionShape`).
 
-    Changes go to the writers by the hash of their keys.
+    For their size in Parquet the rows go to the writers by the hash of their key, so that the changes of
+    a key stay in order.
     """
     return tuple(
-        _shape(
-            schema,
+        PartitionShape(
             partition,
             rows.get(partition, 0),
-            hashed_files(rows.get(partition, 0), writers),
-            _delete_shape(equality.get(partition, 0), position.get(partition, 0), writers),
+            _parquet_bytes(schema, rows.get(partition, 0), hashed_writers(rows.get(partition, 0), writers)),
+            deleted_keys.get(partition, 0),
+            superseded_rows.get(partition, 0),
         )
-        for partition in sorted({*rows, *equality, *position})
+        for partition in sorted({*rows, *deleted_keys, *superseded_rows})
     )
 
 
-def equality_bytes(rows: int, files: int = 1) -> float:
-    """Expected bytes of equality-delete files that hold so many keys."""
-    return files * _EQUALITY_FILE_BYTES + rows * _EQUALITY_ROW_BYTES
-
-
-def position_bytes(rows: int, files: int = 1) -> float:
-    """Expected bytes of position-delete files of one data file each."""
-    return files * _POSITION_FILE_BYTES + rows * _POSITION_ROW_BYTES
-
-
-def _shape(schema: Schema, partition: str, rows: int, files: int, deletes: DeleteShape) -> PartitionShape:
-    size_bytes = schema.expected_bytes(rows, files) if rows else 0
-    return PartitionShape(partition, rows, files, size_bytes, deletes)
-
-
-def _delete_shape(equality_rows: int, position_rows: int, writers: int) -> DeleteShape:
-    equality_files, position_files = (hashed_files(rows, writers) for rows in (equality_rows, position_rows))
-    size_bytes = equality_bytes(equality_rows, equality_files) + position_bytes(position_rows, position_files)
-    return DeleteShape(equality_rows, equality_files, position_rows, position_files, round(size_bytes))
+def _parquet_bytes(schema: Schema, rows: int, files: int) -> int:
+    return schema.expected_bytes(rows, files) if rows else 0

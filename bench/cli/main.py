@@ -2,15 +2,19 @@
 
 import os
 import sys
-from collections.abc import Sequence
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from bench.cli.output import print_error
+from bench.cli.output import ERR, concealing, print_error, without_secrets
 from bench.errors import CompactbenchError
+from bench.secrets import Secrets
 
 DEBUG_VARIABLE = "COMPACTBENCH_DEBUG"
 EXIT_DEFECT = 1
@@ -56,10 +60,34 @@ def compactbench(
     """
 
 
+class _Group(TyperGroup):
+    """Sees to it that errors of usage, which repeat words of the command line, repeat no secret."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        with _usage_errors_without_secrets():
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _usage_errors_without_secrets():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _usage_errors_without_secrets() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        # Typer prints them, and has had classes of its own for them since it no longer needs click.
+        if isinstance(message := getattr(error, "message", None), str):
+            error.message = without_secrets(message)  # type: ignore[attr-defined]
+        raise
+
+
 def command_line(argv: Sequence[str]) -> typer.Typer:
     """The application with the command that `argv` calls, or with all where it calls none."""
     app = typer.Typer(
         name="compactbench",
+        cls=_Group,
         no_args_is_help=True,
         pretty_exceptions_enable=False,  # `main` prints them
         rich_markup_mode="markdown",
@@ -74,8 +102,10 @@ def command_line(argv: Sequence[str]) -> typer.Typer:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code."""
+    words = sys.argv[1:] if argv is None else list(argv)
     try:
-        code = _run(argv)
+        with concealing(Secrets.of_arguments(words)):
+            code = _run(words)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader went away, as in `| head`. Python would complain once more when it closes stdout.
@@ -84,9 +114,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _run(argv: Sequence[str] | None) -> int:
+def _run(words: list[str]) -> int:
     try:
-        words = sys.argv[1:] if argv is None else list(argv)
         command_line(words)(args=words, prog_name="compactbench")
     except SystemExit as done:  # typer ends every command with it
         return done.code if isinstance(done.code, int) else 0
@@ -97,7 +126,8 @@ def _run(argv: Sequence[str] | None) -> int:
         raise
     except Exception as error:
         if os.environ.get(DEBUG_VARIABLE) == "1":
-            raise
+            ERR.print(without_secrets(traceback.format_exc()), markup=False, highlight=False, soft_wrap=True)
+            return EXIT_DEFECT
         print_error(
             f"{type(error).__name__}: {error}. This is a defect in compactbench; "
             f"{DEBUG_VARIABLE}=1 shows where it happened"

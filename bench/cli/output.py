@@ -1,8 +1,13 @@
-"""What every sub-command prints with: tables and JSON to stdout, errors and logs to stderr."""
+"""What every sub-command prints with: tables and JSON to stdout, errors and logs to stderr.
+
+Nothing of it shows a secret: neither what `bench.secrets` finds by itself, nor the values given to `conceal`.
+"""
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import StrEnum
 from typing import Annotated
 
@@ -11,11 +16,36 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from bench.secrets import NO_SECRETS, Secrets
+
 # Without a terminal there is no width to fit: lines stay whole for `grep` and files.
 PIPE_WIDTH = 400
 
 OUT = Console(width=None if sys.stdout.isatty() else PIPE_WIDTH)
 ERR = Console(stderr=True)
+
+
+_concealed: ContextVar[Secrets] = ContextVar("concealed", default=NO_SECRETS)
+
+
+@contextmanager
+def concealing(secrets: Secrets) -> Iterator[None]:
+    """Within the block nothing printed shows these secrets, or those that `conceal` adds."""
+    before = _concealed.set(secrets)
+    try:
+        yield
+    finally:
+        _concealed.reset(before)
+
+
+def conceal(secrets: Secrets) -> None:
+    """From now on print nothing that shows these secrets either."""
+    _concealed.set(_concealed.get() | secrets)
+
+
+def without_secrets(text: str) -> str:
+    """A text as it may be printed."""
+    return _concealed.get().scrub(text)
 
 
 class Format(StrEnum):
@@ -30,7 +60,7 @@ FormatOption = Annotated[Format, typer.Option("--format", help="A table to read,
 
 def print_json(data: object) -> None:
     """Print data for programs: no colours, no wrapping."""
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    typer.echo(json.dumps(_concealed.get().clean(data), indent=2, ensure_ascii=False))
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -41,10 +71,15 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for index, column in enumerate(columns):
         table.add_column(column, no_wrap=index == 0, overflow="fold")
     for row in rows:
-        table.add_row(*(escape(cell) for cell in row))
+        table.add_row(*(escape(without_secrets(cell)) for cell in row))
     OUT.print(table)
+
+
+def print_line(text: str) -> None:
+    """Print a sentence for people on a line of its own, however long."""
+    OUT.print(without_secrets(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def print_error(text: str) -> None:
     """Print why the command failed."""
-    ERR.print(f"[bold red]error:[/] {escape(text)}", soft_wrap=True, highlight=False)
+    ERR.print(f"[bold red]error:[/] {escape(without_secrets(text))}", soft_wrap=True, highlight=False)

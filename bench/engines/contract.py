@@ -1,22 +1,28 @@
 """The contract of an engine: what the replay asks of it, and what it answers.
 
-An engine executes and never decides. It keeps the table state up to date itself: every answer that
-follows a change carries an `Observation`, whose cost is apart from that of the change.
+An engine executes and never decides. What a step did to the table is the versions it made, each with its
+own effect, so that a step is never charged with what another writer committed meanwhile. The engine keeps
+the table state up to date itself: every answer that follows a change carries an `Observation`, whose cost
+is not part of the cost of the change.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
-from typing import NewType, Protocol
+from typing import Literal, NewType, Protocol, cast, get_args
 
 from bench.keys import TableKeys
 from strategies.plan import Plan
+from strategies.preview import PlanPreview
 from strategies.state import TableState
 from workloads.commit import CommitSpec
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS, Schema
 
 TicketId = NewType("TicketId", int)
+Role = Literal["writer", "compactor", "maintainer", "reader"]
+LOAD_STEP = "load"  # of the initial load
+TAG_PROPERTY = "compactbench"  # what a tag is stored under
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +67,21 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What the commits since the observation before wrote and removed; metadata is counted apart."""
+class CommitLayout:
+    """The files a format's writers are expected to make of a commit.
 
-    snapshots_count: int = 0
+    `delete_bytes` are those of its delete and log files.
+    """
+
+    data_files_count: int
+    delete_files_count: int = 0  # delete and log files
+    delete_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one table version added and removed, or several in all; metadata is counted apart."""
+
     files_added_count: int = 0
     files_removed_count: int = 0
     delete_files_added_count: int = 0
@@ -79,19 +96,77 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Tag:
+    """What a step of ours writes into the versions it makes, so that every reader knows whose they are.
+
+    `step` names it within the run, as "commit-12". `rows` are those a commit of the stream delivered.
+    """
+
+    role: Role
+    step: str
+    at_ms: int
+    rows: int = 0
+
+    def __str__(self) -> str:
+        """As it stands in the table: "writer/commit-12/720000/80"."""
+        return f"{self.role}/{self.step}/{self.at_ms}/{self.rows}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Tag | None":
+        """The tag of a text; None where it is none of ours."""
+        parts = text.split("/")
+        if len(parts) != 4 or parts[0] not in get_args(Role) or not (parts[2] + parts[3]).isdecimal():
+            return None
+        return cls(cast(Role, parts[0]), parts[1], int(parts[2]), int(parts[3]))
+
+    @property
+    def is_stream_commit(self) -> bool:
+        """Whether it tags a commit of the stream; the initial load is none."""
+        return self.role == "writer" and self.step != LOAD_STEP
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of a table and its effect: a snapshot, or the metadata alone where a command makes none.
+
+    `id` and `operation` are the format's own; `id` is None where only metadata was written. `tag` is None
+    where the command that made the version takes none.
+    """
+
+    id: str | None
+    operation: str
+    change: Change
+    tag: Tag | None = None
+
+
+def total_change(versions: Iterable[Version]) -> Change:
+    """The changes of several versions in all."""
+    return sum((version.change for version in versions), Change())
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
-    """The table as it stands, what changed since the observation before, and what looking cost."""
+    """The table as it stands at a version (None before the first), and what reading that cost."""
 
     cost: Cost
+    version: str | None
     data_files_count: int
     delete_files_count: int
     live_bytes: int
     rows: int
     storage_bytes: int
     metadata_storage_bytes: int
-    change: Change
     delete_rows: int = 0  # in the delete files: keys of equality deletes, positions of the others
     equality_files_count: int = 0  # of the delete files
+
+
+@dataclass(frozen=True, slots=True)
+class InlineCompaction:
+    """A compaction that a commit ran by itself and waited for; its cost is not in that of the commit."""
+
+    cost: Cost
+    versions: tuple[Version, ...]
+    action: str  # the format's own command, as the decision log names it
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,28 +175,44 @@ class CommitOutcome:
 
     cost: Cost
     prepare_s: float
+    versions: tuple[Version, ...]
     observed: Observation
+    compactions: tuple[InlineCompaction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScanWork:
+    """What the scans of a query had to open; delete files count once per data file.
+
+    None is what a format's reader does not report.
+    """
+
+    files_count: int | None = None
+    delete_files_count: int | None = None
+    opened_bytes: int | None = None
+    metadata_files_count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class QueryOutcome:
-    """One execution of a probe and the work its scans had; delete files count once per data file."""
+    """One execution of a probe and the work its scans had."""
 
     cost: Cost
     planning_s: float
     execution_s: float
-    files_count: int = 0
-    delete_files_count: int = 0
-    opened_bytes: int = 0
-    metadata_files_count: int = 0
+    work: ScanWork
 
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """A plan accepted, to be completed later; a scheduled one is pending until then."""
+    """A plan accepted, to be completed later; a scheduled one is pending until then.
+
+    `preview` has what each action would do to the table as it stood, by our own planner.
+    """
 
     id: TicketId
     plan: Plan
+    preview: PlanPreview
     scheduled_at_ms: int
     due_at_ms: int
 
@@ -135,6 +226,7 @@ class Outcome:
 
     status: str
     cost: Cost
+    versions: tuple[Version, ...]
     observed: Observation
     error: str | None = None
     answer: Mapping[str, int] = field(default_factory=dict)

@@ -7,13 +7,16 @@ is asked: reading scenarios, listing formats and simulating do without.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from pydantic import JsonValue
 
-from bench.engines.contract import CatalogSettings, Engine, EngineSettings
+from bench.engines.contract import CatalogSettings, CommitLayout, Engine, EngineSettings
+from bench.engines.simulated.costs import Coefficients, shipped_file
+from bench.engines.tickets import Planning
 from bench.keys import TableKeys
-from strategies.plan import Action, Plan
+from strategies.plan import Action
 from strategies.preview import Preview
 from strategies.state import TableState
 from workloads.commit import CommitSpec
@@ -147,12 +150,14 @@ class Format:
     table properties that a key of [table] sets, by that key. `codec_property` names the codec of data files,
     `default_codec` the one of tables that do not set it.
 
-    `preview` raises PreviewError where a state does not tell what an action would do, and ValueError where
-    the action itself is at fault. `veto` says why no engine may run a plan, such as a row that would come
-    back; where it cannot be judged it refuses. `writing_needs` are the capabilities that commits in an upsert
-    mode (None: commits that only append) need. `asked_by` names, for a capability, the key that asks for it.
-    `size_model` gives None where file sizes cannot be forecast. `metadata_bytes_per_commit` is about the most
-    that one commit writes.
+    `planning` are the rules by which plans are previewed and vetoed. `layout` gives the files that the
+    format's writers make of a commit, where no strategy overrides how many writers there are. `writing_needs` are the
+    capabilities that commits in an upsert mode (None: commits that only append) need, and `asked_by` names,
+    for a capability, the key that asks for it. `metadata_bytes_per_commit` is about the most that one commit
+    writes.
+
+    `coefficients` reads those of a file, or with None those that come with the format; it raises
+    ScenarioError. `size_model` gives None where file sizes cannot be forecast.
     """
 
     name: str
@@ -166,13 +171,14 @@ class Format:
     codec_property: str
     default_codec: str
     metadata_bytes_per_commit: int
-    preview: Callable[[Action, TableState], Preview]
-    veto: Callable[[Plan, TableState], str | None]
+    planning: Planning
+    layout: Callable[[CommitSpec], CommitLayout]
     writing_needs: Callable[[Any, str | None], frozenset[str]]
     real: EngineKind | None = None
     simulated: EngineKind | None = None
     asked_by: Mapping[str, str] = field(default_factory=dict)
     packages: tuple[str, ...] = ()  # Python packages that take part in a real run, beyond those of every run
+    coefficients: Callable[[Path | None], Coefficients] | None = None
     size_model: Callable[[Schema], SizeModel | None] = _no_size_model
     open_existing: Callable[[TableAddress], ExistingTable] | None = None
     existing_help: str = ""  # examples for `compactbench plan --help`, and where its catalogs are configured
@@ -182,3 +188,12 @@ class Format:
         """What any of its engines can do."""
         kinds = (kind for kind in (self.real, self.simulated) if kind is not None)
         return frozenset[str]().union(*(kind.capabilities for kind in kinds))
+
+    def shipped_coefficients(self) -> Coefficients | None:
+        """The coefficients that come with it, for estimates that a run can do without; None without any.
+
+        Raises ScenarioError where their file is damaged.
+        """
+        if self.coefficients is None or not shipped_file(self.name).is_file():
+            return None
+        return self.coefficients(None)

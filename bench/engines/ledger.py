@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from bench.engines.contract import Change, Cost, Observation
+from bench.engines.contract import Change, Cost, Observation, Ticket, Version
 from strategies.plan import Plan, Rewrite
 from strategies.state import (
     CommitSeen,
@@ -39,6 +39,7 @@ class Ledger:
         self._compactions: deque[CompactionSeen] = deque(maxlen=HISTORY_LIMIT)
         self._commits_total_count = 0
         self.pending: tuple[PendingPlan, ...] = ()
+        self.version: str | None = None
 
     @property
     def data_files(self) -> Mapping[str, DataFile]:
@@ -75,14 +76,32 @@ class Ledger:
         self.remove([*(known.keys() - live.keys()), *(key for key in changed if key in known)])
         self.add(live[key] for key in changed)
 
-    def saw_commit(self, commit: CommitSeen) -> None:
-        """Note a commit of the stream."""
-        self._commits.append(commit)
-        self._commits_total_count += 1
+    def saw_versions(self, versions: Iterable[Version]) -> None:
+        """Note what the table went through: those tagged as commits of the stream are its history.
+
+        The last one is the version that states are of from now on.
+        """
+        for version in versions:
+            self.version = version.id or self.version
+            tag, change = version.tag, version.change
+            if tag is not None and tag.is_stream_commit:
+                seen = CommitSeen(tag.at_ms, change.files_added_count, change.added_bytes, tag.rows)
+                self._commits.append(seen)
+                self._commits_total_count += 1
 
     def saw_compaction(self, compaction: CompactionSeen) -> None:
         """Note a compaction that ended, whatever became of it."""
         self._compactions.append(compaction)
+
+    @property
+    def data_bytes(self) -> int:
+        """Bytes of the live data files."""
+        return sum(partition.size_bytes for partition in self._partitions.values())
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all live files, delete files included."""
+        return self.data_bytes + sum(p.delete_size_bytes for p in self._partitions.values())
 
     def state(self, at_ms: int) -> TableState:
         """A view of the table now; it follows later changes, so it is valid until the next one."""
@@ -98,22 +117,21 @@ class Ledger:
             pending=self.pending,
             properties=self._properties,
             spec_id=self._spec_id,
+            version=self.version,
         )
 
-    def observation(
-        self, change: Change, cost: Cost, storage_bytes: int, metadata_storage_bytes: int
-    ) -> Observation:
-        """The table as it stands; what the ledger cannot know, whoever looked says."""
+    def observation(self, cost: Cost, storage_bytes: int, metadata_storage_bytes: int) -> Observation:
+        """The table as it stands; the caller adds what the ledger cannot know."""
         sums = self._partitions.values()
         return Observation(
             cost=cost,
+            version=self.version,
             data_files_count=len(self._data),
             delete_files_count=len(self._delete_files),
-            live_bytes=sum(p.size_bytes + p.delete_size_bytes for p in sums),
+            live_bytes=self.size_bytes,
             rows=sum(p.rows for p in sums),
             storage_bytes=storage_bytes,
             metadata_storage_bytes=metadata_storage_bytes,
-            change=change,
             delete_rows=sum(p.delete_rows for p in sums),
             equality_files_count=sum(p.equality_files_count for p in sums),
         )
@@ -159,8 +177,9 @@ def compaction_seen(
     )  # fmt: skip
 
 
-def pending_plan(plan: Plan, at_ms: int, due_at_ms: int) -> PendingPlan:
-    """A plan scheduled and not yet complete, with the files its explicit rewrites name."""
-    rewrites = (action for action in plan.actions if isinstance(action, Rewrite))
-    keys = frozenset(key for rewrite in rewrites for key in rewrite.keys)
-    return PendingPlan(at_ms, due_at_ms, plan.reason, keys)
+def pending_plan(ticket: Ticket) -> PendingPlan:
+    """A plan scheduled and not yet complete, with the files it names and those its preview replaces."""
+    rewrites = (action for action in ticket.plan.actions if isinstance(action, Rewrite))
+    named = frozenset(key for rewrite in rewrites for key in rewrite.keys)
+    paths = named | ticket.preview.keys
+    return PendingPlan(ticket.scheduled_at_ms, ticket.due_at_ms, ticket.plan.reason, paths)

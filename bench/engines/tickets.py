@@ -1,16 +1,49 @@
 """Plans that an engine has accepted and not yet completed."""
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from bench.engines.contract import NO_COST, Change, Cost, Ticket, TicketId
+from bench.engines.contract import (
+    NO_COST,
+    Cost,
+    Tag,
+    Ticket,
+    TicketId,
+    Version,
+    total_change,
+)
 from bench.engines.ledger import Ledger, compaction_seen, pending_plan
-from strategies.iceberg.resurrection import resurrection
-from strategies.plan import Plan, Reason, capabilities_of
-from strategies.state import PendingPlan, TableState
+from strategies.plan import Action, Plan, Reason, capabilities_of
+from strategies.preview import NoPreview, PlanPreview, Preview, PreviewAction, preview_plan
+from strategies.state import TableState
 
 _Prepared = TypeVar("_Prepared")
+
+
+@dataclass(frozen=True, slots=True)
+class Planning:
+    """What an engine asks of its format's planning rules.
+
+    `preview` says what an action would do to a table; it raises ValueError where that is not known or the
+    action is at fault. `resurrection` says why an action would bring deleted rows back, None where it would
+    not; it raises ValueError where it cannot judge.
+    """
+
+    preview: PreviewAction
+    resurrection: Callable[[Action, Preview | NoPreview, TableState], str | None]
+
+    def veto(self, plan: Plan, preview: PlanPreview, state: TableState) -> str | None:
+        """Why no engine may run a plan: a row would come back, or that cannot be judged."""
+        try:
+            judged = (
+                self.resurrection(action, shown, state)
+                for action, shown in zip(plan.actions, preview.actions, strict=True)
+            )
+            return next(filter(None, judged), None)
+        except ValueError as error:
+            return f"whether deleted rows would come back cannot be judged: {error}"
 
 
 @dataclass(slots=True)
@@ -20,64 +53,71 @@ class Staged(Generic[_Prepared]):
     `veto` is why the plan is refused, `error` why preparing it failed.
     """
 
-    seen: PendingPlan
     actions: dict[int, _Prepared] = field(default_factory=dict)  # by position in the plan's actions
     cost: Cost = NO_COST
     veto: str | None = None
     error: str | None = None
 
-    def status(self, error: str | None, change: Change) -> str:
+    def status(self, error: str | None, versions: tuple[Version, ...]) -> str:
         """What became of the plan, in the words of `Outcome`, `error` being why it ended early."""
         if self.veto is not None:
             return "vetoed"
         if error is not None:
             return "failed"
-        return "ok" if change.metadata_files_count else "noop"
+        return "ok" if versions else "noop"
 
 
 class Tickets(Generic[_Prepared]):
-    """The tickets of one table; its ledger is told which plans are pending, and what became of them."""
+    """The tickets of one table; its ledger learns which plans are pending, and what became of them."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+    def __init__(self, ledger: Ledger, planning: Planning, capabilities: frozenset[str]) -> None:
+        self._ledger, self._planning, self._capabilities = ledger, planning, capabilities
         self._numbers = itertools.count(1)
-        self._staged: dict[TicketId, Staged[_Prepared]] = {}
+        self._open: dict[TicketId, tuple[Ticket, Staged[_Prepared]]] = {}
 
-    def issue(
-        self, plan: Plan, capabilities: frozenset[str], at_ms: int, due_at_ms: int
-    ) -> tuple[Ticket, Staged[_Prepared]]:
+    def issue(self, plan: Plan, at_ms: int, due_at_ms: int) -> tuple[Ticket, Staged[_Prepared]]:
         """A ticket for a plan, pending from now on, and where to put what is prepared of it.
 
-        It is vetoed where an engine of these capabilities cannot do it, or where a row would come back.
+        It is vetoed where the engine cannot do it, or where a row might come back.
         """
-        ticket = Ticket(TicketId(next(self._numbers)), plan, at_ms, due_at_ms)
-        veto = _veto(plan, capabilities, self._ledger.state(at_ms))
-        self._staged[ticket.id] = Staged(pending_plan(plan, at_ms, due_at_ms), veto=veto)
-        self._tell()
-        return ticket, self._staged[ticket.id]
+        state = self._ledger.state(at_ms)
+        preview = preview_plan(plan, state, self._planning.preview)
+        ticket = Ticket(TicketId(next(self._numbers)), plan, preview, at_ms, due_at_ms)
+        staged = Staged[_Prepared](veto=self._veto(plan, preview, state))
+        self._open[ticket.id] = ticket, staged
+        self._update_pending()
+        return ticket, staged
 
     def redeem(self, ticket: Ticket) -> Staged[_Prepared]:
         """What was prepared of the ticket's plan, which is no longer pending."""
-        staged = self._staged.pop(ticket.id)
-        self._tell()
+        _, staged = self._open.pop(ticket.id)
+        self._update_pending()
         return staged
 
-    def ended(self, ticket: Ticket, at_ms: int, status: str, change: Change, cost: Cost) -> None:
+    def ended(
+        self, ticket: Ticket, at_ms: int, status: str, versions: tuple[Version, ...], cost: Cost
+    ) -> None:
         """Note in the history what became of a ticket's plan; maintenance is no compaction."""
         if ticket.plan.reason is not Reason.MAINTENANCE:
-            seen = compaction_seen(at_ms, status, ticket.plan, ticket.scheduled_at_ms, change, cost)
-            self._ledger.saw_compaction(seen)
+            self._ledger.saw_compaction(
+                compaction_seen(
+                    at_ms, status, ticket.plan, ticket.scheduled_at_ms, total_change(versions), cost
+                )
+            )
 
-    def _tell(self) -> None:
-        self._ledger.pending = tuple(staged.seen for staged in self._staged.values())
+    def _update_pending(self) -> None:
+        self._ledger.pending = tuple(pending_plan(ticket) for ticket, _ in self._open.values())
+
+    def _veto(self, plan: Plan, preview: PlanPreview, state: TableState) -> str | None:
+        """Why the engine must refuse a plan: what it cannot do, or a row that would or might come back."""
+        missing = capabilities_of(plan) - self._capabilities
+        if missing:
+            return f"this engine cannot {', '.join(sorted(missing))}"
+        return self._planning.veto(plan, preview, state)
 
 
-def _veto(plan: Plan, capabilities: frozenset[str], state: TableState) -> str | None:
-    """Why an engine must refuse a plan: what it cannot do, or a row that would come back."""
-    missing = capabilities_of(plan) - capabilities
-    if missing:
-        return f"this engine cannot {', '.join(sorted(missing))}"
-    try:
-        return next(filter(None, (resurrection(action, state) for action in plan.actions)), None)
-    except ValueError:  # the action itself is at fault, and fails with an error of its own
-        return None
+def tag_of(ticket: Ticket, at_ms: int) -> Tag:
+    """The tag of the versions that a ticket's plan makes."""
+    if ticket.plan.reason is Reason.MAINTENANCE:
+        return Tag("maintainer", f"maintenance-{ticket.id}", at_ms)
+    return Tag("compactor", f"compaction-{ticket.id}", at_ms)

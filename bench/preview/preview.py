@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from bench.engines.format import ExistingTable, Format, Shortfall
-from bench.engines.simulated.costs import rewrite_cost, shipped_coefficients
+from bench.engines.simulated.costs import rewrite_cost
 from bench.errors import ScenarioError
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import OptionError
 from strategies.plan import Action, Plan, PlanError, capabilities_of, check_plan, describe_action
-from strategies.preview import Preview, PreviewError
+from strategies.preview import Preview, PreviewError, preview_plan
 from strategies.state import TableState
 from strategies.strategy import Planner
 
@@ -105,10 +105,11 @@ def preview_strategy(named: NamedPlanners, table: ExistingTable, table_format: F
             _previewed(action, told, state, table_format)
             for action, (told, state) in zip(plan.actions, narrowed, strict=True)
         )
-        coefficients = None if preview.delete_groups else shipped_coefficients(table_format.name)
+        planning = table_format.planning
+        coefficients = None if preview.delete_groups else table_format.shipped_coefficients()
         return StrategyPreview(
             named, named.planners[: index + 1], plan, preview,
-            veto=table_format.veto(plan, table.state),
+            veto=planning.veto(plan, preview_plan(plan, table.state, planning.preview), table.state),
             shortfall=None if preview.groups else table.shortfall(*narrowed[0]),
             cpu_s=rewrite_cost(coefficients, preview, cores=1).cpu_s if coefficients else None,
             calibrated=coefficients is not None and coefficients.calibrated,
@@ -134,15 +135,16 @@ def _decided(planner: Planner, state: TableState) -> Plan | None:
 def _check_capabilities(planner: Planner, plan: Plan, table_format: Format) -> None:
     foreign = capabilities_of(plan) - table_format.capabilities
     if foreign:
+        title = table_format.title
         raise ScenarioError(
-            f"{plugins.in_words(planner)}: plans {', '.join(sorted(foreign))}, which {table_format.title} has "
-            f"not; name a planner for {table_format.title}"
+            f"{plugins.in_words(planner)}: plans {', '.join(sorted(foreign))}, which {title} does not have; "
+            f"name a planner for {title}"
         )
 
 
 def _previewed(action: Action, narrowed: Action, state: TableState, table_format: Format) -> Preview:
     try:
-        return table_format.preview(narrowed, state)
+        return table_format.planning.preview(narrowed, state)
     except PreviewError as error:
         raise ScenarioError(
             f"{describe_action(action)}: metadata does not tell what it would do: {error}; try it on a "

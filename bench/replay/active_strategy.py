@@ -7,7 +7,7 @@ from strategies.strategy import Decision, Rule, Strategy
 from strategies.triggers import RuleMemory
 
 
-class Policy:
+class ActiveStrategy:
     """Asks a strategy at each look, keeps what its rules remember, and switches when it is time.
 
     `switches` are (scenario milliseconds, label), ascending; a strategy that takes over starts afresh then.

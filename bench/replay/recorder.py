@@ -5,9 +5,23 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self, TypeVar
 
 from pydantic import BaseModel
+
+from bench.secrets import NO_SECRETS, Secrets
+
+# Fields of manifests and records that are left as they are: names and hashes that identify a run or step, and
+# words and figures of this project. A secret that is a common word must not change them.
+_KEPT = frozenset({
+    "run_id", "suite_id", "started_utc", "scenario", "scenario_hash", "strategy", "strategy_hash", "workload",
+    "format", "mode", "primary_probe", "currency", "change_log_hash", "verify", "versions", "machine", "git",
+    "notes", "option_defaults",
+    "kind", "written_utc", "status", "name", "probe", "when", "after", "trigger", "planner", "reason",
+    "plan_kind", "figures", "forecast", "answer", "file_sizes",
+})  # fmt: skip
+
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 def utc_now() -> str:
@@ -15,26 +29,36 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class Collector:
+def without_secrets(model: _Model, secrets: Secrets) -> _Model:
+    """A manifest or record as it may be stored."""
+    return secrets.clean_model(model, keep=_KEPT)
+
+
+class Recorder:
     """Appends records to `events.jsonl`. Each line reaches the operating system before the next step starts.
 
     A killed process therefore loses no finished record; only a loss of power could. A torn last line
-    that one left is no record and is cut off. Each record is also given to `heard`.
+    that one left is no record and is cut off. Each record, free of `secrets`, is also passed to `on_record`.
     """
 
-    def __init__(self, path: Path, heard: Callable[[BaseModel], None] = lambda record: None) -> None:
-        self._heard = heard
+    def __init__(
+        self,
+        path: Path,
+        on_record: Callable[[BaseModel], None] = lambda record: None,
+        secrets: Secrets = NO_SECRETS,
+    ) -> None:
+        self._on_record, self._secrets = on_record, secrets
         if path.exists():
             written = path.read_bytes()
             os.truncate(path, written.rfind(b"\n") + 1)
         self._file = path.open("a", encoding="utf-8")
 
-    def write(self, kind: type[BaseModel], **fields: Any) -> None:
-        """Store one record of `kind`; its time is now."""
-        record = kind(written_utc=utc_now(), **fields)
+    def write(self, record: BaseModel) -> None:
+        """Store one record."""
+        record = without_secrets(record, self._secrets)
         self._file.write(record.model_dump_json() + "\n")
         self._file.flush()
-        self._heard(record)
+        self._on_record(record)
 
     def __enter__(self) -> Self:
         return self

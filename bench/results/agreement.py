@@ -48,7 +48,7 @@ class Pair:
 
     @property
     def at_ms(self) -> int:
-        """Scenario seconds of the look."""
+        """Scenario milliseconds of the look."""
         return next(look.at_ms for look in self.looks if look)
 
     @property
@@ -118,7 +118,7 @@ def _words(decision: DecisionRecord, strategy: str) -> str:
     return f"{label}rule {decision.rule + 1} {verdict}{actions}"
 
 
-def _decision(look: Look | None) -> tuple[float, str] | None:
+def _decision(look: Look | None) -> tuple[int, str] | None:
     return (look.at_ms, look.decision) if look else None
 
 

@@ -65,6 +65,12 @@ def mean(values: Sequence[float]) -> float | None:
     return fmean(values) if values else None
 
 
+def mean_of_known(values: Sequence[float | None]) -> float | None:
+    """The mean, None where one of them is not known: a mean of the others would be of other queries."""
+    known = [value for value in values if value is not None]
+    return mean(known) if len(known) == len(values) else None
+
+
 def percentile(values: Sequence[float], percent: float) -> float | None:
     """Linear interpolation between closest ranks (numpy's default), None of nothing."""
     return float(np.percentile(values, percent)) if values else None
@@ -159,9 +165,12 @@ def write_amplification(f: RunFigures) -> float | None:
     )
 
 
-def read_amplification(f: RunFigures) -> float | None:
-    """Bytes the primary probe opened for each live byte, mean over the cadence."""
-    return mean([q.opened_bytes / q.live_bytes for q in f.cadence if q.live_bytes])
+def read_amplification(queries: Sequence[QueryRecord]) -> float | None:
+    """Bytes a probe opened for each live byte: mean. None where it is not known of every one."""
+    opened = [
+        None if q.opened_bytes is None else q.opened_bytes / q.live_bytes for q in queries if q.live_bytes
+    ]
+    return mean_of_known(opened)
 
 
 def space_amplification(f: RunFigures) -> float | None:
@@ -210,8 +219,14 @@ def metadata_bytes(f: RunFigures) -> float:
     )
 
 
-def storage_requests(f: RunFigures) -> float:
-    """Files opened and written by commits, compactions and the primary probe at its cadence."""
+def storage_requests(f: RunFigures) -> float | None:
+    """Files opened and written by commits, compactions and the primary probe at its cadence.
+
+    None where it is not known what a probe opened.
+    """
+    probed = [_opened_files(q) for q in f.cadence]
+    if None in probed:
+        return None
     written = total(
         c.files_added_count + c.delete_files_added_count + c.metadata_files_count for c in f.commits
     )
@@ -220,14 +235,19 @@ def storage_requests(f: RunFigures) -> float:
         + c.delete_files_added_count + c.metadata_files_count
         for c in f.compactions
     )  # fmt: skip
-    probed = total(q.files_count + q.delete_files_count + q.metadata_files_count for q in f.cadence)
-    return written + compacted + probed
+    return written + compacted + total(count for count in probed if count is not None)
+
+
+def _opened_files(query: QueryRecord) -> int | None:
+    counts = (query.files_count, query.delete_files_count, query.metadata_files_count)
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 def storage_request_model_s(f: RunFigures) -> float | None:
     """Modelled: requests x the scenario's seconds per request; None without one."""
-    price_s = f.run.manifest.request_price_s
-    return None if price_s is None else price_s * storage_requests(f)
+    price_s, requests = f.run.manifest.request_price_s, storage_requests(f)
+    return None if price_s is None or requests is None else price_s * requests
 
 
 def compaction_money(f: RunFigures) -> float | None:

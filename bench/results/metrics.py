@@ -84,7 +84,7 @@ METRICS: tuple[Metric, ...] = (
            lambda f: ratio(fig.compaction_added_bytes(f), fig.commit_added_bytes(f))),
     Metric("read_amplification", "ratio", "lower", True,
            "bytes the primary probe must open (each delete file once per data file it applies to) / live "
-           "bytes, mean over the cadence", fig.read_amplification),
+           "bytes, mean over the cadence", lambda f: fig.read_amplification(f.cadence)),
     Metric("space_amplification", "ratio", "lower", True,
            "bytes on storage at the end, old snapshots and metadata included / live bytes",
            fig.space_amplification),

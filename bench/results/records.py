@@ -77,6 +77,11 @@ class BaseRecord(_Model):
     tick: int  # 0 before the stream begins, then the number of the commit
     at_ms: int  # scenario milliseconds
     written_utc: str  # when the step had ended
+    table: str = "orders"
+    role: Literal["writer", "compactor", "maintainer", "reader", "runner"] = "runner"  # who did it
+    version: str | None = None  # the table's when the step had ended; None where the table has none yet
+    started_s: float | None = None  # on the run's clock: real seconds since the replay began, simulated ones
+    ended_s: float | None = None  # modelled; None of steps outside the replay
     wall_s: float = 0.0
     cpu_s: float = 0.0
     executor_cpu_s: float = 0.0  # of the Spark tasks alone, a part of cpu_s
@@ -104,7 +109,8 @@ class CommitRecord(BaseRecord):
     metadata_bytes: int = 0
     metadata_files_count: int = 0
     prepare_s: float = 0.0
-    waited_s: float = 0.0  # for compactions the writer itself had to run
+    waited_s: float = 0.0  # for compactions that the commit itself ran, which have records of their own
+    versions: list[str] = []  # those it made
 
 
 class ObserveRecord(BaseRecord):
@@ -131,10 +137,10 @@ class QueryRecord(BaseRecord):
     when: Literal["cadence", "before", "after"]  # fixed cadence, or just around a compaction
     planning_s: float = 0.0
     execution_s: float = 0.0
-    files_count: int = 0
-    delete_files_count: int = 0  # each delete file once per data file it applies to
-    opened_bytes: int = 0
-    metadata_files_count: int = 0
+    files_count: int | None = None  # what its scans opened; None where the reader does not tell
+    delete_files_count: int | None = None  # each delete file once per data file it applies to
+    opened_bytes: int | None = None
+    metadata_files_count: int | None = None
     live_bytes: int = 0
 
 
@@ -182,6 +188,8 @@ class CompactionRecord(BaseRecord):
     query_after_s: float | None = None
     forecast: dict[str, float] | None = None  # what our planner expected of the fields it names
     answer: dict[str, int] | None = None  # what the format's own command said it did, by its own names
+    versions: list[str] = []  # those it made
+    is_inline: bool = False  # run by a commit, which waited for it
 
 
 class MaintenanceRecord(BaseRecord):
@@ -191,6 +199,7 @@ class MaintenanceRecord(BaseRecord):
     command: str
     metadata_bytes: int = 0
     metadata_files_count: int = 0
+    versions: list[str] = []  # those it made; the expiry of snapshots makes none
     freed_bytes: int = 0  # storage bytes it gave back; metadata it wrote counts against it
 
 

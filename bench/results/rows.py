@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any, Literal
 
 from bench.results import figures as fig
-from bench.results.figures import mean, percentile
+from bench.results.figures import mean, mean_of_known, percentile, read_amplification
 from bench.results.folders import RunResult
 from bench.results.metrics import METRIC_BY_NAME as METRIC_BY_NAME  # for reports, as all that says "as" here:
 from bench.results.metrics import METRICS as METRICS  # of ours they know two modules only
@@ -151,10 +151,10 @@ def _probe(queries: Sequence[QueryRecord]) -> dict[str, float | None]:
         "query_max_s": max(walls, default=None),
         "planning_mean_s": mean([q.planning_s for q in queries]),
         "execution_mean_s": mean([q.execution_s for q in queries]),
-        "files_mean": mean([q.files_count for q in queries]),
-        "delete_files_mean": mean([q.delete_files_count for q in queries]),
-        "opened_bytes_mean": mean([q.opened_bytes for q in queries]),
-        "read_amplification": mean([q.opened_bytes / q.live_bytes for q in queries if q.live_bytes]),
+        "files_mean": mean_of_known([q.files_count for q in queries]),
+        "delete_files_mean": mean_of_known([q.delete_files_count for q in queries]),
+        "opened_bytes_mean": mean_of_known([q.opened_bytes for q in queries]),
+        "read_amplification": read_amplification(queries),
     }
 
 

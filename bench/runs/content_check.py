@@ -14,7 +14,7 @@ SHOWN_DIFFERENCES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
+class ContentCheck:
     """Rows and summed row hash of both sides, and the first keys that differ."""
 
     expected_rows: int
@@ -29,7 +29,9 @@ class Truth:
         return (self.expected_rows, self.expected_hash) == (self.found_rows, self.found_hash)
 
 
-def check_content(engine: Engine, log: ChangeLog, commits: Sequence[LoggedCommit], folder: Path) -> Truth:
+def check_content(
+    engine: Engine, log: ChangeLog, commits: Sequence[LoggedCommit], folder: Path
+) -> ContentCheck:
     """Dump the table below `folder`, compare it with `commits` of the log, drop the dump.
 
     An append-only log folds to the union of its rows, one of changes to the last of each key. The
@@ -49,14 +51,16 @@ def check_content(engine: Engine, log: ChangeLog, commits: Sequence[LoggedCommit
         shutil.rmtree(dump, ignore_errors=True)
 
 
-def compare_content(found: Sequence[Path], expected: Sequence[Path] | Fold, columns: Sequence[str]) -> Truth:
+def compare_content(
+    found: Sequence[Path], expected: Sequence[Path] | Fold, columns: Sequence[str]
+) -> ContentCheck:
     """Compare Parquet files with others, or with the fold of others, as multisets of rows."""
     left, right = content(expected, columns), content(found, columns)
-    truth = Truth(left.rows, right.rows, left.hash, right.hash)
+    truth = ContentCheck(left.rows, right.rows, left.hash, right.hash)
     if truth.equal:
         return truth
     first = differences(expected, found, columns, limit=SHOWN_DIFFERENCES)
-    return Truth(
+    return ContentCheck(
         left.rows,
         right.rows,
         left.hash,

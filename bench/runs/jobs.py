@@ -1,4 +1,4 @@
-"""What a worker is asked to do, and what it answers about a change log: JSON documents in files."""
+"""What a worker is asked to do, and what it answers about a change log: JSON documents."""
 
 from pathlib import Path
 from typing import Annotated, Literal

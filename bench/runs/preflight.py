@@ -73,9 +73,9 @@ def needed_bytes(run: PlannedRun) -> int:
     trigger to fire at every commit.
     """
     scenario, rules = run.source.scenario, run.spec.strategy.rules
-    specs = tuple(scenario.shape())
+    specs, table_format = tuple(scenario.shape()), FORMATS[scenario.table.format]
     stream_bytes = sum(spec.expected_bytes for spec in specs)
-    deletes_bytes = sum(shape.deletes.expected_bytes for spec in specs for shape in spec.partitions)
+    deletes_bytes = sum(table_format.layout(spec).delete_bytes for spec in specs)
     table_bytes = stream_bytes + deletes_bytes
     rounds = max((_rounds(rule.trigger, scenario) for rule in rules), default=0)
     rewritten_bytes = (
@@ -83,7 +83,7 @@ def needed_bytes(run: PlannedRun) -> int:
     )
     snapshots = scenario.commits_count + rounds
     kept_bytes = 2 * stream_bytes + table_bytes + rewritten_bytes
-    return kept_bytes + snapshots * FORMATS[scenario.table.format].metadata_bytes_per_commit + SCRATCH_BYTES
+    return kept_bytes + snapshots * table_format.metadata_bytes_per_commit + SCRATCH_BYTES
 
 
 def _rounds(trigger: Trigger, scenario: Scenario) -> int:

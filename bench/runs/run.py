@@ -5,11 +5,11 @@ A real run has a worker process of its own; a simulated one is carried out where
 
 import hashlib
 import re
-import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import BaseModel, JsonValue
@@ -26,9 +26,10 @@ from bench.engines.contract import (
 from bench.engines.format import EngineKind, SizeModel
 from bench.engines.registry import FORMATS, engine_kind
 from bench.errors import EngineError
-from bench.replay.active_strategy import Policy
+from bench.replay.active_strategy import ActiveStrategy
+from bench.replay.clock import ModelledClock, SystemClock
 from bench.replay.loop import Loop, ReplayTimes
-from bench.replay.recorder import Collector, utc_now
+from bench.replay.recorder import Recorder, utc_now, without_secrets
 from bench.results.records import EVENTS, LOG, MANIFEST, ContentRecord, Manifest, PhaseRecord, RunRecord
 from bench.runs import provenance
 from bench.runs.content_check import check_content
@@ -41,22 +42,23 @@ from workloads.change_log import ChangeLog, open_change_log
 
 
 def execute(
-    job: RunJob, scenario: Scenario, heard: Callable[[BaseModel], None] = lambda record: None
+    job: RunJob, scenario: Scenario, on_record: Callable[[BaseModel], None] = lambda record: None
 ) -> bool:
     """Carry out one run and tell whether it finished; what became of it is its last record.
 
-    Each record is also given to `heard`. What went wrong is written to the run's log.
+    Each record is also given to `on_record`. What went wrong is written to the run's log.
     """
     log = open_change_log(job.log_folder) if job.log_folder else None
     settings = engine_settings(scenario, job.strategy, job.work_folder, job.coefficients)
-    (job.run_folder / MANIFEST).write_text(_manifest(job, scenario, settings, log).model_dump_json(indent=1))
-    with Collector(job.run_folder / EVENTS, heard) as collector:
-        run = Run(job, scenario, settings, log, collector)
+    manifest = without_secrets(_manifest(job, scenario, settings, log), scenario.secrets)
+    (job.run_folder / MANIFEST).write_text(manifest.model_dump_json(indent=1))
+    with Recorder(job.run_folder / EVENTS, on_record, scenario.secrets) as recorder:
+        run = Run(job, scenario, settings, log, recorder)
         try:
             run.execute()
         except Exception as error:  # whatever it is, this run failed, and the suite goes on with the next
             with (job.run_folder / LOG).open("a") as file:
-                traceback.print_exc(file=file)
+                file.write(scenario.secrets.scrub(traceback.format_exc()))
             run.finish("failed", f"{type(error).__name__}: {error}")
             return False
     return True
@@ -179,10 +181,10 @@ class Run:
         scenario: Scenario,
         settings: EngineSettings,
         log: ChangeLog | None,
-        collector: Collector,
+        recorder: Recorder,
     ) -> None:
         self._job, self._scenario, self._settings = job, scenario, settings
-        self._log, self._collector = log, collector
+        self._log, self._recorder = log, recorder
         self._kind = engine_kind(scenario.table.format, job.mode)
         self._times = ReplayTimes()
         self._histogram: list[tuple[int, int]] = []
@@ -197,15 +199,22 @@ class Run:
             engine.create()
             if not self._job.keep_tables:
                 stack.callback(engine.drop)
+            clock = ModelledClock() if self._job.mode == "simulated" else SystemClock()
             loop = Loop(
-                self._scenario, self._policy(), engine, self._collector, self._after_compaction(engine),
-                self._size_model(),
+                self._scenario, self._strategy(), engine, self._recorder, clock,
+                self._after_compaction(engine), self._size_model(),
             )  # fmt: skip
-            self._times = loop.run(self._batches())
+            self._times = self._replayed(loop)
             self._histogram = file_size_histogram(engine.state(self._scenario.duration_ms))
             if self._job.verify != "off":
                 self._check(engine, self._scenario.commits_count)
         self.finish("finished")
+
+    def _replayed(self, loop: Loop) -> ReplayTimes:
+        """Replay the whole stream; where its real seconds went, whatever clock the records are by."""
+        stopwatch = SystemClock()
+        loop.run(self._batches())
+        return replace(loop.times, loop_s=stopwatch.now_s())
 
     def _warm_engine(self, stack: ExitStack) -> Engine:
         """An engine that has done everything of the scenario before; how long that took is recorded."""
@@ -223,32 +232,29 @@ class Run:
 
     def finish(self, status: str, error: str | None = None) -> None:
         """Write the closing record."""
-        self._collector.write(
-            RunRecord,
-            tick=self._scenario.commits_count,
-            at_ms=self._scenario.duration_ms,
-            status=status,
-            error=error,
-            **self._seconds(),
-            timings_invalid=self._job.verify == "each",
-            file_sizes=self._histogram,
-        )
-
-    def _seconds(self) -> dict[str, float]:
-        """Where the replay's real seconds went; a simulated one measures nothing."""
         times = self._times
         if not self._kind.is_measured:
-            return {"loop_s": times.loop_s, "own_s": times.loop_s}
-        return {
-            "loop_s": times.loop_s,
-            "measured_s": times.measured_s,
-            "observe_s": times.observe_s,
-            "own_s": times.own_s,
-        }
+            times = ReplayTimes(loop_s=times.loop_s)
+        self._recorder.write(
+            RunRecord(
+                tick=self._scenario.commits_count,
+                at_ms=self._scenario.duration_ms,
+                written_utc=utc_now(),
+                status=status,
+                error=error,
+                loop_s=times.loop_s,
+                measured_s=times.measured_s,
+                observe_s=times.observe_s,
+                own_s=times.own_s,
+                timings_invalid=self._job.verify == "each",
+                file_sizes=self._histogram,
+            )
+        )
 
-    def _policy(self) -> Policy:
+    def _strategy(self) -> ActiveStrategy:
         strategies = {spec.label: spec.strategy for spec in self._scenario.strategies}
-        return Policy(self._job.strategy, strategies, _spec(self._scenario, self._job.strategy).switches)
+        switches = _spec(self._scenario, self._job.strategy).switches
+        return ActiveStrategy(self._job.strategy, strategies, switches)
 
     def _batches(self) -> Iterator[Batch]:
         """The commits' shapes beside what the log holds of them; without a log the shapes alone."""
@@ -275,31 +281,29 @@ class Run:
 
     def _check_content(self, engine: Engine, log: ChangeLog, tick: int) -> None:
         commits = [commit for commit in log.commits if commit.index <= tick]
-        truth = check_content(engine, log, commits, self._settings.folder)
-        self._collector.write(
-            ContentRecord,
-            tick=tick,
-            at_ms=tick * self._scenario.commit_interval_ms,
-            status="equal" if truth.equal else "differs",
-            expected_rows=truth.expected_rows,
-            found_rows=truth.found_rows,
-            expected_hash=f"{truth.expected_hash:x}",
-            found_hash=f"{truth.found_hash:x}",
-            differences=list(truth.differences),
+        found = check_content(engine, log, commits, self._settings.folder)
+        self._recorder.write(
+            ContentRecord(
+                tick=tick,
+                at_ms=tick * self._scenario.commit_interval_ms,
+                written_utc=utc_now(),
+                status="equal" if found.equal else "differs",
+                expected_rows=found.expected_rows,
+                found_rows=found.found_rows,
+                expected_hash=f"{found.expected_hash:x}",
+                found_hash=f"{found.found_hash:x}",
+                differences=list(found.differences),
+            )
         )
-        if not truth.equal:
-            raise EngineError(f"content after commit {tick} differs: {'; '.join(truth.differences)}")
+        if not found.equal:
+            raise EngineError(f"content after commit {tick} differs: {'; '.join(found.differences)}")
 
     @contextmanager
     def _phase(self, name: str) -> Iterator[None]:
-        started_s = time.perf_counter()
+        clock = SystemClock()
         yield
-        self._collector.write(
-            PhaseRecord,
-            tick=0,
-            at_ms=0,
-            name=name,
-            wall_s=time.perf_counter() - started_s,
+        self._recorder.write(
+            PhaseRecord(tick=0, at_ms=0, written_utc=utc_now(), name=name, wall_s=clock.now_s())
         )
 
 

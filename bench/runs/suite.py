@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from bench import runtime
 from bench.errors import EngineError, ScenarioError
-from bench.replay.recorder import Collector, utc_now
+from bench.replay.recorder import Recorder, utc_now
 from bench.results.folders import RunResult, load_run, load_runs
 from bench.results.records import EVENTS, LOG, MANIFEST, Mode, RunRecord, parse_record
 from bench.results.rows import usable
@@ -215,7 +215,8 @@ def ensure_log(source: Source, out: Path, watcher: Watcher) -> Path:
     )
     log_file = folder / LOG
     heard = LogProgress()
-    with worker(job, folder / "job.json", log_file) as process:
+    secrets = source.scenario.secrets
+    with worker(job, log_file, secrets) as process:
         while process.poll() is None:
             time.sleep(POLL_S)
             heard = _log_progress(job.progress_file, heard)
@@ -227,7 +228,8 @@ def ensure_log(source: Source, out: Path, watcher: Watcher) -> Path:
     if heard.damaged:
         raise ScenarioError(heard.damaged)
     if heard.folder is None:
-        raise EngineError(f"cannot write the change log of {source.scenario.name}: {heard.failed or said}")
+        cause = secrets.scrub(heard.failed) if heard.failed else said
+        raise EngineError(f"cannot write the change log of {source.scenario.name}: {cause}")
     return heard.folder
 
 
@@ -280,7 +282,7 @@ def _simulate(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
 
 def _in_worker(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
     """A process of its own; its exit code."""
-    with worker(job, job.work_folder / "job.json", job.run_folder / LOG) as process:
+    with worker(job, job.run_folder / LOG, run.source.scenario.secrets) as process:
         tail = _Tail(job.run_folder / EVENTS)
         while process.poll() is None:
             time.sleep(POLL_S)
@@ -319,8 +321,8 @@ def _closed(folder: Path, exit_code: int) -> RunResult:
     result = load_run(folder)
     if result.end is None:
         error = f"the worker ended with exit code {exit_code}: {last_line(folder / 'log.txt')}"
-        with Collector(folder / EVENTS) as collector:
-            collector.write(RunRecord, tick=0, at_ms=0, status="failed", error=error)
+        with Recorder(folder / EVENTS) as recorder:
+            recorder.write(RunRecord(tick=0, at_ms=0, written_utc=utc_now(), status="failed", error=error))
         result = load_run(folder)
     return result
 

@@ -1,4 +1,4 @@
-"""A worker process: `python -m bench.runs.worker JOB_FILE` reads one job and does it.
+"""A worker process: `python -m bench.runs.worker` reads one job from its standard input and does it.
 
 Each run has a process, a JVM and a work folder of its own. The worker ends with its parent, whatever
 became of it, and takes its JVM along.
@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from contextlib import ExitStack
-from pathlib import Path
 from types import FrameType
 
 from pyspark.sql import SparkSession
@@ -33,7 +32,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides, and sends SIGTERM
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
-    job = JOB.validate_json(Path(sys.argv[1]).read_bytes())
+    job = JOB.validate_json(sys.stdin.buffer.read())
     runtime.use_java()
     time.tzset()
     match job:

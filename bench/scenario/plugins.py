@@ -19,6 +19,7 @@ from pydantic.errors import PydanticUserError
 from bench.errors import ScenarioError
 from bench.keys import known_text, value_text
 from bench.scenario.values import KeyPath, Option, OptionError, options_of
+from bench.secrets import hidden
 from strategies.registry import ENTRY_POINT_GROUP, PLANNERS, TRIGGERS
 from strategies.strategy import Planner, known_options_of
 from strategies.triggers import Trigger
@@ -107,7 +108,7 @@ def to_table(plugin: object) -> dict[str, Any]:
 
 
 def in_words(plugin: object) -> str:
-    """What `plugin` is, options at their default left out: every(interval=10min)."""
+    """What `plugin` is, secrets hidden and options at their default left out: every(interval=10min)."""
     given = []
     for option in options_of(type(plugin)):
         value = getattr(plugin, option.name)
@@ -116,7 +117,8 @@ def in_words(plugin: object) -> str:
         written = _written(option, value)
         parts = written if isinstance(written, dict) else {option.key: written}
         given += [
-            f"{key}={part if isinstance(part, str) else value_text(part)}" for key, part in parts.items()
+            f"{key}={part if isinstance(part, str) else value_text(part)}"
+            for key, part in hidden(parts).items()
         ]
     return f"{name_of(type(plugin))}({', '.join(given)})"
 

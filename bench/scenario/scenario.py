@@ -3,14 +3,14 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
 from bench.engines.contract import Probe as Probe  # a scenario's probes are what an engine runs
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
-from bench.keys import TableKeys, bytes_text, is_secret
+from bench.keys import TableKeys, bytes_text
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.checks import check_columns, check_keys, check_upsert_modes, missing_columns
@@ -24,6 +24,7 @@ from bench.scenario.specs import (
     strategy_table,
 )
 from bench.scenario.values import KeyPath, OptionError
+from bench.secrets import Secrets, hidden
 from strategies.plan import Capability
 from strategies.strategy import Rule, Strategy
 from workloads.commit import CommitSpec, TargetSized, Workload
@@ -48,6 +49,7 @@ class Scenario:
 
     `resolved` is the same as the file would say it, secrets hidden. `hash` covers it but for the
     description, the repetitions and the choice of strategies, which may grow in a result folder.
+    `secrets` are the values that nothing written or printed may show.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Scenario:
     catalog: Catalog | None
     resolved: Mapping[str, Any]
     hash: str
+    secrets: Secrets = field(repr=False)
 
     @property
     def primary_probe(self) -> Probe:
@@ -117,17 +120,20 @@ def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
     """
     file = scenario_file.find(name_or_path)
     document = scenario_file.read(file)
+    secrets = Secrets.of_arguments(overrides)
     overridden: dict[KeyPath, str] = {}
     for setting in overrides:
         try:
             overridden[scenario_file.override(document, setting)] = setting
         except ScenarioError as error:
-            raise ScenarioError(f"{file}: {error}") from None
+            raise ScenarioError(f"{file}: {secrets.scrub(str(error))}") from None
+    secrets |= Secrets.of(document)
     try:
-        return _scenario(file, parse(document))
+        return _scenario(file, parse(document), secrets)
     except OptionError as error:
         told = [f" with --set {setting}" for path, setting in overridden.items() if _touch(path, error.path)]
-        raise ScenarioError(f"{file}{''.join(told)}: {error}") from error
+        problem = secrets.scrub(f"{''.join(told)}: {error}")
+        raise ScenarioError(f"{file}{problem}") from error
 
 
 def check_real_resources(scenario: Scenario) -> None:
@@ -162,7 +168,7 @@ def _touch(path: KeyPath, other: KeyPath) -> bool:
     return path[:shorter] == other[:shorter]
 
 
-def _scenario(file: Path, keys: ScenarioKeys) -> Scenario:
+def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets) -> Scenario:
     check_keys(keys)
     workload = _workload(keys, file.parent)
     probes = _probes(keys, workload.schema)
@@ -182,7 +188,7 @@ def _scenario(file: Path, keys: ScenarioKeys) -> Scenario:
         workload=workload, workload_name=keys.workload["type"],
         probes=probes, strategies=specs, maintenance=maintenance,
         resources=keys.resources, prices=keys.prices, spark=keys.spark, catalog=keys.catalog,
-        resolved=resolved, hash=_scenario_hash(resolved, workload),
+        resolved=resolved, hash=_scenario_hash(resolved, workload), secrets=secrets,
     )  # fmt: skip
 
 
@@ -243,17 +249,10 @@ def _resolved(
     if keys.table.partitioning == "bucket":
         said["table"].setdefault("buckets", Partitioning().buckets)
     said["workload"] = plugins.to_table(workload)
-    said["probes"] = [asdict(probe) for probe in probes]
     said["strategies"] = [strategy_table(spec) for spec in specs]
     said["maintenance"] = rule_tables(maintenance)
-    said["spark"] = _without_secrets(said["spark"])
-    if keys.catalog is not None:
-        said["catalog"]["properties"] = _without_secrets(keys.catalog.properties)
-    return said
-
-
-def _without_secrets(settings: Mapping[str, str]) -> dict[str, str]:
-    return {key: "(hidden)" if is_secret(key) else value for key, value in settings.items()}
+    # Probes keep their SQL, which the hash covers: a literal compared with a column `token` is no secret.
+    return {**hidden(said), "probes": [asdict(probe) for probe in probes]}
 
 
 def _scenario_hash(resolved: Mapping[str, Any], workload: Workload) -> str:

@@ -13,6 +13,7 @@ from bench.scenario.checks import check_interval
 from bench.scenario.plugins import PLANNER, TRIGGER, build, in_words, name_of, to_table
 from bench.scenario.schema import RuleKeys, ScenarioKeys, StrategyKeys, WriterKeys
 from bench.scenario.values import KeyPath, OptionError
+from bench.secrets import hidden
 from strategies.never import Never
 from strategies.plan import Capability
 from strategies.strategy import PlannerTraits, Rule, Strategy, known_options_of, traits_of
@@ -174,7 +175,7 @@ def _spec(keys: StrategyKeys, built: Mapping[str, Strategy], default_mode: str |
         properties=keys.properties,
         switches=switches,
         summary=_summary(keys, strategy, writer),
-        hash=content_hash(definition),
+        hash=content_hash(hidden(definition)),
     )
 
 
@@ -195,6 +196,6 @@ def _summary(keys: StrategyKeys, strategy: Strategy, writer: WriterKeys) -> str:
         parts.append(f"writes {keys.writer.files_per_commit} files a commit")
     if writer.upsert_mode is not None:
         parts.append(f"upserts by {writer.upsert_mode}")
-    parts += [f"{key}={value}" for key, value in keys.properties.items()]
+    parts += [f"{key}={value}" for key, value in hidden(keys.properties).items()]
     parts += [f"from {duration_ms_text(switch.at_ms)} on as {switch.strategy}" for switch in keys.switch]
     return ", ".join(parts)

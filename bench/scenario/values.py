@@ -11,6 +11,7 @@ from pydantic.errors import PydanticUserError
 
 from bench.errors import ScenarioError
 from bench.keys import bytes_text, duration_ms_text, duration_text, flat, value_text
+from bench.secrets import hidden
 from strategies.quantities import parse_bytes, parse_duration_ms, parse_duration_s
 
 KeyPath = tuple[str | int, ...]
@@ -29,7 +30,10 @@ class OptionError(ScenarioError):
     """One key of a scenario is wrong; `path` leads to it from the top of the file."""
 
     def __init__(self, path: KeyPath, problem: str, value: object = _NO_VALUE) -> None:
-        given = "" if value is _NO_VALUE else f" = {value_text(value)}"
+        shown = hidden({path_text(path): value}).popitem()[
+            1
+        ]  # before it is cut, which would hide a secret's end
+        given = "" if value is _NO_VALUE else f" = {value_text(shown)}"
         super().__init__(f"{path_text(path)}{given}: {problem}")
         self.path = path
 

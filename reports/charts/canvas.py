@@ -80,7 +80,7 @@ def time_unit(duration_ms: int) -> tuple[int, str]:
 def time_axis(axes: Axes, duration_ms: int, theme: Theme) -> int:
     """Scenario time from 0 to the end of the stream; returns the milliseconds of one unit."""
     unit_ms, name = time_unit(duration_ms)
-    axes.set_xlim(0, max(duration_ms, 1) / unit_ms)
+    axes.set_xlim(0, max(duration_ms, 1000) / unit_ms)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 2, 3, 6, 10]))
     axes.set_xlabel(f"scenario time, {name}", fontsize=FONT_PT, color=theme.muted)
     return unit_ms

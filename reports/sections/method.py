@@ -80,9 +80,8 @@ def facts(section: Section) -> Sentence:
         _count(repetitions, "repetition", "repetitions"),
         _count(_commits(section), "commit", "commits"),
     )
-    every = (
-        f"{', '.join(counts)}, one every {format_duration(m.commit_interval_ms / 1000)} of scenario time. "
-    )
+    interval = format_duration(m.commit_interval_ms / 1000)
+    every = f"{', '.join(counts)}, one every {interval} of scenario time. "
     what = (Verbatim(m.workload), " on ", Verbatim(f"{m.format} {version}".strip()), f", {m.mode}: ")
     machine = () if section.is_simulated else (*_machine(m), ". ")
     return say(*what, every, *machine, f"{_dates(section.runs)}.")
@@ -123,11 +122,12 @@ def effective_options(section: Section) -> tuple[tuple[Sentence, Verbatim], ...]
 
 def _measuring(section: Section) -> Iterator[Entry]:
     m = section.manifest
+    every = format_duration(m.probe_every_ms / 1000)
     yield from _MODELLED if section.is_simulated else _MEASURED
     yield (
         "Probes",
         say(
-            f"Each runs every {format_duration(m.probe_every_ms / 1000)} of scenario time; the primary one is ",
+            f"Each runs every {every} of scenario time; the primary one is ",
             Verbatim(m.primary_probe),
             ". Means over time use this cadence only, not the probes around compactions.",
         ),

@@ -1,6 +1,6 @@
 """Amoro's clocks of one table, read from its history (reference 2.1 and 2.2).
 
-Amoro keeps the times itself; here they follow from the compactions seen. The clock of a kind is the plan
+Amoro keeps the times itself; here they follow from the compactions seen. The clock of a type is the plan
 time of its last process whatever became of it, for the whole table: a failed MINOR restarts the minor
 clock, a MAJOR or FULL does not. A look without a plan leaves no trace, so it moves no clock, which is
 Amoro's rule but for the time of the last plan: there an empty plan counts too, and the next look may come
@@ -8,19 +8,25 @@ up to `min-plan-interval` later than ours.
 
 The history holds the last 1000 compactions. That is enough for an interval below 1000 x
 `min-plan-interval`, 16.7 hours at its default: before that no 1000 compactions of ours can have pushed the
-last one of a kind out. A longer interval fires early after 1000 compactions of other kinds, not before.
+last one of a type out. A longer interval fires early after 1000 compactions of other types, not before.
+
+Source: upstream `CommonPartitionEvaluator`, `MetadataBasedEvaluationEvent`, `SchedulingPolicy.fillSkipSet`
+and `DefaultTableRuntime.completeProcess` at 96a4d78.
 """
 
-import math
 from dataclasses import dataclass
 from enum import StrEnum
 
 from strategies.amoro.options import Settings
 from strategies.state import TableState
 
+# 2026-01-01T00:00:00Z in milliseconds since 1970, where scenario time begins: `workloads.orders.EPOCH_MS`,
+# which strategies must not import.
+STREAM_BEGIN_MS = 1_767_225_600_000
 
-class Kind(StrEnum):
-    """Amoro's process types, the weakest first."""
+
+class OptimizingType(StrEnum):
+    """Upstream's `OptimizingType`, the weakest first."""
 
     MINOR = "minor"
     MAJOR = "major"
@@ -29,18 +35,19 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Clocks:
-    """Milliseconds of scenario time since the last process of a kind, and since any; infinite for none.
+    """Milliseconds since the last process of a type.
 
-    A new table has none, as in Amoro, where the times begin at the epoch.
+    Where there was none it is the time since 1970, as in Amoro, whose times begin at 0: an interval of weeks
+    is over on a new table, one of a hundred years is not.
     """
 
-    minor_ms: float = math.inf
-    major_ms: float = math.inf
-    full_ms: float = math.inf
+    minor_ms: int = STREAM_BEGIN_MS
+    major_ms: int = STREAM_BEGIN_MS
+    full_ms: int = STREAM_BEGIN_MS
 
     @property
-    def any_ms(self) -> float:
-        """Since the last process of any kind."""
+    def any_ms(self) -> int:
+        """Since the last process of any type."""
         return min(self.minor_ms, self.major_ms, self.full_ms)
 
     def is_minor_due(self, settings: Settings) -> bool:
@@ -62,10 +69,10 @@ class Clocks:
 
 def read_clocks(state: TableState) -> Clocks:
     """The clocks at the moment the state was observed, in whole milliseconds."""
-    planned_ms: dict[Kind, float] = dict.fromkeys(Kind, -math.inf)
+    planned_ms = dict.fromkeys(OptimizingType, -STREAM_BEGIN_MS)
     for seen in state.compactions:
         if seen.kind in planned_ms:
             at_ms = seen.at_ms if seen.scheduled_at_ms is None else seen.scheduled_at_ms
-            planned_ms[Kind(seen.kind)] = max(planned_ms[Kind(seen.kind)], at_ms)
-    now_ms = state.observed_at_ms
-    return Clocks(*(now_ms - planned_ms[kind] for kind in (Kind.MINOR, Kind.MAJOR, Kind.FULL)))
+            own = OptimizingType(seen.kind)
+            planned_ms[own] = max(planned_ms[own], at_ms)
+    return Clocks(*(state.observed_at_ms - at_ms for at_ms in planned_ms.values()))

@@ -9,14 +9,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from strategies.amoro.clocks import Clocks, Kind
+from strategies.amoro.clocks import STREAM_BEGIN_MS, Clocks, OptimizingType
 from strategies.amoro.evaluation import FileClass, Partition
 from strategies.amoro.options import Settings
+from strategies.java_values import MAX_INT, MAX_LONG
 from strategies.plan import Reason
 from strategies.state import TableState
-
-_MAX_INT = 2**31 - 1  # min1 and min2 begin there, so targets of 2 GiB and more are misjudged, as upstream
-_MAX_LONG = 2**63 - 1
 
 
 class Condition(StrEnum):
@@ -46,10 +44,10 @@ _REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """A partition to optimize: its kind, and each condition that fired with its figures."""
+class PartitionDecision:
+    """That a partition is optimized: the type, and each condition that fired with its figures."""
 
-    kind: Kind
+    optimizing_type: OptimizingType
     fired: tuple[tuple[Condition, str], ...]
 
 
@@ -66,16 +64,17 @@ def is_worth_a_scan(state: TableState, settings: Settings, clocks: Clocks) -> bo
     return sum(file.size_bytes for file in state.data_files) / count <= settings.min_target_bytes
 
 
-def judge(partition: Partition, settings: Settings, clocks: Clocks) -> Verdict | None:
-    """The verdict, None where the partition is left alone. When FULL is due nothing else is asked."""
+def decide_partition(partition: Partition, settings: Settings, clocks: Clocks) -> PartitionDecision | None:
+    """The decision, None where the partition is left alone. When FULL is due nothing else is asked."""
     if not clocks.is_fallback_reached(settings) and not _passes_gate(partition, settings):
         return None
     if clocks.is_full_due(settings):
         fired = tuple(_full(partition, settings, clocks))
-        return Verdict(Kind.FULL, fired) if fired else None
+        return PartitionDecision(OptimizingType.FULL, fired) if fired else None
     major = tuple(_major(partition, settings))
     fired = (*major, *_minor(partition, settings, clocks))
-    return Verdict(Kind.MAJOR if major else Kind.MINOR, fired) if fired else None
+    own = OptimizingType.MAJOR if major else OptimizingType.MINOR
+    return PartitionDecision(own, fired) if fired else None
 
 
 def cost_bytes(partition: Partition, settings: Settings) -> int:
@@ -107,7 +106,7 @@ def _full(partition: Partition, settings: Settings, clocks: Clocks) -> Iterator[
         or partition.count(FileClass.SEGMENT) > 0
         or partition.count(FileClass.POSITIONS) > 0
     ):
-        yield Condition.FULL, f"{_ago(clocks.full_ms)} since full > {settings.full_interval_ms} ms"
+        yield Condition.FULL, f"{_since(clocks.full_ms, 'full')} > {settings.full_interval_ms} ms"
 
 
 def _major(partition: Partition, settings: Settings) -> Iterator[tuple[Condition, str]]:
@@ -130,7 +129,7 @@ def _minor(partition: Partition, settings: Settings, clocks: Clocks) -> Iterator
     if partition.small_count >= settings.minor_files_count:
         yield Condition.FRAGMENTS, f"{small} >= {settings.minor_files_count}"
     elif partition.small_count > 1 and clocks.is_minor_due(settings):
-        since = f"{_ago(clocks.minor_ms)} since minor > {settings.minor_interval_ms} ms"
+        since = f"{_since(clocks.minor_ms, 'minor')} > {settings.minor_interval_ms} ms"
         yield Condition.INTERVAL, f"{small} > 1 and {since}"
     combined_count = sum(s.position_count >= 2 for s in partition.files[FileClass.POSITIONS])
     if combined_count > 0:
@@ -140,20 +139,27 @@ def _minor(partition: Partition, settings: Settings, clocks: Clocks) -> Iterator
 def _passes_gate(partition: Partition, settings: Settings) -> bool:
     """Whether enough small files are there to look at the partition before the fallback interval is over.
 
-    Its deletes do not count. The error is the mean square of what its files are short of the minimum.
+    Its deletes do not count. The error is the mean square of what its files are short of the minimum: the
+    sum a long that stops at its largest value, the mean and the square of the tolerance doubles. Below a
+    tolerance of 0 no sum is taken, so the gate stays shut.
     """
     count = partition.count(FileClass.FRAGMENT) + partition.count(FileClass.UNDERSIZED)
     tolerance_bytes = settings.mse_tolerance_bytes
     if count <= 1 or tolerance_bytes == 0:
         return count > 1
+    error = _squared_error(partition, settings.min_target_bytes) if tolerance_bytes > 0 else 0
+    return float(error) / count >= float(tolerance_bytes) * float(tolerance_bytes)
+
+
+def _squared_error(partition: Partition, min_target_bytes: int) -> int:
     sizes = (s.file.size_bytes for files in partition.files.values() for s in files)
-    error = sum((settings.min_target_bytes - min(size, settings.min_target_bytes)) ** 2 for size in sizes)
-    return min(error, _MAX_LONG) / count >= float(tolerance_bytes) ** 2
+    return min(MAX_LONG, sum(max(min_target_bytes - size, 0) ** 2 for size in sizes))
 
 
 def _smallest_two(sizes: Iterable[int]) -> int:
-    return sum(heapq.nsmallest(2, (_MAX_INT, _MAX_INT, *sizes)))
+    """`min1` and `min2` begin at the largest int, so targets of 2 GiB and more are misjudged, as upstream."""
+    return sum(heapq.nsmallest(2, (MAX_INT, MAX_INT, *sizes)))
 
 
-def _ago(elapsed_ms: float) -> str:
-    return "for ever" if elapsed_ms == float("inf") else f"{elapsed_ms:.0f} ms"
+def _since(elapsed_ms: int, name: str) -> str:
+    return f"no {name} yet" if elapsed_ms >= STREAM_BEGIN_MS else f"{elapsed_ms} ms since {name}"

@@ -1,20 +1,25 @@
 """What Amoro sees in a partition: its files by what may become of them, and what their deletes add up to.
 
-Source: reference 2.3, upstream `CommonPartitionEvaluator` at 96a4d78. Files are grouped by the text of
-their partition, whatever their spec, as Amoro groups by `partitionToPath`.
+Source: reference 2.3, upstream `CommonPartitionEvaluator` and `AbstractOptimizingEvaluator` at 96a4d78. Files
+are grouped by `partition_path`, whatever their spec, in a hash map whose order shows in a plan. A scan with
+several manifests gives files in accidental order; here they are taken to be scanned by path.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum, auto
-from pathlib import PurePosixPath
 
+from strategies.amoro.hash_map import HashMapKeys
 from strategies.amoro.options import Settings
+from strategies.amoro.pending import partition_path
 from strategies.iceberg.deletes.index import DeleteIndex, index_deletes
 from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.iceberg.deletes.series import FileSums, sums_of
 from strategies.state import DataFile, DeleteKind, TableState
+
+# FileFormat of Iceberg 1.7.2, names and extensions.
+_EXTENSIONS = {"orc": ".orc", "parquet": ".parquet", "avro": ".avro", "metadata": ".metadata.json"}
 
 
 class FileClass(StrEnum):
@@ -58,10 +63,13 @@ class ScannedFile:
 class Partition:
     """A partition's files by class with their sums, and the sums of deletes, each delete file once.
 
-    Deletes of clean files are not in the sums.
+    Deletes of clean files are not in the sums. `name` is its `partition_path`, which several partitions of
+    the table may have in common: `texts` are those of its files. Amoro keeps the one `scanned_first`.
     """
 
     name: str
+    texts: frozenset[str]
+    scanned_first: str
     files: Mapping[FileClass, tuple[ScannedFile, ...]]
     sums: Mapping[FileClass, FileSums]
     equality: FileSums
@@ -83,15 +91,57 @@ class Partition:
 
 
 def evaluate(
-    state: TableState, index: DeleteIndex, settings: Settings, full_due: bool
+    files: Collection[DataFile],
+    index: DeleteIndex,
+    settings: Settings,
+    full_due: bool,
+    known: Iterable[Partition] = (),
 ) -> tuple[Partition, ...]:
-    """The partitions that hold data files, by name."""
-    by_partition: dict[str, list[DataFile]] = defaultdict(list)
-    for file in state.data_files:
-        by_partition[file.partition].append(file)
-    return tuple(
-        _partition(name, by_partition[name], index, settings, full_due) for name in sorted(by_partition)
-    )
+    """The partitions that the files are of, in the order of Amoro's hash map.
+
+    Those `known` from an evaluation at the same time are not evaluated again if they have the same files.
+    """
+    by_name = {partition.name: partition for partition in known}
+    paths = {text: partition_path(text) for text in {file.partition for file in files}}
+    groups: dict[str, list[DataFile]] = defaultdict(list)
+    for file in files:
+        groups[paths[file.partition]].append(file)
+    found = []
+    for name in _in_map_order(groups):
+        texts = frozenset(file.partition for file in groups[name])
+        partition = by_name.get(name)
+        if partition is None or partition.texts != texts:
+            partition = _partition(name, groups[name], index, settings, full_due)
+        found.append(partition)
+    return tuple(found)
+
+
+def filtered(files: Collection[DataFile], settings: Settings) -> Collection[DataFile]:
+    """The files that `self-optimizing.filter` admits. Raises ValueError as `PartitionFilter.admits` does."""
+    own = settings.filter
+    return files if own is None else admitted(files, own.admits)
+
+
+def admitted(files: Iterable[DataFile], admits: Callable[[str], bool]) -> Collection[DataFile]:
+    """The files whose partition is admitted, which is asked once a partition."""
+    found = tuple(files)
+    partitions = {text for text in {file.partition for file in found} if admits(text)}
+    return [file for file in found if file.partition in partitions]
+
+
+def _in_map_order(groups: Mapping[str, Sequence[DataFile]]) -> Iterable[str]:
+    """Names in the order of the map that `computeIfAbsent` fills, called for each file.
+
+    A call after that for the last new name may still make the map grow.
+    """
+    first = {name: min(file.path for file in files) for name, files in groups.items()}
+    names = sorted(groups, key=first.__getitem__)
+    keys = HashMapKeys()
+    for name in names:
+        keys.compute_if_absent(name)
+    if names and any(file.path > first[names[-1]] for files in groups.values() for file in files):
+        keys.compute_if_absent(names[-1])
+    return keys
 
 
 def amoro_index(state: TableState) -> DeleteIndex:
@@ -125,7 +175,7 @@ def class_of(scanned: ScannedFile, settings: Settings, full_due: bool) -> FileCl
 
 
 def _partition(
-    name: str, files: Iterable[DataFile], index: DeleteIndex, settings: Settings, full_due: bool
+    name: str, files: Sequence[DataFile], index: DeleteIndex, settings: Settings, full_due: bool
 ) -> Partition:
     found: dict[FileClass, list[ScannedFile]] = {each: [] for each in FileClass}
     reach = DeleteSet(index)
@@ -137,6 +187,8 @@ def _partition(
             reach.add(file)
     return Partition(
         name=name,
+        texts=frozenset(file.partition for file in files),
+        scanned_first=min(files, key=lambda file: file.path).partition,
         files={each: tuple(own) for each, own in found.items()},
         sums={each: sums_of(scanned.file for scanned in own) for each, own in found.items()},
         equality=reach.equality,
@@ -162,5 +214,18 @@ def _scanned(file: DataFile, index: DeleteIndex) -> ScannedFile:
 
 
 def is_amoros_own(delete_path: str, data_path: str) -> bool:
-    """Whether Amoro wrote a delete file for this data file: a.parquet has a-delete-*. (`TableFileUtil`)."""
-    return PurePosixPath(delete_path).name.startswith(f"{PurePosixPath(data_path).stem}-delete")
+    """Whether Amoro wrote a delete file for this data file: a.parquet has a-delete-*.
+
+    Source: `TableFileUtil.isOptimizingPosDeleteFile`.
+    """
+    return _file_name(delete_path).startswith(f"{_without_extension(_file_name(data_path))}-delete")
+
+
+def _file_name(path: str) -> str:
+    return path[path.rfind("/") + 1 :]
+
+
+def _without_extension(name: str) -> str:
+    """`getFileNameWithoutExt`: only extensions of formats are cut, by the length of the format's name."""
+    own = next((each for each, extension in _EXTENSIONS.items() if name.endswith(extension)), None)
+    return name if own is None else name[: -len(own) - 1]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from strategies.amoro.clocks import read_clocks
-from strategies.amoro.evaluation import Partition, amoro_index, evaluate
+from strategies.amoro.evaluation import Partition, amoro_index, evaluate, filtered
 from strategies.amoro.options import Settings
 from strategies.state import TableState
 
@@ -34,10 +34,13 @@ class Health:
 def health(state: TableState, settings: Settings) -> Health:
     """The scores of the table as it stands, each the mean over partitions rounded up.
 
-    Raises ValueError as `amoro_index` does.
+    Where optimizing is disabled no file is looked at, and the score is the highest. Raises ValueError as
+    `amoro_index` and `PartitionFilter.admits` do.
     """
+    if not settings.is_enabled:
+        return Health(_SMALL, _EQUALITY, _POSITION)
     full_due = read_clocks(state).is_full_due(settings)
-    partitions = evaluate(state, amoro_index(state), settings, full_due)
+    partitions = evaluate(filtered(state.data_files, settings), amoro_index(state), settings, full_due)
     own = [partition_health(partition, settings) for partition in partitions]
     return Health(
         _mean([h.small_files for h in own], _SMALL),
@@ -47,17 +50,17 @@ def health(state: TableState, settings: Settings) -> Health:
 
 
 def partition_health(partition: Partition, settings: Settings) -> Health:
-    """The scores of one partition. The mean file size is in whole bytes, as upstream divides."""
+    """The scores of one partition. The mean file size is a fraction, since upstream's ddd4ec46 (#3807)."""
     data, ratio = partition.counted, settings.duplicate_ratio
     weight = _weight(partition, settings)
-    mean_bytes = data.size_bytes // data.files_count if data.files_count else 0
+    mean_bytes = data.size_bytes / data.files_count if data.files_count else 0.0
     small = 1 - _share(mean_bytes, settings.min_target_bytes)
     equality = _share(_share(partition.equality.rows, data.rows), ratio)
     position = _share(_share(partition.position.rows, data.rows), ratio * 2)
     return Health(
-        math.ceil(_SMALL - weight * _SMALL * small),
-        math.ceil(_EQUALITY - weight * _EQUALITY * equality),
-        math.ceil(_POSITION - weight * _POSITION * position),
+        _rounded_up(_SMALL - weight * _SMALL * small),
+        _rounded_up(_EQUALITY - weight * _EQUALITY * equality),
+        _rounded_up(_POSITION - weight * _POSITION * position),
     )
 
 
@@ -73,6 +76,11 @@ def _weight(partition: Partition, settings: Settings) -> float:
 def _share(part: float, whole: float) -> float:
     """`part` of `whole`, at most 1; 0 of nothing."""
     return 0.0 if whole <= 0 else min(part, whole) / whole
+
+
+def _rounded_up(score: float) -> int:
+    """As Java casts: a score that is no number, as by a ratio of NaN, is 0."""
+    return 0 if math.isnan(score) else math.ceil(score)
 
 
 def _mean(scores: Sequence[int], without_any: int) -> int:

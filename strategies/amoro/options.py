@@ -1,28 +1,42 @@
-"""Amoro's table properties as numbers. Source: reference 1.1, upstream `TableProperties` at 96a4d78.
+"""Amoro's table properties as numbers.
 
 Times are milliseconds, as in Amoro; a text such as "1h" is read as a duration. Sizes are bytes or a text
-such as "128MiB".
+such as "128MiB". All else is read as Java reads it, with Java's ranges.
+
+Source: reference 1.1, upstream `TableProperties`, `TableConfigurations.parseOptimizingConfig` and
+`OptimizingConfig` at 96a4d78, and `PropertyUtil` of Iceberg 1.7.2.
 """
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from strategies.amoro.partition_filter import PartitionFilter, read_filter
+from strategies.java_values import (
+    MAX_INT,
+    divided,
+    long_of,
+    parse_boolean,
+    parse_double,
+    parse_int,
+    parse_long,
+    text_of,
+)
 from strategies.options import OptionValue, check_known
 from strategies.quantities import parse_bytes, parse_duration_s
 from strategies.state import MIB
 
 KNOWN_OPTIONS: Mapping[str, str] = {
-    "self-optimizing.enabled": "true; false plans nothing",
+    "self-optimizing.enabled": "true; any other text is false, as in Java, and plans nothing",
+    "self-optimizing.filter": "none; SQL on columns the table is partitioned by, without parentheses",
     "self-optimizing.target-size": "128MiB, whatever the table's own target file size",
     "self-optimizing.max-task-size-bytes": "128MiB; a task takes up to the larger of this and target-size",
     "self-optimizing.fragment-ratio": "8: files of at most target-size / 8 are fragments",
     "self-optimizing.min-target-size-ratio": "0.75: files above 0.75 of target-size have reached it",
     "self-optimizing.minor.trigger.file-count": "12 fragments and equality delete files of a partition",
-    "self-optimizing.minor.trigger.interval": "1h (plain numbers are ms); below 0 is off",
+    "self-optimizing.minor.trigger.interval": "1h (plain numbers are ms); below 0 is off, at most 24.8 days",
     "self-optimizing.major.trigger.duplicate-ratio": "0.1 of a file's rows deleted by position",
-    "self-optimizing.full.trigger.interval": "-1, off (plain numbers are ms)",
+    "self-optimizing.full.trigger.interval": "-1, off (plain numbers are ms); at most 24.8 days",
     "self-optimizing.full.rewrite-all-files": "true",
     "self-optimizing.min-plan-interval": "1min (plain numbers are ms)",
     "self-optimizing.evaluation.fallback-interval": "-1, off (plain numbers are ms)",
@@ -33,7 +47,6 @@ KNOWN_OPTIONS: Mapping[str, str] = {
 _ELSEWHERE = "it changes no plan: how tasks run is the engine's, when the table is looked at the trigger's"
 _GROUP = "resources are the planner's own fields threads and max_input_per_thread"
 REFUSED_OPTIONS: Mapping[str, str] = {
-    "self-optimizing.filter": "a table state has no columns to evaluate a predicate on",
     "self-optimizing.max-file-count": "it has no effect on native Iceberg tables, contrary to Amoro's guide",
     "self-optimizing.group": _GROUP,
     "self-optimizing.quota": f"it limits the tasks that run at once, not the plan; {_GROUP}",
@@ -51,6 +64,7 @@ class Settings:
     """What the planner decides by; an interval below 0 is off."""
 
     is_enabled: bool = True
+    filter: PartitionFilter | None = None
     target_bytes: int = 128 * MIB
     max_task_bytes: int = 128 * MIB
     fragment_ratio: int = 8
@@ -68,12 +82,12 @@ class Settings:
     @property
     def fragment_bytes(self) -> int:
         """The largest fragment: 16 MiB of a target of 128."""
-        return self.target_bytes // self.fragment_ratio
+        return divided(self.target_bytes, self.fragment_ratio)
 
     @property
     def min_target_bytes(self) -> int:
         """The largest file that has not reached the target: 96 MiB of 128."""
-        return int(self.target_bytes * self.min_target_ratio)
+        return long_of(self.target_bytes * self.min_target_ratio)
 
     @property
     def task_bytes(self) -> int:
@@ -107,88 +121,85 @@ def read_settings(given: Mapping[str, OptionValue]) -> Settings:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Into which field of `Settings` an option goes, how, and what its value must be."""
+    """Into which field of `Settings` an option goes, and how.
+
+    `read` raises ValueError with a message that says what the text "must be".
+    """
 
     field: str
-    read: Callable[[OptionValue], float]
-    rule: str
-    is_allowed: Callable[[float], bool] = lambda value: True
+    read: Callable[[str], object]
 
 
-def _read(name: str, value: OptionValue) -> float:
-    reader = _READERS[name]
+def _read(name: str, value: OptionValue) -> object:
     try:
-        number = reader.read(value)
+        return _READERS[name].read(text_of(value))
     except ValueError as error:
-        raise ValueError(f"option {name} = {value!r} must be {reader.rule}") from error
-    if not reader.is_allowed(number):
-        raise ValueError(f"option {name} = {value!r} must be {reader.rule}")
-    return number
+        raise ValueError(f"option {name} = {value!r} {error}") from error
 
 
-def _flag(value: OptionValue) -> bool:
-    text = str(value).lower()
-    if text not in ("true", "false"):
-        raise ValueError(text)
-    return text == "true"
+def _size(text: str) -> int:
+    """Bytes as Java's long, or with a unit."""
+    return _number(text, parse_long, parse_bytes, 'bytes as a Java long, or a size such as "128MiB"')
 
 
-def _whole(value: OptionValue) -> int:
-    if isinstance(value, bool | float):
-        raise ValueError(value)
-    return int(value)
+def _long_interval_ms(text: str) -> int:
+    return _number(text, parse_long, _duration_ms, 'milliseconds or a duration such as "1h"; below 0 is off')
 
 
-def _ratio(value: OptionValue) -> float:
-    if isinstance(value, bool):
-        raise ValueError(value)
-    return float(value)
+def _int_interval_ms(text: str) -> int:
+    """An interval that Amoro keeps as an int; it cannot load a table with a longer one."""
+    interval_ms = _long_interval_ms(text)
+    if not -MAX_INT - 1 <= interval_ms <= MAX_INT:
+        raise ValueError(
+            f"must be at most {MAX_INT} ms, which are 24.8 days: Amoro reads it as a Java int, and fails on "
+            f"{interval_ms} ms; set a shorter interval, or -1 for none"
+        )
+    return interval_ms
 
 
-def _size(value: OptionValue) -> int:
-    return parse_bytes(value) if isinstance(value, str) and not value.isdigit() else _whole(value)
+def _duration_ms(text: str) -> int:
+    return round(parse_duration_s(text) * 1000)
 
 
-def _milliseconds(value: OptionValue) -> int:
-    if isinstance(value, str) and not value.removeprefix("-").isdigit():
-        return round(parse_duration_s(value) * 1000)
-    return _whole(value)
+def _number(text: str, plain: Callable[[str], int], with_unit: Callable[[str], int], rule: str) -> int:
+    for read in (plain, with_unit):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    raise ValueError(f"must be {rule}")
 
 
-def _flag_reader(field: str) -> _Reader:
-    return _Reader(field, _flag, "true or false")
+def _target_size(text: str) -> int:
+    """No file can be written to a size of 0, on which Amoro plans all the same."""
+    target_bytes = _size(text)
+    if target_bytes < 1:
+        raise ValueError("must be at least 1 byte")
+    return target_bytes
 
 
-def _size_reader(field: str, least: int) -> _Reader:
-    return _Reader(field, _size, f'a size such as "128MiB", at least {least}', lambda value: value >= least)
-
-
-def _count_reader(field: str) -> _Reader:
-    return _Reader(field, _whole, "a whole number, at least 1", lambda value: value >= 1)
-
-
-def _interval_reader(field: str) -> _Reader:
-    return _Reader(field, _milliseconds, 'milliseconds or a duration such as "1h"; below 0 is off')
+def _fragment_ratio(text: str) -> int:
+    """Amoro divides by it, so that 0 fails; below 0 no file is a fragment."""
+    ratio = parse_int(text)
+    if ratio == 0:
+        raise ValueError("must not be 0: Amoro divides the target size by it")
+    return ratio
 
 
 _READERS: Mapping[str, _Reader] = {
-    "self-optimizing.enabled": _flag_reader("is_enabled"),
-    "self-optimizing.target-size": _size_reader("target_bytes", 1),
-    "self-optimizing.max-task-size-bytes": _size_reader("max_task_bytes", 1),
-    "self-optimizing.fragment-ratio": _count_reader("fragment_ratio"),
-    "self-optimizing.min-target-size-ratio": _Reader(
-        "min_target_ratio", _ratio, "a number above 0, at most 1: else every file written is too small",
-        lambda value: 0 < value <= 1,
-    ),
-    "self-optimizing.minor.trigger.file-count": _count_reader("minor_files_count"),
-    "self-optimizing.minor.trigger.interval": _interval_reader("minor_interval_ms"),
-    "self-optimizing.major.trigger.duplicate-ratio": _Reader(
-        "duplicate_ratio", _ratio, "a number, at least 0", lambda value: 0 <= value < math.inf
-    ),
-    "self-optimizing.full.trigger.interval": _interval_reader("full_interval_ms"),
-    "self-optimizing.full.rewrite-all-files": _flag_reader("full_rewrites_all"),
-    "self-optimizing.min-plan-interval": _interval_reader("min_plan_interval_ms"),
-    "self-optimizing.evaluation.fallback-interval": _interval_reader("fallback_interval_ms"),
-    "self-optimizing.evaluation.file-size.mse-tolerance": _size_reader("mse_tolerance_bytes", 0),
-    "read.split.open-file-cost": _size_reader("open_file_cost_bytes", 0),
-}  # fmt: skip
+    "self-optimizing.enabled": _Reader("is_enabled", parse_boolean),
+    "self-optimizing.filter": _Reader("filter", read_filter),
+    "self-optimizing.target-size": _Reader("target_bytes", _target_size),
+    "self-optimizing.max-task-size-bytes": _Reader("max_task_bytes", _size),
+    "self-optimizing.fragment-ratio": _Reader("fragment_ratio", _fragment_ratio),
+    "self-optimizing.min-target-size-ratio": _Reader("min_target_ratio", parse_double),
+    "self-optimizing.minor.trigger.file-count": _Reader("minor_files_count", parse_int),
+    "self-optimizing.minor.trigger.interval": _Reader("minor_interval_ms", _int_interval_ms),
+    "self-optimizing.major.trigger.duplicate-ratio": _Reader("duplicate_ratio", parse_double),
+    "self-optimizing.full.trigger.interval": _Reader("full_interval_ms", _int_interval_ms),
+    "self-optimizing.full.rewrite-all-files": _Reader("full_rewrites_all", parse_boolean),
+    "self-optimizing.min-plan-interval": _Reader("min_plan_interval_ms", _long_interval_ms),
+    "self-optimizing.evaluation.fallback-interval": _Reader("fallback_interval_ms", _long_interval_ms),
+    "self-optimizing.evaluation.file-size.mse-tolerance": _Reader("mse_tolerance_bytes", _size),
+    "read.split.open-file-cost": _Reader("open_file_cost_bytes", _size),
+}

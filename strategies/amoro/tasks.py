@@ -1,16 +1,18 @@
 """Which partitions one Amoro plan takes, and the tasks it makes of them (reference 2.5 to 2.7).
 
 Amoro packs files in the order of a hash map over object identities, so its bins vary from run to run. Here
-files are packed by path, partitions of equal cost come by name. Source: upstream
-`AbstractOptimizingPlanner`, `AbstractPartitionPlan` and `IcebergPartitionPlan` at 96a4d78.
+files are packed by path. Partitions of equal cost come in the order of a hash map over texts, which is the
+same in every run and reproduced. Source: upstream `AbstractOptimizingPlanner`, `AbstractPartitionPlan` and
+`IcebergPartitionPlan` at 96a4d78.
 """
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from strategies.amoro.clocks import Kind
-from strategies.amoro.decision import Verdict, cost_bytes
+from strategies.amoro.clocks import OptimizingType
+from strategies.amoro.decision import PartitionDecision, cost_bytes
 from strategies.amoro.evaluation import FileClass, Partition, ScannedFile
 from strategies.amoro.options import Settings
 from strategies.iceberg.deletes.index import DeleteIndex
@@ -20,11 +22,11 @@ from strategies.plan import FileGroup
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PartitionCandidate:
     """A partition worth optimizing."""
 
     partition: Partition
-    verdict: Verdict
+    decision: PartitionDecision
     cost_bytes: int
 
 
@@ -32,7 +34,7 @@ class Candidate:
 class PartitionPlan:
     """A chosen partition, its tasks, and the delete files they make superfluous within the partition."""
 
-    candidate: Candidate
+    candidate: PartitionCandidate
     tasks: tuple[FileGroup, ...]
     removed_deletes: frozenset[str]
 
@@ -43,13 +45,13 @@ class _Item:
     is_rewritten: bool
 
 
-def candidate_of(partition: Partition, verdict: Verdict, settings: Settings) -> Candidate:
+def candidate_of(partition: Partition, decision: PartitionDecision, settings: Settings) -> PartitionCandidate:
     """The candidate with its cost."""
-    return Candidate(partition, verdict, cost_bytes(partition, settings))
+    return PartitionCandidate(partition, decision, cost_bytes(partition, settings))
 
 
 def choose(
-    candidates: Iterable[Candidate],
+    candidates: Iterable[PartitionCandidate],
     index: DeleteIndex,
     settings: Settings,
     budget_bytes: int,
@@ -60,25 +62,25 @@ def choose(
     Of equally expensive ones the first in the order given.
 
     As long as none of them yields a task one more is taken (upstream #3546). Those without a task are in
-    the answer too: they count for the kind of the plan.
+    the answer too: they count for the type of the plan.
     """
     chosen: list[PartitionPlan] = []
     spent_bytes = 0
     for candidate in sorted(candidates, key=lambda c: -c.cost_bytes):
         if spent_bytes > budget_bytes and any(plan.tasks for plan in chosen):
             break
-        sort_columns = full_sort_columns if candidate.verdict.kind is Kind.FULL else ()
+        sort_columns = full_sort_columns if candidate.decision.optimizing_type is OptimizingType.FULL else ()
         chosen.append(split(candidate, index, settings, sort_columns))
         spent_bytes += candidate.cost_bytes
     return tuple(chosen)
 
 
 def split(
-    candidate: Candidate, index: DeleteIndex, settings: Settings, sort_columns: tuple[str, ...] = ()
+    candidate: PartitionCandidate, index: DeleteIndex, settings: Settings, sort_columns: tuple[str, ...] = ()
 ) -> PartitionPlan:
     """The tasks of one partition.
 
-    Undersized files are merged among themselves whatever the kind. Left alone in its bin, one has its
+    Undersized files are merged among themselves whatever the type. Left alone in its bin, one has its
     deletes converted where that is worth it, otherwise they are reserved like those of clean files. A
     delete file that a task reads and nothing reserves is removed; other partitions are not asked.
 
@@ -95,7 +97,7 @@ def split(
     bins = [items for items in bins if _is_enough(items)]
     taken = DeleteSet(index, (item.scanned.file for items in bins for item in items))
     kept = DeleteSet(index, (scanned.file for scanned in reserved))
-    tasks = tuple(_group(items, candidate.partition.name, sort_columns) for items in bins)
+    tasks = tuple(group for items in bins for group in _groups(items, sort_columns))
     return PartitionPlan(candidate, tasks, taken.keys - kept.keys)
 
 
@@ -121,7 +123,15 @@ def _is_enough(items: Sequence[_Item]) -> bool:
     return len(items) > 1 or items[0].scanned.has_deletes
 
 
-def _group(items: Sequence[_Item], partition: str, sort_columns: tuple[str, ...]) -> FileGroup:
-    rewritten = tuple(item.scanned.file.path for item in items if item.is_rewritten)
-    converted = tuple(item.scanned.file.path for item in items if not item.is_rewritten)
-    return FileGroup(rewritten, partition, converted, sort_columns if rewritten else ())
+def _groups(items: Sequence[_Item], sort_columns: tuple[str, ...]) -> Iterator[FileGroup]:
+    """A task as a group of files; as two where it takes files of the partitions null and "null".
+
+    Amoro cannot tell those apart. Its writers do, so the files they write are the same.
+    """
+    by_partition: dict[str, list[_Item]] = defaultdict(list)
+    for item in items:
+        by_partition[item.scanned.file.partition].append(item)
+    for partition, own in by_partition.items():
+        rewritten = tuple(item.scanned.file.path for item in own if item.is_rewritten)
+        converted = tuple(item.scanned.file.path for item in own if not item.is_rewritten)
+        yield FileGroup(rewritten, partition, converted, sort_columns if rewritten else ())

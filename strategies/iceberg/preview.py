@@ -17,10 +17,11 @@ from strategies.iceberg.rewrite_position_delete_files import (
     TARGET_FILE_SIZE,
     plan_delete_rewrite,
 )
-from strategies.iceberg.scan_tasks import Candidate, lookback_of, scan_task_groups
+from strategies.iceberg.scan_tasks import FileScan, lookback_of, scan_task_groups
+from strategies.java_values import parse_long
 from strategies.plan import Action, Compact, FileGroup, Native, Rewrite
 from strategies.preview import Preview, PreviewError, RewriteGroup
-from strategies.state import DeleteKind, TableState
+from strategies.state import DeleteKind, TableState, key_of
 
 # Planners know them, the Spark actions of 1.11.0 refuse them; see strategies.iceberg.procedures.
 _REFUSED_OPTIONS = {"max-file-group-input-files"}
@@ -77,7 +78,8 @@ def _planned_deletes(arguments: Mapping[str, str], options: Mapping[str, str], s
     command = Command.REWRITE_POSITION_DELETE_FILES
     _check_options(command, options, RewritePositionDeleteFiles.known_options)
     _check_arguments(arguments)
-    target_bytes = int(state.properties.get(TARGET_FILE_SIZE, DEFAULT_TARGET_BYTES))
+    target = state.properties.get(TARGET_FILE_SIZE)
+    target_bytes = DEFAULT_TARGET_BYTES if target is None else parse_long(target)
     return plan_delete_rewrite(state, rewrite_options(options, target_bytes))
 
 
@@ -116,37 +118,37 @@ def _explicit(action: Rewrite, state: TableState) -> Preview:
     deletes = index_deletes(state.delete_files)
     live = {file.path: file for file in state.data_files}
 
-    def candidate(path: str) -> Candidate:
+    def scan_of(path: str) -> FileScan:
         if path not in live:
             raise ValueError(f"{path} is not a live data file")
-        return Candidate(live[path], deletes.applying_to(live[path]))
+        return FileScan(live[path], deletes.applying_to(live[path]))
 
     lookback = lookback_of(state.properties)
     for path in (path for group in action.groups for path in group.convert_paths):
-        candidate(path)
+        scan_of(path)
     groups = [
-        _explicit_group(group, [candidate(path) for path in group.paths], action, lookback)
+        _explicit_group(group, [scan_of(path) for path in group.paths], action, lookback)
         for group in action.groups
         if group.paths
     ]
-    return Preview(tuple(groups), planned_groups_count=len(groups))
+    dropped = frozenset(action.removed_deletes)
+    dropped_bytes = sum(delete.size_bytes for delete in state.delete_files if key_of(delete) in dropped)
+    return Preview(tuple(groups), planned_groups_count=len(groups), dropped_bytes=dropped_bytes)
 
 
-def _explicit_group(
-    group: FileGroup, candidates: list[Candidate], action: Rewrite, lookback: int
-) -> RewriteGroup:
+def _explicit_group(group: FileGroup, scans: list[FileScan], action: Rewrite, lookback: int) -> RewriteGroup:
     """A group as named. No planner stands behind it: what it expects are the tasks themselves."""
     target_bytes = action.target_file_size_bytes
     if group.sort_columns:
-        cut = rewrite_group(group.partition, candidates, for_sorting(target_bytes), lookback)
+        cut = rewrite_group(group.partition, scans, for_sorting(target_bytes), lookback)
         return replace(cut, split_bytes=target_bytes)
-    tasks = scan_task_groups(candidates, target_bytes, lookback)
+    tasks = scan_task_groups(scans, target_bytes, lookback)
     return RewriteGroup(
         partition=group.partition,
-        files=tuple(c.file for c in candidates),
-        input_bytes=sum(c.file.size_bytes for c in candidates),
-        delete_files_count=sum(c.deletes.files_count for c in candidates),
-        delete_bytes=sum(c.deletes.size_bytes for c in candidates),
+        files=tuple(scan.file for scan in scans),
+        input_bytes=sum(scan.file.size_bytes for scan in scans),
+        delete_files_count=sum(scan.deletes.files_count for scan in scans),
+        delete_bytes=sum(scan.deletes.size_bytes for scan in scans),
         split_bytes=target_bytes,
         max_output_file_bytes=target_bytes,
         expected_output_files=len(tasks),

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from strategies.iceberg.commands import Command
+from strategies.iceberg.rewrite_options import MAX_SIZE, MIN_SIZE, TARGET_SIZE, check_option_texts
 from strategies.options import OptionValue, check_known, option_texts
 from strategies.plan import Native, Plan, Reason, capabilities_of
 from strategies.state import TableState
@@ -73,7 +74,7 @@ class RewriteDataFiles:
         if (self.sort_order or "").lower().lstrip().startswith("zorder"):
             allowed = allowed | _ZORDER_OPTIONS
         check_known(self.options, allowed)
-        _check_sizes(self.options)
+        _check_options(self.options)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -111,7 +112,7 @@ class RewritePositionDeleteFiles:
 
     def __post_init__(self) -> None:
         check_known(self.options, self.known_options)
-        _check_sizes(self.options)
+        _check_options(self.options)
 
     def decide(self, state: TableState) -> Plan | None:
         arguments = {"where": self.where} if self.where is not None else {}
@@ -142,7 +143,7 @@ class ExpireSnapshots:
     needs: ClassVar[frozenset[str]] = frozenset({Command.EXPIRE_SNAPSHOTS})
 
     def __post_init__(self) -> None:
-        if self.retain_ms < 0:
+        if not self.retain_ms >= 0:
             raise ValueError(f"retain_ms={self.retain_ms} must be >= 0")
         if self.retain_last < 1:
             raise ValueError(f"retain_last={self.retain_last} must be >= 1: the current snapshot stays")
@@ -159,20 +160,18 @@ def _scheduled(action: Native) -> Plan:
     return Plan((action,), Reason.SCHEDULED)
 
 
-def _check_sizes(options: Mapping[str, OptionValue]) -> None:
-    """min < target < max, as SizeBasedFileRewritePlanner.init demands of those that are given."""
+def _check_options(options: Mapping[str, OptionValue]) -> None:
+    """Raise ValueError on what Iceberg would refuse: a text Java cannot read, a value out of its range.
+
+    Of sizes, min < target < max is checked of those that are given (SizeBasedFileRewritePlanner.init).
+    """
     texts = option_texts(options)
-    for key in _SIZE_OPTIONS.keys() - {"rewrite-all"}:
-        if key in texts and not texts[key].isdigit():
-            raise ValueError(f"option {key} = {texts[key]!r} must be a whole number")
-    order = [
-        key
-        for key in ("min-file-size-bytes", "target-file-size-bytes", "max-file-size-bytes")
-        if key in texts
-    ]
-    for low, high in pairwise(order):
-        if int(texts[low]) >= int(texts[high]):
+    check_option_texts(texts)
+    sizes = [(size.name, size.read_if_given(texts)) for size in (MIN_SIZE, TARGET_SIZE, MAX_SIZE)]
+    order = [(name, size_bytes) for name, size_bytes in sizes if size_bytes is not None]
+    for (low_name, low_bytes), (high_name, high_bytes) in pairwise(order):
+        if low_bytes >= high_bytes:
             raise ValueError(
-                f"{low}={texts[low]} must be below {high}={texts[high]}: otherwise every file written "
-                "is rewritten again at once"
+                f"{low_name}={low_bytes} must be below {high_name}={high_bytes}: otherwise every file "
+                "written is rewritten again at once"
             )

@@ -14,17 +14,18 @@ from collections.abc import Collection, Mapping
 from strategies.iceberg.commands import Command
 from strategies.iceberg.deletes.index import index_deletes
 from strategies.iceberg.deletes.reach import DeleteSet
-from strategies.iceberg.preview import preview_action
+from strategies.java_values import parse_boolean
 from strategies.plan import Action, Compact, Native, Rewrite
-from strategies.preview import PreviewError
+from strategies.preview import NoPreview, Preview
 from strategies.state import DataFile, DeleteKind, TableState, key_of
 
 
-def resurrection(action: Action, state: TableState) -> str | None:
+def resurrection(action: Action, preview: Preview | NoPreview, state: TableState) -> str | None:
     """Why carrying out `action` could bring deleted rows back, naming the delete file; None where it cannot.
 
-    It errs on the safe side: where it is not known which files a command rewrites, none is taken to be and
-    every delete in question to be dropped. Raises ValueError where the action itself is at fault.
+    It errs on the safe side: where it is not known which files a command rewrites, it assumes that none is
+    rewritten and that every delete in question is dropped. Raises ValueError where the deletes of the table
+    themselves cannot be understood (`index_deletes`).
     """
     match action:
         case Rewrite(removed_deletes=removed):
@@ -32,8 +33,8 @@ def resurrection(action: Action, state: TableState) -> str | None:
             left = [file for file in state.data_files if file.path not in named]
             return _still_applying(frozenset(removed), left, state)
         case Compact(options=options) | Native(Command.REWRITE_DATA_FILES, options=options):
-            if options.get("remove-dangling-deletes", "false").lower() == "true":
-                return _dangling_dropped(action, options, state)
+            if parse_boolean(options.get("remove-dangling-deletes", "false")):
+                return _dangling_dropped(preview, options, state)
     return None
 
 
@@ -49,12 +50,14 @@ def _still_applying(dropped: frozenset[str], files: Collection[DataFile], state:
     return f"dropping delete file {revived[0]} would bring back rows of {path}, to which it still applies"
 
 
-def _dangling_dropped(action: Compact | Native, options: Mapping[str, str], state: TableState) -> str | None:
+def _dangling_dropped(
+    preview: Preview | NoPreview, options: Mapping[str, str], state: TableState
+) -> str | None:
     """The first delete without partition that the option drops after the rewrite, and that still applies.
 
     All others apply within their own spec and partition alone, where a file they apply to keeps them.
     """
-    rewritten = _rewritten(action, options, state)
+    rewritten = _rewritten(preview, options)
     left = [file for file in state.data_files if file.path not in (rewritten or ())]
     everywhere = [d for d in state.delete_files if d.kind is DeleteKind.EQUALITY and not d.partition]
     for spec_id in sorted({delete.spec_id for delete in everywhere}):
@@ -71,16 +74,11 @@ def _dangling_dropped(action: Compact | Native, options: Mapping[str, str], stat
     return None
 
 
-def _rewritten(
-    action: Compact | Native, options: Mapping[str, str], state: TableState
-) -> frozenset[str] | None:
+def _rewritten(preview: Preview | NoPreview, options: Mapping[str, str]) -> frozenset[str] | None:
     """The data files the command rewrites; None where that is not known.
 
     In a rewrite of several commits some may fail, and deletes are dropped all the same.
     """
-    if options.get("partial-progress.enabled", "false").lower() == "true":
+    if parse_boolean(options.get("partial-progress.enabled", "false")) or isinstance(preview, NoPreview):
         return None
-    try:
-        return frozenset(file.path for group in preview_action(action, state).groups for file in group.files)
-    except PreviewError:
-        return None
+    return frozenset(file.path for group in preview.groups for file in group.files)

@@ -11,22 +11,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from strategies.iceberg.deletes.index import index_deletes
+from strategies.iceberg.partitions import fields_of, is_null
 from strategies.iceberg.rewrite_options import JobOrder, RewriteOptions
-from strategies.iceberg.scan_tasks import Candidate, equal_shares, lookback_of, scan_task_groups
+from strategies.iceberg.scan_tasks import FileScan, equal_shares, lookback_of, scan_task_groups
 from strategies.packing import pack
 from strategies.preview import DeleteGroup, Preview, RewriteGroup
 from strategies.state import DataFile, TableState
 
 Group = TypeVar("Group", RewriteGroup, DeleteGroup)
-_Group = tuple[str, Sequence[Candidate]]  # partition and files
+_Group = tuple[str, Sequence[FileScan]]  # partition and files
 
 
 def plan_rewrite(state: TableState, options: RewriteOptions) -> Preview:
     """The groups a rewrite with `options` would make of the table as it stands."""
     planned = [
         (partition, group)
-        for partition, candidates in _by_partition(state).items()
-        for group in _groups(candidates, options)
+        for partition, scans in _by_partition(state).items()
+        for group in _groups(scans, options)
     ]
     kept = planned if options.max_files is None else _first_files(planned, options.max_files)
     lookback = lookback_of(state.properties)
@@ -34,53 +35,58 @@ def plan_rewrite(state: TableState, options: RewriteOptions) -> Preview:
     return Preview(tuple(ordered(groups, options.job_order)), planned_groups_count=len(planned))
 
 
-def _by_partition(state: TableState) -> dict[str, list[Candidate]]:
+def _by_partition(state: TableState) -> dict[str, list[FileScan]]:
     """Files by partition; those of another spec than the current one are one bucket without partition.
 
     So are those whose partition values are all null: an empty partition tuple has nulls too.
     """
     deletes = index_deletes(state.delete_files)
-    found: dict[str, list[Candidate]] = defaultdict(list)
+    found: dict[str, list[FileScan]] = defaultdict(list)
     for file in state.data_files:
-        found[bucket_of(file, state.spec_id)].append(Candidate(file, deletes.applying_to(file)))
+        found[bucket_of(file, state.spec_id)].append(FileScan(file, deletes.applying_to(file)))
     return found
 
 
 def bucket_of(file: DataFile, spec_id: int) -> str:
     """The partition a file is planned in, `spec_id` being the table's current spec."""
-    is_all_null = all(pair.endswith("=null") for pair in file.partition.split("/"))
+    is_all_null = all(map(is_null, fields_of(file.partition).values()))
     return "" if file.spec_id != spec_id or is_all_null else file.partition
 
 
-def _groups(candidates: Iterable[Candidate], options: RewriteOptions) -> Iterator[list[Candidate]]:
+def _groups(scans: Iterable[FileScan], options: RewriteOptions) -> Iterator[list[FileScan]]:
     """Next-fit groups of the files worth a rewrite; the groups worth one."""
-    chosen = (c for c in candidates if options.rewrite_all or _is_file_due(c, options))
+    chosen = (scan for scan in scans if options.rewrite_all or _is_file_due(scan, options))
     packed = pack(
         chosen, _bytes_of, options.max_file_group_bytes, lookback=1, max_items=options.max_file_group_files
     )
     return (group for group in packed if options.rewrite_all or _is_group_due(group, options))
 
 
-def _bytes_of(candidate: Candidate) -> int:
-    return candidate.file.size_bytes
+def _bytes_of(scan: FileScan) -> int:
+    return scan.file.size_bytes
 
 
-def _is_file_due(candidate: Candidate, options: RewriteOptions) -> bool:
-    return not options.is_right_size(candidate.file.size_bytes) or _has_many_deletes(candidate, options)
+def _is_file_due(scan: FileScan, options: RewriteOptions) -> bool:
+    """`filterFiles`."""
+    return not options.is_right_size(scan.file.size_bytes) or _is_due_for_deletes(scan, options)
 
 
-def _is_group_due(group: Sequence[Candidate], options: RewriteOptions) -> bool:
-    """Whether the rewrite gains something, by the size of the group or by the deletes of any file."""
-    is_worth_it = options.is_worth_it(len(group), sum(map(_bytes_of, group)))
-    return is_worth_it or any(_has_many_deletes(c, options) for c in group)
+def _is_group_due(group: Sequence[FileScan], options: RewriteOptions) -> bool:
+    """`filterFileGroups`: whether the rewrite gains something, by the group's size or any file's deletes."""
+    input_bytes = sum(map(_bytes_of, group))
+    return (
+        options.enough_input_files(len(group))
+        or options.enough_content(len(group), input_bytes)
+        or options.too_much_content(input_bytes)
+        or any(_is_due_for_deletes(scan, options) for scan in group)
+    )
 
 
-def _has_many_deletes(candidate: Candidate, options: RewriteOptions) -> bool:
-    """Enough delete files of any kind, or enough rows deleted by delete files that name this file."""
-    deletes, rows = candidate.deletes, candidate.file.rows
-    if options.delete_file_threshold is not None and deletes.files_count >= options.delete_file_threshold:
-        return True
-    return rows > 0 and deletes.file_scoped_rows / rows >= options.delete_ratio_threshold
+def _is_due_for_deletes(scan: FileScan, options: RewriteOptions) -> bool:
+    deletes = scan.deletes
+    return options.too_many_deletes(deletes.files_count) or options.too_high_delete_ratio(
+        deletes.file_scoped_rows, scan.file.rows
+    )
 
 
 def _first_files(groups: Iterable[_Group], max_files: int) -> Iterator[_Group]:
@@ -93,7 +99,7 @@ def _first_files(groups: Iterable[_Group], max_files: int) -> Iterator[_Group]:
 
 
 def rewrite_group(
-    partition: str, group: Sequence[Candidate], options: RewriteOptions, lookback: int
+    partition: str, group: Sequence[FileScan], options: RewriteOptions, lookback: int
 ) -> RewriteGroup:
     """The group with its figures, which are of the files left in it.
 
@@ -103,13 +109,13 @@ def rewrite_group(
     input_bytes = sum(map(_bytes_of, group))
     outputs = options.expected_output_files(input_bytes)
     split_bytes = options.split_bytes(input_bytes)
-    rows = sum(c.file.rows for c in group)
+    rows = sum(scan.file.rows for scan in group)
     return RewriteGroup(
         partition=partition,
-        files=tuple(c.file for c in group),
+        files=tuple(scan.file for scan in group),
         input_bytes=input_bytes,
-        delete_files_count=sum(c.deletes.files_count for c in group),
-        delete_bytes=sum(c.deletes.size_bytes for c in group),
+        delete_files_count=sum(scan.deletes.files_count for scan in group),
+        delete_bytes=sum(scan.deletes.size_bytes for scan in group),
         split_bytes=split_bytes,
         max_output_file_bytes=options.max_output_file_bytes,
         expected_output_files=outputs,

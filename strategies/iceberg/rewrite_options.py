@@ -7,8 +7,9 @@ SparkShufflingDataRewritePlanner, all at 1.11.0.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeVar
+from typing import Generic, TypeVar
 
+from strategies.java_values import long_of, parse_boolean, parse_double, parse_int, parse_long
 from strategies.state import GIB, KIB
 
 Number = TypeVar("Number", int, float)
@@ -26,6 +27,88 @@ class JobOrder(StrEnum):
     BYTES_DESC = "bytes-desc"
     FILES_ASC = "files-asc"
     FILES_DESC = "files-desc"
+
+
+def job_order(text: str) -> JobOrder:
+    """`RewriteJobOrder.fromName`: in any case, the first hyphen an underscore if you like: "Bytes_DESC".
+
+    Raises ValueError.
+    """
+    name = text.replace("-", "_", 1).upper()
+    if name not in JobOrder.__members__:
+        raise ValueError(f"rewrite-job-order={text!r} must be one of {', '.join(JobOrder)}")
+    return JobOrder[name]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberOption(Generic[Number]):
+    """An option that is a number: how Java reads its text, and which values Iceberg takes."""
+
+    name: str
+    parse: Callable[[str], Number]
+    rule: str = ""
+    is_allowed: Callable[[Number], bool] = lambda value: True
+
+    def read(self, given: Mapping[str, str], default: Number) -> Number:
+        """The value given, otherwise the default. Raises ValueError as `check`, and on other texts."""
+        value = self.read_if_given(given)
+        return default if value is None else value
+
+    def read_if_given(self, given: Mapping[str, str]) -> Number | None:
+        """The value given, None without one. Raises ValueError as `read`."""
+        text = given.get(self.name)
+        if text is None:
+            return None
+        try:
+            value = self.parse(text)
+        except ValueError as error:
+            raise ValueError(f"{self.name}={text!r} {error}") from error
+        self.check(value)
+        return value
+
+    def check(self, value: Number) -> None:
+        """Raise ValueError on a value out of its range."""
+        if not self.is_allowed(value):
+            raise ValueError(f"{self.name}={value} must be {self.rule}")
+
+
+def _long(name: str, least: int) -> NumberOption[int]:
+    return NumberOption(name, parse_long, *_at_least(least))
+
+
+def _int(name: str, least: int) -> NumberOption[int]:
+    return NumberOption(name, parse_int, *_at_least(least))
+
+
+def _at_least(least: int) -> tuple[str, Callable[[int], bool]]:
+    return f">= {least}", lambda value: value >= least
+
+
+# Types and ranges: SizeBasedFileRewritePlanner, BinPackRewriteFilePlanner, SparkShufflingDataRewritePlanner,
+# SparkShufflingFileRewriteRunner, SparkZOrderFileRewriteRunner and RewriteDataFilesSparkAction at 1.11.0.
+TARGET_SIZE = _long("target-file-size-bytes", 1)
+MIN_SIZE = _long("min-file-size-bytes", 0)
+MAX_SIZE = NumberOption("max-file-size-bytes", parse_long)
+MIN_INPUT_FILES = _int("min-input-files", 1)
+MAX_GROUP_SIZE = _long("max-file-group-size-bytes", 1)
+MAX_GROUP_FILES = _long("max-file-group-input-files", 1)
+DELETE_FILE_THRESHOLD = _int("delete-file-threshold", 0)
+DELETE_RATIO_THRESHOLD = NumberOption(
+    "delete-ratio-threshold", parse_double, "> 0 and <= 1", lambda value: 0 < value <= 1
+)
+MAX_FILES = _int("max-files-to-rewrite", 1)
+COMPRESSION_FACTOR = NumberOption("compression-factor", parse_double, "> 0", lambda value: value > 0)
+SHUFFLE_PARTITIONS = _int("shuffle-partitions-per-file", 1)
+_NUMBERS: tuple[NumberOption[int] | NumberOption[float], ...] = (
+    TARGET_SIZE, MIN_SIZE, MAX_SIZE, MIN_INPUT_FILES, MAX_GROUP_SIZE, MAX_GROUP_FILES, DELETE_FILE_THRESHOLD,
+    DELETE_RATIO_THRESHOLD, MAX_FILES, COMPRESSION_FACTOR, SHUFFLE_PARTITIONS,
+    _int("max-concurrent-file-group-rewrites", 1),
+    NumberOption("partial-progress.max-commits", parse_int),
+    NumberOption("partial-progress.max-failed-commits", parse_int),
+    NumberOption("output-spec-id", parse_int),
+    _int("max-output-size", 1),
+    _int("var-length-contribution", 1),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,27 +136,24 @@ class RewriteOptions:
     compression_factor: float = 1.0
 
     def __post_init__(self) -> None:
-        _demand(self.target_bytes > 0, "target-file-size-bytes", self.target_bytes, "> 0")
-        _demand(self.min_bytes >= 0, "min-file-size-bytes", self.min_bytes, ">= 0")
-        below_target = f"below target-file-size-bytes={self.target_bytes}: every new file would be too small"
-        _demand(self.min_bytes < self.target_bytes, "min-file-size-bytes", self.min_bytes, below_target)
-        above_target = f"above target-file-size-bytes={self.target_bytes}: every new file would be too large"
-        _demand(self.max_bytes > self.target_bytes, "max-file-size-bytes", self.max_bytes, above_target)
-        _demand(self.min_input_files > 0, "min-input-files", self.min_input_files, "> 0")
-        _demand(self.max_file_group_bytes > 0, "max-file-group-size-bytes", self.max_file_group_bytes, "> 0")
-        _demand(
-            0 < self.delete_ratio_threshold <= 1,
-            "delete-ratio-threshold",
-            self.delete_ratio_threshold,
-            "> 0 and <= 1",
-        )
-        _demand(self.compression_factor > 0, "compression-factor", self.compression_factor, "> 0")
-        for name, given, least in (
-            ("max-file-group-input-files", self.max_file_group_files, 1),
-            ("delete-file-threshold", self.delete_file_threshold, 0),
-            ("max-files-to-rewrite", self.max_files, 1),
+        for option, value in (
+            (TARGET_SIZE, self.target_bytes),
+            (MIN_SIZE, self.min_bytes),
+            (MIN_INPUT_FILES, self.min_input_files),
+            (MAX_GROUP_SIZE, self.max_file_group_bytes),
+            (MAX_GROUP_FILES, self.max_file_group_files),
+            (DELETE_FILE_THRESHOLD, self.delete_file_threshold),
+            (MAX_FILES, self.max_files),
         ):
-            _demand(given is None or given >= least, name, given, f">= {least}")
+            if value is not None:
+                option.check(value)
+        DELETE_RATIO_THRESHOLD.check(self.delete_ratio_threshold)
+        COMPRESSION_FACTOR.check(self.compression_factor)
+        target = f"target-file-size-bytes={self.target_bytes}: every new file would be too"
+        if self.min_bytes >= self.target_bytes:
+            raise ValueError(f"min-file-size-bytes={self.min_bytes} must be below {target} small")
+        if self.max_bytes <= self.target_bytes:
+            raise ValueError(f"max-file-size-bytes={self.max_bytes} must be above {target} large")
 
     @property
     def max_output_file_bytes(self) -> int:
@@ -84,26 +164,49 @@ class RewriteOptions:
         """Whether a file of `size_bytes` is left alone for its size."""
         return self.min_bytes <= size_bytes <= self.max_bytes
 
-    def is_worth_it(self, files_count: int, input_bytes: int) -> bool:
-        """Whether a group is rewritten for its size. A single file only is where it is too large."""
-        has_enough = files_count >= self.min_input_files or input_bytes > self.target_bytes
-        return (files_count > 1 and has_enough) or input_bytes > self.max_bytes
+    def enough_input_files(self, files_count: int) -> bool:
+        """Whether a group has the files to be merged; one alone is never enough."""
+        return files_count > 1 and files_count >= self.min_input_files
+
+    def enough_content(self, files_count: int, input_bytes: int) -> bool:
+        """Whether the files of a group, several of them, fill one of the target size."""
+        return files_count > 1 and input_bytes > self.target_bytes
+
+    def too_much_content(self, input_bytes: int) -> bool:
+        """Whether a group is larger than a file may be, so that even a single file is split."""
+        return input_bytes > self.max_bytes
+
+    def too_many_deletes(self, delete_files_count: int) -> bool:
+        """Whether a data file is rewritten, whatever its size, for the delete files that apply to it."""
+        return self.delete_file_threshold is not None and delete_files_count >= self.delete_file_threshold
+
+    def too_high_delete_ratio(self, deleted_rows: int, rows: int) -> bool:
+        """Whether a data file is rewritten, whatever its size, for its share of deleted rows.
+
+        `deleted_rows` are those of delete files that name it: of others it is not known whose rows they hit.
+        """
+        return rows > 0 and deleted_rows / rows >= self.delete_ratio_threshold
 
     def expected_output_files(self, input_bytes: int) -> int:
         """How many files a group of `input_bytes` should become.
 
-        A remainder above the minimum becomes a file of its own. A smaller one is spread over the others
-        while their mean stays under 1.1 x target: 563 MiB at 512 MiB is one file, 564 MiB are two.
+        563 MiB at a target of 512 MiB are one file, 564 MiB are two.
         """
         if self.is_shuffled:
-            input_bytes = int(input_bytes * self.compression_factor)
+            input_bytes = long_of(input_bytes * self.compression_factor)
         if input_bytes < self.target_bytes:
             return 1
-        whole, remainder = divmod(input_bytes, self.target_bytes)
-        tolerated = min(_TOLERATED_FACTOR * self.target_bytes, float(self.max_output_file_bytes))
-        if remainder <= self.min_bytes and input_bytes // whole < tolerated:
-            return whole
-        return whole + (remainder > 0)
+        without_remainder, remainder = divmod(input_bytes, self.target_bytes)
+        with_remainder = without_remainder + (remainder > 0)
+        if remainder > self.min_bytes:
+            # The remainder makes a file that the next rewrite leaves alone.
+            return with_remainder
+        mean_bytes = input_bytes // without_remainder
+        if mean_bytes < min(_TOLERATED_FACTOR * self.target_bytes, float(self.max_output_file_bytes)):
+            # Spread over the other files it makes them at most a tenth larger than the target.
+            return without_remainder
+        # There are too few others to take it in: better one small file than all of them too large.
+        return with_remainder
 
     def split_bytes(self, input_bytes: int) -> int:
         """How much one task should read: an output file's share and some slack, from target to maximum."""
@@ -121,45 +224,32 @@ def rewrite_options(
 ) -> RewriteOptions:
     """Read Iceberg's option texts. Options that do not touch the plan are passed over.
 
-    Raises ValueError when a text is no number, or its number is out of range.
+    Raises ValueError when a text is no number to Java, or its number is out of range.
     """
-    target_bytes = _number(given, "target-file-size-bytes", int, default_target_bytes)
-    order = given.get("rewrite-job-order", "none")
-    if order.lower() not in list(JobOrder):
-        raise ValueError(f"rewrite-job-order={order!r} must be one of {', '.join(JobOrder)}")
-    shuffle_count = _number(given, "shuffle-partitions-per-file", int, 1)
-    _demand(shuffle_count > 0, "shuffle-partitions-per-file", shuffle_count, "> 0")
+    target_bytes = TARGET_SIZE.read(given, default_target_bytes)
+    SHUFFLE_PARTITIONS.read(given, 1)  # it changes no figure here, but Iceberg refuses a wrong one
     return RewriteOptions(
         target_bytes=target_bytes,
-        min_bytes=_number(given, "min-file-size-bytes", int, int(target_bytes * _MIN_FACTOR)),
-        max_bytes=_number(given, "max-file-size-bytes", int, int(target_bytes * _MAX_FACTOR)),
-        min_input_files=_number(given, "min-input-files", int, 5),
-        rewrite_all=given.get("rewrite-all", "false").lower() == "true",
-        max_file_group_bytes=_number(given, "max-file-group-size-bytes", int, 100 * GIB),
-        max_file_group_files=_number_or_none(given, "max-file-group-input-files"),
-        delete_file_threshold=_number_or_none(given, "delete-file-threshold"),
-        delete_ratio_threshold=_number(given, "delete-ratio-threshold", float, 0.3),
-        max_files=_number_or_none(given, "max-files-to-rewrite"),
-        job_order=JobOrder(order.lower()),
+        min_bytes=MIN_SIZE.read(given, int(target_bytes * _MIN_FACTOR)),
+        max_bytes=MAX_SIZE.read(given, int(target_bytes * _MAX_FACTOR)),
+        min_input_files=MIN_INPUT_FILES.read(given, 5),
+        rewrite_all=parse_boolean(given.get("rewrite-all", "false")),
+        max_file_group_bytes=MAX_GROUP_SIZE.read(given, 100 * GIB),
+        max_file_group_files=MAX_GROUP_FILES.read_if_given(given),
+        delete_file_threshold=DELETE_FILE_THRESHOLD.read_if_given(given),
+        delete_ratio_threshold=DELETE_RATIO_THRESHOLD.read(given, 0.3),
+        max_files=MAX_FILES.read_if_given(given),
+        job_order=job_order(given.get("rewrite-job-order", "none")),
         is_shuffled=is_shuffled,
-        compression_factor=_number(given, "compression-factor", float, 1.0),
+        compression_factor=COMPRESSION_FACTOR.read(given, 1.0),
     )
 
 
-def _number(given: Mapping[str, str], name: str, read: Callable[[str], Number], default: Number) -> Number:
-    text = given.get(name)
-    if text is None:
-        return default
-    try:
-        return read(text)
-    except ValueError as error:
-        raise ValueError(f"{name}={text!r} must be a number") from error
+def check_option_texts(given: Mapping[str, str]) -> None:
+    """Raise ValueError on the first text that Iceberg would refuse whatever the table.
 
-
-def _number_or_none(given: Mapping[str, str], name: str) -> int | None:
-    return _number(given, name, int, 0) if name in given else None
-
-
-def _demand(met: bool, name: str, value: object, rule: str) -> None:
-    if not met:
-        raise ValueError(f"{name}={value} must be {rule}")
+    How sizes relate to a target the table may set is for `rewrite_options` to check.
+    """
+    job_order(given.get("rewrite-job-order", "none"))
+    for option in _NUMBERS:
+        option.read_if_given(given)

@@ -9,6 +9,7 @@ Source: Iceberg BinPackRewritePositionDeletePlanner and RewritePositionDeleteFil
 
 from collections import defaultdict
 
+from strategies.iceberg.partitions import fields_of, is_null
 from strategies.iceberg.rewrite_data_files import ordered
 from strategies.iceberg.rewrite_options import RewriteOptions
 from strategies.packing import pack
@@ -17,6 +18,8 @@ from strategies.state import MIB, DeleteFile, DeleteKind, TableState
 
 TARGET_FILE_SIZE = "write.delete.target-file-size-bytes"
 DEFAULT_TARGET_BYTES = 64 * MIB  # DELETE_TARGET_FILE_SIZE_BYTES_DEFAULT of Iceberg's TableProperties
+
+_Partition = frozenset[tuple[str, str]]  # field and value
 
 
 def plan_delete_rewrite(state: TableState, options: RewriteOptions) -> Preview:
@@ -27,7 +30,7 @@ def plan_delete_rewrite(state: TableState, options: RewriteOptions) -> Preview:
     kinds = {delete.kind for delete in state.delete_files}
     if DeleteKind.POSITION not in kinds:
         return Preview((), planned_groups_count=0)
-    by_partition: dict[frozenset[str], list[DeleteFile]] = defaultdict(list)
+    by_partition: dict[_Partition, list[DeleteFile]] = defaultdict(list)
     for delete in state.delete_files:
         if delete.kind is not DeleteKind.EQUALITY:
             by_partition[_bucket(delete)].append(delete)
@@ -35,9 +38,11 @@ def plan_delete_rewrite(state: TableState, options: RewriteOptions) -> Preview:
     return Preview((), len(groups), tuple(ordered(groups, options.job_order)))
 
 
-def _bucket(delete: DeleteFile) -> frozenset[str]:
+def _bucket(delete: DeleteFile) -> _Partition:
     """The partition a file is planned in: its values that are not null, whatever the spec they are of."""
-    return frozenset(pair for pair in delete.partition.split("/") if pair and not pair.endswith("=null"))
+    return frozenset(
+        (name, value) for name, value in fields_of(delete.partition).items() if not is_null(value)
+    )
 
 
 def _groups(deletes: list[DeleteFile], options: RewriteOptions) -> list[DeleteGroup]:
@@ -46,7 +51,16 @@ def _groups(deletes: list[DeleteFile], options: RewriteOptions) -> list[DeleteGr
         chosen, _bytes_of, options.max_file_group_bytes, lookback=1, max_items=options.max_file_group_files
     )
     groups = (_delete_group(group, options) for group in packed)
-    return [g for g in groups if options.rewrite_all or options.is_worth_it(len(g.files), g.input_bytes)]
+    return [group for group in groups if options.rewrite_all or _is_group_due(group, options)]
+
+
+def _is_group_due(group: DeleteGroup, options: RewriteOptions) -> bool:
+    """`filterFileGroups`."""
+    return (
+        options.enough_input_files(len(group.files))
+        or options.enough_content(len(group.files), group.input_bytes)
+        or options.too_much_content(group.input_bytes)
+    )
 
 
 def _bytes_of(delete: DeleteFile) -> int:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from strategies.iceberg.deletes.index import Applied
+from strategies.java_values import parse_int
 from strategies.packing import pack
 from strategies.preview import ScanTaskGroup
 from strategies.state import DataFile
@@ -13,7 +14,7 @@ _LOOKBACK_PROPERTY, _DEFAULT_LOOKBACK = "read.split.planning-lookback", 10  # Ta
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class FileScan:
     """A data file with the delete files that apply to it."""
 
     file: DataFile
@@ -29,19 +30,18 @@ class _Piece:
 
 def lookback_of(properties: Mapping[str, str]) -> int:
     """How many tasks a reader of a table with these properties keeps open while it packs."""
-    return int(properties.get(_LOOKBACK_PROPERTY, _DEFAULT_LOOKBACK))
+    text = properties.get(_LOOKBACK_PROPERTY)
+    return _DEFAULT_LOOKBACK if text is None else parse_int(text)
 
 
-def scan_task_groups(
-    candidates: Iterable[Candidate], split_bytes: int, lookback: int
-) -> tuple[ScanTaskGroup, ...]:
-    """The tasks that read `candidates`, in the order the engine makes them.
+def scan_task_groups(scans: Iterable[FileScan], split_bytes: int, lookback: int) -> tuple[ScanTaskGroup, ...]:
+    """The tasks that read the files, in the order the engine makes them.
 
     A piece of a file weighs its own bytes and those of every delete file of the file, so that many
     deletes make many small tasks. Six files of 100 MiB at a split size of 512 MiB: tasks of 500 and
     100 MiB. Source: Iceberg TableScanUtil.planTaskGroups at 1.11.0 with a file-open cost of 0.
     """
-    pieces = (piece for candidate in candidates for piece in _pieces(candidate, split_bytes))
+    pieces = (piece for scan in scans for piece in _pieces(scan, split_bytes))
     bins = pack(pieces, lambda piece: piece.weight_bytes, split_bytes, lookback, largest_first=True)
     return tuple(_task(packed) for packed in bins)
 
@@ -63,12 +63,12 @@ def _task(pieces: Sequence[_Piece]) -> ScanTaskGroup:
     return ScanTaskGroup(sum(p.input_bytes for p in pieces), sum(p.rows for p in pieces))
 
 
-def _pieces(candidate: Candidate, split_bytes: int) -> Iterable[_Piece]:
-    file = candidate.file
+def _pieces(scan: FileScan, split_bytes: int) -> Iterable[_Piece]:
+    file = scan.file
     cuts = _cuts(file, split_bytes)
     for start, end in pairwise(cuts):
         rows = _rows_before(end, file, cuts[0]) - _rows_before(start, file, cuts[0])
-        yield _Piece(end - start, rows, end - start + candidate.deletes.size_bytes)
+        yield _Piece(end - start, rows, end - start + scan.deletes.size_bytes)
 
 
 def _cuts(file: DataFile, split_bytes: int) -> Sequence[int]:

@@ -30,12 +30,12 @@ def main() -> None:
         with open_iceberg(settings) as upserting:
             spark = upserting._spark
             log = ensure_change_log(
-                lambda: spark, folder / "logs", WORKLOAD, SEED, COMMITS, 60.0, lambda done, total: None
+                lambda: spark, folder / "logs", WORKLOAD, SEED, COMMITS, 60_000, lambda done, total: None
             )
             appending = upserting.sibling("appending")
             upserting.create(), appending.create()
             costs = []
-            specs = WORKLOAD.shape(SEED, COMMITS, 60.0, Partitioning())
+            specs = WORKLOAD.shape(SEED, COMMITS, 60_000, Partitioning())
             for spec, logged in zip(specs, log.commits, strict=True):
                 changes = Batch(spec, log.paths(logged), logged.size_bytes, log.holds_changes(logged))
                 plain = changes if spec.is_initial else rows_of(spark, log, logged, changes, folder)

@@ -9,8 +9,8 @@ from matplotlib.colors import to_rgb
 from result_builder import build_results
 
 from bench.results.folders import load_runs
-from bench.results.records import ObserveRecord
-from reports.charts.canvas import png, svg
+from bench.results.records import CommitRecord, ObserveRecord
+from reports.charts.canvas import png, svg, time_unit
 from reports.charts.placing import beside, spread
 from reports.charts.registry import CHARTS
 from reports.load import Section, sections
@@ -85,6 +85,30 @@ def test_chart_of_simulated_runs_says_so_itself(section, tmp_path):
     draw = CHARTS[0].draw
     assert "simulated: nothing was measured" in svg(draw, sections(load_runs(made))[0], LIGHT, "test")
     assert "simulated" not in svg(draw, section, LIGHT, "test")
+
+
+@pytest.mark.parametrize(
+    ("duration_ms", "unit"),
+    [
+        (0, (1000, "seconds")), (180_000, (1000, "seconds")), (180_001, (60_000, "minutes")),
+        (10_800_000, (60_000, "minutes")), (10_800_001, (3_600_000, "hours")),
+        (345_600_000, (3_600_000, "hours")), (345_600_001, (86_400_000, "days")),
+    ],
+)  # fmt: skip
+def test_time_unit_keeps_the_numbers_of_an_axis_short(duration_ms, unit):
+    assert time_unit(duration_ms) == unit
+
+
+@EACH
+def test_scenario_time_is_drawn_to_the_end_of_the_stream(chart, suited):
+    data = suited(chart)
+    commits = len(data.runs[0].of(CommitRecord))  # one a minute
+    timed = [axes for axes in chart.draw(data, LIGHT).axes if "scenario time" in axes.get_xlabel()]
+    assert bool(timed) == (chart.id not in {"pareto", "latency_split", "sizes"})
+    for axes in timed:
+        assert (axes.get_xlabel(), axes.get_xlim()) == ("scenario time, minutes", (0, commits))
+        drawn = [line.get_xdata() for line in axes.get_lines() if line.get_transform() == axes.transData]
+        assert max(map(max, drawn)) == commits
 
 
 @EACH

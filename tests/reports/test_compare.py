@@ -243,9 +243,9 @@ def test_what_falls_or_stays_does_not_rise(values):
     assert trend(range(len(values)), values).verdict == "flat or undecided"
 
 
-@pytest.mark.parametrize(("at_ms", "values"), [([], []), ([1, 2, 3, 4], [1, 2, 3, 4]), ([7] * 6, range(6))])
-def test_too_few_points_give_no_trend(at_ms, values):
-    assert trend(at_ms, values).slope_per_h is None
+@pytest.mark.parametrize(("at_s", "values"), [([], []), ([1, 2, 3, 4], [1, 2, 3, 4]), ([7] * 6, range(6))])
+def test_too_few_points_give_no_trend(at_s, values):
+    assert trend(at_s, values).slope_per_h is None
 
 
 def test_autocorrelation_widens_the_interval_by_the_formula_of_hamed_and_rao():

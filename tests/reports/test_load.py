@@ -70,7 +70,7 @@ def test_health_is_a_line_a_look_that_reported_a_score(section, upsert_section):
     found = upsert_section.health
     # Three delete files a commit; it leaves one at every other round: 6, 1 + 6 and 6 are met at 2, 4 and 6.
     told = list(zip(found["strategy"], found["at_ms"], found["health_score"], strict=True))
-    assert told == [("amoro", 120.0, 94.0), ("amoro", 240.0, 93.0), ("amoro", 360.0, 94.0)]
+    assert told == [("amoro", 120_000, 94.0), ("amoro", 240_000, 93.0), ("amoro", 360_000, 94.0)]
     assert section.health.empty
 
 
@@ -110,7 +110,7 @@ def test_frame_keeps_the_label_of_the_run_beside_the_one_in_force(runs):
 def test_column_types_are_plain():
     found = column_types(Manifest)
     assert [found[name] for name in ("seed", "duration_ms", "mode", "price_per_gb_hour", "options")] == [
-        int, float, str, float, dict,
+        int, int, str, float, dict,
     ]  # fmt: skip
 
 

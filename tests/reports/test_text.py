@@ -26,18 +26,18 @@ def test_format_bytes_is_within_half_a_percent(size_bytes):
 
 
 @pytest.mark.parametrize(
-    ("duration_ms", "expected"),
+    ("duration_s", "expected"),
     [(0, "0 s"), (85e-6, "85 µs"), (0.85, "850 ms"), (4.2, "4.2 s"), (59.99, "1 min"),
      (200, "3 min 20 s"), (3599.7, "1 h"), (7500, "2 h 5 min"), (47.5 * 3600, "47 h 30 min"),
      (76 * 3600, "3 d 4 h"), (-3, "-3 s")],
 )  # fmt: skip
-def test_format_duration_names_two_units_at_most(duration_ms, expected):
-    assert text.format_duration(duration_ms) == expected
+def test_format_duration_names_two_units_at_most(duration_s, expected):
+    assert text.format_duration(duration_s) == expected
 
 
 @given(st.floats(1e-6, 1e8))
-def test_format_duration_never_shows_sixty_of_a_unit(duration_ms):
-    shown = text.format_duration(duration_ms)
+def test_format_duration_never_shows_sixty_of_a_unit(duration_s):
+    shown = text.format_duration(duration_s)
     assert not {"60 s", "60 min", "1000 ms", "1,000 ms"} & {shown, " ".join(shown.split()[-2:])}
 
 

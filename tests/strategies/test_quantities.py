@@ -1,10 +1,17 @@
 import math
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.quantities import BYTES_BY_UNIT, SECONDS_BY_UNIT, parse_bytes, parse_duration_s
+from strategies.quantities import (
+    BYTES_BY_UNIT,
+    MILLISECONDS_BY_UNIT,
+    parse_bytes,
+    parse_duration_ms,
+    parse_duration_s,
+)
 
 
 @pytest.mark.parametrize(
@@ -37,9 +44,57 @@ def test_parse_duration_refuses_bare_numbers(value):
         parse_duration_s(value)
 
 
-def test_parse_refuses_what_is_too_large_for_a_float():
+@pytest.mark.parametrize("parse", [parse_duration_s, parse_duration_ms])
+def test_parse_refuses_what_is_too_large_for_a_float(parse):
     with pytest.raises(ValueError, match="too large"):
-        parse_duration_s("9" * 400 + "d")
+        parse("9" * 400 + "d")
+
+
+@pytest.mark.parametrize(
+    ("text", "milliseconds"),
+    [
+        ("1min", 60_000), ("0s", 0), ("0.0h", 0), ("1.5h", 5_400_000), ("250ms", 250), ("2d", 172_800_000),
+        ("0.001s", 1), ("1.0ms", 1), ("0.3s", 300), ("1.001s", 1001),
+        ("9ms", 9),  # as floats 9 x 0.001 s is 0.009000000000000001 s
+        ("0.07h", 252_000),  # as floats 0.07 x 3600 s is 252.00000000000003 s
+    ],
+)  # fmt: skip
+def test_parse_duration_ms_reads_every_unit(text, milliseconds):
+    found = parse_duration_ms(text)
+    assert (found, type(found)) == (milliseconds, int)
+
+
+@pytest.mark.parametrize("text", ["0.5ms", "1.0005s", "0.0001s", "0.00001min", "0.0000001h", "0.3333333d"])
+def test_parse_duration_ms_refuses_a_fraction_of_a_millisecond(text):
+    with pytest.raises(
+        ValueError, match=f"^'{text}' is not a whole number of milliseconds: scenario time has"
+    ):
+        parse_duration_ms(text)
+
+
+@pytest.mark.parametrize(
+    "value", [600, 1.5, True, None, ["10min"], "600", "10 minutes", "-1s", "1e3ms", "nans"]
+)
+def test_parse_duration_ms_refuses_what_is_no_number_with_a_unit(value):
+    with pytest.raises(
+        ValueError, match=r"is not a duration: write a number and a unit \(ms, s, min, h, d\)"
+    ):
+        parse_duration_ms(value)
+
+
+@given(st.integers(0, 10**12), st.sampled_from(sorted(MILLISECONDS_BY_UNIT)))
+def test_parse_duration_ms_is_exact_for_whole_numbers(number, unit):
+    assert parse_duration_ms(f"{number}{unit}") == number * MILLISECONDS_BY_UNIT[unit]
+
+
+@given(st.decimals(0, 10**6, places=6), st.sampled_from(sorted(MILLISECONDS_BY_UNIT)))
+def test_parse_duration_ms_is_exact_or_refuses(number, unit):
+    exact = Fraction(number) * MILLISECONDS_BY_UNIT[unit]
+    if exact.denominator == 1:
+        assert parse_duration_ms(f"{number:f}{unit}") == exact
+    else:
+        with pytest.raises(ValueError, match="is not a whole number of milliseconds"):
+            parse_duration_ms(f"{number:f}{unit}")
 
 
 @given(st.integers(0, 10**6), st.sampled_from(sorted(BYTES_BY_UNIT)))
@@ -47,6 +102,7 @@ def test_parse_bytes_is_exact_for_whole_numbers(number, unit):
     assert parse_bytes(f"{number}{unit}") == number * BYTES_BY_UNIT[unit]
 
 
-@given(st.decimals(0, 10**6, places=3), st.sampled_from(sorted(SECONDS_BY_UNIT)))
+@given(st.decimals(0, 10**6, places=3), st.sampled_from(sorted(MILLISECONDS_BY_UNIT)))
 def test_parse_duration_scales_with_its_unit(number, unit):
-    assert math.isclose(parse_duration_s(f"{number}{unit}"), float(number) * SECONDS_BY_UNIT[unit])
+    expected_s = float(number) * MILLISECONDS_BY_UNIT[unit] / 1000
+    assert math.isclose(parse_duration_s(f"{number}{unit}"), expected_s)

@@ -37,7 +37,7 @@ def test_decide_takes_the_first_plan_and_looks_no_further():
     strategy = Strategy(
         "s", (Rule(Every(60_000), NOTHING), Rule(Every(60_000), COMPACT), Rule(Every(60_000), COMPACT))
     )
-    decisions, _ = strategy.decide(state(60.0), strategy.fresh_memories(0.0, 0))
+    decisions, _ = strategy.decide(state(60_000), strategy.fresh_memories(0, 0))
     assert verdicts(decisions) == [(0, Verdict.NOTHING_TO_DO), (1, Verdict.PLANNED)]
     assert decisions[1].plan is COMPACT.plan
     assert decisions[0].plan is None
@@ -45,10 +45,10 @@ def test_decide_takes_the_first_plan_and_looks_no_further():
 
 def test_decide_keeps_due_what_a_plan_before_it_hid():
     strategy = Strategy("s", (Rule(Every(120_000), COMPACT), Rule(Every(120_000), COMPACT)))
-    memories = strategy.fresh_memories(0.0, 0)
-    first, memories = strategy.decide(state(120.0), memories)
-    second, memories = strategy.decide(state(180.0), memories)
-    third, _ = strategy.decide(state(200.0), memories)
+    memories = strategy.fresh_memories(0, 0)
+    first, memories = strategy.decide(state(120_000), memories)
+    second, memories = strategy.decide(state(180_000), memories)
+    third, _ = strategy.decide(state(200_000), memories)
     assert verdicts(first) == [(0, Verdict.PLANNED)]
     assert verdicts(second) == [(0, Verdict.NOT_DUE), (1, Verdict.PLANNED)]
     assert verdicts(third) == [(0, Verdict.NOT_DUE), (1, Verdict.NOT_DUE)]
@@ -56,27 +56,27 @@ def test_decide_keeps_due_what_a_plan_before_it_hid():
 
 def test_decide_remembers_looks_and_firings():
     strategy = Strategy("s", (Rule(Every(60_000), NOTHING), Rule(AfterCommits(5), COMPACT)))
-    _, (every, after) = strategy.decide(state(60.0, commits=3), strategy.fresh_memories(0.0, 0))
-    assert (every.looked_at_ms, every.fired_at_ms, every.commits_at_fire_count) == (60.0, 60.0, 3)
-    assert (after.looked_at_ms, after.fired_at_ms, after.commits_at_fire_count) == (60.0, -1.0, 0)
+    _, (every, after) = strategy.decide(state(60_000, commits=3), strategy.fresh_memories(0, 0))
+    assert (every.evaluated_at_ms, every.fired_at_ms, every.commits_at_fire_count) == (60_000, 60_000, 3)
+    assert (after.evaluated_at_ms, after.fired_at_ms, after.commits_at_fire_count) == (60_000, None, 0)
 
 
 def test_fresh_memories_of_a_takeover_forget_the_time_before():
     strategy = Strategy("s", (Rule(Every(60_000), COMPACT), Rule(AfterCommits(2), COMPACT)))
-    decisions, _ = strategy.decide(state(615.0, commits=11), strategy.fresh_memories(610.0, 10))
+    decisions, _ = strategy.decide(state(615_000, commits=11), strategy.fresh_memories(610_000, 10))
     assert verdicts(decisions) == [(0, Verdict.NOT_DUE), (1, Verdict.NOT_DUE)]
 
 
 def test_decide_checks_the_plan():
     strategy = Strategy("s", (Rule(AfterCommits(1), Fixed(Plan((), Reason.OTHER))),))
     with pytest.raises(PlanError, match="at least one action"):
-        strategy.decide(state(60.0, commits=1), strategy.fresh_memories(0.0, 0))
+        strategy.decide(state(60_000, commits=1), strategy.fresh_memories(0, 0))
 
 
 def test_decide_wants_a_memory_for_each_rule():
     strategy = Strategy("s", (Rule(AfterCommits(1), COMPACT),))
     with pytest.raises(ValueError, match="shorter"):
-        strategy.decide(state(60.0), ())
+        strategy.decide(state(60_000), ())
 
 
 def test_figures_are_those_the_planner_has():
@@ -84,8 +84,8 @@ def test_figures_are_those_the_planner_has():
         def figures(self, state):
             return {"score": 71, "at": state.observed_at_ms}
 
-    assert figures_of(Scoring(None), state(60.0)) == {"score": 71.0, "at": 60.0}
-    assert figures_of(NOTHING, state(60.0)) == {}
+    assert figures_of(Scoring(None), state(60_000)) == {"score": 71.0, "at": 60_000.0}
+    assert figures_of(NOTHING, state(60_000)) == {}
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
@@ -95,12 +95,12 @@ def test_a_figure_that_is_no_number_is_the_planners_defect(value):
             return {"good": 1.0, "score": value}
 
     with pytest.raises(PlanError, match=f"score={value} must be a finite number"):
-        figures_of(Broken(None), state(60.0))
+        figures_of(Broken(None), state(60_000))
 
 
 def test_never_never_plans():
     strategy = Strategy("never", (Rule(AfterCommits(1), Never()),))
-    decisions, _ = strategy.decide(state(60.0, commits=1), strategy.fresh_memories(0.0, 0))
+    decisions, _ = strategy.decide(state(60_000, commits=1), strategy.fresh_memories(0, 0))
     assert verdicts(decisions) == [(0, Verdict.NOTHING_TO_DO)]
 
 

@@ -13,7 +13,7 @@ from strategies.options import OptionValue
 from strategies.plan import Plan, Rewrite
 from strategies.state import CompactionSeen, DataFile, DeleteFile, DeleteKind, TableState
 
-NOW_S = 7200.0
+NOW_MS = 7_200_000
 _SMALL: Mapping[str, OptionValue] = {
     "self-optimizing.target-size": 128,
     "self-optimizing.max-task-size-bytes": 128,
@@ -66,7 +66,7 @@ def position(
     return DeleteFile(path, DeleteKind.POSITION, size, rows, partition, at, 0, of)
 
 
-def table(*found: Any, at_ms: float = NOW_S, ran: tuple[CompactionSeen, ...] = (), **more: Any) -> TableState:
+def table(*found: Any, at_ms: int = NOW_MS, ran: tuple[CompactionSeen, ...] = (), **more: Any) -> TableState:
     """A state of data and delete files, lists of them flattened."""
     flat = [file for item in found for file in (item if isinstance(item, list) else [item])]
     return TableState(
@@ -78,10 +78,10 @@ def table(*found: Any, at_ms: float = NOW_S, ran: tuple[CompactionSeen, ...] = (
     )  # fmt: skip
 
 
-def ran(kind: str, at_ms: float, status: str = "ok", ended_s: float | None = None) -> CompactionSeen:
+def ran(kind: str, at_ms: int, status: str = "ok", ended_at_ms: int | None = None) -> CompactionSeen:
     """A process planned at `at_ms`."""
-    ended = at_ms if ended_s is None else ended_s
-    return CompactionSeen(ended, status, "other", 2, 1, 2, 2, 1.0, 1.0, kind, at_ms)
+    ended_at_ms = at_ms if ended_at_ms is None else ended_at_ms
+    return CompactionSeen(ended_at_ms, status, "other", 2, 1, 2, 2, 1.0, 1.0, kind, at_ms)
 
 
 def tasks(plan: Plan | None) -> list[tuple[list[str], list[str]]] | None:
@@ -98,7 +98,7 @@ def rewrite_of(plan: Plan) -> Rewrite:
     return action
 
 
-def applied(state: TableState, plan: Plan, target: int = 128, at_ms: float | None = None) -> TableState:
+def applied(state: TableState, plan: Plan, target: int = 128, at_ms: int | None = None) -> TableState:
     """The table of a plan without deletes carried out: each task into full targets and a rest.
 
     Below the target a task writes one file whatever the estimate (reference 2.8).
@@ -111,6 +111,6 @@ def applied(state: TableState, plan: Plan, target: int = 128, at_ms: float | Non
         for size in [target] * whole + [rest] * (rest > 0):
             made.append(data(f"{group.partition}made{next(_NUMBERS):06}", size, group.partition))
     kept = [file for file in state.data_files if file.path not in gone]
-    now_s = state.observed_at_ms if at_ms is None else at_ms
+    now_ms = state.observed_at_ms if at_ms is None else at_ms
     seen = (*state.compactions, ran(plan.kind, state.observed_at_ms))
-    return table(kept, made, at_ms=now_s, ran=seen)
+    return table(kept, made, at_ms=now_ms, ran=seen)

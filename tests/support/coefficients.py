@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from bench.engines.simulated.costs import Coefficients, shipped_file
+from bench.engines.iceberg.model.coefficients import IcebergCoefficients
+from bench.engines.simulated.costs import shipped_file
 
 _OPERATION = {
     "serial_s": 1.0, "serial_s_per_file": 0.25, "task_s_per_file": 0.5, "task_s_per_delete_file": 2.0,
@@ -17,13 +18,13 @@ METADATA = {
 }  # fmt: skip
 
 
-def coefficients(**changes: Any) -> Coefficients:
+def coefficients(**changes: Any) -> IcebergCoefficients:
     """Every operation costs 1 + files/4 s on one core and files/2 + 2 deletes + 4 and 8 a MiB of tasks."""
     fields: dict[str, Any] = {
         "format": "iceberg", "calibrated": False, "origin": "a test", "cpu_per_serial_s": 1.5,
         **dict.fromkeys(OPERATIONS, _OPERATION), "metadata": METADATA, "data": {"file_bytes": 0},
     }  # fmt: skip
-    return Coefficients.model_validate({**fields, **changes})
+    return IcebergCoefficients.model_validate({**fields, **changes})
 
 
 def shipped_with(folder: Path, old: str, new: str) -> Path:

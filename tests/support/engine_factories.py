@@ -11,9 +11,10 @@ from pyspark.sql import SparkSession
 from bench.engines.contract import Cores, Engine, SparkSettings, TableSpec
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.engine import IcebergEngine
-from bench.engines.simulated.costs import load_coefficients
+from bench.engines.iceberg.model.coefficients import iceberg_coefficients
+from bench.engines.iceberg.simulation import simulated_table
 from bench.engines.simulated.engine import SimulatedEngine
-from bench.engines.spark.session import Meter
+from bench.engines.spark.meter import Meter
 from strategies.state import MIB
 
 EngineKey = tuple[str, str]
@@ -34,10 +35,10 @@ class Workshop:
         """Where the test's Iceberg tables lie."""
         return self.catalog_folder / "warehouse" / self.namespace
 
-    def simulated(self, **table: Any) -> SimulatedEngine:
+    def simulated(self, **table: Any) -> SimulatedEngine[Any]:
         """A simulated Iceberg engine; `table` are fields of its TableSpec."""
         spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, **table})
-        return SimulatedEngine(spec, load_coefficients("iceberg"), Cores())
+        return simulated_table(spec, iceberg_coefficients(), Cores())
 
     def iceberg(self, **table: Any) -> IcebergEngine:
         """An Iceberg engine; `table` are fields of its TableSpec."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bench.engines.contract import Batch, Engine, Probe
 from bench.engines.simulated.engine import SimulatedEngine
-from bench.runs.content_check import Truth, compare_content
+from bench.runs.content_check import ContentCheck, compare_content
 from strategies.plan import FileGroup, Plan, Reason, Rewrite
 from strategies.state import MIB, DataFile
 from workloads.append import Append
@@ -14,7 +14,7 @@ from workloads.change_log import ChangeLog
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS
 
-SEED, COMMITS, INTERVAL_S = 7, 6, 60.0
+SEED, COMMITS, INTERVAL_MS = 7, 6, 60_000
 WORKLOAD = Append(rows_per_commit=40, files_per_commit=4, late_share=0.5, initial_rows=60, initial_files=3)
 FULL_SCAN = Probe("full", "SELECT count(*), sum(product_prices + order_id) FROM orders", primary=True)
 
@@ -24,7 +24,7 @@ def batches(log: ChangeLog | None, partitioning: Partitioning | None = None) -> 
 
     Without a log they have no rows, their shapes alone.
     """
-    shape = WORKLOAD.shape(SEED, COMMITS, INTERVAL_S, partitioning or Partitioning())
+    shape = WORKLOAD.shape(SEED, COMMITS, INTERVAL_MS, partitioning or Partitioning())
     if log is None:
         return [Batch(spec, (), spec.expected_bytes) for spec in shape]
     return [
@@ -44,20 +44,20 @@ def commit_all(engine: Engine, stream: Sequence[Batch]) -> list[Batch]:
     return list(stream)
 
 
-def content_of(engine: Engine, stream: Sequence[Batch], folder: Path) -> Truth:
+def content_of(engine: Engine, stream: Sequence[Batch], folder: Path) -> ContentCheck:
     """The table's content against the change-log rows of `stream`; `folder` must not exist.
 
     Of an engine without rows only their number is compared.
     """
     if isinstance(engine, SimulatedEngine):
         expected = sum(batch.spec.rows for batch in stream)
-        return Truth(expected, sum(p.rows for p in engine.state(0).partitions.values()), 0, 0)
+        return ContentCheck(expected, sum(p.rows for p in engine.state(0).partitions.values()), 0, 0)
     engine.dump(folder)
     logged = [path for batch in stream for path in batch.paths]
     return compare_content(sorted(folder.glob("*.parquet")), logged, ORDERS.names)
 
 
-def execute(engine: Engine, plan: Plan, at_ms: float):
+def execute(engine: Engine, plan: Plan, at_ms: int):
     return engine.complete(engine.schedule(plan, at_ms, at_ms), at_ms)
 
 

@@ -10,20 +10,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from bench.engines.contract import (
+    LOAD_STEP,
     Batch,
     Change,
     CommitOutcome,
     Cost,
+    InlineCompaction,
     Observation,
     Outcome,
     QueryOutcome,
+    ScanWork,
+    Tag,
     Ticket,
     TicketId,
+    Version,
+    total_change,
 )
 from bench.engines.ledger import Ledger, compaction_seen
+from bench.engines.tickets import tag_of
 from strategies.iceberg.commands import Command
 from strategies.plan import Capability, Compact, Native, Plan, Reason
-from strategies.state import MIB, CommitSeen, DataFile, DeleteFile, DeleteKind, PendingPlan, TableState
+from strategies.preview import PlanPreview
+from strategies.state import MIB, DataFile, DeleteFile, DeleteKind, PendingPlan, TableState
 
 TARGET_BYTES = 8 * MIB
 MAINTENANCE = {Command.EXPIRE_SNAPSHOTS, Command.REWRITE_MANIFESTS}
@@ -53,87 +61,105 @@ class CompactAll:
 class FakeEngine:
     """See the module. `fates` makes the n-th ticket, counted from 1, end as "failed" or "vetoed".
 
-    Each commit adds so many `deletes`, delete files of 10 rows and 100 bytes, the first by equality.
+    Commits in `inline_at` compact by themselves. Each commit adds so many `deletes`, delete files of 10 rows and 100 bytes, the first by equality.
     """
 
     capabilities = frozenset(Capability)
 
     def __init__(
-        self, costs: Costs = Costs(), fates: Mapping[int, str] | None = None, deletes: int = 0
+        self,
+        costs: Costs = Costs(),
+        fates: Mapping[int, str] | None = None,
+        deletes: int = 0,
+        inline_at: frozenset[int] = frozenset(),
     ) -> None:
         self.costs, self.fates, self.deletes = costs, fates or {}, deletes
         self.ledger = Ledger(TARGET_BYTES, {})
         self.states: list[TableState] = []  # as they were when they were asked for
         self._numbers, self._ticket_ids = itertools.count(1), itertools.count(1)
+        self._version_numbers, self.inline_at = itertools.count(1), inline_at
         self._pending: dict[TicketId, tuple[PendingPlan, list[DataFile]]] = {}
         self._dead_bytes = 0
 
     def create(self) -> None:
         self.ledger = Ledger(TARGET_BYTES, {})
 
-    def commit(self, batch: Batch, at_ms: float) -> CommitOutcome:
+    def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
         spec = batch.spec
         if not spec.rows:
-            return CommitOutcome(Cost(), 0.0, self._observe(Change()))
+            return CommitOutcome(Cost(), 0.0, (), self._observe())
         made = [
-            self._file(p.partition, p.expected_bytes // p.files, p.rows // p.files)
+            self._file(p.partition, p.expected_bytes // count, p.rows // count)
             for p in spec.partitions
-            for _ in range(p.files)
+            for count in (min(p.rows, spec.writers),)
+            for _ in range(count)
         ]
         deletes = [self._delete(number) for number in range(self.deletes)]
         self.ledger.add([*made, *deletes])
         added_bytes = sum(f.size_bytes for f in [*made, *deletes])
-        if not spec.is_initial:
-            self.ledger.saw_commit(CommitSeen(at_ms, len(made), added_bytes, spec.rows))
         change = Change(
-            1, len(made), 0, len(deletes), added_bytes=added_bytes, metadata_bytes=100, metadata_files_count=2
+            len(made), 0, len(deletes), added_bytes=added_bytes, metadata_bytes=100, metadata_files_count=2
         )
-        return CommitOutcome(
-            Cost(self.costs.commit_s, 2 * self.costs.commit_s), self.costs.prepare_s, self._observe(change)
-        )
+        tag = Tag("writer", LOAD_STEP if spec.is_initial else f"commit-{spec.index}", at_ms, spec.rows)
+        version = self._version(change, tag)
+        cost = Cost(self.costs.commit_s, 2 * self.costs.commit_s)
+        inline = self.inline(spec.index, at_ms)
+        return CommitOutcome(cost, self.costs.prepare_s, (version,), self._observe(), inline)
 
-    def state(self, at_ms: float) -> TableState:
+    def state(self, at_ms: int) -> TableState:
         state = self.ledger.state(at_ms)
         self.states.append(replace(state, data_files=tuple(state.data_files)))
         return state
 
-    def schedule(self, plan: Plan, at_ms: float, due_at_ms: float) -> Ticket:
+    def schedule(self, plan: Plan, at_ms: int, due_at_ms: int) -> Ticket:
         inputs = [] if _is_maintenance(plan) else self._small_files()
         seen = PendingPlan(at_ms, due_at_ms, plan.reason, frozenset(f.path for f in inputs))
-        ticket = Ticket(TicketId(next(self._ticket_ids)), plan, at_ms, due_at_ms)
+        preview = PlanPreview(self.ledger.version, ())
+        ticket = Ticket(TicketId(next(self._ticket_ids)), plan, preview, at_ms, due_at_ms)
         self._pending[ticket.id] = seen, inputs
         self._tell_pending()
         return ticket
 
-    def complete(self, ticket: Ticket, at_ms: float) -> Outcome:
+    def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         _, inputs = self._pending.pop(ticket.id)
         self._tell_pending()
-        status, change = self.fates.get(ticket.id), Change()
+        status, versions = self.fates.get(ticket.id), ()
         if status is None and _is_maintenance(ticket.plan):
             status, self._dead_bytes = "ok", 0
         elif status is None and any(f.path not in self.ledger.data_files for f in inputs):
             status = "failed"
         elif status is None:
-            status, change = ("ok", self._merge(inputs)) if inputs else ("noop", Change())
+            status, versions = (
+                ("ok", (self._merge(inputs, tag_of(ticket, at_ms)),)) if inputs else ("noop", ())
+            )
         error = f"made to be {status}" if status in ("failed", "vetoed") else None
         cost = Cost(self.costs.compaction_s, 2 * self.costs.compaction_s)
+        change = total_change(versions)
         self.ledger.saw_compaction(
             compaction_seen(at_ms, status, ticket.plan, ticket.scheduled_at_ms, change, cost)
         )
-        return Outcome(status, cost, self._observe(change), error)
+        return Outcome(status, cost, versions, self._observe(), error)
+
+    def inline(self, index: int, at_ms: int) -> tuple[InlineCompaction, ...]:
+        """The compaction that commit `index` runs by itself, where it does."""
+        inputs = self._small_files() if index in self.inline_at else []
+        if not inputs:
+            return ()
+        version = self._merge(inputs, Tag("writer", f"commit-{index}", at_ms))
+        return (InlineCompaction(Cost(self.costs.compaction_s, 1.0), (version,), "auto_compact()"),)
 
     def query(self, probe) -> QueryOutcome:
         count = len(self.ledger.data_files)
         wall_s = count * self.costs.query_file_s
         size_bytes = self.ledger.state(0).size_bytes
-        return QueryOutcome(Cost(wall_s, wall_s), 0.0, wall_s, files_count=count, opened_bytes=size_bytes)
+        return QueryOutcome(Cost(wall_s, wall_s), 0.0, wall_s, ScanWork(count, 0, size_bytes, 0))
 
     def _small_files(self) -> list[DataFile]:
         small = [f for f in self.ledger.data_files.values() if f.size_bytes < TARGET_BYTES * 3 // 4]
         partitions = [f.partition for f in small]
         return [f for f in small if partitions.count(f.partition) > 1]
 
-    def _merge(self, inputs: list[DataFile]) -> Change:
+    def _merge(self, inputs: list[DataFile], tag: Tag) -> Version:
         made = []
         for partition in dict.fromkeys(f.partition for f in inputs):
             merged = [f for f in inputs if f.partition == partition]
@@ -143,7 +169,12 @@ class FakeEngine:
         self.ledger.add(made)
         size_bytes = sum(f.size_bytes for f in inputs)
         self._dead_bytes += size_bytes
-        return Change(1, len(made), len(inputs), 0, len(applied), size_bytes, size_bytes)
+        return self._version(Change(len(made), len(inputs), 0, len(applied), size_bytes, size_bytes), tag)
+
+    def _version(self, change: Change, tag: Tag) -> Version:
+        version = Version(f"v{next(self._version_numbers)}", "fake", change, tag)
+        self.ledger.saw_versions((version,))
+        return version
 
     def _file(self, partition: str, size_bytes: int, rows: int) -> DataFile:
         return DataFile(f"file-{next(self._numbers)}", size_bytes, rows, partition)
@@ -155,10 +186,10 @@ class FakeEngine:
     def _tell_pending(self) -> None:
         self.ledger.pending = tuple(seen for seen, _ in self._pending.values())
 
-    def _observe(self, change: Change) -> Observation:
+    def _observe(self) -> Observation:
         cost = Cost(self.costs.observe_s, self.costs.observe_s)
         live_bytes = self.ledger.state(0).size_bytes
-        return self.ledger.observation(change, cost, live_bytes + self._dead_bytes, 0)
+        return self.ledger.observation(cost, live_bytes + self._dead_bytes, 0)
 
 
 def _is_maintenance(plan: Plan) -> bool:

@@ -13,11 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from key_metrics import KeyColumn, KeyMetrics
 from planner_cases import Case
 from pyspark.sql import SparkSession
 
+from strategies.iceberg.partitions import fields_of, is_null
 from strategies.iceberg.scan_tasks import lookback_of
 from strategies.preview import RewriteGroup
 from strategies.state import DataFile, DeleteFile, DeleteKind
@@ -183,9 +185,9 @@ def _compiled(jvm: Any) -> Any:
 
 def _java_group(line: str, is_shuffled: bool) -> JavaGroup:
     partition, paths, *numbers, tasks = line.split("\t")
-    is_bucket = all(pair.endswith("=null") for pair in partition.split("/"))
+    is_bucket = all(map(is_null, fields_of(partition).values()))
     return JavaGroup(
-        "" if is_bucket else partition,
+        "" if is_bucket else unquote(partition),
         tuple(paths.split(",")),
         *map(int, numbers),
         task_bytes=None if is_shuffled else tuple(map(int, tasks.split(","))),
@@ -226,8 +228,7 @@ def _map(field_id: int, value: bytes | int) -> dict[str, Any]:
 
 def _document(file: DataFile | DeleteFile, columns: Sequence[str]) -> dict[str, Any]:
     """A content file as Iceberg's ContentFileParser reads it."""
-    pairs = (pair.split("=") for pair in file.partition.split("/") if pair)
-    values = {name: value for name, value in pairs if value != "null"}
+    values = {name: value for name, value in fields_of(file.partition).items() if not is_null(value)}
     document: dict[str, Any] = {
         "spec-id": file.spec_id,
         "content": "DATA",

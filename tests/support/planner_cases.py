@@ -82,7 +82,7 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(
         layout,
         TableState(
-            0.0,
+            0,
             table_target,
             data_files=files,
             delete_files=deletes,
@@ -117,9 +117,7 @@ def position_delete_cases(draw: st.DrawFn) -> Case:
     if is_ordered:
         options |= draw(order_options(files, figures, has_one_partition=False))
     properties = {"write.delete.target-file-size-bytes": str(table_target)}
-    state = TableState(
-        0.0, table_target, delete_files=deletes, properties=properties, spec_id=len(layout) - 1
-    )
+    state = TableState(0, table_target, delete_files=deletes, properties=properties, spec_id=len(layout) - 1)
     return Case(layout, state, options, False, format_version, is_ordered)
 
 
@@ -202,7 +200,7 @@ def data_files(
     """One to fourteen files; a size is a threshold, or what the files before it lack of one."""
     edges = thresholds(figures)
     sums: Counter[tuple[int, str]] = Counter()
-    values = draw(st.sampled_from((("a",), ("a", "b"), ("a", "b", "c"), ("a", "null"))))
+    values = draw(st.sampled_from((("a",), ("a", "b"), ("a", "b", "c"), ("a", "null"), ("null", "x=null"))))
     single_spec, is_small = draw(st.booleans()), draw(st.integers(0, 3)) == 0
     spec_ids = st.just(len(layout) - 1) if single_spec else st.integers(0, len(layout) - 1)
     files = []

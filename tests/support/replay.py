@@ -6,7 +6,8 @@ from typing import Any
 from fake_engine import FakeEngine
 
 from bench.engines.contract import Batch
-from bench.replay.active_strategy import Policy
+from bench.replay.active_strategy import ActiveStrategy
+from bench.replay.clock import ModelledClock
 from bench.replay.loop import Loop, ReplayTimes
 from bench.results.records import (
     CompactionRecord,
@@ -19,14 +20,14 @@ from bench.scenario.scenario import Scenario
 from strategies.strategy import Rule, Strategy
 
 
-class Recorder:
-    """Stands in for a Collector and keeps the records."""
+class KeptRecords:
+    """Stands in for a Recorder and keeps the records."""
 
     def __init__(self) -> None:
         self.records: list[Any] = []
 
-    def write(self, kind: type[Any], **fields: Any) -> None:
-        self.records.append(kind(written_utc="2026-01-05T09:00:00Z", **fields))
+    def write(self, record: Any) -> None:
+        self.records.append(record)
 
     def of(self, kind: type[Any]) -> list[Any]:
         return [r for r in self.records if isinstance(r, kind)]
@@ -47,7 +48,7 @@ def _line(record: Any) -> str:
     if isinstance(record, MaintenanceRecord):
         detail = f"{record.command.partition('(')[0]} {record.status}"
     if isinstance(record, CompactionRecord):
-        detail = f"{record.status} of {record.scheduled_at_ms:.0f}s"
+        detail = f"{record.status} of {record.scheduled_at_ms / 1000:g}s"
     return f"{record.tick} {record.kind} {detail}"
 
 
@@ -61,14 +62,15 @@ def replay(
     engine: FakeEngine | None = None,
     stream: Iterable[Batch] | None = None,
     others: Mapping[str, Sequence[Rule]] | None = None,
-    switches: tuple[tuple[float, str], ...] = (),
+    switches: tuple[tuple[int, str], ...] = (),
     after_compaction: Any = None,
-) -> tuple[Recorder, ReplayTimes]:
+) -> tuple[KeptRecords, ReplayTimes]:
     """What one run of strategy `mine` with `rules` records; `switches` go to those of `others`."""
-    recorder = Recorder()
+    recorder = KeptRecords()
     strategies = {
         label: Strategy(label, tuple(its)) for label, its in {"mine": rules, **(others or {})}.items()
     }
-    policy = Policy("mine", strategies, switches)
-    loop = Loop(scenario, policy, engine or FakeEngine(), recorder, after_compaction)
-    return recorder, loop.run(batches(scenario) if stream is None else stream)
+    policy = ActiveStrategy("mine", strategies, switches)
+    loop = Loop(scenario, policy, engine or FakeEngine(), recorder, ModelledClock(), after_compaction)
+    loop.run(batches(scenario) if stream is None else stream)
+    return recorder, loop.times

@@ -241,8 +241,9 @@ class _Run:
         if ending == "failed":
             return [RunRecord(**self._step(0), status="failed", error="boom: <the disk> is full")]
         found = self.rows - (ending == "differs")
-        truth = ContentRecord(**self._step(0.2), expected_rows=self.rows, found_rows=found, expected_hash="a1",
-                            found_hash="a1" if ending != "differs" else "b2")  # fmt: skip
+        truth = ContentRecord(
+            **self._step(0.2), expected_rows=self.rows, found_rows=found, expected_hash="a1",
+            found_hash="a1" if ending != "differs" else "b2")  # fmt: skip
         status = {"status": "equal"}
         if ending == "differs":
             status = {"status": "differs", "differences": ["order_id=7: missing"]}

@@ -28,7 +28,7 @@ def changes(
     choice = KeyChoice(skew, 1.0, loaded or population)
     rows = inserts + updates + deletes
     return CommitSpec(
-        index, 60.0 * index, population, rows, inserts, updates, deletes, writers, False, shapes,
+        index, 60_000 * index, population, rows, inserts, updates, deletes, writers, False, shapes,
         sum(shape.expected_bytes for shape in shapes),
         KeyShape(population, inserts, hit, choice) if known else None,
     )  # fmt: skip

@@ -42,9 +42,9 @@ def rows_parquet(path: Path, rows: list[dict[str, object]], schema: pa.Schema = 
 
 
 def stream(
-    workload: Workload, seed: int = 7, commits: int = 10, interval_s: float = 60.0, by: str = "none"
+    workload: Workload, seed: int = 7, commits: int = 10, interval_ms: int = 60_000, by: str = "none"
 ) -> list[CommitSpec]:
-    return list(workload.shape(seed, commits, interval_s, Partitioning(by)))
+    return list(workload.shape(seed, commits, interval_ms, Partitioning(by)))
 
 
 def change_log_folder(folder: Path) -> Path:
@@ -63,6 +63,6 @@ def change_log_folder(folder: Path) -> Path:
         "content_hash": 0,
         "files": [],
     }
-    manifest = {"schema_version": 1, "key": "k", "commits": [first, second]}
+    manifest = {"schema_version": 2, "key": "k", "commits": [first, second]}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     return folder

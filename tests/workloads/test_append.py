@@ -5,62 +5,45 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from workload_builders import stream
+from workload_strategies import appends, partitionings, seeds
 
 from workloads.append import Append
-from workloads.arrival import Bursts, Constant, Daily, Poisson
+from workloads.arrival import Poisson
 from workloads.schema import ORDERS, SCHEMAS
 
-workloads = st.builds(
-    Append,
-    rows_per_commit=st.integers(1, 10_000),
-    files_per_commit=st.integers(1, 32),
-    arrival=st.sampled_from([Constant(), Poisson(), Daily(), Bursts()]),
-    late_share=st.floats(0, 1),
-    late_by_s=st.floats(1, 1e6),
-    initial_rows=st.integers(0, 10**9),
-    initial_files=st.integers(1, 100),
-)
-partitionings = st.sampled_from(["none", "day", "bucket", "city"])
-seeds = st.integers(0, 3)
 
-
-@given(workload=workloads, by=partitionings, seed=seeds)
+@given(workload=appends, by=partitionings, seed=seeds)
 def test_shape_adds_up(workload, by, seed):
     for spec in stream(workload, seed, by=by):
         assert spec.rows == spec.inserts + spec.updates + spec.deletes
         assert spec.rows == sum(p.rows for p in spec.partitions)
         assert spec.expected_bytes == sum(p.expected_bytes for p in spec.partitions)
         assert len({p.partition for p in spec.partitions}) == len(spec.partitions)
-        assert all(1 <= p.files <= min(p.rows, spec.writers) for p in spec.partitions)
 
 
-@given(workload=workloads, seed=seeds, interval_s=st.floats(0.1, 1e5))
-def test_shape_orders_commits_in_time_and_numbers_rows_without_gaps(workload, seed, interval_s):
-    specs = stream(workload, seed, interval_s=interval_s)
+@given(workload=appends, seed=seeds, interval_ms=st.integers(100, 10**8))
+def test_shape_orders_commits_in_time_and_numbers_rows_without_gaps(workload, seed, interval_ms):
+    specs = stream(workload, seed, interval_ms=interval_ms)
     assert specs[0].first_row == 0
-    assert [spec.at_s for spec in specs] == [spec.index * interval_s for spec in specs]
+    assert [spec.at_ms for spec in specs] == [spec.index * interval_ms for spec in specs]
     for before, after in pairwise(specs):
-        assert before.at_s < after.at_s
+        assert before.at_ms < after.at_ms
         assert before.first_row + before.rows == after.first_row
 
 
-@given(workload=workloads, seed=seeds, by=partitionings)
+@given(workload=appends, seed=seeds, by=partitionings)
 def test_shape_is_the_same_for_the_same_seed_and_a_longer_stream(workload, seed, by):
     assert stream(workload, seed, commits=5, by=by) == stream(workload, seed, commits=8, by=by)[:-3]
 
 
 def test_shape_starts_with_the_initial_load_only_where_there_is_one():
     specs = stream(Append(10, 8, initial_rows=1000, initial_files=3), commits=2)
-    assert [(s.index, s.at_s, s.rows, s.files, s.is_initial) for s in specs] == [
-        (0, 0.0, 1000, 3, True),
-        (1, 60.0, 10, 8, False),
-        (2, 120.0, 10, 8, False),
+    assert [(s.index, s.at_ms, s.rows, s.writers, s.is_initial) for s in specs] == [
+        (0, 0, 1000, 3, True),
+        (1, 60_000, 10, 8, False),
+        (2, 120_000, 10, 8, False),
     ]
     assert [spec.index for spec in stream(Append(10, 8), commits=2)] == [1, 2]
-
-
-def test_shape_gives_no_file_to_a_writer_without_rows():
-    assert [spec.files for spec in stream(Append(5, 8), commits=1)] == [5]
 
 
 def test_shape_keeps_commits_without_rows():
@@ -69,11 +52,6 @@ def test_shape_keeps_commits_without_rows():
     assert len(specs) == 100
     assert len(empty) == pytest.approx(100 * math.exp(-1), abs=25)
     assert {(spec.partitions, spec.expected_bytes) for spec in empty} == {((), 0)}
-
-
-def test_shape_opens_a_file_per_writer_in_each_large_partition():
-    (spec,) = stream(Append(100_000, 4), commits=1, by="bucket")
-    assert [p.files for p in spec.partitions] == [4] * 8
 
 
 def test_shape_touches_every_city_over_time_though_few_in_one_commit():

@@ -21,7 +21,7 @@ def no_spark():
 
 
 def ensure(factory, folder, workload=STREAM, seed=7, commits=2, progress=lambda done, total: None):
-    return ensure_change_log(factory, folder, workload, seed, commits, 60.0, progress)
+    return ensure_change_log(factory, folder, workload, seed, commits, 60_000, progress)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def edit_manifest(**changes):
         (truncate_file, "commit-00001/part-00000.parquet", "has 3 bytes, its manifest says 5"),
         (remove_manifest, "manifest.json", "cannot be understood"),
         (truncate_manifest, "manifest.json", "cannot be understood"),
-        (edit_manifest(schema_version=99), "manifest.json", "schema_version=99, expected 1"),
+        (edit_manifest(schema_version=99), "manifest.json", "schema_version=99, expected 2"),
         (edit_manifest(commits=[{"index": 1}]), "manifest.json", "cannot be understood"),
         (edit_manifest(commits=3), "manifest.json", "cannot be understood"),
     ],
@@ -97,9 +97,9 @@ def test_open_change_log_names_the_damaged_file_and_the_remedy(tmp_path, damage,
 @pytest.mark.spark
 def test_change_log_holds_the_stream_commit_by_commit(written):
     log, folder, told = written
-    specs = list(STREAM.shape(7, 2, 60.0, Partitioning()))
-    assert [(c.index, c.at_s, c.rows, c.writers) for c in log.commits] == [
-        (s.index, s.at_s, s.rows, s.writers) for s in specs
+    specs = list(STREAM.shape(7, 2, 60_000, Partitioning()))
+    assert [(c.index, c.at_ms, c.rows, c.writers) for c in log.commits] == [
+        (s.index, s.at_ms, s.rows, s.writers) for s in specs
     ]
     assert told == [(1, 3), (2, 3), (3, 3)]
     assert [path.name for path in folder.iterdir()] == [log.key]
@@ -167,10 +167,10 @@ def test_change_log_written_by_two_at_once_is_whole(spark, tmp_path):
 def test_change_log_keeps_commits_without_rows(spark, tmp_path):
     sparse = Append(rows_per_commit=1, files_per_commit=4, arrival=Poisson())
     log = ensure(lambda: spark, tmp_path, sparse, commits=6)
-    specs = list(sparse.shape(7, 6, 60.0, Partitioning()))
+    specs = list(sparse.shape(7, 6, 60_000, Partitioning()))
     assert [c.rows for c in log.commits] == [s.rows for s in specs]
     assert 0 in [c.rows for c in log.commits]
-    assert [len(c.files) for c in log.commits] == [s.files for s in specs]
+    assert [len(c.files) for c in log.commits] == [min(s.rows, s.writers) for s in specs]
 
 
 @pytest.mark.spark

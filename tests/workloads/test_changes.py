@@ -28,7 +28,7 @@ LARGE = Upsert(20_000, 4, 10_000, 1, initial_span_s=5 * 86_400, repeat_share=0.1
 
 
 def logged(spark, folder, workload=LIVELY, commits=COMMITS, seed=7):
-    return ensure_change_log(lambda: spark, folder, workload, seed, commits, 60.0, lambda done, total: None)
+    return ensure_change_log(lambda: spark, folder, workload, seed, commits, 60_000, lambda done, total: None)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def changes(log):
 def large(spark):
     """One large commit over a loaded table of nearly as many rows."""
     (spec,) = stream(LARGE, commits=1)[1:]
-    return LARGE.rows(spark, 7, spec, 60.0).cache()
+    return LARGE.rows(spark, 7, spec, 60_000).cache()
 
 
 def test_a_log_of_changes_says_so_and_starts_with_plain_orders(log, load):
@@ -163,10 +163,10 @@ def test_a_log_of_another_width_has_the_same_changes(spark, log, changes, tmp_pa
 def test_details_are_changed_by_updates_and_gone_with_deletes(spark):
     workload = replace(LIVELY, columns=40)
     load, commit = stream(workload, commits=1)
-    made = {row.order_id: row for row in workload.rows(spark, 7, load, 60.0).collect()}
+    made = {row.order_id: row for row in workload.rows(spark, 7, load, 60_000).collect()}
     details = [name for name in SCHEMAS[40].names if name not in ORDERS.names]
     changed = Counter()
-    for row in workload.rows(spark, 7, commit, 60.0).collect():
+    for row in workload.rows(spark, 7, commit, 60_000).collect():
         if row.op == "D":
             assert {row[name] for name in details} == {None}
         elif row.order_id in made:
@@ -197,10 +197,10 @@ def test_rows_are_the_same_alone_and_by_any_number_of_writers(spark, log, change
     paths = [str(path) for commit in log.commits[1:-1] for path in log.paths(commit)]
     earlier = spark.read.parquet(*paths)
     for writers in (1, 3, 200):
-        frame = LIVELY.rows(spark, 7, replace(spec, writers=writers), 60.0, earlier)
+        frame = LIVELY.rows(spark, 7, replace(spec, writers=writers), 60_000, earlier)
         assert frame.rdd.getNumPartitions() == min(writers, spec.rows - round(0.2 * spec.rows))
         assert [row.asDict() for row in frame.collect()] == changes[-1]
-    other = LIVELY.rows(spark, 8, spec, 60.0, earlier)
+    other = LIVELY.rows(spark, 8, spec, 60_000, earlier)
     assert [row.asDict() for row in other.collect()] != changes[-1]
     assert before_last.index == COMMITS - 1
 
@@ -238,7 +238,7 @@ def test_repeats_hit_keys_of_their_own_commit(large):
 def test_a_repeat_hits_no_key_its_commit_has_not_touched(spark):
     workload = Upsert(2000, 2, 10**9, 1, repeat_share=0.3)  # so many rows that no two draws meet
     (spec,) = stream(workload, commits=1)[1:]
-    rows = workload.rows(spark, 7, spec, 60.0).select("order_id").collect()
+    rows = workload.rows(spark, 7, spec, 60_000).select("order_id").collect()
     assert len({row.order_id for row in rows}) == spec.keys.new_count + spec.keys.changed_count
     assert spec.keys.changed_count == pytest.approx(700, abs=1)  # of 1,000 updates and deletes
 
@@ -257,14 +257,14 @@ def test_deletes_and_rows_lie_where_the_shape_expects_them(large, by):
     found = large.selectExpr("*", f"{sql} AS new", f"{old_sql} AS old", f"{first} AS is_first")
     added = counted(found.filter("op <> 'D'"), "new", column)
     blind = found.filter("NOT before_exists").selectExpr("new AS at")
-    equality = counted(
+    deleted_keys = counted(
         found.filter("is_first AND before_exists").selectExpr("old AS at").union(blind), "at", column
     )
-    position = counted(found.filter("NOT is_first AND before_exists"), "old", column)
+    superseded = counted(found.filter("NOT is_first AND before_exists"), "old", column)
     for shape in spec.partitions:
         assert added[shape.partition] == near(shape.rows)
-        assert equality[shape.partition] == near(shape.deletes.equality_rows)
-        assert position[shape.partition] == near(shape.deletes.position_rows)
+        assert deleted_keys[shape.partition] == near(shape.deleted_keys)
+        assert superseded[shape.partition] == near(shape.superseded_rows)
     assert added.keys() == {shape.partition for shape in spec.partitions if shape.rows}
     assert name
 
@@ -283,7 +283,7 @@ def near(expected):
 def test_keys_are_hit_as_often_as_their_choice_says(spark, skew, exponent):
     workload = Upsert(20_000, 4, 1000, 1, insert_share=0.0, key_skew=skew, key_exponent=exponent)
     (spec,) = stream(workload, commits=1)[1:]
-    hits = Counter(row.order_id for row in workload.rows(spark, 7, spec, 60.0).select("order_id").collect())
+    hits = Counter(row.order_id for row in workload.rows(spark, 7, spec, 60_000).select("order_id").collect())
     assert min(hits) >= 1
     assert max(hits) <= 1000
     edges = (1, 2, 3, 11, 101, 501, 991, 1000, 1001)
@@ -302,7 +302,7 @@ def test_hot_keys_stay_hot_while_the_table_grows(spark):
     workload = Upsert(4000, 2, 500, 1, key_skew="zipf", key_exponent=1.4)
     hottest = []
     for spec in stream(workload, commits=3)[1:]:
-        rows = workload.rows(spark, 7, spec, 60.0).filter("op <> 'I'").select("order_id").collect()
+        rows = workload.rows(spark, 7, spec, 60_000).filter("op <> 'I'").select("order_id").collect()
         hottest.append([key for key, _ in Counter(row.order_id for row in rows).most_common(3)])
     assert hottest[0] == hottest[1] == hottest[2]
 
@@ -310,7 +310,7 @@ def test_hot_keys_stay_hot_while_the_table_grows(spark):
 def test_late_changes_are_older_than_their_commit_and_come_all_the_same(spark):
     workload = Upsert(4000, 2, 500, 1, late_share=0.25, late_by_s=10_000)
     spec = stream(workload, commits=3)[3]
-    rows = workload.rows(spark, 7, spec, 60.0).select("op", "ts", "order_date").collect()
+    rows = workload.rows(spark, 7, spec, 60_000).select("op", "ts", "order_date").collect()
     late = sum(row.ts < EPOCH_MS + 120_000 for row in rows)
     assert late / 4000 == pytest.approx(0.25, abs=0.035)
     assert min(row.ts for row in rows) >= EPOCH_MS + 120_000 - 10_000_000
@@ -323,11 +323,11 @@ def test_streams_of_one_kind(spark, shares):
     insert_share, delete_share = shares
     workload = Upsert(40, 3, 100, 1, insert_share=insert_share, delete_share=delete_share, repeat_share=1.0)
     (spec,) = stream(workload, commits=1)[1:]
-    ops = Counter(row.op for row in workload.rows(spark, 7, spec, 60.0).collect())
+    ops = Counter(row.op for row in workload.rows(spark, 7, spec, 60_000).collect())
     assert (ops["I"], ops["U"], ops["D"]) == (spec.inserts, spec.updates, spec.deletes)
     assert spec.inserts == 40 * insert_share
 
 
 def test_commits_without_changes_have_no_rows(spark):
     spec = replace(stream(LIVELY, commits=1)[1], rows=0)
-    assert LIVELY.rows(spark, 7, spec, 60.0).collect() == []
+    assert LIVELY.rows(spark, 7, spec, 60_000).collect() == []

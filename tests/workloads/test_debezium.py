@@ -88,23 +88,23 @@ def test_missing_columns_are_null_and_a_delete_keeps_what_tells_its_partition(re
 
 
 def test_commits_are_cut_by_time_of_arrival(recorded):
-    load, *specs = stream(recorded, commits=6, interval_s=1.0)
+    load, *specs = stream(recorded, commits=6, interval_ms=1000)
     assert (load.is_initial, load.first_row, load.rows, load.inserts) == (True, 0, 3, 3)
     # A late event (10.5 s after 11.0 s) comes with what is before it.
     assert [(s.first_row, s.inserts, s.updates, s.deletes) for s in specs] == [
         (3, 1, 1, 0), (5, 1, 1, 1), (8, 0, 0, 0), (8, 0, 0, 0), (8, 0, 0, 1), (9, 0, 0, 0),
     ]  # fmt: skip
-    assert [spec.at_s for spec in specs] == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
-    assert stream(recorded, commits=2, interval_s=1.0) == [load, *specs[:2]]
+    assert [spec.at_ms for spec in specs] == [1000, 2000, 3000, 4000, 5000, 6000]
+    assert stream(recorded, commits=2, interval_ms=1000) == [load, *specs[:2]]
 
 
 def test_what_comes_later_than_the_stream_lasts_is_counted(recorded):
-    assert [recorded.left_out_rows(seconds) for seconds in (1.0, 2.0, 4.0, 5.0)] == [4, 1, 1, 0]
+    assert [recorded.left_out_rows(duration_ms) for duration_ms in (1000, 2000, 4000, 5000)] == [4, 1, 1, 0]
 
 
 def test_a_stream_without_a_snapshot_starts_from_an_empty_table(tmp_path):
     workload = Debezium(str(lines(tmp_path / "e.jsonl", EVENTS[3:])))
-    specs = stream(workload, commits=1, interval_s=1.0)
+    specs = stream(workload, commits=1, interval_ms=1000)
     assert [(s.index, s.first_row, s.rows, s.is_initial) for s in specs] == [(1, 0, 2, False)]
     assert events_of(workload)[1]["before_exists"] is False  # what an image says that is not in the table
 
@@ -114,12 +114,12 @@ def test_a_later_snapshot_event_is_an_upsert(tmp_path):
     assert [(e["op"], e["before_exists"]) for e in events_of(again)] == [
         ("I", False), ("U", True), ("I", True),
     ]  # fmt: skip
-    assert [spec.rows for spec in stream(again, commits=2, interval_s=1.0)] == [1, 1, 1]
+    assert [spec.rows for spec in stream(again, commits=2, interval_ms=1000)] == [1, 1, 1]
 
 
 def shapes(workload, by, index):
-    spec = stream(workload, commits=5, interval_s=1.0, by=by)[index]
-    return {p.partition: (p.rows, p.deletes.equality_rows, p.deletes.position_rows) for p in spec.partitions}
+    spec = stream(workload, commits=5, interval_ms=1000, by=by)[index]
+    return {p.partition: (p.rows, p.deleted_keys, p.superseded_rows) for p in spec.partitions}
 
 
 def test_partitions_count_what_goes_in_and_what_comes_out(recorded):
@@ -136,11 +136,11 @@ def test_partitions_count_what_goes_in_and_what_comes_out(recorded):
     assert (len(buckets), sum(rows for rows, _, _ in buckets.values())) == (3, 3)
 
 
-def test_a_row_changed_twice_in_a_commit_is_a_position_delete(recorded):
-    (spec,) = stream(recorded, commits=1, interval_s=10.0)[1:]
+def test_a_row_changed_twice_in_a_commit_is_superseded(recorded):
+    (spec,) = stream(recorded, commits=1, interval_ms=10_000)[1:]
     (shape,) = spec.partitions
     # Order 1 is updated twice, and one order made again after its delete, which counts as a new one.
-    assert (shape.rows, shape.deletes.equality_rows, shape.deletes.position_rows) == (4, 5, 1)
+    assert (shape.rows, shape.deleted_keys, shape.superseded_rows) == (4, 5, 1)
 
 
 def test_partitions_of_nulls_are_called_null(tmp_path):
@@ -256,10 +256,10 @@ def test_events_that_were_read_are_not_read_again(recorded):
 @pytest.mark.spark
 def test_rows_are_the_events_in_order_a_partition_a_writer(spark, recorded):
     two = Debezium(recorded.path, files_per_commit=2, initial_files=5)
-    load, first, second, empty, *_ = stream(two, commits=5, interval_s=1.0)
+    load, first, second, empty, *_ = stream(two, commits=5, interval_ms=1000)
     found = events_of(two)
     for spec, parts in ((load, 3), (first, 2), (second, 2), (empty, 1)):
-        frame = two.rows(spark, 7, spec, 1.0)
+        frame = two.rows(spark, 7, spec, 1000)
         columns = ORDERS.names if spec.is_initial else change_columns(ORDERS.names)
         assert tuple(frame.columns) == columns
         assert frame.rdd.getNumPartitions() == parts
@@ -269,8 +269,8 @@ def test_rows_are_the_events_in_order_a_partition_a_writer(spark, recorded):
 
 @pytest.mark.spark
 def test_rows_have_the_types_of_orders(spark, recorded):
-    (load, *_) = recorded.shape(7, 1, 1.0, Partitioning())
-    schema = recorded.rows(spark, 7, load, 1.0).schema
+    (load, *_) = recorded.shape(7, 1, 1000, Partitioning())
+    schema = recorded.rows(spark, 7, load, 1000).schema
     assert [(f.name, f.dataType.simpleString().upper()) for f in schema] == [
         (c.name, c.spark_type) for c in ORDERS.columns
     ]

@@ -100,9 +100,9 @@ def test_rows_are_late_by_the_share_and_span_asked_for(spark):
 @pytest.mark.parametrize("by", ["day", "bucket", "city"])
 def test_rows_spread_over_partitions_as_their_shape_expects(spark, in_auckland, by):
     workload, partitioning = Append(4000, 4, late_share=0.5, late_by_s=86_400), Partitioning(by)
-    (spec,) = workload.shape(7, 1, 60.0, partitioning)
+    (spec,) = workload.shape(7, 1, 60_000, partitioning)
     derived = [f"{sql} AS {name}" for name, sql in partitioning.derived.items()]
-    rows = workload.rows(spark, 7, spec, 60.0).selectExpr("*", *derived)
+    rows = workload.rows(spark, 7, spec, 60_000).selectExpr("*", *derived)
     found = rows.groupBy(partitioning.column).count().collect()
     counts = {f"{partitioning.column}={value}": count for value, count in found}
     # Five standard errors of a count; beside it the shape rounds to whole rows.

@@ -2,10 +2,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads.commit import DeleteShape
 from workloads.keys import KeyChoice
 from workloads.schema import ORDERS
-from workloads.spread import KeyPartitions, blended, change_shapes, whole_parts
+from workloads.spread import (
+    KeyPartitions,
+    blended,
+    change_shapes,
+    dealt_writers,
+    hashed_writers,
+    whole_parts,
+)
 
 UNIFORM = KeyChoice("uniform", 1.0, 1)
 A, B = (("a", 1.0),), (("b", 1.0),)
@@ -37,11 +43,45 @@ def test_keys_lie_where_they_were_inserted_by_their_number(days):
     assert recent["b"] == pytest.approx(0.75 if days == (1, 1) else 300 / 301 / (400 / 401))
 
 
+@pytest.mark.parametrize(
+    ("rows", "commit_rows", "writers", "busy"),
+    [
+        (80, 80, 8, 8),  # the whole commit: each writer has some of it
+        (3, 3, 8, 3),  # fewer rows than writers: a row each
+        # A tenth of the rows, 10 rows a writer: one misses with 0.9^10 = 0.35, so 8 x 0.65 = 5.2.
+        (8, 80, 8, 5),
+        (1, 80, 8, 1),  # 8 x (1 - (79/80)^10) = 0.95
+        (1, 10**6, 8, 1),  # whatever is expected, one row is at one writer
+        (0, 0, 8, 0),
+        (0, 80, 8, 0),
+        (2, 1000, 500, 2),  # never more writers than rows
+    ],
+)
+def test_writers_of_dealt_rows_worked_out_by_hand(rows, commit_rows, writers, busy):
+    assert dealt_writers(rows, commit_rows, writers) == busy
+
+
+@given(data=st.data(), commit_rows=st.integers(1, 10**6), writers=st.integers(1, 1000))
+def test_a_partition_is_held_by_at_least_one_writer_and_at_most_one_a_row(data, commit_rows, writers):
+    rows = data.draw(st.integers(1, commit_rows))
+    busy = dealt_writers(rows, commit_rows, writers)
+    assert 1 <= busy <= min(rows, writers)
+    if rows < commit_rows:
+        assert dealt_writers(rows + 1, commit_rows, writers) >= busy
+
+
+@pytest.mark.parametrize(
+    ("rows", "writers", "busy"),
+    [(0, 4, 0), (1, 4, 1), (4, 4, 3), (40, 4, 4), (3, 1, 1), (8, 8, 5)],  # 4 x (1 - 0.75^4) = 2.7
+)
+def test_writers_of_hashed_rows_are_those_that_get_a_key(rows, writers, busy):
+    assert hashed_writers(rows, writers) == busy
+
+
 def test_partitions_of_one_kind_of_change_have_no_others():
     only_rows, only_deletes = change_shapes(ORDERS, {"a": 5}, {"b": 3}, {}, 2)
-    assert (only_rows.partition, only_rows.rows, only_rows.files) == ("a", 5, 2)
-    assert only_rows.deletes == DeleteShape()
-    assert (only_deletes.rows, only_deletes.files, only_deletes.expected_bytes) == (0, 0, 0)
-    # Two files of 500 bytes and three rows of 3.6 of them.
-    assert only_deletes.deletes == DeleteShape(3, 2, 0, 0, 1011)
-    assert only_deletes.deletes.files == 2
+    assert (only_rows.partition, only_rows.rows) == ("a", 5)
+    assert only_rows.expected_bytes == ORDERS.expected_bytes(5, 2)
+    assert (only_rows.deleted_keys, only_rows.superseded_rows) == (0, 0)
+    assert (only_deletes.rows, only_deletes.expected_bytes) == (0, 0)
+    assert (only_deletes.partition, only_deletes.deleted_keys, only_deletes.superseded_rows) == ("b", 3, 0)

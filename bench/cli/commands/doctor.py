@@ -132,7 +132,7 @@ def _probe_walls_s(seconds: float) -> list[float]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         job = NoiseJob(work_folder=folder, seconds=seconds, walls_file=folder / "walls.json")
-        with worker(job, folder / "job.json", folder / "log.txt") as process:
+        with worker(job, folder / "log.txt") as process:
             process.wait()
         if not job.walls_file.exists():
             raise EngineError(f"the probe did not run: {last_line(folder / 'log.txt')}")

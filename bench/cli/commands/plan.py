@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bench.cli.output import ERR, OUT, Format, FormatOption, print_json, print_table
+from bench.cli.output import ERR, OUT, Format, FormatOption, conceal, print_json, print_line, print_table
 from bench.engines.contract import CatalogSettings
 from bench.engines.format import TableAddress
 from bench.engines.registry import FORMATS, existing_tables
@@ -14,6 +14,7 @@ from bench.errors import ScenarioError
 from bench.preview.figures import plan_figures, table_figures
 from bench.preview.preview import named_planners, preview_strategy
 from bench.scenario.scenario import Scenario, load_scenario
+from bench.secrets import NO_SECRETS, Secrets
 from reports.text import format_bytes, format_count, format_duration
 
 PARTITIONS_SHOWN = 20
@@ -88,8 +89,9 @@ def plan(
     planners in order, the first that plans wins.
     """
     loaded = load_scenario(scenario) if scenario else None
-    named = named_planners(strategy, options or (), loaded)
     properties = _pairs(catalog_properties or ())
+    conceal(Secrets.of(properties) | (loaded.secrets if loaded else NO_SECRETS))
+    named = named_planners(strategy, options or (), loaded)
     table_format, open_existing = existing_tables(loaded.table.format if loaded else None)
     with ERR.status("reading metadata"):
         found = open_existing(TableAddress(table, catalog, properties, _catalog(loaded), branch))
@@ -208,48 +210,48 @@ def _print_plan(told: Mapping[str, Any], format_title: str) -> None:
     planned, effect = told["plan"], told["effect"]
     if planned:
         detail = f", {planned['detail']}" if planned["detail"] else ""
-        _say(
+        print_line(
             f"{planned['planner']} plans, reason {planned['reason']}{detail}: {'; '.join(planned['actions'])}"
         )
     if told["nothing_because"]:
-        _say(f"Nothing would change: {told['nothing_because']}.")
+        print_line(f"Nothing would change: {told['nothing_because']}.")
     else:
         _print_effect(effect, format_title)
     if told["cost"]:
         about = format_duration(float(f"{told['cost']['cpu_s']:.1g}"))
         marked = "rough" if told["cost"]["calibrated"] else "rough, uncalibrated"
-        _say(f"Cost: about {about} of CPU ({marked}).")
-    _say("Nothing was written.")
+        print_line(f"Cost: about {about} of CPU ({marked}).")
+    print_line("Nothing was written.")
 
 
 def _print_effect(effect: Mapping[str, Any], format_title: str) -> None:
     if effect["delete_groups"]:
-        _say(
+        print_line(
             f"It would rewrite {effect['delete_files_in']:,} delete files "
             f"({format_bytes(effect['delete_bytes_in'])}) in {effect['delete_groups']:,} groups; how many "
             "come out, their rows tell."
         )
     if effect["files_converted"]:
-        _say(
+        print_line(
             f"The deletes of {effect['files_converted']:,} data files would become position deletes of their "
             "own; the data files stay."
         )
     if effect["delete_files_dropped"]:
-        _say(f"{effect['delete_files_dropped']:,} delete files would go.")
+        print_line(f"{effect['delete_files_dropped']:,} delete files would go.")
     if effect["vetoed_because"]:
-        _say(f"It would be vetoed: {effect['vetoed_because']}.")
+        print_line(f"It would be vetoed: {effect['vetoed_because']}.")
     if not effect["groups"]:
         return
     cut = effect["planned_groups"] - effect["groups"] - effect["delete_groups"]
     about = "" if effect["files_out_exact"] else "about "
     left = f"; a limit leaves {cut:,} more groups, and {format_title} may choose others" if cut > 0 else ""
-    _say(
+    print_line(
         f"It would rewrite {effect['files_in']:,} data files ({format_bytes(effect['bytes_in'])}) in "
         f"{effect['groups']:,} groups into {about}{effect['files_out']:,}: the table goes "
         f"from {effect['files_before']:,} data files to {about}{effect['files_after']:,}{left}."
     )
     if effect["delete_files_read"]:
-        _say(
+        print_line(
             f"Delete files to apply: {'' if effect['deletes_exact'] else 'at most '}"
             f"{effect['delete_files_read']:,} "
             f"({format_bytes(effect['delete_bytes_read'])}), each once per data file it applies to."
@@ -261,7 +263,7 @@ def _print_effect(effect: Mapping[str, Any], format_title: str) -> None:
         [_partition_cells(line) for line in lines[:PARTITIONS_SHOWN]],
     )
     if len(lines) > PARTITIONS_SHOWN:
-        _say(f"and {len(lines) - PARTITIONS_SHOWN:,} more partitions")
+        print_line(f"and {len(lines) - PARTITIONS_SHOWN:,} more partitions")
     if any("files" in group for group in effect["groups_in_order"]):
         _print_files(effect["groups_in_order"])
     OUT.print()
@@ -284,8 +286,4 @@ def _print_files(groups: Sequence[Mapping[str, Any]]) -> None:
     ]
     print_table(("group", "size", "rows", "file"), lines[:FILES_SHOWN])
     if len(lines) > FILES_SHOWN:
-        _say(f"and {len(lines) - FILES_SHOWN:,} more files; --format json lists them all")
-
-
-def _say(text: str) -> None:
-    OUT.print(text, highlight=False, markup=False, soft_wrap=True)
+        print_line(f"and {len(lines) - FILES_SHOWN:,} more files; --format json lists them all")

@@ -14,17 +14,17 @@ import typer
 
 from bench.cli.commands.show import print_rows
 from bench.cli.commands.validate import ScenariosArgument, SetOption
-from bench.cli.output import ERR, OUT
+from bench.cli.output import ERR, conceal, print_line, without_secrets
 from bench.cli.progress import SuiteProgress
-from bench.engines.simulated.costs import load_coefficients
+from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
-from bench.keys import without_secret
 from bench.results.folders import load_runs
 from bench.results.records import Mode
 from bench.results.rows import rows
 from bench.runs import preflight
 from bench.runs.suite import Options, PlannedRun, Source, earlier_runs, locked, plan_runs, run_suite
 from bench.scenario.scenario import load_scenario
+from bench.secrets import hide_setting
 
 DEFAULT_OUT = Path("results")
 EXIT_INTERRUPTED = 130  # what a shell reports of a program that SIGINT ended
@@ -128,9 +128,7 @@ def run(
             raise typer.Exit(EXIT_INTERRUPTED) from None
     made = load_runs(*(out / source.scenario.name for source in sources))
     print_rows(rows(run for run in made if run.manifest.mode == mode))
-    OUT.print(
-        f"results in {out}; next: compactbench report {out}", markup=False, highlight=False, soft_wrap=True
-    )
+    print_line(f"results in {out}; next: compactbench report {out}")
     if not all(result.finished for result in results):
         raise typer.Exit(1)
 
@@ -153,8 +151,13 @@ def _mode(
         raise ScenarioError(
             "--verify each --simulate: a simulated table has no rows to check; drop one of them"
         )
-    for source in sources if coefficients else ():
-        load_coefficients(source.scenario.table.format, coefficients)
+    for name in {source.scenario.table.format: None for source in sources} if coefficients else ():
+        read = FORMATS[name].coefficients
+        if read is None:
+            raise ScenarioError(
+                f"--coefficients {coefficients}: tables of format {name!r} cannot be simulated"
+            )
+        read(coefficients)
     return "simulated" if simulate else "real"
 
 
@@ -164,6 +167,8 @@ def _interrupted(signum: int, frame: FrameType | None) -> NoReturn:
 
 def _sources(scenarios: Sequence[str], overrides: Sequence[str]) -> list[Source]:
     sources = [Source(name, tuple(overrides), load_scenario(name, overrides)) for name in scenarios]
+    for source in sources:
+        conceal(source.scenario.secrets)
     names = [source.scenario.name for source in sources]
     for name in names:
         if names.count(name) > 1:
@@ -191,8 +196,9 @@ def _command(
     mode: Mode,
     coefficients: Path | None,
 ) -> str:
-    """What makes the same runs again, wherever their results go."""
-    words = [word for flag, texts in settings for text in texts for word in (flag, without_secret(text))]
+    """What makes the same runs again, wherever their results go, once its secrets are filled in."""
+    given = [(flag, without_secrets(hide_setting(text))) for flag, texts in settings for text in texts]
+    words = [word for pair in given for word in pair]
     words += ["--repetitions", str(repetitions)] if repetitions else []
     words += [] if verify is Verify.END else ["--verify", verify.value]
     words += ["--simulate"] if mode == "simulated" else []
@@ -211,10 +217,9 @@ def _say_plan(planned: Sequence[PlannedRun]) -> None:
     for number, planned_run in enumerate(planned, 1):
         scenario, mode = planned_run.source.scenario, planned_run.mode
         space = f"at most {preflight.needed_bytes(planned_run) / 2**30:.1f} GiB" if mode == "real" else mode
-        OUT.print(
+        print_line(
             f"{number:3}. {scenario.name} {planned_run.spec.label} #{planned_run.repetition}: "
-            f"{scenario.commits_count} commits, {planned_run.spec.summary}; {space}",
-            markup=False, highlight=False, soft_wrap=True,
-        )  # fmt: skip
-    OUT.print(f"{len(planned)} runs; nothing was run", highlight=False)
+            f"{scenario.commits_count} commits, {planned_run.spec.summary}; {space}"
+        )
+    print_line(f"{len(planned)} runs; nothing was run")
     sys.stdout.flush()

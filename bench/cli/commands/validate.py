@@ -4,7 +4,8 @@ from typing import Annotated, Any
 
 import typer
 
-from bench.cli.output import OUT, Format, FormatOption, print_json, print_table
+from bench.cli.output import Format, FormatOption, conceal, print_json, print_line, print_table
+from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.keys import duration_text
 from bench.results.records import Mode
@@ -47,6 +48,7 @@ def validate(
     for name in scenarios:
         try:
             scenario = load_scenario(name, overrides or ())
+            conceal(scenario.secrets)
             check_asked(scenario, mode)
         except ScenarioError as error:
             problems.append(str(error))
@@ -62,9 +64,13 @@ def validate(
 
 
 def meaning(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
-    """What running `scenario` would mean; rows, files and bytes are of the stream each run replays."""
+    """What running `scenario` would mean; rows, files and bytes are of the stream each run replays.
+
+    Files are those the table's format makes of the stream; bytes are those of its rows as plain Parquet.
+    """
     repetitions = repetitions_of(scenario, mode)
     commits = list(scenario.shape())
+    layouts = [FORMATS[scenario.table.format].layout(commit) for commit in commits]
     return {
         "scenario": scenario.name,
         "hash": scenario.hash,
@@ -73,8 +79,8 @@ def meaning(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
         "duration_s": scenario.duration_ms / 1000,
         "commits": len(commits),
         "rows": sum(commit.rows for commit in commits),
-        "files": sum(commit.files for commit in commits),
-        "delete_files": sum(commit.delete_files for commit in commits),
+        "files": sum(layout.data_files_count for layout in layouts),
+        "delete_files": sum(layout.delete_files_count for layout in layouts),
         "expected_bytes": sum(commit.expected_bytes for commit in commits),
         "left_out_rows": _left_out_rows(scenario),
         "primary_probe": scenario.primary_probe.name,
@@ -94,17 +100,14 @@ def _left_out_rows(scenario: Scenario) -> int:
 def _print_meaning(told: dict[str, Any]) -> None:
     strategies, duration = told["strategies"], duration_text(told["duration_s"])
     deletes = f" and {told['delete_files']:,} delete files" if told["delete_files"] else ""
-    OUT.print(
+    print_line(
         f"{told['scenario']}: ok. {told['runs']} runs ({len(strategies)} strategies x {told['repetitions']} "
         f"repetitions), each {told['commits']} commits over {duration} of scenario time: "
         f"{told['rows']:,} rows in {told['files']:,} files{deletes}, "
         f"about {told['expected_bytes'] / 1e6:,.1f} MB. "
-        f"Probes: {', '.join(told['probes'])}; primary {told['primary_probe']}.",
-        highlight=False,
-        markup=False,
-        soft_wrap=True,
+        f"Probes: {', '.join(told['probes'])}; primary {told['primary_probe']}."
     )
     if told["left_out_rows"]:
         changes = f"{told['left_out_rows']:,} recorded changes come after duration = {duration}"
-        OUT.print(f"Left out: {changes}, which is counted from the first one.", highlight=False, markup=False)
+        print_line(f"Left out: {changes}, which is counted from the first one.")
     print_table(["strategy", "what it does"], [(s["label"], s["summary"]) for s in strategies])

@@ -25,7 +25,8 @@ from bench.engines.contract import CatalogSettings
 from bench.engines.format import DeleteFacts, Shortfall, TableAddress, TableFacts
 from bench.engines.iceberg.state import matching_paths, table_state
 from bench.errors import ScenarioError
-from bench.keys import value_text, without_secret
+from bench.keys import value_text
+from bench.secrets import Secrets
 from strategies.iceberg.commands import Command
 from strategies.iceberg.rewrite_options import rewrite_options
 from strategies.plan import Action, Compact, Native, Rewrite, describe_action
@@ -43,9 +44,8 @@ _METADATA_SUFFIX = ".metadata.json"
 _VERSION = re.compile(
     r"v?(\d+)[-.]"
 )  # v12.metadata.json of a Hadoop table, 00012-<uuid>.metadata.json of others
-_STORAGE_SECRET = re.compile(r"key|connection-string|sas", re.IGNORECASE)  # of PyIceberg's own properties
 _NAMES_SHOWN = 5
-_SAID_LENGTH = 200
+_ERROR_LENGTH_MAX = 200
 _CONFIGURE = (
     "give --catalog-property uri=..., or set PYICEBERG_CATALOG__{variable}__URI, or configure it in "
     "~/.pyiceberg.yaml"
@@ -97,7 +97,7 @@ class IcebergTable:
         except Exception as error:  # of a parser, of binding to a schema, of storage
             raise ScenarioError(
                 f"where = {value_text(where)}: which files may hold such rows cannot be told: "
-                f"{_said(error, self.table.io.properties)}; write it with =, <, >, IN, IS NULL, AND, OR and "
+                f"{_cause(error, self.table.io.properties)}; write it with =, <, >, IN, IS NULL, AND, OR and "
                 "NOT over columns and literals, or leave it out"
             ) from error
 
@@ -363,26 +363,22 @@ def _explained(what: str, properties: Mapping[str, str]) -> Iterator[None]:
     except ScenarioError:
         raise
     except (NotInstalledError, ImportError) as error:
-        raise ScenarioError(f"{what}: {_said(error, properties)}; install it beside compactbench") from error
+        raise ScenarioError(f"{what}: {_cause(error, properties)}; install it beside compactbench") from error
     except FileNotFoundError as error:
-        raise ScenarioError(f"{what}: no such file: {_said(error, properties)}; check the path") from error
+        raise ScenarioError(f"{what}: no such file: {_cause(error, properties)}; check the path") from error
     except (EOFError, KeyError, ValueError, ValidationError) as error:
         raise ScenarioError(
-            f"{what}: cannot be understood: {_said(error, properties)}; check the path and the configuration"
+            f"{what}: cannot be understood: {_cause(error, properties)}; check the path and the configuration"
         ) from error
     except Exception as error:  # each catalog and file system has its driver's own
         raise ScenarioError(
-            f"{what}: cannot be reached: {type(error).__name__}: {_said(error, properties)}; check the "
+            f"{what}: cannot be reached: {type(error).__name__}: {_cause(error, properties)}; check the "
             "address, the network and the credentials"
         ) from error
 
 
-def _said(error: Exception, properties: Mapping[str, str]) -> str:
-    """An error on one line without secrets: values of properties that hold one, passwords in addresses."""
-    text = " ".join(str(error).split()) or type(error).__name__
-    for key, value in properties.items():
-        is_secret = _STORAGE_SECRET.search(key) or without_secret(f"{key}={value}").endswith("=(hidden)")
-        if value and is_secret:
-            text = text.replace(str(value), "(hidden)")
-    text = re.sub(r"//[^/@\s]+@", "//(hidden)@", text)
-    return text if len(text) <= _SAID_LENGTH else f"{text[:_SAID_LENGTH]}..."
+def _cause(error: Exception, properties: Mapping[str, str]) -> str:
+    """An error on one line, without secrets."""
+    text = Secrets.of(properties).scrub(str(error))
+    text = " ".join(text.split()) or type(error).__name__
+    return text if len(text) <= _ERROR_LENGTH_MAX else f"{text[:_ERROR_LENGTH_MAX]}..."

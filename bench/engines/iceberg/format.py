@@ -12,12 +12,13 @@ from pydantic import Field, JsonValue
 
 from bench.engines.contract import Engine, EngineSettings, TableSpec
 from bench.engines.format import EngineKind, ExistingTable, Format, SizeModel, TableAddress
+from bench.engines.iceberg.model.coefficients import iceberg_coefficients
+from bench.engines.iceberg.model.files import table_bytes
+from bench.engines.iceberg.model.flink_writer import commit_layout
+from bench.engines.iceberg.planning import PLANNING
 from bench.keys import TableKeys
 from strategies.iceberg.commands import Command
-from strategies.iceberg.preview import preview_action
-from strategies.iceberg.resurrection import resurrection
-from strategies.plan import Capability, Plan
-from strategies.state import TableState
+from strategies.plan import Capability
 from workloads.commit import CommitSpec
 from workloads.schema import Schema
 
@@ -89,14 +90,6 @@ def _writing_needs(keys: IcebergKeys, upsert_mode: str | None) -> frozenset[str]
     return frozenset({writing, *([Capability.VECTORS] if keys.format_version >= VECTORS_FROM else [])})
 
 
-def _veto(plan: Plan, state: TableState) -> str | None:
-    """Why the plan would bring deleted rows back, or why that cannot be ruled out."""
-    try:
-        return next(filter(None, (resurrection(action, state) for action in plan.actions)), None)
-    except ValueError as error:
-        return f"it cannot be ruled out that deleted rows come back: {error}"
-
-
 def _open_real(settings: EngineSettings) -> AbstractContextManager[Engine]:
     from bench.engines.iceberg.engine import open_iceberg
 
@@ -115,15 +108,13 @@ def _real_options(settings: EngineSettings) -> Mapping[str, JsonValue]:
 
 
 def _open_simulated(settings: EngineSettings) -> AbstractContextManager[Engine]:
-    from bench.engines.simulated.engine import open_simulated
+    from bench.engines.iceberg.simulation import open_simulated_iceberg
 
-    return open_simulated(NAME, settings)
+    return open_simulated_iceberg(settings)
 
 
 def _simulated_options(settings: EngineSettings) -> Mapping[str, JsonValue]:
-    from bench.engines.simulated.costs import load_coefficients
-
-    coefficients = load_coefficients(NAME, settings.coefficients)
+    coefficients = iceberg_coefficients(settings.coefficients)
     return {"cores": asdict(settings.cores), "coefficients": coefficients.model_dump(mode="json")}
 
 
@@ -134,10 +125,7 @@ def _wrong_rows(engine: Any, specs: Iterable[CommitSpec], is_cdc: bool) -> str |
 
 
 def _size_model(schema: Schema) -> SizeModel | None:
-    from bench.engines.iceberg.model.files import table_bytes
-    from bench.engines.simulated.costs import shipped_coefficients
-
-    coefficients = shipped_coefficients(NAME)
+    coefficients = FORMAT.shipped_coefficients()
     if coefficients is None:
         return None
     return lambda rows, files: table_bytes(schema, coefficients, rows, files)
@@ -164,8 +152,8 @@ FORMAT = Format(
     codec_property="write.parquet.compression-codec",
     default_codec="zstd",  # PARQUET_COMPRESSION_DEFAULT_SINCE_1_4_0, of new tables
     metadata_bytes_per_commit=100_000,  # measured: 20 to 80 KB of manifests and table metadata a snapshot
-    preview=preview_action,
-    veto=_veto,
+    planning=PLANNING,
+    layout=commit_layout,
     writing_needs=_writing_needs,
     real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options, _REAL_NOTES),
     simulated=EngineKind(
@@ -173,6 +161,7 @@ FORMAT = Format(
     ),
     asked_by={Capability.VECTORS: "table.format_version"},
     packages=("pyiceberg",),
+    coefficients=iceberg_coefficients,
     size_model=_size_model,
     open_existing=_open_existing,
     existing_help=_EXISTING_HELP,

@@ -5,7 +5,10 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
+from bench.engines.contract import TAG_PROPERTY, Tag
+
 _SOURCE = "compactbench_changes"
+_TAG_CONF = f"spark.sql.iceberg.snapshot-property.{TAG_PROPERTY}"
 
 
 def mode_properties(upsert_mode: str) -> Mapping[str, str]:
@@ -22,7 +25,7 @@ def prepare(frame: DataFrame, writers: int | None) -> DataFrame:
     return prepared
 
 
-def commit(spark: SparkSession, name: str, changes: DataFrame, columns: Sequence[str]) -> None:
+def commit(spark: SparkSession, name: str, changes: DataFrame, columns: Sequence[str], tag: Tag) -> None:
     """One MERGE: changed rows replaced, new ones inserted, deleted ones removed."""
     changes.createOrReplaceTempView(_SOURCE)
     updates = ", ".join(f"t.{column} = s.{column}" for column in columns)
@@ -32,5 +35,9 @@ def commit(spark: SparkSession, name: str, changes: DataFrame, columns: Sequence
         f"WHEN MATCHED AND s.op = 'D' THEN DELETE WHEN MATCHED THEN UPDATE SET {updates} "
         f"WHEN NOT MATCHED AND s.op <> 'D' THEN INSERT ({names}) VALUES ({values})"
     )
-    spark.sql(statement)
+    spark.conf.set(_TAG_CONF, str(tag))  # a statement takes no options
+    try:
+        spark.sql(statement)
+    finally:
+        spark.conf.unset(_TAG_CONF)
     spark.catalog.dropTempView(_SOURCE)

@@ -12,6 +12,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
+from bench.engines.contract import TAG_PROPERTY, Tag
 from bench.engines.iceberg.catalog import java_table
 from bench.engines.iceberg.conversion import Conversion, convert
 from bench.engines.iceberg.delete_files import (
@@ -168,7 +169,7 @@ def write_files(rows: DataFrame, name: str, table: Any, set_id: str, target_byte
         coordinator.clearRewrite(table, set_id)
 
 
-def commit_rewrite(spark: SparkSession, name: str, staged: StagedRewrite) -> None:
+def commit_rewrite(spark: SparkSession, name: str, staged: StagedRewrite, tag: Tag) -> None:
     """Replace the old files by the new ones in one commit, checked against the planned snapshot.
 
     New data files keep the sequence number of that snapshot, so that deletes committed since still
@@ -180,9 +181,9 @@ def commit_rewrite(spark: SparkSession, name: str, staged: StagedRewrite) -> Non
     try:
         _check_vectors(spark, table, staged)
         if staged.new_deletes and not staged.old_deletes:
-            _commit_apart(table, staged)
+            _commit_apart(table, staged, tag)
         else:
-            _with_files(table.newRewrite(), staged, staged.new_deletes).commit()
+            _with_files(table.newRewrite(), staged, staged.new_deletes, tag).commit()
     except (Py4JJavaError, ValueError) as error:
         if "CommitStateUnknownException" not in str(error):
             _delete(table, (*staged.new_files, *staged.new_deletes))
@@ -205,19 +206,21 @@ def _check_vectors(spark: SparkSession, table: Any, staged: StagedRewrite) -> No
         raise ValueError(f"a newer deletion vector was committed meanwhile: {newer[0]}")
 
 
-def _commit_apart(table: Any, staged: StagedRewrite) -> None:
+def _commit_apart(table: Any, staged: StagedRewrite, tag: Tag) -> None:
     """Iceberg's RewriteFiles adds no delete file where it removes none: a RowDelta does, at the same time."""
     transaction = table.newTransaction()
     if staged.old_files:
-        _with_files(transaction.newRewrite(), staged, ()).commit()
-    delete = transaction.newRowDelta().validateFromSnapshot(staged.snapshot_id)
+        _with_files(transaction.newRewrite(), staged, (), tag).commit()
+    row_delta = transaction.newRowDelta().set(TAG_PROPERTY, str(tag))
+    row_delta.validateFromSnapshot(staged.snapshot_id)
     for file in staged.new_deletes:
-        delete.addDeletes(file)
-    delete.commit()
+        row_delta.addDeletes(file)
+    row_delta.commit()
     transaction.commitTransaction()
 
 
-def _with_files(rewrite: Any, staged: StagedRewrite, new_deletes: Iterable[Any]) -> Any:
+def _with_files(rewrite: Any, staged: StagedRewrite, new_deletes: Iterable[Any], tag: Tag) -> Any:
+    rewrite.set(TAG_PROPERTY, str(tag))
     rewrite.validateFromSnapshot(staged.snapshot_id).dataSequenceNumber(staged.sequence_number)
     for file in (*staged.old_files, *staged.old_deletes):
         rewrite.deleteFile(file)

@@ -3,7 +3,8 @@
 Manifests never change once written, so each is kept as long as a snapshot names it.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pyiceberg.io import FileIO
@@ -12,7 +13,7 @@ from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.types import NestedField
 
-from bench.engines.contract import Change
+from bench.engines.contract import TAG_PROPERTY, Change, Tag, Version
 from bench.engines.iceberg.keys import key_column
 from bench.engines.iceberg.manifests import LiveFile, ManifestFiles, files_of
 from bench.engines.ledger import Ledger
@@ -24,10 +25,10 @@ DEFAULT_TARGET_BYTES = 512 * MIB  # WRITE_TARGET_FILE_SIZE_BYTES_DEFAULT of Iceb
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The live files by `key_of`, and what the snapshots since the reading before did."""
+    """The live files by `key_of`, and the versions since the reading before, in order."""
 
     live: dict[str, LiveFile]
-    change: Change
+    versions: tuple[Version, ...]
     location: str
     snapshot_times_ms: tuple[int, ...]  # of the new snapshots, in order
 
@@ -80,28 +81,30 @@ class IcebergReader:
         self._seen_snapshots.update(s.snapshot_id for s in new)
         return Reading(
             live={key_of(file): file for file in files},
-            change=self._change(new, table),
+            versions=self._versions(new, table),
             location=table.location(),
             snapshot_times_ms=tuple(s.timestamp_ms for s in new),
         )
 
-    def _change(self, snapshots: list[Snapshot], table: Table) -> Change:
-        written_bytes = [size for s in snapshots for size in _snapshot_metadata_bytes(s, table.io)]
-        log = [entry.metadata_file for entry in table.metadata.metadata_log] + [table.metadata_location]
-        fresh = [path for path in dict.fromkeys(log) if path not in self._seen_metadata]
-        self._seen_metadata.update(fresh)
-        written_bytes += _existing_bytes(fresh, table.io)
-        return Change(
-            snapshots_count=len(snapshots),
-            files_added_count=_summed(snapshots, "added-data-files"),
-            files_removed_count=_summed(snapshots, "deleted-data-files"),
-            delete_files_added_count=_summed(snapshots, "added-delete-files"),
-            delete_files_removed_count=_summed(snapshots, "removed-delete-files"),
-            added_bytes=_summed(snapshots, "added-files-size"),
-            replaced_bytes=_summed(snapshots, "removed-files-size"),
-            metadata_bytes=sum(written_bytes),
-            metadata_files_count=len(written_bytes),
+    def _versions(self, snapshots: list[Snapshot], table: Table) -> tuple[Version, ...]:
+        """A version for each new snapshot, and one for each new table metadata file that came without any.
+
+        Each commit writes one metadata file, which belongs to the first of its snapshots.
+        """
+        log = [(entry.timestamp_ms, entry.metadata_file) for entry in table.metadata.metadata_log]
+        log.append((table.metadata.last_updated_ms, table.metadata_location))
+        fresh = deque(
+            (time_ms, path) for time_ms, path in dict.fromkeys(log) if path not in self._seen_metadata
         )
+        self._seen_metadata.update(path for _, path in fresh)
+        found: list[Version] = []
+        for snapshot in snapshots:
+            while fresh and fresh[0][0] < snapshot.timestamp_ms:
+                found.append(_metadata_version(fresh.popleft()[1], table.io))
+            written = [fresh.popleft()[1]] if fresh else []
+            found.append(_snapshot_version(snapshot, written, table.io))
+        found += [_metadata_version(path, table.io) for _, path in fresh]
+        return tuple(found)
 
 
 def table_state(table: Table, snapshot: Snapshot | None, now_ms: int) -> TableState:
@@ -128,9 +131,32 @@ def matching_paths(table: Table, snapshot: Snapshot, where: str) -> frozenset[st
     return frozenset(task.file.file_path for task in scan.plan_files())
 
 
-def _summed(snapshots: Iterable[Snapshot], key: str) -> int:
-    """A counter of the snapshot summaries (Iceberg's SnapshotSummary), which leave out zeros."""
-    return sum(int(s.summary.additional_properties.get(key, 0)) for s in snapshots if s.summary)
+def _snapshot_version(snapshot: Snapshot, metadata_files: Sequence[str], io: FileIO) -> Version:
+    """A snapshot as a version: its own counters, and the bytes of the metadata written for it.
+
+    The counters are those of the snapshot summary (Iceberg's SnapshotSummary), which leaves out zeros.
+    """
+    summary = snapshot.summary.additional_properties if snapshot.summary else {}
+    operation = snapshot.summary.operation.value if snapshot.summary else "unknown"
+    written_bytes = [*_snapshot_metadata_bytes(snapshot, io), *_existing_bytes(metadata_files, io)]
+    change = Change(
+        files_added_count=int(summary.get("added-data-files", 0)),
+        files_removed_count=int(summary.get("deleted-data-files", 0)),
+        delete_files_added_count=int(summary.get("added-delete-files", 0)),
+        delete_files_removed_count=int(summary.get("removed-delete-files", 0)),
+        added_bytes=int(summary.get("added-files-size", 0)),
+        replaced_bytes=int(summary.get("removed-files-size", 0)),
+        metadata_bytes=sum(written_bytes),
+        metadata_files_count=len(written_bytes),
+    )
+    return Version(str(snapshot.snapshot_id), operation, change, Tag.parse(summary.get(TAG_PROPERTY, "")))
+
+
+def _metadata_version(path: str, io: FileIO) -> Version:
+    """What a command wrote that makes no snapshot, as the expiry of snapshots: table metadata alone."""
+    written_bytes = _existing_bytes([path], io)
+    change = Change(metadata_bytes=sum(written_bytes), metadata_files_count=len(written_bytes))
+    return Version(None, "metadata", change)
 
 
 def _snapshot_metadata_bytes(snapshot: Snapshot, io: FileIO) -> list[int]:

@@ -16,6 +16,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
+from bench.engines.contract import TAG_PROPERTY, Tag
 from bench.engines.iceberg.catalog import java_table
 from bench.engines.iceberg.delete_files import (
     DeleteFiles,
@@ -105,7 +106,7 @@ def _number(numbers: Mapping[Any, int], value: Column) -> Column:
     return F.coalesce(found, F.lit(numbers.get(None)).cast("int"))
 
 
-def commit(spark: SparkSession, name: str, changes: Changes, columns: Sequence[str]) -> None:
+def commit(spark: SparkSession, name: str, changes: Changes, columns: Sequence[str], tag: Tag) -> None:
     """Write the files of the changes and add them to the table in one commit.
 
     A failed commit leaves its files behind, as a failed Flink job does.
@@ -118,14 +119,14 @@ def commit(spark: SparkSession, name: str, changes: Changes, columns: Sequence[s
     deletes = _equality(described, table, changes, homes)
     if changes.replaced_rows:
         deletes += _position(described, table, changes, homes, data)
-    delete, before = table.newRowDelta(), table.currentSnapshot()
+    row_delta, before = table.newRowDelta().set(TAG_PROPERTY, str(tag)), table.currentSnapshot()
     if before is not None:  # else vectors are checked from the first snapshot on, which may be expired
-        delete.validateFromSnapshot(before.snapshotId())
+        row_delta.validateFromSnapshot(before.snapshotId())
     for file in data:
-        delete.addRows(file)
+        row_delta.addRows(file)
     for file in deletes:
-        delete.addDeletes(file)
-    delete.commit()
+        row_delta.addDeletes(file)
+    row_delta.commit()
 
 
 def _homes(spark: SparkSession, table: Any, changes: Changes) -> list[Any]:

@@ -3,6 +3,7 @@
 import tomllib
 from dataclasses import astuple, dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -10,6 +11,8 @@ from bench.engines.contract import Cost
 from bench.errors import ScenarioError, first_error
 from strategies.preview import Preview
 from strategies.state import MIB
+
+_C = TypeVar("_C", bound="Coefficients")
 
 
 def shipped_file(table_format: str) -> Path:
@@ -35,11 +38,13 @@ class Work:
         return Work(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
 
-class _Table(BaseModel):
+class Part(BaseModel):
+    """A table of a coefficients file."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-class Operation(_Table):
+class Operation(Part):
     """Seconds of one kind of operation: `serial` on one core, `task` CPU seconds shared by the cores."""
 
     serial_s: float = Field(default=0.0, ge=0, allow_inf_nan=False)
@@ -51,25 +56,14 @@ class Operation(_Table):
     task_s_per_mib_written: float = Field(default=0.0, ge=0, allow_inf_nan=False)
 
 
-class Metadata(_Table):
-    """Bytes of the metadata one table commit writes; 7,000 and 250: a manifest of 8 files has 9,000."""
-
-    table_metadata_bytes: int = Field(ge=0)
-    table_metadata_bytes_per_snapshot: int = Field(ge=0)
-    manifest_list_bytes: int = Field(ge=0)
-    manifest_list_bytes_per_manifest: int = Field(ge=0)
-    manifest_bytes: int = Field(ge=0)
-    manifest_bytes_per_file: int = Field(ge=0)
-
-
-class DataFiles(_Table):
+class DataFiles(Part):
     """How the format's data files differ from plain Parquet of the same rows, and what of them are keys."""
 
     file_bytes: int = Field(default=0, ge=0)
     key_column_ratio: float = Field(default=0.1, ge=0, le=1)  # of its bytes; Amoro's getCost
 
 
-class Coefficients(_Table):
+class Coefficients(Part):
     """A coefficients file. `calibrated` says whether it was fitted to measured runs of `origin`."""
 
     format: str
@@ -82,7 +76,6 @@ class Coefficients(_Table):
     query_planning: Operation
     query_execution: Operation
     maintenance: Operation
-    metadata: Metadata
     data: DataFiles = DataFiles()
 
     def price(self, operation: Operation, work: Work, cores: int) -> Cost:
@@ -99,15 +92,15 @@ class Coefficients(_Table):
         return Cost(wall_s, self.cpu_per_serial_s * serial_s + task_s, task_s)
 
 
-def load_coefficients(table_format: str, path: Path | None = None) -> Coefficients:
-    """The coefficients of a format: those of `path`, or those that come with this package.
+def load_coefficients(table_format: str, kind: type[_C], path: Path | None = None) -> _C:
+    """The coefficients of a format, read as `kind`: those of `path`, or those that come with this package.
 
     Raises ScenarioError naming file, key, value and remedy.
     """
     shipped = shipped_file(table_format)
     file = path or shipped
     try:
-        found = Coefficients.model_validate(tomllib.loads(file.read_text()))
+        found = kind.model_validate(tomllib.loads(file.read_text()))
     except OSError as error:
         raise ScenarioError(f"{file}: cannot be read ({error.strerror}); name a coefficients file") from error
     except ValidationError as error:
@@ -119,14 +112,6 @@ def load_coefficients(table_format: str, path: Path | None = None) -> Coefficien
             f'{file}: format = "{found.format}", the table is {table_format}: take another file'
         )
     return found
-
-
-def shipped_coefficients(table_format: str) -> Coefficients | None:
-    """The coefficients that come with a format; None where it has none.
-
-    Raises ScenarioError where the file is damaged.
-    """
-    return load_coefficients(table_format) if shipped_file(table_format).is_file() else None
 
 
 def rewrite_cost(

@@ -140,8 +140,7 @@ class LiveRows:
             self._load(spec.rows)
         else:
             self._hit_any(spec)
-        rows = sum(partition.rows - own_deleted_rows(partition.rows, partition.deletes.position_rows)
-                   for partition in spec.partitions)  # fmt: skip
+        rows = sum(partition.live_rows for partition in spec.partitions)
         for band, share in self._mix:
             band.root().rows += rows * share
 
@@ -176,7 +175,7 @@ class LiveRows:
 
     def _hit_any(self, spec: CommitSpec) -> None:
         """A commit whose keys are not known: what it deletes of the rows before may be any of them."""
-        keys = sum(partition.deletes.equality_rows for partition in spec.partitions)
+        keys = sum(partition.deleted_keys for partition in spec.partitions)
         hits = max(0, keys - spec.inserts)
         before_rows = self.expected
         self._is_loading = False
@@ -228,11 +227,6 @@ class LiveRows:
             own = held.rows_now()
             held.parts = tuple(_Part(band, own * share, 0.0) for band, share in _shares_of(None, bands))
         return bands
-
-
-def own_deleted_rows(rows: int, position_rows: int) -> int:
-    """Of the rows a commit adds to a partition, those it deletes itself."""
-    return min(rows, position_rows)
 
 
 def expected_live_rows(specs: Iterable[CommitSpec]) -> float:

@@ -1,19 +1,13 @@
-"""What every Spark engine shares: the session, what a step costs, and what a query's scans had to open."""
+"""Spark sessions, and the few ways every Spark engine has to reach the JVM."""
 
-import os
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Any
 
-import psutil
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
-from bench.engines.contract import NO_COST, Cost, QueryOutcome, SparkSettings
+from bench.engines.contract import SparkSettings
 
 # Defaults a scenario may override. The two size limits make one Spark partition of each change-log
 # file, so that as many writer tasks run as the workload says; they concern no table format's reader.
@@ -62,122 +56,6 @@ def stop_session(spark: SparkSession) -> None:
         process.wait(timeout=60)
     SparkContext._gateway = None
     SparkContext._jvm = None
-
-
-@dataclass(slots=True)
-class Measured:
-    """Filled when the step it belongs to ends."""
-
-    cost: Cost = NO_COST
-
-
-class Meter:
-    """Measures steps: wall time, CPU of this process and the JVM, and CPU of the Spark tasks they ran.
-
-    Process CPU comes from the kernel's accounting in ticks of 10 ms; on a remote master it covers the
-    driver only, so the tasks' CPU is added. Task CPU is read from Spark's status store once the
-    listener bus is drained, outside the measured time.
-    """
-
-    def __init__(self, spark: SparkSession, settings: SparkSettings) -> None:
-        gateway: Any = spark.sparkContext._gateway
-        self._jvm = psutil.Process(gateway.proc.pid)
-        self._context = spark.sparkContext._jsc.sc()
-        self._is_local = settings.is_local
-        self._next_stage = 0
-
-    @contextmanager
-    def step(self) -> Iterator[Measured]:
-        """Measure the block; the cost is there after it, also when it raises."""
-        self._new_task_cpu_s()  # what belongs to earlier steps
-        measured = Measured()
-        cpu_before_s = self._process_cpu_s()
-        started_s = time.perf_counter()
-        try:
-            yield measured
-        finally:
-            wall_s = time.perf_counter() - started_s
-            cpu_s = self._process_cpu_s() - cpu_before_s
-            executor_cpu_s = self._new_task_cpu_s()
-            remote_cpu_s = 0.0 if self._is_local else executor_cpu_s
-            measured.cost = Cost(wall_s, cpu_s + remote_cpu_s, executor_cpu_s)
-
-    def _process_cpu_s(self) -> float:
-        own = os.times()
-        jvm = self._jvm.cpu_times()
-        own_s = time.process_time() + own.children_user + own.children_system
-        return own_s + jvm.user + jvm.system + jvm.children_user + jvm.children_system
-
-    def _new_task_cpu_s(self) -> float:
-        """CPU seconds of all stages that ended since the last call; stage numbers only rise."""
-        first, self._next_stage = self._next_stage, self._context.dagScheduler().nextStageId()
-        if first == self._next_stage:
-            return 0.0
-        self._context.listenerBus().waitUntilEmpty()
-        store = self._context.statusStore()
-        return sum(_stage_cpu_ns(store, stage) for stage in range(first, self._next_stage)) / 1e9
-
-
-def _stage_cpu_ns(store: Any, stage: int) -> int:
-    try:
-        return int(store.lastStageAttempt(stage).executorCpuTime())
-    except Py4JJavaError:  # NoSuchElementException: a stage that was planned and never ran
-        return 0
-
-
-def run_query(spark: SparkSession, meter: Meter, sql: str) -> QueryOutcome:
-    """Run `sql` and bring its whole answer to the driver.
-
-    Planning is everything up to the physical plan with the scans' file lists made; execution is the
-    rest. The answer stays in the JVM, so that Python's cost of decoding rows is not measured.
-    """
-    with meter.step() as measured:
-        started_s = time.perf_counter()
-        frame = spark.sql(sql)._jdf
-        plan = frame.queryExecution().executedPlan()
-        for scan in _scans(plan):
-            scan.inputPartitions()
-        planned_s = time.perf_counter()
-        frame.collectAsList()
-        ended_s = time.perf_counter()
-    work = [_scan_metrics(scan) for scan in _scans(plan)]
-    return QueryOutcome(
-        cost=measured.cost,
-        planning_s=planned_s - started_s,
-        execution_s=ended_s - planned_s,
-        files_count=_total(work, "resultDataFiles"),
-        delete_files_count=_total(work, "resultDeleteFiles"),
-        opened_bytes=_total(work, "totalDataFileSize") + _total(work, "totalDeleteFileSize"),
-        metadata_files_count=_total(work, "scannedDataManifests") + _total(work, "scannedDeleteManifests"),
-    )
-
-
-def _total(work: list[dict[str, int]], key: str) -> int:
-    return sum(metrics.get(key, 0) for metrics in work)
-
-
-def _scans(plan: Any) -> Iterator[Any]:
-    """The table scans of a physical plan, those behind adaptive stages included."""
-    kind = plan.getClass().getSimpleName()
-    if kind == "BatchScanExec":
-        yield plan
-    elif kind == "AdaptiveSparkPlanExec":
-        yield from _scans(plan.executedPlan())
-    elif kind.endswith("QueryStageExec"):
-        yield from _scans(plan.plan())
-    else:
-        children = plan.children()
-        for index in range(children.size()):
-            yield from _scans(children.apply(index))
-
-
-def _scan_metrics(scan: Any) -> dict[str, int]:
-    found = {}
-    metrics = scan.metrics().iterator()
-    while metrics.hasNext():
-        entry = metrics.next()
-        found[entry._1()] = int(entry._2().value())
-    return found
 
 
 def java_rows(frame: Any) -> list[dict[str, Any]]:

@@ -240,7 +240,8 @@ def test_each_condition_is_tested_on_each_strategy_and_one_broken_is_enough(caps
     tested = [line.split() for line in out.splitlines() if "x " in line and ("<=" in line or ">=" in line)]
     assert [" ".join(t[:5]) for t in tested] == [
         "every-10min files_end <= 1x holds", "every-2min files_end <= 1x holds",
-        "every-10min compaction_added_bytes >= 1x undecided", "every-2min compaction_added_bytes >= 1x undecided",
+        "every-10min compaction_added_bytes >= 1x undecided",
+        "every-2min compaction_added_bytes >= 1x undecided",
         "every-10min compactions >= 2x holds", "every-2min compactions >= 2x holds",
     ]  # fmt: skip
     assert code == 0

@@ -52,11 +52,36 @@ def test_an_unexpected_error_is_told_as_a_defect(failing, capsys, monkeypatch):
     )
 
 
-def test_debug_shows_the_traceback(failing, monkeypatch):
+def test_debug_shows_the_traceback_without_secrets(failing, capsys, monkeypatch):
     monkeypatch.setenv("COMPACTBENCH_DEBUG", "1")
-    failing(KeyError("x"))
-    with pytest.raises(KeyError):
-        main(["fail"])
+    failing(KeyError("no field at https://me:hunter2@host"))
+    assert main(["fail"]) == 1
+    shown = capsys.readouterr().err
+    assert shown.startswith("Traceback (most recent call last):\n")
+    assert shown.rstrip().endswith("KeyError: 'no field at https://(hidden)@host'")
+
+
+@pytest.mark.parametrize(
+    ("argv", "shown"),
+    [
+        (["doctor", "token=hunter2 hunter3"], "(token=(hidden))"),
+        (["--catalog-property=s3.secret-access-key=hunter2"], "No such option"),
+        (["token=hunter2"], "'token=(hidden)'"),
+    ],
+)
+def test_usage_errors_repeat_no_secret(capsys, argv, shown):
+    assert main(argv) == 2
+    text = capsys.readouterr().err
+    assert "hunter" not in text
+    assert shown in text
+
+
+def test_what_is_concealed_is_so_until_the_command_ends(failing, capsys):
+    failing(ScenarioError("No such option qwerty"))
+    assert main(["--credential=qwerty", "fail"]) == main(["fail"]) == 2
+    usage, error = capsys.readouterr().err.split("error: ")
+    assert "qwerty" not in usage
+    assert error == "No such option qwerty\n"
 
 
 def test_an_interrupt_exits_130_without_a_traceback(failing, capsys):

@@ -2,7 +2,7 @@
 
 import pytest
 from engine_factories import FACTORIES, engine_params, expected_failures
-from engine_streams import COMMITS, INTERVAL_S, SEED, WORKLOAD, batches
+from engine_streams import COMMITS, INTERVAL_MS, SEED, WORKLOAD, batches
 
 from workloads.change_log import ensure_change_log
 
@@ -16,7 +16,7 @@ def log(spark, tmp_path_factory):
     """The change log of `engine_streams.WORKLOAD`, written once."""
     cache = tmp_path_factory.mktemp("change_logs")
     return ensure_change_log(
-        lambda: spark, cache, WORKLOAD, SEED, COMMITS, INTERVAL_S, lambda done, total: None
+        lambda: spark, cache, WORKLOAD, SEED, COMMITS, INTERVAL_MS, lambda done, total: None
     )
 
 

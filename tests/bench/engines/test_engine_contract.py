@@ -60,7 +60,7 @@ def test_commits_of_the_stream_enter_the_history(engine, stream):
     commit_all(engine, stream[1:3])
     state = engine.state(120_000)
     assert state.commits_total_count == 2
-    assert [(c.at_ms, c.files_count, c.rows) for c in state.commits] == [(60.0, 4, 40), (120.0, 4, 40)]
+    assert [(c.at_ms, c.files_count, c.rows) for c in state.commits] == [(60_000, 4, 40), (120_000, 4, 40)]
 
 
 def test_the_initial_load_is_no_commit_of_the_stream(engine, stream):
@@ -103,7 +103,7 @@ def test_a_writer_override_sets_the_files_of_each_commit(make_engine, stream, tm
 def test_a_scoped_compaction_merges_everything(engine, stream, tmp_path):
     commit_all(engine, stream[:3])
     live_bytes = engine.state(120_000).size_bytes
-    outcome = execute(engine, plan(Compact()), 120.0)
+    outcome = execute(engine, plan(Compact()), 120_000)
     assert (outcome.status, outcome.error) == ("ok", None)
     change = outcome.observed.change
     assert (change.files_removed_count, change.files_added_count) == (11, 1)
@@ -113,7 +113,12 @@ def test_a_scoped_compaction_merges_everything(engine, stream, tmp_path):
     assert outcome.cost.wall_s > 0
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
     (seen,) = engine.state(120_000).compactions
-    assert (seen.at_ms, seen.status, seen.files_removed_count, seen.files_added_count) == (120.0, "ok", 11, 1)
+    assert (seen.at_ms, seen.status, seen.files_removed_count, seen.files_added_count) == (
+        120_000,
+        "ok",
+        11,
+        1,
+    )
     assert (seen.replaced_bytes, seen.added_bytes) == (change.replaced_bytes, change.added_bytes)
 
 
@@ -124,7 +129,7 @@ def test_a_scoped_compaction_leaves_other_partitions_alone(make_engine, make_str
     stream = commit_all(engine, make_stream(partitioning)[:3])
     chosen = ("partition_bucket=0", "partition_bucket=2")
     before = {f.path: f for f in files(engine)}
-    assert execute(engine, plan(Compact(chosen, FEW)), 120.0).status == "ok"
+    assert execute(engine, plan(Compact(chosen, FEW)), 120_000).status == "ok"
     after = {f.path for f in files(engine)}
     assert {before[path].partition for path in before.keys() - after} == set(chosen)
     counts = {name: p.files_count for name, p in engine.state(120_000).partitions.items()}
@@ -136,7 +141,7 @@ def test_a_scoped_compaction_leaves_other_partitions_alone(make_engine, make_str
 def test_an_explicit_rewrite_replaces_exactly_its_files(engine, stream, tmp_path):
     commit_all(engine, stream[:3])
     before = files(engine)
-    outcome = execute(engine, rewrite(before[1:3], before[5:8]), 120.0)
+    outcome = execute(engine, rewrite(before[1:3], before[5:8]), 120_000)
     assert (outcome.status, outcome.error) == ("ok", None)
     after = {f.path for f in files(engine)}
     assert {f.path for f in before} - after == {f.path for f in before[1:3] + before[5:8]}
@@ -150,7 +155,7 @@ def test_a_sorted_rewrite_writes_the_files_it_says(engine, stream, tmp_path):
     small = files(engine)
     target_bytes = sum(f.size_bytes for f in small) // 3 + 1
     sorting = rewrite(small, target_bytes=target_bytes, sort_columns=("user_id", "order_id"))
-    outcome = execute(engine, sorting, 120.0)
+    outcome = execute(engine, sorting, 120_000)
     assert (outcome.status, outcome.error) == ("ok", None)
     assert len(files(engine)) == 3
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
@@ -160,8 +165,8 @@ def test_a_native_command_runs_with_its_options(engine, stream, tmp_path):
     commit_all(engine, stream[:2])
     options = {"min-input-files": "8"}  # 7 small files: too few
     command = Command.REWRITE_DATA_FILES
-    assert execute(engine, plan(Native(command, {}, options)), 60.0).status == "noop"
-    assert execute(engine, plan(Native(command, {}, {"min-input-files": "7"})), 60.0).status == "ok"
+    assert execute(engine, plan(Native(command, {}, options)), 60_000).status == "noop"
+    assert execute(engine, plan(Native(command, {}, {"min-input-files": "7"})), 60_000).status == "ok"
     assert len(files(engine)) == 1
     assert content_of(engine, stream[:2], tmp_path / "dump").equal
 
@@ -169,13 +174,13 @@ def test_a_native_command_runs_with_its_options(engine, stream, tmp_path):
 @never(SIMULATED, reason="no command runs that could answer", raises=AssertionError)
 def test_a_command_answers_with_its_own_counts(engine, stream):
     commit_all(engine, stream[:2])
-    answer = execute(engine, plan(Compact()), 60.0).answer
+    answer = execute(engine, plan(Compact()), 60_000).answer
     assert (answer.get("rewritten_data_files_count"), answer.get("added_data_files_count")) == (7, 1)
 
 
 def test_a_noop_is_told_and_commits_nothing(engine, stream):
     commit_all(engine, stream[1:2])
-    outcome = execute(engine, plan(Compact()), 60.0)  # 4 small files, the default asks for 5
+    outcome = execute(engine, plan(Compact()), 60_000)  # 4 small files, the default asks for 5
     assert (outcome.status, outcome.error) == ("noop", None)
     assert outcome.observed.change.snapshots_count == 0
     assert outcome.cost.wall_s > 0
@@ -183,14 +188,14 @@ def test_a_noop_is_told_and_commits_nothing(engine, stream):
 
 
 def test_compacting_an_empty_table_is_a_noop(engine):
-    assert execute(engine, plan(Compact()), 60.0).status == "noop"
+    assert execute(engine, plan(Compact()), 60_000).status == "noop"
 
 
 def test_what_the_engine_cannot_do_is_vetoed_and_not_done(engine, stream, tmp_path):
     commit_all(engine, stream[:3])
     before = files(engine)
     engine.capabilities = engine.capabilities - {Capability.COMPACT}
-    outcome = execute(engine, plan(Compact()), 120.0)
+    outcome = execute(engine, plan(Compact()), 120_000)
     assert outcome.status == "vetoed"
     assert "compact" in outcome.error
     assert files(engine) == before
@@ -199,7 +204,7 @@ def test_what_the_engine_cannot_do_is_vetoed_and_not_done(engine, stream, tmp_pa
 
 def test_a_command_that_fails_is_an_outcome_with_its_error(engine, stream, tmp_path):
     commit_all(engine, stream[:2])
-    outcome = execute(engine, plan(Native(Command.REWRITE_DATA_FILES, {}, {"no-such": "1"})), 60.0)
+    outcome = execute(engine, plan(Native(Command.REWRITE_DATA_FILES, {}, {"no-such": "1"})), 60_000)
     assert outcome.status == "failed"
     assert "no-such" in outcome.error
     assert "\n" not in outcome.error
@@ -212,7 +217,7 @@ def test_a_scheduled_rewrite_is_pending_until_it_completes(engine, stream, tmp_p
     chosen = files(engine)[:5]
     ticket = engine.schedule(rewrite(chosen), 60_000, 180_000)
     (pending,) = engine.state(60_000).pending
-    assert (pending.scheduled_at_ms, pending.due_at_ms) == (60.0, 180.0)
+    assert (pending.scheduled_at_ms, pending.due_at_ms) == (60_000, 180_000)
     assert pending.paths == {f.path for f in chosen}
     assert len(files(engine)) == 7  # nothing is committed yet
     landed = engine.commit(stream[2], 120_000)
@@ -226,8 +231,8 @@ def test_a_scheduled_rewrite_is_pending_until_it_completes(engine, stream, tmp_p
 
 def test_a_conflicting_rewrite_fails_and_loses_nothing(engine, stream, tmp_path):
     commit_all(engine, stream[:3])
-    ticket = engine.schedule(rewrite(files(engine)[:4]), 120.0, 180.0)
-    assert execute(engine, plan(Compact()), 120.0).status == "ok"
+    ticket = engine.schedule(rewrite(files(engine)[:4]), 120_000, 180_000)
+    assert execute(engine, plan(Compact()), 120_000).status == "ok"
     after = files(engine)
     outcome = engine.complete(ticket, 180_000)
     assert outcome.status == "failed"
@@ -243,14 +248,14 @@ def test_the_history_tells_what_was_decided_and_when(engine, stream):
     decided = replace(rewrite(files(engine)[:2]), kind="minor")
     engine.complete(engine.schedule(decided, 120_000, 180_000), 180_000)
     (seen,) = engine.state(180_000).compactions
-    assert (seen.kind, seen.scheduled_at_ms, seen.at_ms) == ("minor", 120.0, 180.0)
+    assert (seen.kind, seen.scheduled_at_ms, seen.at_ms) == ("minor", 120_000, 180_000)
 
 
 def test_a_rewrite_of_a_file_that_is_gone_fails_when_completed(engine, stream):
     commit_all(engine, stream[:3])
     stale = rewrite(files(engine)[:2])
-    execute(engine, plan(Compact()), 120.0)
-    outcome = execute(engine, stale, 120.0)
+    execute(engine, plan(Compact()), 120_000)
+    outcome = execute(engine, stale, 120_000)
     assert outcome.status == "failed"
     assert "no longer live" in outcome.error
 
@@ -258,7 +263,7 @@ def test_a_rewrite_of_a_file_that_is_gone_fails_when_completed(engine, stream):
 def test_actions_run_in_order_until_one_fails(engine, stream, tmp_path):
     commit_all(engine, stream[:3])
     impossible = Native(Command.REWRITE_DATA_FILES, {}, {"no-such": "1"})
-    outcome = execute(engine, plan(Compact(), impossible, Compact()), 120.0)
+    outcome = execute(engine, plan(Compact(), impossible, Compact()), 120_000)
     assert outcome.status == "failed"
     assert outcome.observed.change.files_removed_count == 11  # the first action's
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
@@ -290,7 +295,7 @@ def test_a_full_scan_opens_all_files_and_a_key_probe_fewer(engine, stream):
 
 def test_a_probe_sees_what_a_compaction_left(engine, stream):
     commit_all(engine, stream[:3])
-    execute(engine, plan(Compact()), 120.0)
+    execute(engine, plan(Compact()), 120_000)
     full = engine.query(FULL_SCAN)
     assert (full.files_count, full.opened_bytes) == (1, engine.state(120_000).size_bytes)
 

@@ -122,25 +122,25 @@ def test_a_path_that_is_not_live_cannot_go():
 def test_histories_are_bounded_and_the_total_is_not():
     ledger = Ledger(100, {})
     for number in range(HISTORY_LIMIT + 3):
-        ledger.saw_commit(CommitSeen(float(number), 1, 1, 1))
-        ledger.saw_compaction(CompactionSeen(float(number), "ok", "size", 2, 1, 2, 2, 1.0, 1.0))
+        ledger.saw_commit(CommitSeen(1000 * number, 1, 1, 1))
+        ledger.saw_compaction(CompactionSeen(1000 * number, "ok", "size", 2, 1, 2, 2, 1.0, 1.0))
     state = ledger.state(0)
     assert (len(state.commits), len(state.compactions)) == (HISTORY_LIMIT, HISTORY_LIMIT)
-    assert (state.commits[0].at_ms, state.compactions[0].at_ms) == (3.0, 3.0)  # the oldest three are gone
+    assert (state.commits[0].at_ms, state.compactions[0].at_ms) == (3000, 3000)  # the oldest three are gone
     assert state.commits_total_count == HISTORY_LIMIT + 3
 
 
 def test_the_history_keeps_kind_and_time_of_the_decision():
     plan = Plan((), Reason.SMALL_FILES, kind="minor")
     seen = compaction_seen(
-        90.0, "ok", plan, 60.0, Change(1, 2, 3, added_bytes=4, replaced_bytes=5), Cost(6.0, 7.0)
+        90_000, "ok", plan, 60_000, Change(1, 2, 3, added_bytes=4, replaced_bytes=5), Cost(6.0, 7.0)
     )
-    assert seen == CompactionSeen(90_000, "ok", "small_files", 3, 2, 5, 4, 6.0, 7.0, "minor", 60.0)
+    assert seen == CompactionSeen(90_000, "ok", "small_files", 3, 2, 5, 4, 6.0, 7.0, "minor", 60_000)
 
 
 def test_a_pending_plan_holds_every_file_it_names():
     action = Rewrite((FileGroup(("a",), "", ("b",)),), 1, ("d",))
-    assert pending_plan(Plan((action,), Reason.OTHER), 0.0, 60.0).paths == {"a", "b", "d"}
+    assert pending_plan(Plan((action,), Reason.OTHER), 0, 60_000).paths == {"a", "b", "d"}
 
 
 def test_a_state_is_a_view_nobody_can_change():
@@ -148,7 +148,7 @@ def test_a_state_is_a_view_nobody_can_change():
     ledger = Ledger(100, properties)
     state = ledger.state(30_000)
     properties["a"] = "2"
-    assert (state.observed_at_ms, state.target_file_size_bytes, state.properties["a"]) == (30.0, 100, "1")
+    assert (state.observed_at_ms, state.target_file_size_bytes, state.properties["a"]) == (30_000, 100, "1")
     for mapping in (state.partitions, state.properties, ledger.data_files, ledger.delete_files):
         with pytest.raises(TypeError):
             mapping["x"] = None

@@ -1,7 +1,7 @@
 import pytest
 from fake_engine import CompactAll
 
-from bench.replay.active_strategy import Policy
+from bench.replay.active_strategy import ActiveStrategy
 from strategies.never import Never
 from strategies.plan import Plan, PlanError, Reason
 from strategies.state import MIB, DataFile, TableState
@@ -23,7 +23,7 @@ def verdicts(policy, *states):
 
 
 def test_a_policy_remembers_when_its_rules_looked():
-    asked = verdicts(Policy("every", STRATEGIES), at(60.0), at(90.0), at(120.0))
+    asked = verdicts(ActiveStrategy("every", STRATEGIES), at(60_000), at(90_000), at(120_000))
     assert asked == [
         ("every", [Verdict.PLANNED]),
         ("every", [Verdict.NOT_DUE]),
@@ -32,8 +32,8 @@ def test_a_policy_remembers_when_its_rules_looked():
 
 
 def test_a_switch_takes_over_at_its_time_and_starts_afresh():
-    policy = Policy("every", STRATEGIES, ((120.0, "counted"),))
-    asked = verdicts(policy, at(60.0, 1), at(120.0, 2), at(180.0, 3), at(240.0, 4))
+    policy = ActiveStrategy("every", STRATEGIES, ((120_000, "counted"),))
+    asked = verdicts(policy, at(60_000, 1), at(120_000, 2), at(180_000, 3), at(240_000, 4))
     # Two commits since 120 s, when the table had seen two, are there at the fourth.
     assert asked == [
         ("every", [Verdict.PLANNED]),
@@ -44,20 +44,20 @@ def test_a_switch_takes_over_at_its_time_and_starts_afresh():
 
 
 def test_switches_that_a_late_look_finds_behind_it_leave_the_last_in_force():
-    policy = Policy("every", STRATEGIES, ((60.0, "counted"), (120.0, "both"), (600.0, "every")))
-    label, _ = policy.decide(at(300.0))
+    policy = ActiveStrategy("every", STRATEGIES, ((60_000, "counted"), (120_000, "both"), (600_000, "every")))
+    label, _ = policy.decide(at(300_000))
     assert label == "both"
 
 
-def test_a_switch_a_rounding_error_ahead_counts():
-    policy = Policy("every", STRATEGIES, ((0.1 + 0.2, "counted"),))
-    label, _ = policy.decide(at(0.3))
-    assert label == "counted"
+@pytest.mark.parametrize(("at_ms", "expected"), [(299, "every"), (300, "counted")])
+def test_a_switch_counts_from_its_very_millisecond_on(at_ms, expected):
+    label, _ = ActiveStrategy("every", STRATEGIES, ((300, "counted"),)).decide(at(at_ms))
+    assert label == expected
 
 
 def test_rule_is_the_one_a_decision_came_from():
-    policy = Policy("both", STRATEGIES)
-    _, decisions = policy.decide(at(60.0))
+    policy = ActiveStrategy("both", STRATEGIES)
+    _, decisions = policy.decide(at(60_000))
     assert [policy.rule(d) for d in decisions] == list(BOTH.rules)
     assert [d.verdict for d in decisions] == [Verdict.NOTHING_TO_DO, Verdict.PLANNED]
 
@@ -67,6 +67,6 @@ def test_a_bad_plan_is_an_error():
         def decide(self, state):
             return Plan((), Reason.OTHER)
 
-    policy = Policy("bad", {"bad": Strategy("bad", (Rule(Every(60_000), Empty()),))})
+    policy = ActiveStrategy("bad", {"bad": Strategy("bad", (Rule(Every(60_000), Empty()),))})
     with pytest.raises(PlanError, match="at least one action"):
-        policy.decide(at(60.0))
+        policy.decide(at(60_000))

@@ -7,13 +7,12 @@ from scenario_builder import load
 from bench.engines.contract import Cores, TableSpec
 from bench.engines.iceberg.model.files import table_bytes
 from bench.engines.simulated.engine import SimulatedEngine
-from bench.replay.active_strategy import Policy
+from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.forecast import forecast
 from bench.replay.loop import Loop
-from bench.replay.recorder import Collector
+from bench.replay.recorder import Recorder
 from bench.results.records import CompactionRecord, parse_record
-from strategies.iceberg.commands import Command
-from strategies.plan import Compact, FileGroup, Native, Rewrite
+from strategies.plan import Capability, Compact, FileGroup, Native, Rewrite
 from strategies.state import MIB, DataFile, DeleteFile, DeleteKind, TableState
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS
@@ -31,7 +30,8 @@ def state(sizes, **fields):
 def test_a_forecast_has_the_figures_of_a_compaction_record_by_their_names():
     told = forecast(plan(Compact()), state([MIB] * 6), size_model)
     assert told == {
-        "files_removed_count": 6, "files_added_count": 1, "replaced_bytes": 6 * MIB, "added_bytes": 1_000 + 60,
+        "files_removed_count": 6, "files_added_count": 1, "replaced_bytes": 6 * MIB,
+        "added_bytes": 1_000 + 60,
     }  # fmt: skip
     assert told.keys() <= CompactionRecord.model_fields.keys()
 
@@ -55,8 +55,8 @@ def test_nothing_to_do_is_forecast_as_nothing():
     "actions",
     [
         (Compact(), Compact()),  # the second meets what the first left
-        (Native(Command.EXPIRE_SNAPSHOTS, {"older_than_at_ms": "1.0"}),),
-        (Native(Command.REWRITE_DATA_FILES, {"where": "user_id = 1"}),),
+        (Native(Capability.EXPIRE_SNAPSHOTS, {"older_than_at_ms": "1000"}),),
+        (Native(Capability.REWRITE_DATA_FILES, {"where": "user_id = 1"}),),
         (Compact(None, {"min-input-files": "none"}),),
     ],
 )
@@ -101,7 +101,7 @@ def test_a_forecast_is_what_a_simulated_table_then_does(by):
             engine.state(360_000),
             lambda rows, count: table_bytes(ORDERS, coefficients(), rows, count),
         )
-        change = execute(engine, planned, 360.0).observed.change
+        change = execute(engine, planned, 360_000).change
         assert told == {
             "files_removed_count": change.files_removed_count, "files_added_count": change.files_added_count,
             "replaced_bytes": change.replaced_bytes, "added_bytes": change.added_bytes,
@@ -113,7 +113,7 @@ def test_a_forecast_is_what_a_simulated_table_then_does(by):
 @pytest.mark.parametrize(("count", "told"), [(4, True), (5, False)])
 def test_a_rewrite_of_delete_files_is_not_forecast_for_only_their_rows_tell_what_comes_out(count, told):
     deletes = tuple(DeleteFile(f"d{n}", DeleteKind.POSITION, 1, 1) for n in range(count))
-    planned = plan(Native(Command.REWRITE_POSITION_DELETE_FILES))  # 5 files are enough to merge
+    planned = plan(Native(Capability.REWRITE_POSITION_DELETE_FILES))  # 5 files are enough to merge
     found = forecast(planned, TableState(0, MIB, delete_files=deletes), size_model)
     assert (found is not None) == told
     assert not any((found or {}).values())
@@ -125,9 +125,9 @@ def test_the_replay_records_a_forecast_where_it_has_a_size_model(tmp_path, with_
     engine = SimulatedEngine(TableSpec(8 * MIB), coefficients(), Cores())
     engine.create()
     strategies = {spec.label: spec.strategy for spec in scenario.strategies}
-    with Collector(tmp_path / "events.jsonl") as collector:
+    with Recorder(tmp_path / "events.jsonl") as recorder:
         model = size_model if with_model else None
-        loop = Loop(scenario, Policy("every-2min", strategies), engine, collector, None, model)
+        loop = Loop(scenario, ActiveStrategy("every-2min", strategies), engine, collector, None, model)
         loop.run(stream_of(scenario))
     records = [parse_record(line) for line in (tmp_path / "events.jsonl").read_bytes().splitlines()]
     (compaction,) = (r for r in records if isinstance(r, CompactionRecord))

@@ -86,8 +86,8 @@ def test_off_the_cadence_a_compaction_gets_a_probe_before_it(scenario):
 @pytest.mark.parametrize(
     ("every", "ticks"),
     [
-        ("300ms", [3, 6, 9]),  # 3 x 0.1 is 0.30000000000000004
-        ("100ms", list(range(1, 11))),  # 0.9 % 0.1 is 0.09999999999999995
+        ("300ms", [3, 6, 9]),  # in seconds 3 x 0.1 would be 0.30000000000000004
+        ("100ms", list(range(1, 11))),  # in seconds 0.9 % 0.1 would be 0.09999999999999995
     ],
 )
 def test_a_cadence_holds_at_times_that_are_no_round_numbers(scenario, every, ticks):
@@ -143,7 +143,10 @@ def test_a_delayed_compaction_completes_when_due_with_commits_landing_between(sc
 
 def test_a_delay_between_two_commits_ends_at_the_next(scenario):
     recorder, _ = replay(replace(scenario("4min"), compaction_delay_ms=90_000), EVERY_2)
-    assert [(c.tick, c.scheduled_at_ms) for c in recorder.of(CompactionRecord)] == [(4, 120.0), (4, 240.0)]
+    assert [(c.tick, c.scheduled_at_ms) for c in recorder.of(CompactionRecord)] == [
+        (4, 120_000),
+        (4, 240_000),
+    ]
 
 
 def test_compactions_that_overlap_are_pending_together_and_end_in_order(scenario):
@@ -152,12 +155,12 @@ def test_compactions_that_overlap_are_pending_together_and_end_in_order(scenario
     assert [len(state.pending) for state in engine.states] == [0, 1, 2]
     ended = [(c.tick, c.scheduled_at_ms, c.status) for c in recorder.of(CompactionRecord)]
     # At the end the first merges its 8 files; the others planned them too and find them gone.
-    assert ended == [(3, 60.0, "ok"), (3, 120.0, "failed"), (3, 180.0, "failed")]
+    assert ended == [(3, 60_000, "ok"), (3, 120_000, "failed"), (3, 180_000, "failed")]
 
 
 def test_a_switch_changes_the_rules_at_its_tick(scenario):
     others = {"eager": (EVERY_1,), "idle": (NEVER,)}
-    switches = ((180.0, "eager"), (300.0, "idle"))
+    switches = ((180_000, "eager"), (300_000, "idle"))
     recorder, _ = replay(scenario("6min"), EVERY_2, others=others, switches=switches)
     decided = [(d.tick, d.strategy, d.status) for d in recorder.of(DecisionRecord)]
     assert decided == [
@@ -188,7 +191,7 @@ def test_maintenance_is_apart_from_compaction_and_two_due_at_once_both_run(scena
     ]
     first, second = recorder.of(MaintenanceRecord)
     (merged,) = recorder.of(CompactionRecord)
-    assert first.command == "expire_snapshots(older_than_at_ms=60_000, retain_last=1)"
+    assert first.command == "expire_snapshots(older_than_at_ms=60000, retain_last=1)"
     assert (first.freed_bytes, second.freed_bytes) == (
         merged.replaced_bytes,
         0,
@@ -198,7 +201,7 @@ def test_maintenance_is_apart_from_compaction_and_two_due_at_once_both_run(scena
 def test_maintenance_rules_are_those_of_the_scenario(scenario):
     keys = {"expire_snapshots": {"every": "2min", "retain": "1min", "retain_last": 3}}
     assert maintenance_rules(scenario("4min", maintenance=keys).maintenance) == (
-        Rule(Every(120_000), ExpireSnapshots(60.0, 3)),
+        Rule(Every(120_000), ExpireSnapshots(60_000, 3)),
     )
     keys = {"rewrite_manifests": {"every": "3min"}}
     assert maintenance_rules(scenario("4min", maintenance=keys).maintenance) == (
@@ -340,7 +343,7 @@ def test_the_state_a_planner_sees_knows_how_often_and_fast_the_table_is_read(sce
 
     replay(scenario("2min", probe_every="2min"), Rule(Every(60_000), Spy()))
     # A probe every 120 s, at the second commit only; it takes 0.01 s for each of 16 files.
-    assert seen == [(60.0, 1 / 120, None), (120.0, 1 / 120, 0.16)]
+    assert seen == [(60_000, 1 / 120, None), (120_000, 1 / 120, 0.16)]
 
 
 def test_after_compaction_is_called_with_the_commits_so_far(scenario):

@@ -38,7 +38,7 @@ def both(real=REAL, simulated=SIMULATED, **changes):
 
 def test_looks_are_told_with_the_compaction_they_led_to():
     first, second, third = looks(run(*REAL))
-    assert (first.tick, first.at_ms, first.decision, first.compaction) == (1, 60.0, "rule 1 not due", None)
+    assert (first.tick, first.at_ms, first.decision, first.compaction) == (1, 60_000, "rule 1 not due", None)
     assert second.decision == "rule 1 planned compact(all partitions) (scheduled)"
     assert second.compaction == done(2)
     assert third.compaction is None
@@ -59,7 +59,7 @@ def test_a_delayed_compaction_belongs_to_the_look_that_scheduled_it():
 
 def test_runs_that_agree_are_the_same_throughout():
     pairs = side_by_side(both())
-    assert [(pair.tick, pair.at_ms) for pair in pairs] == [(1, 60.0), (2, 120.0), (3, 180.0)]
+    assert [(pair.tick, pair.at_ms) for pair in pairs] == [(1, 60_000), (2, 120_000), (3, 180_000)]
     assert all(pair.same_decision and pair.same_files for pair in pairs)
     assert [bool(any(pair.compactions)) for pair in pairs] == [False, True, False]
     assert [c.added_bytes for c in pairs[1].compactions] == [5_120, 5_632]
@@ -84,7 +84,7 @@ def test_runs_that_agree_are_the_same_throughout():
 def test_each_difference_is_told(simulated, same_decision, same_files):
     (pair,) = side_by_side(both([due(2), done(2), end()], [*simulated, end()]))
     assert (pair.same_decision, pair.same_files) == (same_decision, same_files)
-    assert (pair.tick, pair.at_ms, pair.looks[0]) == (2, 120.0, pair.real)
+    assert (pair.tick, pair.at_ms, pair.looks[0]) == (2, 120_000, pair.real)
 
 
 def test_looks_only_one_run_has_stand_alone_in_order():

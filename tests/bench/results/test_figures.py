@@ -116,8 +116,8 @@ def test_empty_looks_are_those_that_fired_for_nothing():
 
 
 def test_pending_time_is_from_the_decision_to_the_commit():
-    ends = ((60.0, 60.0, "ok"), (120.0, 300.0, "ok"), (0.0, 900.0, "failed"))
-    records = [compaction(scheduled_at_ms=start, at_ms=end_s, status=status) for start, end_s, status in ends]
+    ends = ((60_000, 60_000, "ok"), (120_000, 300_000, "ok"), (0, 900_000, "failed"))
+    records = [compaction(scheduled_at_ms=start, at_ms=end, status=status) for start, end, status in ends]
     assert value("pending_mean_s", *records) == 90.0  # (0 + 180) / 2
     assert value("pending_mean_s", records[-1]) is None
 

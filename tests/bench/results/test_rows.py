@@ -15,12 +15,13 @@ KEYS = {
     "compaction_executor_cpu_s", "write_amplification", "compaction_amplification", "read_amplification",
     "space_amplification", "query_mean_s", "query_p50_s", "query_p95_s", "query_max_s", "query_before_s",
     "query_after_s", "commit_mean_s", "commit_p95_s", "files_end", "delete_files_end", "ingested_bytes",
-    "commit_added_bytes", "compaction_added_bytes", "compaction_replaced_bytes", "metadata_bytes", "maintenance_s",
-    "observe_s", "payback_passes", "degradation_rate", "gb_hours", "overlapped_commits", "content",
-    "run_values", "probes",
+    "commit_added_bytes", "compaction_added_bytes", "compaction_replaced_bytes", "metadata_bytes",
+    "maintenance_s", "observe_s", "payback_passes", "degradation_rate", "gb_hours", "overlapped_commits",
+    "content", "run_values", "probes",
 }  # fmt: skip
 MORE_KEYS = {
-    "interrupted", "timings_invalid", "repetitions", "duty_cycle", "storage_requests", "storage_request_model_s",
+    "interrupted", "timings_invalid", "repetitions", "duty_cycle", "storage_requests",
+    "storage_request_model_s",
     "compaction_money", "vetoed_compactions", "ineffective_compactions", "noop_evaluations", "pending_mean_s",
     "since_compaction_mean_s", "delete_files_mean", "delete_rows_end", "delete_rows_mean",
     "equality_files_end", "equality_files_mean", "health_mean", "health_end",

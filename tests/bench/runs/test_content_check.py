@@ -44,7 +44,7 @@ def commit(folder, index, rows, *, are_changes):
     rows_parquet(file, rows, CHANGES) if are_changes else rows_parquet(file, rows)
     held = content([file], columns)
     size = file.stat().st_size
-    return LoggedCommit(index, 60.0 * index, held.rows, 1, size, (LoggedFile(file.name, size),), held.hash)
+    return LoggedCommit(index, 60_000 * index, held.rows, 1, size, (LoggedFile(file.name, size),), held.hash)
 
 
 @pytest.fixture

@@ -1,9 +1,10 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 from scenario_builder import load
 
-from bench.engines.registry import ENGINES, EngineKind
+from bench.engines.registry import ENGINES
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.runs import preflight
 from bench.runs.suite import Source, plan_runs
@@ -53,7 +54,7 @@ def test_simulated_runs_ask_nothing_of_the_machine(machine, tmp_path):
 @pytest.mark.parametrize("mode", ["real", "simulated"])
 def test_what_an_engine_cannot_do_is_refused_by_strategy(machine, tmp_path, monkeypatch, mode):
     able = frozenset({Capability.COMPACT, Capability.REWRITE})
-    monkeypatch.setitem(ENGINES, ("iceberg", mode), EngineKind(None, able))
+    monkeypatch.setitem(ENGINES, ("iceberg", mode), replace(ENGINES["iceberg", mode], capabilities=able))
     with pytest.raises(ScenarioError) as caught:
         check(tmp_path, mode=mode)
     assert str(caught.value) == (
@@ -65,16 +66,17 @@ def test_what_an_engine_cannot_do_is_refused_by_strategy(machine, tmp_path, monk
 
 @pytest.mark.parametrize("mode", ["real", "simulated"])
 def test_updates_an_engine_cannot_write_are_refused(machine, tmp_path, monkeypatch, mode):
-    able = ENGINES["iceberg", mode].capabilities
+    kind = ENGINES["iceberg", mode]
+    able = kind.capabilities
     writing = {"iceberg": (able | {Capability.UPSERT},)}
     monkeypatch.setattr("bench.engines.capabilities.BY_FORMAT", writing)
-    monkeypatch.setitem(ENGINES, ("iceberg", mode), EngineKind(None, able - {Capability.UPSERT}))
+    monkeypatch.setitem(ENGINES, ("iceberg", mode), replace(kind, capabilities=able - {Capability.UPSERT}))
     with pytest.raises(ScenarioError) as caught:
         check(tmp_path, mode=mode, workload=UPSERT)
     assert str(caught.value).startswith(
         f"demo: strategy 'never' needs upsert, which the {mode} iceberg engine cannot do; it can "
     )
-    monkeypatch.setitem(ENGINES, ("iceberg", mode), EngineKind(None, *writing["iceberg"]))
+    monkeypatch.setitem(ENGINES, ("iceberg", mode), replace(kind, capabilities=able | {Capability.UPSERT}))
     check(tmp_path, mode=mode, workload=UPSERT)
 
 

@@ -51,6 +51,8 @@ rows_per_commit = 40
 files_per_commit = 4
 [spark]
 driver_memory = "1GiB"
+"spark.hadoop.fs.s3a.secret.key" = "Zq7planted"
+"spark.driver.extraJavaOptions" = "-Duser.timezone=UTC -Dpassword=Zq7option"
 [[strategies]]
 label = "never"
 [[strategies]]
@@ -113,9 +115,9 @@ def rows_of(compactbench, out):
 
 
 def test_a_suite_runs_every_strategy_of_ones_own_and_never(compactbench, folder):
-    code, told, err = compactbench("run", "tiny.toml", "--out", "results")
+    code, told_by_suite, err = compactbench("run", "tiny.toml", "--out", "results")
     assert code == 0, err
-    assert "next: compactbench report" in told
+    assert "next: compactbench report" in told_by_suite
     assert "Traceback" not in err
     runs = {run.manifest.strategy: run for run in load_runs(folder / "results")}
     assert list(runs) == ["never", "mine", "installed"]
@@ -156,6 +158,13 @@ def test_a_suite_runs_every_strategy_of_ones_own_and_never(compactbench, folder)
     ]
     assert len({run.manifest.change_log_hash for run in runs.values()}) == 1
     assert not (folder / "results" / ".work").exists() or not list((folder / "results" / ".work").iterdir())
+    assert "Zq7" not in told_by_suite + err
+    files = [file for file in (folder / "results").rglob("*") if file.is_file()]
+    assert len(files) > 9
+    assert not [file for file in files if b"Zq7" in file.read_bytes()]
+    spark = runs["mine"].manifest.options["spark"]
+    assert spark["spark.hadoop.fs.s3a.secret.key"] == "(hidden)"
+    assert spark["spark.driver.extraJavaOptions"] == "-Duser.timezone=UTC -Dpassword=(hidden)"
 
     code, _, err = compactbench("run", "tiny.toml", "--out", "results")
     assert code == 2

@@ -12,7 +12,7 @@ from result_builder import manifest, write_run
 from scenario_builder import SOUND, write
 
 from bench.cli.main import main
-from bench.engines.simulated.costs import load_coefficients
+from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.simulated.engine import SimulatedEngine
 from bench.engines.simulated.live_rows import LiveRows
 from bench.errors import MissingRuntimeError
@@ -111,7 +111,7 @@ def test_a_narrow_table_is_simulated_with_the_probes_it_has_columns_for(simulate
     run = results()["every-2min"]
     assert {record.probe for record in run.of(QueryRecord)} == {"min_order", "key_lookup"}
     # Of the size curve in workloads/schema.py: 8 files of 10 rows, 1,315 bytes each.
-    added_bytes = load_coefficients("iceberg").data.file_bytes
+    added_bytes = iceberg_coefficients().data.file_bytes
     assert {r.added_bytes for r in run.of(CommitRecord)} == {8 * (1_315 + added_bytes)}
     assert run.of(CompactionRecord)[0].added_bytes == SCHEMAS[3].expected_bytes(160) + added_bytes
     told = markdown_text(load_runs(tmp_path / "results"))
@@ -175,7 +175,7 @@ def test_delayed_rewrites_commit_when_they_are_due(simulate, results, delayed):
     made = results()["delayed"].of(CompactionRecord)
     ended = [(record.tick, record.scheduled_at_ms, record.status) for record in made]
     # Planned at each commit and due 90 s later, so they end at the next but one; the last two at the end.
-    assert ended == [(min(n + 2, 10), 60.0 * n, "ok") for n in range(1, 11)]
+    assert ended == [(min(n + 2, 10), 60_000 * n, "ok") for n in range(1, 11)]
     assert [record.files_removed_count for record in made[:3]] == [8, 8, 8 + 1]
 
 
@@ -195,7 +195,7 @@ def test_two_simulations_are_the_same_but_for_their_moment(simulate, delayed, tm
 def test_shipped_scenarios_can_be_simulated(simulate, results, name):
     scenario = load_scenario(name)
     # Their first minutes: enough for a compaction, and quick.
-    code, _, err = simulate("--set", f"duration={12 * scenario.commit_interval_ms:g}s", scenario=name)
+    code, _, err = simulate("--set", f"duration={12 * scenario.commit_interval_ms}ms", scenario=name)
     assert code == 0, err
     assert all(run.finished for run in results().values())
     assert len(results()) == len(scenario.strategies)

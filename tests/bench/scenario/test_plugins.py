@@ -40,7 +40,7 @@ class AnyOf:
     """Fires when one of `triggers` does."""
 
     triggers: tuple[plugins.Trigger, ...]
-    every_ms: float = 60.0
+    every_ms: int = 60_000
 
     def due(self, state, memory):
         return any(trigger.due(state, memory) for trigger in self.triggers)
@@ -121,7 +121,7 @@ def test_build_nests_an_arrival_in_a_workload():
 
 def test_build_nests_a_list_of_triggers():
     table = {"type": f"{__name__}:AnyOf", "triggers": [{"type": "every", "interval": "1h"}], "every": "2s"}
-    assert build(TRIGGER, table, AT, Path()) == AnyOf((Every(3_600_000),), 2.0)
+    assert build(TRIGGER, table, AT, Path()) == AnyOf((Every(3_600_000),), 2000)
     bad = {**table, "triggers": [{"type": "every", "interval": "1h"}, {"type": "evry"}]}
     assert 'strategies[1].rules[0].trigger.triggers[1].type = "evry"' in refusal(TRIGGER, bad)
 

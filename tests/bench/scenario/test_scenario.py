@@ -6,6 +6,7 @@ import pytest
 from pydantic import BaseModel
 from scenario_builder import EVERY, SOUND, load, toml
 
+from bench.engines.registry import ENGINES
 from bench.errors import ScenarioError
 from bench.scenario.file import shipped
 from bench.scenario.scenario import check_real_resources, load_scenario
@@ -32,9 +33,9 @@ def refusal(folder, text=SOUND, **changes):
 def test_a_scenario_in_its_parsed_form(tmp_path):
     scenario = load(tmp_path, table={"partitioning": "bucket", "properties": {"a-bytes": "1KiB", "b": True}})
     assert scenario.name == "demo"
-    assert (scenario.seed, scenario.duration_ms, scenario.commit_interval_ms) == (7, 600.0, 60.0)
-    assert (scenario.commits_count, scenario.probe_every_ms, scenario.repetitions) == (10, 60.0, 1)
-    assert (scenario.clock, scenario.compaction_delay_ms) == ("virtual", 0.0)
+    assert (scenario.seed, scenario.duration_ms, scenario.commit_interval_ms) == (7, 600_000, 60_000)
+    assert (scenario.commits_count, scenario.probe_every_ms, scenario.repetitions) == (10, 60_000, 1)
+    assert (scenario.clock, scenario.compaction_delay_ms) == ("virtual", 0)
     assert (scenario.workload, scenario.workload_name) == (Append(80, 8), "append")
     assert scenario.table.partitioning == Partitioning("bucket", 8)
     assert scenario.table.target_file_size_bytes == 8 * 2**20
@@ -58,7 +59,7 @@ def test_a_strategy_with_overrides_and_a_switch(tmp_path):
     }  # fmt: skip
     spec = load(tmp_path, strategies=[{"label": "never"}, late]).strategies[1]
     assert (spec.writer.files_per_commit, spec.properties) == (2, {"write.x": "5"})
-    assert spec.switches == ((180.0, "never"), (300.0, "late"))
+    assert spec.switches == ((180_000, "never"), (300_000, "late"))
     assert spec.summary == (
         "no compaction, writes 2 files a commit, write.x=5, from 3min on as never, from 5min on as late"
     )
@@ -268,7 +269,8 @@ def test_published_comparisons_have_the_published_policies(name):
 def expected_bytes(name):
     s = load_scenario(name)
     commits = s.workload.shape(s.seed, s.commits_count, s.commit_interval_ms, s.table.partitioning)
-    return [(commit.files, commit.expected_bytes) for commit in commits]
+    layout = ENGINES[s.table.format, "real"].layout
+    return [(layout(commit).data_files_count, commit.expected_bytes) for commit in commits]
 
 
 def test_append_only_writes_eight_files_of_about_6_kb_a_minute():
@@ -283,7 +285,7 @@ def test_append_layered_outgrows_several_times_its_target():
 
 def test_append_traffic_keeps_its_mean_between_a_quiet_night_and_a_burst():
     s = load_scenario("append-traffic")
-    rows = [c.rows for c in s.workload.shape(s.seed, 60, 60.0, s.table.partitioning)]
+    rows = [c.rows for c in s.workload.shape(s.seed, 60, 60_000, s.table.partitioning)]
     assert sum(rows) == pytest.approx(60 * 80, rel=0.01)
     assert min(rows) < 80 / 5
     assert max(rows) > 80 * 3

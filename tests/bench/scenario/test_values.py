@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.keys import bytes_text, duration_text, flat, known_text
+from bench.keys import bytes_text, duration_ms_text, duration_text, flat, known_text
 from bench.scenario.values import OptionError, options_of, path_text
-from strategies.quantities import parse_bytes, parse_duration_s
+from strategies.quantities import parse_bytes, parse_duration_ms, parse_duration_s
 
 
 class Colour(StrEnum):
@@ -24,6 +24,8 @@ class Everything:
     flag: bool = False
     wait_s: float = 60.0
     waits_s: tuple[float, ...] = (60.0, 0.5)
+    pause_ms: int = 90_000
+    pauses_ms: tuple[int, ...] = (60_000, 500)
     small_bytes: int | None = None
     rows_per_s: float = 1.0
     cities_s: str = "Oslo"
@@ -43,8 +45,8 @@ def read(name, value):
 def test_options_drop_the_unit_where_toml_writes_it_in_the_value():
     keys = [option.key for option in OPTIONS.values()]
     assert keys == [
-        "whole", "number", "name", "flag", "wait", "waits", "small", "rows_per_s", "cities_s",
-        "colour", "side", "options",
+        "whole", "number", "name", "flag", "wait", "waits", "pause", "pauses", "small", "rows_per_s",
+        "cities_s", "colour", "side", "options",
     ]  # fmt: skip
 
 
@@ -54,6 +56,8 @@ def test_options_drop_the_unit_where_toml_writes_it_in_the_value():
         ("number", 2, 2.0),
         ("wait_s", "10min", 600.0),
         ("waits_s", ["1s", "2s"], (1.0, 2.0)),
+        ("pause_ms", "10min", 600_000),
+        ("pauses_ms", ["1s", "20ms"], (1000, 20)),
         ("small_bytes", "1MiB", 2**20),
         ("colour", "red", Colour.RED),
         ("options", {"a": {"b": 1}, "c": "d"}, {"a.b": 1, "c": "d"}),
@@ -74,6 +78,9 @@ def test_read_converts(name, value, expected):
         ("flag", 1, "flag = 1: must be true or false"),
         ("wait_s", 600, "wait_s = 600: 600 is not a duration"),
         ("waits_s", ["1s", "soon"], "waits_s = \"soon\": 'soon' is not a duration"),
+        ("pause_ms", 600, "pause_ms = 600: 600 is not a duration"),
+        ("pause_ms", "0.5ms", "pause_ms = \"0.5ms\": '0.5ms' is not a whole number of milliseconds"),
+        ("pauses_ms", ["1s", "soon"], "pauses_ms = \"soon\": 'soon' is not a duration"),
         ("small_bytes", "big", "'big' is not a size"),
         ("side", "up", 'side = "up": must be one of "left", "right"'),
         ("options", [1], r"options = [1]: must be a table"),
@@ -90,6 +97,26 @@ def test_duration_text_reads_back_exactly(seconds):
     assert parse_duration_s(duration_text(seconds)) == seconds
 
 
+@given(
+    st.integers(0, 10**18)
+    | st.builds(
+        lambda count, unit: count * unit, st.integers(0, 10**6), st.sampled_from([1000, 60_000, 86_400_000])
+    )
+)
+def test_duration_ms_text_reads_back_exactly(milliseconds):
+    assert parse_duration_ms(duration_ms_text(milliseconds)) == milliseconds
+
+
+@pytest.mark.parametrize(
+    ("name", "default"),
+    [("pause_ms", "90s"), ("pauses_ms", ("1min", "500ms")), ("waits_s", ("1min", "500ms"))],
+)
+def test_write_gives_a_duration_the_text_it_is_read_from(name, default):
+    option = OPTIONS[name]
+    assert option.write(option.default) == default
+    assert read(name, option.write(option.default)) == option.default
+
+
 @given(st.integers(0, 2**50) | st.integers(0, 2**20).map(lambda n: n * 2**20))
 def test_bytes_text_reads_back_exactly(size_bytes):
     assert parse_bytes(bytes_text(size_bytes)) == size_bytes
@@ -98,6 +125,9 @@ def test_bytes_text_reads_back_exactly(size_bytes):
 def test_quantity_texts_are_as_people_write_them():
     assert [duration_text(s) for s in (0.0, 0.02, 90.0, 600.0, 3600.0, 86_400.0)] == [
         "0s", "20ms", "90s", "10min", "1h", "1d",
+    ]  # fmt: skip
+    assert [duration_ms_text(n) for n in (0, 20, 1500, 90_000, 600_000, 3_600_000, 86_400_000)] == [
+        "0s", "20ms", "1500ms", "90s", "10min", "1h", "1d",
     ]  # fmt: skip
     assert [bytes_text(n) for n in (0, 100, 2048, 128 * 2**20, 4 * 2**30)] == [
         "0B", "100B", "2KiB", "128MiB", "4GiB",

@@ -1,8 +1,8 @@
 import pytest
 from amoro_tables import data, equality, files, position, settings, table
 
-from strategies.amoro.clocks import Clocks, Kind, read_clocks
-from strategies.amoro.decision import Condition, cost_bytes, is_worth_a_scan, judge
+from strategies.amoro.clocks import Clocks, OptimizingType, read_clocks
+from strategies.amoro.decision import Condition, cost_bytes, decide_partition, is_worth_a_scan
 from strategies.amoro.evaluation import FileClass, Partition, amoro_index, evaluate
 from strategies.iceberg.deletes.reach import FileSums
 from strategies.plan import Reason
@@ -14,19 +14,19 @@ TARGET_WITH_DELETES = [data("t", 97), position("d", "t")]
 
 def partition(*found, full_due=False, **options):
     state = table(*found)
-    (own,) = evaluate(state, amoro_index(state), settings(**options), full_due)
+    (own,) = evaluate(state.data_files, amoro_index(state), settings(**options), full_due)
     return own
 
 
 def verdict(*found, clocks=RESTED, **options):
     """The kind and what fired, None for nothing."""
     own = settings(**options)
-    told = judge(partition(*found, full_due=clocks.is_full_due(own), **options), own, clocks)
-    return told and (told.kind, *(trigger for trigger, _ in told.fired))
+    told = decide_partition(partition(*found, full_due=clocks.is_full_due(own), **options), own, clocks)
+    return told and (told.optimizing_type, *(trigger for trigger, _ in told.fired))
 
 
-MINOR_BY_COUNT = (Kind.MINOR, Condition.FRAGMENTS)
-MINOR_BY_TIME = (Kind.MINOR, Condition.INTERVAL)
+MINOR_BY_COUNT = (OptimizingType.MINOR, Condition.FRAGMENTS)
+MINOR_BY_TIME = (OptimizingType.MINOR, Condition.INTERVAL)
 HOUR = {"minor__trigger__interval": "1h"}
 
 
@@ -83,7 +83,7 @@ def test_an_undersized_file_with_few_position_deletes_triggers_nothing():
 def test_a_target_file_with_two_position_deletes_triggers():
     # 2.4 combinePosCount > 0, upstream #2516.
     two = [data("t", 97), position("t-delete-1", "t", rows=1), position("t-delete-2", "t", rows=1)]
-    assert verdict(two) == (Kind.MINOR, Condition.COMBINE)
+    assert verdict(two) == (OptimizingType.MINOR, Condition.COMBINE)
 
 
 # 2.4, major.
@@ -100,13 +100,16 @@ def test_a_target_file_with_two_position_deletes_triggers():
     ],
 )
 def test_undersized_files_with_enough_content_are_merged(sizes, fires):
-    assert verdict(files(*sizes)) == ((Kind.MAJOR, Condition.ENOUGH_CONTENT) if fires else None)
+    assert verdict(files(*sizes)) == ((OptimizingType.MAJOR, Condition.ENOUGH_CONTENT) if fires else None)
 
 
 def test_the_smallest_two_are_misjudged_at_targets_of_two_gibibytes_and_more():
     # 2.3 [O]: min1 and min2 begin at 2^31 - 1. Target 6 GiB: 4 + 4 GiB do not fit, 2^32 - 2 does.
     options = {"target_size": "6GiB", "max_task_size_bytes": "6GiB"}
-    assert verdict(files(4096 * MIB, 4096 * MIB), **options) == (Kind.MAJOR, Condition.ENOUGH_CONTENT)
+    assert verdict(files(4096 * MIB, 4096 * MIB), **options) == (
+        OptimizingType.MAJOR,
+        Condition.ENOUGH_CONTENT,
+    )
 
 
 @pytest.mark.parametrize(("target", "fires"), [(2**32 - 3, False), (2**32 - 2, True)])
@@ -117,13 +120,13 @@ def test_files_above_the_largest_int_are_taken_for_it(target, fires):
 
 
 def test_a_segment_with_many_deleted_rows_is_major():
-    assert verdict(data("u", 50), position("d", "u", rows=11)) == (Kind.MAJOR, Condition.SEGMENT)
-    assert verdict(data("t", 97), position("d", "t", rows=11)) == (Kind.MAJOR, Condition.SEGMENT)
+    assert verdict(data("u", 50), position("d", "u", rows=11)) == (OptimizingType.MAJOR, Condition.SEGMENT)
+    assert verdict(data("t", 97), position("d", "t", rows=11)) == (OptimizingType.MAJOR, Condition.SEGMENT)
 
 
 def test_major_outranks_minor_and_everything_that_fired_is_told():
     found = verdict(files(*[1] * 12, 64, 64), data("t", 97), position("d", "t", rows=11))
-    assert found == (Kind.MAJOR, Condition.ENOUGH_CONTENT, Condition.SEGMENT, Condition.FRAGMENTS)
+    assert found == (OptimizingType.MAJOR, Condition.ENOUGH_CONTENT, Condition.SEGMENT, Condition.FRAGMENTS)
 
 
 # 2.4, full.
@@ -145,12 +148,15 @@ DUE = Clocks(minor_ms=1, full_ms=1001)
     ids=["clean", "one fragment", "two fragments", "undersized", "equality", "position", "target"],
 )
 def test_full_is_due_for_partitions_with_something_to_do(found, fires):
-    assert verdict(found, clocks=DUE, **FULL) == ((Kind.FULL, Condition.FULL) if fires else None)
+    assert verdict(found, clocks=DUE, **FULL) == ((OptimizingType.FULL, Condition.FULL) if fires else None)
 
 
 def test_full_with_all_files_is_due_for_any_target_file():
     # 2.3: rewriteAll makes a segment of a clean file too.
-    assert verdict(data("t", 97), clocks=DUE, full__trigger__interval="1s") == (Kind.FULL, Condition.FULL)
+    assert verdict(data("t", 97), clocks=DUE, full__trigger__interval="1s") == (
+        OptimizingType.FULL,
+        Condition.FULL,
+    )
 
 
 @pytest.mark.parametrize(
@@ -160,8 +166,8 @@ def test_full_with_all_files_is_due_for_any_target_file():
 def test_full_asks_for_undersized_and_converted_files_too(file_class, count, fires):
     # No file is in these classes while FULL is due, so the partition is made by hand.
     sums = {b: FileSums(count if b is file_class else 0) for b in FileClass}
-    made = Partition("", dict.fromkeys(FileClass, ()), sums, FileSums(), FileSums())
-    assert (judge(made, settings(**FULL), DUE) is not None) is fires
+    made = Partition("", frozenset(), "", dict.fromkeys(FileClass, ()), sums, FileSums(), FileSums())
+    assert (decide_partition(made, settings(**FULL), DUE) is not None) is fires
 
 
 def test_while_full_is_due_nothing_else_is_asked():
@@ -172,7 +178,10 @@ def test_while_full_is_due_nothing_else_is_asked():
 
 def test_full_is_due_from_the_moment_it_is_set():
     # 2.4 (f): lastFull = 0.
-    assert verdict(files(1, 1), clocks=Clocks(), full__trigger__interval="30d") == (Kind.FULL, Condition.FULL)
+    assert verdict(files(1, 1), clocks=Clocks(), full__trigger__interval="24d") == (
+        OptimizingType.FULL,
+        Condition.FULL,
+    )
 
 
 def test_reasons_are_those_all_strategies_share():
@@ -201,7 +210,7 @@ def test_cost_of_the_append_only_comparison():
     # By hand, at Amoro's own sizes: 40 x 6,000 x 2 + 40 x 4 MiB.
     state = table([data(f"f{n}", 6000) for n in range(40)])
     options = {"read.split.open-file-cost": "4MiB", "target_size": "128MiB"}
-    (found,) = evaluate(state, amoro_index(state), settings(**options), False)
+    (found,) = evaluate(state.data_files, amoro_index(state), settings(**options), False)
     assert cost_bytes(found, settings(**options)) == 480_000 + 167_772_160
 
 
@@ -226,7 +235,7 @@ def test_every_table_is_scanned_when_the_fallback_is_over_or_off():
 def test_a_partition_with_one_small_file_waits_for_the_fallback():
     # 2.2: "a partition whose only problem is deletes (n <= 1) is suppressed".
     two = [data("t", 97), position("d", "t", rows=1), position("d2", "t", rows=1)]
-    combine = (Kind.MINOR, Condition.COMBINE)
+    combine = (OptimizingType.MINOR, Condition.COMBINE)
     assert verdict(two) == combine
     assert verdict(two, data("f", 1), **FALLBACK) is None
     assert verdict(two, files(1, 1), **FALLBACK) == combine
@@ -264,7 +273,44 @@ def test_the_mean_square_error_is_over_small_files_and_sums_all():
 
 
 def test_figures_stand_beside_each_trigger():
-    told = judge(partition(files(*[1] * 12)), settings(), RESTED)
+    told = decide_partition(partition(files(*[1] * 12)), settings(), RESTED)
     assert told.fired == ((Condition.FRAGMENTS, "12 fragments + 0 equality deletes >= 12"),)
-    told = judge(partition(files(1, 1)), settings(**HOUR), Clocks())
-    assert told.fired[0][1] == "2 fragments + 0 equality deletes > 1 and for ever since minor > 3600000 ms"
+    told = decide_partition(partition(files(1, 1)), settings(**HOUR), Clocks())
+    assert told.fired[0][1] == "2 fragments + 0 equality deletes > 1 and no minor yet > 3600000 ms"
+    told = decide_partition(partition(files(1, 1)), settings(**HOUR), Clocks(minor_ms=3_600_001))
+    assert told.fired[0][1].endswith("> 1 and 3600001 ms since minor > 3600000 ms")
+
+
+def test_the_square_of_the_tolerance_is_a_product_of_doubles():
+    # MetadataBasedEvaluationEvent: (double) t * t. Both files are short of 768 MiB by t exactly; a power may
+    # be rounded up where the product is not, as for this t, and would keep the gate shut.
+    tolerance = 190_152_070
+    size = 768 * MIB - tolerance
+    options = {
+        "target_size": "1GiB",
+        "evaluation__file_size__mse_tolerance": tolerance,
+        "minor__trigger__file_count": 0,
+        **FALLBACK,
+    }
+    assert verdict(files(size, size), **options) == MINOR_BY_COUNT
+    assert verdict(files(size, size + 1), **options) is None
+
+
+def test_the_sum_of_squares_stops_at_the_largest_long():
+    # Short of 12 TiB by all of it: the square is beyond 2^63, of which half is the mean.
+    options = {"target_size": "16TiB", "minor__trigger__file_count": 0, **FALLBACK}
+    for tolerance, passes in ((2**31, True), (2**31 + 2**30, False)):
+        found = verdict(files(1, 1), evaluation__file_size__mse_tolerance=tolerance, **options)
+        assert (found is not None) is passes
+
+
+def test_below_a_tolerance_of_0_the_gate_stays_shut():
+    # CommonPartitionEvaluator takes no sum then, and 0 is below the square.
+    options = {"minor__trigger__file_count": 1, **FALLBACK}
+    assert verdict(files(1, 1), evaluation__file_size__mse_tolerance=0, **options) == MINOR_BY_COUNT
+    assert verdict(files(1, 1), evaluation__file_size__mse_tolerance=-1, **options) is None
+
+
+def test_a_trigger_count_of_0_makes_every_partition_due():
+    # CommonPartitionEvaluator.isMinorNecessary: 0 >= 0.
+    assert verdict(data("t", 97), minor__trigger__file_count=0) == MINOR_BY_COUNT

@@ -13,7 +13,7 @@ SEGMENT, UNDERSIZED = FileClass.SEGMENT, FileClass.UNDERSIZED
 
 def partitions(*files, full_due=False, **options):
     state = table(*files)
-    return evaluate(state, amoro_index(state), settings(**options), full_due)
+    return evaluate(state.data_files, amoro_index(state), settings(**options), full_due)
 
 
 def file_class(*files, full_due=False, **options):
@@ -95,9 +95,18 @@ def test_amoros_position_delete_files_are_known_by_name():
     # 2.3 isAmoroPosDelete: "<data basename without ext>-delete", folders do not count.
     assert is_amoros_own("s3://b/x/f-1-delete-9.parquet", "s3://b/y/f-1.parquet")
     assert is_amoros_own("f.1-delete", "f.1.parquet")
+    assert is_amoros_own("f-delete", "f.orc")
+    assert is_amoros_own("f-delete", "f.avro")
     assert not is_amoros_own("f-2-delete-9.parquet", "f-1.parquet")
     assert not is_amoros_own("f-1-9.parquet", "f-1.parquet")
     assert not is_amoros_own("f-1-delete/9.parquet", "f-1.parquet")
+
+
+def test_only_the_extension_of_a_known_format_is_left_out_of_the_name():
+    # TableFileUtil.getFileNameWithoutExt: FileFormat.fromFileName knows no .bin, .PARQUET or .puffin.
+    for name in ("f.bin", "f.PARQUET", "f.puffin", "f.1"):
+        assert not is_amoros_own("f-delete-1.parquet", name)
+        assert is_amoros_own(f"{name}-delete-1.parquet", name)
 
 
 @pytest.mark.parametrize(
@@ -139,10 +148,26 @@ def test_deletes_apply_by_sequence_number():
     assert file_class(data("f", 97, at=2), position("d", "f", at=2)) is POSITIONS
 
 
-def test_partitions_come_by_name_and_specs_of_one_name_are_one():
-    # 2.2: grouped by partitionToPath of the file's own spec.
-    found = partitions(data("f", 1, "p=b"), data("g", 1, "p=a"), data("h", 1, "p=b", spec=1))
-    assert [(p.name, p.count(FRAGMENT)) for p in found] == [("p=a", 1), ("p=b", 2)]
+def test_partitions_come_in_the_order_of_a_hash_map_and_specs_of_one_path_are_one():
+    # 2.2: grouped by partitionToPath of the file's own spec. The order is that of java.util.HashMap.
+    found = partitions(data("f", 1, "p=a"), data("g", 1, "p=b"), data("h", 1, "p=b", spec=1))
+    assert [(p.name, p.count(FRAGMENT)) for p in found] == [("p=b", 2), ("p=a", 1)]
+
+
+def test_null_and_the_text_null_are_one_partition():
+    # Iceberg's PartitionSpec.partitionToPath writes both as p=null; the first scanned stands for both.
+    (found,) = partitions(data("g", 1, "p=null"), data("f", 1, "p=%6Eull"))
+    assert (found.name, found.count(FRAGMENT)) == ("p=null", 2)
+    assert (found.texts, found.scanned_first) == ({"p=null", "p=%6Eull"}, "p=%6Eull")
+
+
+def test_the_map_grows_at_the_call_after_the_thirteenth_partition():
+    # HashMap.computeIfAbsent leaves 13 keys in 16 buckets, unless a further file is scanned. By Java, up to
+    # there the two orders are one.
+    found = [data(f"{n:02}", 1, f"p={n}") for n in range(13)]
+    order = ["0", "2", "1", "4", "3", "6", "5", "8", "7"]
+    assert [p.name[2:] for p in partitions(*found)] == [*order, "12", "9", "11", "10"]
+    assert [p.name[2:] for p in partitions(*found, data("99", 1, "p=0"))] == [*order, "9", "12", "11", "10"]
 
 
 def test_position_deletes_are_not_small_files_and_equality_deletes_are():

@@ -2,6 +2,8 @@ import pytest
 from amoro_tables import amoro, data, equality, files, position, ran, settings, table
 
 from strategies.amoro.health import Health, health
+from strategies.amoro.options import read_settings
+from strategies.state import MIB
 
 PERFECT = Health(40, 40, 20)
 
@@ -54,11 +56,36 @@ def test_without_a_ratio_deletes_do_not_count():
     assert scores(*found, major__trigger__duplicate_ratio=0) == Health(5, 40, 20)
 
 
-def test_the_mean_size_is_in_whole_bytes():
-    # A minimum of 12, so that a byte tells: tp = 2/2 x 12/12. 23 / 2 = 11 as upstream divides:
-    # 40 - 40/12 = 36.67 -> 37; with 11.5 it would be 40 - 20/12 = 38.33 -> 39.
+def test_the_mean_size_is_a_fraction_of_bytes():
+    # A minimum of 12, so that half a byte tells: tp = 2/2 x 12/12. 23 / 2 = 11.5: 40 - 20/12 = 38.33 -> 39;
+    # in whole bytes, as before upstream's ddd4ec46, it was 40 - 40/12 = 36.67 -> 37.
     options = {"minor__trigger__file_count": 2, "min_target_size_ratio": 12 / 128, "fragment_ratio": 8}
-    assert scores(files(11, 12), **options) == Health(37, 40, 20)
+    assert scores(files(11, 12), **options) == Health(39, 40, 20)
+
+
+def test_a_byte_in_twelve_files_tells():
+    # Amoro's own classes at 96a4d78: n 12, tp = 1, mean 48 MiB and a twelfth byte: 20.0000000003 -> 21.
+    found = table(files(*[48 * MIB] * 11, 48 * MIB + 1))
+    assert health(found, read_settings({})).total == 81
+
+
+def test_a_disabled_table_has_the_highest_score():
+    # CommonPartitionEvaluator.addFile takes no file then.
+    found = [*files(*[10] * 12), equality("e", rows=10**6), position("d", "f00", rows=10**6)]
+    assert scores(*found, enabled=False) == PERFECT
+
+
+def test_a_ratio_that_is_no_number_gives_no_points():
+    # Java: ceil of NaN is NaN, and (int) NaN is 0.
+    found = [*files(*[10] * 12), equality("e", rows=60)]
+    assert scores(*found, major__trigger__duplicate_ratio="NaN") == Health(5, 0, 0)
+    assert scores(*found, major__trigger__duplicate_ratio="Infinity") == Health(5, 40, 20)
+
+
+def test_partitions_that_the_filter_leaves_out_do_not_count():
+    sick, healthy = files(*[10] * 24, partition="p=1"), files(200, partition="p=2")
+    assert scores(sick, healthy).small_files == 23  # (5 + 40) / 2 = 22.5
+    assert scores(sick, healthy, filter="p = 2") == PERFECT
 
 
 def test_clean_files_are_in_no_figure_and_converted_ones_are():
@@ -87,7 +114,7 @@ def test_a_full_run_due_counts_clean_files_too():
 @pytest.mark.parametrize("kind", ["full", "minor"])
 def test_figures_are_the_scores_under_names(kind):
     planner = amoro(full__trigger__interval="1d")
-    found = planner.figures(table(files(16, 16, 16, 97), ran=(ran(kind, 7100.0),)))
+    found = planner.figures(table(files(16, 16, 16, 97), ran=(ran(kind, 7_100_000),)))
     # With the clean file: n 4, bytes 145: tp = 1/3; mean 36: 40 - 40/3 x 60/96 = 31.67 -> 32.
     small = 36 if kind == "full" else 32
     assert found == {

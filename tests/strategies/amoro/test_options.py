@@ -25,6 +25,19 @@ def test_defaults_are_amoros():
     ("key", "value", "field", "expected"),
     [
         ("enabled", "False", "is_enabled", False),
+        ("enabled", "TRUE", "is_enabled", True),
+        ("enabled", "yes", "is_enabled", False),  # Boolean.parseBoolean
+        ("max-task-size-bytes", 0, "max_task_bytes", 0),
+        ("max-task-size-bytes", "-1", "max_task_bytes", -1),
+        ("fragment-ratio", "+4", "fragment_ratio", 4),
+        ("min-target-size-ratio", 1.5, "min_target_ratio", 1.5),
+        ("min-target-size-ratio", " 0.5f ", "min_target_ratio", 0.5),
+        ("minor.trigger.file-count", 0, "minor_files_count", 0),
+        ("major.trigger.duplicate-ratio", -0.1, "duplicate_ratio", -0.1),
+        ("major.trigger.duplicate-ratio", "Infinity", "duplicate_ratio", float("inf")),
+        ("full.trigger.interval", 2**31 - 1, "full_interval_ms", 2**31 - 1),
+        ("min-plan-interval", "30d", "min_plan_interval_ms", 2_592_000_000),
+        ("evaluation.file-size.mse-tolerance", -1, "mse_tolerance_bytes", -1),
         ("target-size", "64MiB", "target_bytes", 64 * MIB),
         ("target-size", "67108864", "target_bytes", 64 * MIB),
         ("target-size", 1, "target_bytes", 1),
@@ -51,22 +64,24 @@ def test_options_are_read_as_people_write_them(key, value, field, expected):
 @pytest.mark.parametrize(
     ("key", "value", "text"),
     [
-        ("enabled", "yes", "must be true or false"),
-        ("target-size", 0, 'must be a size such as "128MiB", at least 1'),
-        ("target-size", True, "must be a size"),
-        ("target-size", "much", "must be a size"),
-        ("max-task-size-bytes", 0, "at least 1"),
-        ("fragment-ratio", 0, "must be a whole number, at least 1"),
+        ("target-size", 0, "must be at least 1 byte"),
+        ("target-size", True, "must be bytes as a Java long, or a size such as"),
+        ("target-size", "much", "must be bytes as a Java long, or a size such as"),
+        ("target-size", " 64", "must be bytes as a Java long, or a size such as"),
+        ("target-size", "1_000", "must be bytes as a Java long, or a size such as"),
+        ("target-size", 2**63, "must be bytes as a Java long, or a size such as"),
+        ("fragment-ratio", 0, "must not be 0: Amoro divides the target size by it"),
         ("fragment-ratio", 8.5, "must be a whole number"),
-        ("min-target-size-ratio", 0, "above 0, at most 1"),
-        ("min-target-size-ratio", 1.01, "above 0, at most 1"),
-        ("minor.trigger.file-count", 0, "at least 1"),
+        ("fragment-ratio", 2**31, "must be a Java int"),
+        ("min-target-size-ratio", "half", "must be a number as Java reads it"),
+        ("min-target-size-ratio", True, "must be a number as Java reads it"),
+        ("minor.trigger.file-count", "1_2", "must be a whole number"),
         ("minor.trigger.interval", "often", 'milliseconds or a duration such as "1h"'),
         ("minor.trigger.interval", 1.5, "milliseconds"),
-        ("major.trigger.duplicate-ratio", -0.1, "at least 0"),
-        ("major.trigger.duplicate-ratio", float("nan"), "at least 0"),
-        ("major.trigger.duplicate-ratio", True, "at least 0"),
-        ("evaluation.file-size.mse-tolerance", -1, "at least 0"),
+        ("minor.trigger.interval", 2**31, "at most 2147483647 ms, which are 24.8 days"),
+        ("full.trigger.interval", "30d", "fails on 2592000000 ms; set a shorter interval"),
+        ("major.trigger.duplicate-ratio", True, "must be a number as Java reads it"),
+        ("filter", "(p = 1)", "must be without parentheses"),
     ],
 )
 def test_options_out_of_range_are_refused(key, value, text):
@@ -90,6 +105,18 @@ def test_no_option_of_amoro_is_forgotten():
     # 1.1 has 23 self-optimizing.* keys and one of Iceberg's that the planner reads.
     assert not KNOWN_OPTIONS.keys() & REFUSED_OPTIONS.keys()
     assert len(KNOWN_OPTIONS) + len(REFUSED_OPTIONS) == 24
+
+
+def test_sizes_follow_from_ratios_as_in_java():
+    # CommonPartitionEvaluator: a long divided by an int is cut towards 0, a double cast to a long too.
+    def sizes(**given):
+        found = read_settings({PREFIX + key.replace("_", "-"): value for key, value in given.items()})
+        return found.fragment_bytes, found.min_target_bytes
+
+    assert sizes(target_size=100, fragment_ratio=-8) == (-12, 75)
+    assert sizes(target_size=99, min_target_size_ratio=1.5) == (12, 148)
+    assert sizes(target_size=100, min_target_size_ratio="NaN") == (12, 0)
+    assert sizes(target_size=100, min_target_size_ratio="Infinity") == (12, 2**63 - 1)
 
 
 def test_a_minimum_too_large_for_a_fragment_beside_it_is_warned_of():

@@ -20,7 +20,7 @@ def test_the_published_setting_plans_at_the_first_look_with_40_files():
     planner = build(PLANNER, {"type": "amoro", "options": {COUNT: 40}}, AT, Path())
     every = build(TRIGGER, {"type": "every", "interval": "5min"}, AT, Path())
     strategy = Strategy("amoro", (Rule(every, planner),))
-    memories, verdicts = strategy.fresh_memories(0.0, 0), []
+    memories, verdicts = strategy.fresh_memories(0, 0), []
     for minute in range(1, 11):
         small = tuple(
             DataFile(f"f{n:03}", 6000, 10) for n in range(8 * (minute if minute <= 5 else minute - 5))
@@ -77,8 +77,8 @@ def test_the_next_plan_waits_for_the_plan_interval():
     def tells(at_ms):
         return amoro().decide(table(files(*[1] * 12), at_ms=100_000, ran=(ran("major", at_ms),)))
 
-    assert tells(40.001) is None
-    assert tells(40.0) is not None
+    assert tells(40_001) is None
+    assert tells(40_000) is not None
 
 
 def test_a_failed_minor_run_costs_a_whole_interval_and_a_major_one_none():
@@ -86,9 +86,9 @@ def test_a_failed_minor_run_costs_a_whole_interval_and_a_major_one_none():
     def tells(*seen):
         return amoro(minor__trigger__interval="1h").decide(table(files(1, 1), at_ms=4_000_000, ran=seen))
 
-    assert tells(ran("minor", 399)) is not None
-    assert tells(ran("minor", 399), ran("minor", 400, "failed")) is None
-    assert tells(ran("minor", 399), ran("major", 3940), ran("full", 3940)) is not None
+    assert tells(ran("minor", 399_000)) is not None
+    assert tells(ran("minor", 399_000), ran("minor", 400_000, "failed")) is None
+    assert tells(ran("minor", 399_000), ran("major", 3_940_000), ran("full", 3_940_000)) is not None
 
 
 def test_a_full_plan_may_sort_each_partition_as_one_task():
@@ -109,7 +109,9 @@ def test_a_full_plan_may_sort_each_partition_as_one_task():
 def test_no_other_plan_sorts():
     other = amoro(full__trigger__interval="1h")
     planner = replace(other, full_sort_columns=("user_id",))
-    state = table(files(*[1] * 12), files(64, 64, partition="p=2"), at_ms=4_000_000, ran=(ran("full", 3900),))
+    state = table(
+        files(*[1] * 12), files(64, 64, partition="p=2"), at_ms=4_000_000, ran=(ran("full", 3_900_000),)
+    )
     plan = planner.decide(state)
     assert plan == other.decide(state)
     assert plan.kind == "major"
@@ -126,10 +128,10 @@ def test_a_table_of_large_files_waits_for_the_fallback_interval():
     # 2.2 metaNecessary: no delete file and a mean of 134 above the minimum, though two fragments are there.
     planner = amoro(evaluation__fallback_interval="1h", minor__trigger__file_count=2)
     found = [data("a", 1), data("b", 1), data("c", 400)]
-    assert planner.decide(table(found, at_ms=4_000_000, ran=(ran("full", 401),))) is None
-    plan = planner.decide(table(found, at_ms=4_000_000, ran=(ran("full", 400),)))
+    assert planner.decide(table(found, at_ms=4_000_000, ran=(ran("full", 401_000),))) is None
+    plan = planner.decide(table(found, at_ms=4_000_000, ran=(ran("full", 400_000),)))
     assert tasks(plan) == [(["a", "b"], [])]
-    assert planner.decide(table(found[:2], at_ms=4_000_000, ran=(ran("full", 401),))) is not None
+    assert planner.decide(table(found[:2], at_ms=4_000_000, ran=(ran("full", 401_000),))) is not None
 
 
 def test_a_plan_tells_kind_reason_and_the_figures_of_each_partition():

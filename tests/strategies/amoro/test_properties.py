@@ -125,7 +125,7 @@ def test_without_deletes_every_plan_leaves_fewer_files(state, count, full):
         plan = planner.decide(state)
         if plan is None:
             return
-        after = applied(state, plan, at_ms=state.observed_at_ms + 1)
+        after = applied(state, plan, at_ms=state.observed_at_ms + 1000)
         assert len(after.data_files) < len(state.data_files)
         state = after
     raise AssertionError("planning does not end")

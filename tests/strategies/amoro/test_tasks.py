@@ -54,7 +54,7 @@ def test_a_task_takes_more_than_the_target_when_told():
     found = [data("a", 60), data("b", 60), data("c", 20)]
     assert planned(found, max_task_size_bytes=140, **FULL) == [(["a", "b", "c"], [])]
     assert planned(found, max_task_size_bytes=139, **FULL) == [(["a", "b"], [])]
-    assert planned(found, max_task_size_bytes=1, **FULL) == [(["a", "b"], [])]
+    assert planned(found, max_task_size_bytes=0, **FULL) == [(["a", "b"], [])]
 
 
 def test_bytes_of_deletes_are_not_weighed():
@@ -181,17 +181,17 @@ def partitions_of(found):
 @pytest.mark.parametrize(
     ("budget", "threads", "expected"),
     [
-        (1, 1, "a"),
-        (47, 1, "a"),
-        (48, 1, "ab"),
-        (95, 1, "ab"),
-        (96, 1, "abc"),
-        (48, 2, "abc"),
-        (10**6, 1, "abcd"),
+        (1, 1, "b"),
+        (47, 1, "b"),
+        (48, 1, "ba"),
+        (95, 1, "ba"),
+        (96, 1, "bad"),
+        (48, 2, "bad"),
+        (10**6, 1, "badc"),
     ],
 )
 def test_partitions_are_taken_up_to_the_first_above_the_budget(budget, threads, expected):
-    # 2.5: stop after the first that makes acc > maxInput, that one included.
+    # 2.5: stop after the first that makes acc > maxInput, that one included. In Java's HashMap: b a d c.
     found = planned(four_partitions(), budget=budget, threads=threads, **ALWAYS)
     assert partitions_of(found) == list(expected)
 
@@ -205,17 +205,70 @@ def test_one_partition_more_is_taken_as_long_as_there_is_no_task():
     # 2.5, upstream #3546: FULL of one clean file yields none. a costs 2 x 120 + 4 = 244, b 242, c and d 48.
     clean = [data("p=a0", 120, "p=a"), data("p=b0", 119, "p=b")]
     fragments = [*files(10, 10, partition="p=c"), *files(10, 10, partition="p=d")]
-    for budget, expected in ((1, "c"), (485, "c"), (486, "c"), (533, "c"), (534, "cd")):
+    for budget, expected in ((1, "d"), (485, "d"), (486, "d"), (533, "d"), (534, "dc")):
         found = planned(*clean, *fragments, budget=budget, **FULL)
         assert partitions_of(found) == list(expected), budget
     assert planned(*clean, budget=1, **FULL) is None
 
 
-def test_at_most_the_first_partitions_by_name_are_pending():
-    # 2.2: max-pending-partition-count, in hash map order there.
+def test_equally_expensive_partitions_come_in_the_order_of_the_last_hash_map():
+    # Java 11: computeIfAbsent has them as b a d c z in 16 buckets; toMap and putAll, in 8, as b z a d c.
+    state = table(four_partitions(), files(10, 10, partition="p=z"))
+    assert partitions_of(tasks(amoro(budget=10**6, **ALWAYS).decide(state))) == list("bzadc")
+
+
+def test_at_most_the_first_partitions_of_the_hash_map_are_pending():
+    # 2.2: max-pending-partition-count, in the order b a d c z.
     state = table(four_partitions(), files(12, 12, partition="p=z"))
     plan = amoro(budget=10**6, partitions=2, **ALWAYS).decide(state)
-    assert partitions_of(tasks(plan)) == ["a", "b"]
+    assert partitions_of(tasks(plan)) == ["b", "a"]
+    more = amoro(budget=10**6, partitions=5, **ALWAYS).decide(state)
+    assert partitions_of(tasks(more)) == list("zbadc")
+
+
+def planned_partitions(plan):
+    return {group.partition for group in rewrite_of(plan).groups}
+
+
+def test_files_of_specs_without_the_columns_of_a_pending_partition_are_planned_too():
+    # IcebergTableUtil.createOptimizingPlanner: the filter is on the pending partition's columns alone. In
+    # Java's order p=b/q=2 is the first, so it alone is pending: what has another p or q is left out.
+    names = ("p=a", "p=b", "p=a/q=2", "p=b/q=2", "q=1", "r=1")
+    state = table(*[files(10, 10, partition=name) for name in names])
+    first = amoro(budget=10**6, partitions=1, **ALWAYS).decide(state)
+    assert planned_partitions(first) == {"p=b", "p=b/q=2", "r=1"}
+    assert planned_partitions(amoro(budget=10**6, **ALWAYS).decide(state)) == set(names)
+
+
+def test_a_pending_table_without_partitions_lets_all_others_through():
+    # Its condition is true of every file. "" is the first of the map, with a hash of 0.
+    state = table(files(10, 10), files(10, 10, partition="p=a"), files(10, 10, partition="p=b"))
+    plan = amoro(budget=10**6, partitions=1, **ALWAYS).decide(state)
+    assert planned_partitions(plan) == {"", "p=a", "p=b"}
+    narrowed = table(files(10, 10, partition="p=a"), files(10, 10, partition="p=b"))
+    assert planned_partitions(amoro(budget=10**6, partitions=1, **ALWAYS).decide(narrowed)) == {"p=b"}
+
+
+def test_null_and_the_text_null_count_together_and_are_written_apart():
+    # Six fragments each are twelve of one partition to Amoro. The pending q=1, of a spec without p, lets both
+    # through; they are one task there, and two groups here, as a group is of one partition.
+    found = [
+        files(*[1] * 6, partition="p=null"),
+        files(*[1] * 6, partition="p=%6Eull"),
+        files(*[1] * 12, partition="q=1"),
+    ]
+    plan = amoro().decide(table(*found))
+    check_plan(table(*found), plan)
+    groups = {group.partition: len(group.paths) for group in rewrite_of(plan).groups}
+    assert groups == {"p=null": 6, "p=%6Eull": 6, "q=1": 12}
+
+
+def test_of_null_and_the_text_null_the_one_scanned_first_is_pending():
+    # AbstractOptimizingEvaluator keeps the partition of the first file, by path "p=%6..." here. With six
+    # of its own files too few, what was found necessary together is not planned.
+    found = [files(*[1] * 6, partition="p=null"), files(*[1] * 6, partition="p=%6Eull")]
+    assert planned_partitions(amoro(minor__trigger__file_count=6).decide(table(*found))) == {"p=%6Eull"}
+    assert amoro(minor__trigger__file_count=7).decide(table(*found)) is None
 
 
 def test_each_partition_of_a_plan_follows_its_own_files_and_the_strongest_kind_names_it():
@@ -256,7 +309,7 @@ def test_tasks_larger_than_the_target_are_planned_for_ever_by_full():
     for _ in range(3):
         plan = planner.decide(state)
         assert len(rewrite_of(plan).groups[0].paths) == 2
-        state = applied(state, plan, at_ms=state.observed_at_ms + 61)
+        state = applied(state, plan, at_ms=state.observed_at_ms + 61_000)
         assert sorted(file.size_bytes for file in state.data_files) == [112, 128]
 
 

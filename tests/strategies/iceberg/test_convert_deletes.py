@@ -4,9 +4,9 @@ import pytest
 from delete_tables import EQUALITY, POSITION, VECTOR, applies, applying, converted, tables
 from hypothesis import given
 from hypothesis import strategies as st
+from resurrected import resurrected
 
 from strategies.iceberg.convert_deletes import ConvertDeletes
-from strategies.iceberg.resurrection import resurrection
 from strategies.plan import FileGroup, Reason, Rewrite, capabilities_of, check_plan
 from strategies.state import DataFile, DeleteFile, KeyRange, PendingPlan, TableState, key_of
 
@@ -35,7 +35,7 @@ def decide(*files, min_delete_files=1, pending=()):
 
 def test_files_with_deletes_are_converted_and_the_deletes_go():
     found = TableState(
-        0.0, 100, data_files=(data("g"), data("f"), data("new", 5)), delete_files=(delete("d"), delete("e"))
+        0, 100, data_files=(data("g"), data("f"), data("new", 5)), delete_files=(delete("d"), delete("e"))
     )
     plan = ConvertDeletes().decide(found)
     assert plan.actions == (Rewrite((FileGroup((), "", ("f", "g")),), 100, ("d", "e")),)
@@ -110,7 +110,7 @@ def test_a_plan_names_what_it_must_and_drops_what_nothing_needs(found, count):
     if plan is not None:
         check_plan(found, plan)
         (action,) = plan.actions
-        assert resurrection(action, found) is None
+        assert resurrected(action, found) is None
         chosen = {path for group in action.groups for path in group.convert_paths}
         removed = set(action.removed_deletes)
     left = [file for file in found.data_files if file.path not in chosen]

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from iceberg_oracle import JavaGroup, as_java_group
 from planner_cases import Case, cases
 from planner_coverage import Coverage
-from pyspark.errors import IllegalArgumentException
+from pyspark.errors import IllegalArgumentException, NumberFormatException
 
 from strategies.iceberg import rewrite_options
 from strategies.iceberg import scan_tasks as scan_task_groups
@@ -129,6 +129,13 @@ def test_a_rule_changed_by_a_little_gives_other_plans(answers, monkeypatch, modu
         {"delete-ratio-threshold": "1.01"},
         {"max-files-to-rewrite": "0"},
         {"rewrite-job-order": "largest"},
+        {"min-input-files": "1_0"},
+        {"min-input-files": " 2"},
+        {"min-input-files": "2147483648"},
+        {"max-file-group-size-bytes": "9223372036854775808"},
+        {"delete-ratio-threshold": "nan"},
+        {"delete-ratio-threshold": "NaN"},
+        {"rewrite-job-order": "bytes--desc"},
     ],
     ids=str,
 )
@@ -137,8 +144,27 @@ def test_iceberg_refuses_the_same_options(oracle, options):
     case = Case(((),), state, options, is_shuffled=False, format_version=2, is_ordered=True)
     with pytest.raises(ValueError, match=next(iter(options))):
         preview_action(case.action, state)
-    with pytest.raises(IllegalArgumentException):
+    with pytest.raises((IllegalArgumentException, NumberFormatException)):
         oracle.plan(case)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"min-input-files": "+2"},
+        {"min-input-files": "\uff12"},
+        {"delete-ratio-threshold": " 0.3f\t", "min-input-files": "2"},
+        {"delete-ratio-threshold": "0x1p-2", "rewrite-all": "TRUE"},
+        {"rewrite-all": "yes"},
+        {"rewrite-job-order": "Bytes_DESC", "min-input-files": "2"},
+    ],
+    ids=str,
+)
+def test_iceberg_reads_the_same_texts(oracle, options):
+    state = TableState(0.0, 100, data_files=(DataFile("f", 1, 1), DataFile("g", 1, 1)))
+    case = Case(((),), state, options, is_shuffled=False, format_version=2, is_ordered=True)
+    ours, theirs = both(case, oracle.plan(case))
+    assert ours == theirs
 
 
 def both(case, answer):

@@ -9,6 +9,7 @@ from iceberg_oracle import JavaGroup
 from planner_cases import position_delete_cases
 
 from strategies.iceberg.commands import Command
+from strategies.iceberg.partitions import fields_of, is_null
 from strategies.iceberg.preview import preview_action
 from strategies.plan import Native
 from strategies.state import DeleteKind
@@ -49,7 +50,7 @@ def comparable(groups, case):
 
 
 def values(partition):
-    return (pair for pair in partition.split("/") if pair and not pair.endswith("=null"))
+    return ((name, value) for name, value in fields_of(partition).items() if not is_null(value))
 
 
 def traits(case, groups):

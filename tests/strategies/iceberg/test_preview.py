@@ -51,6 +51,20 @@ def test_expand_gives_the_figures_of_a_group():
     assert [task.input_bytes // MIB for task in group.tasks] == [60, 70]
 
 
+def test_a_value_that_ends_like_null_is_a_partition_of_its_own():
+    # The text "x=null": null shares a bucket with files of other specs, and this is not null.
+    texts = ("p=x=null", "p=null", "p=%6Eull")
+    files = [DataFile(f"{text}{n}", MIB, 10, text) for text in texts for n in range(2)]
+    files.append(DataFile("old", MIB, 10, "", spec_id=1))
+    table = TableState(0.0, TARGET, data_files=tuple(files))
+    groups = preview_action(native(min_input_files=2), table).groups
+    assert [(group.partition, len(group.files)) for group in groups] == [
+        ("p=x=null", 2),
+        ("", 3),
+        ("p=%6Eull", 2),
+    ]
+
+
 def test_expand_never_rewrites_a_lone_small_file():
     assert sizes(preview_action(native(min_input_files=1), state(1))) == []  # the class at 1.11.0: 0 groups
 

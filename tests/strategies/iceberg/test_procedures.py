@@ -59,15 +59,35 @@ def test_rewrite_data_files_passes_what_is_given():
         ({"options": {"max-file-group-input-files": 9}}, "max-file-group-input-files"),
         ({"options": {"compression-factor": 2}}, "compression-factor"),
         ({"strategy": "sort", "sort_order": "user_id", "options": {"max-output-size": 2}}, "max-output-size"),
-        ({"options": {"min-input-files": "many"}}, "min-input-files = 'many' must be a whole number"),
-        ({"options": {"min-input-files": 2.5}}, "min-input-files = '2.5' must be a whole number"),
-        ({"options": {"min-input-files": -2}}, "must be a whole number"),
+        ({"options": {"min-input-files": "many"}}, "min-input-files='many' must be a whole number"),
+        ({"options": {"min-input-files": 2.5}}, "min-input-files='2.5' must be a whole number"),
+        ({"options": {"min-input-files": -2}}, "min-input-files=-2 must be >= 1"),
+        ({"options": {"max-concurrent-file-group-rewrites": "1_0"}}, "='1_0' must be a whole number"),
+        ({"options": {"partial-progress.max-commits": 2**31}}, "='2147483648' must be a Java int"),
+        ({"options": {"delete-ratio-threshold": "1,5"}}, "='1,5' must be a number as Java reads it"),
+        ({"options": {"rewrite-job-order": "bytes desc"}}, "rewrite-job-order='bytes desc' must be one of"),
+        ({"options": {"target-file-size-bytes": " 64"}}, "target-file-size-bytes=' 64' must be a whole"),
         ({"options": {"target-file-size-bytes": "64 elephants"}}, "'64 elephants' is not a size"),
     ],
 )
 def test_rewrite_data_files_refuses_what_iceberg_would(options, text):
     with pytest.raises(ValueError, match=text):
         RewriteDataFiles(**options)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("min-input-files", "+5"),
+        ("target-file-size-bytes", "+67108864"),
+        ("delete-ratio-threshold", " 0.3f "),
+        ("rewrite-job-order", "bytes_desc"),
+        ("rewrite-all", "TRUE"),
+    ],
+)
+def test_texts_that_java_reads_are_passed_on_as_they_are(name, value):
+    (action,) = RewriteDataFiles(options={name: value}).decide(STATE).actions
+    assert action.options == {name: value}
 
 
 def test_shuffle_options_are_for_sort_and_zorder_ones_for_zorder():
@@ -113,7 +133,7 @@ def test_rewrite_manifests_does_not_cache():
 def test_expire_snapshots_keeps_what_is_younger_than_its_retention():
     plan = ExpireSnapshots(retain_ms=200_000, retain_last=3).decide(STATE)
     (action,) = plan.actions
-    assert action.arguments == {"older_than_at_ms": "400.0", "retain_last": "3"}
+    assert action.arguments == {"older_than_at_ms": "400000", "retain_last": "3"}
     assert plan.reason is Reason.RETENTION
 
 
@@ -125,7 +145,7 @@ def test_expire_snapshots_does_nothing_before_its_retention_has_passed():
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"retain_ms": -1.0}, "retain_ms=-1000 must be >= 0"),
+        ({"retain_ms": -1}, "retain_ms=-1 must be >= 0"),
         ({"retain_ms": float("nan")}, "retain_ms=nan must be >= 0"),
         ({"retain_last": 0}, "retain_last=0 must be >= 1"),
     ],

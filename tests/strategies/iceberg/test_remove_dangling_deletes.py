@@ -9,9 +9,7 @@ from strategies.state import DataFile, DeleteFile, DeleteKind, PendingPlan, Tabl
 
 
 def state(*deletes, pending=()):
-    return TableState(
-        0.0, 100, data_files=(DataFile("f", 9, 9, "", 3),), delete_files=deletes, pending=pending
-    )
+    return TableState(0, 100, data_files=(DataFile("f", 9, 9, "", 3),), delete_files=deletes, pending=pending)
 
 
 def delete(path, kind=DeleteKind.EQUALITY, number=3, names=None):

@@ -4,10 +4,10 @@ import pytest
 from delete_tables import EQUALITY, applies, tables
 from hypothesis import given
 from hypothesis import strategies as st
+from resurrected import resurrected
 
 from strategies.iceberg.commands import Command
 from strategies.iceberg.preview import preview_action
-from strategies.iceberg.resurrection import resurrection
 from strategies.plan import Compact, FileGroup, Native, Rewrite
 from strategies.preview import PreviewError
 from strategies.state import DataFile, DeleteFile, KeyRange, TableState, key_of
@@ -27,7 +27,7 @@ GLOBAL = DeleteFile("everywhere", EQUALITY, 3, 3, "", 2, 0)
 
 def state(*files):
     return TableState(
-        0.0, 100,
+        0, 100,
         data_files=tuple(file for file in files if isinstance(file, DataFile)),
         delete_files=tuple(file for file in files if isinstance(file, DeleteFile)),
         spec_id=1,
@@ -35,59 +35,57 @@ def state(*files):
 
 
 def test_a_delete_without_partition_is_dropped_while_another_partition_needs_it():
-    told = resurrection(native(DANGLING, where="cat = 'a'"), state(A, B, GLOBAL))
+    told = resurrected(native(DANGLING, where="cat = 'a'"), state(A, B, GLOBAL))
     assert told == (
         "remove-dangling-deletes: dropping delete file everywhere would bring back rows of a, to which it "
         "still applies; iceberg.remove_dangling_deletes leaves such deletes alone"
     )
-    assert "rows of b" in resurrection(Compact(("cat=a",), ALL), state(A, B, GLOBAL))
-    assert "rows of a" in resurrection(
+    assert "rows of b" in resurrected(Compact(("cat=a",), ALL), state(A, B, GLOBAL))
+    assert "rows of a" in resurrected(
         native(DANGLING), state(A, B, GLOBAL)
     )  # two files are not enough to merge
 
 
 @pytest.mark.parametrize("options", [{}, {"remove-dangling-deletes": "false"}, {"rewrite-all": "true"}])
 def test_a_rewrite_that_drops_no_delete_revives_nothing(options):
-    assert resurrection(native(options, where="cat = 'a'"), state(A, B, GLOBAL)) is None
+    assert resurrected(native(options, where="cat = 'a'"), state(A, B, GLOBAL)) is None
 
 
 def test_a_rewrite_of_all_files_needs_no_delete_any_more():
-    assert resurrection(native(ALL), state(A, B, GLOBAL)) is None
-    assert resurrection(Compact(None, ALL), state(A, B, GLOBAL)) is None
+    assert resurrected(native(ALL), state(A, B, GLOBAL)) is None
+    assert resurrected(Compact(None, ALL), state(A, B, GLOBAL)) is None
 
 
 def test_commits_of_parts_may_fail_and_leave_files():
-    assert "rows of a" in resurrection(
-        native(ALL | {"partial-progress.enabled": "true"}), state(A, B, GLOBAL)
-    )
+    assert "rows of a" in resurrected(native(ALL | {"partial-progress.enabled": "true"}), state(A, B, GLOBAL))
 
 
 def test_an_older_file_without_partition_keeps_the_delete():
     old, as_new = DataFile("c", 80, 9, "", 1, 0), DataFile("c", 80, 9, "", 2, 0)  # 80 is left alone
-    assert resurrection(native(DANGLING), state(A, B, GLOBAL, old)) is None
-    assert "rows of a" in resurrection(native(DANGLING), state(A, B, GLOBAL, as_new))
-    assert "rows of a" in resurrection(native(DANGLING, where="cat = 'a'"), state(A, B, GLOBAL, old))
+    assert resurrected(native(DANGLING), state(A, B, GLOBAL, old)) is None
+    assert "rows of a" in resurrected(native(DANGLING), state(A, B, GLOBAL, as_new))
+    assert "rows of a" in resurrected(native(DANGLING, where="cat = 'a'"), state(A, B, GLOBAL, old))
 
 
 def test_a_delete_of_a_table_without_partitions_is_kept_by_the_files_it_applies_to():
     files = [DataFile("c", 9, 9, "", 1, 0), DataFile("d", 9, 9, "", 3, 0)]
-    assert resurrection(native(DANGLING, where="id = 1"), state(*files, GLOBAL)) is None
+    assert resurrected(native(DANGLING, where="id = 1"), state(*files, GLOBAL)) is None
 
 
 def test_a_delete_of_other_keys_is_no_loss():
     apart = replace(A, keys=KeyRange(5, 9))
     met, missed = (replace(GLOBAL, keys=KeyRange(1, high)) for high in (5, 4))
-    assert resurrection(native(DANGLING), state(apart, missed)) is None
-    assert "rows of a" in resurrection(native(DANGLING), state(apart, met))
+    assert resurrected(native(DANGLING), state(apart, missed)) is None
+    assert "rows of a" in resurrected(native(DANGLING), state(apart, met))
 
 
 def test_deletes_of_a_partition_are_kept_by_the_files_they_apply_to():
     own = DeleteFile("own", EQUALITY, 3, 3, "cat=a", 2, 1)
-    assert resurrection(native(DANGLING, where="cat = 'b'"), state(A, B, own)) is None
+    assert resurrected(native(DANGLING, where="cat = 'b'"), state(A, B, own)) is None
 
 
 def test_other_commands_revive_nothing():
-    assert resurrection(Native(Command.REWRITE_POSITION_DELETE_FILES), state(A, B, GLOBAL)) is None
+    assert resurrected(Native(Command.REWRITE_POSITION_DELETE_FILES), state(A, B, GLOBAL)) is None
 
 
 @given(tables(), st.data())
@@ -98,7 +96,7 @@ def test_an_explicit_rewrite_revives_where_a_file_it_does_not_name_needs_a_delet
     named, dropped = some([f.path for f in found.data_files]), some(list(map(key_of, found.delete_files)))
     half = len(named) // 2
     groups = (FileGroup(tuple(named[:half]), "", tuple(named[half:])),) if named else ()
-    told = resurrection(Rewrite(groups, 100, tuple(dropped)), found)
+    told = resurrected(Rewrite(groups, 100, tuple(dropped)), found)
     lost = [
         (key_of(d), f.path)
         for d in found.delete_files if key_of(d) in dropped
@@ -131,7 +129,7 @@ def test_removing_dangling_deletes_revives_where_iceberg_drops_one_that_applies(
     gone = {file.path for group in preview_action(action, found).groups for file in group.files}
     left = [file for file in found.data_files if file.path not in gone]
     lost = [d for d in dropped_by_iceberg(found, left) if any(applies(d, file, found) for file in left)]
-    told = resurrection(action, found)
+    told = resurrected(action, found)
     assert (told is None) == (not lost)
     if lost:
         assert any(f"delete file {delete.path} " in told for delete in lost)
@@ -144,6 +142,6 @@ def test_where_the_files_are_not_known_every_outcome_counts(found):
         preview_action(action, found)
     deletes = [d for d in found.delete_files if d.kind is EQUALITY and not d.partition]
     others = [f for f in found.data_files if f.partition]
-    assert (resurrection(action, found) is None) == (
+    assert (resurrected(action, found) is None) == (
         not any(applies(d, f, found) for d in deletes for f in others)
     )

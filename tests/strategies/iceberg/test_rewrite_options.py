@@ -71,23 +71,68 @@ def test_texts_are_read_as_iceberg_reads_them():
     assert (options.delete_ratio_threshold, options.max_files) == (1.0, 7)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "field", "expected"),
+    [
+        ("min-input-files", "+5", "min_input_files", 5),
+        ("min-input-files", "\uff11\u0660", "min_input_files", 10),
+        ("max-file-group-size-bytes", str(2**63 - 1), "max_file_group_bytes", 2**63 - 1),
+        ("delete-ratio-threshold", "0.3f", "delete_ratio_threshold", 0.3),
+        ("delete-ratio-threshold", " 3e-1D\t", "delete_ratio_threshold", 0.3),
+        ("delete-ratio-threshold", "0x1p-2", "delete_ratio_threshold", 0.25),
+        ("compression-factor", "Infinity", "compression_factor", float("inf")),
+        ("rewrite-all", "yes", "rewrite_all", False),
+        ("rewrite-job-order", "bytes_desc", "job_order", JobOrder.BYTES_DESC),
+        ("rewrite-job-order", "FILES-asc", "job_order", JobOrder.FILES_ASC),
+    ],
+)
+def test_texts_are_read_as_java_reads_them(name, text, field, expected):
+    assert getattr(rewrite_options({name: text}, 512 * MIB), field) == expected
+
+
+def test_each_condition_of_a_rewrite_has_its_own_threshold():
+    # Target 100, at most 180 bytes, five files; SizeBasedFileRewritePlanner and BinPackRewriteFilePlanner.
+    options = rewrite_options({"delete-file-threshold": "2"}, 100)
+    assert [options.enough_input_files(n) for n in (4, 5)] == [False, True]
+    assert not rewrite_options({"min-input-files": "1"}, 100).enough_input_files(1)
+    assert [options.enough_content(n, size) for n, size in ((2, 100), (2, 101), (1, 101))] == [
+        False,
+        True,
+        False,
+    ]
+    assert [options.too_much_content(size) for size in (180, 181)] == [False, True]
+    assert [options.too_many_deletes(n) for n in (1, 2)] == [False, True]
+    assert not rewrite_options({}, 100).too_many_deletes(10**6)
+    assert [options.too_high_delete_ratio(n, 10) for n in (2, 3)] == [False, True]
+    assert not options.too_high_delete_ratio(0, 0)
+
+
 # BinPackRewriteFilePlanner.init and SizeBasedFileRewritePlanner.sizeThresholds demand the same.
 REFUSED = [
-    ({"target-file-size-bytes": "0"}, "target-file-size-bytes=0 must be > 0"),
+    ({"target-file-size-bytes": "0"}, "target-file-size-bytes=0 must be >= 1"),
     ({"min-file-size-bytes": "-1"}, "min-file-size-bytes=-1 must be >= 0"),
     ({"min-file-size-bytes": "100"}, "min-file-size-bytes=100 must be below target-file-size-bytes=100"),
     ({"max-file-size-bytes": "100"}, "max-file-size-bytes=100 must be above target-file-size-bytes=100"),
-    ({"min-input-files": "0"}, "min-input-files=0 must be > 0"),
-    ({"max-file-group-size-bytes": "0"}, "max-file-group-size-bytes=0 must be > 0"),
+    ({"min-input-files": "0"}, "min-input-files=0 must be >= 1"),
+    ({"max-file-group-size-bytes": "0"}, "max-file-group-size-bytes=0 must be >= 1"),
     ({"max-file-group-input-files": "0"}, "max-file-group-input-files=0 must be >= 1"),
     ({"delete-file-threshold": "-1"}, "delete-file-threshold=-1 must be >= 0"),
     ({"delete-ratio-threshold": "0"}, "delete-ratio-threshold=0.0 must be > 0 and <= 1"),
     ({"delete-ratio-threshold": "1.1"}, "delete-ratio-threshold=1.1 must be > 0 and <= 1"),
     ({"max-files-to-rewrite": "0"}, "max-files-to-rewrite=0 must be >= 1"),
     ({"compression-factor": "0"}, "compression-factor=0.0 must be > 0"),
-    ({"shuffle-partitions-per-file": "0"}, "shuffle-partitions-per-file=0 must be > 0"),
+    ({"shuffle-partitions-per-file": "0"}, "shuffle-partitions-per-file=0 must be >= 1"),
     ({"rewrite-job-order": "largest"}, "rewrite-job-order='largest' must be one of none, bytes-asc"),
-    ({"min-input-files": "five"}, "min-input-files='five' must be a number"),
+    ({"min-input-files": "five"}, "min-input-files='five' must be a whole number"),
+    # As Java reads them: Integer.parseInt, Long.parseLong, Double.parseDouble, RewriteJobOrder.fromName.
+    ({"min-input-files": "1_0"}, "min-input-files='1_0' must be a whole number"),
+    ({"min-input-files": " 2"}, "min-input-files=' 2' must be a whole number"),
+    ({"min-input-files": "2147483648"}, "min-input-files='2147483648' must be a Java int"),
+    ({"max-file-group-size-bytes": str(2**63)}, "must be a Java long"),
+    ({"delete-ratio-threshold": "nan"}, "delete-ratio-threshold='nan' must be a number"),
+    ({"delete-ratio-threshold": "NaN"}, "delete-ratio-threshold=nan must be > 0 and <= 1"),
+    ({"rewrite-job-order": "bytes--desc"}, "rewrite-job-order='bytes--desc' must be one of"),
+    ({"rewrite-job-order": " none"}, "rewrite-job-order=' none' must be one of"),
 ]
 
 

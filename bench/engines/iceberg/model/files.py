@@ -1,7 +1,7 @@
-"""The files that writers of a simulated table make: how many, of how many rows, which keys, how large.
+"""The files that writers of a simulated table make: of how many rows, which keys, how large.
 
-An upsert commit writes as Flink does. Rows are hashed by key to the writers, so each file of the commit
-has keys of the whole range; a writer's equality deletes and its position deletes are files of their own.
+How many there are of each kind follows from how Flink's writers lay out a commit (`flink_writer`). They get
+changes by the hash of the key, so each file of such a commit has keys of the whole range.
 """
 
 import itertools
@@ -9,13 +9,13 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
+from bench.engines.iceberg.model.delete_bytes import equality_bytes, position_bytes
+from bench.engines.iceberg.model.flink_writer import partition_files
 from bench.engines.simulated.costs import Coefficients
-from bench.engines.simulated.live_rows import own_deleted_rows
 from strategies.iceberg.scan_tasks import even_share
 from strategies.state import MIB, DataFile, DeleteFile, DeleteKind, KeyRange
-from workloads.commit import CommitSpec, KeyShape, PartitionShape, expected_files, hashed_files
+from workloads.commit import CommitSpec, KeyShape, PartitionShape
 from workloads.schema import Schema
-from workloads.spread import equality_bytes, position_bytes
 
 ROW_GROUP_BYTES = 128 * MIB  # write.parquet.row-group-size-bytes; a file can be cut there for reading
 # Steps that fall evenly between 0 and 1 in two dimensions (Roberts' R2 sequence): 1/p and 1/p^2, p^3 = p + 1.
@@ -51,10 +51,11 @@ class FileMaker:
         """The data files a commit adds, each with its rows that live at its end, and the delete files."""
         data: list[tuple[DataFile, int]] = []
         deletes: list[DeleteFile] = []
-        for shape in spec.partitions:
-            files = list(self._data_files(shape, spec, sequence_number))
-            deleted = self._own_deleted(shape, [file.rows for file in files])
-            deletes += self._equality_deletes(shape, spec, sequence_number)
+        found = partition_files(spec, self._writers or spec.writers)
+        for shape, counts in zip(spec.partitions, found, strict=True):
+            files = list(self._data_files(shape, spec, counts.data_count, sequence_number))
+            deleted = _own_deleted(shape, [file.rows for file in files], counts.position_count)
+            deletes += self._equality_deletes(shape, spec, counts.equality_count, sequence_number)
             for file, rows in zip(files, deleted, strict=True):
                 data.append((file, file.rows - rows))
                 if rows:
@@ -62,44 +63,24 @@ class FileMaker:
                     deletes.append(self._position_deletes(path, file, rows, sequence_number))
         return data, deletes
 
-    def _data_files(self, shape: PartitionShape, spec: CommitSpec, number: int) -> Iterator[DataFile]:
+    def _data_files(
+        self, shape: PartitionShape, spec: CommitSpec, count: int, number: int
+    ) -> Iterator[DataFile]:
         """The data files of one partition, its rows spread evenly."""
-        count = self._count(shape, spec)
         ranges = _row_ranges(spec, shape.rows, count) if count else []
         for index, keys in enumerate(ranges):
             yield self.data_file(even_share(shape.rows, index, count), shape.partition, keys, number)
 
-    def _equality_deletes(self, shape: PartitionShape, spec: CommitSpec, number: int) -> Iterator[DeleteFile]:
-        rows = shape.deletes.equality_rows
-        count = self._delete_count(shape.deletes.equality_files, rows)
+    def _equality_deletes(
+        self, shape: PartitionShape, spec: CommitSpec, count: int, number: int
+    ) -> Iterator[DeleteFile]:
+        rows = shape.deleted_keys
         keys = _deleted_range(spec.index, spec.keys, rows, count) if spec.keys and rows else None
         for index in range(count):
             own, path = even_share(rows, index, count), self._path("-deletes")
             yield DeleteFile(
                 path, DeleteKind.EQUALITY, round(equality_bytes(own)), own, shape.partition, number, keys=keys
             )
-
-    def _own_deleted(self, shape: PartitionShape, rows: Sequence[int]) -> list[int]:
-        """How many rows of each data file the commit deletes again; they are in its first files."""
-        deleted = own_deleted_rows(shape.rows, shape.deletes.position_rows)
-        count = self._delete_count(shape.deletes.position_files, shape.deletes.position_rows)
-        while sum(rows[:count]) < deleted:
-            count += 1
-        before = list(itertools.accumulate(rows[:count], initial=0))
-        shares = [deleted * end // max(1, before[-1]) for end in before]
-        return [end - start for start, end in itertools.pairwise(shares)] + [0] * (len(rows) - count)
-
-    def _count(self, shape: PartitionShape, spec: CommitSpec) -> int:
-        """Data files: as the workload expects, or by as many writers as the table was told."""
-        if not shape.rows or not self._writers:
-            return shape.files
-        if spec.updates or spec.deletes or spec.keys:
-            return hashed_files(shape.rows, self._writers)
-        return expected_files(shape.rows, sum(each.rows for each in spec.partitions), self._writers)
-
-    def _delete_count(self, expected: int, rows: int) -> int:
-        """Delete files of one kind, likewise."""
-        return hashed_files(rows, self._writers) if self._writers else expected
 
     def _position_deletes(self, path: str, file: DataFile, rows: int, sequence_number: int) -> DeleteFile:
         return DeleteFile(
@@ -123,6 +104,19 @@ def span_of(files: Iterable[DataFile]) -> KeyRange | None:
     if len(known) < len(ranges) or not known:
         return None
     return KeyRange(min(keys.low for keys in known), max(keys.high for keys in known))
+
+
+def _own_deleted(shape: PartitionShape, rows: Sequence[int], count: int) -> list[int]:
+    """How many rows of each data file the commit deletes again; they are in its first `count` files.
+
+    They are in more files where so many hold fewer rows.
+    """
+    deleted = shape.rows - shape.live_rows
+    while sum(rows[:count]) < deleted:
+        count += 1
+    before = list(itertools.accumulate(rows[:count], initial=0))
+    shares = [deleted * end // max(1, before[-1]) for end in before]
+    return [end - start for start, end in itertools.pairwise(shares)] + [0] * (len(rows) - count)
 
 
 def _row_ranges(spec: CommitSpec, rows: int, count: int) -> list[KeyRange | None]:

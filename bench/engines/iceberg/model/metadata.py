@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from bench.engines.simulated.costs import Metadata
+from bench.engines.iceberg.model.coefficients import Metadata
 
 MERGE_FROM_MANIFESTS = 100  # commit.manifest.min-count-to-merge
 

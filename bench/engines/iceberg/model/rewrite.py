@@ -4,16 +4,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from bench.engines.contract import Cost
+from bench.engines.iceberg.model.delete_bytes import position_bytes
 from bench.engines.iceberg.model.files import table_bytes
+from bench.engines.ledger import Ledger
 from bench.engines.simulated.costs import Coefficients, Work, rewrite_cost
 from bench.engines.simulated.live_rows import LiveRows
 from strategies.iceberg.deletes.index import index_deletes
-from strategies.iceberg.preview import preview_action
-from strategies.preview import Preview, RewriteGroup
+from strategies.java_values import parse_boolean
 from strategies.plan import Action, Rewrite
-from strategies.state import DataFile, DeleteFile, DeleteKind, TableState
+from strategies.preview import Preview, RewriteGroup
+from strategies.state import DataFile, DeleteFile, DeleteKind
 from workloads.schema import Schema
-from workloads.spread import position_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +47,18 @@ class Prepared:
 
 
 def prepare(
-    action: Action, state: TableState, rows: LiveRows, sequence_number: int, schema: Schema,
+    action: Action, preview: Preview, ledger: Ledger, rows: LiveRows, sequence_number: int, schema: Schema,
     coefficients: Coefficients, cores: int,
 ) -> Prepared:  # fmt: skip
     """Read and write the files of an action, as the table stands; nothing is committed.
 
-    A group's live rows go to the tasks the preview gives it, each its share. Raises ValueError where
-    `preview_action` does.
+    A group's live rows go to the tasks the preview gives it, each its share.
     """
-    preview = preview_action(action, state)
     replaced = tuple(_replacement(group, rows) for group in preview.groups)
-    converted = _converted(action, state, rows) if isinstance(action, Rewrite) else ()
+    converted = _converted(action, ledger, rows) if isinstance(action, Rewrite) else ()
     counts = (count for each in replaced for count in each.rows if count)
     written_bytes = sum(table_bytes(schema, coefficients, count) for count in counts)
-    cost = _cost(action, state, preview, converted, written_bytes, coefficients, cores)
+    cost = _cost(action, ledger, preview, converted, written_bytes, coefficients, cores)
     removed = action.removed_deletes if isinstance(action, Rewrite) else ()
     return Prepared(sequence_number, replaced, converted, removed, cost)
 
@@ -114,7 +113,7 @@ def dangling(data: Iterable[DataFile], deletes: Iterable[DeleteFile]) -> list[st
 def removes_dangling(action: Action) -> bool:
     """Whether a compaction is told to remove dangling deletes after it."""
     options = {} if isinstance(action, Rewrite) else action.options
-    return options.get("remove-dangling-deletes", "false") == "true"
+    return parse_boolean(options.get("remove-dangling-deletes", "false"))
 
 
 def _replacement(group: RewriteGroup, rows: LiveRows) -> Replacement:
@@ -127,30 +126,31 @@ def _replacement(group: RewriteGroup, rows: LiveRows) -> Replacement:
     return Replacement(group.files, group.partition, tuple(made))
 
 
-def _converted(action: Rewrite, state: TableState, rows: LiveRows) -> tuple[tuple[DataFile, int], ...]:
+def _converted(action: Rewrite, ledger: Ledger, rows: LiveRows) -> tuple[tuple[DataFile, int], ...]:
     named = {path for group in action.groups for path in group.convert_paths}
-    return tuple((file, rows.dead(file.path)) for file in state.data_files if file.path in named)
+    files = ledger.data_files.values()
+    return tuple((file, rows.dead(file.path)) for file in files if file.path in named)
 
 
 def _cost(
-    action: Action, state: TableState, preview: Preview, converted: tuple[tuple[DataFile, int], ...],
+    action: Action, ledger: Ledger, preview: Preview, converted: tuple[tuple[DataFile, int], ...],
     written_bytes: int, coefficients: Coefficients, cores: int,
 ) -> Cost:  # fmt: skip
     """An explicit rewrite is paid for as one, though it may only drop delete files."""
     if not isinstance(action, Rewrite):
         return rewrite_cost(coefficients, preview, cores, written_bytes)
-    conversion = _conversion(action, state, converted, coefficients)
+    conversion = _conversion(action, ledger, converted, coefficients)
     return rewrite_cost(coefficients, preview, cores, written_bytes, conversion)
 
 
 def _conversion(
     action: Rewrite,
-    state: TableState,
+    ledger: Ledger,
     converted: tuple[tuple[DataFile, int], ...],
     coefficients: Coefficients,
 ) -> Work:
     """Reading the keys and the deletes of each file, and writing its positions."""
-    index = index_deletes(state.delete_files if converted else ())
+    index = index_deletes(ledger.delete_files.values() if converted else ())
     applied = [index.applying_to(file) for file, _ in converted]
     deletes_bytes = sum(each.size_bytes for each in applied)
     data_bytes = sum(file.size_bytes for file, _ in converted)

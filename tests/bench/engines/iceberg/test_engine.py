@@ -9,7 +9,7 @@ from pyspark.sql import functions
 from bench.engines.contract import Batch, TableSpec
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.engine import IcebergEngine
-from bench.engines.spark.session import Meter
+from bench.engines.spark.meter import Meter
 from bench.runs.content_check import check_content
 from strategies.iceberg import procedures as planners
 from strategies.iceberg.commands import Command
@@ -69,8 +69,8 @@ def test_a_table_has_the_version_and_properties_asked_for(iceberg, sql, log, tmp
     assert found["write.parquet.compression-codec"] == "gzip"
     assert engine.state(0).properties["write.parquet.compression-codec"] == "gzip"
     stream = commit_all(engine, batches(log)[:3])
-    assert execute(engine, rewrite(files(engine)[:2]), 120.0).status == "ok"
-    assert execute(engine, plan(Compact()), 120.0).status == "ok"
+    assert execute(engine, rewrite(files(engine)[:2]), 120_000).status == "ok"
+    assert execute(engine, plan(Compact()), 120_000).status == "ok"
     assert len(files(engine)) == 1
     assert content_of(engine, stream, tmp_path / "dump").equal
 
@@ -78,15 +78,15 @@ def test_a_table_has_the_version_and_properties_asked_for(iceberg, sql, log, tmp
 @pytest.mark.parametrize("columns", [3, 40])
 def test_a_table_has_the_columns_of_its_schema(iceberg, spark, sql, tmp_path, columns):
     schema, workload = SCHEMAS[columns], Append(rows_per_commit=40, files_per_commit=2, columns=columns)
-    log = ensure_change_log(lambda: spark, tmp_path / "log", workload, 7, 2, 60.0, lambda done, total: None)
+    log = ensure_change_log(lambda: spark, tmp_path / "log", workload, 7, 2, 60_000, lambda done, total: None)
     engine = iceberg(schema=schema, partitioning=Partitioning("bucket", 2))
     engine.create()
-    shape = workload.shape(7, 2, 60.0, Partitioning("bucket", 2))
+    shape = workload.shape(7, 2, 60_000, Partitioning("bucket", 2))
     for spec, logged in zip(shape, log.commits, strict=True):
         engine.commit(Batch(spec, log.paths(logged), logged.size_bytes), spec.at_ms)
     declared = [(row.col_name, row.data_type.upper()) for row in sql("DESCRIBE {table}")[:columns]]
     assert declared == [(c.name, c.spark_type) for c in schema.columns]
-    assert execute(engine, plan(Compact(None, FEW)), 120.0).status == "ok"
+    assert execute(engine, plan(Compact(None, FEW)), 120_000).status == "ok"
     assert check_content(engine, log, log.commits, tmp_path).equal
 
 
@@ -104,7 +104,7 @@ def test_rewrite_data_files_takes_every_option_the_planner_allows(engine, log, t
     ]
     stream = commit_all(engine, batches(log)[:2])
     for planner in calls:
-        outcome = execute(engine, planner.decide(engine.state(60_000)), 60.0)
+        outcome = execute(engine, planner.decide(engine.state(60_000)), 60_000)
         assert (outcome.status, outcome.error) == ("ok", None), planner
     assert content_of(engine, stream, tmp_path / "dump").equal
 
@@ -112,7 +112,7 @@ def test_rewrite_data_files_takes_every_option_the_planner_allows(engine, log, t
 def test_rewrite_data_files_rejects_the_option_its_release_forgot(engine, log):
     commit_all(engine, batches(log)[:1])
     native = Native(Command.REWRITE_DATA_FILES, {}, {"max-file-group-input-files": "10"})
-    outcome = execute(engine, plan(native), 60.0)
+    outcome = execute(engine, plan(native), 60_000)
     assert outcome.status == "failed"
     assert "max-file-group-input-files" in outcome.error
 
@@ -120,7 +120,7 @@ def test_rewrite_data_files_rejects_the_option_its_release_forgot(engine, log):
 def test_rewrite_data_files_sorts(engine, log, spark, tmp_path):
     stream = commit_all(engine, batches(log)[:2])
     planner = RewriteDataFiles(strategy="sort", sort_order="user_id", options={"rewrite-all": True})
-    assert execute(engine, planner.decide(engine.state(60_000)), 60.0).status == "ok"
+    assert execute(engine, planner.decide(engine.state(60_000)), 60_000).status == "ok"
     (file,) = files(engine)
     users = [row.user_id for row in spark.read.parquet(file.path).select("user_id").collect()]
     assert len(users) == 100
@@ -133,7 +133,7 @@ def test_an_explicit_rewrite_writes_files_of_about_the_target_size(engine, log, 
     small = files(engine)
     assert len(small) == 3 + 6 * 4
     target_bytes = sum(f.size_bytes for f in small) // 3
-    outcome = execute(engine, rewrite(small, target_bytes=target_bytes), 360.0)
+    outcome = execute(engine, rewrite(small, target_bytes=target_bytes), 360_000)
     assert outcome.status == "ok"
     # Inputs are whole files packed up to the target: a third each, and a fourth group for what sticks out.
     assert len(files(engine)) in (3, 4)
@@ -146,7 +146,7 @@ def test_a_sorted_rewrite_is_in_order_within_files_and_from_one_to_the_next(engi
     small = files(engine)
     target_bytes = sum(f.size_bytes for f in small) // 3 + 1
     sorting = rewrite(small, target_bytes=target_bytes, sort_columns=("user_id", "order_id"))
-    assert execute(engine, sorting, 360.0).status == "ok"
+    assert execute(engine, sorting, 360_000).status == "ok"
     found = []
     for file in files(engine):
         rows = spark.read.parquet(file.path).select("user_id", "order_id").collect()
@@ -160,10 +160,10 @@ def test_a_sorted_rewrite_is_in_order_within_files_and_from_one_to_the_next(engi
 
 def test_a_rewrite_that_fails_leaves_no_files_of_its_own(engine, log, workshop):
     commit_all(engine, batches(log)[:2])
-    ticket = engine.schedule(rewrite(files(engine)[:4]), 60.0, 120.0)
+    ticket = engine.schedule(rewrite(files(engine)[:4]), 60_000, 120_000)
     staged = stored(workshop) - {f.path for f in files(engine)}
     assert len(staged) == 1
-    execute(engine, plan(Compact()), 60.0)
+    execute(engine, plan(Compact()), 60_000)
     assert engine.complete(ticket, 120_000).status == "failed"
     assert not staged & stored(workshop)
 
@@ -171,7 +171,7 @@ def test_a_rewrite_that_fails_leaves_no_files_of_its_own(engine, log, workshop):
 def test_rewrite_position_delete_files_without_deletes_is_a_noop(engine, log):
     commit_all(engine, batches(log)[:2])
     planner = RewritePositionDeleteFiles(options=SIZES | GROUPS)
-    outcome = execute(engine, planner.decide(engine.state(60_000)), 60.0)
+    outcome = execute(engine, planner.decide(engine.state(60_000)), 60_000)
     assert (outcome.status, outcome.error) == ("noop", None)
 
 
@@ -179,14 +179,14 @@ def test_rewrite_manifests_merges_metadata_and_leaves_files_alone(engine, log, s
     commit_all(engine, batches(log)[:4])
     before = files(engine)
     assert len(sql("SELECT * FROM {table}.manifests")) == 4  # one a commit
-    outcome = execute(engine, RewriteManifests().decide(engine.state(180_000)), 180.0)
+    outcome = execute(engine, RewriteManifests().decide(engine.state(180_000)), 180_000)
     assert outcome.status == "ok"
     assert len(sql("SELECT * FROM {table}.manifests")) == 1
     assert {f.path for f in files(engine)} == {f.path for f in before}
     change = outcome.observed.change
     assert (change.files_added_count, change.files_removed_count, change.added_bytes) == (0, 0, 0)
     assert change.metadata_bytes > 0
-    assert execute(engine, RewriteManifests().decide(engine.state(180_000)), 180.0).status == "noop"
+    assert execute(engine, RewriteManifests().decide(engine.state(180_000)), 180_000).status == "noop"
 
 
 def expire(engine, at_ms, **options):
@@ -196,14 +196,14 @@ def expire(engine, at_ms, **options):
 def test_expire_snapshots_drops_exactly_those_before_the_time_kept(engine, log, sql, workshop, tmp_path):
     stream = commit_all(engine, batches(log)[:3])  # at 0, 60 and 120 s: 3 + 4 + 4 files
     small = {f.path for f in files(engine)}
-    execute(engine, plan(Compact()), 120.0)
+    execute(engine, plan(Compact()), 120_000)
     stream += commit_all(engine, batches(log)[3:5])  # at 180 and 240 s
     ids = [row.snapshot_id for row in sql("SELECT snapshot_id FROM {table}.snapshots ORDER BY committed_at")]
     assert len(ids) == 6
 
     # Of 240 s the last 120 s are kept: the commit at 120 s and the compaction after it stay, and with
     # that commit every file it held.
-    first = expire(engine, 240.0, retain_ms=120_000)
+    first = expire(engine, 240_000, retain_ms=120_000)
     assert first.status == "ok"
     assert [
         r.snapshot_id for r in sql("SELECT snapshot_id FROM {table}.snapshots ORDER BY committed_at")
@@ -212,22 +212,22 @@ def test_expire_snapshots_drops_exactly_those_before_the_time_kept(engine, log, 
 
     # Of the last 60 s the compaction of 120 s is none: the small files it merged go.
     before_bytes = first.observed.storage_bytes
-    second = expire(engine, 240.0, retain_ms=60_000)
+    second = expire(engine, 240_000, retain_ms=60_000)
     assert [
         r.snapshot_id for r in sql("SELECT snapshot_id FROM {table}.snapshots ORDER BY committed_at")
     ] == ids[4:]
     assert stored(workshop) == {f.path for f in files(engine)}
     assert second.observed.storage_bytes < before_bytes
     assert second.observed.change.snapshots_count == 0
-    assert expire(engine, 240.0, retain_ms=60_000).status == "noop"
+    assert expire(engine, 240_000, retain_ms=60_000).status == "noop"
     assert content_of(engine, stream, tmp_path / "dump").equal
 
 
 def test_expire_snapshots_keeps_the_newest_asked_for(engine, log, sql):
     commit_all(engine, batches(log)[:4])
-    assert expire(engine, 1000.0, retain_ms=1000, retain_last=3).status == "ok"
+    assert expire(engine, 1_000_000, retain_ms=1000, retain_last=3).status == "ok"
     assert len(sql("SELECT * FROM {table}.snapshots")) == 3
-    assert expire(engine, 1000.0, retain_ms=1000).status == "ok"
+    assert expire(engine, 1_000_000, retain_ms=1000).status == "ok"
     assert len(sql("SELECT * FROM {table}.snapshots")) == 1
 
 
@@ -274,7 +274,7 @@ def test_each_partition_can_be_compacted_by_its_text(iceberg, log, by):
     name = max(state.partitions, key=lambda p: (state.partitions[p].files_count, p))
     expected = {n: 1 if n == name else p.files_count for n, p in state.partitions.items()}
     assert state.partitions[name].files_count > 1
-    assert execute(engine, plan(Compact((name,), FEW)), 60.0).status == "ok"
+    assert execute(engine, plan(Compact((name,), FEW)), 60_000).status == "ok"
     assert {n: p.files_count for n, p in engine.state(60_000).partitions.items()} == expected
 
 
@@ -299,10 +299,10 @@ def test_a_partition_of_any_text_can_be_compacted_alone(iceberg, log, spark, tmp
     for number, text in enumerate([city, city, "Oslo", "Oslo"]):
         folder = tmp_path / str(number)
         rows.limit(3).withColumn("user_city", functions.lit(text)).write.parquet(str(folder))
-        engine.commit(Batch(replace(spec, index=number, rows=3), tuple(folder.glob("*.parquet"))), 60.0)
+        engine.commit(Batch(replace(spec, index=number, rows=3), tuple(folder.glob("*.parquet"))), 60_000)
     partition = f"user_city={city.replace('/', '%2F')}"
     assert set(engine.state(60_000).partitions) == {partition, "user_city=Oslo"}
-    outcome = execute(engine, plan(Compact((partition,), FEW)), 60.0)
+    outcome = execute(engine, plan(Compact((partition,), FEW)), 60_000)
     assert (outcome.status, outcome.error) == ("ok", None)
     counts = {name: p.files_count for name, p in engine.state(60_000).partitions.items()}
     assert counts == {partition: 1, "user_city=Oslo": 2}
@@ -325,8 +325,8 @@ def test_the_state_is_that_of_sparks_own_metadata_tables(iceberg, log, sql):
     def steps():
         yield from (lambda b=batch: engine.commit(b, b.spec.at_ms).observed for batch in stream[:4])
         first = [f for f in files(engine) if f.partition == "partition_bucket=0"][:3]
-        yield lambda: execute(engine, rewrite(first), 180.0).observed
-        yield lambda: execute(engine, plan(Compact(("partition_bucket=1",), FEW)), 180.0).observed
+        yield lambda: execute(engine, rewrite(first), 180_000).observed
+        yield lambda: execute(engine, plan(Compact(("partition_bucket=1",), FEW)), 180_000).observed
         yield lambda: engine.commit(stream[4], 240_000).observed
 
     before = {}
@@ -367,15 +367,15 @@ def test_metadata_bytes_are_those_that_reached_storage(engine, log, workshop):
     before = lying()
     for batch in batches(log)[:3]:
         check(engine.commit(batch, batch.spec.at_ms).observed)
-    check(execute(engine, rewrite(files(engine)[:2]), 120.0).observed)
-    check(execute(engine, plan(Compact()), 120.0).observed)
-    check(execute(engine, plan(Compact()), 120.0).observed)  # a noop
-    check(execute(engine, RewriteManifests().decide(engine.state(120_000)), 120.0).observed)
+    check(execute(engine, rewrite(files(engine)[:2]), 120_000).observed)
+    check(execute(engine, plan(Compact()), 120_000).observed)
+    check(execute(engine, plan(Compact()), 120_000).observed)  # a noop
+    check(execute(engine, RewriteManifests().decide(engine.state(120_000)), 120_000).observed)
 
 
 def test_storage_bytes_are_all_files_of_the_table(engine, log, workshop):
     commit_all(engine, batches(log)[:2])
-    observed = execute(engine, plan(Compact()), 60.0).observed
+    observed = execute(engine, plan(Compact()), 60_000).observed
     kept = [p for p in (workshop.warehouse / "orders").rglob("*") if p.is_file() and p.suffix != ".crc"]
     assert observed.storage_bytes == sum(path.stat().st_size for path in kept)
     assert observed.storage_bytes > observed.live_bytes + observed.metadata_storage_bytes  # the merged files
@@ -407,10 +407,10 @@ def test_a_catalog_of_the_users_own_works_like_the_default(
     engine = opened(spark, workshop, Catalog(tmp_path, catalog, namespace, properties))
     engine.create()
     stream = commit_all(engine, batches(log)[:3])
-    assert execute(engine, rewrite(files(engine)[:2]), 120.0).status == "ok"
-    outcome = execute(engine, plan(Compact()), 120.0)
+    assert execute(engine, rewrite(files(engine)[:2]), 120_000).status == "ok"
+    outcome = execute(engine, plan(Compact()), 120_000)
     assert (outcome.status, outcome.error) == ("ok", None)
-    assert expire(engine, 600.0, retain_ms=1000).status == "ok"
+    assert expire(engine, 600_000, retain_ms=1000).status == "ok"
     assert len(files(engine)) == 1
     assert outcome.observed.change.metadata_bytes > 0
     assert content_of(engine, stream, tmp_path / "dump").equal
@@ -432,8 +432,8 @@ def test_tables_can_lie_in_a_folder_of_any_name(spark, workshop, log, tmp_path, 
     engine = opened(spark, workshop, Catalog(folder, f"named_{name.encode().hex()}", "db", {}))
     engine.create()
     stream = commit_all(engine, batches(log)[:2])
-    assert execute(engine, rewrite(files(engine)[:2]), 60.0).status == "ok"
-    outcome = execute(engine, plan(Compact()), 60.0)
+    assert execute(engine, rewrite(files(engine)[:2]), 60_000).status == "ok"
+    outcome = execute(engine, plan(Compact()), 60_000)
     assert (outcome.status, outcome.observed.rows) == ("ok", 100)
     assert outcome.observed.storage_bytes > outcome.observed.live_bytes
     assert (folder / "warehouse" / "db" / "orders" / "data").is_dir()

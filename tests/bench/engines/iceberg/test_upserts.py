@@ -12,12 +12,13 @@ from equality_deletes import add_equality_delete
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from resurrected import resurrected
 
 from bench.engines.contract import Batch
+from bench.engines.iceberg.model.flink_writer import commit_layout
 from bench.engines.iceberg.rewrite import commit_rewrite, stage_rewrite
 from strategies.iceberg.deletes.index import index_deletes
 from strategies.iceberg.procedures import ExpireSnapshots, RewriteDataFiles, RewritePositionDeleteFiles
-from strategies.iceberg.resurrection import resurrection
 from strategies.plan import FileGroup, Rewrite
 from strategies.state import MIB, DeleteKind, key_of
 from workloads.change_log import ensure_change_log
@@ -139,7 +140,7 @@ def test_a_conversion_leaves_one_position_delete_a_file_and_no_equality_delete(
     for city in CITIES:
         commit(engine, model, (1, city), (2, None), (3, city), (3, "Oslo"))
     before = {f.path: f for f in engine.state(0).data_files}
-    outcome = execute(engine, converting(engine.state(0)), 999.0)
+    outcome = execute(engine, converting(engine.state(0)), 999_000)
     assert (outcome.status, outcome.error) == ("ok", None)
     state = engine.state(0)
     assert {f.path: f for f in state.data_files} == before
@@ -152,7 +153,7 @@ def test_a_conversion_leaves_one_position_delete_a_file_and_no_equality_delete(
     assert sum(delete.rows for delete in state.delete_files) == dead
     assert rows_of(spark, engine) == model.rows
     # Once more: each delete file is made anew, and says the same.
-    assert execute(engine, converting(state), 999.0).status == "ok"
+    assert execute(engine, converting(state), 999_000).status == "ok"
     again = Counter(delete.referenced_data_file for delete in engine.state(0).delete_files)
     assert (again, rows_of(spark, engine)) == (own, model.rows)
 
@@ -162,7 +163,7 @@ def test_a_conversion_merges_what_was_deleted_by_position_before(iceberg, model,
     commit(engine, model, *upserts(1, 9))
     for round_number in range(3):
         commit(engine, model, (1 + round_number, None), (9, "Oslo"), (9, "Rome"))
-        assert execute(engine, converting(engine.state(0)), 999.0).status == "ok"
+        assert execute(engine, converting(engine.state(0)), 999_000).status == "ok"
     own = Counter(delete.referenced_data_file for delete in engine.state(0).delete_files)
     assert set(own.values()) == {1}
     assert rows_of(spark, engine) == model.rows
@@ -174,7 +175,7 @@ def test_dropping_a_delete_that_a_file_outside_the_plan_needs_is_vetoed(iceberg,
     commit(engine, model, (1, None), (2, None))
     state = engine.state(0)
     one = next(f.path for f in state.data_files if f.sequence_number == 1)
-    outcome = execute(engine, converting(state, {one}), 999.0)
+    outcome = execute(engine, converting(state, {one}), 999_000)
     assert outcome.status == "vetoed"
     assert "to which it still applies" in str(outcome.error)
     assert outcome.observed.change.snapshots_count == 0
@@ -185,7 +186,7 @@ def test_deletes_committed_while_a_conversion_was_pending_still_apply(iceberg, m
     engine = made(iceberg)
     commit(engine, model, *upserts(1, 9))
     commit(engine, model, (1, None))
-    ticket = engine.schedule(converting(engine.state(0)), 100.0, 200.0)
+    ticket = engine.schedule(converting(engine.state(0)), 100_000, 200_000)
     commit(engine, model, (2, None), (3, "Rome"))
     assert engine.complete(ticket, 200_000).status == "ok"
     assert rows_of(spark, engine) == model.rows
@@ -195,7 +196,7 @@ def test_a_vector_committed_while_a_conversion_was_pending_is_not_hidden(iceberg
     engine = made(iceberg, upsert_mode="merge-on-read", format_version=3)
     commit(engine, model, *upserts(1, 9))
     commit(engine, model, (1, None))
-    ticket = engine.schedule(converting(engine.state(0)), 100.0, 200.0)
+    ticket = engine.schedule(converting(engine.state(0)), 100_000, 200_000)
     commit(engine, model, (2, None))
     outcome = engine.complete(ticket, 200_000)
     assert outcome.status == "failed"
@@ -226,12 +227,12 @@ def test_a_null_key_is_deleted_like_any_other(spark, workshop, tmp_path, kind):
 def test_a_load_fills_its_files_to_three_quarters_of_the_target_and_more(iceberg, spark, tmp_path):
     target_bytes, none = MIB // 2, Partitioning()
     workload = Upsert(10, 2, 150_000).sized_for(target_bytes, 7, none)
-    log = ensure_change_log(lambda: spark, tmp_path, workload, 7, 1, 60.0, lambda done, total: None)
+    log = ensure_change_log(lambda: spark, tmp_path, workload, 7, 1, 60_000, lambda done, total: None)
     engine = made(iceberg, target_file_size_bytes=target_bytes)
-    load = next(iter(workload.shape(7, 1, 60.0, none)))
-    engine.commit(Batch(load, log.paths(log.commits[0]), log.commits[0].size_bytes), 0.0)
+    load = next(iter(workload.shape(7, 1, 60_000, none)))
+    engine.commit(Batch(load, log.paths(log.commits[0]), log.commits[0].size_bytes), 0)
     sizes = [file.size_bytes for file in engine.state(0).data_files]
-    assert len(sizes) == load.files
+    assert len(sizes) == commit_layout(load).data_files_count
     assert all(0.75 * target_bytes <= size <= target_bytes for size in sizes), sizes
 
 
@@ -253,7 +254,7 @@ class Upserts(RuleBasedStateMachine):
         self.model = ModelTable(type(self).scratch / str(seed))
         self.random = random.Random(seed)
         self.pending = []
-        self.at_ms = 0.0
+        self.at_ms = 0
         self.did("start")
         self._commit(upserts(1, 12))
 
@@ -301,7 +302,7 @@ class Upserts(RuleBasedStateMachine):
         if choice == "safe":
             (action,) = named.actions
             drops = [
-                key for key in drops if resurrection(replace(action, removed_deletes=(key,)), state) is None
+                key for key in drops if resurrected(replace(action, removed_deletes=(key,)), state) is None
             ]
             named = grouped(state, rewritten, converted, drops, sort_columns)
         return named if named.actions[0].groups or drops else None
@@ -328,7 +329,7 @@ class Upserts(RuleBasedStateMachine):
     def schedule(self):
         chosen = self._random_plan()
         if chosen is not None and not self.pending:
-            self.pending.append(self.engine.schedule(chosen, self.at_ms, self.at_ms + 60))
+            self.pending.append(self.engine.schedule(chosen, self.at_ms, self.at_ms + 60_000))
             self.did("schedule")
 
     @rule()

@@ -7,12 +7,11 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from bench.engines.contract import Cost
+from bench.engines.iceberg.model.coefficients import Metadata, iceberg_coefficients
 from bench.engines.simulated.costs import (
     DataFiles,
-    Metadata,
     Operation,
     Work,
-    load_coefficients,
     rewrite_cost,
 )
 from bench.errors import ScenarioError
@@ -122,7 +121,7 @@ def test_finding_nothing_to_rewrite_costs_a_look():
 
 
 def test_the_shipped_coefficients_say_what_they_are_worth():
-    found = load_coefficients("iceberg")
+    found = iceberg_coefficients()
     assert found.format == "iceberg"
     assert not found.calibrated  # until it is fitted to measured runs, which `origin` then names
     assert len(found.origin) > 40
@@ -132,7 +131,7 @@ def test_the_shipped_coefficients_say_what_they_are_worth():
 
 def test_a_file_of_ones_own_takes_the_place_of_the_shipped(tmp_path):
     file = shipped_with(tmp_path, "cpu_per_serial_s = ", "cpu_per_serial_s = 1")
-    assert load_coefficients("iceberg", file).cpu_per_serial_s > load_coefficients("iceberg").cpu_per_serial_s
+    assert iceberg_coefficients(file).cpu_per_serial_s > iceberg_coefficients().cpu_per_serial_s
 
 
 @pytest.mark.parametrize(
@@ -170,7 +169,7 @@ def test_a_file_of_ones_own_takes_the_place_of_the_shipped(tmp_path):
 def test_an_unsound_file_is_refused_by_file_and_key(tmp_path, old, new, told):
     file = shipped_with(tmp_path, old, new)
     with pytest.raises(ScenarioError) as caught:
-        load_coefficients("iceberg", file)
+        iceberg_coefficients(file)
     assert str(caught.value).startswith(f"{file}: {told}")
     assert "\n" not in str(caught.value)
 
@@ -186,10 +185,10 @@ def test_no_coefficient_may_be_negative(kind):
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(ScenarioError, match=r"none.toml: cannot be read \(No such file or directory\); name"):
-        load_coefficients("iceberg", tmp_path / "none.toml")
+        iceberg_coefficients(tmp_path / "none.toml")
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path):
     (tmp_path / "mine.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(ScenarioError, match=r"mine.toml: .*; compare with"):
-        load_coefficients("iceberg", tmp_path / "mine.toml")
+        iceberg_coefficients(tmp_path / "mine.toml")

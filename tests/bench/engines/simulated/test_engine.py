@@ -18,32 +18,31 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from simulated_tables import make
 
 from bench.engines.contract import NO_COST, Batch, Cost, EngineSettings, Probe, TableSpec
+from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.iceberg.model.files import ROW_GROUP_BYTES, table_bytes
-from bench.engines.simulated.costs import load_coefficients
-from bench.engines.simulated.engine import open_simulated
+from bench.engines.iceberg.simulation import open_simulated_iceberg
 from bench.errors import EngineError, ScenarioError
-from strategies.iceberg.commands import Command
-from strategies.plan import Compact, Native, Plan, Reason
+from strategies.plan import Capability, Compact, Native, Plan, Reason
 from strategies.state import MIB
 from workloads.append import Append
 from workloads.commit import CommitSpec, PartitionShape
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS, SCHEMAS
 
-EXPIRE, MANIFESTS = Command.EXPIRE_SNAPSHOTS, Command.REWRITE_MANIFESTS
+EXPIRE, MANIFESTS = Capability.EXPIRE_SNAPSHOTS, Capability.REWRITE_MANIFESTS
 
 
 def batch(index, rows, count, first_row=0, partition=""):
     """A commit of `rows` in `count` files of one partition, at `index` minutes."""
-    shape = PartitionShape(partition, rows, count, ORDERS.expected_bytes(rows, count))
+    shape = PartitionShape(partition, rows, ORDERS.expected_bytes(rows, count))
     spec = CommitSpec(
-        index, 60.0 * index, first_row, rows, rows, 0, 0, count, index == 0, (shape,), shape.expected_bytes
+        index, 60_000 * index, first_row, rows, rows, 0, 0, count, index == 0, (shape,), shape.expected_bytes
     )
     return Batch(spec, (), spec.expected_bytes)
 
 
 def expire(older_than_at_ms, retain_last=1):
-    arguments = {"older_than_at_ms": repr(float(older_than_at_ms)), "retain_last": str(retain_last)}
+    arguments = {"older_than_at_ms": str(older_than_at_ms), "retain_last": str(retain_last)}
     return plan(Native(EXPIRE, arguments))
 
 
@@ -59,7 +58,7 @@ def test_a_commit_adds_the_files_rows_and_bytes_of_its_shape():
     assert [f.rows for f in made] == [3, 3, 4]
     assert [f.size_bytes for f in made] == [ORDERS.expected_bytes(rows) + 7 for rows in (3, 3, 4)]
     assert {f.sequence_number for f in made} == {1}
-    change, observed = outcome.observed.change, outcome.observed
+    change, observed = outcome.change, outcome.observed
     assert (change.snapshots_count, change.files_added_count, change.files_removed_count) == (1, 3, 0)
     assert change.added_bytes == observed.live_bytes == sum(f.size_bytes for f in made)
     # 1,100 table metadata, a list of one manifest, a manifest of three files.
@@ -72,7 +71,7 @@ def test_a_commit_adds_the_files_rows_and_bytes_of_its_shape():
 def test_a_commit_is_priced_by_files_and_bytes_on_the_writers_cores():
     engine = make()
     outcome = engine.commit(batch(1, 10, 3), 60_000)
-    task_s = 3 * 0.5 + outcome.observed.change.added_bytes / MIB * 8
+    task_s = 3 * 0.5 + outcome.change.added_bytes / MIB * 8
     assert outcome.cost == Cost(1 + 3 * 0.25 + task_s / 3, 1.5 * 1.75 + task_s, task_s)  # 3 tasks, 4 cores
     assert (outcome.prepare_s, outcome.observed.cost) == (0.0, NO_COST)
 
@@ -85,9 +84,9 @@ def test_a_writer_override_spreads_each_commit_over_as_many_files():
 
 def test_a_writer_override_gives_no_partition_more_files_than_rows():
     engine = make(files_per_commit=8, partitioning=Partitioning("bucket", 3))
-    shapes = (PartitionShape("a", 1, 1, 1), PartitionShape("b", 39, 4, 1))
+    shapes = (PartitionShape("a", 1, 1), PartitionShape("b", 39, 1))
     spec = replace(batch(1, 40, 4).spec, partitions=shapes)
-    engine.commit(Batch(spec, (), 1), 60.0)
+    engine.commit(Batch(spec, (), 1), 60_000)
     counts = {name: p.files_count for name, p in engine.state(60_000).partitions.items()}
     assert counts == {"a": 1, "b": 8}  # 39 of 40 rows in 8 files of 5: none misses
 
@@ -103,7 +102,7 @@ def test_large_files_can_be_cut_at_each_row_group():
 def test_a_file_above_the_maximum_is_cut_by_a_compaction():
     engine = make(target_file_size_bytes=ROW_GROUP_BYTES)
     engine.commit(batch(1, 20_000_000, 1), 60_000)
-    assert execute(engine, plan(Compact()), 60.0).status == "ok"
+    assert execute(engine, plan(Compact()), 60_000).status == "ok"
     made = files(engine)
     assert len(made) == 4
     assert sum(f.rows for f in made) == 20_000_000
@@ -113,8 +112,8 @@ def test_a_file_above_the_maximum_is_cut_by_a_compaction():
 def test_a_compaction_is_priced_by_what_it_reads_and_writes_on_its_own_cores():
     engine = make()
     commit_all(engine, [batch(1, 40, 6)])
-    outcome = execute(engine, plan(Compact()), 60.0)
-    change = outcome.observed.change
+    outcome = execute(engine, plan(Compact()), 60_000)
+    change = outcome.change
     task_s = 6 * 0.5 + change.replaced_bytes / MIB * 4 + change.added_bytes / MIB * 8
     assert outcome.cost.executor_cpu_s == pytest.approx(task_s)
     assert outcome.cost.wall_s == pytest.approx(1 + 6 * 0.25 + task_s)  # one file, so one task
@@ -125,7 +124,7 @@ def test_a_compaction_is_priced_by_what_it_reads_and_writes_on_its_own_cores():
 
 def test_finding_nothing_to_do_costs_a_look():
     engine = make(coefficients(noop_compaction={"serial_s": 3.0}))
-    outcome = execute(engine, plan(Compact()), 60.0)
+    outcome = execute(engine, plan(Compact()), 60_000)
     assert (outcome.status, outcome.cost) == ("noop", Cost(3.0, 4.5, 0.0))
 
 
@@ -133,27 +132,27 @@ def test_maintenance_has_its_own_price_and_is_no_compaction():
     engine = make(coefficients(maintenance={"serial_s": 5.0}))
     commit_all(engine, batches(None)[:3])
     upkeep = Plan((Native(MANIFESTS),), Reason.MAINTENANCE)
-    outcome = execute(engine, upkeep, 120.0)
+    outcome = execute(engine, upkeep, 120_000)
     assert (outcome.status, outcome.cost.wall_s) == ("ok", 5.0)
-    assert outcome.observed.change.metadata_files_count == 3
+    assert outcome.change.metadata_files_count == 3
     assert engine.state(120_000).compactions == ()
-    assert execute(engine, upkeep, 120.0).status == "noop"  # one manifest is left
+    assert execute(engine, upkeep, 120_000).status == "noop"  # one manifest is left
     assert [f.sequence_number for f in files(engine)] == [1] * 3 + [2] * 4 + [3] * 4
 
 
 def test_expiry_leaves_live_data_and_metadata_on_storage():
     engine = make()
     commit_all(engine, batches(None))
-    execute(engine, plan(Compact()), 360.0)
+    execute(engine, plan(Compact()), 360_000)
     before = engine.query(FULL_SCAN)
-    outcome = execute(engine, expire(360.0), 360.0)
+    outcome = execute(engine, expire(360_000), 360_000)
     assert outcome.status == "ok"
     observed = outcome.observed
     # Of the snapshots at 360 s the first is the last commit: its files are live in it.
     assert observed.storage_bytes - observed.metadata_storage_bytes > observed.live_bytes
-    outcome = execute(engine, expire(361.0), 361.0)
+    outcome = execute(engine, expire(361_000), 361_000)
     assert outcome.observed.storage_bytes - outcome.observed.metadata_storage_bytes == observed.live_bytes
-    assert execute(engine, expire(361.0), 361.0).status == "noop"
+    assert execute(engine, expire(361_000), 361_000).status == "noop"
     assert engine.query(FULL_SCAN) == before
 
 
@@ -174,7 +173,7 @@ def test_a_merged_file_may_hold_the_keys_of_all_it_replaced():
     engine = make()
     commit_all(engine, [batch(1, 30, 3), batch(2, 30, 3, first_row=30)])
     first, second, third = files(engine)[:3]
-    assert execute(engine, rewrite((first, third)), 120.0).status == "ok"
+    assert execute(engine, rewrite((first, third)), 120_000).status == "ok"
     assert second in files(engine)
     assert opened(engine, "order_id = 15") == 2  # keys 11 to 20, and the merged file's 1 to 30
     assert opened(engine, "order_id = 25") == 1
@@ -195,16 +194,16 @@ def test_a_probe_is_priced_by_files_and_bytes_on_the_readers_cores():
 @pytest.mark.parametrize(
     ("action", "lack"),
     [
-        (Native(Command.REWRITE_DATA_FILES, {"where": "user_id = 1"}), "row_filter"),
-        (Native(Command.REWRITE_DATA_FILES, {"branch": "audit"}), "branch"),
-        (Native(Command.REWRITE_POSITION_DELETE_FILES), "rewrite_position_delete_files"),
+        (Native(Capability.REWRITE_DATA_FILES, {"where": "user_id = 1"}), "row_filter"),
+        (Native(Capability.REWRITE_DATA_FILES, {"branch": "audit"}), "branch"),
+        (Native(Capability.REWRITE_POSITION_DELETE_FILES), "rewrite_position_delete_files"),
     ],
 )
 def test_what_needs_rows_or_deletes_is_vetoed_and_costs_nothing(action, lack):
     engine = make()
     commit_all(engine, batches(None)[:3])
     before = files(engine)
-    outcome = execute(engine, plan(Compact(), action), 120.0)
+    outcome = execute(engine, plan(Compact(), action), 120_000)
     assert (outcome.status, outcome.cost) == ("vetoed", NO_COST)
     assert outcome.error == f"this engine cannot {lack}"
     assert (files(engine), engine.state(120_000).pending) == (before, ())
@@ -229,22 +228,22 @@ def test_a_rewrite_of_files_gone_meanwhile_names_one_and_commits_nothing():
     commit_all(engine, batches(None)[:3])
     chosen = files(engine)[:2]
     ticket = engine.schedule(rewrite(chosen), 120_000, 180_000)
-    execute(engine, plan(Compact()), 120.0)
+    execute(engine, plan(Compact()), 120_000)
     before = engine.state(180_000).size_bytes
     outcome = engine.complete(ticket, 180_000)
     assert outcome.status == "failed"
     assert outcome.error == f"missing required files to delete: {chosen[0].path}"
-    assert outcome.observed.change.snapshots_count == 0
+    assert outcome.change.snapshots_count == 0
     assert outcome.cost.wall_s > 0  # the files were written before the conflict showed
     assert engine.state(180_000).size_bytes == before
 
 
 def test_engines_fed_alike_are_alike():
     def fed():
-        engine = make(load_coefficients("iceberg"), partitioning=Partitioning("bucket", 3))
+        engine = make(iceberg_coefficients(), partitioning=Partitioning("bucket", 3))
         stream = batches(None, Partitioning("bucket", 3))
         outcomes = [engine.commit(one, one.spec.at_ms) for one in stream]
-        outcomes.append(execute(engine, plan(Compact()), 360.0))
+        outcomes.append(execute(engine, plan(Compact()), 360_000))
         outcomes.append(engine.query(FULL_SCAN))
         return outcomes, files(engine), dict(engine.state(400_000).partitions)
 
@@ -267,10 +266,10 @@ def test_there_are_no_rows_to_dump(tmp_path):
 
 def test_an_engine_opens_with_a_file_of_coefficients_or_says_what_is_wrong(tmp_path):
     given = EngineSettings(tmp_path, TableSpec(8 * MIB), coefficients=tmp_path / "none.toml")
-    with open_simulated("iceberg", replace(given, coefficients=None)) as engine:
+    with open_simulated_iceberg(replace(given, coefficients=None)) as engine:
         engine.create()
         assert engine.commit(batch(1, 10, 3), 60_000).cost.wall_s > 0
-    with pytest.raises(ScenarioError, match=r"none.toml: cannot be read"), open_simulated("iceberg", given):
+    with pytest.raises(ScenarioError, match=r"none.toml: cannot be read"), open_simulated_iceberg(given):
         pass
 
 
@@ -285,7 +284,7 @@ def test_files_are_as_large_as_the_columns_of_the_table_make_them(columns):
     engine = make(coefficients(data={"file_bytes": 100}), schema=SCHEMAS[columns])
     engine.commit(batch(1, 20, 2), 60_000)
     assert {f.size_bytes for f in files(engine)} == {SCHEMAS[columns].expected_bytes(10) + 100}
-    assert execute(engine, plan(Compact(None, {"min-input-files": "2"})), 120.0).status == "ok"
+    assert execute(engine, plan(Compact(None, {"min-input-files": "2"})), 120_000).status == "ok"
     assert [f.size_bytes for f in files(engine)] == [SCHEMAS[columns].expected_bytes(20) + 100]
 
 
@@ -300,7 +299,7 @@ class AnyHistory(RuleBasedStateMachine):
 
     def __init__(self):
         super().__init__()
-        self.rows, self.at_ms, self.tickets = 0, 0.0, []
+        self.rows, self.at_ms, self.tickets = 0, 0, []
         self.written_bytes, self.seen = 0, None
 
     @initialize(by=st.sampled_from(["none", "bucket"]), target_mib=st.sampled_from([1, 8]))
@@ -308,11 +307,11 @@ class AnyHistory(RuleBasedStateMachine):
         partitioning = Partitioning(by, 3)
         self.engine = make(target_file_size_bytes=target_mib * MIB, partitioning=partitioning)
         workload = Append(rows_per_commit=50_000, files_per_commit=4)
-        self.stream = iter(workload.shape(7, 200, 60.0, partitioning))
+        self.stream = iter(workload.shape(7, 200, 60_000, partitioning))
 
     def did(self, outcome):
         """Each step changes the table by what it says."""
-        observed, change = outcome.observed, outcome.observed.change
+        observed, change = outcome.observed, outcome.change
         if self.seen is not None:
             before = self.seen
             assert observed.data_files_count == (
@@ -329,9 +328,9 @@ class AnyHistory(RuleBasedStateMachine):
     def commit(self, rows):
         spec = next(self.stream)
         shares = [(p, max(1, rows * p.rows // spec.rows)) for p in spec.partitions]
-        scaled = tuple(replace(p, rows=share, files=min(p.files, share)) for p, share in shares)
+        scaled = tuple(replace(p, rows=share) for p, share in shares)
         committed = sum(p.rows for p in scaled)
-        self.at_ms += 60.0
+        self.at_ms += 60_000
         self.did(self.engine.commit(Batch(replace(spec, rows=committed, partitions=scaled)), self.at_ms))
         self.rows += committed
 
@@ -340,7 +339,7 @@ class AnyHistory(RuleBasedStateMachine):
         status = self.did(execute(self.engine, plan(Compact(None, options)), self.at_ms)).status
         assert status in (("failed",) if "x" in options else ("ok", "noop"))
 
-    @rule(data=st.data(), delay_ms=st.sampled_from([0.0, 60.0]))
+    @rule(data=st.data(), delay_ms=st.sampled_from([0, 60_000]))
     def rewrite(self, data, delay_ms):
         live = files(self.engine)
         if not live:
@@ -363,10 +362,10 @@ class AnyHistory(RuleBasedStateMachine):
             outcome = self.did(self.engine.complete(ticket, self.at_ms))
             assert outcome.status == ("ok" if are_live else "failed")
 
-    @rule(age_s=st.sampled_from([-1.0, 0.0, 90.0]), retain_last=st.integers(1, 3))
-    def expire(self, age_s, retain_last):
-        self.did(execute(self.engine, expire(self.at_ms - age_s, retain_last), self.at_ms))
-        if age_s < 0 and retain_last == 1:
+    @rule(age_ms=st.sampled_from([-1000, 0, 90_000]), retain_last=st.integers(1, 3))
+    def expire(self, age_ms, retain_last):
+        self.did(execute(self.engine, expire(self.at_ms - age_ms, retain_last), self.at_ms))
+        if age_ms < 0 and retain_last == 1:
             observed = self.seen
             assert observed.storage_bytes - observed.metadata_storage_bytes == observed.live_bytes
 

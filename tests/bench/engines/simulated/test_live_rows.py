@@ -102,7 +102,7 @@ def test_keys_that_are_hot_somewhere_die_alike_in_all_files_of_the_load():
 @pytest.mark.parametrize(("skew", "most"), [("uniform", 1), ("zipf", 20), ("recent-first", 40)])
 def test_there_are_never_many_bands(skew, most):
     rows, stream = LiveRows(), Upsert(100, 1, 10_000, 1, key_skew=skew)
-    for spec in stream.shape(7, 300, 60.0, Partitioning()):
+    for spec in stream.shape(7, 300, 60_000, Partitioning()):
         rows.commit(spec)
     # Of 25,000 keys, 2^15 at most: by rank one a doubling; by age two, as neighbours differ by less.
     assert len(rows._bands) <= most
@@ -175,7 +175,7 @@ def test_files_keep_about_as_many_rows_as_a_table_of_real_keys(skew, insert_shar
     )  # fmt: skip
     rows, rng, table = LiveRows(), random.Random(5), {}
     scattered = [rng.randrange(1, loaded + 1) for _ in range(loaded)]
-    for spec in stream.shape(7, 12, 60.0, Partitioning()):
+    for spec in stream.shape(7, 12, 60_000, Partitioning()):
         rows.commit(spec)
         if spec.keys is None:
             for number in range(files):
@@ -190,7 +190,7 @@ def test_files_keep_about_as_many_rows_as_a_table_of_real_keys(skew, insert_shar
             key = newest if op == "I" else drawn_key(spec.keys.choice, spec.keys.population, scattered, rng)
             table[key] = path if op != "D" else None
         (shape,) = spec.partitions
-        rows.add(data_file(path, shape.rows), shape.rows - shape.deletes.position_rows)
+        rows.add(data_file(path, shape.rows), shape.rows - shape.superseded_rows)
     found = Counter(path for path in table.values() if path)
     assert rows.total == pytest.approx(found.total(), rel=0.05)
     for path, count in found.items():
@@ -208,12 +208,12 @@ def test_what_files_hold_adds_up_to_what_commits_leave(skew, commits, insert_sha
         rows_per_commit=90, files_per_commit=1, initial_rows=500, initial_files=1, key_skew=skew,
         insert_share=insert_share, delete_share=0.1, repeat_share=0.1,
     )  # fmt: skip
-    specs = list(stream.shape(7, commits, 60.0, Partitioning()))
+    specs = list(stream.shape(7, commits, 60_000, Partitioning()))
     rows = LiveRows()
     for spec in specs:
         rows.commit(spec)
         (shape,) = spec.partitions
-        rows.add(data_file(f"{spec.index}", shape.rows), shape.rows - shape.deletes.position_rows)
+        rows.add(data_file(f"{spec.index}", shape.rows), shape.rows - shape.superseded_rows)
     assert rows.expected == expected_live_rows(specs)
     assert rows.kept(f"{spec.index}" for spec in specs) == math.ceil(rows.expected - 1e-6)
 

@@ -7,18 +7,17 @@ from simulated_tables import deletes, make, physical_rows
 from upsert_commits import changes, load
 
 from bench.engines.contract import Batch, Probe
-from bench.engines.simulated.costs import load_coefficients
+from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.simulated.live_rows import expected_live_rows
 from strategies.amoro.planner import Amoro
-from strategies.iceberg.commands import Command
 from strategies.iceberg.deletes.index import index_deletes
 from strategies.iceberg.procedures import RewriteDataFiles
-from strategies.plan import FileGroup, Native, Rewrite
+from strategies.plan import Capability, FileGroup, Native, Rewrite
 from strategies.state import KIB, DeleteKind, key_of
 from workloads.partitioning import Partitioning
 from workloads.upsert import Upsert
 
-REWRITE = Command.REWRITE_DATA_FILES
+REWRITE = Capability.REWRITE_DATA_FILES
 
 
 def stream(skew="uniform", commits=30, by="none", **changed):
@@ -26,7 +25,7 @@ def stream(skew="uniform", commits=30, by="none", **changed):
         "rows_per_commit": 400, "files_per_commit": 4, "initial_rows": 20_000, "initial_files": 3,
         "key_skew": skew, "repeat_share": 0.05, **changed,
     })  # fmt: skip
-    return list(workload.shape(7, commits, 60.0, Partitioning(by, 3)))
+    return list(workload.shape(7, commits, 60_000, Partitioning(by, 3)))
 
 
 def replay(planner, specs, every=1, costs=None, **table):
@@ -72,7 +71,7 @@ def test_streams_of_unknown_keys_keep_their_rows_too(name):
 
 def test_amoro_converts_deletes_of_large_files_and_merges_small_ones():
     engine, outcomes = replay(PLANNERS["amoro"], stream(commits=40))
-    made = [outcome.observed.change for outcome in outcomes]
+    made = [outcome.change for outcome in outcomes]
     assert any(change.delete_files_added_count for change in made)
     assert any(change.files_removed_count > 2 for change in made)
     assert {outcome.error for outcome in outcomes} == {None}
@@ -85,7 +84,7 @@ def test_amoro_converts_deletes_of_large_files_and_merges_small_ones():
 @pytest.mark.parametrize("name", PLANNERS)
 def test_the_same_stream_gives_the_same_table_and_costs(name):
     def told():
-        engine, outcomes = replay(PLANNERS[name], stream(commits=12), costs=load_coefficients("iceberg"))
+        engine, outcomes = replay(PLANNERS[name], stream(commits=12), costs=iceberg_coefficients())
         return files(engine), deletes(engine), outcomes, engine.query(FULL_SCAN)
 
     assert told() == told()
@@ -98,12 +97,12 @@ class AnyHistory(RuleBasedStateMachine):
     def create(self, by, skew):
         self.engine = make(target_file_size_bytes=64 * KIB, partitioning=Partitioning(by, 2))
         workload = Upsert(300, 2, 2_000, 3, key_skew=skew, delete_share=0.2, repeat_share=0.1)
-        self.stream = workload.shape(7, 200, 60.0, Partitioning(by, 2))
-        self.specs, self.tickets, self.at_ms, self.seen = [], [], 0.0, None
+        self.stream = workload.shape(7, 200, 60_000, Partitioning(by, 2))
+        self.specs, self.tickets, self.at_ms, self.seen = [], [], 0, None
         self.commit()
 
     def did(self, outcome):
-        observed, change = outcome.observed, outcome.observed.change
+        observed, change = outcome.observed, outcome.change
         if self.seen is not None:
             before = self.seen
             grown = change.delete_files_added_count - change.delete_files_removed_count
@@ -143,7 +142,7 @@ class AnyHistory(RuleBasedStateMachine):
     def busy(self):
         return frozenset().union(*(pending.paths for pending in self.engine.state(0).pending))
 
-    @rule(data=st.data(), delay_ms=st.sampled_from([0.0, 60.0]))
+    @rule(data=st.data(), delay_ms=st.sampled_from([0, 60_000]))
     def rewrite(self, data, delay_ms):
         if len(self.busy()) >= len(files(self.engine)):
             return

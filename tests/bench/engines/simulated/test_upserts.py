@@ -7,15 +7,14 @@ from simulated_tables import deletes, make, physical_rows
 from upsert_commits import changes, commit_specs, load
 
 from bench.engines.contract import Cost, Probe
+from bench.engines.iceberg.model.delete_bytes import position_bytes
 from strategies.amoro.evaluation import is_amoros_own
-from strategies.iceberg.commands import Command
 from strategies.iceberg.deletes.index import index_deletes
-from strategies.plan import Compact, FileGroup, Native, Rewrite
+from strategies.plan import Capability, Compact, FileGroup, Native, Rewrite
 from strategies.state import KIB, MIB, DeleteKind
 from workloads.partitioning import Partitioning
-from workloads.spread import position_bytes
 
-REWRITE = Command.REWRITE_DATA_FILES
+REWRITE = Capability.REWRITE_DATA_FILES
 
 
 @pytest.fixture
@@ -35,7 +34,7 @@ def test_a_commit_of_changes_is_one_snapshot_of_data_and_delete_files():
     engine = make()
     commit_specs(engine, load(1000, 2))
     outcome = commit_specs(engine, changes(1, 1000, updates=100, hit=90, again=10, writers=2))
-    change, observed = outcome.observed.change, outcome.observed
+    change, observed = outcome.change, outcome.observed
     assert (change.snapshots_count, change.files_added_count, change.delete_files_added_count) == (1, 2, 4)
     assert (observed.data_files_count, observed.delete_files_count, observed.rows) == (4, 4, 1100)
     state = engine.state(60_000)
@@ -87,10 +86,10 @@ def test_a_probe_of_keys_opens_the_deletes_of_its_files(engine):
 
 
 def test_a_rewrite_of_everything_leaves_the_live_rows(engine):
-    outcome = execute(engine, plan(Compact(None, {"rewrite-all": "true"})), 60.0)
+    outcome = execute(engine, plan(Compact(None, {"rewrite-all": "true"})), 60_000)
     assert outcome.status == "ok"
     assert (physical_rows(engine), engine.live_rows, len(files(engine))) == (1000, 1000, 1)
-    assert outcome.observed.change.added_bytes == files(engine)[0].size_bytes
+    assert outcome.change.added_bytes == files(engine)[0].size_bytes
     assert engine.query(FULL_SCAN).delete_files_count == 0
     # Rows of deletes read: two on each of two files, one on each of the others.
     assert files(engine)[0].sequence_number == 2
@@ -98,7 +97,7 @@ def test_a_rewrite_of_everything_leaves_the_live_rows(engine):
 
 def test_a_rewrite_reads_its_deletes_and_writes_live_rows_alone(engine):
     before = files(engine)
-    outcome = execute(engine, rewrite(before[:2]), 60.0)
+    outcome = execute(engine, rewrite(before[:2]), 60_000)
     (merged,) = [f for f in files(engine) if f not in before]
     assert merged.rows == 910  # 90 of 1,000 keys were hit
     assert merged.keys.low == 1
@@ -114,7 +113,7 @@ def test_a_rewrite_of_rows_that_are_all_deleted_leaves_no_file():
     engine = make()
     commit_specs(engine, load(100, 1), changes(1, 100, deletes=100))
     (loaded,), (equality,) = files(engine), deletes(engine)
-    outcome = execute(engine, rewrite([loaded]), 60.0)
+    outcome = execute(engine, rewrite([loaded]), 60_000)
     assert (outcome.status, files(engine), engine.live_rows) == ("ok", [], 0)
     read_bytes = loaded.size_bytes + equality.size_bytes
     assert outcome.cost.executor_cpu_s == pytest.approx(0.5 + 2 + read_bytes / MIB * 4)
@@ -122,7 +121,7 @@ def test_a_rewrite_of_rows_that_are_all_deleted_leaves_no_file():
 
 
 def test_deletes_committed_after_a_rewrite_was_planned_apply_to_its_files(engine):
-    ticket = engine.schedule(rewrite(files(engine)[:2]), 60.0, 180.0)
+    ticket = engine.schedule(rewrite(files(engine)[:2]), 60_000, 180_000)
     commit_specs(engine, changes(2, 1000, deletes=100))
     assert engine.complete(ticket, 180_000).status == "ok"
     merged = next(f for f in files(engine) if f.rows == 910)
@@ -134,14 +133,14 @@ def test_deletes_committed_after_a_rewrite_was_planned_apply_to_its_files(engine
 
 def test_a_conversion_writes_one_position_delete_file_for_each_file_with_deleted_physical_rows(engine):
     old, equality = files(engine)[:2], deletes(engine, DeleteKind.EQUALITY)
-    outcome = execute(engine, convert(*old, removed=equality), 60.0)
+    outcome = execute(engine, convert(*old, removed=equality), 60_000)
     assert (outcome.status, outcome.error) == ("ok", None)
     made = [d for d in deletes(engine) if d.sequence_number == 3]
     assert sorted(d.referenced_data_file for d in made) == sorted(f.path for f in old)
     assert [d.rows for d in made] == [45, 45]  # 90 of 1,000 keys, half of them in each file
     assert all(is_amoros_own(d.path, d.referenced_data_file) for d in made)
     assert files(engine)[:2] == old
-    change = outcome.observed.change
+    change = outcome.change
     assert (change.delete_files_added_count, change.delete_files_removed_count) == (2, 2)
     assert (change.files_added_count, change.files_removed_count, change.snapshots_count) == (0, 0, 1)
     assert change.replaced_bytes == sum(d.size_bytes for d in equality)
@@ -151,7 +150,7 @@ def test_a_conversion_writes_one_position_delete_file_for_each_file_with_deleted
 
 def test_a_conversion_reads_a_tenth_of_its_files_and_their_deletes(engine):
     old, equality = files(engine)[:2], deletes(engine, DeleteKind.EQUALITY)
-    outcome = execute(engine, convert(*old, removed=equality), 60.0)
+    outcome = execute(engine, convert(*old, removed=equality), 60_000)
     read_bytes = round(sum(f.size_bytes for f in old) / 10) + 2 * sum(d.size_bytes for d in equality)
     written_bytes = 2 * round(position_bytes(45))
     task_s = 2 * 0.5 + 4 * 2.0 + read_bytes / MIB * 4 + written_bytes / MIB * 8
@@ -164,7 +163,7 @@ def test_a_conversion_takes_old_position_deletes_into_the_new_file(engine):
     (own,) = [d for d in deletes(engine, DeleteKind.POSITION) if d.referenced_data_file == converted.path]
     assert own.rows == 5
     commit_specs(engine, changes(2, 1000, deletes=200))
-    execute(engine, convert(converted, removed=[own]), 120.0)
+    execute(engine, convert(converted, removed=[own]), 120_000)
     (made,) = [d for d in deletes(engine) if d.referenced_data_file == converted.path]
     assert made.rows == 5 + 9  # a fifth of its other 45
 
@@ -173,25 +172,25 @@ def test_a_file_that_lost_no_row_gets_no_position_deletes():
     engine = make()
     commit_specs(engine, load(1000, 1), changes(1, 1000, inserts=100))
     loaded, (equality,) = files(engine)[0], deletes(engine)
-    outcome = execute(engine, convert(loaded, removed=[equality]), 60.0)
+    outcome = execute(engine, convert(loaded, removed=[equality]), 60_000)
     assert (outcome.status, len(deletes(engine))) == ("ok", 0)
     assert equality.keys.low > loaded.keys.high  # nothing to read of it: its keys are new ones
     read_bytes = round(loaded.size_bytes / 10)
     assert outcome.cost.executor_cpu_s == pytest.approx(0.5 + read_bytes / MIB * 4)
-    assert execute(engine, convert(files(engine)[0]), 60.0).status == "noop"
+    assert execute(engine, convert(files(engine)[0]), 60_000).status == "noop"
 
 
 def test_dropping_a_delete_that_a_file_left_alone_needs_is_vetoed(engine):
     old, equality = files(engine)[:2], deletes(engine, DeleteKind.EQUALITY)
     before = (files(engine), deletes(engine))
-    outcome = execute(engine, convert(old[0], removed=equality), 60.0)
+    outcome = execute(engine, convert(old[0], removed=equality), 60_000)
     assert (outcome.status, outcome.cost) == ("vetoed", Cost())
     assert outcome.error == (
         f"dropping delete file {equality[0].path} would bring back rows of {old[1].path}, "
         "to which it still applies"
     )
     assert (files(engine), deletes(engine), engine.live_rows) == (*before, 1000)
-    assert outcome.observed.change.snapshots_count == 0
+    assert outcome.change.snapshots_count == 0
     assert [c.status for c in engine.state(60_000).compactions] == ["vetoed"]
     assert engine.state(60_000).pending == ()
 
@@ -200,7 +199,7 @@ def test_a_veto_keeps_the_plans_other_actions_from_happening(engine):
     both = plan(Compact(None, {"rewrite-all": "true"}), *convert(removed=deletes(engine)[:1]).actions)
     both = replace(both, actions=(both.actions[0], replace(both.actions[1], groups=())))
     before = files(engine)
-    assert execute(engine, both, 60.0).status == "vetoed"
+    assert execute(engine, both, 60_000).status == "vetoed"
     assert files(engine) == before
 
 
@@ -209,14 +208,14 @@ def test_one_action_that_is_vetoed_keeps_a_plan_from_being_done(engine):
     sound = rewrite(files(engine)[1:3])
     before = (files(engine), deletes(engine))
     for actions in ((*vetoed.actions, *sound.actions), (*sound.actions, *vetoed.actions)):
-        assert execute(engine, plan(*actions), 60.0).status == "vetoed"
+        assert execute(engine, plan(*actions), 60_000).status == "vetoed"
         assert (files(engine), deletes(engine)) == before
 
 
 def test_a_plan_that_names_a_delete_file_that_is_gone_fails(engine):
     stale = convert(*files(engine)[:2], removed=deletes(engine, DeleteKind.EQUALITY))
-    assert execute(engine, stale, 60.0).status == "ok"
-    outcome = execute(engine, stale, 60.0)
+    assert execute(engine, stale, 60_000).status == "ok"
+    outcome = execute(engine, stale, 60_000)
     assert outcome.status == "failed"
     assert outcome.error.endswith("is no longer live")
 
@@ -224,7 +223,7 @@ def test_a_plan_that_names_a_delete_file_that_is_gone_fails(engine):
 def test_a_rewrite_of_a_file_converted_meanwhile_fails(engine):
     old = files(engine)[:2]
     ticket = engine.schedule(rewrite(old), 60_000, 180_000)
-    assert execute(engine, convert(old[0]), 60.0).status == "ok"
+    assert execute(engine, convert(old[0]), 60_000).status == "ok"
     outcome = engine.complete(ticket, 180_000)
     assert outcome.status == "failed"
     assert outcome.error == f"found new position delete for replaced data file: {old[0].path}"
@@ -238,10 +237,10 @@ def test_deletes_older_than_all_data_go_a_manifest_a_worker_thread():
     everything = plan(Compact(None, {"rewrite-all": "true"}))
     # The new file has the number of the last commit, 7, and so that commit's delete is not below it.
     # Of the five that are, two cores drop two; a later rewrite drops two more.
-    outcome = execute(engine, everything, 360.0)
-    assert outcome.observed.change.delete_files_removed_count == 2
+    outcome = execute(engine, everything, 360_000)
+    assert outcome.change.delete_files_removed_count == 2
     assert [d.sequence_number for d in deletes(engine)] == [4, 5, 6, 7]
-    execute(engine, everything, 360.0)
+    execute(engine, everything, 360_000)
     assert [d.sequence_number for d in deletes(engine)] == [6, 7]
     assert engine.query(FULL_SCAN).delete_files_count == 0
 
@@ -249,10 +248,10 @@ def test_deletes_older_than_all_data_go_a_manifest_a_worker_thread():
 def test_a_commit_that_replaces_no_data_drops_no_deletes_but_its_own():
     engine = make()
     commit_specs(engine, load(1000, 1), *(changes(n, 1000, updates=10) for n in range(1, 7)))
-    execute(engine, plan(Compact(None, {"rewrite-all": "true"})), 360.0)
+    execute(engine, plan(Compact(None, {"rewrite-all": "true"})), 360_000)
     commit_specs(engine, changes(7, 1000, updates=10))
     newest = deletes(engine)[-1]
-    execute(engine, convert(files(engine)[0], removed=[newest]), 420.0)
+    execute(engine, convert(files(engine)[0], removed=[newest]), 420_000)
     assert [d.sequence_number for d in deletes(engine)] == [4, 5, 6, 7, 10]
 
 
@@ -262,18 +261,18 @@ def test_dangling_deletes_are_removed_in_a_commit_of_their_own_where_there_are_p
     part = "partition_bucket=0"
     commit_specs(partitioned, load(1000, 1, part), *(changes(n, 1000, updates=10, partition=part)
                                                      for n in range(1, 7)))  # fmt: skip
-    outcome = execute(partitioned, plan(Native(REWRITE, {}, options)), 360.0)
-    assert (deletes(partitioned), outcome.observed.change.snapshots_count) == ([], 2)
-    assert outcome.observed.change.delete_files_removed_count == 6
-    again = execute(partitioned, plan(Native(REWRITE, {}, options)), 360.0)
-    assert again.observed.change.snapshots_count == 1
+    outcome = execute(partitioned, plan(Native(REWRITE, {}, options)), 360_000)
+    assert (deletes(partitioned), outcome.change.snapshots_count) == ([], 2)
+    assert outcome.change.delete_files_removed_count == 6
+    again = execute(partitioned, plan(Native(REWRITE, {}, options)), 360_000)
+    assert again.change.snapshots_count == 1
     commit_specs(partitioned, changes(7, 1000, updates=10, partition=part))
-    execute(partitioned, plan(Native(REWRITE, {}, {"rewrite-all": "true"})), 420.0)
+    execute(partitioned, plan(Native(REWRITE, {}, {"rewrite-all": "true"})), 420_000)
     idle = plan(Native(REWRITE, {}, {"remove-dangling-deletes": "true"}))
-    assert (execute(partitioned, idle, 420.0).status, len(deletes(partitioned))) == ("noop", 1)
+    assert (execute(partitioned, idle, 420_000).status, len(deletes(partitioned))) == ("noop", 1)
     whole = make()
     commit_specs(whole, load(1000, 1), *(changes(n, 1000, updates=10) for n in range(1, 7)))
-    assert execute(whole, plan(Native(REWRITE, {}, options)), 360.0).observed.change.snapshots_count == 1
+    assert execute(whole, plan(Native(REWRITE, {}, options)), 360_000).change.snapshots_count == 1
     assert len(deletes(whole)) == 4
 
 
@@ -287,7 +286,7 @@ def test_a_file_is_rewritten_once_enough_delete_files_apply_to_it():
     statuses = []
     for index in range(1, 4):
         commit_specs(engine, changes(index, 2500, updates=20))
-        statuses.append(execute(engine, threshold, 60.0 * index).status)
+        statuses.append(execute(engine, threshold, 60_000 * index).status)
     assert statuses == ["noop", "noop", "ok"]
     assert loaded not in files(engine)
     assert (physical_rows(engine), engine.live_rows) == (2500, 2500)

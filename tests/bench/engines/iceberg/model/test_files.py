@@ -2,17 +2,17 @@ from dataclasses import replace
 
 import pytest
 from coefficients import coefficients
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from upsert_commits import changes, load
 
+from bench.engines.iceberg.model.delete_bytes import equality_bytes, position_bytes
 from bench.engines.iceberg.model.files import FileMaker, span_of, table_bytes
 from strategies.amoro.evaluation import is_amoros_own
 from strategies.state import DataFile, DeleteKind, KeyRange
-from workloads.commit import DeleteShape, PartitionShape
+from workloads.commit import PartitionShape
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS
-from workloads.spread import equality_bytes, position_bytes
 from workloads.upsert import Upsert
 
 COSTS = coefficients(data={"file_bytes": 7})
@@ -96,14 +96,15 @@ def test_hot_keys_are_where_ranges_lie():
 
 
 @given(
-    rows=st.integers(0, 30), files=st.integers(1, 6), deleted=st.integers(0, 40), deleting=st.integers(1, 6)
-)
-def test_no_file_loses_more_rows_to_its_own_commit_than_it_has(rows, files, deleted, deleting):
-    deletes = DeleteShape(1, 1, deleted, min(deleted, deleting), 1)
-    shape = PartitionShape("", rows, min(rows, files), 1, deletes)
-    spec = replace(changes(1, 100, updates=1), partitions=(shape,))
-    data, live, _, position = made_by(spec)
-    assert sum(live) == rows - min(rows, deleted)
+    rows=st.integers(0, 30), superseded=st.integers(0, 40), writers=st.integers(1, 12),
+    override=st.none() | st.integers(1, 12),
+)  # fmt: skip
+@example(rows=9, superseded=8, writers=12, override=None)  # 6 position deletes, but 6 files hold 7 rows
+def test_no_file_loses_more_rows_to_its_own_commit_than_it_has(rows, superseded, writers, override):
+    shape = PartitionShape("", rows, 1, deleted_keys=1, superseded_rows=superseded)
+    spec = replace(changes(1, 100, updates=1, writers=writers), partitions=(shape,))
+    data, live, _, position = made_by(spec, override)
+    assert sum(live) == rows - min(rows, superseded)
     assert all(0 <= left <= file.rows for left, file in zip(live, data, strict=True))
     assert {d.referenced_data_file: d.rows for d in position} == {
         file.path: file.rows - left for left, file in zip(live, data, strict=True) if left < file.rows
@@ -122,7 +123,7 @@ def test_commits_of_any_stream_are_made_of_their_rows(seed, by, writers, skew):
         rows_per_commit=70, files_per_commit=3, initial_rows=300, initial_files=2, key_skew=skew,
         repeat_share=0.2, duplicate_share=0.1, move_share=0.3,
     )  # fmt: skip
-    for spec in stream.shape(seed, 2, 60.0, Partitioning(by)):
+    for spec in stream.shape(seed, 2, 60_000, Partitioning(by)):
         data, _, equality, _ = made_by(spec, writers)
         assert sum(file.rows for file in data) == sum(shape.rows for shape in spec.partitions)
         keys = spec.keys

@@ -5,8 +5,8 @@ from coefficients import METADATA
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.engines.iceberg.model.coefficients import Metadata
 from bench.engines.iceberg.model.metadata import MERGE_FROM_MANIFESTS, SimulatedMetadata
-from bench.engines.simulated.costs import Metadata
 
 SIZES = Metadata(**METADATA)
 
@@ -124,11 +124,11 @@ def test_expiry_keeps_the_newest_whatever_their_age(metadata, retain_last, left)
 
 
 def test_expiry_keeps_what_is_as_old_as_asked(metadata):
-    metadata.commit(60, ["a"], [], 10, 0)
-    metadata.commit(120, ["b"], ["a"], 10, 10)
-    assert metadata.expire(60, 1) == (0, 0)
+    metadata.commit(60_000, ["a"], [], 10, 0)
+    metadata.commit(120_000, ["b"], ["a"], 10, 10)
+    assert metadata.expire(60_000, 1) == (0, 0)
     assert metadata.data_storage_bytes == 20
-    assert metadata.expire(60.1, 1) == (1_100, 1)
+    assert metadata.expire(60_001, 1) == (1_100, 1)
     assert metadata.data_storage_bytes == 10
 
 

@@ -1,0 +1,212 @@
+"""A simulated Iceberg table: what commits, rewrites and maintenance make of its files and metadata.
+
+A merged file has the rows of those it replaces that still live, and how many those are is expected from the
+keys that commits hit (`live_rows`).
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from bench.engines.contract import NO_COST, Change, Cores, Cost, TableSpec, Tag, Version
+from bench.engines.iceberg.model.coefficients import IcebergCoefficients
+from bench.engines.iceberg.model.files import FileMaker, span_of
+from bench.engines.iceberg.model.metadata import SimulatedMetadata
+from bench.engines.iceberg.model.rewrite import (
+    Prepared,
+    Replacement,
+    below_oldest,
+    conflict,
+    dangling,
+    prepare,
+    removes_dangling,
+)
+from bench.engines.iceberg.model.scan import Scan, wanted_keys
+from bench.engines.ledger import Ledger
+from bench.engines.simulated.costs import Work
+from bench.engines.simulated.live_rows import LiveRows
+from bench.engines.simulated.model import Staging
+from strategies.iceberg.commands import Command
+from strategies.plan import Action, Native, Rewrite
+from strategies.preview import NoPreview, Preview
+from strategies.state import DataFile, DeleteFile
+from workloads.commit import CommitSpec
+
+_MAINTENANCE = frozenset({Command.REWRITE_MANIFESTS, Command.EXPIRE_SNAPSHOTS})
+_WORKER_THREADS_MIN = 2  # iceberg.worker.num-threads: the cores, at least two
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    """What one commit to the table changes."""
+
+    operation: str
+    removed: Collection[str]
+    data: Collection[DataFile] = ()
+    deletes: Collection[DeleteFile] = ()
+
+
+class IcebergTableModel:
+    """The format model of Iceberg (see `FormatModel`)."""
+
+    def __init__(
+        self, spec: TableSpec, coefficients: IcebergCoefficients, cores: Cores, ledger: Ledger
+    ) -> None:
+        self._spec, self._coefficients, self._cores, self._ledger = spec, coefficients, cores, ledger
+        self._metadata = SimulatedMetadata(coefficients.metadata)
+        self._maker = FileMaker(spec.schema, coefficients, spec.files_per_commit)
+        self._rows = LiveRows()
+        self._scan: Scan | None = Scan()  # None: to be counted again
+        self._sequence_number = 0
+
+    @property
+    def live_rows(self) -> int:
+        return self._rows.total
+
+    @property
+    def opened_metadata_files_count(self) -> int:
+        return self._metadata.manifests_count
+
+    @property
+    def data_storage_bytes(self) -> int:
+        return self._metadata.data_storage_bytes
+
+    @property
+    def metadata_storage_bytes(self) -> int:
+        return self._metadata.metadata_storage_bytes
+
+    def create(self) -> None:
+        self._metadata.create()
+
+    def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, Work]:
+        self._rows.commit(spec)
+        made, deletes = self._maker.commit(spec, self._sequence_number + 1)
+        for file, live_rows in made:
+            self._rows.add(file, live_rows)
+        data = [file for file, _ in made]
+        version = self._snapshot(_Snapshot("overwrite" if deletes else "append", (), data, deletes), tag)
+        if self._scan is not None:
+            self._scan.add(data, deletes)
+        tasks_count = len(data) or len(deletes)
+        work = Work(
+            len(data) + len(deletes), written_bytes=version.change.added_bytes, tasks_count=tasks_count
+        )
+        return version, work
+
+    def stage(self, action: Rewrite, preview: Preview | NoPreview) -> Staging[Prepared]:
+        data, deletes = self._ledger.data_files, self._ledger.delete_files
+        gone = next((key for key in action.keys if key not in data and key not in deletes), None)
+        if gone:
+            raise ValueError(f"{gone} is no longer live")
+        prepared = self._prepare(action, preview)
+        return Staging(prepared, prepared.cost)
+
+    def _prepare(self, action: Action, preview: Preview | NoPreview) -> Prepared:
+        if isinstance(preview, NoPreview):
+            raise ValueError(preview.reason)
+        return prepare(
+            action, preview, self._ledger, self._rows, self._sequence_number, self._spec.schema,
+            self._coefficients, self._cores.compactor,
+        )  # fmt: skip
+
+    def execute(
+        self, action: Action, preview: Preview | NoPreview, staged: Prepared | None, tag: Tag
+    ) -> tuple[tuple[Version, ...], Cost]:
+        if isinstance(action, Native) and action.command in _MAINTENANCE:
+            return self._maintain(action, tag), self._price_maintenance()
+        if staged is not None:
+            return self._rewrite(staged, tag), NO_COST
+        prepared = self._prepare(action, preview)
+        versions, cost = self._rewrite(prepared, tag), prepared.cost
+        if removes_dangling(action) and prepared.replaced and self._spec.partitioning.column:
+            return versions + self._remove_dangling(tag), cost + self._price_maintenance()
+        return versions, cost
+
+    def _maintain(self, action: Native, tag: Tag) -> tuple[Version, ...]:
+        if action.command == Command.REWRITE_MANIFESTS:
+            written_bytes, files_count = self._metadata.rewrite(tag.at_ms)
+            operation = "replace"
+        else:
+            keep_from_ms = int(action.arguments["older_than_at_ms"])
+            retain_last = int(action.arguments.get("retain_last", "1"))
+            written_bytes, files_count = self._metadata.expire(keep_from_ms, retain_last)
+            operation = "metadata"
+        change = Change(metadata_bytes=written_bytes, metadata_files_count=files_count)
+        return (Version(None, operation, change, tag),) if files_count else ()
+
+    def _remove_dangling(self, tag: Tag) -> tuple[Version, ...]:
+        """`remove-dangling-deletes`: a commit of its own, which does nothing without partitions."""
+        gone = dangling(self._ledger.data_files.values(), self._ledger.delete_files.values())
+        return (self._snapshot(_Snapshot("replace", gone), tag),) if gone else ()
+
+    def _rewrite(self, prepared: Prepared, tag: Tag) -> tuple[Version, ...]:
+        """Commit a rewrite: new data files, new position deletes, and the files they take the place of.
+
+        New data files have the sequence number the plan was made at (use-starting-sequence-number), new
+        deletes that of this commit. It also drops delete files older than all data of the table, but only
+        those of as many manifests as Iceberg has worker threads: since 1.8 (PR #11131) it comes to that,
+        and the others stay until a later commit, applying to nothing. Here the oldest go first.
+        """
+        data, deletes = self._ledger.data_files, self._ledger.delete_files
+        if problem := conflict(prepared, data, deletes, self._sequence_number):
+            raise ValueError(problem)
+        made = [file for each in prepared.replaced for file in self._outputs(each, prepared.sequence_number)]
+        number = self._sequence_number + 1
+        positions = [
+            self._maker.position_deletes(file, rows, number) for file, rows in prepared.converted if rows
+        ]
+        gone = {file.path: file for file in prepared.replaced_files}
+        removed = [*gone, *prepared.removed_deletes]
+        if not removed and not positions:
+            return ()
+        if gone:
+            removed += self._dropped_by_commit(made, frozenset(removed))
+        self._scan = None
+        return (self._snapshot(_Snapshot("replace", removed, made, positions), tag),)
+
+    def _outputs(self, replacement: Replacement, sequence_number: int) -> list[DataFile]:
+        """The files that replace a group's, one for each task that has a row."""
+        span = span_of(replacement.files)
+        made = [
+            self._maker.data_file(rows, replacement.partition, span, sequence_number)
+            for rows in replacement.rows
+            if rows
+        ]
+        self._rows.replace((file.path for file in replacement.files), made)
+        return made
+
+    def _dropped_by_commit(self, made: Collection[DataFile], removed: Collection[str]) -> list[str]:
+        data = [file for path, file in self._ledger.data_files.items() if path not in removed]
+        deletes = (delete for key, delete in self._ledger.delete_files.items() if key not in removed)
+        threads = max(_WORKER_THREADS_MIN, self._cores.compactor)
+        return self._metadata.first_deletes(below_oldest([*data, *made], deletes), threads)
+
+    def _snapshot(self, snapshot: _Snapshot, tag: Tag) -> Version:
+        """Commit one snapshot: the ledger, the metadata, and the version it makes."""
+        self._sequence_number += 1
+        live_bytes = self._ledger.size_bytes
+        removed, data, deletes = snapshot.removed, snapshot.data, snapshot.deletes
+        removed_deletes_count = sum(key in self._ledger.delete_files for key in removed)
+        self._ledger.remove(removed)
+        replaced_bytes = live_bytes - self._ledger.size_bytes
+        self._ledger.add([*data, *deletes])
+        added_bytes = self._ledger.size_bytes - live_bytes + replaced_bytes
+        metadata_bytes, metadata_files_count = self._metadata.commit(
+            tag.at_ms, [file.path for file in data], removed, added_bytes, replaced_bytes,
+            [file.path for file in deletes],
+        )  # fmt: skip
+        change = Change(
+            len(data), len(removed) - removed_deletes_count, len(deletes), removed_deletes_count,
+            added_bytes, replaced_bytes, metadata_bytes, metadata_files_count,
+        )  # fmt: skip
+        return Version(str(self._sequence_number), snapshot.operation, change, tag)
+
+    def opened(self, sql: str) -> Work:
+        if self._scan is None:
+            self._scan = Scan.of(self._ledger.data_files.values(), self._ledger.delete_files.values())
+        wanted = wanted_keys(sql)
+        if wanted is None:
+            return self._scan.all(len(self._ledger.data_files), self._ledger.data_bytes)
+        return self._scan.some(file for file in self._ledger.data_files.values() if wanted.meets(file.keys))
+
+    def _price_maintenance(self) -> Cost:
+        return self._coefficients.price(self._coefficients.maintenance, Work(), self._cores.compactor)

@@ -1,0 +1,7 @@
+"""The planning rules of Iceberg, as an engine asks for them."""
+
+from bench.engines.tickets import Planning
+from strategies.iceberg.preview import preview_action
+from strategies.iceberg.resurrection import resurrection
+
+PLANNING = Planning(preview_action, resurrection)

@@ -1,0 +1,28 @@
+"""Iceberg tables in simulation."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from bench.engines.contract import Cores, EngineSettings, TableSpec
+from bench.engines.iceberg.format import SIMULATED_CAPABILITIES
+from bench.engines.iceberg.model.coefficients import IcebergCoefficients, iceberg_coefficients
+from bench.engines.iceberg.model.rewrite import Prepared
+from bench.engines.iceberg.model.table import IcebergTableModel
+from bench.engines.iceberg.planning import PLANNING
+from bench.engines.simulated.engine import SimulatedEngine
+
+
+def simulated_table(
+    spec: TableSpec, coefficients: IcebergCoefficients, cores: Cores
+) -> SimulatedEngine[Prepared]:
+    """An engine for one simulated Iceberg table."""
+    return SimulatedEngine(
+        spec, coefficients, cores, SIMULATED_CAPABILITIES, PLANNING,
+        lambda ledger: IcebergTableModel(spec, coefficients, cores, ledger),
+    )  # fmt: skip
+
+
+@contextmanager
+def open_simulated_iceberg(settings: EngineSettings) -> Iterator[SimulatedEngine[Prepared]]:
+    """An engine for one table. Raises ScenarioError where the coefficients are unsound."""
+    yield simulated_table(settings.table, iceberg_coefficients(settings.coefficients), settings.cores)

@@ -1,0 +1,74 @@
+"""Probes on Spark: planning and execution apart, and the scans of a physical plan.
+
+What a scan had to open depends on the format and on the reader it goes through, so the format reports it.
+What its reader does not tell is None.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from bench.engines.contract import QueryOutcome, ScanWork
+from bench.engines.spark.meter import Meter
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A leaf of a physical plan that reads a table: the class of its node, and its metrics by name."""
+
+    node: Any
+    kind: str
+
+    @property
+    def metrics(self) -> Mapping[str, int]:
+        """Its SQL metrics; after the query has run."""
+        found, entries = {}, self.node.metrics().iterator()
+        while entries.hasNext():
+            entry = entries.next()
+            found[str(entry._1())] = int(entry._2().value())
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class ScanReader:
+    """How a format is read: `list_files` makes a scan list its files, `work` is what scans had to open."""
+
+    list_files: Callable[[Scan], None]
+    work: Callable[[tuple[Scan, ...]], ScanWork]
+
+
+def run_query(spark: SparkSession, meter: Meter, sql: str, reader: ScanReader) -> QueryOutcome:
+    """Run `sql` and bring its whole answer to the driver.
+
+    Planning is everything up to the physical plan with the scans' file lists made; execution is the
+    rest. The answer stays in the JVM, so that Python's cost of decoding rows is not measured.
+    """
+    with meter.step() as measured:
+        started_s = time.perf_counter()
+        frame = spark.sql(sql)._jdf
+        plan = frame.queryExecution().executedPlan()
+        for scan in scans(plan):
+            reader.list_files(scan)
+        planned_s = time.perf_counter()
+        frame.collectAsList()
+        ended_s = time.perf_counter()
+    work = reader.work(tuple(scans(plan)))
+    return QueryOutcome(measured.cost, planned_s - started_s, ended_s - planned_s, work)
+
+
+def scans(plan: Any) -> Iterator[Scan]:
+    """The leaves of a physical plan, those behind adaptive stages included."""
+    kind = str(plan.getClass().getSimpleName())
+    if kind == "AdaptiveSparkPlanExec":
+        yield from scans(plan.executedPlan())
+    elif kind.endswith("QueryStageExec"):
+        yield from scans(plan.plan())
+    else:
+        children = plan.children()
+        for index in range(children.size()):
+            yield from scans(children.apply(index))
+        if not children.size():
+            yield Scan(plan, kind)

@@ -1,0 +1,137 @@
+"""The fields that records of several kinds share, so that the type checker sees each record whole."""
+
+from collections.abc import Iterable
+from typing import Literal, TypedDict
+
+from bench.engines.contract import Cost, Observation, QueryOutcome, Version, total_change
+from bench.replay.recorder import utc_now
+
+RecordRole = Literal["writer", "compactor", "maintainer", "reader", "runner"]
+
+
+class Step(TypedDict):
+    """What every record says: when, who, of which table version, and at what cost."""
+
+    tick: int
+    at_ms: int
+    written_utc: str
+    role: RecordRole
+    version: str | None
+    started_s: float
+    ended_s: float
+    wall_s: float
+    cpu_s: float
+    executor_cpu_s: float
+
+
+class TableFields(TypedDict):
+    """The table as it stands."""
+
+    data_files_count: int
+    delete_files_count: int
+    delete_rows: int
+    equality_files_count: int
+    live_bytes: int
+    rows: int
+    storage_bytes: int
+    metadata_storage_bytes: int
+
+
+class ScanFields(TypedDict):
+    """What a query had to open, as far as its reader tells."""
+
+    files_count: int | None
+    delete_files_count: int | None
+    opened_bytes: int | None
+    metadata_files_count: int | None
+
+
+class CompactedFields(TypedDict):
+    """The table around a compaction, and what its versions changed; data and delete files apart."""
+
+    versions: list[str]
+    files_before_count: int
+    files_after_count: int
+    delete_files_before_count: int
+    delete_files_after_count: int
+    delete_rows_after: int
+    equality_files_after_count: int
+    rows_before: int
+    rows_after: int
+    live_before_bytes: int
+    live_after_bytes: int
+    files_removed_count: int
+    files_added_count: int
+    delete_files_removed_count: int
+    delete_files_added_count: int
+    replaced_bytes: int
+    added_bytes: int
+    metadata_bytes: int
+    metadata_files_count: int
+
+
+def step(tick: int, at_ms: int, role: RecordRole, version: str | None, started_s: float, cost: Cost) -> Step:
+    """The fields of a step that has just ended; `started_s` is on the run's clock."""
+    return Step(
+        tick=tick, at_ms=at_ms, written_utc=utc_now(), role=role, version=version,
+        started_s=started_s, ended_s=started_s + cost.wall_s,
+        wall_s=cost.wall_s, cpu_s=cost.cpu_s, executor_cpu_s=cost.executor_cpu_s,
+    )  # fmt: skip
+
+
+def ids(versions: Iterable[Version]) -> list[str]:
+    """The versions by name; what wrote only metadata has none."""
+    return [version.id for version in versions if version.id is not None]
+
+
+def table_fields(observed: Observation) -> TableFields:
+    """The table as it was observed."""
+    return TableFields(
+        data_files_count=observed.data_files_count,
+        delete_files_count=observed.delete_files_count,
+        delete_rows=observed.delete_rows,
+        equality_files_count=observed.equality_files_count,
+        live_bytes=observed.live_bytes,
+        rows=observed.rows,
+        storage_bytes=observed.storage_bytes,
+        metadata_storage_bytes=observed.metadata_storage_bytes,
+    )
+
+
+def scan_fields(outcome: QueryOutcome) -> ScanFields:
+    """What a query's scans had to open."""
+    work = outcome.work
+    return ScanFields(
+        files_count=work.files_count,
+        delete_files_count=work.delete_files_count,
+        opened_bytes=work.opened_bytes,
+        metadata_files_count=work.metadata_files_count,
+    )
+
+
+def compacted_fields(
+    before: Observation, after: Observation, versions: tuple[Version, ...]
+) -> CompactedFields:
+    """What a compaction made of the table it met."""
+    change = total_change(versions)
+    return CompactedFields(
+        versions=ids(versions),
+        files_before_count=before.data_files_count,
+        files_after_count=after.data_files_count,
+        delete_files_before_count=before.delete_files_count,
+        delete_files_after_count=after.delete_files_count,
+        delete_rows_after=after.delete_rows,
+        equality_files_after_count=after.equality_files_count,
+        rows_before=before.rows,
+        rows_after=after.rows,
+        live_before_bytes=before.live_bytes,
+        live_after_bytes=after.live_bytes,
+        files_removed_count=change.files_removed_count,
+        files_added_count=change.files_added_count,
+        delete_files_removed_count=change.delete_files_removed_count,
+        delete_files_added_count=change.delete_files_added_count,
+        replaced_bytes=change.replaced_bytes,
+        added_bytes=change.added_bytes,
+        metadata_bytes=change.metadata_bytes,
+        metadata_files_count=change.metadata_files_count,
+    )

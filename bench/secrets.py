@@ -1,0 +1,266 @@
+"""Secrets: which settings hold one, and how they are kept out of everything that is written or printed.
+
+Two ways of finding them complement each other. By name: the value of a key such as `fs.s3a.secret.key` is
+hidden, in settings and in texts (`key=value`, `"key": "value"`, `user:password@host`). By value: `Secrets`
+keeps the secret values of given settings, so that a later text, such as an error message of Spark, can be
+scrubbed of them whatever surrounds them.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, TypeVar
+from urllib.parse import quote, quote_plus, unquote
+
+from pydantic import BaseModel
+
+HIDDEN = "(hidden)"
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+# A shorter value is hidden where its key stands and nowhere else: to replace it would mangle any text.
+_LENGTH_MIN = 4
+# A user name without a password is a token if it is this long, as in https://TOKEN@host.
+_TOKEN_LENGTH_MIN = 16
+# So common in texts that to replace them hides nothing, and rather gives away which word was the secret.
+_PLAIN_WORDS = frozenset({"true", "false", "none", "null", "default", "password", "secret", "token"})
+_NUMBER = re.compile(r"[-+]?[\d._]+")
+
+# Azure's keys end in the account they are for: fs.azure.account.key.<account>.dfs.core.windows.net.
+_AZURE_ACCOUNT = re.compile(r"\.[\w-]+\.(?:dfs|blob|file|queue|table)\.core\.[\w.]+$")
+_CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+# Of a key in lower case, its words joined by hyphens. An access key id only identifies, but who shows a
+# configuration to others seldom wants it in there.
+_SECRET = re.compile(
+    r"""secret | passw | passphrase | passcode | credential | api-?key | connection-?string | private-?key
+      | access-?key | account-?key | shared-?key | signing-?key | license-?key
+      | tokens?(?:-|$) | pwd(?:-|$) | (?:^|-)pass$ | (?:^|-)pw$ | (?:^|-)sas(?:-|$) | (?:^|-)sig$ | signature$
+      | authorization$ | (?:^|-)bearer$ | cookies?$ | (?:^|-)jaas(?:-|$)
+      | (?:en|de)cryption-?keys?(?:-|$) | (?:^|-)(?:sse|master|session|storage|customer)-?key(?:-|$)
+      | (?:key|trust)-?store-key$ | service-account-(?:json|key)""",
+    re.VERBOSE,
+)
+# Last words of keys that are about a secret and do not hold it: token-refresh-enabled, credentials.provider.
+_ABOUT = re.compile(
+    r"""-(?:enabled|disabled|providers?|provider-path|class|class-?name|type|impl|format|version|algorithm
+      |uri|url|endpoint|path|file|keyfile|token-?file|location|name|user-?name|alias|scopes?|issuer|audience
+      |timeout|interval|duration|expiry|expiration|expires-(?:at|in)|ms|seconds|size|length|bits|count
+      |regex|(?<!access-)key-id)$""",
+    re.VERBOSE,
+)
+
+_PEM = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z)")
+_BEARER = re.compile(r"\bBearer\s+([\w.~+/=-]{16,})", re.IGNORECASE)
+# In a URI, a user and the beginning of a password: a port such as that of host:8020/path@x is none.
+_URI = re.compile(r"""[^\s"'<>]+""")
+_USER_AND_PASSWORD = re.compile(r"//([^/:@]*):(?!\d{1,5}[/?#,;])")
+# abfss://container@account and its kin name a place.
+_USER = re.compile(
+    r"""(?<!\babfs:)(?<!\babfss:)(?<!\bwasb:)(?<!\bwasbs:)//([^\s/?\#@:"'<>]+)@""", re.IGNORECASE
+)
+_ORACLE = re.compile(r":thin:([^\s@/]{1,100}/[^\s@]{1,100})@", re.IGNORECASE)
+# A key and what separates it from its value: key=, key: (no URI), "key": in JSON, key -> in Scala's maps.
+_KEY = re.compile(r"""(?<![\w.\-])([\w.\-]+)[\\"'\])]{0,4}\s{0,4}(?:=>?|->|:(?!//))\s{0,4}""")
+# A value is quoted, or ends at a space, without the closing brackets and quotes before that, or at the next
+# `key=`. Where a quote is not closed it ends with the text.
+_VALUE = re.compile(
+    r"""\(hidden\)
+      | \"{3}(?P<triple>[\s\S]*?)\"{3} | '{3}(?P<triple_single>[\s\S]*?)'{3}
+      | \\{1,3}"(?P<escaped>[\s\S]*?)\\{1,3}"
+      | (?P<quoted>(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')+)
+      | ["'](?P<open>[\s\S]+)
+      | (?P<bare>(?:(?:bearer|basic|digest|negotiate)\s+)?\S+?)
+        (?=["'<>)\]},;&]{0,8}(?:\s|\Z) | [,;&]\s{0,4}["']?[\w.\-]{1,80}["']?\s{0,4}=)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=10_000)
+def is_secret_key(key: str) -> bool:
+    """Whether a setting of this name holds a secret, going by the words it is made of."""
+    name = _AZURE_ACCOUNT.sub("", key.removeprefix("-D"))  # -D sets a property of a JVM
+    words = re.sub(r"[^a-z0-9]+", "-", _CAMEL_CASE.sub("-", name).lower()).strip("-")
+    return _SECRET.search(words) is not None and _ABOUT.search(words) is None
+
+
+def hide(text: str) -> str:
+    """`text` without the secrets that its own words give away: passwords in URIs, values of secret keys."""
+    return _masked(text, _spans(text))
+
+
+def hide_setting(setting: str) -> str:
+    """A `key=value` as it may be shown."""
+    key, equals, _ = setting.partition("=")
+    return f"{key}={HIDDEN}" if equals and is_secret_key(key) else hide(setting)
+
+
+def hidden(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings, nested or not, as they may be shown. Dotted and nested keys mean the same."""
+    return {key: _cleaned(item, key, hide) for key, item in settings.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """Secret values that no text may show. Empty, it still hides what `hide` does."""
+
+    literals: frozenset[str] = field(default=frozenset(), repr=False)
+
+    @classmethod
+    def of(cls, *settings: Mapping[str, Any]) -> "Secrets":
+        """The secret values of settings, nested or not."""
+        return cls(frozenset(_worth_hiding(value for given in settings for value in _values(given, ""))))
+
+    @classmethod
+    def of_arguments(cls, arguments: Iterable[str]) -> "Secrets":
+        """The secret values of command-line words such as `key=value` and `--option=key=value`."""
+        return cls(frozenset(_worth_hiding(value for word in arguments for value in _argument_values(word))))
+
+    def __or__(self, other: "Secrets") -> "Secrets":
+        return Secrets(self.literals | other.literals)
+
+    def scrub(self, text: str) -> str:
+        """`text` without these values and without what `hide` finds."""
+        pattern = _pattern(self.literals)
+        return hide(pattern.sub(HIDDEN, text) if pattern else text)
+
+    def clean(self, value: Any) -> Any:
+        """A JSON-like value, scrubbed; values of secret keys are hidden whatever they are."""
+        return _cleaned(value, "", self.scrub)
+
+    def clean_model(self, model: _Model, keep: frozenset[str]) -> _Model:
+        """A model, scrubbed but for its fields in `keep`."""
+        cleaned = {
+            name: _cleaned(value, name, self.scrub)
+            for name, value in model
+            if name not in keep and isinstance(value, str | list | dict)
+        }
+        changed = {name: value for name, value in cleaned.items() if value != getattr(model, name)}
+        return model.model_copy(update=changed) if changed else model
+
+
+NO_SECRETS = Secrets()
+
+
+def _cleaned(value: Any, key: str, clean: Callable[[str], str]) -> Any:
+    """`key` is the path to `value`, dotted."""
+    if isinstance(value, Mapping):
+        return {name: _cleaned(item, _joined(key, name), clean) for name, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_cleaned(item, key, clean) for item in value]
+    if value is None or isinstance(value, bool):
+        return value
+    if value != "" and is_secret_key(key):
+        return HIDDEN
+    return clean(value) if isinstance(value, str) else value
+
+
+def _joined(key: str, name: object) -> str:
+    return f"{key}.{name}" if key else str(name)
+
+
+def _values(value: Any, key: str) -> Iterator[str]:
+    """The secrets of a nested setting: values of secret keys, and what other values hold."""
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from _values(item, _joined(key, name))
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for item in value:
+            yield from _values(item, key)
+    elif is_secret_key(key):
+        yield str(value)
+        yield from _held(str(value))
+    elif isinstance(value, str):
+        yield from _held(value)
+
+
+def _held(text: str) -> Iterator[str]:
+    """The secrets in a text that is none as a whole; of a user and a password each by itself."""
+    for start, end in _pair_spans(text):
+        yield text[start:end]
+    for pattern in (_PEM, _BEARER):
+        yield from (match[match.lastindex or 0] for match in pattern.finditer(text))
+    users = [match[1] for match in _USER.finditer(text)]
+    pairs = [text[start:end].partition(":") for start, end in _user_spans(text)]
+    pairs += [match[1].partition("/") for match in _ORACLE.finditer(text)]
+    for user, _, password in pairs:
+        users.append(user)
+        yield password
+    yield from (user for user in users if len(user) >= _TOKEN_LENGTH_MIN)
+
+
+def _argument_values(word: str) -> Iterator[str]:
+    key, _, value = word.partition("=")
+    if is_secret_key(key):
+        yield value
+        yield value.strip("\"'")  # as TOML has it
+    elif key.startswith("--"):
+        yield from _argument_values(value)
+    yield from _held(word)
+
+
+def _worth_hiding(values: Iterable[str]) -> Iterator[str]:
+    """Each value in the forms it may take in a text, long values of several lines by the line."""
+    for value in values:
+        for line in (value, *value.splitlines()):
+            for form in _forms(line.strip()):
+                is_plain = form.lower() in _PLAIN_WORDS or _NUMBER.fullmatch(form)
+                if len(form) >= _LENGTH_MIN and not is_plain and form not in HIDDEN:
+                    yield form
+
+
+def _forms(value: str) -> set[str]:
+    """As it is, as JSON and Python write it, and as it is in a URI."""
+    json_texts = {json.dumps(value, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)}
+    return {
+        value, unquote(value), quote(value, safe=""), quote(value), quote_plus(value), repr(value)[1:-1],
+    } | json_texts  # fmt: skip
+
+
+@lru_cache(maxsize=100)
+def _pattern(literals: frozenset[str]) -> re.Pattern[str] | None:
+    """Any of the literals, the longest first: one may hold another."""
+    longest_first = sorted(literals, key=lambda literal: (-len(literal), literal))
+    return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    found = [*_pair_spans(text), *_user_spans(text)]
+    for pattern in (_PEM, _BEARER, _USER, _ORACLE):
+        found += [match.span(match.lastindex or 0) for match in pattern.finditer(text)]
+    return found
+
+
+def _pair_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where the values of secret keys stand in a text, without their quotes."""
+    at = 0
+    while key := _KEY.search(text, at):
+        at = key.end()
+        if is_secret_key(key[1]) and (value := _VALUE.match(text, at)):
+            at = value.end()
+            if value.lastgroup:  # else it is hidden already
+                start, end = value.span(value.lastgroup)
+                yield (start + 1, end - 1) if value.lastgroup == "quoted" else (start, end)
+
+
+def _user_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where `user:password` stands in URIs: up to the last @, since passwords may hold @ and / too."""
+    for uri in _URI.finditer(text) if "@" in text else ():
+        last = text.rfind("@", uri.start(), uri.end())
+        if match := _USER_AND_PASSWORD.search(text, uri.start(), max(last, uri.start())):
+            yield match.start(1), last
+
+
+def _masked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """`text` with each span hidden, those that overlap or touch as one."""
+    parts: list[str] = []
+    done = 0
+    for start, end in sorted(spans):
+        if start == end or end <= done:
+            continue
+        if start > done or not parts:
+            parts += [text[done:start], HIDDEN]
+        done = end
+    return "".join([*parts, text[done:]])

@@ -1,0 +1,99 @@
+"""The order in which Java's `HashMap` gives back its keys, where they are texts.
+
+A text has the same hash in every JVM, so which bucket a key is in, hence the order, is the same in every run.
+Upstream collects partitions in a map by `computeIfAbsent`, copies those to optimize to a second by
+`Collectors.toMap`, and that to a third by `putAll` (AbstractOptimizingEvaluator at 96a4d78): each has a
+capacity of its own, and keys that share a bucket keep the order they came in.
+
+Source: java.util.HashMap of Java 11, which Amoro is built for, and 17. Since Java 19 `putAll` makes the third
+map half as large where it takes 3, 6, 12, 24 ... keys. Not reproduced: from 64 buckets on, a bucket of eight
+keys (nine in the second and third map) becomes a tree, which may move keys within the bucket.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+_FIRST_CAPACITY = 16  # DEFAULT_INITIAL_CAPACITY
+_TREE_FROM_KEYS = 8  # TREEIFY_THRESHOLD
+_TREE_FROM_CAPACITY = 64  # MIN_TREEIFY_CAPACITY: a smaller map grows where a bucket would become a tree
+
+
+class HashMapKeys:
+    """The keys of a `HashMap`, in its order. Made empty, for `expected_count` keys where that is given."""
+
+    def __init__(self, expected_count: int | None = None) -> None:
+        capacity = _FIRST_CAPACITY if expected_count is None else _capacity_for(expected_count)
+        self._buckets: list[list[tuple[int, str]]] = [[] for _ in range(capacity)]
+        self._count = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return (key for _, key in chain.from_iterable(self._buckets))
+
+    def compute_if_absent(self, key: str) -> None:
+        """Call `computeIfAbsent`: the map grows before the call, a new key is the first of its bucket."""
+        if self._is_overfull():
+            self._grow()
+        hash_code = spread_hash(key)
+        bucket = self._bucket(hash_code)
+        if (hash_code, key) in bucket:
+            return
+        bucket.insert(0, (hash_code, key))
+        if len(bucket) >= _TREE_FROM_KEYS:
+            self._grow_instead_of_a_tree()
+        self._count += 1
+
+    def put(self, key: str) -> None:
+        """Call `put` or `putIfAbsent`: a new key is the last of its bucket, the map grows after the call."""
+        hash_code = spread_hash(key)
+        bucket = self._bucket(hash_code)
+        if (hash_code, key) in bucket:
+            return
+        bucket.append((hash_code, key))
+        if len(bucket) > _TREE_FROM_KEYS:
+            self._grow_instead_of_a_tree()
+        self._count += 1
+        if self._is_overfull():
+            self._grow()
+
+    def _bucket(self, hash_code: int) -> list[tuple[int, str]]:
+        return self._buckets[hash_code & (len(self._buckets) - 1)]
+
+    def _is_overfull(self) -> bool:
+        return self._count > len(self._buckets) * 3 // 4
+
+    def _grow_instead_of_a_tree(self) -> None:
+        if len(self._buckets) < _TREE_FROM_CAPACITY:
+            self._grow()
+
+    def _grow(self) -> None:
+        """Twice the buckets; keys that stay together keep their order."""
+        entries = list(chain.from_iterable(self._buckets))
+        self._buckets = [[] for _ in range(2 * len(self._buckets))]
+        for entry in entries:
+            self._bucket(entry[0]).append(entry)
+
+
+def collected(keys: Iterable[str]) -> tuple[str, ...]:
+    """The order of distinct keys after `toMap` and a `putAll` into an empty map."""
+    first = HashMapKeys()
+    for key in keys:
+        first.put(key)
+    in_order = tuple(first)
+    second = HashMapKeys(expected_count=len(in_order))
+    for key in in_order:
+        second.put(key)
+    return tuple(second)
+
+
+def spread_hash(text: str) -> int:
+    """`HashMap.hash` of a text, without its sign: `String.hashCode`, its upper half folded into the lower."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    code = 0
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        code = (31 * code + (high << 8 | low)) & 0xFFFFFFFF
+    return code ^ code >> 16
+
+
+def _capacity_for(count: int) -> int:
+    """The capacity `putAll` gives an empty map: the power of two from a third more keys, and one, on."""
+    return 1 << max(int(count / 0.75 + 1) - 1, 0).bit_length()

@@ -1,0 +1,275 @@
+"""Distinct secrets in every input of a scenario: in the end none of them is in any file or output."""
+
+import signal
+import sys
+from dataclasses import replace
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+from scenario_builder import SOUND, write
+
+from bench.cli.main import main
+from bench.results.folders import load_runs
+from bench.results.records import CompactionRecord, DecisionRecord, RunRecord
+from bench.runs import provenance, suite
+from bench.runs import run as run_module
+from bench.scenario.scenario import load_scenario
+from bench.secrets import HIDDEN
+
+PLANTED = "Zq7"  # begins each of the secrets
+
+PLANNER = '''
+import os
+from dataclasses import dataclass
+
+from strategies.plan import Compact, Plan, Reason
+
+
+@dataclass(frozen=True)
+class Mine:
+    """Makes plans that name its options, or fails with them, or prints them and dies."""
+
+    api_key: str
+    remark: str = ""
+    fails: bool = False
+    dies: bool = False
+
+    def decide(self, state):
+        if self.dies:
+            print(f"connecting: {self.remark}", flush=True)
+            os.kill(os.getpid(), 9)
+        if self.fails:
+            raise RuntimeError(f"refused {self.api_key} and {self.remark}")
+        return Plan((Compact(None, {}),), Reason.OTHER, f"with {self.api_key}, {self.remark}")
+'''
+
+# `remark` has a harmless name, and holds secrets of other settings, as an error message may.
+SECRETS = """
+[spark]
+spark.hadoop.fs.s3a.secret.key = "Zq7spark"
+"spark.hadoop.fs.s3a.access.key" = "Zq7access"
+"spark.driver.extraJavaOptions" = "-Duser.timezone=UTC -Dpassword=Zq7option,with;more&such"
+"spark.kafka.sasl.jaas.config" = 'Module required username="me" password="Zq7 jaas";'
+[catalog.properties]
+type = "rest"
+uri = "https://me:Zq7uri@host/x"
+token = "Zq7token"
+"s3.access-key-id" = "Zq7id"
+[table.properties]
+"write.encryption-key" = "Zq7table \\"quoted\\" é"
+[[strategies]]
+label = "plans"
+properties = { "write.connection-string" = "Zq7strategy" }
+rules = [{ trigger = { type = "after_commits", commits = 1 }, planner = { type = "my_planner:Mine", \
+api_key = "Zq7planner", \
+remark = "Zq7spark https://me:Zq7uri@host Zq7set Zq7conf, with spaces" } }]
+[[strategies]]
+label = "fails"
+rules = [{ trigger = { type = "after_commits", commits = 1 }, planner = { type = "my_planner:Mine", \
+api_key = "Zq7planner", remark = "xZq7tokenx Zq7table \\"quoted\\" é Zq7 jaas", fails = true } }]
+[[strategies]]
+label = "dies"
+rules = [{ trigger = { type = "after_commits", commits = 1 }, planner = { type = "my_planner:Mine", \
+api_key = "Zq7planner", remark = "xZq7tokenx Zq7set", dies = true } }]
+"""
+SET = ("--set", 'spark."spark.hadoop.fs.azure.account.key.a.dfs.core.windows.net"="Zq7set"')
+SET_TABLE = ("--set", 'workload={type="append", rows_per_commit=80, files_per_commit=8}')
+CONF = ("--conf", "spark.executorEnv.AWS_SECRET_ACCESS_KEY=Zq7conf, with spaces")
+OVERRIDES = (SET[1], 'spark."spark.executorEnv.AWS_SECRET_ACCESS_KEY"="Zq7conf, with spaces"')
+SIMULATED = ("--only", "strategy=plans", "--only", "strategy=fails", "--only", "strategy=never")
+
+
+@pytest.fixture(autouse=True)
+def user(tmp_path, monkeypatch):
+    """A user's folder with a scenario and a planner."""
+    (tmp_path / "my_planner.py").write_text(PLANNER)
+    write(tmp_path, SOUND + SECRETS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))  # planners of the working folder append to it
+    before = signal.getsignal(signal.SIGTERM)  # `run` takes it for its own
+    yield tmp_path
+    signal.signal(signal.SIGTERM, before)
+    sys.modules.pop("my_planner", None)
+
+
+@pytest.fixture
+def source():
+    return suite.Source("demo.toml", OVERRIDES, load_scenario("demo.toml", OVERRIDES))
+
+
+@pytest.fixture
+def planned(source):
+    """A run of one strategy."""
+    return lambda label, mode: suite.plan_runs([source], [label], 1, (), mode=mode)[0]
+
+
+class Deaf:
+    """Watches no run."""
+
+    def log_progressed(self, scenario, done, total): ...
+    def run_started(self, run): ...
+    def run_progressed(self, run, record): ...
+    def run_ended(self, run, result): ...
+
+
+def texts_below(folder):
+    """Every file of a folder as text, those that are compressed unpacked."""
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        if file.suffix == ".parquet":
+            yield file, str(pq.read_table(file).to_pylist())
+        elif file.suffix == ".duckdb":
+            with duckdb.connect(file, read_only=True) as database:
+                tables = [name for (name,) in database.sql("SHOW TABLES").fetchall()]
+                rows = [database.sql(f"FROM {name}").fetchall() for name in tables]
+            yield file, str(rows)
+        else:
+            yield file, file.read_bytes().decode(errors="replace")
+
+
+def assert_nothing_planted(*folders):
+    """In any file, nor parts of a secret: its words behind a space, quote or comma."""
+    texts = [(file, text) for folder in folders for file, text in texts_below(folder)]
+    assert texts
+    for file, text in texts:
+        for part in (PLANTED, "with spaces", 'jaas"', "with;more", '"quoted'):
+            assert part not in text, f"{part} in {file}"
+
+
+def test_no_secret_of_a_simulated_run_is_in_any_file_or_output(user, capsys):
+    given = ("demo.toml", *SET, *SET_TABLE, *CONF)
+    assert main(["run", *given, *SIMULATED, "--simulate", "--dry-run"]) == 0
+    assert main(["run", *given, *SIMULATED, "--simulate"]) == 1  # one of them fails
+    runs = {run.manifest.strategy: run for run in load_runs(user / "results")}
+    assert {label: run.end.status for label, run in runs.items()} == {
+        "never": "finished", "plans": "finished", "fails": "failed",
+    }  # fmt: skip
+    assert main(["report", "results", "-o", "review"]) == 0
+    assert main(["export", "results", "-o", "tables"]) == 0
+    assert main(["export", "results", "-o", "results.duckdb", "--to", "duckdb"]) == 0
+    validated = [word for setting in OVERRIDES for word in ("--set", setting)]
+    for output in ("table", "json"):
+        assert main(["validate", "demo.toml", *validated, "--simulate", "--format", output]) == 0
+        assert main(["show", "results", "--format", output]) == 0
+    shown = "".join(capsys.readouterr())
+
+    # What is not shown was there to be shown: the settings, the plan's detail, the error, the traceback.
+    plans, fails = runs["plans"], runs["fails"]
+    assert plans.manifest.options["table_properties"]["write.encryption-key"] == HIDDEN
+    assert plans.manifest.scenario_text["spark"]["spark.hadoop.fs.s3a.secret.key"] == HIDDEN
+    assert plans.manifest.scenario_text["catalog"]["properties"]["uri"] == "https://(hidden)@host/x"
+    assert 'windows.net"=(hidden)' in plans.manifest.command
+    assert "AWS_SECRET_ACCESS_KEY=(hidden)" in plans.manifest.command
+    assert "api_key=(hidden)" in plans.manifest.strategy_summary
+    assert "write.connection-string=(hidden)" in plans.manifest.strategy_summary
+    assert (
+        plans.of(DecisionRecord)[0].detail
+        == "with (hidden), (hidden) https://(hidden)@host (hidden) (hidden)"
+    )
+    assert plans.of(CompactionRecord)
+    assert fails.end.error == "RuntimeError: refused (hidden) and x(hidden)x (hidden) (hidden)"
+    log = (fails.folder / "log.txt").read_text()
+    assert "Traceback" in log
+    assert fails.end.error in log
+    assert "api_key=(hidden)" in shown
+    assert "refused (hidden) and x(hidden)x" in shown
+    files = [file for file, _ in texts_below(user)]
+    assert {".html", ".md", ".csv", ".parquet", ".duckdb", ".jsonl", ".json", ".txt"} <= {
+        f.suffix for f in files
+    }
+    (user / "demo.toml").unlink()
+    assert PLANTED not in shown
+    assert_nothing_planted(user)
+
+
+def test_no_secret_is_in_what_a_worker_leaves_that_fails_or_is_killed(user, planned):
+    options = suite.Options(user / "results", command="compactbench run demo.toml")
+    results = {}
+    for label in ("fails", "dies"):
+        run = planned(label, "simulated")
+        folder = user / "results" / label
+        work = user / "results" / suite.WORK / label
+        job = _job(run, folder, work, options)
+        assert suite._in_worker(run, job, Deaf()) == {"fails": 1, "dies": -9}[label]
+        results[label] = suite._closed(folder, -9)
+    assert results["fails"].end.error.startswith("RuntimeError: refused (hidden) and x(hidden)x")
+    assert results["fails"].end.error in (results["fails"].folder / "log.txt").read_text()
+    assert results["dies"].end.error == (
+        "the worker ended with exit code -9: connecting: x(hidden)x (hidden)"
+    )
+    assert_nothing_planted(user / "results")
+
+
+def test_no_secret_is_in_what_a_real_run_stores_whose_engine_fails(user, planned, source, monkeypatch):
+    def refuse(settings):
+        raise RuntimeError(f"cannot open {settings.spark.conf} with {dict(settings.catalog.properties)}")
+
+    kind = replace(run_module.ENGINES["iceberg", "real"], open=refuse)
+    monkeypatch.setitem(run_module.ENGINES, ("iceberg", "real"), kind)
+    monkeypatch.setattr(provenance.runtime, "java_home", lambda: user)
+    monkeypatch.setattr(provenance.runtime, "java_version", lambda home: "")
+    run = planned("never", "real")
+    options = suite.Options(user / "results", command="compactbench run demo.toml")
+    job = _job(run, user / "results" / "real", user / "results" / suite.WORK / "real", options)
+    heard = []
+    assert run_module.execute(job, source.scenario, heard.append) is False
+    result = suite._closed(job.run_folder, 1)
+    spark = result.manifest.options["spark"]
+    assert spark["spark.hadoop.fs.s3a.secret.key"] == spark["spark.hadoop.fs.s3a.access.key"] == HIDDEN
+    assert spark["spark.driver.extraJavaOptions"] == "-Duser.timezone=UTC -Dpassword=(hidden)"
+    assert spark["spark.sql.shuffle.partitions"] == "2"
+    assert result.end.error.startswith("RuntimeError: cannot open {'")
+    assert [(type(record), record.error) for record in heard] == [(RunRecord, result.end.error)]
+    assert_nothing_planted(user / "results")
+
+
+def _job(run, folder, work, options):
+    """A job as the suite makes it."""
+    folder.mkdir(parents=True)
+    work.mkdir(parents=True)
+    return suite.RunJob(
+        scenario=run.source.name_or_path, overrides=run.source.overrides,
+        scenario_hash=run.source.scenario.hash, work_folder=work, run_folder=folder, run_id=folder.name,
+        suite_id="suite", mode=run.mode, strategy=run.spec.label, repetition=1, position=0, log_folder=None,
+        coefficients=None, verify="off", command=options.command, keep_tables=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("validate", "demo.toml", "--set", 'spark."spark.x.password"[0]=Zq7 set'),
+        ("validate", "demo.toml", "--set", 'spark."spark.x.password"=["Zq7set", "and more"]'),
+        ("validate", "demo.toml", "--set", 'catalog.properties={token=["Zq7 set"]}'),
+        ("validate", "demo.toml", "--set", "table.password=Zq7set"),
+        ("validate", "demo.toml", "--set", f"catalog.uri=https://me:Zq7{'x' * 100}@host"),
+        ("validate", "demo.toml", "--set", "strategies[nix].properties.token=Zq7 set"),
+        ("validate", "demo.toml", "--set", "seed=Zq7token"),  # the token of the scenario's catalog
+        ("run", "demo.toml", "--conf", "hadoop.password=Zq7 set, and more"),
+        ("run", "demo.toml", "--simulate", "--only", "strategy=Zq7token"),
+        ("plan", "a.b", "--strategy", "never", "--catalog-property", "type=Zq7id", "--scenario", "demo.toml"),
+        ("plan", "s3://me:Zq7set@host/x", "--strategy", "never", "--catalog-property", "s3.token=Zq7"),
+        ("plan", "a.b", "--strategy", "never", "--option", "api_key=Zq7 set"),
+    ],
+)
+def test_no_secret_is_in_an_error(capsys, arguments):
+    assert main(list(arguments)) == 2
+    printed = capsys.readouterr()
+    assert printed.err.startswith("error: ")
+    assert PLANTED not in printed.err + printed.out
+    assert "and more" not in printed.err
+
+
+def test_hashes_do_not_depend_on_secrets(user):
+    text = (user / "demo.toml").read_text()
+    keyed = ('secret.key = "Zq7spark', 'token = "Zq7token', '"Zq7strategy', '"Zq7table')
+    for planted in (*keyed, "me:Zq7uri@host/x"):
+        assert text.count(planted) == 1
+        text = text.replace(planted, planted.replace("Zq7", "Zq8"))
+    (user / "other.toml").write_text(text)
+    one, two = load_scenario("demo.toml"), load_scenario("other.toml")
+    assert one.hash == two.hash
+    assert [spec.hash for spec in one.strategies] == [spec.hash for spec in two.strategies]
+    assert one.resolved == two.resolved
+    assert two.spark.settings["spark.hadoop.fs.s3a.secret.key"] == "Zq8spark"
+    assert two.catalog.properties["uri"] == "https://me:Zq8uri@host/x"
