@@ -1,11 +1,11 @@
-"""Whether two groups of runs differ, and whether latency rises.
+"""Whether two groups of runs differ, and whether latency increases.
 
 Run-to-run noise of timings is multiplicative and skewed to the right, so ratios are taken on the log
-scale. Two runs of one repetition ran close together and are compared with each other (`compare`); runs of
-different suites did not, so their groups are compared as groups (`compare_unpaired`).
+scale. Two runs of one repetition ran close together and are compared in pairs (`compare`); runs of different
+suites did not, so their groups are compared unpaired (`compare_unpaired`).
 
 Sources: ratios summarised by their geometric mean, Fleming and Wallace, CACM 29(3), 1986; the t-interval on
-log values turned back into one of the ratio, Bland and Altman, BMJ 312:1153, 1996; groups of unequal
+log values transformed back into one of the ratio, Bland and Altman, BMJ 312:1153, 1996; groups of unequal
 variance, Welch, Biometrika 34, 1947; the symmetric bootstrap-t, Hall, J. R. Statist. Soc. B 50, 1988; the
 slope and its interval, Theil, 1950, and Sen, JASA 63, 1968, as `scipy.stats.theilslopes` computes them.
 """
@@ -23,10 +23,12 @@ CONFIDENCE = 0.95
 BOOTSTRAP_FROM = 20  # pairs, or runs in each of two groups
 BOOTSTRAP_RESAMPLES = 2_000
 _BOOTSTRAP_SEED = 1993
-_SAME = 1e-9  # of a ratio: what the order of a sum may change, and no clock resolves
-_TREND_MIN_POINTS = 5  # of 4 points even a strict rise is no news: 2 of their 24 orders are that extreme
-_TREND_MAX_POINTS = 1_500  # Sen's method keeps all pairs in memory
-_AUTOCORRELATION_MIN_POINTS = 10  # of fewer its estimate is worse than none
+_SAME = 1e-9  # of a ratio: less than the order of a sum may change, or a clock resolves
+_TREND_MIN_POINTS = (
+    5  # even a strict rise of 4 points is not significant: 2 of their 24 orders are that extreme
+)
+_TREND_MAX_POINTS = 1_500  # Sen's method holds all pairs in memory
+_AUTOCORRELATION_MIN_POINTS = 10  # with fewer, the estimate is worse than none
 _MAX_AUTOCORRELATION = 0.95
 
 Verdict = Literal["more", "less", "equal", "undecided"]
@@ -44,9 +46,9 @@ Method = Literal[
 class Comparison:
     """How a relates to b. `ratio` is that of the geometric means, `low`..`high` its 95 % interval.
 
-    n: pairs; of two groups the runs of the smaller one. An exact ratio is both ends of its interval.
-    verdict: "more" or "less" where the interval leaves out 1 or the figures are exact; "equal" only for
-    exact figures; otherwise "undecided", with the reason in words where there is no interval.
+    n: the number of pairs, or of runs in the smaller of two unpaired groups. An exact ratio is both ends of
+    its interval. verdict: "more" or "less" where the interval excludes 1 or the figures are exact; "equal"
+    only for exact figures; otherwise "undecided", with the reason in words where there is no interval.
     """
 
     ratio: float | None
@@ -60,7 +62,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """The Theil-Sen slope in units per hour with its 95 % interval; None where it cannot be told."""
+    """The Theil-Sen slope in units per hour with its 95 % interval; None where there are too few points."""
 
     slope_per_h: float | None
     low_per_h: float | None
@@ -74,10 +76,10 @@ def compare(
 ) -> Comparison:
     """Compare two groups given in the same order of repetitions; a pair with a None is left out.
 
-    `exact` figures repeat by nature, so one pair is enough; those that should repeat but do not are
-    compared like timings. Ratios that agree in every pair have an interval of no width: that is no proof
-    from noise but the mark of a deterministic engine, and counts as exact unless the figures are known
-    to be measured (`exact=False`): then the clock was too coarse to tell.
+    `exact` figures repeat by nature, so one pair is enough; those that should repeat but do not are compared
+    like timings. Ratios that agree in every pair have an interval of zero width. That says nothing about
+    noise: it is the sign of a deterministic engine, and counts as exact unless the figures are known to be
+    measured (`exact=False`), in which case the clock was too coarse.
 
     Raises ValueError unless both groups have the same length.
     """
@@ -91,7 +93,7 @@ def compare(
     logs = np.log(a / b)
     ratio = math.exp(float(np.mean(logs)))
     if len(pairs) < 2:
-        return _undecided(ratio, 1, "one pair of runs tells no noise")
+        return _undecided(ratio, 1, "one pair of runs gives no estimate of noise")
     if np.ptp(logs) <= _SAME:
         return _agreeing(ratio, len(pairs), exact)
     method: Method = "paired t on log ratios"
@@ -107,14 +109,16 @@ def compare_unpaired(
     a, b = (np.array([v for v in values if v is not None], float) for values in (a_values, b_values))
     n = min(len(a), len(b))
     if n == 0:
-        return _undecided(None, 0, "one side has no such figure" if len(a) or len(b) else "no such figure")
+        return _undecided(
+            None, 0, "one side has no value" if len(a) or len(b) else "neither side has a value"
+        )
     without_noise = _without_noise(a, b, n, exact)
     if without_noise is not None:
         return without_noise
     a_logs, b_logs = np.log(a), np.log(b)
     ratio = math.exp(float(np.mean(a_logs) - np.mean(b_logs)))
     if n < 2:
-        return _undecided(ratio, 1, "a single run on one side tells no noise")
+        return _undecided(ratio, 1, "a single run on one side gives no estimate of noise")
     if max(np.ptp(a_logs), np.ptp(b_logs)) <= _SAME:
         return _agreeing(ratio, n, exact)
     method: Method = "Welch's t on logs" if n < BOOTSTRAP_FROM else "unpaired bootstrap of logs"
@@ -122,11 +126,11 @@ def compare_unpaired(
 
 
 def paired_interval(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the 95 % interval of the mean of `logs` along the last axis, two values there at least.
+    """Ends of the 95 % interval of the mean of `logs` along the last axis, which has at least two values.
 
-    Student's t below 20 values, the symmetric bootstrap-t from there on: the quantile of |t| over
-    resamples stands in for that of Student. False calls in % of 6,000 A/A experiments of 20 and 40
-    pairs (5.0 is right; the percentile bootstrap, common and simpler, calls too often):
+    Student's t below 20 values, the symmetric bootstrap-t from 20 on: the quantile of |t| over resamples
+    replaces that of Student. False positives in % of 6,000 A/A experiments with 20 and 40 pairs (5.0 is
+    right; the percentile bootstrap, common and simpler, has too many):
 
         noise of the log ratios        Student      percentile     symmetric
         normal                       5.0   4.6      7.3   5.8      4.6   4.6
@@ -135,9 +139,9 @@ def paired_interval(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         skewed (exponential)         8.4   6.5      9.8   7.2      6.2   5.2
 
     Below 20, Student, of 10,000 at n = 3, 5, 10: normal 5.1, 4.6, 5.0, heavy tails 4.0, 4.0, 4.2. Skewed
-    differences need runs whose noise differs in shape, not only in size: then 11, 10 and 10.
-    Power: runs that scatter by 4 % (1 sd of the log, as compaction CPU does) show a difference of 20 % in
-    79 % of experiments with 3 pairs and 99.9 % with 5, such as scatter by 8 % in 34, 77 and (10 pairs) 99.
+    differences require runs whose noise differs in shape, not only in size: then 11, 10 and 10.
+    Power: with a noise of 4 % (1 sd of the log, as compaction CPU has), a difference of 20 % is detected in
+    79 % of experiments with 3 pairs and 99.9 % with 5; with a noise of 8 %, in 34, 77 and (10 pairs) 99 %.
     """
     n = logs.shape[-1]
     centre, error = np.mean(logs, axis=-1), np.std(logs, axis=-1, ddof=1) / math.sqrt(n)
@@ -149,12 +153,13 @@ def paired_interval(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def unpaired_interval(a_logs: np.ndarray, b_logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the 95 % interval of mean a - mean b along the last axis; two values on each side at least.
+    """Ends of the 95 % interval of mean a - mean b along the last axis; at least two values on each side.
 
-    Welch's t where the smaller group has fewer than 20, the symmetric bootstrap-t from there on. False
-    calls in % of 10,000 A/A experiments of 3, 5, 10 and 20 runs a side: normal 3.6, 4.5, 4.6, 4.9; heavy
-    tails (t3) 2.5, 3.6, 4.1, 4.0. A difference of 20 % is found by 5 runs a side in all of them at 4 % noise
-    and in 87 % at 8 %: more often than by pairs, which pay for being immune to a drift of the machine.
+    Welch's t where the smaller group has fewer than 20, the symmetric bootstrap-t from 20 on. False
+    positives in % of 10,000 A/A experiments with 3, 5, 10 and 20 runs per side: normal 3.6, 4.5, 4.6, 4.9;
+    heavy tails (t3) 2.5, 3.6, 4.1, 4.0. With 5 runs per side, a difference of 20 % is detected in all of them
+    at 4 % noise and in 87 % at 8 %: more often than with pairs, whose immunity to drift of the machine costs
+    power.
     """
     a_n, b_n = a_logs.shape[-1], b_logs.shape[-1]
     a_part, b_part = np.var(a_logs, axis=-1, ddof=1) / a_n, np.var(b_logs, axis=-1, ddof=1) / b_n
@@ -169,13 +174,14 @@ def unpaired_interval(a_logs: np.ndarray, b_logs: np.ndarray) -> tuple[np.ndarra
 
 
 def trend(at_s: Sequence[float], values: Sequence[float]) -> Trend:
-    """Whether `values` rise over scenario time: "rises" where the interval of the slope lies above 0.
+    """Whether `values` rise over scenario time: "rises" where the interval of the slope is above 0.
 
-    The interval is widened by the autocorrelation of the points, which a machine's slow moments bring
-    about; a drift through the whole run still counts as a rise. Above 1,500 points every k-th is used.
+    The interval is widened for the autocorrelation of the points, which temporary slowdowns of a machine
+    cause; a drift through the whole run still counts as a rise. Above 1,500 points every k-th is used.
     Raises ValueError unless both have the same length.
 
-    Series said to rise in % of 2,000 (of 240 points: 400), of flat ones 2.5 is right and 5 allowed:
+    Series classified as rising in % of 2,000 (with 240 points: 400); of flat ones 2.5 is right and 5
+    acceptable:
 
         points                             8     24     60    240
         flat, white noise of 30 %        1.7    1.5    1.6    1.5
@@ -191,22 +197,22 @@ def trend(at_s: Sequence[float], values: Sequence[float]) -> Trend:
     hours, figures = np.array([t for t, _ in points]), np.array([v for _, v in points])
     if len(points) < _TREND_MIN_POINTS or len(set(hours)) < 2:
         return Trend(None, None, None, len(points), "flat or undecided")
-    found = stats.theilslopes(figures, hours, alpha=CONFIDENCE)
-    factor = variance_factor(figures - float(found.slope) * hours)
-    if factor > 1:  # the method takes a confidence: that whose interval is so much wider
+    line = stats.theilslopes(figures, hours, alpha=CONFIDENCE)
+    factor = variance_factor(figures - float(line.slope) * hours)
+    if factor > 1:  # the function takes a confidence level: use the one whose interval is wider by the factor
         z = stats.norm.ppf((1 + CONFIDENCE) / 2) * math.sqrt(factor)
-        found = stats.theilslopes(figures, hours, alpha=2 * stats.norm.sf(z))
-    slope, low, high = float(found.slope), float(found.low_slope), float(found.high_slope)
+        line = stats.theilslopes(figures, hours, alpha=2 * stats.norm.sf(z))
+    slope, low, high = float(line.slope), float(line.low_slope), float(line.high_slope)
     return Trend(slope, low, high, len(points), "rises" if low > 0 else "flat or undecided")
 
 
 def variance_factor(residuals: np.ndarray) -> float:
-    """How much autocorrelation widens the variance of Kendall's S, 1 for independent points.
+    """How much autocorrelation increases the variance of Kendall's S; 1 for independent points.
 
-    Hamed and Rao (J. Hydrology 204, 1998) sum the rank autocorrelations of the detrended
-    points; single ones are too noisy below some 100 points, so they are taken from the first as those
-    of an AR(1) process. Removing a trend makes that one too small by (2 + 4 rho) / n (van Giersbergen,
-    Economics Letters 89, 2005), which is given back.
+    Hamed and Rao (J. Hydrology 204, 1998) sum the rank autocorrelations of the detrended points. Individual
+    ones are too noisy below about 100 points, so they are derived from the first as those of an AR(1)
+    process. Detrending biases the first by -(2 + 4 rho) / n (van Giersbergen, Economics Letters 89, 2005),
+    which is corrected.
     """
     n = len(residuals)
     ranks = stats.rankdata(residuals)
@@ -222,28 +228,28 @@ def variance_factor(residuals: np.ndarray) -> float:
 
 
 def _without_noise(a: np.ndarray, b: np.ndarray, n: int, exact: bool | None) -> Comparison | None:
-    """What needs no interval: figures that repeat by nature, and those that have no logarithm."""
+    """The cases that need no interval: figures that repeat by nature, and those without a logarithm."""
     if exact and np.all(a == a[0]) and np.all(b == b[0]):
         return _exact(float(a[0]), float(b[0]), n)
     if not a.any() and not b.any():
         return _exact(0.0, 0.0, n)
     if np.any(a <= 0) or np.any(b <= 0):
-        return _undecided(None, n, "a figure of zero or below has no ratio")
+        return _undecided(None, n, "values of zero or below have no ratio")
     return None
 
 
 def _exact(a: float, b: float, n: int) -> Comparison:
     verdict: Verdict = "more" if a > b else "less" if a < b else "equal"
     if b == 0:
-        reason = "both figures are 0" if a == 0 else "the second figure is 0"
+        reason = "both values are 0" if a == 0 else "the second value is 0"
         return Comparison(None, None, None, n, "exact", verdict, reason)
     return Comparison(a / b, a / b, a / b, n, "exact", verdict)
 
 
 def _agreeing(ratio: float, n: int, exact: bool | None) -> Comparison:
-    """Runs without any spread."""
+    """Runs whose values do not vary."""
     if exact is False:
-        return _undecided(ratio, n, "all runs agree to the last digit, which tells no noise")
+        return _undecided(ratio, n, "all runs agree to the last digit, so noise cannot be estimated")
     return _exact(1.0 if abs(math.log(ratio)) <= _SAME else ratio, 1.0, n)
 
 
@@ -259,13 +265,13 @@ def _decided(ratio: float, interval: tuple[np.ndarray, np.ndarray], n: int, meth
 
 @lru_cache(maxsize=8)
 def _weights(n: int, seed: int) -> np.ndarray:
-    """One row a resample: the share of each of n values. Seeded, so that reading twice changes nothing."""
+    """A row per resample: the share of each of n values. Seeded, so that results are reproducible."""
     drawn = np.random.default_rng(seed).integers(0, n, (BOOTSTRAP_RESAMPLES, n))
     return np.stack([np.bincount(row, minlength=n) for row in drawn]) / n
 
 
 def _resampled(logs: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Means of the resamples less the mean of `logs`, and their squared standard errors."""
+    """Means of the resamples minus the mean of `logs`, and their squared standard errors."""
     n = logs.shape[-1]
     centred, weights = logs - np.mean(logs, axis=-1, keepdims=True), _weights(n, seed).T
     means = centred @ weights
@@ -273,9 +279,9 @@ def _resampled(logs: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _bootstrap_quantile(means: np.ndarray, variances: np.ndarray, student: np.ndarray) -> np.ndarray:
-    """The quantile of |t| over the resamples; Student's where too many of them have no spread."""
-    some = variances > 1e-12 * np.mean(variances, axis=-1, keepdims=True)
-    squares = np.divide(means**2, variances, out=np.full_like(means, np.inf), where=some)
+    """The quantile of |t| over the resamples; Student's where too many of them do not vary."""
+    varies = variances > 1e-12 * np.mean(variances, axis=-1, keepdims=True)
+    squares = np.divide(means**2, variances, out=np.full_like(means, np.inf), where=varies)
     rank = math.ceil(CONFIDENCE * BOOTSTRAP_RESAMPLES) - 1
-    found = np.sqrt(np.partition(squares, rank, axis=-1)[..., rank])
-    return np.where(np.isfinite(found), found, student)
+    quantile = np.sqrt(np.partition(squares, rank, axis=-1)[..., rank])
+    return np.where(np.isfinite(quantile), quantile, student)

@@ -1,4 +1,4 @@
-"""Strategies against a baseline, or new results against old ones, metric by metric."""
+"""Strategies compared with a baseline, or new results with old ones, metric by metric."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Literal
 
 from bench.results.rows import METRIC_BY_NAME, METRICS, Metric
 from reports.compare import Comparison, compare, compare_unpaired
-from reports.load import Section
+from reports.load import RunGroup
 
 _AFTER_COST = (
     "query_mean_s", "query_p95_s", "write_amplification", "read_amplification", "space_amplification",
@@ -16,9 +16,9 @@ _AFTER_COST = (
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """One metric of a strategy against that of its counterpart: the baseline, or itself in old results.
+    """One metric of a strategy and of its counterpart: the baseline, or the same strategy in old results.
 
-    The figures are means over the runs that have one, `runs` and `other_runs` count these.
+    The figures are means over the runs that have one; `runs` and `other_runs` count these.
     """
 
     strategy: str
@@ -39,29 +39,29 @@ class Contrast:
         return "better" if (self.found.verdict == "more") == (self.metric.better == "higher") else "worse"
 
 
-def leading_metrics(section: Section) -> tuple[str, ...]:
-    """What a comparison is about unless asked otherwise: the cost first, then what it buys."""
-    return (section.cost_metric, *_AFTER_COST)
+def leading_metrics(group: RunGroup) -> tuple[str, ...]:
+    """The metrics that are compared by default: the cost first, then what it achieves."""
+    return (group.cost_metric, *_AFTER_COST)
 
 
 def with_baseline(
-    section: Section, baseline: str, strategies: Sequence[str], metrics: Iterable[str]
+    group: RunGroup, baseline: str, strategies: Sequence[str], metrics: Iterable[str]
 ) -> list[Contrast]:
-    """Each of `strategies` against `baseline`.
+    """Each of `strategies` compared with `baseline`.
 
-    Runs are paired by suite and repetition; where the two share none, their groups are compared.
+    Runs are paired by suite and repetition; strategies that share no pair are compared unpaired.
     """
     return [
-        _contrast(section, section, strategy, baseline, METRIC_BY_NAME[metric])
+        _contrast(group, group, strategy, baseline, METRIC_BY_NAME[metric])
         for strategy in strategies
         for metric in metrics
     ]
 
 
 def old_and_new(
-    old: Section, new: Section, strategies: Sequence[str], metrics: Iterable[str]
+    old: RunGroup, new: RunGroup, strategies: Sequence[str], metrics: Iterable[str]
 ) -> list[Contrast]:
-    """Each of `strategies` in the new results against itself in the old ones, unpaired."""
+    """Each of `strategies` in the new results compared with itself in the old ones, unpaired."""
     return [
         _contrast(new, old, strategy, strategy, METRIC_BY_NAME[metric])
         for strategy in strategies
@@ -69,29 +69,28 @@ def old_and_new(
     ]
 
 
-def metrics_with_figures(*sections: Section) -> tuple[str, ...]:
-    """All metrics that some run of `sections` has a figure of, in the registry's order."""
-    runs = [
-        figures for section in sections for found in section.figures.values() for figures in found.values()
-    ]
+def metrics_with_figures(*groups: RunGroup) -> tuple[str, ...]:
+    """All metrics that have a value in some run of `groups`, in the registry's order."""
+    by_strategy = (by_run for group in groups for by_run in group.figures.values())
+    runs = [figures for by_run in by_strategy for figures in by_run.values()]
     return tuple(m.name for m in METRICS if any(figures[m.name] is not None for figures in runs))
 
 
-def _contrast(section: Section, other: Section, strategy: str, against: str, metric: Metric) -> Contrast:
-    values, other_values = _values(section, strategy, metric), _values(other, against, metric)
-    exact = metric.exact or section.is_simulated
-    is_paired = section is other and bool(section.figures[strategy].keys() & section.figures[against].keys())
+def _contrast(group: RunGroup, other: RunGroup, strategy: str, against: str, metric: Metric) -> Contrast:
+    values, other_values = _values(group, strategy, metric), _values(other, against, metric)
+    exact = metric.exact or group.is_simulated
+    is_paired = group is other and bool(group.figures[strategy].keys() & group.figures[against].keys())
     if is_paired:
-        found = compare(*section.paired(metric.name, strategy, against), exact=exact)
+        comparison = compare(*group.paired(metric.name, strategy, against), exact=exact)
     else:
-        found = compare_unpaired(values, other_values, exact=exact)
+        comparison = compare_unpaired(values, other_values, exact=exact)
     return Contrast(
         strategy, against, metric,
-        section.row(strategy).values[metric.name], other.row(against).values[metric.name],
-        len(values), len(other_values), is_paired, found,
+        group.row(strategy).values[metric.name], other.row(against).values[metric.name],
+        len(values), len(other_values), is_paired, comparison,
     )  # fmt: skip
 
 
-def _values(section: Section, strategy: str, metric: Metric) -> list[float]:
-    found = (figures[metric.name] for figures in section.figures[strategy].values())
-    return [value for value in found if value is not None]
+def _values(group: RunGroup, strategy: str, metric: Metric) -> list[float]:
+    values = (figures[metric.name] for figures in group.figures[strategy].values())
+    return [value for value in values if value is not None]

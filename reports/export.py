@@ -1,4 +1,4 @@
-"""Results as tidy tables for one's own questions: a folder of Parquet files or one DuckDB file."""
+"""Results as tidy tables for further analysis: a folder of Parquet files or one DuckDB file."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ from bench.results.records import (
     RunRecord,
 )
 from bench.results.rows import METRICS, content_of, usable
-from reports.load import RUN_COLUMNS, column_types, frame, sections
+from reports.load import RUN_COLUMNS, column_types, frame, run_groups
 
 RECORD_TABLES: Mapping[str, type[Any]] = {
     "commits": CommitRecord,
@@ -31,7 +31,7 @@ RECORD_TABLES: Mapping[str, type[Any]] = {
     "observations": ObserveRecord,
     "decisions": DecisionRecord,
     "maintenance": MaintenanceRecord,
-    "truths": ContentRecord,
+    "content_checks": ContentRecord,
 }
 _ARROW = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string(), dict: pa.string()}
 _OF_RUN: Mapping[str, type] = {name: column_types(Manifest)[name] for name in RUN_COLUMNS}
@@ -42,20 +42,20 @@ def export(
 ) -> tuple[Path, ...]:
     """Write `runs`, `metrics` and a table for each kind of record; returns the files written.
 
-    Nested values (options, lists of actions) become JSON text. Runs whose figures may not be used are in
-    all tables but `metrics`; `runs.usable` tells them apart. Raises ValueError where `destination` exists.
+    Nested values (options, lists of actions) become JSON text. Runs whose figures must not be used are in all
+    tables except `metrics`; they have `runs.usable` = false. Raises ValueError where `destination` exists.
     """
     if destination.exists():
-        raise ValueError(f"{destination} exists already: choose another place or remove it first")
-    made = tables(runs)
+        raise ValueError(f"{destination} already exists: choose another destination or remove it first")
+    all_tables = tables(runs)
     if kind == "parquet":
         destination.mkdir(parents=True)
-        for name, table in made.items():
+        for name, table in all_tables.items():
             pq.write_table(table, destination / f"{name}.parquet")
-        return tuple(destination / f"{name}.parquet" for name in made)
+        return tuple(destination / f"{name}.parquet" for name in all_tables)
     destination.parent.mkdir(parents=True, exist_ok=True)
     with duckdb.connect(str(destination)) as database:
-        for name, table in made.items():
+        for name, table in all_tables.items():
             database.register("source", table)
             database.execute(f"create table {name} as select * from source")  # noqa: S608 - a name of ours
             database.unregister("source")
@@ -63,13 +63,13 @@ def export(
 
 
 def tables(runs: Iterable[RunResult]) -> dict[str, pa.Table]:
-    """Every table by name, with all its columns even where no record fills it."""
-    everything = tuple(runs)
-    made = {"runs": _runs(everything), "metrics": _metrics(everything)}
+    """Every table by name, with all its columns even if there is no record."""
+    all_runs = tuple(runs)
+    by_name = {"runs": _runs(all_runs), "metrics": _metrics(all_runs)}
     for name, kind in RECORD_TABLES.items():
         types = {**_OF_RUN, **column_types(kind)}
-        made[name] = _table(frame(everything, kind).to_dict("records"), types)
-    return made
+        by_name[name] = _table(frame(all_runs, kind).to_dict("records"), types)
+    return by_name
 
 
 def _runs(runs: tuple[RunResult, ...]) -> pa.Table:
@@ -84,11 +84,11 @@ def _runs(runs: tuple[RunResult, ...]) -> pa.Table:
 
 
 def _metrics(runs: tuple[RunResult, ...]) -> pa.Table:
-    """A line for each usable run and metric; a figure that does not apply is null."""
+    """A line per usable run and metric; a value that does not apply is null."""
     lines = []
-    for section in sections(runs):
-        for row in section.rows:
-            used = [run.manifest for run in section.usable_runs if run.manifest.strategy == row.strategy]
+    for group in run_groups(runs):
+        for row in group.rows:
+            used = [run.manifest for run in group.usable_runs if run.manifest.strategy == row.strategy]
             used.sort(key=lambda manifest: manifest.repetition)  # the order of `run_values`
             for metric in METRICS:
                 for manifest, value in zip(used, row.run_values[metric.name], strict=True):
@@ -98,14 +98,14 @@ def _metrics(runs: tuple[RunResult, ...]) -> pa.Table:
 
 
 def _table(lines: Iterable[Mapping[Any, Any]], types: Mapping[str, type]) -> pa.Table:
-    known = tuple(lines)
+    rows = tuple(lines)
     schema = pa.schema([(name, _ARROW[kind]) for name, kind in types.items()])
-    columns = {name: [_plain(line.get(name), kind) for line in known] for name, kind in types.items()}
+    columns = {name: [_plain(row.get(name), kind) for row in rows] for name, kind in types.items()}
     return pa.table(columns, schema=schema)
 
 
 def _plain(value: Any, kind: type) -> Any:
-    """One value as its column holds it; pandas turned a None among numbers into NaN."""
+    """One value as its column holds it; pandas turns a None among numbers into NaN."""
     if value is None or value != value:
         return None
     return json.dumps(value, sort_keys=True) if kind is dict else kind(value)

@@ -1,4 +1,4 @@
-"""Runs turned into what the report draws from: one `Section` per comparable group, and tidy frames."""
+"""Runs in the form reports need: a `RunGroup` per set of comparable runs, and tidy frames of records."""
 
 import types
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,16 +15,16 @@ from bench.results.rows import BASELINE, Row, rows, run_figures, usable
 from reports.compare import Comparison, compare
 
 RUN_COLUMNS = ("run_id", "scenario", "workload", "format", "mode", "strategy", "repetition")
-_IN_FORCE = {"strategy": "strategy_in_force"}  # of a decision: a switch may have changed it during the run
+_IN_FORCE = {"strategy": "strategy_in_force"}  # in a decision: a switch may have changed it during the run
 RunKey = tuple[str, int]  # suite and repetition: runs that ran close together and may be paired
 
 
 @dataclass(frozen=True)
-class Section:
+class RunGroup:
     """All runs of one scenario, workload, format and mode; strategies in the order they first ran.
 
-    Frames hold usable runs only (finished, content not found to differ), those with timings leave out
-    timings_invalid ones too. A failed probe is NaN: a gap, never 0.
+    Frames contain usable runs only (finished, and no content check failed); those with timings also leave out
+    runs with invalid timings. A failed query is NaN: a gap, never 0.
     """
 
     rows: tuple[Row, ...]
@@ -52,19 +52,20 @@ class Section:
     @cached_property
     def first_runs(self) -> Mapping[str, RunResult]:
         """The first usable repetition of each strategy that has one."""
-        found: dict[str, RunResult] = {}
+        by_label: dict[str, RunResult] = {}
         for run in sorted(self.usable_runs, key=lambda r: (r.manifest.suite_id, r.manifest.repetition)):
-            found.setdefault(run.manifest.strategy, run)
-        return {label: found[label] for label in self.strategies if label in found}
+            by_label.setdefault(run.manifest.strategy, run)
+        return {label: by_label[label] for label in self.strategies if label in by_label}
 
     @cached_property
     def figures(self) -> Mapping[str, Mapping[RunKey, Mapping[str, float | None]]]:
         """Every metric of every usable run, by strategy, then by suite and repetition."""
-        made: dict[str, dict[RunKey, Mapping[str, float | None]]] = {label: {} for label in self.strategies}
+        by_label: dict[str, dict[RunKey, Mapping[str, float | None]]]
+        by_label = {label: {} for label in self.strategies}
         for run in self.usable_runs:
             key = (run.manifest.suite_id, run.manifest.repetition)
-            made[run.manifest.strategy][key] = run_figures(run)
-        return made
+            by_label[run.manifest.strategy][key] = run_figures(run)
+        return by_label
 
     @cached_property
     def cost_metric(self) -> str:
@@ -74,16 +75,16 @@ class Section:
 
     @cached_property
     def latency(self) -> pd.DataFrame:
-        """The primary probe at its cadence: wall_s, planning_s, execution_s over at_ms."""
-        found = frame(self.timed_runs, QueryRecord)
-        found = found[found["primary"].astype(bool) & (found["when"] == "cadence")].reset_index(drop=True)
+        """The primary query at its cadence: wall_s, planning_s, execution_s over at_ms."""
+        every = frame(self.timed_runs, QueryRecord)
+        primary = every[every["primary"].astype(bool) & (every["when"] == "cadence")].reset_index(drop=True)
         timings = ["wall_s", "planning_s", "execution_s"]
-        found[timings] = found[timings].astype(float).mask(found["status"] != "ok")
-        return found
+        primary[timings] = primary[timings].astype(float).mask(primary["status"] != "ok")
+        return primary
 
     @cached_property
     def observations(self) -> pd.DataFrame:
-        """The table after each commit and compaction, in order; `place` tells those of one instant apart."""
+        """The table after each commit and compaction, in order; `place` numbers those of one instant."""
         found = frame(self.usable_runs, ObserveRecord)
         found["place"] = found.groupby(["run_id", "at_ms"]).cumcount()
         return found
@@ -95,10 +96,10 @@ class Section:
 
     @cached_property
     def health(self) -> pd.DataFrame:
-        """The health scores planners reported (`health_score`), a line a look, in order."""
-        found = frame(self.usable_runs, DecisionRecord)
-        found["health_score"] = [(told or {}).get("health_score") for told in found["figures"]]
-        return found.dropna(subset="health_score").astype({"health_score": float})
+        """The health scores planners reported (`health_score`), a line per evaluation, in order."""
+        decisions = frame(self.usable_runs, DecisionRecord)
+        decisions["health_score"] = [(figures or {}).get("health_score") for figures in decisions["figures"]]
+        return decisions.dropna(subset="health_score").astype({"health_score": float})
 
     @cached_property
     def compactions(self) -> pd.DataFrame:
@@ -118,11 +119,11 @@ class Section:
 
     @property
     def is_simulated(self) -> bool:
-        """Whether its figures are modelled: they repeat exactly, and no noise is in them."""
+        """Whether its times are modelled: they repeat exactly and have no noise."""
         return self.manifest.mode == "simulated"
 
     def compare(self, metric: str, strategy: str, other: str) -> Comparison:
-        """One metric of a strategy against another's, run by run."""
+        """One metric of two strategies, run by run."""
         return compare(*self.paired(metric, strategy, other), exact=True if self.is_simulated else None)
 
     def row(self, strategy: str) -> Row:
@@ -131,58 +132,58 @@ class Section:
 
     @property
     def baseline(self) -> Row | None:
-        """The row of `never`, where it ran and gave a latency."""
-        found = [r for r in self.rows if r.strategy == BASELINE and r.values["query_mean_s"] is not None]
-        return found[0] if found else None
+        """The row of `never`, where it has a latency."""
+        row = next((row for row in self.rows if row.strategy == BASELINE), None)
+        return row if row is not None and row.values["query_mean_s"] is not None else None
 
 
-def sections(runs: Iterable[RunResult]) -> tuple[Section, ...]:
-    """One section per scenario, workload, format and mode, in the order of their names."""
-    everything = tuple(runs)
-    made: dict[tuple[str, ...], list[Row]] = {}
-    for row in rows(everything):
-        made.setdefault((row.scenario, row.workload, row.format, row.mode), []).append(row)
+def run_groups(runs: Iterable[RunResult]) -> tuple[RunGroup, ...]:
+    """One group per scenario, workload, format and mode, in the order of their names."""
+    all_runs = tuple(runs)
+    by_place: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows(all_runs):
+        by_place.setdefault((row.scenario, row.workload, row.format, row.mode), []).append(row)
     return tuple(
-        Section(tuple(made[place]), tuple(run for run in everything if _place(run.manifest) == place))
-        for place in sorted(made)
+        RunGroup(tuple(by_place[place]), tuple(run for run in all_runs if _place(run.manifest) == place))
+        for place in sorted(by_place)
     )
 
 
-def band(found: pd.DataFrame, value: str) -> Mapping[str, pd.DataFrame]:
+def band(figures: pd.DataFrame, value: str) -> Mapping[str, pd.DataFrame]:
     """Median, low and high over the runs of each strategy, by at_ms (and `place` where there is one)."""
-    keys = ["at_ms", "place"] if "place" in found else ["at_ms"]
+    keys = ["at_ms", "place"] if "place" in figures else ["at_ms"]
     return {
         str(label): part.groupby(keys)[value].agg(["median", "min", "max"]).reset_index()
-        for label, part in found.groupby("strategy", sort=False)
+        for label, part in figures.groupby("strategy", sort=False)
     }
 
 
-def cumulative(section: Section, value: str, runs: Sequence[RunResult]) -> Mapping[str, pd.DataFrame]:
+def cumulative(group: RunGroup, value: str, runs: Sequence[RunResult]) -> Mapping[str, pd.DataFrame]:
     """The running total of a compaction figure as a step function: median, min and max over `runs`."""
     totals: dict[str, list[pd.Series[float]]] = {}
-    grid = np.unique([0.0, section.manifest.duration_ms, *section.compactions["at_ms"].astype(float)])
+    grid = np.unique([0.0, group.manifest.duration_ms, *group.compactions["at_ms"].astype(float)])
     for run in runs:
         made = run.of(CompactionRecord)
         sums = np.concatenate([[0.0], np.cumsum([float(getattr(c, value)) for c in made])])
         steps = sums[np.searchsorted([c.at_ms for c in made], grid, side="right")]
         totals.setdefault(run.manifest.strategy, []).append(pd.Series(steps, index=grid))
-    return {label: _spread(found) for label, found in totals.items()}
+    return {label: _spread(series) for label, series in totals.items()}
 
 
 def _spread(series: list["pd.Series[float]"]) -> pd.DataFrame:
     side_by_side = pd.concat(series, axis=1)
-    made = {
+    columns = {
         "median": side_by_side.median(axis=1),
         "min": side_by_side.min(axis=1),
         "max": side_by_side.max(axis=1),
     }
-    return pd.DataFrame(made).rename_axis("at_ms").reset_index()
+    return pd.DataFrame(columns).rename_axis("at_ms").reset_index()
 
 
 def frame(runs: Iterable[RunResult], kind: type[Any]) -> pd.DataFrame:
-    """The records of one kind as a tidy frame, one line a record, with the columns that name the run.
+    """The records of one kind as a tidy frame, a line per record, with the columns that identify the run.
 
-    The columns are there even when there is no record.
+    The columns exist even if there is no record.
     """
     fields = _columns(kind)
     lines = [
@@ -194,14 +195,14 @@ def frame(runs: Iterable[RunResult], kind: type[Any]) -> pd.DataFrame:
 
 
 def column_types(kind: type[Any]) -> dict[str, type]:
-    """The plain type of each column a record adds to its frame; anything structured counts as `dict`."""
+    """The plain type of each column a record adds to its frame; `dict` for anything structured."""
     return {
         column: _plain_type(kind.model_fields[name].annotation) for name, column in _columns(kind).items()
     }
 
 
 def _columns(kind: type[Any]) -> dict[str, str]:
-    """Field -> column; a field of a record that has the name of a run's column gets one of its own."""
+    """Field -> column; a record's field with the same name as a column of the run is renamed."""
     is_record = "kind" in kind.model_fields
     renamed = _IN_FORCE if is_record else {}
     return {name: renamed.get(name, name) for name in kind.model_fields if name != "kind"}

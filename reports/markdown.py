@@ -1,7 +1,7 @@
-"""Markdown in which text from results stays text, whatever it holds.
+"""Markdown in which text from results stays text, whatever it contains.
 
-Labels become code spans; one that could end its span, its table cell or its line is written with character
-references instead, which mean the same in every dialect.
+Labels become code spans. A label that could end its span, table cell or line is written with character
+references instead, which every dialect understands.
 """
 
 import re
@@ -17,13 +17,13 @@ _WORD = re.compile(r"[A-Za-z0-9 ]")
 
 
 class SafeMarkdown(str):
-    """Markdown made here, to be shown as it is."""
+    """Markdown of our own, printed as it is."""
 
     __slots__ = ()
 
 
 def to_markdown(value: object) -> str:
-    """What a template prints for a value: everything is escaped but `SafeMarkdown`."""
+    """What a template prints for a value: everything except `SafeMarkdown` is escaped."""
     if isinstance(value, SafeMarkdown):
         return value
     if isinstance(value, Sentence):
@@ -32,10 +32,10 @@ def to_markdown(value: object) -> str:
 
 
 def escape(text: str) -> str:
-    """Our words, or prose from results, on one line and without meaning to Markdown."""
+    """Our words, or prose from results, on one line and without Markdown syntax."""
     line = _SPECIAL.sub(r"\\\1", _one_line(text))
-    line = _LINK.sub(lambda found: f"{found[0][:-1]}\\{found[0][-1]}", line)
-    return _LINE_START.sub(lambda found: f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}", line)
+    line = _LINK.sub(lambda match: f"{match[0][:-1]}\\{match[0][-1]}", line)
+    return _LINE_START.sub(lambda match: f"{match[0]}\\" if match[0].isdigit() else f"\\{match[0]}", line)
 
 
 def code(text: str) -> str:
@@ -47,14 +47,14 @@ def code(text: str) -> str:
 
 
 def fenced(text: str) -> SafeMarkdown:
-    """A block of text with a fence longer than any within."""
+    """A block of text, its fence longer than any inside."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return SafeMarkdown(f"{fence}\n{text}\n{fence}")
 
 
 def table(shown: Table) -> SafeMarkdown:
-    """A pipe table; numbers to the right, the best of a column in bold."""
+    """A pipe table: numbers right-aligned, the best of a column in bold."""
     head = [_heading(column) for column in shown.columns]
     rules = ["---:" if column.is_number else "---" for column in shown.columns]
     body = [[_cell(cell) for cell in row] + [""] * (len(head) - len(row)) for row in shown.rows]
@@ -62,7 +62,7 @@ def table(shown: Table) -> SafeMarkdown:
 
 
 def _heading(column: Column) -> str:
-    return to_markdown(column.title) + (f", {to_markdown(column.unit)}" if column.unit else "")
+    return to_markdown(column.title) + (f" ({to_markdown(column.unit)})" if column.unit else "")
 
 
 def _cell(cell: Cell) -> str:
@@ -71,6 +71,6 @@ def _cell(cell: Cell) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Line breaks and tabs become spaces, other control characters a replacement sign."""
+    """Line breaks and tabs become spaces, other control characters a replacement character."""
     flat = re.sub(r"\s+", " ", text)
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in flat)

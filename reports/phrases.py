@@ -1,24 +1,24 @@
-"""Sentences of the report: our own words, with text from results kept apart until it is escaped.
+"""Sentences of the report: our own words, with text from results kept separate until it is escaped.
 
-Every part is escaped for HTML or Markdown when it is shown; `Verbatim` parts are also set as code, so that
+Every part is escaped for HTML or Markdown when it is printed; `Verbatim` parts are also set as code, so that
 a reader sees where a label begins and ends.
 """
 
 from dataclasses import dataclass
 
+from bench.text import human_ratio
 from reports.compare import Comparison
-from reports.text import format_ratio
 
 
 class Verbatim(str):
-    """Text from results (labels, errors, summaries): anything may stand in it."""
+    """Text from results (labels, errors, summaries), which may contain anything."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Parts that read as one sentence."""
+    """Parts that form one sentence."""
 
     parts: tuple[str, ...]
 
@@ -31,7 +31,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """How to say that one thing is more or less than another; `{}` takes the ratio."""
+    """How to say that a figure is larger or smaller than another; `{}` takes the ratio."""
 
     more: str
     less: str
@@ -40,16 +40,22 @@ class Relation:
 
 
 COST = Relation(
-    "costs {} more {cost}",
-    "costs {} less {cost}",
-    "costs as much {cost}",
-    "costs neither clearly more nor clearly less {cost}",
+    "uses {} the {cost} of",
+    "uses {} of the {cost} of",
+    "uses exactly as much {cost} as",
+    "does not differ significantly in {cost} from",
 )
-QUERIES = Relation(
-    "queries are {} slower",
-    "queries are {} faster",
-    "queries are as fast",
-    "queries are neither clearly slower nor clearly faster",
+LATENCY = Relation(  # follows a claim about cost, which names the strategy compared with
+    "at {} the mean query latency",
+    "at {} of the mean query latency",
+    "at the same mean query latency",
+    "with no significant difference in mean query latency",
+)
+LATENCY_WITHOUT_COMPACTION = Relation(
+    "is {} that with",
+    "is {} of that with",
+    "is the same as with",
+    "does not differ significantly from that with",
 )
 
 
@@ -72,32 +78,49 @@ def joined(sentences: list[Sentence]) -> Sentence:
     return Sentence(parts)
 
 
-def claim(found: Comparison, relation: Relation, **words: str) -> tuple[str, str]:
-    """What a comparison says and its proof in brackets: ("costs 6.1x less CPU", " (95 % interval ...)").
+def counted(number: int, singular: str, plural: str) -> str:
+    """A number with its noun: "1 compaction", "1,440 compactions"."""
+    return f"{number:,} {singular if number == 1 else plural}"
 
-    A single pair of runs is told as it came out, and called undecided in the proof.
+
+def claim(comparison: Comparison, relation: Relation, **words: str) -> str:
+    """What a comparison says: "uses 6.1x the CPU of", or "uses 1/6.1 of the CPU of" below 1."""
+    ratio = comparison.ratio
+    if ratio is None or comparison.verdict == "undecided":
+        return relation.unclear.format(**words)
+    if ratio == 1:
+        return relation.same.format(**words)
+    if ratio > 1:
+        return relation.more.format(human_ratio(ratio), **words)
+    return relation.less.format(f"1/{human_ratio(1 / ratio).removesuffix('x')}", **words)
+
+
+def evidence(comparison: Comparison, is_modelled: bool = False) -> str:
+    """The interval behind a claim, in brackets; its ends are "1/7.2" where the claim says "1/6.1".
+
+    A ratio without noise is exact, or modelled where both figures come from a cost model.
     """
-    if found.ratio is None or (found.verdict == "undecided" and found.n > 1):
-        return relation.unclear.format(**words), proof(found)
-    if found.ratio == 1:
-        return relation.same.format(**words), proof(found)
-    way, ratio = (relation.more, found.ratio) if found.ratio > 1 else (relation.less, 1 / found.ratio)
-    return way.format(format_ratio(ratio), **words), proof(found)
-
-
-def proof(found: Comparison) -> str:
-    """The interval behind a claim, turned round where the claim says "less"."""
-    if found.method == "exact":
-        return " (exact)"
-    if found.ratio is None or found.low is None or found.high is None:
-        return f" (undecided: {found.reason})"
-    low, high = (1 / found.high, 1 / found.low) if found.verdict == "less" else (found.low, found.high)
-    interval = f"95 % interval {format_range(low, high)}, n = {found.n}"
-    undecided = f"undecided: ratio {format_ratio(found.ratio)}, "
-    return f" ({undecided if found.verdict == 'undecided' else ''}{interval})"
+    ratio, low, high = comparison.ratio, comparison.low, comparison.high
+    if comparison.method == "exact":
+        return " (modelled)" if is_modelled else " (exact)"
+    if ratio is None or low is None or high is None:
+        measured = "" if ratio is None else f"ratio {human_ratio(ratio)}, "
+        return f" (undecided: {measured}{comparison.reason})"
+    undecided = f"undecided: ratio {human_ratio(ratio)}, " if comparison.verdict == "undecided" else ""
+    interval = _inverse_range(low, high) if comparison.verdict == "less" else format_range(low, high)
+    return f" ({undecided}95 % CI {interval}, n = {comparison.n})"
 
 
 def format_range(low: float, high: float, between: str = " to ") -> str:
-    """Both ends of an interval of a ratio, with a third digit where two would show them as equal."""
-    ends = [format_ratio(end).removesuffix("x") for end in (low, high)]
-    return between.join(ends if ends[0] != ends[1] else [f"{low:#.3g}", f"{high:#.3g}"])
+    """Both ends of an interval of a ratio, with a third digit where two digits would make them equal."""
+    return between.join(_ends(low, high))
+
+
+def _inverse_range(low: float, high: float) -> str:
+    smallest, largest = _ends(1 / high, 1 / low)
+    return f"1/{largest} to 1/{smallest}"
+
+
+def _ends(low: float, high: float) -> tuple[str, str]:
+    ends = (human_ratio(low).removesuffix("x"), human_ratio(high).removesuffix("x"))
+    return ends if ends[0] != ends[1] else (f"{low:#.3g}", f"{high:#.3g}")

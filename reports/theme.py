@@ -1,8 +1,8 @@
-"""Colours and type of the charts, light and dark, and which strategy wears which.
+"""Colours of the charts, light and dark, and how each strategy is drawn.
 
 Hues follow Okabe and Ito ("Color Universal Design", 2008), darkened on white and lightened on black until
-each stands out from its background by at least 3:1. A second trait, the dash, sets strategies apart
-beyond the number of hues, and for readers who see none.
+each has a contrast of at least 3:1 with its background. The dash distinguishes strategies beyond the number
+of hues.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ class Theme:
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """How one strategy is drawn in every chart of a section."""
+    """How one strategy is drawn in every chart of a run group."""
 
     colour: str
     dash: str
@@ -57,7 +57,7 @@ DARK = Theme(
     hues=("#4aa8e0", "#f08a4b", "#2fbf93", "#dd93c2", "#e6b23c", "#8fd0f2"),
 )
 _LINE_PT = 1.5
-_BASELINE_PT = 3.0  # seen on both sides of a line that runs over it
+_BASELINE_PT = 3.0  # visible on both sides of a line drawn over it
 _DASHES = ("-", "--", ":", "-.")
 
 
@@ -75,9 +75,9 @@ def traits(strategies: Sequence[str], theme: Theme) -> Mapping[str, Trait]:
 
 
 def chart_label(text: str) -> str:
-    """Text from results as a chart can bear it: one line, no control characters, shortened in the middle.
+    """Text from results for use in a chart: one line, no control characters, shortened in the middle.
 
-    The middle goes because labels of one family differ at their ends.
+    The middle is dropped because related labels differ at their ends.
     """
     clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
     if len(clean) <= _LABEL_CHARACTERS:

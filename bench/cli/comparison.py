@@ -16,13 +16,14 @@ from bench.cli.output import ERR, OUT, print_json, print_table
 from bench.cli.results_argument import gaps
 from bench.results.pooling import Difference
 from bench.results.rows import Row
+from bench.text import MISSING, human_ratio
 from reports.compare import CONFIDENCE, Comparison
 from reports.contrasts import Contrast
-from reports.load import Section
+from reports.load import RunGroup
 from reports.markdown import escape, table
 from reports.phrases import Verbatim, format_range
 from reports.sections.summary import Cell, Column, Table
-from reports.text import MISSING, format_ratio, format_value
+from reports.text import format_value
 
 _METHODS = {
     "paired t on log ratios": "paired t", "paired bootstrap of log ratios": "paired bootstrap",
@@ -58,7 +59,7 @@ class Group:
 
     place: str
     title: str
-    sides: Mapping[str, Section]
+    sides: Mapping[str, RunGroup]
     folders: Mapping[str, Sequence[Path]]
     headings: tuple[str, str]
     contrasts: tuple[Contrast, ...]
@@ -115,7 +116,7 @@ def _head(group: Group) -> list[str]:
     lines = [group.title, *(_side(group, side) for side in group.sides)]
     ratio = "strategy / " + group.headings[1] if len(group.sides) == 1 else "new / old"
     lines.append(f"ratio: {ratio}, with its {CONFIDENCE:.0%} interval".replace("%", " %") + _by_chance(noisy))
-    if any(section.is_simulated for section in group.sides.values()):
+    if any(run_group.is_simulated for run_group in group.sides.values()):
         lines.append("simulated: nothing was measured, seconds follow from a model's coefficients")
     lines += [f"differs: {difference}" for difference in group.differences]
     return lines + [f"note: {note}" for note in group.notes]
@@ -128,10 +129,10 @@ def _by_chance(noisy: int) -> str:
 
 
 def _side(group: Group, side: str) -> str:
-    section = group.sides[side]
-    counts = ", ".join(f"{row.strategy} {_runs(row)}" for row in section.rows)
+    run_group = group.sides[side]
+    counts = ", ".join(f"{row.strategy} {_runs(row)}" for row in run_group.rows)
     folders = ", ".join(str(folder) for folder in group.folders[side])
-    return f"{side}: {len(section.usable_runs)} runs of {folders}: {counts}"
+    return f"{side}: {len(run_group.usable_runs)} runs of {folders}: {counts}"
 
 
 def _runs(row: Row) -> str:
@@ -163,7 +164,7 @@ def _ratio(found: Comparison) -> str:
     if found.ratio is None:
         return MISSING
     is_close = found.method == "exact" and found.ratio != 1 and abs(found.ratio - 1) < 0.01
-    return f"{found.ratio:.6g}x" if is_close else format_ratio(found.ratio)
+    return f"{found.ratio:.6g}x" if is_close else human_ratio(found.ratio)
 
 
 def _interval(found: Comparison) -> str:
@@ -200,7 +201,7 @@ def _because(contrast: Contrast) -> str:
     if found.method == "exact":
         return f"{figures}: exactly {_ratio(found)}"
     interval = f"95 % interval {format_range(found.low, found.high)}, n = {_n(contrast)}"
-    return f"{figures}: {format_ratio(found.ratio)}, {interval}"
+    return f"{figures}: {human_ratio(found.ratio)}, {interval}"
 
 
 def _json(group: Group) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from bench.results.records import (
     QueryRecord,
 )
 from bench.runs.suite import PlannedRun
-from reports.text import format_duration
+from bench.text import human_duration
 
 # Before its first commit a run starts an engine and warms up, which takes about as long as so many
 # commits of a small scenario; it only weighs the bar.
@@ -91,7 +91,7 @@ class SuiteProgress:
         self._ended_count += 1
         if self._one is not None:
             self._bars.remove_task(self._one)
-        took = format_duration(time.monotonic() - self._started_s)
+        took = human_duration(time.monotonic() - self._started_s)
         end = result.end
         if end is not None and end.status == "failed":
             what = f"FAILED: {end.error}; see {result.folder / 'log.txt'}"
@@ -143,8 +143,8 @@ class Live:
         """The figures in one line."""
         if self._phase or self._files is None:
             return self._phase
-        query = "" if self._query_s is None else f", last query {format_duration(self._query_s)}"
-        cpu = f" ({format_duration(self._compaction_cpu_s)} CPU)" if self._compactions_count else ""
+        query = "" if self._query_s is None else f", last query {human_duration(self._query_s)}"
+        cpu = f" ({human_duration(self._compaction_cpu_s)} CPU)" if self._compactions_count else ""
         failed = f", {self._failed_count} of them FAILED" if self._failed_count else ""
         return f"{self._files} files{query}, {self._compactions_count} compactions{failed}{cpu}"
 

@@ -19,19 +19,19 @@ SAME = "same"
 
 
 def full_line(pair: Pair) -> tuple[Any, ...]:
-    """One look as programs read it."""
+    """One evaluation as programs read it."""
     done = pair.compactions
     return (
         pair.scenario, pair.strategy, pair.tick, pair.at_ms,
-        *(look.decision if look else None for look in pair.looks), pair.same_decision,
+        *(one.decision if one else None for one in pair.evaluations), pair.same_decision,
         *_each(done, "status"), *_each(done, "files_removed_count"), *_each(done, "files_added_count"),
         pair.same_files, *_each(done, "added_bytes"),
     )  # fmt: skip
 
 
 def table_line(pair: Pair) -> tuple[str, ...]:
-    """One look as people read it: what is the same in both modes is said once."""
-    decided = [look.decision if look else "no look" for look in pair.looks]
+    """One evaluation as people read it: what is the same in both modes is printed once."""
+    decided = [one.decision if one else "not evaluated" for one in pair.evaluations]
     files = [_files(done) if done else "-" for done in pair.compactions]
     written = [format_value("bytes", c.added_bytes) if c else "-" for c in pair.compactions]
     return (

@@ -35,15 +35,14 @@ class EngineKind:
 
     `capabilities` are members of `Capability` and names of native commands. Where the seconds of an engine
     are measured (`is_measured`) it is warmed up first, and the forecast of our planner stands beside each
-    compaction. `options` are what results show of its configuration beside the table's, `notes` what a
-    reader of them must know. `wrong_rows` is for engines whose tables cannot be dumped.
+    compaction. `options` are what results show of its configuration beside the table's. `wrong_rows`
+    is for engines whose tables cannot be dumped.
     """
 
     open: Callable[[EngineSettings], AbstractContextManager[Engine]]
     capabilities: frozenset[str]
     is_measured: bool
     options: Callable[[EngineSettings], Mapping[str, JsonValue]] = lambda settings: {}
-    notes: Mapping[str, str] = field(default_factory=dict)
     wrong_rows: RowCheck | None = None
 
 
@@ -151,10 +150,10 @@ class Format:
     `default_codec` the one of tables that do not set it.
 
     `planning` are the rules by which plans are previewed and vetoed. `layout` gives the files that the
-    format's writers make of a commit, where no strategy overrides how many writers there are. `writing_needs` are the
-    capabilities that commits in an upsert mode (None: commits that only append) need, and `asked_by` names,
-    for a capability, the key that asks for it. `metadata_bytes_per_commit` is about the most that one commit
-    writes.
+    format's writers make of a commit, where no strategy overrides how many writers there are.
+    `writing_needs` are the capabilities that commits in an upsert mode (None: commits that only append)
+    need, and `asked_by` names, for a capability, the key that asks for it. `metadata_bytes_per_commit` is
+    about the most that one commit writes.
 
     `coefficients` reads those of a file, or with None those that come with the format; it raises
     ScenarioError. `size_model` gives None where file sizes cannot be forecast.

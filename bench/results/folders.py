@@ -1,4 +1,4 @@
-"""Result folders, read: the only interface between runs and reports."""
+"""Reading result folders, the only interface between runs and reports."""
 
 import json
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _R = TypeVar("_R", bound=BaseRecord)
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """One run as it was stored: its folder, its manifest and its records in order."""
+    """One stored run: its folder, its manifest and its records in order."""
 
     folder: Path
     manifest: Manifest
@@ -36,7 +36,7 @@ class RunResult:
 
     @property
     def end(self) -> RunRecord | None:
-        """The closing record, None when the run was cut off."""
+        """The closing record; None when the run was interrupted."""
         last = self.records[-1] if self.records else None
         return last if isinstance(last, RunRecord) else None
 
@@ -49,9 +49,9 @@ class RunResult:
 def load_runs(*folders: Path) -> tuple[RunResult, ...]:
     """Every run below `folders` (a result folder, a scenario's or a run's), ordered by run id.
 
-    Raises ResultSchemaError when there is none, or one cannot be read.
+    Raises ResultSchemaError if there is none or one cannot be read.
     """
-    found: dict[Path, RunResult] = {}
+    by_folder: dict[Path, RunResult] = {}
     for folder in folders:
         if not folder.is_dir():
             raise ResultSchemaError(
@@ -61,14 +61,14 @@ def load_runs(*folders: Path) -> tuple[RunResult, ...]:
         runs = [load_run(path.parent) for path in manifests]
         if not runs:
             raise ResultSchemaError(
-                f"{folder}: holds no runs; `compactbench run SCENARIO --out {folder}` makes some"
+                f"{folder}: contains no runs; create some with `compactbench run SCENARIO --out {folder}`"
             )
-        found.update({run.folder.resolve(): run for run in runs})
-    return tuple(sorted(found.values(), key=lambda run: (run.manifest.scenario, run.manifest.run_id)))
+        by_folder.update({run.folder.resolve(): run for run in runs})
+    return tuple(sorted(by_folder.values(), key=lambda run: (run.manifest.scenario, run.manifest.run_id)))
 
 
 def load_run(folder: Path) -> RunResult:
-    """One run. A torn last line is what a killed worker leaves and is dropped; any other damage raises."""
+    """One run. An incomplete last line, as a killed worker leaves it, is dropped; other damage raises."""
     return RunResult(folder, _load_manifest(folder / MANIFEST), tuple(_load_records(folder / EVENTS)))
 
 
@@ -78,7 +78,7 @@ def _load_manifest(path: Path) -> Manifest:
         version = json.loads(text).get("schema_version")
         if version != SCHEMA_VERSION:
             raise ResultSchemaError(
-                f"{path}: schema_version {version!r}, this compactbench reads {SCHEMA_VERSION}; "
+                f"{path}: schema_version {version!r}, but this compactbench reads {SCHEMA_VERSION}; "
                 "read it with the version that wrote it (see `versions` in the manifest)"
             )
         return Manifest.model_validate_json(text)
@@ -96,9 +96,9 @@ def _load_records(path: Path) -> Iterator[Any]:
         try:
             yield parse_record(line)
         except ValidationError as error:
-            if number == len(lines):  # no newline behind it: the writer was killed inside this line
+            if number == len(lines):  # without a newline: the writer was killed while writing it
                 return
             raise ResultSchemaError(
-                f"{path}, line {number}: damaged record ({first_error(error)}); delete the line if you can "
-                "spare it, or the run folder, and `run --resume` makes it anew"
+                f"{path}, line {number}: damaged record ({first_error(error)}); delete the line if it is "
+                "not needed, or delete the run folder and repeat the run with `run --resume`"
             ) from error

@@ -1,6 +1,6 @@
-"""The registry of metrics: name, unit, which way is better, definition.
+"""The registry of metrics: name, unit, better direction, definition.
 
-Definitions are those of the design's table. A figure that does not apply is None, never 0.
+A figure that does not apply is None, never 0.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,15 +11,16 @@ from bench.results import figures as fig
 from bench.results.figures import RunFigures, mean, percentile, ratio, total
 from bench.results.records import FAILED_STATUSES
 
-Unit = Literal["s", "ratio", "share", "bytes", "count", "GB-hours", "passes", "money", "points"]
+Unit = Literal["s", "ratio", "share", "bytes", "count", "GB-hours", "queries", "money", "points"]
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
     """What a figure means. `exact` figures are counted, not timed.
 
-    They repeat for one scenario and version on every machine, but for bytes of metadata, whose paths and
-    times differ, and delete files that a rewrite drops: how many depends on Iceberg's worker threads.
+    They repeat for one scenario and version on every machine, with two exceptions: bytes of metadata, whose
+    paths and timestamps differ, and delete files dropped by a compaction, whose number may depend on the
+    worker threads of the format's library.
     """
 
     name: str
@@ -52,117 +53,129 @@ def _last_observed(field: str) -> Callable[[RunFigures], float | None]:
 
 METRICS: tuple[Metric, ...] = (
     Metric("compactions", "count", "neither", True,
-           "compactions that committed something", fig.count_with_status("ok")),
+           "compactions that committed", fig.count_with_status("ok")),
     Metric("noop_compactions", "count", "lower", True,
-           "compactions tried that committed nothing", fig.count_with_status("noop")),
+           "compactions that ran and had nothing to commit", fig.count_with_status("noop")),
     Metric("failed_compactions", "count", "lower", True,
            "compactions that failed or were vetoed", fig.count_with_status(*FAILED_STATUSES)),
     Metric("vetoed_compactions", "count", "lower", True,
-           "of the failed ones, those the engine refused to carry out", fig.count_with_status("vetoed")),
+           "failed compactions that the engine refused to execute", fig.count_with_status("vetoed")),
     Metric("ineffective_compactions", "count", "lower", True,
-           "compactions that committed as many data files, delete files and rows as they took",
+           "compactions that replaced data files and left as many data files, delete files and rows as "
+           "before",
            fig.ineffective),
     Metric("noop_evaluations", "count", "neither", True,
-           "looks at which a trigger fired and its planner found nothing to do", fig.noop_evaluations),
+           "evaluations whose trigger fired and whose planner found nothing to do", fig.noop_evaluations),
     Metric("pending_mean_s", "s", "lower", True,
-           "scenario seconds from the decision for a compaction to its commit: mean", fig.pending_mean_s),
+           "mean scenario seconds from the decision to compact to the commit", fig.pending_mean_s),
     Metric("since_compaction_mean_s", "s", "lower", True,
-           "scenario seconds since a compaction last committed, or since the stream began, at each commit: "
-           "mean; files it left alone have waited longer", fig.since_compaction_mean_s),
+           "mean scenario seconds, at each commit, since the last compaction that committed or since the "
+           "stream "
+           "began; files it did not touch have waited longer", fig.since_compaction_mean_s),
     Metric("compaction_s", "s", "lower", False,
-           "wall seconds of all compactions, planning and commit included", _compaction_sum("wall_s")),
+           "wall seconds of all compactions, including planning and commit", _compaction_sum("wall_s")),
     Metric("compaction_cpu_s", "s", "lower", False,
            "process CPU seconds (JVM, Python, children) during all compactions", _compaction_sum("cpu_s")),
     Metric("compaction_executor_cpu_s", "s", "lower", False,
-           "CPU seconds of the Spark tasks of all compactions; planning and commit are not in it",
+           "CPU seconds of the Spark tasks of all compactions, excluding planning and commit",
            _compaction_sum("executor_cpu_s")),
     Metric("write_amplification", "ratio", "lower", True,
-           "(bytes committed + bytes compaction wrote) / change-log bytes of the same rows; metadata apart",
+           "(bytes the stream wrote + bytes compaction wrote) / change-log bytes of the same rows; without "
+           "metadata",
            fig.write_amplification),
     Metric("compaction_amplification", "ratio", "lower", True,
-           "bytes compaction wrote / bytes committed",
+           "bytes compaction wrote / bytes the stream wrote",
            lambda f: ratio(fig.compaction_added_bytes(f), fig.commit_added_bytes(f))),
     Metric("read_amplification", "ratio", "lower", True,
-           "bytes the primary probe must open (each delete file once per data file it applies to) / live "
-           "bytes, mean over the cadence", lambda f: fig.read_amplification(f.cadence)),
+           "mean of bytes the primary query opens (each delete file once per data file it applies to) / live "
+           "bytes, at its fixed cadence", lambda f: fig.read_amplification(f.cadence)),
     Metric("space_amplification", "ratio", "lower", True,
-           "bytes on storage at the end, old snapshots and metadata included / live bytes",
+           "bytes on storage at the end, including old snapshots and metadata / live bytes",
            fig.space_amplification),
     Metric("query_mean_s", "s", "lower", False,
-           "primary probe at its fixed cadence: mean", _latency(mean)),
+           "mean latency of the primary query at its fixed cadence", _latency(mean)),
     Metric("query_p50_s", "s", "lower", False,
-           "primary probe at its fixed cadence: median", _latency(lambda v: percentile(v, 50))),
+           "median latency of the primary query at its fixed cadence", _latency(lambda v: percentile(v, 50))),
     Metric("query_p95_s", "s", "lower", False,
-           "primary probe at its fixed cadence: 95th percentile", _latency(lambda v: percentile(v, 95))),
+           "95th percentile of the latency of the primary query at its fixed cadence", _latency(lambda v:
+           percentile(v, 95))),
     Metric("query_max_s", "s", "lower", False,
-           "primary probe at its fixed cadence: maximum", _latency(lambda v: max(v, default=None))),
+           "maximum latency of the primary query at its fixed cadence", _latency(lambda v: max(v,
+           default=None))),
     Metric("query_before_s", "s", "lower", False,
-           "primary probe just before each effective compaction: mean", _effective_mean("query_before_s")),
+           "mean latency of the primary query just before each compaction that committed",
+           _effective_mean("query_before_s")),
     Metric("query_after_s", "s", "lower", False,
-           "primary probe just after each effective compaction: mean", _effective_mean("query_after_s")),
+           "mean latency of the primary query just after each compaction that committed",
+           _effective_mean("query_after_s")),
     Metric("commit_mean_s", "s", "lower", False,
-           "wall seconds of a commit, the batch already prepared: mean",
+           "mean wall seconds of a commit, without preparing its batch",
            lambda f: mean([c.wall_s for c in f.commits])),
     Metric("commit_p95_s", "s", "lower", False,
-           "wall seconds of a commit, the batch already prepared: 95th percentile",
+           "95th percentile of the wall seconds of a commit, without preparing its batch",
            lambda f: percentile([c.wall_s for c in f.commits], 95)),
     Metric("files_end", "count", "lower", True,
            "live data files at the end", _last_observed("data_files_count")),
     Metric("delete_files_end", "count", "lower", True,
-           "live delete and log files at the end", _last_observed("delete_files_count")),
+           "live delete files at the end", _last_observed("delete_files_count")),
     Metric("delete_files_mean", "count", "lower", True,
-           "live delete and log files after each commit: mean", fig.deletes_mean("delete_files_count")),
+           "mean number of live delete files after each commit", fig.deletes_mean("delete_files_count")),
     Metric("delete_rows_end", "count", "lower", True,
-           "rows of the live delete files (keys of equality deletes, positions of the others) at the end",
+           "rows in the live delete files (keys of equality deletes, positions of the others) at the end",
            fig.deletes_end("delete_rows")),
     Metric("delete_rows_mean", "count", "lower", True,
-           "rows of the live delete files after each commit: mean", fig.deletes_mean("delete_rows")),
+           "mean number of rows in the live delete files after each commit", fig.deletes_mean("delete_rows")),
     Metric("equality_files_end", "count", "lower", True,
            "live equality delete files at the end", fig.deletes_end("equality_files_count")),
     Metric("equality_files_mean", "count", "lower", True,
-           "live equality delete files after each commit: mean", fig.deletes_mean("equality_files_count")),
+           "mean number of live equality delete files after each commit",
+           fig.deletes_mean("equality_files_count")),
     Metric("health_mean", "points", "higher", True,
-           "health score (0 to 100) as the planner reports it at each look where its trigger fired: mean",
+           "mean health score (0 to 100) reported by the planner at each evaluation whose trigger fired",
            lambda f: mean(fig.health_scores(f))),
     Metric("health_end", "points", "higher", True,
-           "health score (0 to 100) at the last such look",
+           "health score (0 to 100) at the last such evaluation",
            lambda f: next(reversed(fig.health_scores(f)), None)),
     Metric("ingested_bytes", "bytes", "neither", True,
            "change-log bytes of the rows the stream committed",
            lambda f: total(c.ingested_bytes for c in f.commits)),
     Metric("commit_added_bytes", "bytes", "lower", True,
-           "data and delete bytes the stream's commits wrote", fig.commit_added_bytes),
+           "bytes of data and delete files written by the commits of the stream", fig.commit_added_bytes),
     Metric("compaction_added_bytes", "bytes", "lower", True,
-           "data and delete bytes compaction wrote", fig.compaction_added_bytes),
+           "bytes of data and delete files written by compaction", fig.compaction_added_bytes),
     Metric("compaction_replaced_bytes", "bytes", "lower", True,
-           "bytes of the data and delete files compaction replaced or dropped; what it read of files it "
-           "left, such as keys to convert deletes by, is not in it", _compaction_sum("replaced_bytes")),
+           "bytes of the data and delete files that compaction replaced or dropped; not what it read of "
+           "other "
+           "files, such as the keys needed to convert deletes", _compaction_sum("replaced_bytes")),
     Metric("metadata_bytes", "bytes", "lower", True,
            "metadata bytes written by commits, compactions and maintenance", fig.metadata_bytes),
     Metric("maintenance_s", "s", "lower", False,
-           "wall seconds of the scenario's own maintenance, the same for every strategy",
+           "wall seconds of the scheduled maintenance of the scenario, which is the same for every strategy",
            lambda f: total(m.wall_s for m in f.maintenance)),
     Metric("observe_s", "s", "neither", False,
-           "wall seconds of reading the table state; part of no other figure",
+           "wall seconds of reading the table state; not part of any other figure",
            lambda f: total(o.wall_s for o in f.observed)),
-    Metric("payback_passes", "passes", "lower", False,
-           "compaction seconds / (mean query of `never` - mean query): how many probes repay the compaction",
-           lambda f: None),  # needs the runs of `never`: `rows` fills it in
+    Metric("payback_queries", "queries", "lower", False,
+           "compaction seconds / (mean query of `never` - mean query): after how many queries compaction "
+           "pays for itself",
+           lambda f: None),  # needs the runs of `never`: filled in by `rows`
     Metric("degradation_rate", "share", "lower", False,
-           "mean relative change between medians of successive blocks of 10 probes (LST-Bench's S_DR)",
+           "mean relative change between the median latencies of successive blocks of 10 queries (S_DR of "
+           "LST-Bench)",
            _latency(fig.degradation_rate)),
     Metric("gb_hours", "GB-hours", "lower", False,
-           "memory of the compacting process x compaction hours", fig.gb_hours),
+           "memory of the compacting process in decimal GB x compaction hours", fig.gb_hours),
     Metric("overlapped_commits", "ratio", "lower", False,
-           "longest compaction / commit interval; above 1 a real stream would have committed meanwhile",
+           "longest compaction / commit interval; above 1, a real stream would have committed meanwhile",
            fig.overlapped_commits),
     Metric("duty_cycle", "share", "lower", False,
-           "wall seconds of all compactions / scenario seconds", fig.duty_cycle),
+           "compaction seconds / scenario seconds", fig.duty_cycle),
     Metric("storage_requests", "count", "lower", True,
-           "files opened and written by commits, compactions and the primary probe", fig.storage_requests),
+           "files opened or written by commits, compactions and the primary query at its fixed cadence",
+           fig.storage_requests),
     Metric("storage_request_model_s", "s", "lower", True,
-           "MODELLED: storage requests x the scenario's seconds per request", fig.storage_request_model_s),
+           "modelled: storage_requests x the scenario's seconds per request", fig.storage_request_model_s),
     Metric("compaction_money", "money", "lower", False,
-           "gb_hours x the scenario's price of a GB-hour", fig.compaction_money),
+           "gb_hours x the scenario's price per GB-hour", fig.compaction_money),
 )  # fmt: skip
 METRIC_BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}

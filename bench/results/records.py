@@ -1,11 +1,12 @@
-"""What is stored of a run: its manifest, and one record for each step.
+"""What is stored about a run: its manifest, and one record for each step.
 
     <out>/<scenario>/<UTC>-<format>-<mode>-<strategy>-r<repetition>/
         manifest.json   what ran, on what; written once, before the run starts
         events.jsonl    one record a line, append only; a finished run ends with a `run` record
         log.txt         what the worker and its JVM printed
 
-A run whose last record is no `run` record was cut off: it is kept, shown as such and counts nowhere.
+A run whose last record is not a `run` record was interrupted: it is kept and shown as such, and its
+figures are not used.
 """
 
 from typing import Annotated, Any, Literal
@@ -26,7 +27,7 @@ class _Model(BaseModel):
 
 
 class Manifest(_Model):
-    """What ran and on what: all that two runs must share to be pooled, and all one needs to repeat it."""
+    """What ran, and on what: all that runs must share to be pooled, and all that is needed to repeat one."""
 
     schema_version: int = SCHEMA_VERSION
     run_id: str
@@ -35,7 +36,7 @@ class Manifest(_Model):
     scenario: str
     scenario_hash: str  # of everything but repetitions and the choice of strategies
     description: str = ""
-    command: str = ""  # makes the same runs again; secrets hidden
+    command: str = ""  # repeats the runs; secrets hidden
     workload: str
     format: str
     mode: Mode
@@ -60,7 +61,7 @@ class Manifest(_Model):
     machine: dict[str, JsonValue]  # cpu, cores, ram_bytes, load_1min, system
     git: dict[str, JsonValue]  # commit, dirty; empty outside a checkout
     options: dict[str, JsonValue]  # effective Spark configuration, table properties, writer, notes
-    notes: dict[str, str]  # facts a reader must know: fsync, caches, what is approximated
+    notes: dict[str, str]  # short facts of the method, such as "fsync": "off"; see `provenance.notes`
     scenario_text: dict[str, JsonValue]  # the scenario as it was resolved
     dataset: dict[str, JsonValue] = {}  # what the rows are: see `provenance.dataset`
     option_defaults: dict[str, dict[str, str]] = {}  # by planner: what an option is where it is not given
@@ -114,7 +115,7 @@ class CommitRecord(BaseRecord):
 
 
 class ObserveRecord(BaseRecord):
-    """The table after a commit or compaction; `wall_s` is what looking cost."""
+    """The table after a commit or compaction; `wall_s` is the time it took to read its state."""
 
     kind: Literal["observe"] = "observe"
     after: Literal["initial", "commit", "compaction", "maintenance"]
@@ -145,7 +146,7 @@ class QueryRecord(BaseRecord):
 
 
 class DecisionRecord(BaseRecord):
-    """One rule looked at: verdict not_due, nothing_to_do or planned (in `status`)."""
+    """One evaluation of a rule: verdict not_due, nothing_to_do or planned (in `status`)."""
 
     kind: Literal["decision"] = "decision"
     strategy: str  # the label in force, which a switch may have changed
@@ -155,7 +156,7 @@ class DecisionRecord(BaseRecord):
     reason: str | None = None
     detail: str = ""
     actions: list[str] = []
-    figures: dict[str, float] | None = None  # what the planner made of the table, where the trigger fired
+    figures: dict[str, float] | None = None  # what the planner reports of the table, where the trigger fired
 
 
 class CompactionRecord(BaseRecord):
@@ -172,7 +173,7 @@ class CompactionRecord(BaseRecord):
     delete_files_after_count: int = 0
     delete_rows_after: int | None = None  # in the delete files left live
     equality_files_after_count: int | None = None  # of the delete files left live
-    rows_before: int | None = None  # in the data files, deleted ones included; None where nobody counted
+    rows_before: int | None = None  # in the data files, deleted ones included; None where not counted
     rows_after: int | None = None
     live_before_bytes: int
     live_after_bytes: int
@@ -187,7 +188,7 @@ class CompactionRecord(BaseRecord):
     query_before_s: float | None = None  # primary probe just before and after, for compactions with status ok
     query_after_s: float | None = None
     forecast: dict[str, float] | None = None  # what our planner expected of the fields it names
-    answer: dict[str, int] | None = None  # what the format's own command said it did, by its own names
+    answer: dict[str, int] | None = None  # what the format's own command reported, by its own names
     versions: list[str] = []  # those it made
     is_inline: bool = False  # run by a commit, which waited for it
 
@@ -218,7 +219,7 @@ class RunRecord(BaseRecord):
     """The last record of a finished run: status finished or failed (with `error`)."""
 
     kind: Literal["run"] = "run"
-    loop_s: float = 0.0  # the replayed stream, without start, warm-up and truth
+    loop_s: float = 0.0  # the replayed stream, without start, warm-up and content check
     measured_s: float = 0.0  # of it: commits, their preparation, probes, compactions, maintenance
     observe_s: float = 0.0  # of it: state reads
     own_s: float = 0.0  # of it: the rest, this project's own code

@@ -1,4 +1,4 @@
-"""The metrics of runs, put together into the rows `show` prints."""
+"""The metrics of runs, combined into the rows that `show` prints."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,25 +8,25 @@ from typing import Any, Literal
 from bench.results import figures as fig
 from bench.results.figures import mean, mean_of_known, percentile, read_amplification
 from bench.results.folders import RunResult
-from bench.results.metrics import METRIC_BY_NAME as METRIC_BY_NAME  # for reports, as all that says "as" here:
-from bench.results.metrics import METRICS as METRICS  # of ours they know two modules only
+from bench.results.metrics import METRIC_BY_NAME as METRIC_BY_NAME  # re-exported for reports
+from bench.results.metrics import METRICS as METRICS
 from bench.results.metrics import Metric as Metric
 from bench.results.pooling import Strictness, check_pooled
 from bench.results.pooling import differences as differences
 from bench.results.records import ContentRecord, QueryRecord
 
 BASELINE = "never"
-Content = Literal["equal", "differs", "unchecked"]
+ContentStatus = Literal["equal", "differs", "unchecked"]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """All runs of one scenario, workload, format, mode and strategy.
 
-    `runs` counts those whose figures are used: they finished, and their content did not differ.
-    `values` are means over them (`payback_passes` is of the means), `run_values` has each one's
-    value, by repetition, `probes` has latency and work of each probe. `failed` and `interrupted`
-    count repetitions that failed or were cut off and have not been made up for since.
+    `runs` counts those whose figures are used: they finished, and no content check failed. `values` are means
+    over them (`payback_queries` is computed from the means), `run_values` are the values of each run, by
+    repetition, `probes` are latency and work of each query. `failed` and `interrupted` count repetitions that
+    failed or were interrupted and have not been repeated successfully since.
     """
 
     scenario: str
@@ -38,7 +38,7 @@ class Row:
     failed: int
     interrupted: int
     timings_invalid: int
-    content: Content
+    content: ContentStatus
     repetitions: tuple[int, ...]
     values: Mapping[str, float | None]
     run_values: Mapping[str, tuple[float | None, ...]]
@@ -50,8 +50,8 @@ class Row:
         return {**flat, **self.values}
 
 
-def content_of(run: RunResult) -> Content:
-    """The verdict of the last content check of a run."""
+def content_of(run: RunResult) -> ContentStatus:
+    """The result of the content checks of a run: "differs" if any of them does."""
     checks = run.of(ContentRecord)
     if any(check.status == "differs" for check in checks):
         return "differs"
@@ -59,29 +59,29 @@ def content_of(run: RunResult) -> Content:
 
 
 def usable(run: RunResult) -> bool:
-    """Whether a run's figures may be used: it finished, and its content did not differ."""
+    """Whether a run's figures may be used: it finished, and no content check failed."""
     return run.finished and content_of(run) != "differs"
 
 
 def run_figures(run: RunResult) -> dict[str, float | None]:
-    """Every metric of one run. A run that was checked after every compaction gives no timings."""
-    sorted_out = fig.figures(run)
+    """Every metric of one run. A run that was checked after every compaction has no valid timings."""
+    selected = fig.figures(run)
     timings_invalid = run.end is not None and run.end.timings_invalid
-    return {m.name: None if timings_invalid and not m.exact else m.of_run(sorted_out) for m in METRICS}
+    return {m.name: None if timings_invalid and not m.exact else m.of_run(selected) for m in METRICS}
 
 
 def rows(runs: Iterable[RunResult]) -> tuple[Row, ...]:
     """One row per scenario, workload, format, mode and strategy, in the order the strategies first ran.
 
-    Raises ResultSchemaError when runs that fall into one row were not of the same definition and stream.
+    Raises ResultSchemaError when runs of one row do not have the same definition and stream.
     """
     runs = tuple(runs)
     ordered = sorted(runs, key=_group_key)
-    made = [_row(tuple(group)) for _, group in groupby(ordered, key=_group_key)]
-    by_key = {(*_place(row), row.strategy): row for row in made}
-    paid = [_with_payback(row, by_key.get((*_place(row), BASELINE))) for row in made]
+    without_payback = [_row(tuple(group)) for _, group in groupby(ordered, key=_group_key)]
+    by_key = {(*_place(row), row.strategy): row for row in without_payback}
+    complete = [_with_payback(row, by_key.get((*_place(row), BASELINE))) for row in without_payback]
     first_seen = {_group_key(run): index for index, run in reversed(list(enumerate(_by_start(runs))))}
-    return tuple(sorted(paid, key=lambda row: first_seen[(*_place(row), row.strategy)]))
+    return tuple(sorted(complete, key=lambda row: first_seen[(*_place(row), row.strategy)]))
 
 
 def _by_start(runs: Iterable[RunResult]) -> list[RunResult]:
@@ -98,22 +98,22 @@ def _place(row: Row) -> tuple[str, ...]:
 
 
 def _repetition(run: RunResult) -> tuple[str, int]:
-    """What a repetition is made up for by: the same one in the same results folder."""
+    """What identifies a repetition: a failed one may be repeated in the same results folder."""
     return (str(run.folder.parent), run.manifest.repetition)
 
 
 def _row(runs: tuple[RunResult, ...]) -> Row:
-    check_pooled(runs, Strictness.ASKED)
+    check_pooled(runs, Strictness.ON_REQUEST)
     used = sorted((run for run in runs if usable(run)), key=lambda run: run.manifest.repetition)
-    made = {_repetition(run) for run in used}
+    done = {_repetition(run) for run in used}
     per_run = [run_figures(run) for run in used]
     run_values = {m.name: tuple(values[m.name] for values in per_run) for m in METRICS}
     scenario, workload, table_format, mode, strategy = _group_key(runs[0])
     return Row(
         scenario, workload, table_format, mode, strategy,
         runs=len(used),
-        failed=len({_repetition(run) for run in runs if run.end is not None} - made),
-        interrupted=len({_repetition(run) for run in runs if run.end is None} - made),
+        failed=len({_repetition(run) for run in runs if run.end is not None} - done),
+        interrupted=len({_repetition(run) for run in runs if run.end is None} - done),
         timings_invalid=sum(run.end is not None and run.end.timings_invalid for run in used),
         content=_content(runs, used),
         repetitions=tuple(run.manifest.repetition for run in used),
@@ -123,8 +123,8 @@ def _row(runs: tuple[RunResult, ...]) -> Row:
     )  # fmt: skip
 
 
-def _content(runs: Sequence[RunResult], used: Sequence[RunResult]) -> Content:
-    """A run that lost or invented a row is never made up for by a later one."""
+def _content(runs: Sequence[RunResult], used: Sequence[RunResult]) -> ContentStatus:
+    """Of all runs: one whose content differs is never outweighed by a later one."""
     if any(content_of(run) == "differs" for run in runs):
         return "differs"
     return "equal" if used and all(content_of(run) == "equal" for run in used) else "unchecked"
@@ -135,11 +135,11 @@ def _mean_of_known(values: Iterable[float | None]) -> float | None:
 
 
 def _probes(runs: Sequence[RunResult]) -> dict[str, dict[str, float | None]]:
-    """Each probe at its cadence over all timed runs; one probe is never averaged with another."""
+    """Each query at its cadence over all timed runs; different queries are never averaged."""
     timed = [run for run in runs if run.end is not None and not run.end.timings_invalid]
-    found = [q for run in timed for q in run.of(QueryRecord) if q.when == "cadence" and q.status == "ok"]
-    names = dict.fromkeys(q.probe for q in found)
-    return {name: _probe([q for q in found if q.probe == name]) for name in names}
+    queries = [q for run in timed for q in run.of(QueryRecord) if q.when == "cadence" and q.status == "ok"]
+    names = dict.fromkeys(q.probe for q in queries)
+    return {name: _probe([q for q in queries if q.probe == name]) for name in names}
 
 
 def _probe(queries: Sequence[QueryRecord]) -> dict[str, float | None]:
@@ -159,14 +159,14 @@ def _probe(queries: Sequence[QueryRecord]) -> dict[str, float | None]:
 
 
 def _with_payback(row: Row, baseline: Row | None) -> Row:
-    """Fill in `payback_passes`; None without a `never` to compare with, or where nothing was gained."""
+    """The row with `payback_queries`: None without a run of `never`, or where queries are not faster."""
     never_s = baseline.values["query_mean_s"] if baseline and row.strategy != BASELINE else None
     costs, queries = row.run_values["compaction_s"], row.run_values["query_mean_s"]
-    paid = tuple(_payback(cost, never_s, query) for cost, query in zip(costs, queries, strict=True))
+    paybacks = tuple(_payback(cost, never_s, query) for cost, query in zip(costs, queries, strict=True))
     filled = {name: getattr(row, name) for name in row.__slots__}
-    filled["run_values"] = {**row.run_values, "payback_passes": paid}
+    filled["run_values"] = {**row.run_values, "payback_queries": paybacks}
     of_means = _payback(row.values["compaction_s"], never_s, row.values["query_mean_s"])
-    filled["values"] = {**row.values, "payback_passes": of_means}
+    filled["values"] = {**row.values, "payback_queries": of_means}
     return Row(**filled)
 
 

@@ -1,4 +1,4 @@
-"""What a run ran on: versions, machine, source, and the facts a reader of its figures must know."""
+"""What a run ran on: versions, machine, source, and facts of the method."""
 
 import os
 import platform
@@ -21,38 +21,36 @@ from workloads.debezium import Debezium
 
 PACKAGES = ("compactbench", "pyspark", "duckdb", "pyarrow", "faker", "numpy")
 
-_REAL_NOTES = {
-    "clock": "Virtual: commit, probes, compaction and the probe after it run one after the other, each "
-    "timed in real seconds; scenario time moves by one commit interval a tick. Nothing competes for the "
-    "machine, so a long compaction is flattered: see overlapped_commits.",
-    "cpu": "Process CPU is the kernel's accounting of the JVM and Python around each step, in ticks of 10 "
-    "ms; it includes garbage collection and compilation that happened meanwhile.",
-    "commit": "Reading, splitting and caching the batch is done before the clock of a commit starts.",
-    "storage": "Files are not synced to disk, and reads are served from the page cache: latencies hold for a "
-    "warm cache and a file system without a network.",
-    "keys": "order_id rises with time, so that file statistics prune key and range probes well.",
-    "warm_up": "Each run is a process of its own that first commits, probes and runs every action of the "
-    "scenario for some rounds on a throw-away table.",
-    "write_amplification": "The change log is Parquet written by Spark from the same rows, a file a writer "
-    "task, so that it stands for the bytes an ideal single write takes.",
-}  # fmt: skip
-
-
-_SIMULATED_NOTES = {
-    "clock": "Simulated: nothing was measured. Files, bytes and decisions follow from the workload's shape "
-    "and the format's planning rules, seconds from the coefficients named under options.",
-    "content": "A simulated table has no rows: only their number is checked at the end.",
-    "probes": "A probe opens the files whose keys may match its one `order_id = n` or "
-    "`order_id BETWEEN n AND m`, and all files where it has none or several.",
-    "keys": _REAL_NOTES["keys"],
-    "write_amplification": "The change log's bytes are those the workload's shape expects.",
+# Short facts of the method, by mode. `reports.sections.notes` has a sentence for each.
+_NOTES: Mapping[Mode, Mapping[str, str]] = {
+    "real": {
+        "clock": "virtual",
+        "times": "measured",
+        "cpu": "process",
+        "commit_time": "without preparation",
+        "warm_up": "separate table",
+        "fsync": "off",
+        "page_cache": "warm",
+        "ingested_bytes": "change log",
+    },
+    "simulated": {
+        "clock": "virtual",
+        "times": "modelled",
+        "pruning": "one key condition",
+        "content": "row count",
+        "ingested_bytes": "expected",
+    },
 }
 
-NOTES: Mapping[Mode, dict[str, str]] = {"real": _REAL_NOTES, "simulated": _SIMULATED_NOTES}
+
+def notes(mode: Mode, workload: Workload) -> dict[str, str]:
+    """The facts a reader of the figures must know: a short value for each topic."""
+    keys = {} if isinstance(workload, Debezium) else {"keys": "ascending"}  # of recorded events: not known
+    return {**_NOTES[mode], **keys}
 
 
 def versions(table_format: Format, mode: Mode) -> dict[str, str]:
-    """Versions of everything that takes part; a simulated run follows the rules of the format's release."""
+    """Versions of everything involved; a simulated run follows the rules of a release of the format."""
     line = runtime.current_line()
     if mode == "simulated":
         return {
@@ -72,14 +70,14 @@ def versions(table_format: Format, mode: Mode) -> dict[str, str]:
 
 
 def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
-    """What the rows of one strategy's run are, beyond what the scenario's keys say.
+    """Facts of the rows of one strategy's run that the keys of the scenario do not state.
 
-    `key` is the primary key, which equality deletes compare; `initial_order` how the initial load lies in
-    its files. Neither is there where the stream has none.
+    `key` is the primary key, which equality deletes compare; `initial_order` is how the initial load is
+    ordered in its files. Either is missing where the stream has none.
     """
     workload, properties = scenario.workload, {**scenario.table.properties, **spec.properties}
     table_format = FORMATS[scenario.table.format]
-    default_codec = f"{table_format.default_codec}, the format's default"
+    default_codec = f"{table_format.default_codec} (format default)"
     found: dict[str, JsonValue] = {
         "table": "orders",
         "columns_count": len(workload.schema.names),
@@ -94,14 +92,14 @@ def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
 
 def _initial_order(workload: Workload, spec: StrategySpec) -> str:
     if spec.writer.files_per_commit:
-        return f"dealt out to {spec.writer.files_per_commit} files in no order"
+        return f"spread over {spec.writer.files_per_commit} files in no particular order"
     if isinstance(workload, Debezium):
         return "in the order of the recorded events"
-    return "by order_id, each file a range of it"
+    return "ordered by order_id, one range per file"
 
 
 def machine() -> dict[str, JsonValue]:
-    """The machine and how busy it was; no name of it."""
+    """The machine and how busy it was, without its host name."""
     return {
         "cpu": _cpu_model(),
         "cores": os.cpu_count() or 1,
@@ -121,7 +119,7 @@ def _cpu_model() -> str:
 
 
 def source() -> dict[str, JsonValue]:
-    """Commit of the checkout this code runs from and whether it was changed; empty outside one."""
+    """The commit of the checkout this code runs from and whether it is dirty; empty outside a checkout."""
     root = Path(__file__).parents[2]
     if not (root / ".git").exists():
         return {}

@@ -144,7 +144,7 @@ def _manifest(job: RunJob, scenario: Scenario, settings: EngineSettings, log: Ch
         machine=provenance.machine(),
         git=provenance.source(),
         options=_options(scenario, settings, kind),
-        notes={**provenance.NOTES[job.mode], **kind.notes},
+        notes=provenance.notes(job.mode, scenario.workload),
         scenario_text=dict(scenario.resolved),
         dataset=provenance.dataset(scenario, spec),
         option_defaults=option_defaults(scenario.strategies),

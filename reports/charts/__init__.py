@@ -1,1 +1,1 @@
-"""Charts of one section: a function each, listed in `registry`."""
+"""Charts of a run group: a function each, listed in `registry`."""

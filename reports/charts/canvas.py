@@ -1,6 +1,6 @@
 """What all charts share: an empty figure in a theme, its axes, labels at the ends of lines, SVG and PNG.
 
-No pyplot: figures hold no global state and need no display.
+Without pyplot, figures have no global state and need no display.
 """
 
 import io
@@ -20,19 +20,19 @@ from matplotlib.offsetbox import AnchoredOffsetbox, DrawingArea, HPacker, TextAr
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from reports.charts.placing import CHARACTER_PT, spread
-from reports.load import Section
+from reports.load import RunGroup
 from reports.theme import Theme, Trait, chart_label
 
 WIDTH_IN = 9.6
 FONT_PT = 8.5
-LOG_ABOVE_RANGE = 20  # times between the smallest and the largest value
+LOG_ABOVE_RANGE = 20  # ratio of the largest to the smallest value
 _PNG_DPI = 200  # twice what a screen shows
 _LABEL_GAP_PT = 11.5
 _LEADER_PT = 34.0  # between the axes and a name, with room at the edge
 _GROUP_ID = re.compile(r'<g id="[^"]*"')
 _NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
 
-Draw = Callable[[Section, Theme], Figure]
+Draw = Callable[[RunGroup, Theme], Figure]
 
 
 def new_figure(
@@ -54,13 +54,13 @@ def new_figure(
 
 
 def write(axes: Axes, x: float, y: float, text: str, colour: str, **how: Any) -> None:
-    """Text in fractions of the axes, from our side or from results; "$" and "_" stay what they are."""
+    """Text at a position in fractions of the axes; "$" and "_" are printed as they are."""
     settings: dict[str, Any] = {"fontsize": FONT_PT, "va": "center", "transform": axes.transAxes, **how}
     axes.text(x, y, text, color=colour, parse_math=False, **settings)
 
 
 def head(axes: Axes, text: str, theme: Theme) -> None:
-    """What the y axis counts, with its unit, above the axes: it reads without turning the head."""
+    """The title of the y axis, with its unit, written horizontally above the axes."""
     axes.annotate(text, (0, 1), xytext=(0, 9), xycoords="axes fraction", textcoords="offset points",
                   fontsize=FONT_PT, color=theme.ink, va="center", annotation_clip=False)  # fmt: skip
 
@@ -82,7 +82,7 @@ def time_axis(axes: Axes, duration_ms: int, theme: Theme) -> int:
     unit_ms, name = time_unit(duration_ms)
     axes.set_xlim(0, max(duration_ms, 1000) / unit_ms)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 2, 3, 6, 10]))
-    axes.set_xlabel(f"scenario time, {name}", fontsize=FONT_PT, color=theme.muted)
+    axes.set_xlabel(f"scenario time ({name})", fontsize=FONT_PT, color=theme.muted)
     return unit_ms
 
 
@@ -101,7 +101,7 @@ def value_axis(axes: Axes, values: Sequence[float]) -> None:
 
 
 def label_ends(axes: Axes, ends: Mapping[str, float], styles: Mapping[str, Trait], theme: Theme) -> None:
-    """Each strategy's name right of the axes at its last value, moved apart where names would touch."""
+    """Each strategy's name right of the axes at its last value, moved apart where names would overlap."""
     scale = axes.transScale + axes.transLimits
     heights = {label: float(scale.transform((0, y))[1]) for label, y in ends.items() if y == y}
     axes_height_pt = axes.get_window_extent().height * 72 / root(axes).dpi
@@ -115,7 +115,7 @@ def label_ends(axes: Axes, ends: Mapping[str, float], styles: Mapping[str, Trait
 
 
 def key_row(axes: Axes, entries: Sequence[tuple[Line2D, str]], theme: Theme) -> None:
-    """A legend in one row above the axes, right aligned, whatever the texts hold."""
+    """A legend in one row above the axes, right-aligned; texts are printed as they are."""
     boxes: list[Artist] = []
     for mark, text in entries:
         area = DrawingArea(9, 7)
@@ -128,13 +128,13 @@ def key_row(axes: Axes, entries: Sequence[tuple[Line2D, str]], theme: Theme) -> 
 
 
 def right_margin(labels: Sequence[str]) -> float:
-    """Where the axes must end so that the longest of these names fits beside them."""
+    """Where the axes must end so that the longest of these names fits to their right."""
     longest = max((len(chart_label(label)) for label in labels), default=0)
     return 1 - (longest * CHARACTER_PT + _LEADER_PT) / (WIDTH_IN * 72)
 
 
 def left_margin(labels: Sequence[str]) -> float:
-    """Where the axes must begin so that the longest of these names fits before them."""
+    """Where the axes must begin so that the longest of these names fits to their left."""
     longest = max((len(chart_label(label)) for label in labels), default=0)
     return (longest * CHARACTER_PT + _LEADER_PT) / (WIDTH_IN * 72)
 
@@ -147,39 +147,39 @@ def root(axes: Axes) -> Figure:
 
 
 def nothing_to_draw(theme: Theme, why: str) -> Figure:
-    """A low figure that says in words why it is empty."""
+    """A small figure with a text that says why it is empty."""
     figure = new_figure(theme, 1.0, right=0.98)
     figure.axes[0].set_axis_off()
     write(figure.axes[0], 0.5, 0.5, why, theme.muted, ha="center")
     return figure
 
 
-def svg(draw: Draw, section: Section, theme: Theme, salt: str) -> str:
-    """An `<svg>` element, the same bytes each time. `salt` keeps the ids of several in one page apart.
+def svg(draw: Draw, group: RunGroup, theme: Theme, salt: str) -> str:
+    """An `<svg>` element, the same bytes each time. `salt` makes its ids unique within a page.
 
-    Text stays text: it can be searched, copied and read aloud, and takes the font of the page.
+    Text stays text: it can be searched, copied and read aloud, and uses the font of the page.
     """
     out = io.StringIO()
     with _settings(salt):
-        _stamped(draw, section, theme).savefig(out, format="svg", metadata=_NO_METADATA)
+        _stamped(draw, group, theme).savefig(out, format="svg", metadata=_NO_METADATA)
     text = out.getvalue()
     return _GROUP_ID.sub("<g", text[text.index("<svg") :])
 
 
-def png(draw: Draw, section: Section, theme: Theme) -> bytes:
-    """The same figure as pixels, for pages that show no SVG."""
+def png(draw: Draw, group: RunGroup, theme: Theme) -> bytes:
+    """The same figure as pixels, for viewers without SVG."""
     out = io.BytesIO()
     with _settings("png"):
-        figure = _stamped(draw, section, theme)
+        figure = _stamped(draw, group, theme)
         FigureCanvasAgg(figure)
         figure.savefig(out, format="png", dpi=_PNG_DPI, metadata={"Software": None})
     return out.getvalue()
 
 
-def _stamped(draw: Draw, section: Section, theme: Theme) -> Figure:
-    """A chart travels without its page: one of simulated runs says so itself."""
-    figure = draw(section, theme)
-    if section.is_simulated:
+def _stamped(draw: Draw, group: RunGroup, theme: Theme) -> Figure:
+    """Charts are shared without their page, so one of simulated runs says so itself."""
+    figure = draw(group, theme)
+    if group.is_simulated:
         figure.text(0.995, 0.02, "simulated: nothing was measured", color=theme.ink, fontsize=FONT_PT,
                     ha="right", va="bottom", style="italic")  # fmt: skip
     return figure
@@ -187,11 +187,11 @@ def _stamped(draw: Draw, section: Section, theme: Theme) -> Figure:
 
 @contextmanager
 def _settings(salt: str) -> Iterator[None]:
-    """Matplotlib's own defaults, not those of the machine's matplotlibrc."""
+    """Matplotlib's own defaults, independent of the machine's matplotlibrc."""
     ours: dict[Any, str] = {"svg.hashsalt": f"compactbench/{salt}", "svg.fonttype": "none", "backend": "agg"}
     with matplotlib.rc_context(), warnings.catch_warnings():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(ours)
-        # A label in a script DejaVu lacks: a browser draws it in another font, a PNG shows boxes.
+        # A label in a script DejaVu lacks: a browser uses another font, a PNG shows boxes.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield

@@ -1,4 +1,4 @@
-"""What compaction has cost so far."""
+"""Cumulative cost of compaction over scenario time."""
 
 from collections.abc import Sequence
 
@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bench.results.folders import RunResult
+from bench.text import byte_unit
 from reports.charts.canvas import (
     head,
     label_ends,
@@ -15,33 +16,38 @@ from reports.charts.canvas import (
     time_axis,
     value_axis,
 )
-from reports.load import Section, cumulative
-from reports.text import byte_unit
+from reports.load import RunGroup, cumulative
 from reports.theme import Theme, traits
 
 
-def draw(data: Section, theme: Theme) -> Figure:
-    """Running totals of compaction seconds (above) and of bytes compaction wrote (below)."""
-    if data.compactions.empty:
+def draw(group: RunGroup, theme: Theme) -> Figure:
+    """Running totals of compaction seconds (above) and of the bytes compaction wrote (below)."""
+    if group.compactions.empty:
         return nothing_to_draw(theme, "no strategy compacted")
-    figure = new_figure(theme, 5.6, panels=2, right=right_margin(data.strategies))
+    figure = new_figure(theme, 5.6, panels=2, right=right_margin(group.strategies))
     seconds, column = (
-        ("CPU seconds", "cpu_s") if data.cost_metric == "compaction_cpu_s" else ("seconds", "wall_s")
+        ("CPU seconds", "cpu_s") if group.cost_metric == "compaction_cpu_s" else ("seconds", "wall_s")
     )
-    _panel(figure.axes[0], data, column, data.timed_runs, (1.0, f"compaction so far, {seconds}"), theme)
+    title = f"cumulative compaction cost ({seconds})"
+    _panel(figure.axes[0], group, column, group.timed_runs, (1.0, title), theme)
     figure.axes[0].set_xlabel("")
-    unit_bytes, unit = byte_unit(float(data.compactions.groupby("run_id")["added_bytes"].sum().max()))
-    title = f"bytes compaction wrote so far, {unit}"
-    _panel(figure.axes[1], data, "added_bytes", data.usable_runs, (unit_bytes, title), theme)
+    unit_bytes, unit = byte_unit(float(group.compactions.groupby("run_id")["added_bytes"].sum().max()))
+    title = f"cumulative data written by compaction ({unit})"
+    _panel(figure.axes[1], group, "added_bytes", group.usable_runs, (unit_bytes, title), theme)
     return figure
 
 
 def _panel(
-    axes: Axes, data: Section, column: str, runs: Sequence[RunResult], scale: tuple[float, str], theme: Theme
+    axes: Axes,
+    group: RunGroup,
+    column: str,
+    runs: Sequence[RunResult],
+    scale: tuple[float, str],
+    theme: Theme,
 ) -> None:
-    styles, (divisor, title) = traits(data.strategies, theme), scale
-    unit_ms = time_axis(axes, data.manifest.duration_ms, theme)
-    totals = cumulative(data, column, runs)
+    styles, (divisor, title) = traits(group.strategies, theme), scale
+    unit_ms = time_axis(axes, group.manifest.duration_ms, theme)
+    totals = cumulative(group, column, runs)
     for label, found in totals.items():
         at, colour = found["at_ms"] / unit_ms, styles[label].colour
         axes.fill_between(at, found["min"] / divisor, found["max"] / divisor, step="post", color=colour,

@@ -1,4 +1,4 @@
-"""What each strategy costs against what it buys."""
+"""Compaction cost and query latency of each strategy, with the Pareto front."""
 
 from collections.abc import Iterator
 
@@ -16,37 +16,35 @@ from reports.charts.canvas import (
     value_axis,
 )
 from reports.charts.placing import beside
-from reports.front import Point, front, points
-from reports.load import Section
+from reports.load import RunGroup
+from reports.pareto_front import Point, pareto_front, points
 from reports.theme import Theme, chart_label, traits
 
 
-def draw(data: Section, theme: Theme) -> Figure:
-    """Compaction seconds (x) against mean latency (y); whiskers from the lowest to the highest run."""
-    found = points(data)
-    if not found:
-        return nothing_to_draw(theme, "no run gave both a cost and a latency")
+def draw(group: RunGroup, theme: Theme) -> Figure:
+    """Compaction seconds (x) and mean latency (y); whiskers from the lowest to the highest run."""
+    all_points = points(group)
+    if not all_points:
+        return nothing_to_draw(theme, "no run has both a compaction cost and a query latency")
     figure = new_figure(theme, 4.4)
-    axes, optimal = figure.axes[0], front(found)
-    _cost_axis(axes, [point.cost_s for point in found])
-    value_axis(
-        axes, [y for p in found for y in data.row(p.strategy).run_values["query_mean_s"] if y is not None]
-    )
+    axes, optimal = figure.axes[0], pareto_front(all_points)
+    _cost_axis(axes, [point.cost_s for point in all_points])
+    latencies = (y for p in all_points for y in group.row(p.strategy).run_values["query_mean_s"])
+    value_axis(axes, [y for y in latencies if y is not None])
     line = [[p.cost_s for p in optimal], [p.query_s for p in optimal]]
     axes.plot(*line, color=theme.muted, linewidth=1, linestyle=(0, (4, 3)))
-    for point in found:
-        _point(axes, data, point, point not in optimal, theme)
-    _names(axes, found, optimal, theme)
-    cost = "CPU seconds" if data.cost_metric == "compaction_cpu_s" else "seconds"
-    axes.set_xlabel(
-        f"compaction in all, {cost}{_scale_note(axes.get_xscale())}", fontsize=FONT_PT, color=theme.muted
-    )
-    head(axes, f"mean latency of the primary probe, seconds{_scale_note(axes.get_yscale())}", theme)
+    for point in all_points:
+        _point(axes, group, point, point not in optimal, theme)
+    _names(axes, all_points, optimal, theme)
+    unit = "CPU seconds" if group.cost_metric == "compaction_cpu_s" else "seconds"
+    xlabel = f"total compaction cost ({unit}{_scale_note(axes.get_xscale())})"
+    axes.set_xlabel(xlabel, fontsize=FONT_PT, color=theme.muted)
+    head(axes, f"mean latency of the primary query (seconds{_scale_note(axes.get_yscale())})", theme)
     return figure
 
 
 def _scale_note(name: str) -> str:
-    return {"log": ", logarithmic", "symlog": ", logarithmic right of 0"}.get(name, "")
+    return {"log": ", logarithmic", "symlog": ", logarithmic above 0"}.get(name, "")
 
 
 def _cost_axis(axes: Axes, costs_s: list[float]) -> None:
@@ -69,28 +67,28 @@ def _decade_steps(low: float, high: float) -> Iterator[float]:
     return (step for step in steps if low <= step <= high)
 
 
-def _whiskers(data: Section, strategy: str, metric: str, middle: float) -> tuple[float, float]:
+def _whiskers(group: RunGroup, strategy: str, metric: str, middle: float) -> tuple[float, float]:
     """How far the lowest and the highest run lie from the mean."""
-    known = [value for value in data.row(strategy).run_values[metric] if value is not None]
+    known = [value for value in group.row(strategy).run_values[metric] if value is not None]
     return middle - min(known), max(known) - middle
 
 
-def _point(axes: Axes, data: Section, point: Point, is_beaten: bool, theme: Theme) -> None:
-    colour = theme.baseline if is_beaten else traits(data.strategies, theme)[point.strategy].colour
-    left, right = _whiskers(data, point.strategy, data.cost_metric, point.cost_s)
-    down, up = _whiskers(data, point.strategy, "query_mean_s", point.query_s)
+def _point(axes: Axes, group: RunGroup, point: Point, is_dominated: bool, theme: Theme) -> None:
+    colour = theme.baseline if is_dominated else traits(group.strategies, theme)[point.strategy].colour
+    left, right = _whiskers(group, point.strategy, group.cost_metric, point.cost_s)
+    down, up = _whiskers(group, point.strategy, "query_mean_s", point.query_s)
     axes.errorbar([point.cost_s], [point.query_s], xerr=[[left], [right]], yerr=[[down], [up]], fmt="o",
-                  markersize=5 if is_beaten else 7, color=colour, elinewidth=1.2, clip_on=False, zorder=3,
-                  markerfacecolor=theme.background if is_beaten else colour)  # fmt: skip
+                  markersize=5 if is_dominated else 7, color=colour, elinewidth=1.2, clip_on=False, zorder=3,
+                  markerfacecolor=theme.background if is_dominated else colour)  # fmt: skip
 
 
-def _names(axes: Axes, found: tuple[Point, ...], optimal: tuple[Point, ...], theme: Theme) -> None:
+def _names(axes: Axes, all_points: tuple[Point, ...], optimal: tuple[Point, ...], theme: Theme) -> None:
     """A name beside each point."""
     pt = 72 / root(axes).dpi
-    spots = [tuple(axes.transData.transform((p.cost_s, p.query_s)) * pt) for p in found]
-    texts = [chart_label(point.strategy) for point in found]
+    spots = [tuple(axes.transData.transform((p.cost_s, p.query_s)) * pt) for p in all_points]
+    texts = [chart_label(point.strategy) for point in all_points]
     places = beside(spots, texts, axes.get_window_extent().x1 * pt)
-    for point, text, place in zip(found, texts, places, strict=True):
+    for point, text, place in zip(all_points, texts, places, strict=True):
         colour = theme.ink if point in optimal else theme.muted
         axes.annotate(text, (point.cost_s, point.query_s), xytext=(place.dx, place.dy), va="center",
                       textcoords="offset points", ha=place.side, fontsize=FONT_PT, color=colour,

@@ -1,4 +1,4 @@
-"""Where names go, so that they touch neither each other nor what they name."""
+"""Where names are placed, so that they overlap neither each other nor the points they name."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Box = tuple[float, float, float, float]  # left, bottom, right, top in points
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a name stands relative to its point: the offset in points, and which of its ends is there."""
+    """Where a name is relative to its point: the offset in points, and which of its ends is there."""
 
     dx: float
     dy: float
@@ -22,11 +22,11 @@ class Place:
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:
-    """Ascending places moved by as little as it takes to stand `gap` apart.
+    """Ascending places, moved as little as possible so that they are `gap` apart.
 
-    Touching neighbours are merged into blocks centred on their mean, as in isotonic regression.
+    Overlapping neighbours are merged into blocks centred on their mean, as in isotonic regression.
     """
-    blocks: list[tuple[float, int]] = []  # the block's centre and how many it holds
+    blocks: list[tuple[float, int]] = []  # the centre of a block and how many places it contains
     for place in places:
         centre, count = place, 1
         while blocks and centre - blocks[-1][0] < gap * (count + blocks[-1][1]) / 2:
@@ -37,21 +37,21 @@ def spread(places: Sequence[float], gap: float) -> list[float]:
 
 
 def beside(spots: Sequence[tuple[float, float]], texts: Sequence[str], right_pt: float) -> list[Place]:
-    """For each point a place for its name, off every point and earlier name and left of `right_pt`.
+    """For each point a place for its name that overlaps no point or earlier name and ends before `right_pt`.
 
-    Where all are taken it is the first one. Points in typographic points.
+    The first place is used where none is free. Coordinates are in typographic points.
     """
     taken: list[Box] = [(x - _POINT_PT, y - _POINT_PT, x + _POINT_PT, y + _POINT_PT) for x, y in spots]
-    found = []
+    chosen = []
     for (x, y), text in zip(spots, texts, strict=True):
         options = [(place, _box(place, x, y, text)) for place in _places()]
         free = [
-            (p, box) for p, box in options if box[2] < right_pt and not any(_touch(box, t) for t in taken)
+            (p, box) for p, box in options if box[2] < right_pt and not any(_overlap(box, t) for t in taken)
         ]
         place, box = (free or options)[0]
         taken.append(box)
-        found.append(place)
-    return found
+        chosen.append(place)
+    return chosen
 
 
 def _places() -> Iterator[Place]:
@@ -66,5 +66,5 @@ def _box(place: Place, x: float, y: float, text: str) -> Box:
     return left, y + place.dy - LINE_PT / 2, left + width, y + place.dy + LINE_PT / 2
 
 
-def _touch(a: Box, b: Box) -> bool:
+def _overlap(a: Box, b: Box) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

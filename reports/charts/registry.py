@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from reports.charts import (
     compactions,
     cumulative,
-    deletes,
-    files,
+    file_counts,
     health,
     latency,
     latency_split,
@@ -15,86 +14,84 @@ from reports.charts import (
     sizes,
 )
 from reports.charts.canvas import Draw
-from reports.load import Section
+from reports.load import RunGroup
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One chart: `id` names its files, `reading` says in one sentence how to read it.
+    """One chart: `id` names its files, `reading` says in a sentence or two how to read it.
 
-    A section to which it does not apply leaves it out.
+    The report of a run group to which it does not apply leaves it out.
     """
 
     id: str
     title: str
     reading: str
     draw: Draw
-    applies: Callable[[Section], bool] = lambda section: True
+    applies: Callable[[RunGroup], bool] = lambda group: True
 
 
 CHARTS: tuple[Chart, ...] = (
     Chart(
         "pareto",
-        "Cost against latency",
-        "Lower answers faster and further left costs less: choose among the points on the dashed line; a "
-        "hollow grey one costs no less than some other and answers no faster; whiskers span the runs.",
+        "Compaction cost and query latency",
+        "Lower is faster, further left is cheaper: choose among the points on the dashed line, the Pareto "
+        "front. Hollow grey points are dominated. Whiskers span the runs.",
         pareto.draw,
     ),
     Chart(
         "latency",
         "Query latency over time",
-        "The line is the median over the repetitions, the band reaches from the fastest to the slowest, and "
-        "where a line drops a compaction took effect.",
+        "The line is the median over the repetitions, the band spans the fastest to the slowest. Where a "
+        "line drops, a compaction took effect.",
         latency.draw,
     ),
     Chart(
         "latency_split",
         "Planning and execution",
-        "The dark part of a bar is the time spent finding out which files to open, which grows with their "
-        "number.",
+        "The dark part of a bar is planning: finding the files to open. It grows with their number.",
         latency_split.draw,
     ),
     Chart(
         "files",
-        "Live files over time",
-        "Commits add files and compactions take them away: the height of a line is what a full query has to "
-        "open.",
-        files.draw,
+        "Live data files over time",
+        "Commits add files and compactions remove them. A full scan has to open every live file.",
+        file_counts.draw_data_files,
     ),
     Chart(
         "deletes",
         "Live delete files over time",
-        "Each delete file is read again with every data file it applies to; where those by equality drop and "
-        "the others do not, deletes by key were turned into deletes by position.",
-        deletes.draw,
-        lambda section: section.has_deletes,
+        "A delete file is read again for every data file it applies to. Where equality deletes drop and the "
+        "total does not, equality deletes were converted to position deletes.",
+        file_counts.draw_delete_files,
+        lambda group: group.has_deletes,
     ),
     Chart(
         "health",
         "Health score over time",
-        "A mark is a look at which a trigger fired, before any compaction it led to; only strategies whose "
-        "planner reports a score are shown.",
+        "A mark is an evaluation whose trigger fired, before the compaction it may have led to. Only "
+        "strategies whose planner reports a score are shown.",
         health.draw,
-        lambda section: not section.health.empty,
+        lambda group: not group.health.empty,
     ),
     Chart(
         "compactions",
         "When compaction ran",
-        "A mark is one compaction of the first repetition, its area the bytes it wrote, its colour the "
-        "reason; hollow marks and crosses committed nothing.",
+        "A mark is one compaction of the first repetition: its area shows the bytes written, its colour the "
+        "reason. Hollow marks and crosses committed nothing.",
         compactions.draw,
     ),
     Chart(
         "cumulative",
-        "What compaction has cost so far",
-        "An even staircase means rounds of equal cost, one that steepens means that each round rewrites more "
-        "than the one before; the band spans the repetitions.",
+        "Cumulative compaction cost",
+        "Even steps mean compactions of equal cost; growing steps mean that each compaction rewrites more "
+        "than the one before. The band spans the repetitions.",
         cumulative.draw,
     ),
     Chart(
         "sizes",
         "File sizes at the end",
-        "Bars further right are larger files; the number above a bar counts its files, each row is scaled "
+        "Bars further right are larger files. The number above a bar is its file count; each row is scaled "
         "to its own tallest bar.",
         sizes.draw,
     ),

@@ -3,32 +3,33 @@
 from collections.abc import Sequence
 
 from bench.results.records import CompactionRecord
-from reports.load import Section
+from bench.text import human_bytes, human_count
+from reports.load import RunGroup
 from reports.phrases import Verbatim
-from reports.sections.summary import Cell, Column, Table, change, seconds
-from reports.text import format_bytes, format_count
+from reports.sections.summary import Cell, Column, Table, arrow, seconds
 
+_IN_OUT = arrow("in", "out")
 _COLUMNS = (
     Column("Strategy", is_number=False), Column("Kind", is_number=False), Column("Compactions"),
-    Column("Data files", "in, out"), Column("Delete files", "in, out"), Column("Replaced"), Column("Written"),
+    Column(f"Data files {_IN_OUT}"), Column(f"Delete files {_IN_OUT}"), Column("Replaced"), Column("Written"),
     Column("Time", "s"), Column("CPU", "s"),
 )  # fmt: skip
 _NOTE = "Sums over the compactions that committed in the first usable repetition of each strategy."
 
 
-def compactions_by_kind(section: Section) -> Table | None:
-    """A row for each strategy and kind, in the order they first came; None where no plan has a kind."""
-    found: dict[tuple[str, str], list[CompactionRecord]] = {}
-    for label, run in section.first_runs.items():
+def compactions_by_kind(group: RunGroup) -> Table | None:
+    """A row for each strategy and kind, in order of appearance; None where no plan has a kind."""
+    by_kind: dict[tuple[str, str], list[CompactionRecord]] = {}
+    for label, run in group.first_runs.items():
         for record in run.of(CompactionRecord):
             if record.status == "ok":
-                found.setdefault((label, kind_of(record)), []).append(record)
-    if not any(record.plan_kind for made in found.values() for record in made):
+                by_kind.setdefault((label, kind_of(record)), []).append(record)
+    if not any(record.plan_kind for records in by_kind.values() for record in records):
         return None
-    timings = (seconds(_sum(made, name) for made in found.values()) for name in ("wall_s", "cpu_s"))
+    timings = (seconds(_sum(records, name) for records in by_kind.values()) for name in ("wall_s", "cpu_s"))
     rows = (
-        (Cell(Verbatim(label)), Cell(Verbatim(kind)), *_counts(made), Cell(wall_s), Cell(cpu_s))
-        for ((label, kind), made), wall_s, cpu_s in zip(found.items(), *timings, strict=True)
+        (Cell(Verbatim(label)), Cell(Verbatim(kind)), *_counts(records), Cell(wall_s), Cell(cpu_s))
+        for ((label, kind), records), wall_s, cpu_s in zip(by_kind.items(), *timings, strict=True)
     )
     return Table(_COLUMNS, tuple(rows), _NOTE)
 
@@ -38,14 +39,14 @@ def kind_of(record: CompactionRecord) -> str:
     return record.plan_kind or ", ".join(dict.fromkeys(action.partition("(")[0] for action in record.actions))
 
 
-def _counts(made: Sequence[CompactionRecord]) -> tuple[Cell, ...]:
+def _counts(records: Sequence[CompactionRecord]) -> tuple[Cell, ...]:
     data, deletes = (
-        change(*(format_count(_sum(made, f"{files}_{way}_count")) for way in ("removed", "added")))
+        arrow(*(human_count(_sum(records, f"{files}_{way}_count")) for way in ("removed", "added")))
         for files in ("files", "delete_files")
     )
-    sizes = (format_bytes(_sum(made, name)) for name in ("replaced_bytes", "added_bytes"))
-    return tuple(Cell(text) for text in (format_count(len(made)), data, deletes, *sizes))
+    sizes = (human_bytes(_sum(records, name)) for name in ("replaced_bytes", "added_bytes"))
+    return tuple(Cell(text) for text in (human_count(len(records)), data, deletes, *sizes))
 
 
-def _sum(made: Sequence[CompactionRecord], name: str) -> float:
-    return float(sum(getattr(record, name) for record in made))
+def _sum(records: Sequence[CompactionRecord], name: str) -> float:
+    return float(sum(getattr(record, name) for record in records))

@@ -1,4 +1,4 @@
-"""What a reader must know before believing any figure of a section."""
+"""What a reader must know before believing any figure of a run group."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,13 +8,18 @@ from typing import Any
 from bench.results.folders import RunResult
 from bench.results.records import FAILED_STATUSES, CommitRecord, CompactionRecord, ContentRecord, QueryRecord
 from bench.results.rows import BASELINE, content_of, differences
-from reports.load import Section
-from reports.phrases import Sentence, Verbatim, listed, say
-from reports.text import format_percent
+from bench.text import human_percent
+from reports.load import RunGroup
+from reports.phrases import Sentence, Verbatim, counted, joined, listed, say
 
 NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean
 BUSY_ABOVE = 0.5  # compaction seconds / scenario seconds
 _ERROR_CHARACTERS = 300
+_STEPS: tuple[tuple[type[Any], str, str, str], ...] = (  # record, singular, plural, what became of it
+    (CommitRecord, "commit", "commits", "failed"),
+    (QueryRecord, "query", "queries", "failed (shown as gaps)"),
+    (CompactionRecord, "compaction", "compactions", "failed or were vetoed"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +30,13 @@ class Caution:
     text: Sentence
 
 
-def cautions(section: Section) -> tuple[Caution, ...]:
+def cautions(group: RunGroup) -> tuple[Caution, ...]:
     """The grave ones first, each kind once."""
-    found = [*_broken(section), *_mixed(section), *_content(section), *_steps(section), *_few(section)]
-    found += [*_simulated(section), *_no_progress(section), *_long(section), *_noisy(section)]
-    return tuple(sorted(found, key=lambda caution: not caution.is_grave))
+    all_of_them = (
+        *_unusable_runs(group), *_mixed(group), *_content(group), *_steps(group), *_few_runs(group),
+        *_simulated(group), *_ineffective(group), *_busy(group), *_noisy(group),
+    )  # fmt: skip
+    return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
 
 
 def _name(run: RunResult) -> Sentence:
@@ -40,117 +47,111 @@ def _repetition(run: RunResult) -> tuple[str, str, int]:
     return (str(run.folder.parent), run.manifest.strategy, run.manifest.repetition)
 
 
-def _broken(section: Section) -> Iterator[Caution]:
-    made = {_repetition(run) for run in section.usable_runs}
-    for run in section.runs:
-        if _repetition(run) in made and content_of(run) != "differs" and not run.finished:
-            continue  # made up for since
+def _unusable_runs(group: RunGroup) -> Iterator[Caution]:
+    usable = {_repetition(run) for run in group.usable_runs}
+    for run in group.runs:
+        if _repetition(run) in usable and content_of(run) != "differs" and not run.finished:
+            continue  # repeated successfully since
         if run.end is None:
-            yield Caution(True, _name(run) + say(" was interrupted: none of its figures is used."))
+            yield Caution(True, _name(run) + say(" was interrupted. Its figures are not used."))
         elif content_of(run) == "differs":
-            first = next(t for t in run.of(ContentRecord) if t.status == "differs")
-            counts = f"{first.found_rows:,} rows found, {first.expected_rows:,} expected"
-            said = say(f" holds other rows than were committed ({counts}): none of its figures is used.")
-            yield Caution(True, _name(run) + said)
+            check = next(check for check in run.of(ContentRecord) if check.status == "differs")
+            counts = f"{check.found_rows:,} rows found, {check.expected_rows:,} expected"
+            text = f" failed its content check ({counts}). Its figures are not used."
+            yield Caution(True, _name(run) + say(text))
         elif not run.finished:
             error = Verbatim((run.end.error or "no error text")[:_ERROR_CHARACTERS])
-            yield Caution(True, _name(run) + say(" failed: ", error, ". None of its figures is used."))
+            yield Caution(True, _name(run) + say(" failed: ", error, ". Its figures are not used."))
         elif run.end.timings_invalid:
-            said = say(
-                " was checked after every compaction: its timings are left out, exact figures are kept."
-            )
-            yield Caution(False, _name(run) + said)
+            text = " was checked after every compaction, which distorts timings: only exact figures are used."
+            yield Caution(False, _name(run) + say(text))
 
 
-def _mixed(section: Section) -> Iterator[Caution]:
+def _mixed(group: RunGroup) -> Iterator[Caution]:
     """Runs are pooled by scenario, workload, format, mode and label; all else should be the same too."""
-    for label in section.strategies:
-        told = {run.manifest.strategy_summary for run in section.runs if run.manifest.strategy == label}
-        if len(told) > 1:
-            yield Caution(True, say("Runs labelled ", Verbatim(label), " did not all follow the same rules."))
-    differing = list(dict.fromkeys(found.checked.words for found in differences(section.runs)))
-    if differing:
-        yield Caution(True, say(f"The runs put together here differ in {', '.join(differing)}."))
+    for label in group.strategies:
+        summaries = {run.manifest.strategy_summary for run in group.runs if run.manifest.strategy == label}
+        if len(summaries) > 1:
+            yield Caution(True, say("Not all runs of ", Verbatim(label), " used the same rules."))
+    parts = list(dict.fromkeys(difference.checked.words for difference in differences(group.runs)))
+    if parts:
+        text = say("The runs pooled here differ in ") + joined([say(part) for part in parts]) + say(".")
+        yield Caution(True, text)
 
 
-def _content(section: Section) -> Iterator[Caution]:
-    unchecked = [row.strategy for row in section.rows if row.content == "unchecked" and row.runs]
-    if unchecked and not section.is_simulated:
-        yield Caution(False, say("Content was not checked in every run of ") + listed(unchecked) + say("."))
-
-
-def _steps(section: Section) -> Iterator[Caution]:
-    """Steps that failed within runs that went on."""
-    kinds: tuple[tuple[type[Any], str], ...] = (
-        (CommitRecord, "commits failed"), (QueryRecord, "probes failed and are gaps"),
-        (CompactionRecord, "compactions failed or were vetoed"),
-    )  # fmt: skip
-    for kind, said in kinds:
-        failed = {
-            label: sum(r.status in FAILED_STATUSES for run in section.usable_runs
-                       if run.manifest.strategy == label for r in run.of(kind))
-            for label in section.strategies
-        }  # fmt: skip
-        hit = [label for label, count in failed.items() if count]
-        if hit:
-            yield Caution(False, say(f"{sum(failed.values()):,} {said}, with ") + listed(hit) + say("."))
-
-
-def _few(section: Section) -> Iterator[Caution]:
-    single = [label for label, found in section.figures.items() if len(found) < 2]
-    if single and not section.is_simulated:
-        said = say(": fewer than two usable runs, so what noise does to the figures is unknown.")
-        yield Caution(False, listed(single) + said)
-
-
-def _simulated(section: Section) -> Iterator[Caution]:
-    if section.is_simulated:
-        said = "These runs are simulated: seconds come from a cost model, nothing was measured."
-        coefficients = section.manifest.options.get("coefficients")
-        if isinstance(coefficients, dict) and not coefficients.get("calibrated"):
-            said += " The model's coefficients were not fitted to measured runs: its seconds are rough."
-            if section.manifest.is_cdc:
-                said += (
-                    " Conversions of deletes come out several times too cheap, sorting as if it cost nothing."
-                )
-        yield Caution(True, say(said))
-
-
-def _no_progress(section: Section) -> Iterator[Caution]:
-    hit = [row.strategy for row in section.rows if row.values["ineffective_compactions"]]
-    if hit:
+def _content(group: RunGroup) -> Iterator[Caution]:
+    unchecked = [row.strategy for row in group.rows if row.content == "unchecked" and row.runs]
+    if unchecked and not group.is_simulated:
         yield Caution(
-            False, listed(hit) + say(": compactions committed as many files and rows as they took.")
+            False, say("Table content was not checked in every run of ") + listed(unchecked) + say(".")
         )
 
 
-def _long(section: Section) -> Iterator[Caution]:
+def _steps(group: RunGroup) -> Iterator[Caution]:
+    """Steps that failed within runs that continued."""
+    for kind, singular, plural, fate in _STEPS:
+        failed = {
+            label: sum(record.status in FAILED_STATUSES for run in group.usable_runs
+                       if run.manifest.strategy == label for record in run.of(kind))
+            for label in group.strategies
+        }  # fmt: skip
+        affected = [label for label, count in failed.items() if count]
+        if affected:
+            number = counted(sum(failed.values()), singular, plural)
+            yield Caution(False, say(f"{number} {fate}, with ") + listed(affected) + say("."))
+
+
+def _few_runs(group: RunGroup) -> Iterator[Caution]:
+    single = [label for label, figures in group.figures.items() if len(figures) < 2]
+    if single and not group.is_simulated:
+        yield Caution(
+            False, listed(single) + say(": fewer than two usable runs, so noise cannot be estimated.")
+        )
+
+
+def _simulated(group: RunGroup) -> Iterator[Caution]:
+    if not group.is_simulated:
+        return
+    text = "These runs are simulated: all times come from a cost model, nothing was measured."
+    coefficients = group.manifest.options.get("coefficients")
+    if isinstance(coefficients, dict):
+        if not coefficients.get("calibrated"):
+            text += " The coefficients of the model were not fitted to measured runs, so its times are rough."
+        if coefficients.get("caution"):
+            text += f" {coefficients['caution']}"
+    yield Caution(True, say(text))
+
+
+def _ineffective(group: RunGroup) -> Iterator[Caution]:
+    affected = [row.strategy for row in group.rows if row.values["ineffective_compactions"]]
+    if affected:
+        text = ": some compactions were ineffective, with as many files and rows after as before."
+        yield Caution(False, listed(affected) + say(text))
+
+
+def _busy(group: RunGroup) -> Iterator[Caution]:
     """A virtual clock stands still while compaction runs; a real one would not."""
-    overlapping = [r.strategy for r in section.rows if (r.values["overlapped_commits"] or 0) > 1]
+    overlapping = [row.strategy for row in group.rows if (row.values["overlapped_commits"] or 0) > 1]
     if overlapping:
-        said = ": the longest compaction outlasts the time between two commits; a real stream would go on."
-        yield Caution(False, listed(overlapping) + say(said))
-    for label in section.strategies:
-        share = section.row(label).values["duty_cycle"] or 0
+        text = ": the longest compaction takes longer than the commit interval. A real stream would not wait."
+        yield Caution(False, listed(overlapping) + say(text))
+    for label in group.strategies:
+        share = group.row(label).values["duty_cycle"] or 0
         if share > BUSY_ABOVE:
-            said = f" compacts for {format_percent(share)} of the scenario's time and would hardly keep up."
-            yield Caution(False, say(Verbatim(label), said))
+            text = f" compacts for {human_percent(share)} of the scenario time and could hardly keep up."
+            yield Caution(False, say(Verbatim(label), text))
 
 
-def _noisy(section: Section) -> Iterator[Caution]:
-    for metric, said in ((section.cost_metric, "compaction cost"), ("query_mean_s", "mean query")):
+def _noisy(group: RunGroup) -> Iterator[Caution]:
+    for metric, words in ((group.cost_metric, "compaction cost"), ("query_mean_s", "mean query latency")):
         noisy = []
-        for row in section.rows:
+        for row in group.rows:
             known = [value for value in row.run_values[metric] if value]
             if row.strategy == BASELINE and metric != "query_mean_s":
                 continue
             if len(known) > 1 and stdev(known) > NOISY_ABOVE * fmean(known):
                 noisy.append(row.strategy)
         if noisy:
-            limit = format_percent(NOISY_ABOVE)
-            yield Caution(
-                False,
-                say(f"Noise: the {said} varies by more than {limit} (1 s.d.) over the runs of ")
-                + listed(noisy)
-                + say("."),
-            )
+            limit = human_percent(NOISY_ABOVE)
+            start = f"Noise: the {words} varies by more than {limit} (1 s.d.) across the runs of "
+            yield Caution(False, say(start) + listed(noisy) + say("."))

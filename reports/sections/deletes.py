@@ -1,34 +1,43 @@
-"""What each policy leaves behind beside what it costs: delete files, and the rows in them."""
+"""The delete files each strategy leaves behind, and the rows in them, beside what it costs."""
 
-from reports.load import Section
+from reports.load import RunGroup
 from reports.phrases import Verbatim
 from reports.sections.summary import Cell, Column, Table, cost_title, metric_cells
 
-_LEFT = (
+_LEFT_BEHIND = (
     ("delete_files_mean", "Delete files", "mean"),
     ("delete_files_end", "Delete files", "at end"),
-    ("equality_files_mean", "Of them by equality", "mean"),
-    ("delete_rows_mean", "Rows in them", "mean"),
-    ("delete_rows_end", "Rows in them", "at end"),
-    ("since_compaction_mean_s", "Since a compaction", "mean, s"),
+    ("equality_files_mean", "Equality deletes", "mean"),
+    ("delete_rows_mean", "Deleted rows", "mean"),
+    ("delete_rows_end", "Deleted rows", "at end"),
+    ("since_compaction_mean_s", "Age of last compaction", "mean, s"),
     ("health_mean", "Health", "mean, of 100"),
 )
-_NOTE = (
-    "Means are over the stream, taken after each commit and so before the compaction due then. Since a "
-    "compaction: how long ago one last committed; files it left alone have waited longer."
+_NOTES = (  # shown with the columns they explain
+    ("delete_files_mean", "Means are taken after each commit, before any compaction due then."),
+    ("delete_rows_mean", "Deleted rows: rows in the live delete files."),
+    (
+        "since_compaction_mean_s",
+        "Age of last compaction: time since a compaction last committed; files it did not touch have waited "
+        "longer.",
+    ),
+    (
+        "health_mean",
+        "Health: the score that the planner of the strategy reports whenever its trigger fires; 100 is best.",
+    ),
 )
-_HEALTH = " Health: the score planners that have one give the table where their trigger fires; 100 is best."
 
 
-def left_behind(section: Section) -> Table | None:
-    """A row a strategy, what it left first, then cost and latency; None where deletes do not occur."""
-    if not section.has_deletes:
+def left_behind(group: RunGroup) -> Table | None:
+    """A row per strategy: what it leaves behind, then cost and latency; None where deletes do not occur."""
+    if not group.has_deletes:
         return None
-    told = [c for c in _LEFT if any(row.values[c[0]] is not None for row in section.rows)]
-    cost = (section.cost_metric, cost_title(section), "s")
-    metrics = (*told, cost, ("compaction_added_bytes", "Rewritten", ""), ("query_mean_s", "Query mean", "s"))
-    cells = [[Cell(Verbatim(label)) for label in section.strategies]]
-    cells += [metric_cells(section.rows, name) for name, _, _ in metrics]
+    known = [c for c in _LEFT_BEHIND if any(row.values[c[0]] is not None for row in group.rows)]
+    cost = (group.cost_metric, cost_title(group), "s")
+    metrics = (*known, cost, ("compaction_added_bytes", "Rewritten", ""), ("query_mean_s", "Query mean", "s"))
+    cells = [[Cell(Verbatim(label)) for label in group.strategies]]
+    cells += [metric_cells(group.rows, name) for name, _, _ in metrics]
     columns = (Column("Strategy", is_number=False), *(Column(title, unit) for _, title, unit in metrics))
-    has_health = any(name == "health_mean" for name, _, _ in told)
-    return Table(columns, tuple(zip(*cells, strict=True)), _NOTE + (_HEALTH if has_health else ""))
+    names = {name for name, _, _ in known}
+    note = " ".join(text for name, text in _NOTES if name in names)
+    return Table(columns, tuple(zip(*cells, strict=True)), note)

@@ -1,159 +1,191 @@
-"""The answer in words, computed: the cheapest, the fastest, `never`, and the steps between them."""
+"""The answer in words, computed: the cheapest strategy, the fastest, `never`, and the Pareto front."""
 
 import math
 
 from bench.results.rows import BASELINE
+from bench.text import human_duration
 from reports.compare import Comparison, Trend, trend
-from reports.front import Point, candidates, dominated, front, points
-from reports.load import Section, band
-from reports.phrases import COST, QUERIES, Sentence, Verbatim, claim, joined, listed, say
-from reports.text import format_duration, format_value
+from reports.load import RunGroup, band
+from reports.pareto_front import Point, candidates, dominated, pareto_front, points
+from reports.phrases import (
+    COST,
+    LATENCY,
+    LATENCY_WITHOUT_COMPACTION,
+    Sentence,
+    Verbatim,
+    claim,
+    evidence,
+    joined,
+    listed,
+    say,
+)
+from reports.text import format_value
 
 QUERY = "query_mean_s"
 
 
-def answers(section: Section) -> tuple[Sentence, ...]:
+def answers(group: RunGroup) -> tuple[Sentence, ...]:
     """The sentences a reader in a hurry needs, the most important first."""
-    found = points(section)
-    compacting = [point for point in candidates(found) if point.strategy != BASELINE]
-    idle = [point.strategy for point in found if point not in candidates(found)]
-    if not found:
-        return (say("No run gave both a cost and a latency, so nothing can be said."),)
-    lines = [*_extremes(section, compacting), *_idle(idle), *_without_compaction(section, compacting)]
-    if section.is_simulated:  # a model's latency has no noise that an interval could be of
+    all_points = points(group)
+    if not all_points:
+        return (say("No run has both a compaction cost and a query latency: there is nothing to compare."),)
+    compacting = [point for point in candidates(all_points) if point.strategy != BASELINE]
+    idle = [point.strategy for point in all_points if point not in candidates(all_points)]
+    lines = [*_extremes(group, compacting), *_idle(idle), *_without_compaction(group, compacting)]
+    if group.is_simulated:  # a modelled latency has no noise to build an interval from
         return tuple(lines)
-    return (*lines, *_rising(section))
+    return (*lines, *_trends(group))
 
 
-def along_the_front(section: Section) -> tuple[Sentence, ...]:
-    """A line for each strategy nothing beats, from the cheapest to the fastest, then for the others."""
-    found = points(section)
-    optimal = front(found)
-    lines = [_step(section, p, optimal[i - 1] if i else None) for i, p in enumerate(optimal)]
-    by_name = {point.strategy: point for point in found}
-    beaten = dominated(found).items()
-    return (*lines, *(_beaten(section, by_name[worse], by_name[better]) for worse, better in beaten))
+def cheapest_to_fastest(group: RunGroup) -> tuple[Sentence, ...]:
+    """A line for each strategy on the Pareto front, from the cheapest to the fastest, then the dominated."""
+    all_points = points(group)
+    optimal = pareto_front(all_points)
+    lines = [_on_the_front(group, p, optimal[i - 1] if i else None) for i, p in enumerate(optimal)]
+    by_label = {point.strategy: point for point in all_points}
+    pairs = dominated(all_points).items()
+    return (*lines, *(_dominated(group, by_label[worse], by_label[better]) for worse, better in pairs))
 
 
-def cost_words(section: Section) -> str:
-    """What the cost of the section is called."""
-    return "compaction CPU" if section.cost_metric == "compaction_cpu_s" else "compaction time"
+def cost_words(group: RunGroup) -> str:
+    """What the cost of the group is called."""
+    return "compaction CPU" if group.cost_metric == "compaction_cpu_s" else "compaction time"
 
 
-def query_against(section: Section, strategy: str, other: str) -> Comparison:
-    """The mean latency of the primary probe of one strategy against another's."""
-    return section.compare(QUERY, strategy, other)
-
-
-def _extremes(section: Section, compacting: list[Point]) -> list[Sentence]:
+def _extremes(group: RunGroup, compacting: list[Point]) -> list[Sentence]:
     if not compacting:
-        return [say("No strategy compacted: there is no compaction to judge.")]
+        return [say("No strategy compacted during the stream.")]
     cheapest = min(compacting, key=lambda p: (p.cost_s, p.query_s))
     fastest = min(compacting, key=lambda p: (p.query_s, p.cost_s))
-    dearest = max(compacting, key=lambda p: p.cost_s)
+    most_expensive = max(compacting, key=lambda p: p.cost_s)
+    name = Verbatim(cheapest.strategy)
     if len(compacting) == 1:
-        only = say(Verbatim(cheapest.strategy), " is the only strategy that compacts: ")
-        return [only + _figures(section, cheapest) + say(".")]
+        return [say(name, " is the only strategy that compacts: ") + _figures(group, cheapest) + say(".")]
     if cheapest is fastest:
-        both = say(
-            "On the means, ", Verbatim(cheapest.strategy), " is the cheapest and also the fastest. It "
-        )
-        return [both + _against(section, cheapest, "the dearest, ", dearest)]
-    start = say("The cheapest strategy that compacts, ", Verbatim(cheapest.strategy), ", ")
-    return [start + _against(section, cheapest, "the fastest, ", fastest)]
+        start = say("On the means, ", name, " is both the cheapest and the fastest strategy. It ")
+        return [start + _compared(group, cheapest, "the most expensive, ", most_expensive)]
+    start = say("The cheapest strategy that compacts, ", name, ", ")
+    return [start + _compared(group, cheapest, "the fastest, ", fastest)]
 
 
 def _idle(labels: list[str]) -> list[Sentence]:
-    """Strategies with nothing to tell them from `never`."""
+    """Strategies that differ from `never` by noise only."""
     if not labels:
         return []
-    said = " did not compact during the stream and can differ from a table nobody compacts by noise alone."
-    return [listed(labels) + say(said)]
+    text = " did not compact during the stream; any difference from a table without compaction is noise."
+    return [listed(labels) + say(text)]
 
 
-def _against(section: Section, a: Point, title: str, b: Point) -> Sentence:
-    """a's cost and latency against b's, without a's name."""
-    costs = _cost_against(section, a, b)
-    if costs.n == 0:
-        return say(f"cannot be compared with {title}", Verbatim(b.strategy), f": {costs.reason}.")
-    cost, cost_proof = claim(costs, COST, cost=cost_words(section))
-    query, query_proof = claim(query_against(section, a.strategy, b.strategy), QUERIES)
-    return say(f"{cost} than {title}", Verbatim(b.strategy), f"{cost_proof}; its {query}{query_proof}.")
+def _compared(group: RunGroup, a: Point, title: str, b: Point) -> Sentence:
+    """a's cost and latency compared with b's, without a's name."""
+    cost, latency = _compare_cost(group, a, b), _compare_latency(group, a.strategy, b.strategy)
+    if _has_no_interval(cost):
+        return say(f"cannot be compared with {title}", Verbatim(b.strategy), f": {cost.reason}.")
+    return say(
+        f"{claim(cost, COST, cost=cost_words(group))} {title}",
+        Verbatim(b.strategy),
+        f"{_evidence(group, cost)}, {claim(latency, LATENCY)}{_evidence(group, latency)}.",
+    )
 
 
-def _cost_against(section: Section, a: Point, b: Point) -> Comparison:
-    return section.compare(section.cost_metric, a.strategy, b.strategy)
+def _has_no_interval(comparison: Comparison) -> bool:
+    """Whether there are too few runs for any claim."""
+    return comparison.verdict == "undecided" and comparison.low is None
 
 
-def _without_compaction(section: Section, compacting: list[Point]) -> list[Sentence]:
-    baseline = section.baseline
+def _compare_cost(group: RunGroup, a: Point, b: Point) -> Comparison:
+    return group.compare(group.cost_metric, a.strategy, b.strategy)
+
+
+def _compare_latency(group: RunGroup, strategy: str, other: str) -> Comparison:
+    """The mean latency of the primary query under one strategy compared with another."""
+    return group.compare(QUERY, strategy, other)
+
+
+def _evidence(group: RunGroup, comparison: Comparison) -> str:
+    return evidence(comparison, is_modelled=group.is_simulated)
+
+
+def _without_compaction(group: RunGroup, compacting: list[Point]) -> list[Sentence]:
+    baseline = group.baseline
     if baseline is None:
-        return [say("No run of ", Verbatim(BASELINE), " is there to tell what compaction buys.")]
+        text = ", the benefit of compaction cannot be quantified."
+        return [say("Without a usable run of ", Verbatim(BASELINE), text)]
     if not compacting:
         return []
     fastest = min(compacting, key=lambda p: (p.query_s, p.cost_s))
-    query, query_proof = claim(query_against(section, BASELINE, fastest.strategy), QUERIES)
-    never_s = format_duration(baseline.values[QUERY] or math.nan)
-    means = f"{never_s} against {format_duration(fastest.query_s)} on average"
-    start = say(
-        "Without compaction (", Verbatim(BASELINE), f") {query} than with the fastest that compacts, "
-    )
-    return [start + say(Verbatim(fastest.strategy), f"{query_proof}: {means}.")]
+    latency = _compare_latency(group, BASELINE, fastest.strategy)
+    never, query = (human_duration(s) for s in (baseline.values[QUERY] or math.nan, fastest.query_s))
+    name = Verbatim(fastest.strategy)
+    if _has_no_interval(latency):
+        return [
+            say(
+                "Without compaction (", Verbatim(BASELINE), f"), the mean query latency is {never}, compared "
+                f"with {query} with the fastest strategy that compacts, ", name,
+                f" (undecided: {latency.reason}).",
+            )
+        ]  # fmt: skip
+    ratio = claim(latency, LATENCY_WITHOUT_COMPACTION)
+    return [
+        say(
+            "Without compaction (", Verbatim(BASELINE), f"), the mean query latency {ratio} the fastest "
+            "strategy that compacts, ", name, f"{_evidence(group, latency)}: {never} compared with {query}.",
+        )
+    ]  # fmt: skip
 
 
-def _rising(section: Section) -> list[Sentence]:
-    """Whose latency still climbs, by the slope of the median over the repetitions."""
-    rising: list[Sentence] = []
-    other: list[str] = []
-    for label, found in band(section.latency, "wall_s").items():
-        slope = trend((found["at_ms"] / 1000).tolist(), found["median"].tolist())
+def _trends(group: RunGroup) -> list[Sentence]:
+    """Whose latency still increases, by the slope of the median over the repetitions."""
+    increasing: list[Sentence] = []
+    others: list[str] = []
+    for label, latency in band(group.latency, "wall_s").items():
+        slope = trend((latency["at_ms"] / 1000).tolist(), latency["median"].tolist())
         if slope.verdict == "rises":
-            rising.append(say(Verbatim(label), _rate(slope)))
+            increasing.append(say(Verbatim(label), _rate(slope)))
         else:
-            other.append(label)
-    if not rising:
-        return [say("No strategy's latency rises beyond doubt during the run.")] if other else []
-    start = say("During the run latency rises with ") + joined(rising)
-    rest = say("; no rise can be told with ") + listed(other) if other else say()
+            others.append(label)
+    if not increasing:
+        return [say("No strategy shows a significant latency increase during the run.")] if others else []
+    start = say("The latency increases significantly during the run with ") + joined(increasing)
+    rest = say("; no significant increase with ") + listed(others) if others else say()
     return [start + rest + say(".")]
 
 
 def _rate(slope: Trend) -> str:
-    rate, low, high = (
-        format_duration(v or 0) for v in (slope.slope_per_h, slope.low_per_h, slope.high_per_h)
-    )
-    return f" ({rate} an hour of scenario time, 95 % interval {low} to {high})"
+    rate, low, high = (human_duration(v or 0) for v in (slope.slope_per_h, slope.low_per_h, slope.high_per_h))
+    return f" ({rate} per hour of scenario time, 95 % CI {low} to {high})"
 
 
-def _step(section: Section, point: Point, before: Point | None) -> Sentence:
-    """A strategy of the front, and what the step to it from its cheaper neighbour costs and buys."""
-    line = say(Verbatim(point.strategy), ": ") + _figures(section, point) + say(".")
-    if before is None or before.cost_s <= 0:
+def _on_the_front(group: RunGroup, point: Point, cheaper: Point | None) -> Sentence:
+    """A strategy of the front, compared with its cheaper neighbour."""
+    line = say(Verbatim(point.strategy), ": ") + _figures(group, point) + say(".")
+    if cheaper is None or cheaper.cost_s <= 0:
         return line
-    return line + say(" It ") + _against(section, point, "", before)
+    return line + say(" It ") + _compared(group, point, "", cheaper)
 
 
-def _figures(section: Section, point: Point) -> Sentence:
-    """Cost, latency, and payback where queries are faster than without compaction beyond doubt."""
-    cost = f"{format_duration(point.cost_s)} of {cost_words(section)}" if point.cost_s else "no compaction"
-    figures = f"{cost}, {format_duration(point.query_s)} mean query"
-    passes = section.row(point.strategy).values["payback_passes"]
+def _figures(group: RunGroup, point: Point) -> Sentence:
+    """Cost and latency, and the payback where queries are significantly faster than without compaction."""
+    cost = f"{human_duration(point.cost_s)} of {cost_words(group)}" if point.cost_s else "no compaction"
+    figures = f"{cost}, mean query latency {human_duration(point.query_s)}"
+    passes = group.row(point.strategy).values["payback_queries"]
     if passes is None:
         return say(figures)
-    if query_against(section, point.strategy, BASELINE).verdict != "less":
+    if _compare_latency(group, point.strategy, BASELINE).verdict != "less":
         return say(f"{figures}, payback undecided")
-    return say(f"{figures}, paid back after {format_value('passes', round(passes))} queries")
+    queries = round(passes)
+    unit = "query" if queries == 1 else "queries"
+    return say(f"{figures}, pays for itself after {format_value('queries', queries)} {unit}")
 
 
-def _beaten(section: Section, worse: Point, better: Point) -> Sentence:
+def _dominated(group: RunGroup, worse: Point, better: Point) -> Sentence:
     """Why a strategy is not on the front, and whether the runs prove it."""
-    name = say(Verbatim(worse.strategy), " lies behind ", Verbatim(better.strategy), ": it ")
+    start = say(Verbatim(worse.strategy), " is dominated by ", Verbatim(better.strategy), ": it ")
     if better.cost_s > 0:
-        cost, cost_proof = claim(_cost_against(section, worse, better), COST, cost=cost_words(section))
-    else:
-        cost, cost_proof = (
-            f"costs {format_duration(worse.cost_s)} of {cost_words(section)} where that costs none",
-            "",
-        )
-    query, query_proof = claim(query_against(section, worse.strategy, better.strategy), QUERIES)
-    return name + say(f"{cost}{cost_proof}; its {query}{query_proof}.")
+        return start + _compared(group, worse, "", better)
+    latency = _compare_latency(group, worse.strategy, better.strategy)
+    return start + say(
+        f"uses {human_duration(worse.cost_s)} of {cost_words(group)}, ",
+        Verbatim(better.strategy),
+        f" uses none, {claim(latency, LATENCY)}{_evidence(group, latency)}.",
+    )

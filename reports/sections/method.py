@@ -1,193 +1,138 @@
-"""How the figures came about, read from the manifests of the runs."""
+"""How the figures were obtained, read from the manifests of the runs."""
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from bench.results.folders import RunResult
 from bench.results.records import CommitRecord, Manifest
-from reports.load import Section
-from reports.phrases import Sentence, Verbatim, joined, say
-from reports.text import format_bytes, format_duration, format_percent
+from bench.text import human_bytes, human_duration, human_percent
+from reports.load import RunGroup
+from reports.phrases import Sentence, Verbatim, counted, joined, listed, say
+from reports.sections.notes import METHOD, Entry, noted, unexplained
 
-Entry = tuple[str, Sentence]  # a term and what there is to say about it
-
-
-_CLOCK: Entry = (
-    "Clock",
-    say(
-        "Scenario time is virtual and stands still while a step runs. At each tick come, one after "
-        "the other: the commit, the probes, the decision, the compaction with the primary probe just "
-        "before and after it. Each is timed on its own."
-    ),
+_RUNS = say(
+    "Each run is a separate process with its own JVM and a fresh table. Repetitions interleave the "
+    "strategies, so that drift of the machine affects all of them alike."
 )
-_MEASURED: tuple[Entry, ...] = (
-    _CLOCK,
-    (
-        "Cost",
-        say(
-            "Process CPU seconds (JVM, Python and children) lead, because they bear a shared machine "
-            "better than wall seconds. A compaction includes its planning and commit."
-        ),
-    ),
-    ("Commit", say("A batch is read, split and cached before the timer of its commit starts.")),
-    (
-        "Runs",
-        say(
-            "Each run is a process of its own with its own JVM and a fresh table. Repetitions "
-            "interleave the strategies, so that a drift of the machine spreads over all of them."
-        ),
-    ),
-    ("Warm-up", say("Every probe and action runs first on a throw-away table.")),
+_COMPARISONS = say(
+    "Runs of the same repetition are compared with each other. A ratio is the geometric mean over the "
+    "repetitions; its 95 % confidence interval (CI) is a paired t-interval on logarithms below 20 "
+    "repetitions and a symmetric bootstrap-t interval from 20 on. Where the interval contains 1, the "
+    "difference is not significant and the report says undecided. Intervals are not corrected for multiple "
+    "comparisons: one in 20 may miss the true ratio."
 )
-_MODELLED: tuple[Entry, ...] = (
-    _CLOCK,
-    (
-        "Simulation",
-        say(
-            "Planners decide as they would on a real table. Files and bytes are counted, seconds "
-            "follow from a cost model; neither Java nor storage took part."
-        ),
-    ),
-)
-_COMPARED: tuple[Entry, ...] = (
-    (
-        "Comparisons",
-        say(
-            "Runs of one repetition are compared with each other. A ratio is the geometric mean over "
-            "the repetitions; its 95 % interval is a paired t-interval on logarithms below 20 "
-            "repetitions and a symmetric bootstrap-t from there on. Where it holds 1 the report says "
-            "undecided. Intervals are not corrected for their number: of 20, one may miss."
-        ),
-    ),
-)
-_SAME_EACH_TIME: tuple[Entry, ...] = (
-    (
-        "Comparisons",
-        say("A simulated run repeats to the last byte: ratios are exact for the model, which is not."),
-    ),
+_SIMULATED_COMPARISONS = say(
+    "A simulated run repeats to the last byte, so its ratios have no interval: files, bytes and decisions "
+    "are exact, times are as accurate as the cost model."
 )
 
 
-def facts(section: Section) -> Sentence:
+def facts(group: RunGroup) -> Sentence:
     """One line: what ran, how often, on what, when."""
-    m = section.manifest
+    m = group.manifest
     version = m.versions.get("format") or m.versions.get(m.format) or ""
-    repetitions = max((len(row.repetitions) for row in section.rows), default=0)
+    repetitions = max((len(row.repetitions) for row in group.rows), default=0)
     counts = (
-        _count(len(section.rows), "strategy", "strategies"),
-        _count(repetitions, "repetition", "repetitions"),
-        _count(_commits(section), "commit", "commits"),
+        counted(len(group.rows), "strategy", "strategies"),
+        counted(repetitions, "repetition", "repetitions"),
+        counted(_commits(group), "commit", "commits"),
     )
-    interval = format_duration(m.commit_interval_ms / 1000)
-    every = f"{', '.join(counts)}, one every {interval} of scenario time. "
+    every = f"{', '.join(counts)}, one every {human_duration(m.commit_interval_ms / 1000)} of scenario time. "
     what = (Verbatim(m.workload), " on ", Verbatim(f"{m.format} {version}".strip()), f", {m.mode}: ")
-    machine = () if section.is_simulated else (*_machine(m), ". ")
-    return say(*what, every, *machine, f"{_dates(section.runs)}.")
+    machine = () if group.is_simulated else (*_machine(m), ". ")
+    return say(*what, every, *machine, f"{_dates(group.runs)}.")
 
 
-def method(section: Section) -> tuple[Entry, ...]:
-    """The terms in the order they matter; what a run notes itself takes the place of our words."""
-    noted = topics(section)
-    ours = (entry for entry in _measuring(section) if entry[0] not in noted)
-    return (*ours, *_notes(section.runs), *_origin(section))
+def method(group: RunGroup) -> tuple[Entry, ...]:
+    """Each topic once: how figures were obtained, then what the runs used."""
+    explained = (METHOD[note] for note in METHOD if note in noted(group))
+    return (*explained, *_measuring(group), *unexplained(group), *_origin(group))
 
 
-def topics(section: Section) -> frozenset[str]:
-    """What the runs' own notes are about, written like our terms: "warm_up" is "Warm-up"."""
-    names = {name for run in section.runs for name in run.manifest.notes}
-    return frozenset(name.replace("_", "-").capitalize() for name in names)
-
-
-def reproduce(section: Section) -> Verbatim:
-    """The command that makes the same runs again."""
-    m = section.manifest
+def reproduce(group: RunGroup) -> Verbatim:
+    """The command that repeats the runs."""
+    m = group.manifest
     return Verbatim(m.command or f"compactbench run {shlex.quote(m.scenario)}")
 
 
-def effective_options(section: Section) -> tuple[tuple[Sentence, Verbatim], ...]:
+def effective_options(group: RunGroup) -> tuple[tuple[Sentence, Verbatim], ...]:
     """Each distinct set of effective options with the strategies that ran under it, then the scenario."""
-    found: dict[str, list[str]] = {}
-    for run in section.runs:
-        labels = found.setdefault(_json(run.manifest.options), [])
+    labels_by_options: dict[str, list[str]] = {}
+    for run in group.runs:
+        labels = labels_by_options.setdefault(_json(run.manifest.options), [])
         if run.manifest.strategy not in labels:
             labels.append(run.manifest.strategy)
-    made = [
-        (say("Effective options of ") + joined([say(Verbatim(label)) for label in labels]), Verbatim(options))
-        for options, labels in found.items()
+    blocks = [
+        (say("Effective options of ") + listed(labels), Verbatim(options))
+        for options, labels in labels_by_options.items()
     ]
-    return (*made, (say("The scenario as it was resolved"), Verbatim(_json(section.manifest.scenario_text))))
+    return (*blocks, (say("Resolved scenario"), Verbatim(_json(group.manifest.scenario_text))))
 
 
-def _measuring(section: Section) -> Iterator[Entry]:
-    m = section.manifest
-    every = format_duration(m.probe_every_ms / 1000)
-    yield from _MODELLED if section.is_simulated else _MEASURED
+def _measuring(group: RunGroup) -> Iterator[Entry]:
+    m = group.manifest
     yield (
-        "Probes",
+        "Queries",
         say(
-            f"Each runs every {every} of scenario time; the primary one is ",
+            f"Each query runs every {human_duration(m.probe_every_ms / 1000)} of scenario time; the primary "
+            "one is ",
             Verbatim(m.primary_probe),
-            ". Means over time use this cadence only, not the probes around compactions.",
+            ". Means over time use only these executions, not those just before and after a compaction.",
         ),
     )
-    yield from _SAME_EACH_TIME if section.is_simulated else _COMPARED
-    if section.is_simulated:
+    if group.is_simulated:
+        yield "Comparisons", _SIMULATED_COMPARISONS
         return
+    yield "Runs", _RUNS
+    yield "Comparisons", _COMPARISONS
     yield (
         "Content",
         say(
-            "After the last figure of a run, the whole table is compared with the change log's fold. "
-            "A run whose rows differ gives no figures. Here the check was set to ",
+            "After the last measurement of a run, the whole table is compared with the content that follows "
+            "from the change log. Figures of a run that differs are not used. Here the check was set to ",
             Verbatim(m.verify),
             ".",
         ),
     )
 
 
-def _origin(section: Section) -> Iterator[Entry]:
-    manifests = [run.manifest for run in section.runs]
-    m = section.manifest
+def _origin(group: RunGroup) -> Iterator[Entry]:
+    manifests = [run.manifest for run in group.runs]
+    m = group.manifest
     versions = joined([say(Verbatim(f"{name} {version}")) for name, version in sorted(m.versions.items())])
     yield "Versions", versions
-    if not section.is_simulated:
+    if not group.is_simulated:
         yield "Machine", say(*_machine(m), "; system ", Verbatim(m.machine.get("system", "unknown")))
     dirty = " with uncommitted changes" if m.git.get("dirty") else ""
     commit = m.git.get("commit")
     yield "Git", say("commit ", Verbatim(commit), dirty) if commit else say("not run from a checkout")
-    yield "Seeds", joined([say(str(seed)) for seed in sorted({other.seed for other in manifests})])
+    yield "Seed", joined([say(str(seed)) for seed in sorted({other.seed for other in manifests})])
     scenario, log = ({getattr(o, name) for o in manifests} for name in ("scenario_hash", "change_log_hash"))
     yield "Hashes", say("scenario ", *_hashes(scenario), "; change log ", *_hashes(log))
-    target = format_bytes(m.target_file_size_bytes)
-    yield "Compactor", say(f"{format_bytes(m.memory_bytes)} of memory; target file size {target}")
+    target = human_bytes(m.target_file_size_bytes)
+    yield "Compactor", say(f"{human_bytes(m.memory_bytes)} of memory; target file size {target}")
     shares = [
-        say(Verbatim(r), f" {format_percent(section.row(r).values['duty_cycle'] or 0)}")
-        for r in section.strategies
+        say(Verbatim(r), f" {human_percent(group.row(r).values['duty_cycle'] or 0)}")
+        for r in group.strategies
     ]
-    yield "Duty cycle", joined(shares) + say(" (compaction seconds for each second of scenario time)")
-    own = [run.end.own_s / run.end.loop_s for run in section.runs if run.end is not None and run.end.loop_s]
-    if own and not section.is_simulated:
+    yield "Duty cycle", joined(shares) + say(" (compaction seconds per second of scenario time)")
+    own = [run.end.own_s / run.end.loop_s for run in group.runs if run.end is not None and run.end.loop_s]
+    if own and not group.is_simulated:
         yield (
             "Overhead",
-            say(f"at most {format_percent(max(own))} of a run's time was compactbench's own code"),
+            say(f"at most {human_percent(max(own))} of a run's time was spent in compactbench's own code"),
         )
 
 
-def _hashes(found: set[str]) -> tuple[str, ...]:
-    return joined([say(Verbatim(value[:16])) for value in sorted(found)]).parts
-
-
-def _notes(runs: Sequence[RunResult]) -> Iterator[Entry]:
-    """Facts the runs themselves state; the same one is told once."""
-    told = dict.fromkeys((name, note) for run in runs for name, note in run.manifest.notes.items())
-    for name, note in told:
-        yield Verbatim(name), say(note)
+def _hashes(hashes: Iterable[str]) -> tuple[str, ...]:
+    return joined([say(Verbatim(value[:16])) for value in sorted(hashes)]).parts
 
 
 def _machine(m: Manifest) -> tuple[str, ...]:
     cpu, cores, ram = (m.machine.get(name) for name in ("cpu", "cores", "ram_bytes"))
-    ram_text = format_bytes(ram) if isinstance(ram, int | float) else "unknown memory"
+    ram_text = human_bytes(ram) if isinstance(ram, int | float) else "unknown memory"
     cores_text = str(cores) if isinstance(cores, int) else "an unknown number of"
     return (Verbatim(cpu or "unknown CPU"), f", {cores_text} cores, {ram_text}")
 
@@ -204,13 +149,9 @@ def _day(stamp: str) -> str:
         return "undated"
 
 
-def _commits(section: Section) -> int:
-    counts = (sum(not c.is_initial for c in run.of(CommitRecord)) for run in section.runs)
+def _commits(group: RunGroup) -> int:
+    counts = (sum(not c.is_initial for c in run.of(CommitRecord)) for run in group.runs)
     return max(counts, default=0)
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
 
 
 def _json(value: object) -> str:

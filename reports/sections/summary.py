@@ -1,17 +1,18 @@
-"""What every table of the report is made of, and the summary: a row a strategy, the most telling figures."""
+"""The building blocks of every table of the report, and the summary: a row per strategy."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bench.results.rows import BASELINE, METRIC_BY_NAME, Row
-from reports.load import Section
+from bench.text import MISSING, human_ratio
+from reports.load import RunGroup
 from reports.phrases import Sentence, Verbatim, format_range
-from reports.text import MISSING, format_ratio, format_value, shared_decimals
+from reports.text import format_value, shared_decimals
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A heading; `unit` is set small below it."""
+    """A heading; `unit` is set small below it, or in brackets after it."""
 
     title: str
     unit: str = ""
@@ -20,7 +21,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One entry; `note` is set small beside it."""
+    """One entry; `note` is set small below it, or in brackets after it."""
 
     text: str | Sentence
     note: str = ""
@@ -29,7 +30,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells under headings. `note` says how to read it, `title` names it where it is_cdc."""
+    """Rows of cells under headings. `note` says how to read it; `title` is set where there are several."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
@@ -37,36 +38,36 @@ class Table:
     title: Sentence | None = None
 
 
+_COST = ""  # stands for the cost metric of the group
 _COLUMNS = (
     ("compactions", "Compactions", ""),
-    ("", "", ""),  # the section's cost
+    (_COST, "", ""),
     ("compaction_added_bytes", "Rewritten", ""),
-    ("write_amplification", "Write ampl.", ""),
+    ("write_amplification", "Write amplification", ""),
     ("query_mean_s", "Query mean", "s"),
     ("query_p95_s", "Query p95", "s"),
-    ("space_amplification", "Space ampl.", ""),
+    ("space_amplification", "Space amplification", ""),
     ("files_end", "Files at end", ""),
-    ("payback_passes", "Payback", "queries"),
+    ("payback_queries", "Payback", "queries"),
 )
-_AFTER = "query_mean_s"  # the comparison with `never` follows this one
+_COMPARED = "query_mean_s"  # the comparison with `never` follows this column
+_NOTE = (
+    "Means over the runs, with the lowest and the highest run. Bold: the lowest mean among the strategies "
+    "that compacted, whether or not the difference is significant."
+)
 
 
-def summary(section: Section) -> Table:
-    """The best of the strategies that compact is marked in each column, decided or not."""
-    cost = (section.cost_metric, cost_title(section), "s")
-    metrics = [column if column[0] else cost for column in _COLUMNS]
-    columns, cells = [Column("Strategy", is_number=False), Column("Runs")], [_names(section), _runs(section)]
-    for name, title, unit in metrics:
+def summary(group: RunGroup) -> Table:
+    """The best of the strategies that compacted is marked in each column, significant or not."""
+    cost = (group.cost_metric, cost_title(group), "s")
+    columns, cells = [Column("Strategy", is_number=False), Column("Runs")], [_names(group), _runs(group)]
+    for name, title, unit in (cost if column[0] == _COST else column for column in _COLUMNS):
         columns.append(Column(title, unit))
-        cells.append(_paybacks(section) if name == "payback_passes" else metric_cells(section.rows, name))
-        if name == _AFTER and section.baseline is not None:
-            columns.append(Column("Against never", "95 %"))
-            cells.append([_against_baseline(section, row) for row in section.rows])
-    note = (
-        "Means over the runs, below them the lowest and the highest run. Bold: the lowest mean among the "
-        "strategies that compacted, whether or not the difference is decided."
-    )
-    return Table(tuple(columns), tuple(zip(*cells, strict=True)), note)
+        cells.append(_paybacks(group) if name == "payback_queries" else metric_cells(group.rows, name))
+        if name == _COMPARED and group.baseline is not None:
+            columns.append(Column(f"vs {BASELINE}", "95 % CI"))
+            cells.append([_compared_with_baseline(group, row) for row in group.rows])
+    return Table(tuple(columns), tuple(zip(*cells, strict=True)), _NOTE)
 
 
 def metric_cells(rows: Sequence[Row], name: str) -> list[Cell]:
@@ -92,24 +93,24 @@ def metric_cells(rows: Sequence[Row], name: str) -> list[Cell]:
     ]
 
 
-def change(before: str, after: str) -> str:
-    """What was before and what after, with an arrow between them."""
+def arrow(before: str, after: str) -> str:
+    """Two values with an arrow between them."""
     return f"{before} \N{RIGHTWARDS ARROW} {after}"
 
 
 def seconds(values: Iterable[float | None]) -> list[str]:
-    """Seconds of one column with the same number of decimals, so that points stand below each other."""
+    """Seconds of one column with the same number of decimals, so that decimal points are aligned."""
     known = list(values)
     decimals = shared_decimals([value for value in known if value is not None])
     return [MISSING if value is None else f"{value:,.{decimals}f}" for value in known]
 
 
 def _rounded(name: str, value: float | None) -> float | None:
-    return round(value) if value is not None and METRIC_BY_NAME[name].unit == "passes" else value
+    return round(value) if value is not None and METRIC_BY_NAME[name].unit == "queries" else value
 
 
 def _best(rows: Sequence[Row], name: str) -> float | None:
-    """The lowest mean of the strategies that did compact; None where there is no choice or no difference."""
+    """The lowest mean of the strategies that compacted; None where there is no choice or no difference."""
     values = [value for row in rows if _compacted(row) and (value := row.values[name]) is not None]
     return min(values) if len(set(values)) > 1 else None
 
@@ -125,49 +126,52 @@ def _range(run_values: Sequence[float | None], decimals: int) -> str:
     return f"{min(known):,.{decimals}f}\N{EN DASH}{max(known):,.{decimals}f}"
 
 
-def _names(section: Section) -> list[Cell]:
-    return [Cell(Verbatim(label)) for label in section.strategies]
+def _names(group: RunGroup) -> list[Cell]:
+    return [Cell(Verbatim(label)) for label in group.strategies]
 
 
-def _runs(section: Section) -> list[Cell]:
-    """Usable runs, and how many there should have been where some are not."""
-    made = []
-    for row in section.rows:
-        usable, started = len(row.repetitions), sum(r.manifest.strategy == row.strategy for r in section.runs)
-        made.append(Cell(f"{usable}" if usable == started else f"{usable} of {started}"))
-    return made
+def _runs(group: RunGroup) -> list[Cell]:
+    """Usable runs, and out of how many where some are not."""
+    cells = []
+    for row in group.rows:
+        usable, started = len(row.repetitions), sum(r.manifest.strategy == row.strategy for r in group.runs)
+        cells.append(Cell(f"{usable}" if usable == started else f"{usable} of {started}"))
+    return cells
 
 
-def cost_title(section: Section) -> str:
-    """What the column of the section's cost is called."""
-    return "Compaction CPU" if section.cost_metric == "compaction_cpu_s" else "Compaction"
+def cost_title(group: RunGroup) -> str:
+    """The heading of the column of the group's cost."""
+    return "Compaction CPU" if group.cost_metric == "compaction_cpu_s" else "Compaction time"
 
 
-def _paybacks(section: Section) -> list[Cell]:
-    """Payback where queries are faster than with `never` beyond doubt, else "undecided"."""
-    told = [row for row in section.rows if _gains(section, row)]
-    cells = dict(zip((row.strategy for row in told), metric_cells(told, "payback_passes"), strict=True))
-    unclear = Cell(MISSING, "undecided")
+def _paybacks(group: RunGroup) -> list[Cell]:
+    """Payback where queries are significantly faster than with `never`, else "undecided"."""
+    decided = [row for row in group.rows if _has_gain(group, row)]
+    cells = dict(
+        zip((row.strategy for row in decided), metric_cells(decided, "payback_queries"), strict=True)
+    )
+    undecided = Cell(MISSING, "undecided")
     return [
-        cells.get(row.strategy, unclear if row.values["payback_passes"] is not None else Cell(MISSING))
-        for row in section.rows
+        cells.get(row.strategy, undecided if row.values["payback_queries"] is not None else Cell(MISSING))
+        for row in group.rows
     ]
 
 
-def _gains(section: Section, row: Row) -> bool:
-    if section.baseline is None or row.values["payback_passes"] is None:
+def _has_gain(group: RunGroup, row: Row) -> bool:
+    if group.baseline is None or row.values["payback_queries"] is None:
         return False
-    return section.compare("query_mean_s", row.strategy, BASELINE).verdict == "less"
+    return group.compare("query_mean_s", row.strategy, BASELINE).verdict == "less"
 
 
-def _against_baseline(section: Section, row: Row) -> Cell:
-    """The ratio of mean latencies with its interval; "undecided" instead where the interval holds 1."""
+def _compared_with_baseline(group: RunGroup, row: Row) -> Cell:
+    """The ratio of mean latencies with its interval, or "undecided" where the interval contains 1."""
     if row.strategy == BASELINE:
         return Cell(MISSING)
-    found = section.compare("query_mean_s", row.strategy, BASELINE)
-    if found.ratio is None or found.low is None or found.high is None:
-        return Cell(MISSING if found.ratio is None else format_ratio(found.ratio), "undecided")
-    if found.method == "exact":
-        return Cell(format_ratio(found.ratio), "exact")
-    interval = format_range(found.low, found.high, "\N{EN DASH}")
-    return Cell(format_ratio(found.ratio), "undecided" if found.verdict == "undecided" else interval)
+    comparison = group.compare("query_mean_s", row.strategy, BASELINE)
+    ratio, low, high = comparison.ratio, comparison.low, comparison.high
+    if ratio is None or low is None or high is None:
+        return Cell(MISSING if ratio is None else human_ratio(ratio), "undecided")
+    if comparison.method == "exact":
+        return Cell(human_ratio(ratio), "modelled" if group.is_simulated else "exact")
+    interval = format_range(low, high, "\N{EN DASH}")
+    return Cell(human_ratio(ratio), "undecided" if comparison.verdict == "undecided" else interval)

@@ -43,10 +43,8 @@ def main() -> None:
                     e.commit(b, spec.at_ms) for e, b in ((upserting, changes), (appending, plain))
                 )
                 if spec.index > WARM_UP:
-                    assert (
-                        upsert.observed.change.files_added_count == append.observed.change.files_added_count
-                    )
-                    costs.append((upsert.cost.cpu_s, append.cost.cpu_s, upsert.observed.change))
+                    assert upsert.change.files_added_count == append.change.files_added_count
+                    costs.append((upsert.cost.cpu_s, append.cost.cpu_s, upsert.change))
     upsert_s, append_s = (median(values) for values in list(zip(*costs, strict=True))[:2])
     change = costs[-1][2]
     print(

@@ -14,7 +14,7 @@ from bench.results.folders import RunResult, load_runs
 from bench.results.records import ObserveRecord, QueryRecord
 from bench.results.rows import Row
 from reports.contrasts import with_baseline
-from reports.load import Section, sections
+from reports.load import RunGroup, run_groups
 
 REWRITING, CONVERTING = "spark-10min-deletes", "amoro"
 GIGA = 1e9
@@ -23,22 +23,22 @@ GIGA = 1e9
 def main() -> None:
     runs = [run for run in load_runs(*map(Path, sys.argv[1:])) if run.finished]
     by_table = groupby(sorted(runs, key=table_of), key=table_of)
-    tables = [(name_of(section), section) for _, group in by_table for section in sections(group)]
+    tables = [(name_of(group), group) for _, of_table in by_table for group in run_groups(of_table)]
     print("| table | policy | n | compaction CPU, s | wall, s | rounds | one round, CPU s | content |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |")
-    for name, section in tables:
-        for row in section.rows:
+    for name, group in tables:
+        for row in group.rows:
             print(f"| {name} | {cost_of(row)} |")
     print(f"\n{REWRITING} / {CONVERTING}")
     print("| table | compaction CPU | compaction wall | one round, CPU | one round, wall | mean query |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
-    for name, section in tables:
-        print(f"| {name} | {' | '.join(ratios_of(section))} |")
+    for name, group in tables:
+        print(f"| {name} | {' | '.join(ratios_of(group))} |")
     print("\n| table | policy | query at each probe, s | before a round, s | after, s | delete files |")
     print("| --- | --- | --- | ---: | ---: | ---: |")
-    for name, section in tables:
-        for row in section.rows:
-            print(f"| {name} | {row.strategy} | {queries_of(section, row)} |")
+    for name, group in tables:
+        for row in group.rows:
+            print(f"| {name} | {row.strategy} | {queries_of(group, row)} |")
 
 
 def table_of(run: RunResult) -> tuple[int, int]:
@@ -47,8 +47,8 @@ def table_of(run: RunResult) -> tuple[int, int]:
     return int(workload["columns"]), int(workload["initial_rows"])
 
 
-def name_of(section: Section) -> str:
-    run = section.runs[0]
+def name_of(group: RunGroup) -> str:
+    run = group.runs[0]
     columns, loaded_rows = table_of(run)
     loaded = run.of(ObserveRecord)[0]
     return f"{columns} columns, {loaded_rows / 1e6:g} M rows, {loaded.live_bytes / GIGA:.2f} GB"
@@ -66,9 +66,9 @@ def of_round(row: Row, metric: str) -> float | None:
     return ratio(row.values[metric] or 0, row.values["compactions"] or 0)
 
 
-def ratios_of(section: Section) -> list[str]:
+def ratios_of(group: RunGroup) -> list[str]:
     totals = with_baseline(
-        section, CONVERTING, [REWRITING], ["compaction_cpu_s", "compaction_s", "query_mean_s"]
+        group, CONVERTING, [REWRITING], ["compaction_cpu_s", "compaction_s", "query_mean_s"]
     )
     cpu, wall, query = (
         f"{found.ratio:.2f} ({found.low:.2f} to {found.high:.2f})"
@@ -76,7 +76,7 @@ def ratios_of(section: Section) -> list[str]:
         else f"{found.ratio or 0:.2f}"
         for found in (contrast.found for contrast in totals)
     )
-    by_strategy = {row.strategy: row for row in section.rows}
+    by_strategy = {row.strategy: row for row in group.rows}
     rounds = []
     for metric in ("compaction_cpu_s", "compaction_s"):
         rewriting, converting = (of_round(by_strategy[name], metric) or 0 for name in (REWRITING, CONVERTING))
@@ -84,8 +84,8 @@ def ratios_of(section: Section) -> list[str]:
     return [cpu, wall, *rounds, query]
 
 
-def queries_of(section: Section, row: Row) -> str:
-    run = next(run for run in section.runs if run.manifest.strategy == row.strategy)
+def queries_of(group: RunGroup, row: Row) -> str:
+    run = next(run for run in group.runs if run.manifest.strategy == row.strategy)
     at = [f"{q.wall_s:.1f}" for q in run.of(QueryRecord) if q.primary and q.when == "cadence"]
     before, after = (row.values[name] for name in ("query_before_s", "query_after_s"))
     told = " | ".join("-" if value is None else f"{value:.1f}" for value in (before, after))

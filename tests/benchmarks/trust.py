@@ -11,7 +11,7 @@ from pathlib import Path
 from bench.results.folders import RunResult, load_runs
 from bench.results.rows import METRICS
 from reports.contrasts import Contrast, metrics_with_figures, with_baseline
-from reports.load import Section, sections
+from reports.load import RunGroup, run_groups
 
 BLOCK = 5
 COST = "compaction_cpu_s"
@@ -22,8 +22,8 @@ def main() -> None:
     runs = load_runs(Path(sys.argv[1]))
     repetitions = sorted({run.manifest.repetition for run in runs})
     starts = range(0, len(repetitions) - BLOCK + 1, BLOCK)
-    blocks = [section_of(runs, repetitions[start : start + BLOCK]) for start in starts]
-    everything = section_of(runs, repetitions)
+    blocks = [group_of(runs, repetitions[start : start + BLOCK]) for start in starts]
+    everything = group_of(runs, repetitions)
     measured = [m.name for m in METRICS if not m.exact and m.name in metrics_with_figures(everything)]
     print(f"{len(runs)} runs, {len(repetitions)} repetitions, {len(blocks)} blocks of {BLOCK}\n")
     if SAME in everything.strategies:
@@ -32,11 +32,11 @@ def main() -> None:
         print_known(blocks, everything)
 
 
-def section_of(runs: Sequence[RunResult], repetitions: Sequence[int]) -> Section:
-    return sections(run for run in runs if run.manifest.repetition in repetitions)[0]
+def group_of(runs: Sequence[RunResult], repetitions: Sequence[int]) -> RunGroup:
+    return run_groups(run for run in runs if run.manifest.repetition in repetitions)[0]
 
 
-def print_same(blocks: Sequence[Section], everything: Section, metrics: Sequence[str]) -> None:
+def print_same(blocks: Sequence[RunGroup], everything: RunGroup, metrics: Sequence[str]) -> None:
     print(f"A/A: {SAME} against {BASELINE}, measured metrics")
     in_blocks = [contrasts(block, SAME, metrics) for block in blocks]
     overall = contrasts(everything, SAME, metrics)
@@ -59,7 +59,7 @@ def print_share(what: str, found: Sequence[Contrast]) -> None:
     )
 
 
-def print_known(blocks: Sequence[Section], everything: Section) -> None:
+def print_known(blocks: Sequence[RunGroup], everything: RunGroup) -> None:
     print(f"\nknown difference: {BASELINE} against {FEWER}, {COST}; by number of compactions 12 / 10 = 1.20x")
     for number, block in enumerate([*blocks, everything], 1):
         (found,) = with_baseline(block, FEWER, [BASELINE], [COST])
@@ -67,8 +67,8 @@ def print_known(blocks: Sequence[Section], everything: Section) -> None:
         print(f"{name:<26}{told(found)}")
 
 
-def contrasts(section: Section, strategy: str, metrics: Sequence[str]) -> list[Contrast]:
-    return list(with_baseline(section, BASELINE, [strategy], metrics))
+def contrasts(group: RunGroup, strategy: str, metrics: Sequence[str]) -> list[Contrast]:
+    return list(with_baseline(group, BASELINE, [strategy], metrics))
 
 
 def is_called(contrast: Contrast) -> bool:

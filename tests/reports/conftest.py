@@ -4,7 +4,7 @@ import pytest
 from result_builder import UPSERT, build_results
 
 from bench.results.folders import load_runs
-from reports.load import sections
+from reports.load import run_groups
 
 HOSTILE = {
     "never": None,
@@ -23,16 +23,16 @@ def runs(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def section(runs):
-    return sections(runs)[0]
+def group(runs):
+    return run_groups(runs)[0]
 
 
 @pytest.fixture(scope="session")
-def upsert_section(tmp_path_factory):
+def upsert_group(tmp_path_factory):
     """A stream of changes: six commits under three strategies, one of which reports a health score."""
     strategies = {"never": None, "every-3min": 3, "amoro": 2}
     folder = tmp_path_factory.mktemp("upsert")
-    return sections(load_runs(build_results(folder, strategies, 1, 6, deletes=True, **UPSERT)))[0]
+    return run_groups(load_runs(build_results(folder, strategies, 1, 6, deletes=True, **UPSERT)))[0]
 
 
 @pytest.fixture(scope="session")

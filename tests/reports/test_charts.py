@@ -13,33 +13,33 @@ from bench.results.records import CommitRecord, ObserveRecord
 from reports.charts.canvas import png, svg, time_unit
 from reports.charts.placing import beside, spread
 from reports.charts.registry import CHARTS
-from reports.load import Section, sections
+from reports.load import RunGroup, run_groups
 from reports.theme import DARK, LIGHT, chart_label, traits
 
 EACH = pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.id)
 
 
 @pytest.fixture(scope="module")
-def odd_sections(tmp_path_factory, hostile_runs):
+def odd_groups(tmp_path_factory, hostile_runs):
     """Results that leave charts with little, nothing or strange things to draw."""
 
-    def section(**how):
-        return sections(load_runs(build_results(tmp_path_factory.mktemp("odd"), **how)))[0]
+    def group(**how):
+        return run_groups(load_runs(build_results(tmp_path_factory.mktemp("odd"), **how)))[0]
 
     return (
-        section(repetitions=1, strategies={"every-1min": 1}, ticks=1),
-        section(repetitions=1, strategies={"never": None}, ticks=5, deletes=True),
-        section(repetitions=1, ticks=6, fate={("never", 1): "failed", ("every-1min", 1): "failed"}),
-        section(repetitions=1, strategies={"never": None}, ticks=4, fate={("never", 1): "cut off"}),
-        section(repetitions=1, ticks=6, fate={("every-1min", 1): "timings_invalid"}),
-        sections(hostile_runs)[0],
+        group(repetitions=1, strategies={"every-1min": 1}, ticks=1),
+        group(repetitions=1, strategies={"never": None}, ticks=5, deletes=True),
+        group(repetitions=1, ticks=6, fate={("never", 1): "failed", ("every-1min", 1): "failed"}),
+        group(repetitions=1, strategies={"never": None}, ticks=4, fate={("never", 1): "cut off"}),
+        group(repetitions=1, ticks=6, fate={("every-1min", 1): "timings_invalid"}),
+        run_groups(hostile_runs)[0],
     )  # fmt: skip
 
 
 @pytest.fixture
-def suited(section, upsert_section):
-    """A section a chart applies to."""
-    return lambda chart: section if chart.applies(section) else upsert_section
+def suited(group, upsert_group):
+    """A run group a chart applies to."""
+    return lambda chart: group if chart.applies(group) else upsert_group
 
 
 @EACH
@@ -51,25 +51,25 @@ def test_chart_draws_in_both_themes_on_its_background(chart, theme, suited):
 
 
 @EACH
-def test_chart_draws_odd_results_without_a_warning(chart, odd_sections):
-    for section in odd_sections:
-        if chart.applies(section):
-            ET.fromstring(svg(chart.draw, section, LIGHT, "test"))
+def test_chart_draws_odd_results_without_a_warning(chart, odd_groups):
+    for group in odd_groups:
+        if chart.applies(group):
+            ET.fromstring(svg(chart.draw, group, LIGHT, "test"))
 
 
-def test_charts_of_deletes_and_health_are_for_sections_that_have_them(section, odd_sections, upsert_section):
-    def shown(section):
-        return {chart.id for chart in CHARTS if chart.applies(section)} & {"deletes", "health"}
+def test_charts_of_deletes_and_health_are_for_groups_that_have_them(group, odd_groups, upsert_group):
+    def shown(group):
+        return {chart.id for chart in CHARTS if chart.applies(group)} & {"deletes", "health"}
 
-    assert shown(upsert_section) == {"deletes", "health"}
-    assert shown(odd_sections[1]) == {"deletes"}  # delete files, and no strategy that reports a score
-    assert shown(section) == set()
+    assert shown(upsert_group) == {"deletes", "health"}
+    assert shown(odd_groups[1]) == {"deletes"}  # delete files, and no strategy that reports a score
+    assert shown(group) == set()
 
 
-def test_the_chart_of_deletes_has_no_panel_for_what_was_not_counted(upsert_section):
+def test_the_chart_of_deletes_has_no_panel_for_what_was_not_counted(upsert_group):
     (chart,) = (chart for chart in CHARTS if chart.id == "deletes")
-    assert len(chart.draw(upsert_section, LIGHT).axes) == 3
-    old = Section(upsert_section.rows, tuple(_without_rows(run) for run in upsert_section.runs))
+    assert len(chart.draw(upsert_group, LIGHT).axes) == 3
+    old = RunGroup(upsert_group.rows, tuple(_without_rows(run) for run in upsert_group.runs))
     assert len(chart.draw(old, LIGHT).axes) == 1
 
 
@@ -80,11 +80,11 @@ def _without_rows(run):
     return replace(run, records=tuple(records))
 
 
-def test_chart_of_simulated_runs_says_so_itself(section, tmp_path):
+def test_chart_of_simulated_runs_says_so_itself(group, tmp_path):
     made = build_results(tmp_path, repetitions=1, ticks=6, mode="simulated")
     draw = CHARTS[0].draw
-    assert "simulated: nothing was measured" in svg(draw, sections(load_runs(made))[0], LIGHT, "test")
-    assert "simulated" not in svg(draw, section, LIGHT, "test")
+    assert "simulated: nothing was measured" in svg(draw, run_groups(load_runs(made))[0], LIGHT, "test")
+    assert "simulated" not in svg(draw, group, LIGHT, "test")
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_scenario_time_is_drawn_to_the_end_of_the_stream(chart, suited):
     timed = [axes for axes in chart.draw(data, LIGHT).axes if "scenario time" in axes.get_xlabel()]
     assert bool(timed) == (chart.id not in {"pareto", "latency_split", "sizes"})
     for axes in timed:
-        assert (axes.get_xlabel(), axes.get_xlim()) == ("scenario time, minutes", (0, commits))
+        assert (axes.get_xlabel(), axes.get_xlim()) == ("scenario time (minutes)", (0, commits))
         drawn = [line.get_xdata() for line in axes.get_lines() if line.get_transform() == axes.transData]
         assert max(map(max, drawn)) == commits
 
@@ -117,11 +117,11 @@ def test_chart_is_the_same_bytes_each_time(chart, suited):
 
 
 def test_chart_as_png_shows_scripts_its_font_lacks_without_a_warning(hostile_runs):
-    assert png(CHARTS[0].draw, sections(hostile_runs)[0], LIGHT).startswith(b"\x89PNG")
+    assert png(CHARTS[0].draw, run_groups(hostile_runs)[0], LIGHT).startswith(b"\x89PNG")
 
 
-def test_chart_names_strategies_as_they_are(odd_sections):
-    drawn = svg(CHARTS[1].draw, odd_sections[-1], LIGHT, "test")
+def test_chart_names_strategies_as_they_are(odd_groups):
+    drawn = svg(CHARTS[1].draw, odd_groups[-1], LIGHT, "test")
     texts = [
         "".join(found.itertext()) for found in ET.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")
     ]
@@ -130,12 +130,12 @@ def test_chart_names_strategies_as_they_are(odd_sections):
     assert all(len(text) < 60 for text in texts)
 
 
-def test_two_charts_of_a_page_share_no_id(upsert_section):
+def test_two_charts_of_a_page_share_no_id(upsert_group):
     ids = [
         {
             found.get("id")
             for found in ET.fromstring(
-                svg(chart.draw, upsert_section, theme, f"{chart.id}/{theme.name}")
+                svg(chart.draw, upsert_group, theme, f"{chart.id}/{theme.name}")
             ).iter()
         }
         - {None}

@@ -63,14 +63,14 @@ def test_exact_figures_are_decided_by_their_ratio(how, a, b, verdict):
 def test_an_exact_figure_over_zero_is_more_but_has_no_ratio(how):
     found = how([5, 5], [0, 0], exact=True)
     assert (found.method, found.verdict, found.ratio, found.low) == ("exact", "more", None, None)
-    assert found.reason == "the second figure is 0"
+    assert found.reason == "the second value is 0"
 
 
 @pytest.mark.parametrize("exact", [True, False, None])
 @pytest.mark.parametrize("how", [compare, compare_unpaired])
 def test_two_figures_of_zero_are_equal_measured_or_not(how, exact):
     found = how([0.0, 0.0], [0.0, 0.0], exact=exact)
-    assert (found.verdict, found.ratio, found.reason) == ("equal", None, "both figures are 0")
+    assert (found.verdict, found.ratio, found.reason) == ("equal", None, "both values are 0")
 
 
 @pytest.mark.parametrize("how", [compare, compare_unpaired])
@@ -87,7 +87,7 @@ def test_runs_without_spread_are_exact_and_no_proof_from_noise(how):
 def test_measured_runs_without_spread_are_undecided(how):
     found = how([0.12, 0.12], [0.11, 0.11], exact=False)  # a clock that counts hundredths
     assert (found.method, found.verdict) == ("none", "undecided")
-    assert found.reason == "all runs agree to the last digit, which tells no noise"
+    assert found.reason == "all runs agree to the last digit, so noise cannot be estimated"
 
 
 def test_welch_interval_of_two_groups():
@@ -150,10 +150,10 @@ def test_a_bootstrap_that_resamples_no_spread_falls_back_on_student():
 @pytest.mark.parametrize(
     ("a", "b", "reason"),
     [
-        ([], [], "no such figure"),
-        ([1.0, None], [None], "one side has no such figure"),
-        ([1.0], [2.0, 2.1], "a single run on one side tells no noise"),
-        ([1.0, 0.0], [2.0, 2.1], "a figure of zero or below has no ratio"),
+        ([], [], "neither side has a value"),
+        ([1.0, None], [None], "one side has no value"),
+        ([1.0], [2.0, 2.1], "a single run on one side gives no estimate of noise"),
+        ([1.0, 0.0], [2.0, 2.1], "values of zero or below have no ratio"),
     ],
 )
 def test_groups_that_cannot_be_compared_are_undecided_with_a_reason(a, b, reason):

@@ -5,30 +5,30 @@ from result_builder import build_results
 
 from bench.results.folders import load_runs
 from bench.results.records import CommitRecord, DecisionRecord, Manifest
-from reports.load import RUN_COLUMNS, band, column_types, cumulative, frame, sections
+from reports.load import RUN_COLUMNS, band, column_types, cumulative, frame, run_groups
 
 
-def test_sections_are_one_per_comparable_group(tmp_path):
+def test_run_groups_are_one_per_comparable_group(tmp_path):
     build_results(tmp_path, {"never": None}, repetitions=1, ticks=3)
     build_results(tmp_path, {"never": None}, repetitions=1, ticks=3, format="delta")
     build_results(tmp_path, {"never": None}, repetitions=1, ticks=3, scenario="another")
-    found = sections(load_runs(tmp_path))
+    found = run_groups(load_runs(tmp_path))
     assert [(s.manifest.scenario, s.manifest.format) for s in found] == [
         ("another", "iceberg"), ("append-small", "delta"), ("append-small", "iceberg"),
     ]  # fmt: skip
 
 
-def test_sections_keep_the_order_in_which_strategies_ran(section):
-    assert section.strategies == ("never", "every-1min", "every-10min", "every-60min")
+def test_run_groups_keep_the_order_in_which_strategies_ran(group):
+    assert group.strategies == ("never", "every-1min", "every-10min", "every-60min")
 
 
-def test_latency_is_the_primary_probe_at_its_cadence(section):
-    assert len(section.latency) == 4 * 3 * 60
-    assert section.latency["wall_s"].notna().all()
+def test_latency_is_the_primary_probe_at_its_cadence(group):
+    assert len(group.latency) == 4 * 3 * 60
+    assert group.latency["wall_s"].notna().all()
 
 
-def test_band_spans_the_repetitions(section):
-    found = band(section.latency, "wall_s")["never"]
+def test_band_spans_the_repetitions(group):
+    found = band(group.latency, "wall_s")["never"]
     assert len(found) == 60
     assert (found["min"] <= found["median"]).all()
     assert (found["median"] <= found["max"]).all()
@@ -41,7 +41,7 @@ def test_runs_that_may_not_be_used_are_in_no_frame(tmp_path):
         ("never", 3): "differs",
         ("every-1min", 1): "timings_invalid",
     }
-    (found,) = sections(load_runs(build_results(tmp_path, ticks=4, fate=fate)))
+    (found,) = run_groups(load_runs(build_results(tmp_path, ticks=4, fate=fate)))
     assert "never" not in found.first_runs
     assert set(found.observations["strategy"]) == {"every-1min", "every-10min", "every-60min"}
     assert set(found.latency[found.latency["strategy"] == "every-1min"]["repetition"]) == {2, 3}
@@ -50,7 +50,7 @@ def test_runs_that_may_not_be_used_are_in_no_frame(tmp_path):
 
 def test_pairs_are_the_runs_of_one_repetition(tmp_path):
     fate = {("never", 2): "failed", ("every-1min", 3): "failed"}
-    (found,) = sections(load_runs(build_results(tmp_path, ticks=4, fate=fate)))
+    (found,) = run_groups(load_runs(build_results(tmp_path, ticks=4, fate=fate)))
     a, b = found.paired("query_mean_s", "never", "every-1min")
     assert len(a) == len(b) == 1  # repetition 1 alone has both
     assert a[0] == found.figures["never"]["20260105T090000", 1]["query_mean_s"]
@@ -62,29 +62,29 @@ def test_a_failed_probe_is_a_gap(tmp_path):
     path.write_text(
         path.read_text().replace('"probe": "first-order"', '"status": "failed", "probe": "first-order"', 1)
     )
-    (found,) = sections(load_runs(tmp_path))
+    (found,) = run_groups(load_runs(tmp_path))
     assert [math.isnan(v) for v in found.latency["wall_s"]] == [True, False, False]
 
 
-def test_health_is_a_line_a_look_that_reported_a_score(section, upsert_section):
-    found = upsert_section.health
+def test_health_has_a_line_per_evaluation_that_reported_a_score(group, upsert_group):
+    found = upsert_group.health
     # Three delete files a commit; it leaves one at every other round: 6, 1 + 6 and 6 are met at 2, 4 and 6.
-    told = list(zip(found["strategy"], found["at_ms"], found["health_score"], strict=True))
-    assert told == [("amoro", 120_000, 94.0), ("amoro", 240_000, 93.0), ("amoro", 360_000, 94.0)]
-    assert section.health.empty
+    scores = list(zip(found["strategy"], found["at_ms"], found["health_score"], strict=True))
+    assert scores == [("amoro", 120_000, 94.0), ("amoro", 240_000, 93.0), ("amoro", 360_000, 94.0)]
+    assert group.health.empty
 
 
-def test_deletes_occur_where_the_stream_changes_rows_or_a_delete_file_was_seen(section, tmp_path):
-    assert not section.has_deletes
+def test_deletes_occur_where_the_stream_changes_rows_or_a_delete_file_was_seen(group, tmp_path):
+    assert not group.has_deletes
     changes = {"workload": "upsert", "options": {"upsert_mode": "copy-on-write"}}
-    assert sections(load_runs(build_results(tmp_path, {"never": None}, 1, 2, **changes)))[0].has_deletes
+    assert run_groups(load_runs(build_results(tmp_path, {"never": None}, 1, 2, **changes)))[0].has_deletes
 
 
-def test_cumulative_ends_at_the_total(section):
-    found = cumulative(section, "added_bytes", section.usable_runs)["every-10min"]
+def test_cumulative_ends_at_the_total(group):
+    found = cumulative(group, "added_bytes", group.usable_runs)["every-10min"]
     assert found["median"].iloc[0] == 0
     assert found["median"].is_monotonic_increasing
-    assert found["max"].iloc[-1] == max(section.row("every-10min").run_values["compaction_added_bytes"])
+    assert found["max"].iloc[-1] == max(group.row("every-10min").run_values["compaction_added_bytes"])
 
 
 def test_cost_falls_back_to_wall_seconds_where_no_cpu_was_recorded(tmp_path):
@@ -93,7 +93,7 @@ def test_cost_falls_back_to_wall_seconds_where_no_cpu_was_recorded(tmp_path):
         path.write_text(
             path.read_text().replace('"cpu_s"', '"executor_cpu_s"').replace(', "executor_cpu_s": 0.1}', "}")
         )
-    (found,) = sections(load_runs(tmp_path))
+    (found,) = run_groups(load_runs(tmp_path))
     assert found.cost_metric == "compaction_s"
 
 
@@ -114,6 +114,6 @@ def test_column_types_are_plain():
     ]  # fmt: skip
 
 
-def test_row_of_an_unknown_strategy_is_an_error(section):
+def test_row_of_an_unknown_strategy_is_an_error(group):
     with pytest.raises(KeyError):
-        section.row("unheard-of")
+        group.row("unheard-of")

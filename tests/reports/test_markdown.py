@@ -56,4 +56,4 @@ def test_table_aligns_numbers_and_marks_the_best():
             ((Cell(Verbatim("a")), Cell("1.5", "x", True)),),
         )
     )
-    assert shown.splitlines() == ["| Who | Time, s |", "| --- | ---: |", "| `a` | **1.5** (x) |"]
+    assert shown.splitlines() == ["| Who | Time (s) |", "| --- | ---: |", "| `a` | **1.5** (x) |"]

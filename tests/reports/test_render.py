@@ -16,7 +16,7 @@ from reports.render import markdown_text, render
 from reports.sections.summary import Cell, Column, Table
 
 GOLDEN = Path(__file__).parent / "golden"
-APPEND = {chart.id for chart in CHARTS} - {"deletes", "health"}  # what an append-only section shows
+APPEND = {chart.id for chart in CHARTS} - {"deletes", "health"}  # what append-only runs show
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 
 
@@ -148,15 +148,15 @@ def test_shorten_keeps_both_ends_and_counts_the_rest():
     assert shorten(long, 4) is long
 
 
-def test_what_a_run_notes_is_not_said_twice(tmp_path):
-    notes = {"clock": "Noted clock.", "keys": "Noted keys.", "storage": "Noted storage."}
+def test_a_note_is_explained_once_and_only_where_a_run_has_it(tmp_path):
+    notes = {"clock": "virtual", "keys": "ascending", "page_cache": "warm", "own_topic": "a fact of its own"}
     plain, noted = (
         markdown_text(load_runs(build_results(tmp_path / name, {"never": None}, 1, 2, notes=given)))
         for name, given in (("plain", {}), ("noted", notes))
     )
-    for said in ("Scenario time is virtual", "Keys are handed out", "page cache"):
-        assert said in plain
-        assert said not in noted
+    for text in ("Scenario time is virtual", "Keys are assigned", "page cache", "- **Own topic:** a fact of"):
+        assert text not in plain
+        assert noted.count(text) == 1
 
 
 @pytest.mark.parametrize(("folder", "golden"), [("runs", "report.md"), ("upsert", "upsert.md")])

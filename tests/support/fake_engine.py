@@ -61,7 +61,8 @@ class CompactAll:
 class FakeEngine:
     """See the module. `fates` makes the n-th ticket, counted from 1, end as "failed" or "vetoed".
 
-    Commits in `inline_at` compact by themselves. Each commit adds so many `deletes`, delete files of 10 rows and 100 bytes, the first by equality.
+    Commits in `inline_at` compact by themselves. Each commit adds so many `deletes`, delete files of 10 rows
+    and 100 bytes, the first by equality.
     """
 
     capabilities = frozenset(Capability)

@@ -51,7 +51,13 @@ def maintenance(**fields: Any) -> MaintenanceRecord:
 
 
 def decision(**fields: Any) -> DecisionRecord:
-    given = {"strategy": "never", "rule": 0, "trigger": "Every", "planner": "RewriteAll", "status": "not_due"}
+    given = {
+        "strategy": "never",
+        "rule": 0,
+        "trigger": "every",
+        "planner": "iceberg.rewrite_data_files",
+        "status": "not_due",
+    }
     return DecisionRecord(**_STEP | given | fields)
 
 

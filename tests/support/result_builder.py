@@ -1,4 +1,4 @@
-"""Result folders made by hand: a small seeded imitation of a run, with figures nobody measured.
+"""Result folders built by hand: a small seeded imitation of a run, with made-up figures.
 
 `build_results` writes a whole suite; `fate` makes single runs fail, stop early, differ or be timings_invalid.
 """
@@ -33,7 +33,7 @@ COMMIT_FILES = 8
 FILE_BYTES = 6_000
 DELETE_ROWS = 50  # of one delete file; two of the three a commit adds are by equality
 
-# What a manifest of a stream of changes says beyond that of an append-only one.
+# What the manifest of a stream of changes contains beyond that of an append-only one.
 UPSERT: Mapping[str, Any] = {
     "scenario": "upsert-small", "workload": "upsert",
     "description": "A commit a minute of eight data files and three delete files.",
@@ -42,8 +42,8 @@ UPSERT: Mapping[str, Any] = {
         "spark": {"spark.sql.iceberg.executor-cache.enabled": "false",
                   "spark.sql.catalog.lake.cache-enabled": "false"},
     },
-    "dataset": {"table": "orders", "columns_count": 17, "codec": "zstd, the format's default",
-                "key": ["order_id"], "initial_order": "by order_id, each file a range of it"},
+    "dataset": {"table": "orders", "columns_count": 17, "codec": "zstd (format default)",
+                "key": ["order_id"], "initial_order": "ordered by order_id, one range per file"},
     "option_defaults": {
         "amoro": {"minor-files": "12 of a partition", "ratio": "0.1"}, "merge": {"least": "5"},
     },
@@ -87,7 +87,8 @@ def manifest(strategy: str = "never", repetition: int = 1, **changes: Any) -> Ma
         "machine": {"cpu": "Example CPU", "cores": 2, "ram_bytes": 8 * 2**30, "system": "Linux"},
         "git": {"commit": "0123456789abcdef", "dirty": False},
         "options": {"spark": {"spark.master": "local[2]"}, "table": {"format-version": "2"}},
-        "notes": {"cache": "The page cache is warm.", "fsync": "Files are not forced to disk."},
+        "notes": {"clock": "virtual", "times": "measured", "cpu": "process", "warm_up": "separate table",
+                  "fsync": "off", "page_cache": "warm", "ingested_bytes": "change log", "keys": "ascending"},
         "scenario_text": {"seed": 42, "duration": "60min"},
     }  # fmt: skip
     return Manifest(**{**fields, **changes})
@@ -205,8 +206,9 @@ class _Run:
     def _decide(self, due: bool) -> None:
         self.made.append(DecisionRecord(
             **self._step(0.001), status="planned" if due else "not_due", rule=0,
-            strategy=self.manifest.strategy, trigger=f"Every({60 * (self.interval or 0)})",
-            planner="Amoro" if self.is_amoro else "RewriteAll", reason="small_files" if due else None,
+            strategy=self.manifest.strategy, trigger="every",
+            planner="amoro" if self.is_amoro else "iceberg.rewrite_data_files",
+            reason="small_files" if due else None,
             actions=["rewrite all"] if due else [],
             figures={"health_score": 100.0 - self.deletes} if due and self.is_amoro else None))  # fmt: skip
         if due:
@@ -241,16 +243,16 @@ class _Run:
         if ending == "failed":
             return [RunRecord(**self._step(0), status="failed", error="boom: <the disk> is full")]
         found = self.rows - (ending == "differs")
-        truth = ContentRecord(
+        check = ContentRecord(
             **self._step(0.2), expected_rows=self.rows, found_rows=found, expected_hash="a1",
             found_hash="a1" if ending != "differs" else "b2")  # fmt: skip
         status = {"status": "equal"}
         if ending == "differs":
             status = {"status": "differs", "differences": ["order_id=7: missing"]}
-        truth = truth.model_copy(update=status)
+        check = check.model_copy(update=status)
         small, large = self.files - (self.interval is not None), int(self.interval is not None)
         sizes = [(4096, small), (2**20, large)]
         end = RunRecord(**self._step(0), status="finished", loop_s=100.0, measured_s=95.0, observe_s=3.0,
                         own_s=2.0, timings_invalid=ending == "timings_invalid",
                         file_sizes=[s for s in sizes if s[1] > 0])  # fmt: skip
-        return [end] if ending == "unchecked" else [truth, end]
+        return [end] if ending == "unchecked" else [check, end]

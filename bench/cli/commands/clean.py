@@ -11,7 +11,7 @@ from bench import runtime
 from bench.cli.commands.run import DEFAULT_OUT
 from bench.cli.output import OUT
 from bench.runs.suite import TABLES, WORK, locked
-from reports.text import format_bytes
+from bench.text import human_bytes
 
 
 def clean(
@@ -40,7 +40,7 @@ def _remove(folders: list[Path], *, dry_run: bool) -> list[Path]:
     """Remove those of the folders that are there; which they were."""
     found = [folder for folder in folders if folder.is_dir()]
     for folder in found:
-        size = format_bytes(sum(_sizes(folder)))
+        size = human_bytes(sum(_sizes(folder)))
         if not dry_run:
             shutil.rmtree(folder)
         verb = "would remove" if dry_run else "removed"

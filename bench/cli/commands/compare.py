@@ -16,7 +16,7 @@ from bench.results.folders import RunResult, load_runs
 from bench.results.pooling import Difference, Strictness, check_old_and_new, check_pooled
 from bench.results.rows import METRIC_BY_NAME
 from reports.contrasts import leading_metrics, metrics_with_figures, old_and_new, with_baseline
-from reports.load import Section, sections
+from reports.load import RunGroup, run_groups
 
 EVERY_METRIC = "all"
 EXIT_BROKEN = 1
@@ -31,7 +31,7 @@ class Question:
     limits: tuple[Limit, ...]
     strictest: Strictness  # difference of provenance that is borne with
 
-    def metrics_of(self, *found: Section) -> tuple[str, ...]:
+    def metrics_of(self, *found: RunGroup) -> tuple[str, ...]:
         """The metrics asked for; those nobody named are left out where no run has a figure."""
         known = metrics_with_figures(*found)
         if self.metrics == (EVERY_METRIC,):
@@ -100,7 +100,7 @@ def compare(
         _metrics(metric or ()),
         tuple(only or ()),
         tuple(parse_limit(text) for text in fail_if or ()),
-        Strictness.ASKED if allow_mixed else Strictness.TOLD,
+        Strictness.ON_REQUEST if allow_mixed else Strictness.REPORTED,
     )
     if strict and not asked.limits:
         raise ScenarioError("--strict: there is no condition to be strict about; add --fail-if")
@@ -120,11 +120,11 @@ def _metrics(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _pooled(results: Sequence[Path], baseline: str, asked: Question) -> list[Group]:
-    found = sections(load_runs(*results))
-    labels = list(dict.fromkeys(label for section in found for label in section.strategies))
+    found = run_groups(load_runs(*results))
+    labels = list(dict.fromkeys(label for run_group in found for label in run_group.strategies))
     _check_known("--baseline", [baseline], labels)
     _check_known("--only", asked.only, labels)
-    groups = [_with_baseline(section, results, baseline, asked) for section in found]
+    groups = [_with_baseline(run_group, results, baseline, asked) for run_group in found]
     if not any(group.contrasts for group in groups):
         raise ScenarioError(
             f"--baseline {baseline!r}: no other strategy has a usable run of the same scenario, format and "
@@ -133,23 +133,23 @@ def _pooled(results: Sequence[Path], baseline: str, asked: Question) -> list[Gro
     return groups
 
 
-def _with_baseline(section: Section, results: Sequence[Path], baseline: str, asked: Question) -> Group:
-    differing = check_pooled(section.usable_runs, asked.strictest)
-    others = asked.strategies_of(label for label in section.strategies if label != baseline)
+def _with_baseline(run_group: RunGroup, results: Sequence[Path], baseline: str, asked: Question) -> Group:
+    differing = check_pooled(run_group.usable_runs, asked.strictest)
+    others = asked.strategies_of(label for label in run_group.strategies if label != baseline)
     notes = []
-    if baseline not in section.strategies:
+    if baseline not in run_group.strategies:
         others, notes = (), [f"{baseline} did not run here: nothing to compare with"]
     return Group(
-        place=_place(section),
+        place=_place(run_group),
         title=f"each strategy against {baseline}",
-        sides={"pooled": section},
+        sides={"pooled": run_group},
         folders={"pooled": tuple(results)},
         headings=("figure", baseline),
-        contrasts=tuple(with_baseline(section, baseline, others, asked.metrics_of(section))),
+        contrasts=tuple(with_baseline(run_group, baseline, others, asked.metrics_of(run_group))),
         tested=tuple(
             Tested(limit, contrast)
             for limit in asked.limits
-            for contrast in with_baseline(section, baseline, others, [limit.metric])
+            for contrast in with_baseline(run_group, baseline, others, [limit.metric])
         ),
         differences=differing,
         notes=tuple(notes),
@@ -162,7 +162,7 @@ def _old_and_new(results: Sequence[Path], asked: Question) -> list[Group]:
             f"{len(results)} folder{'s' if len(results) > 1 else ''} without --baseline: name the strategy "
             "the others are compared with, or give exactly two folders, the old results first"
         )
-    old, new = ({_place(s): s for s in sections(load_runs(folder))} for folder in results)
+    old, new = ({_place(s): s for s in run_groups(load_runs(folder))} for folder in results)
     shared = [place for place in old if place in new]
     if not shared:
         _refuse_unrelated(old, new)
@@ -178,7 +178,7 @@ def _old_and_new(results: Sequence[Path], asked: Question) -> list[Group]:
     return [group.with_notes(missing) if group is groups[0] else group for group in groups]
 
 
-def _new_against_old(old: Section, new: Section, results: Sequence[Path], asked: Question) -> Group:
+def _new_against_old(old: RunGroup, new: RunGroup, results: Sequence[Path], asked: Question) -> Group:
     differing = _check_both(old, new, asked.strictest)
     both = [label for label in old.strategies if label in new.strategies]
     strategies = asked.strategies_of(both)
@@ -199,14 +199,14 @@ def _new_against_old(old: Section, new: Section, results: Sequence[Path], asked:
     )
 
 
-def _check_both(old: Section, new: Section, strictest: Strictness) -> tuple[Difference, ...]:
+def _check_both(old: RunGroup, new: RunGroup, strictest: Strictness) -> tuple[Difference, ...]:
     within = [*check_pooled(old.usable_runs, strictest), *check_pooled(new.usable_runs, strictest)]
     between = check_old_and_new(old.usable_runs, new.usable_runs, strictest)
     told = {difference.field for difference in between}
     return (*between, *(difference for difference in within if difference.field not in told))
 
 
-def _one_sided(old: Section, new: Section) -> Iterable[str]:
+def _one_sided(old: RunGroup, new: RunGroup) -> Iterable[str]:
     for label in {**_labels(old), **_labels(new)}:
         if label not in new.strategies or label not in old.strategies:
             yield f"{label} ran in the {'old' if label in old.strategies else 'new'} results only"
@@ -214,9 +214,9 @@ def _one_sided(old: Section, new: Section) -> Iterable[str]:
         yield "the new results began before the old ones: is the order of the folders right?"
 
 
-def _refuse_unrelated(old: Mapping[str, Section], new: Mapping[str, Section]) -> None:
+def _refuse_unrelated(old: Mapping[str, RunGroup], new: Mapping[str, RunGroup]) -> None:
     old_runs, new_runs = ([run for s in side.values() for run in s.runs] for side in (old, new))
-    check_old_and_new(old_runs[:1], new_runs[:1], Strictness.ASKED)
+    check_old_and_new(old_runs[:1], new_runs[:1], Strictness.ON_REQUEST)
     raise ScenarioError(
         f"nothing ran on both sides: the old results have {', '.join(old)}; the new ones {', '.join(new)}"
     )
@@ -232,10 +232,10 @@ def _began(runs: Iterable[RunResult]) -> str:
     return min(run.manifest.started_utc for run in runs)
 
 
-def _labels(section: Section) -> dict[str, None]:
-    return dict.fromkeys(section.strategies)
+def _labels(run_group: RunGroup) -> dict[str, None]:
+    return dict.fromkeys(run_group.strategies)
 
 
-def _place(section: Section) -> str:
-    m = section.manifest
+def _place(run_group: RunGroup) -> str:
+    m = run_group.manifest
     return f"{m.scenario}: {m.workload} on {m.format}, {m.mode}"

@@ -21,7 +21,7 @@ from bench.errors import CompactbenchError, EngineError, MissingRuntimeError
 from bench.runs.jobs import NoiseJob
 from bench.runs.processes import worker
 from bench.runs.suite import last_line
-from reports.text import format_bytes, format_duration, format_percent
+from bench.text import human_bytes, human_duration, human_percent
 from strategies.state import GIB
 
 MEMORY_NEEDED_BYTES = 6 * GIB  # 4 GiB of Spark driver, Python and the page cache beside it
@@ -84,10 +84,10 @@ def _jars() -> str:
 
 def _memory() -> str:
     memory = psutil.virtual_memory()
-    text = f"{format_bytes(memory.available)} of {format_bytes(memory.total)} available"
+    text = f"{human_bytes(memory.available)} of {human_bytes(memory.total)} available"
     if memory.available < MEMORY_NEEDED_BYTES:
         raise MissingRuntimeError(
-            f"{text}; a run wants {format_bytes(MEMORY_NEEDED_BYTES)}: end other programs"
+            f"{text}; a run wants {human_bytes(MEMORY_NEEDED_BYTES)}: end other programs"
         )
     return text
 
@@ -95,9 +95,9 @@ def _memory() -> str:
 def _disk() -> str:
     folder = DEFAULT_OUT.absolute().parent
     free_bytes = shutil.disk_usage(folder).free
-    text = f"{format_bytes(free_bytes)} free at {folder}"
+    text = f"{human_bytes(free_bytes)} free at {folder}"
     if free_bytes < DISK_NEEDED_BYTES:
-        raise MissingRuntimeError(f"{text}; a run wants {format_bytes(DISK_NEEDED_BYTES)}: free some space")
+        raise MissingRuntimeError(f"{text}; a run wants {human_bytes(DISK_NEEDED_BYTES)}: free some space")
     return text
 
 
@@ -108,13 +108,13 @@ def _load() -> str:
 
 
 def _print_noise(seconds: float) -> None:
-    with ERR.status(f"repeating one probe for {format_duration(seconds)}"):
+    with ERR.status(f"repeating one probe for {human_duration(seconds)}"):
         walls = np.array(_probe_walls_s(seconds))
     median_s, p95_s = np.median(walls), np.percentile(walls, 95)
     spread = float((np.percentile(walls, 75) - np.percentile(walls, 25)) / median_s)
     OUT.print(
-        f"noise: {len(walls)} probes, median {format_duration(median_s)}, 95th percentile "
-        f"{format_duration(p95_s)}, middle half spread over {format_percent(spread)} of the median: "
+        f"noise: {len(walls)} probes, median {human_duration(median_s)}, 95th percentile "
+        f"{human_duration(p95_s)}, middle half spread over {human_percent(spread)} of the median: "
         f"{_verdict(spread)}",
         highlight=False, soft_wrap=True,
     )  # fmt: skip

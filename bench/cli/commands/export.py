@@ -41,7 +41,7 @@ def export(
         raise ScenarioError(
             f"{destination}: cannot write there ({error.strerror}); choose another -o"
         ) from error
-    except ValueError as error:  # it exists already
+    except ValueError as error:  # it already exists
         raise ScenarioError(str(error)) from error
     for path in written:
         typer.echo(path)

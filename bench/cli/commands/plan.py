@@ -15,7 +15,7 @@ from bench.preview.figures import plan_figures, table_figures
 from bench.preview.preview import named_planners, preview_strategy
 from bench.scenario.scenario import Scenario, load_scenario
 from bench.secrets import NO_SECRETS, Secrets
-from reports.text import format_bytes, format_count, format_duration
+from bench.text import human_bytes, human_count, human_duration
 
 PARTITIONS_SHOWN = 20
 FILES_SHOWN = 50
@@ -149,13 +149,13 @@ def _nothing_because(told: Mapping[str, Any]) -> str | None:
 
 def _shortfall_text(short: Mapping[str, Any]) -> str:
     """The thresholds, with what the files have."""
-    sizes = f"below {format_bytes(short['min_bytes'])} or above {format_bytes(short['max_bytes'])}"
+    sizes = f"below {human_bytes(short['min_bytes'])} or above {human_bytes(short['max_bytes'])}"
     has = f"{short['candidates_count']:,} of {short['files_count']:,} data files are {sizes}"
     if short["candidates_count"]:
         has += f", at most {short['candidates_together_count']:,} of them in one partition"
     return (
         f"{has}; a rewrite takes {short['needed_count']:,} of a partition ({short['needed_option']}), or 2 "
-        f"of more than {format_bytes(short['target_bytes'])} together"
+        f"of more than {human_bytes(short['target_bytes'])} together"
     )
 
 
@@ -171,7 +171,7 @@ def _print_table_facts(facts: Mapping[str, Any]) -> None:
             ("data files", _amount(facts["data_files"], facts["data_bytes"], facts["rows"])),
             ("delete files", "; ".join(_deletes(facts["delete_files"])) or "none"),
             ("partitions", f"{facts['partitions']:,} by {by}" if by else "not partitioned"),
-            ("target file size", format_bytes(facts["target_file_size_bytes"])),
+            ("target file size", human_bytes(facts["target_file_size_bytes"])),
         ],
     )
     if facts["data_files"]:
@@ -186,7 +186,7 @@ def _snapshot(number: int | None, committed_at: str | None) -> str:
 
 
 def _amount(files: int, size_bytes: int, rows: int) -> str:
-    return f"{files:,} files, {format_bytes(size_bytes)}, {rows:,} rows"
+    return f"{files:,} files, {human_bytes(size_bytes)}, {rows:,} rows"
 
 
 def _deletes(kinds: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -199,10 +199,10 @@ def _deletes(kinds: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def _size_lines(classes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, str, str]]:
     most = max(one["files"] for one in classes)
     for one in classes:
-        low, high = format_bytes(one["from_bytes"]), one["below_bytes"]
-        name = f"from {low}" if high is None else f"below {format_bytes(high)}"
+        low, high = human_bytes(one["from_bytes"]), one["below_bytes"]
+        name = f"from {low}" if high is None else f"below {human_bytes(high)}"
         bar = "\N{FULL BLOCK}" * max(round(BAR_LENGTH * one["files"] / most), one["files"] > 0)
-        yield name, f"{one['files']:,}", format_bytes(one["bytes"]), bar
+        yield name, f"{one['files']:,}", human_bytes(one["bytes"]), bar
 
 
 def _print_plan(told: Mapping[str, Any], format_title: str) -> None:
@@ -218,7 +218,7 @@ def _print_plan(told: Mapping[str, Any], format_title: str) -> None:
     else:
         _print_effect(effect, format_title)
     if told["cost"]:
-        about = format_duration(float(f"{told['cost']['cpu_s']:.1g}"))
+        about = human_duration(float(f"{told['cost']['cpu_s']:.1g}"))
         marked = "rough" if told["cost"]["calibrated"] else "rough, uncalibrated"
         print_line(f"Cost: about {about} of CPU ({marked}).")
     print_line("Nothing was written.")
@@ -228,7 +228,7 @@ def _print_effect(effect: Mapping[str, Any], format_title: str) -> None:
     if effect["delete_groups"]:
         print_line(
             f"It would rewrite {effect['delete_files_in']:,} delete files "
-            f"({format_bytes(effect['delete_bytes_in'])}) in {effect['delete_groups']:,} groups; how many "
+            f"({human_bytes(effect['delete_bytes_in'])}) in {effect['delete_groups']:,} groups; how many "
             "come out, their rows tell."
         )
     if effect["files_converted"]:
@@ -246,7 +246,7 @@ def _print_effect(effect: Mapping[str, Any], format_title: str) -> None:
     about = "" if effect["files_out_exact"] else "about "
     left = f"; a limit leaves {cut:,} more groups, and {format_title} may choose others" if cut > 0 else ""
     print_line(
-        f"It would rewrite {effect['files_in']:,} data files ({format_bytes(effect['bytes_in'])}) in "
+        f"It would rewrite {effect['files_in']:,} data files ({human_bytes(effect['bytes_in'])}) in "
         f"{effect['groups']:,} groups into {about}{effect['files_out']:,}: the table goes "
         f"from {effect['files_before']:,} data files to {about}{effect['files_after']:,}{left}."
     )
@@ -254,7 +254,7 @@ def _print_effect(effect: Mapping[str, Any], format_title: str) -> None:
         print_line(
             f"Delete files to apply: {'' if effect['deletes_exact'] else 'at most '}"
             f"{effect['delete_files_read']:,} "
-            f"({format_bytes(effect['delete_bytes_read'])}), each once per data file it applies to."
+            f"({human_bytes(effect['delete_bytes_read'])}), each once per data file it applies to."
         )
     OUT.print()
     lines = effect["partitions"]
@@ -270,17 +270,17 @@ def _print_effect(effect: Mapping[str, Any], format_title: str) -> None:
 
 
 def _partition_cells(line: Mapping[str, Any]) -> tuple[str, ...]:
-    counts = (format_count(line[key]) for key in ("groups", "files_in", "files_out"))
+    counts = (human_count(line[key]) for key in ("groups", "files_in", "files_out"))
     return (
-        line["partition"] or "(whole table)", *counts, format_bytes(line["bytes_in"]),
-        format_count(line["delete_files_read"]),
+        line["partition"] or "(whole table)", *counts, human_bytes(line["bytes_in"]),
+        human_count(line["delete_files_read"]),
     )  # fmt: skip
 
 
 def _print_files(groups: Sequence[Mapping[str, Any]]) -> None:
     OUT.print()
     lines = [
-        (str(number), format_bytes(file["bytes"]), f"{file['rows']:,}", file["path"])
+        (str(number), human_bytes(file["bytes"]), f"{file['rows']:,}", file["path"])
         for number, group in enumerate(groups, 1)
         for file in group["files"]
     ]

@@ -53,11 +53,6 @@ SIMULATED_CAPABILITIES = REAL_CAPABILITIES - {
     Command.REWRITE_POSITION_DELETE_FILES,
 }
 
-_REAL_NOTES = {
-    "caches": "Unless the scenario says otherwise, the catalog's table cache is off, so that each probe "
-    "loads current metadata, and so is the executors' cache of delete files, so that each task reads those "
-    "it needs. Spark's and Iceberg's other caches are at their defaults.",
-}
 _EXISTING_HELP = """* `compactbench plan /data/warehouse/db/orders --strategy iceberg.rewrite_data_files`
 
     * `compactbench plan db.orders --catalog-property type=rest --catalog-property uri=http://localhost:8181
@@ -155,7 +150,7 @@ FORMAT = Format(
     planning=PLANNING,
     layout=commit_layout,
     writing_needs=_writing_needs,
-    real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options, _REAL_NOTES),
+    real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options),
     simulated=EngineKind(
         _open_simulated, SIMULATED_CAPABILITIES, False, _simulated_options, wrong_rows=_wrong_rows
     ),

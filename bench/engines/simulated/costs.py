@@ -64,11 +64,16 @@ class DataFiles(Part):
 
 
 class Coefficients(Part):
-    """A coefficients file. `calibrated` says whether it was fitted to measured runs of `origin`."""
+    """A coefficients file.
+
+    `calibrated` says whether it was fitted to measured runs, as described by `origin`; `caution` is what
+    reports print about times computed from it, "" where there is nothing to warn of.
+    """
 
     format: str
     calibrated: bool
     origin: str
+    caution: str = ""
     cpu_per_serial_s: float = Field(gt=0, allow_inf_nan=False)
     commit: Operation
     noop_compaction: Operation

@@ -262,13 +262,13 @@ def test_a_figure_of_zero_has_no_ratio_and_says_so(capsys, results):
     cost = group["comparisons"][0]
     assert (cost["metric"], cost["ratio"], cost["verdict"]) == ("compaction_cpu_s", None, "undecided")
     assert {(t["outcome"], t["reason"]) for t in group["conditions"]} == {
-        ("undecided", "a figure of zero or below has no ratio")
+        ("undecided", "values of zero or below have no ratio")
     }
 
 
 def test_an_exact_rise_from_zero_breaks_any_limit(capsys, results):
     code, out, _ = compare(capsys, results, "--baseline", "never", "--fail-if", "compactions>1x")
-    assert re.search(r"every-2min +compactions <= 1x +broken +10 against 0: the second figure is 0", out)
+    assert re.search(r"every-2min +compactions <= 1x +broken +10 against 0: the second value is 0", out)
     assert "limits: 2 broken" in out
     assert code == 1
 
@@ -280,7 +280,7 @@ def test_a_strategy_that_costs_nothing_on_both_sides_breaks_no_limit(capsys, old
     assert (tested["outcome"], tested["verdict"], tested["reason"]) == (
         "holds",
         "equal",
-        "both figures are 0",
+        "both values are 0",
     )
 
 
@@ -289,7 +289,7 @@ def test_a_single_run_tells_no_noise(capsys, tmp_path):
     (group,) = as_json(capsys, folder, "--baseline", "never", "--fail-if", "query_mean_s>1.1x")
     by_metric = {c["metric"]: c for c in group["comparisons"] if c["strategy"] == "every-2min"}
     query = by_metric["query_mean_s"]
-    assert (query["verdict"], query["reason"]) == ("undecided", "one pair of runs tells no noise")
+    assert (query["verdict"], query["reason"]) == ("undecided", "one pair of runs gives no estimate of noise")
     assert query["ratio"] is not None
     assert by_metric["files_end"]["verdict"] == "less"  # exact figures need no second run
     assert {t["outcome"] for t in group["conditions"]} == {"undecided"}
@@ -324,7 +324,7 @@ def test_a_side_without_a_usable_run_is_undecided_not_passed_over(capsys, tmp_pa
     arguments = [old, new, "--fail-if", "query_mean_s>1.1x"]
     (group,) = as_json(capsys, *arguments)
     (tested,) = group["conditions"]
-    assert (tested["outcome"], tested["reason"]) == ("undecided", "one side has no such figure")
+    assert (tested["outcome"], tested["reason"]) == ("undecided", "one side has no value")
     assert compare(capsys, *arguments, "--strict")[0] == 1
 
 
@@ -378,8 +378,8 @@ def test_another_stream_is_never_compared(capsys, tmp_path, field, baseline):
 def test_a_copy_of_the_same_runs_is_no_new_result(capsys, tmp_path):
     old = build_results(tmp_path / "old", STRATEGIES, 2, 5)
     shutil.copytree(old, tmp_path / "copy")
-    assert "the same run on both sides" in refusal(capsys, old, tmp_path / "copy")
-    assert "the same run on both sides" in refusal(capsys, old, old)
+    assert "the same run is on both sides" in refusal(capsys, old, tmp_path / "copy")
+    assert "the same run is on both sides" in refusal(capsys, old, old)
 
 
 def test_scenarios_are_kept_apart_and_what_cannot_be_compared_is_told(capsys, tmp_path):

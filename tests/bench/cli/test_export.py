@@ -31,7 +31,7 @@ def test_export_writes_one_duckdb_file(capsys, results, tmp_path):
 def test_export_overwrites_nothing(capsys, results, tmp_path, kind):
     (tmp_path / "there").write_text("precious")
     assert main(["export", str(results), "--to", kind, "-o", str(tmp_path / "there")]) == 2
-    assert "exists already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert (tmp_path / "there").read_text() == "precious"
 
 

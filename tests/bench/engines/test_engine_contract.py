@@ -45,12 +45,12 @@ def test_commits_appear_as_their_specs_say(engine, stream, tmp_path):
     seen = outcomes[-1].observed
     assert (seen.delete_files_count, seen.delete_rows, seen.equality_files_count) == (0, 0, 0)
     assert [o.observed.rows for o in outcomes] == [60, 100, 140]
-    assert [o.observed.change.files_added_count for o in outcomes] == [3, 4, 4]
-    assert [o.observed.change.snapshots_count for o in outcomes] == [1, 1, 1]
+    assert [o.change.files_added_count for o in outcomes] == [3, 4, 4]
+    assert [o.change.snapshots_count for o in outcomes] == [1, 1, 1]
     state = engine.state(120_000)
     assert state.size_bytes == sum(f.size_bytes for f in state.data_files)
     assert state.size_bytes == outcomes[-1].observed.live_bytes
-    assert state.size_bytes == sum(o.observed.change.added_bytes for o in outcomes)
+    assert state.size_bytes == sum(o.change.added_bytes for o in outcomes)
     assert state.partitions[""].files_count == 11
     assert sorted(f.sequence_number for f in state.data_files) == [1] * 3 + [2] * 4 + [3] * 4
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
@@ -79,7 +79,7 @@ def test_a_commit_reports_what_it_cost_and_its_metadata(engine, stream):
     outcome = engine.commit(stream[1], 60_000)
     assert 0 < outcome.cost.executor_cpu_s < outcome.cost.cpu_s
     assert outcome.cost.wall_s > 0
-    assert outcome.observed.change.metadata_files_count > 0
+    assert outcome.change.metadata_files_count > 0
     assert outcome.observed.storage_bytes > outcome.observed.live_bytes  # metadata is on storage too
 
 
@@ -88,7 +88,7 @@ def test_an_empty_commit_changes_nothing(engine, stream):
     before = engine.state(60_000)
     outcome = engine.commit(without_rows(stream[2]), 120_000)
     assert outcome.cost.wall_s == outcome.prepare_s == 0
-    assert (outcome.observed.change.snapshots_count, outcome.observed.change.metadata_bytes) == (0, 0)
+    assert (outcome.change.snapshots_count, outcome.change.metadata_bytes) == (0, 0)
     assert outcome.observed.data_files_count == 4
     assert engine.state(120_000).commits_total_count == before.commits_total_count == 1
 
@@ -96,7 +96,7 @@ def test_an_empty_commit_changes_nothing(engine, stream):
 def test_a_writer_override_sets_the_files_of_each_commit(make_engine, stream, tmp_path):
     engine = make_engine(files_per_commit=2)
     engine.create()
-    assert engine.commit(stream[1], 60_000).observed.change.files_added_count == 2
+    assert engine.commit(stream[1], 60_000).change.files_added_count == 2
     assert content_of(engine, stream[1:2], tmp_path / "dump").equal
 
 
@@ -105,7 +105,7 @@ def test_a_scoped_compaction_merges_everything(engine, stream, tmp_path):
     live_bytes = engine.state(120_000).size_bytes
     outcome = execute(engine, plan(Compact()), 120_000)
     assert (outcome.status, outcome.error) == ("ok", None)
-    change = outcome.observed.change
+    change = outcome.change
     assert (change.files_removed_count, change.files_added_count) == (11, 1)
     assert (outcome.observed.data_files_count, outcome.observed.rows) == (1, 140)
     assert change.replaced_bytes == live_bytes
@@ -146,7 +146,7 @@ def test_an_explicit_rewrite_replaces_exactly_its_files(engine, stream, tmp_path
     after = {f.path for f in files(engine)}
     assert {f.path for f in before} - after == {f.path for f in before[1:3] + before[5:8]}
     assert len(after - {f.path for f in before}) == 2  # a file a group: both stay below the target
-    assert (outcome.observed.change.files_removed_count, outcome.observed.change.files_added_count) == (5, 2)
+    assert (outcome.change.files_removed_count, outcome.change.files_added_count) == (5, 2)
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
 
 
@@ -182,7 +182,7 @@ def test_a_noop_is_told_and_commits_nothing(engine, stream):
     commit_all(engine, stream[1:2])
     outcome = execute(engine, plan(Compact()), 60_000)  # 4 small files, the default asks for 5
     assert (outcome.status, outcome.error) == ("noop", None)
-    assert outcome.observed.change.snapshots_count == 0
+    assert outcome.change.snapshots_count == 0
     assert outcome.cost.wall_s > 0
     assert [c.status for c in engine.state(60_000).compactions] == ["noop"]
 
@@ -221,7 +221,7 @@ def test_a_scheduled_rewrite_is_pending_until_it_completes(engine, stream, tmp_p
     assert pending.paths == {f.path for f in chosen}
     assert len(files(engine)) == 7  # nothing is committed yet
     landed = engine.commit(stream[2], 120_000)
-    assert landed.observed.change.snapshots_count == 1
+    assert landed.change.snapshots_count == 1
     outcome = engine.complete(ticket, 180_000)
     assert (outcome.status, outcome.error) == ("ok", None)
     assert engine.state(180_000).pending == ()
@@ -265,7 +265,7 @@ def test_actions_run_in_order_until_one_fails(engine, stream, tmp_path):
     impossible = Native(Command.REWRITE_DATA_FILES, {}, {"no-such": "1"})
     outcome = execute(engine, plan(Compact(), impossible, Compact()), 120_000)
     assert outcome.status == "failed"
-    assert outcome.observed.change.files_removed_count == 11  # the first action's
+    assert outcome.change.files_removed_count == 11  # the first action's
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
 
 

@@ -12,7 +12,8 @@ from bench.replay.forecast import forecast
 from bench.replay.loop import Loop
 from bench.replay.recorder import Recorder
 from bench.results.records import CompactionRecord, parse_record
-from strategies.plan import Capability, Compact, FileGroup, Native, Rewrite
+from strategies.iceberg.commands import Command
+from strategies.plan import Compact, FileGroup, Native, Rewrite
 from strategies.state import MIB, DataFile, DeleteFile, DeleteKind, TableState
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS
@@ -55,8 +56,8 @@ def test_nothing_to_do_is_forecast_as_nothing():
     "actions",
     [
         (Compact(), Compact()),  # the second meets what the first left
-        (Native(Capability.EXPIRE_SNAPSHOTS, {"older_than_at_ms": "1000"}),),
-        (Native(Capability.REWRITE_DATA_FILES, {"where": "user_id = 1"}),),
+        (Native(Command.EXPIRE_SNAPSHOTS, {"older_than_at_ms": "1000"}),),
+        (Native(Command.REWRITE_DATA_FILES, {"where": "user_id = 1"}),),
         (Compact(None, {"min-input-files": "none"}),),
     ],
 )
@@ -113,7 +114,7 @@ def test_a_forecast_is_what_a_simulated_table_then_does(by):
 @pytest.mark.parametrize(("count", "told"), [(4, True), (5, False)])
 def test_a_rewrite_of_delete_files_is_not_forecast_for_only_their_rows_tell_what_comes_out(count, told):
     deletes = tuple(DeleteFile(f"d{n}", DeleteKind.POSITION, 1, 1) for n in range(count))
-    planned = plan(Native(Capability.REWRITE_POSITION_DELETE_FILES))  # 5 files are enough to merge
+    planned = plan(Native(Command.REWRITE_POSITION_DELETE_FILES))  # 5 files are enough to merge
     found = forecast(planned, TableState(0, MIB, delete_files=deletes), size_model)
     assert (found is not None) == told
     assert not any((found or {}).values())

@@ -7,11 +7,11 @@ from result_builder import manifest, write_run
 from bench.cli.main import main
 from bench.cli.side_by_side import COLUMNS
 from bench.errors import ScenarioError
-from bench.results.agreement import looks, side_by_side
+from bench.results.agreement import evaluations, side_by_side
 
 
 def due(tick, **fields):
-    """A look at rule 1 that planned a compaction."""
+    """An evaluation of rule 1 that planned a compaction."""
     given = {"status": "planned", "actions": ["compact(all partitions)"], "reason": "scheduled"}
     return idle(tick, **given | fields)
 
@@ -36,25 +36,25 @@ def both(real=REAL, simulated=SIMULATED, **changes):
     return [run(*real, **changes), run(*simulated, mode="simulated", **changes)]
 
 
-def test_looks_are_told_with_the_compaction_they_led_to():
-    first, second, third = looks(run(*REAL))
+def test_evaluations_have_the_compaction_they_led_to():
+    first, second, third = evaluations(run(*REAL))
     assert (first.tick, first.at_ms, first.decision, first.compaction) == (1, 60_000, "rule 1 not due", None)
     assert second.decision == "rule 1 planned compact(all partitions) (scheduled)"
     assert second.compaction == done(2)
     assert third.compaction is None
 
 
-def test_a_look_tells_every_rule_and_the_label_a_switch_put_in_force():
-    told = run(idle(1), due(1, rule=1), idle(2, strategy="other", status="nothing_to_do"), end())
-    assert [look.decision for look in looks(told)] == [
+def test_an_evaluation_lists_every_rule_and_the_label_a_switch_put_in_force():
+    made = run(idle(1), due(1, rule=1), idle(2, strategy="other", status="nothing_to_do"), end())
+    assert [one.decision for one in evaluations(made)] == [
         "rule 1 not due; rule 2 planned compact(all partitions) (scheduled)",
         "as other, rule 1 nothing to do",
     ]
 
 
-def test_a_delayed_compaction_belongs_to_the_look_that_scheduled_it():
+def test_a_delayed_compaction_belongs_to_the_evaluation_that_scheduled_it():
     late = done(5, scheduled_at_ms=120_000)
-    assert [look.compaction for look in looks(run(due(2), late, idle(5), end()))] == [late, None]
+    assert [one.compaction for one in evaluations(run(due(2), late, idle(5), end()))] == [late, None]
 
 
 def test_runs_that_agree_are_the_same_throughout():
@@ -81,13 +81,13 @@ def test_runs_that_agree_are_the_same_throughout():
         ([], False, False),
     ],
 )
-def test_each_difference_is_told(simulated, same_decision, same_files):
+def test_each_difference_is_found(simulated, same_decision, same_files):
     (pair,) = side_by_side(both([due(2), done(2), end()], [*simulated, end()]))
     assert (pair.same_decision, pair.same_files) == (same_decision, same_files)
-    assert (pair.tick, pair.at_ms, pair.looks[0]) == (2, 120_000, pair.real)
+    assert (pair.tick, pair.at_ms, pair.evaluations[0]) == (2, 120_000, pair.real)
 
 
-def test_looks_only_one_run_has_stand_alone_in_order():
+def test_evaluations_of_only_one_run_are_listed_in_order():
     pairs = side_by_side(both([idle(1), idle(3), end()], [idle(2), idle(3), end()]))
     assert [(pair.tick, bool(pair.real), bool(pair.simulated)) for pair in pairs] == [
         (1, True, False), (2, False, True), (3, True, True),
@@ -116,7 +116,7 @@ def test_other_definitions_are_not_put_beside_each_other(changes):
     assert len(side_by_side([real, simulated, other])) == 3
 
 
-def test_a_baseline_in_both_modes_has_no_looks_and_that_is_no_error():
+def test_a_baseline_in_both_modes_has_no_evaluations_and_that_is_no_error():
     assert side_by_side(both([commit(), end()], [commit(), end()])) == ()
 
 
@@ -147,7 +147,7 @@ def show(tmp_path, capsys):
     return call
 
 
-def test_the_table_tells_what_is_the_same_once_and_leaves_idle_looks_out(show, monkeypatch):
+def test_the_table_prints_what_is_the_same_once_and_omits_idle_evaluations(show, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
     code, out, err = show(*both())
     assert (code, err) == (0, "")
@@ -176,7 +176,7 @@ def test_the_table_tells_both_where_they_differ(show, monkeypatch):
     code, out, _ = show(*both([due(2), done(2), idle(3), end()], [idle(2), end()]))
     assert code == 0
     assert "rule 1 not due" in out
-    assert "no look" in out
+    assert "not evaluated" in out
     assert "never: 0 of 2 decisions alike, 0 of 1 compactions with the same files, 0.00x" in out
 
 
@@ -215,7 +215,7 @@ def test_one_mode_alone_is_one_error_with_its_remedy(show, mode, output):
     code, out, err = show(run(*REAL, mode=mode), output=output)
     assert (code, out) == (2, "")
     assert err == (
-        "error: no strategy has both a real and a simulated run of the same scenario; make the missing one "
+        "error: no strategy has both a real and a simulated run of the same scenario; create the missing one "
         "with `compactbench run SCENARIO`, with or without --simulate, into the same --out\n"
     )
 

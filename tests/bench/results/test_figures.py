@@ -8,7 +8,7 @@ from bench.results.rows import METRIC_BY_NAME, METRICS, run_figures
 
 GIGABYTE = 10**9
 NUMBERS = st.floats(0, 1e9)
-# What a run has no figure of without delete files and without looks that fired.
+# What a run has no figure of without delete files and without evaluations that fired.
 OF_CHANGES_AND_LOOKS = {
     "delete_files_mean", "delete_rows_end", "delete_rows_mean", "equality_files_end", "equality_files_mean",
     "health_mean", "health_end", "noop_evaluations", "pending_mean_s",
@@ -106,12 +106,14 @@ def test_no_progress_is_as_much_out_as_in(files, deletes, rows, expected):
     assert value("ineffective_compactions", compaction(**fields, status="failed")) == 0
 
 
-def test_empty_looks_are_those_that_fired_for_nothing():
-    looks = [decision(status=status) for status in ("not_due", "nothing_to_do", "planned", "nothing_to_do")]
-    assert value("noop_evaluations", *looks) == 2
+def test_noop_evaluations_fired_and_found_nothing_to_do():
+    evaluations = [
+        decision(status=status) for status in ("not_due", "nothing_to_do", "planned", "nothing_to_do")
+    ]
+    assert value("noop_evaluations", *evaluations) == 2
     assert value("noop_evaluations", decision(status="planned")) == 0
     # The baseline is asked at every commit and never plans; that tells nothing.
-    assert value("noop_evaluations", decision(planner="Never", status="nothing_to_do")) is None
+    assert value("noop_evaluations", decision(planner="never", status="nothing_to_do")) is None
     assert value("noop_evaluations", decision()) is None
 
 
@@ -175,11 +177,11 @@ def test_deletes_left_behind(name, expected):
 
 
 def test_what_was_not_counted_is_no_figure():
-    looks = (observed(delete_files_count=4, delete_rows=8), observed(delete_files_count=2))
-    assert value("delete_files_mean", *looks) == 3
-    assert value("delete_rows_mean", *looks) is None
-    assert value("delete_rows_end", *looks) is None
-    assert value("equality_files_mean", *looks) is None
+    observations = (observed(delete_files_count=4, delete_rows=8), observed(delete_files_count=2))
+    assert value("delete_files_mean", *observations) == 3
+    assert value("delete_rows_mean", *observations) is None
+    assert value("delete_rows_end", *observations) is None
+    assert value("equality_files_mean", *observations) is None
 
 
 COMMITS = (
@@ -257,7 +259,7 @@ def test_a_run_without_records_has_no_figure_that_needs_one():
     assert unknown == {
         "write_amplification", "compaction_amplification", "read_amplification", "space_amplification",
         "query_mean_s", "query_p50_s", "query_p95_s", "query_max_s", "query_before_s", "query_after_s",
-        "commit_mean_s", "commit_p95_s", "files_end", "delete_files_end", "payback_passes",
+        "commit_mean_s", "commit_p95_s", "files_end", "delete_files_end", "payback_queries",
         "degradation_rate", "storage_request_model_s", "compaction_money", *OF_CHANGES_AND_LOOKS,
         "since_compaction_mean_s",
     }  # fmt: skip

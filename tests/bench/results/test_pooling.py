@@ -4,7 +4,7 @@ from records import run
 from bench.errors import ResultSchemaError
 from bench.results.pooling import CHECKED, Strictness, check_old_and_new, check_pooled, differences
 
-ASKED = Strictness.ASKED
+ON_REQUEST = Strictness.ON_REQUEST
 MACHINE = {"cpu": "Example CPU", "cores": 2, "ram_bytes": 8 * 2**30, "system": "Linux"}
 ALWAYS_REFUSED = [
     ({"mode": "simulated"}, "mode"),
@@ -56,28 +56,28 @@ def test_what_makes_figures_incomparable_is_never_pooled(changes, field, stricte
 
 
 @pytest.mark.parametrize(("changes", "field"), ENVIRONMENT + UNDER_TEST)
-def test_what_may_shift_figures_is_pooled_only_when_asked_for(changes, field):
+def test_what_may_shift_figures_is_pooled_only_on_request(changes, field):
     with pytest.raises(ResultSchemaError, match=rf"differ in {field}.*--allow-mixed"):
         check_pooled([run(), newer(**changes)])
-    assert field in fields(check_pooled([run(), newer(**changes)], ASKED))
+    assert field in fields(check_pooled([run(), newer(**changes)], ON_REQUEST))
 
 
-@pytest.mark.parametrize("strictest", [Strictness.TOLD, ASKED])
+@pytest.mark.parametrize("strictest", [Strictness.REPORTED, ON_REQUEST])
 @pytest.mark.parametrize(("changes", "field"), ALWAYS_REFUSED)
-def test_new_results_of_another_stream_are_never_held_against_old_ones(changes, field, strictest):
+def test_new_results_of_another_stream_are_never_compared_with_old_ones(changes, field, strictest):
     with pytest.raises(ResultSchemaError, match=f"differ in {field} "):
         check_old_and_new([run()], [newer(**changes)], strictest)
 
 
 @pytest.mark.parametrize(("changes", "field"), ENVIRONMENT)
-def test_new_results_of_another_machine_need_asking(changes, field):
+def test_new_results_of_another_machine_are_compared_only_on_request(changes, field):
     with pytest.raises(ResultSchemaError, match=rf"differ in {field} .*--allow-mixed"):
         check_old_and_new([run()], [newer(**changes)])
-    assert fields(check_old_and_new([run()], [newer(**changes)], ASKED)) == [field]
+    assert fields(check_old_and_new([run()], [newer(**changes)], ON_REQUEST)) == [field]
 
 
 @pytest.mark.parametrize(("changes", "field"), UNDER_TEST + RULES)
-def test_what_may_be_the_thing_under_test_is_told(changes, field):
+def test_what_may_be_under_test_is_reported(changes, field):
     assert field in fields(check_old_and_new([run()], [newer(**changes)]))
 
 
@@ -91,16 +91,16 @@ def test_a_refusal_names_both_runs_the_field_both_values_and_the_remedy():
         check_pooled([run(), newer(versions={"spark": "3.5.9"}), newer(seed=43)])
     one, other = run().folder, newer().folder
     assert str(refusal.value) == (  # the gravest first
-        f"{one} and {other}: runs that differ in seed (42 and 43): they must not be put together; give the "
-        "results of one definition only"
+        f"{one} and {other}: the runs differ in seed (42 and 43), so they cannot be combined; give results "
+        "of one definition only"
     )
     with pytest.raises(ResultSchemaError, match=r"versions.spark \('3.5.8' and '3.5.9'\)"):
         check_pooled([run(), newer(versions={**run().manifest.versions, "spark": "3.5.9"})])
-    with pytest.raises(ResultSchemaError, match="simulated seconds are no measured ones"):
+    with pytest.raises(ResultSchemaError, match="simulated and measured runs cannot be mixed"):
         check_pooled([run(), newer(mode="simulated")])
 
 
-def test_what_one_side_lacks_is_told_as_none():
+def test_what_one_side_lacks_is_none():
     (found,) = differences([run(), newer(versions={**run().manifest.versions, "delta": "3.3.2"})])
     assert str(found) == "versions.delta (none and '3.3.2')"
 
@@ -111,7 +111,7 @@ def test_a_difference_of_one_strategy_names_it():
 
 
 def test_a_run_cannot_stand_on_both_sides():
-    with pytest.raises(ResultSchemaError, match="the same run on both sides"):
+    with pytest.raises(ResultSchemaError, match="the same run is on both sides"):
         check_old_and_new([run(), run(repetition=2)], [run(repetition=2)])
 
 
@@ -130,4 +130,4 @@ def test_a_refusal_of_other_scenarios_names_the_keys_that_differ():
     old, new = run(scenario_text=texts[0]), newer(scenario_hash="other", scenario_text=texts[1])
     with pytest.raises(ResultSchemaError) as refusal:
         check_old_and_new([old], [new])
-    assert ", that is workload.files_per_commit 8 and 4: they must not be put together" in str(refusal.value)
+    assert ", that is workload.files_per_commit 8 and 4, so they cannot be combined" in str(refusal.value)

@@ -9,7 +9,7 @@ from records import commit, compaction, end, maintenance, observed, query, truth
 from result_builder import build_results, manifest, write_run
 
 from bench.errors import ResultSchemaError
-from bench.replay.recorder import Collector
+from bench.replay.recorder import Recorder
 from bench.results.folders import load_run, load_runs
 from bench.results.records import (
     EVENTS,
@@ -59,7 +59,7 @@ def test_every_record_is_read_as_it_was_written(record):
 def test_every_kind_of_record_survives_a_folder(tmp_path):
     step = {"tick": 0, "at_ms": 0, "written_utc": "2026-01-05T09:00:00Z"}
     decision = DecisionRecord(
-        **step, status="not_due", strategy="mine", rule=0, trigger="Every", planner="Never"
+        **step, status="not_due", strategy="mine", rule=0, trigger="every", planner="never"
     )
     made = [
         PhaseRecord(**step, name="warm_up"), commit(), observed(), query(), decision, compaction(),
@@ -77,14 +77,14 @@ def test_every_kind_of_record_survives_a_folder(tmp_path):
 def test_a_collector_writes_lines_as_they_happen(tmp_path):
     write_run(tmp_path / "run", manifest(), [])
     path = tmp_path / "run" / EVENTS
-    with Collector(path) as collector:
-        collector.write(CommitRecord, tick=1, at_ms=60_000, rows=5)
+    with Recorder(path) as recorder:
+        recorder.write(CommitRecord, tick=1, at_ms=60_000, rows=5)
         (first,) = load_run(tmp_path / "run").records  # before the next, and before it is closed
-        collector.write(CommitRecord, tick=2, at_ms=120_000)
+        recorder.write(CommitRecord, tick=2, at_ms=120_000)
     assert (first.rows, first.status) == (5, "ok")
     assert first.written_utc.endswith("Z")
-    with Collector(path) as collector:  # it appends
-        collector.write(CommitRecord, tick=3, at_ms=180_000)
+    with Recorder(path) as recorder:  # it appends
+        recorder.write(CommitRecord, tick=3, at_ms=180_000)
     assert [record.tick for record in load_run(tmp_path / "run").records] == [1, 2, 3]
 
 
@@ -141,7 +141,7 @@ def test_another_schema_version_is_refused_with_the_remedy(run_folder, found):
     file.write_text(json.dumps(json.loads(file.read_text()) | {"schema_version": found}))
     with pytest.raises(ResultSchemaError) as caught:
         load_runs(run_folder)
-    assert f"{file}: schema_version {found!r}, this compactbench reads 2" in str(caught.value)
+    assert f"{file}: schema_version {found!r}, but this compactbench reads 2" in str(caught.value)
     assert "read it with the version that wrote it" in str(caught.value)
 
 
@@ -163,7 +163,9 @@ def test_a_manifest_with_an_unknown_key_is_refused(run_folder):
 def test_a_folder_that_is_missing_or_empty_says_what_to_do(tmp_path):
     with pytest.raises(ResultSchemaError, match="no such folder; give the --out folder"):
         load_runs(tmp_path / "nowhere")
-    with pytest.raises(ResultSchemaError, match="holds no runs; `compactbench run SCENARIO --out"):
+    with pytest.raises(
+        ResultSchemaError, match="contains no runs; create some with `compactbench run SCENARIO --out"
+    ):
         load_runs(tmp_path)
 
 

@@ -10,21 +10,20 @@ from bench.results.rows import METRICS, content_of, rows, usable
 
 # What programs that read `show --format json` rely on; never renamed.
 KEYS = {
-    "scenario", "workload", "format", "mode", "strategy", "runs", "failed", "compactions",
-    "noop_compactions", "failed_compactions", "compaction_s", "compaction_cpu_s",
-    "compaction_executor_cpu_s", "write_amplification", "compaction_amplification", "read_amplification",
-    "space_amplification", "query_mean_s", "query_p50_s", "query_p95_s", "query_max_s", "query_before_s",
-    "query_after_s", "commit_mean_s", "commit_p95_s", "files_end", "delete_files_end", "ingested_bytes",
-    "commit_added_bytes", "compaction_added_bytes", "compaction_replaced_bytes", "metadata_bytes",
-    "maintenance_s", "observe_s", "payback_passes", "degradation_rate", "gb_hours", "overlapped_commits",
-    "content", "run_values", "probes",
+    "scenario", "workload", "format", "mode", "strategy", "runs", "failed", "compactions", "noop_compactions",
+    "failed_compactions", "compaction_s", "compaction_cpu_s", "compaction_executor_cpu_s",
+    "write_amplification", "compaction_amplification", "read_amplification", "space_amplification",
+    "query_mean_s", "query_p50_s", "query_p95_s", "query_max_s", "query_before_s", "query_after_s",
+    "commit_mean_s", "commit_p95_s", "files_end", "delete_files_end", "ingested_bytes", "commit_added_bytes",
+    "compaction_added_bytes", "compaction_replaced_bytes", "metadata_bytes", "maintenance_s", "observe_s",
+    "payback_queries", "degradation_rate", "gb_hours", "overlapped_commits", "content", "run_values",
+    "probes",
 }  # fmt: skip
 MORE_KEYS = {
     "interrupted", "timings_invalid", "repetitions", "duty_cycle", "storage_requests",
-    "storage_request_model_s",
-    "compaction_money", "vetoed_compactions", "ineffective_compactions", "noop_evaluations", "pending_mean_s",
-    "since_compaction_mean_s", "delete_files_mean", "delete_rows_end", "delete_rows_mean",
-    "equality_files_end", "equality_files_mean", "health_mean", "health_end",
+    "storage_request_model_s", "compaction_money", "vetoed_compactions", "ineffective_compactions",
+    "noop_evaluations", "pending_mean_s", "since_compaction_mean_s", "delete_files_mean", "delete_rows_end",
+    "delete_rows_mean", "equality_files_end", "equality_files_mean", "health_mean", "health_end",
 }  # fmt: skip
 
 
@@ -70,7 +69,7 @@ def test_rows_takes_an_iterator():
 
 @pytest.mark.parametrize("field", ["scenario_hash", "change_log_hash", "strategy_hash"])
 def test_runs_of_two_definitions_are_never_pooled(field):
-    with pytest.raises(ResultSchemaError, match=f"differ in {field} .*: they must not be put together"):
+    with pytest.raises(ResultSchemaError, match=f"differ in {field} .*, so they cannot be combined"):
         rows([good(), good(repetition=2, **{field: "other"})])
 
 
@@ -159,9 +158,9 @@ def test_payback_is_compaction_time_over_time_saved_a_query():
     runs = [good("never", 1, 3.0), good("never", 2, 5.0), good("b", 1, 2.0, 10.0), good("b", 2, 3.0, 4.0)]
     never, compacted = rows(runs)
     # A query of `never` takes (3 + 5) / 2 = 4 s: 10 / (4 - 2) = 5 and 4 / (4 - 3) = 4 passes.
-    assert compacted.run_values["payback_passes"] == (5.0, 4.0)
-    assert compacted.values["payback_passes"] == pytest.approx(14 / 3)  # of the means: 7 / (4 - 2.5)
-    assert never.values["payback_passes"] is None
+    assert compacted.run_values["payback_queries"] == (5.0, 4.0)
+    assert compacted.values["payback_queries"] == pytest.approx(14 / 3)  # of the means: 7 / (4 - 2.5)
+    assert never.values["payback_queries"] is None
 
 
 @pytest.mark.parametrize(
@@ -175,12 +174,12 @@ def test_payback_is_compaction_time_over_time_saved_a_query():
 )
 def test_payback_is_none(others, why):
     (row,) = (r for r in rows([good("b", 1, 2.0, 10.0), *others]) if r.strategy == "b")
-    assert row.values["payback_passes"] is None, why
+    assert row.values["payback_queries"] is None, why
 
 
 def test_payback_is_none_without_a_compaction():
     _, idle = rows([good("never", 1, 4.0), good("idle", 1, 2.0)])
-    assert idle.values["payback_passes"] is None
+    assert idle.values["payback_queries"] is None
 
 
 def test_each_probe_has_figures_of_its_own():

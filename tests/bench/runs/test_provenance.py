@@ -28,15 +28,15 @@ def dataset(scenario, label="every-2min"):
 
 def test_a_stream_of_changes_has_a_key_and_a_load_in_its_order(tmp_path, able):
     assert dataset(load(tmp_path, workload=UPSERT)) == {
-        "table": "orders", "columns_count": 17, "codec": "zstd, the format's default", "key": ["order_id"],
-        "initial_order": "by order_id, each file a range of it",
+        "table": "orders", "columns_count": 17, "codec": "zstd (format default)", "key": ["order_id"],
+        "initial_order": "ordered by order_id, one range per file",
     }  # fmt: skip
 
 
 def test_an_append_only_stream_has_neither(tmp_path):
     assert dataset(load(tmp_path)).keys() == {"table", "columns_count", "codec"}
     loaded = dataset(load(tmp_path, workload={"initial_rows": 100}))
-    assert loaded["initial_order"] == "by order_id, each file a range of it"
+    assert loaded["initial_order"] == "ordered by order_id, one range per file"
 
 
 def test_the_writer_and_the_properties_of_a_strategy_are_its_own(tmp_path, able):
@@ -47,7 +47,7 @@ def test_the_writer_and_the_properties_of_a_strategy_are_its_own(tmp_path, able)
         "table.properties": {"write.parquet.compression-codec": "gzip"},
     }
     scenario = load(tmp_path, workload=UPSERT, **changes)
-    assert dataset(scenario)["initial_order"] == "dealt out to 4 files in no order"
+    assert dataset(scenario)["initial_order"] == "spread over 4 files in no particular order"
     assert dataset(scenario)["codec"] == "gzip"
     assert dataset(scenario, "never")["codec"] == "snappy"
 

@@ -8,7 +8,7 @@ from result_builder import manifest, write_run
 from scenario_builder import SOUND, load, write
 
 from bench.errors import EngineError, ScenarioError
-from bench.replay.recorder import Collector
+from bench.replay.recorder import Recorder
 from bench.results.folders import load_run
 from bench.results.records import CommitRecord
 from bench.runs import suite
@@ -237,8 +237,8 @@ def test_the_records_of_a_run_in_progress_are_followed_by_whole_lines(tmp_path):
     path = tmp_path / "events.jsonl"
     tail = suite._Tail(path)
     assert list(tail.new_records()) == []  # not there yet
-    with Collector(path) as collector:
-        collector.write(CommitRecord, tick=1, at_ms=60_000)
+    with Recorder(path) as recorder:
+        recorder.write(CommitRecord, tick=1, at_ms=60_000)
     torn = commit(tick=2).model_dump_json() + "\n"
     with path.open("a") as file:
         file.write(torn[:30])

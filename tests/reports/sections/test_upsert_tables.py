@@ -4,8 +4,8 @@ import pytest
 from records import compaction, end, run
 from result_builder import UPSERT
 
-from reports.content import contents
-from reports.load import Section, sections
+from reports.content import report_contents
+from reports.load import RunGroup, run_groups
 from reports.sections.by_kind import compactions_by_kind, kind_of
 from reports.sections.deletes import left_behind
 from reports.sections.parameters import parameters
@@ -18,32 +18,33 @@ def texts(table):
 
 def headings(table):
     return [
-        f"{column.title}, {column.unit}" if column.unit else str(column.title) for column in table.columns
+        f"{column.title} ({column.unit})" if column.unit else str(column.title) for column in table.columns
     ]
 
 
-def facts(section):
-    return dict(texts(set_up(section)))
+def facts(group):
+    return dict(texts(set_up(group)))
 
 
-def changed(section, label, **fields):
-    """The section with other fields in the manifests of one strategy."""
+def changed(group, label, **fields):
+    """The group with other fields in the manifests of one strategy."""
     runs = (
         replace(run, manifest=run.manifest.model_copy(update=fields))
         if run.manifest.strategy == label
         else run
-        for run in section.runs
+        for run in group.runs
     )
-    return Section(section.rows, tuple(runs))
+    return RunGroup(group.rows, tuple(runs))
 
 
-def test_what_is_left_behind_stands_beside_the_cost(upsert_section):
-    table = left_behind(upsert_section)
+def test_what_is_left_behind_is_listed_with_the_cost(upsert_group):
+    table = left_behind(upsert_group)
     assert headings(table)[:8] == [
-        "Strategy", "Delete files, mean", "Delete files, at end", "Of them by equality, mean",
-        "Rows in them, mean", "Rows in them, at end", "Since a compaction, mean, s", "Health, mean, of 100",
+        "Strategy", "Delete files (mean)", "Delete files (at end)", "Equality deletes (mean)",
+        "Deleted rows (mean)", "Deleted rows (at end)", "Age of last compaction (mean, s)",
+        "Health (mean, of 100)",
     ]  # fmt: skip
-    assert headings(table)[8:] == ["Compaction CPU, s", "Rewritten", "Query mean, s"]
+    assert headings(table)[8:] == ["Compaction CPU (s)", "Rewritten", "Query mean (s)"]
     never, every, amoro = (row[:8] for row in texts(table))
     # Three delete files a commit, two by equality, 50 rows each: 3, 6, ... 18.
     assert never == ("never", "10.5", "18", "7", "525", "900", "210", "\N{EN DASH}")
@@ -53,27 +54,27 @@ def test_what_is_left_behind_stands_beside_the_cost(upsert_section):
     assert amoro[4:] == ("242", "50", "90", "93.7")
 
 
-def test_only_streams_with_deletes_leave_any_behind(section, upsert_section):
-    assert left_behind(section) is None
-    (content,) = contents((upsert_section,))
-    assert content.left_behind == left_behind(upsert_section)
+def test_only_streams_with_deletes_leave_any_behind(group, upsert_group):
+    assert left_behind(group) is None
+    (content,) = report_contents((upsert_group,))
+    assert content.left_behind == left_behind(upsert_group)
 
 
-def test_compactions_are_summed_up_by_kind(upsert_section, section):
-    found = {row[:2]: row[2:5] for row in texts(compactions_by_kind(upsert_section))}
+def test_compactions_are_summed_up_by_kind(upsert_group, group):
+    found = {row[:2]: row[2:5] for row in texts(compactions_by_kind(upsert_group))}
     assert found == {
         ("every-3min", "rewrite all"): ("2", "49 \N{RIGHTWARDS ARROW} 2", "18 \N{RIGHTWARDS ARROW} 0"),
         ("amoro", "minor"): ("2", "33 \N{RIGHTWARDS ARROW} 2", "12 \N{RIGHTWARDS ARROW} 2"),
         ("amoro", "major"): ("1", "17 \N{RIGHTWARDS ARROW} 1", "7 \N{RIGHTWARDS ARROW} 0"),
     }
-    assert compactions_by_kind(section) is None  # no plan says its kind
+    assert compactions_by_kind(group) is None  # no plan says its kind
 
 
 def test_compactions_that_committed_nothing_are_of_no_kind():
     records = (compaction(plan_kind="full", status="failed"), compaction(), end())
-    assert compactions_by_kind(sections([run(*records)])[0]) is None
+    assert compactions_by_kind(run_groups([run(*records)])[0]) is None
     records = (compaction(plan_kind="full", wall_s=2.0), compaction(plan_kind="full", status="failed"), end())
-    (row,) = texts(compactions_by_kind(sections([run(*records)])[0]))
+    (row,) = texts(compactions_by_kind(run_groups([run(*records)])[0]))
     assert row[1:3] == ("full", "1")
 
 
@@ -83,43 +84,43 @@ def test_a_plan_without_a_kind_goes_by_its_commands():
     assert kind_of(compaction(actions=actions, plan_kind="minor")) == "minor"
 
 
-def test_the_set_up_of_a_stream_of_changes_answers_what_readers_miss(upsert_section):
-    said = facts(upsert_section)
+def test_the_set_up_of_a_stream_of_changes_answers_what_readers_miss(upsert_group):
+    said = facts(upsert_group)
     assert said == {
         "Data set": "orders, 17 columns; the table starts empty",
-        "Initial load lies": "by order_id, each file a range of it",
+        "Initial data layout": "ordered by order_id, one range per file",
         "Stream": said["Stream"],
-        "Operations": "50 % inserts, 45 % updates, 5 % deletes; no update or delete hits a key the "
-        "commit changed before; 10 % of the updates move their row to another partition; 20 % of the changes "
-        "arrive up to 1d late; no delivery comes twice",
-        "Changes hit": "zipf, falling by the power 1.5",
+        "Operations": "50 % inserts, 45 % updates, 5 % deletes; no key is changed twice in a commit; 10 % of "
+        "updates move the row to another partition; 20 % of changes arrive up to 1d late; no duplicate "
+        "deliveries",
+        "Key distribution": "zipf, exponent 1.5",
         "Primary key": "order_id",
-        "Updates and deletes written as": "equality deletes on order_id",
+        "Updates and deletes": "equality deletes on order_id",
         "Partitioning": "bucket, 4 buckets",
-        "Table": "format version 2, target file size 128 MiB, Parquet codec zstd, the format's default",
-        "Cores and memory": "one process writes, compacts and reads in turn: local[2], as many tasks at once"
-        "; 1.86 GiB",
-        "Caches": "catalog's table cache off; executors' cache of delete files off",
+        "Table": "format version 2, target file size 128 MiB, Parquet codec zstd (format default)",
+        "Cores and memory": "one process (Spark local[2]) writes, compacts and queries in turn; memory "
+        "1.86 GiB",
+        "Caches": "table cache of the catalog off; delete-file cache of the executors off",
     }
     assert said["Stream"].startswith("2,400 changes in 6 commits, ")
-    assert said["Stream"].endswith(" as Parquet, 8 writer tasks a commit")
+    assert said["Stream"].endswith(" as Parquet, 8 writer tasks per commit")
 
 
-def test_the_set_up_of_appends_says_nothing_of_changes_and_invents_nothing(section):
-    said = facts(section)
+def test_the_set_up_of_appends_says_nothing_of_changes_and_invents_nothing(group):
+    said = facts(group)
     assert said.keys() == {"Data set", "Stream", "Partitioning", "Table", "Cores and memory", "Caches"}
     assert said["Partitioning"] == "not known"
     assert said["Table"] == "format version not known, target file size 128 MiB, Parquet codec not known"
     assert said["Caches"].count("not known") == 2
-    assert said["Cores and memory"] == "cores not known; 1.86 GiB"
+    assert said["Cores and memory"] == "cores not known; memory 1.86 GiB"
 
 
-def test_a_fact_that_differs_is_told_by_strategy(upsert_section):
+def test_a_fact_that_differs_is_listed_by_strategy(upsert_group):
     options = {**UPSERT["options"], "upsert_mode": "copy-on-write"}
-    said = facts(changed(upsert_section, "never", options=options))["Updates and deletes written as"]
+    said = facts(changed(upsert_group, "never", options=options))["Updates and deletes"]
     assert said == (
-        "copy-on-write, by a MERGE whose files are Spark's to count (never) and equality deletes on order_id "
-        "(every-3min and amoro)"
+        "copy-on-write through MERGE INTO, where Spark chooses the number of files (never) and equality "
+        "deletes on order_id (every-3min and amoro)"
     )
 
 
@@ -127,46 +128,46 @@ def test_a_fact_that_differs_is_told_by_strategy(upsert_section):
     ("fields", "fact", "expected"),
     [
         ({"scenario_text": {"workload": {"type": "debezium"}}}, "Operations",
-         "those of the recorded events; shares not known"),
-        ({"scenario_text": {"workload": {"type": "debezium"}}}, "Changes hit",
-         "the keys of the recorded events; skew not known"),
-        ({"scenario_text": {"workload": {"key_skew": "uniform", "key_exponent": 1.0}}}, "Changes hit",
-         "uniform: every key alike"),
+         "as in the recorded events; shares not known"),
+        ({"scenario_text": {"workload": {"type": "debezium"}}}, "Key distribution",
+         "as in the recorded events; skew not known"),
+        ({"scenario_text": {"workload": {"key_skew": "uniform", "key_exponent": 1.0}}}, "Key distribution",
+         "uniform"),
         ({"dataset": {}}, "Primary key", "not known"),
         ({"options": {"spark.master": "spark://host:7077"}}, "Cores and memory",
-         "Spark master spark://host:7077; cores of the cluster not known; 1.86 GiB"),
+         "Spark master spark://host:7077, cores of the cluster not known; memory 1.86 GiB"),
         ({"options": {"cores": {"writer": 8, "compactor": 1}}}, "Cores and memory",
-         "cores of a model: writer 8, compactor 1; compactor 1.86 GiB"),
+         "modelled cores: writer 8, compactor 1; compactor memory 1.86 GiB"),
         ({"options": {"spark": {"spark.sql.iceberg.executor-cache.enabled": "True",
                                 "spark.sql.catalog.mine.cache-enabled": "false"}}}, "Caches",
-         "catalog's table cache off; executors' cache of delete files on"),
+         "table cache of the catalog off; delete-file cache of the executors on"),
     ],
 )  # fmt: skip
-def test_each_fact_is_what_the_manifest_says(upsert_section, fields, fact, expected):
-    runs = [replace(r, manifest=r.manifest.model_copy(update=fields)) for r in upsert_section.runs]
-    assert facts(Section(upsert_section.rows, tuple(runs)))[fact] == expected
+def test_each_fact_is_what_the_manifest_says(upsert_group, fields, fact, expected):
+    runs = [replace(r, manifest=r.manifest.model_copy(update=fields)) for r in upsert_group.runs]
+    assert facts(RunGroup(upsert_group.rows, tuple(runs)))[fact] == expected
 
 
-def test_a_simulated_run_has_no_caches(upsert_section):
+def test_a_simulated_run_has_no_caches(upsert_group):
     runs = [
-        replace(r, manifest=r.manifest.model_copy(update={"mode": "simulated"})) for r in upsert_section.runs
+        replace(r, manifest=r.manifest.model_copy(update={"mode": "simulated"})) for r in upsert_group.runs
     ]
-    assert "Caches" not in facts(Section(upsert_section.rows, tuple(runs)))
+    assert "Caches" not in facts(RunGroup(upsert_group.rows, tuple(runs)))
 
 
-def test_the_initial_load_is_counted(upsert_section):
-    first = upsert_section.runs[0]
+def test_the_initial_load_is_counted(upsert_group):
+    first = upsert_group.runs[0]
     load = first.records[0].model_copy(
         update={"is_initial": True, "rows": 10**6, "added_bytes": 2**20, "files_added_count": 3}
     )
-    runs = (replace(first, records=(load, *first.records)), *upsert_section.runs[1:])
-    said = facts(Section(upsert_section.rows, runs))
-    assert said["Data set"] == "orders, 17 columns; 1,000,000 rows loaded first, 1 MiB in 3 files"
+    runs = (replace(first, records=(load, *first.records)), *upsert_group.runs[1:])
+    said = facts(RunGroup(upsert_group.rows, runs))
+    assert said["Data set"] == "orders, 17 columns; initial load of 1,000,000 rows, 1 MiB in 3 files"
     assert said["Stream"].startswith("2,400 changes in 6 commits, ")
 
 
-def test_every_parameter_is_told_with_its_value_or_default(upsert_section):
-    table = parameters(upsert_section)
+def test_every_parameter_has_its_value_or_default(upsert_group):
+    table = parameters(upsert_group)
     assert headings(table) == ["Parameter", "every-3min", "amoro", "Default"]  # `never` has none
     found = {(row[0].note, str(row[0].text)): tuple(str(c.text) for c in row[1:]) for row in table.rows}
     dash = "\N{EN DASH}"
@@ -175,17 +176,17 @@ def test_every_parameter_is_told_with_its_value_or_default(upsert_section):
         ("", "planner"): ("merge", dash, dash),
         ("merge", "sort_order"): ("a", dash, dash),
         ("merge", "least"): ("2", dash, "5"),
-        ("rule 1, ", "trigger"): (dash, "every(interval=2min)", dash),
-        ("rule 1, ", "planner"): (dash, "amoro", dash),
+        ("rule 1", "trigger"): (dash, "every(interval=2min)", dash),
+        ("rule 1", "planner"): (dash, "amoro", dash),
         ("rule 1, amoro", "threads"): (dash, "1", dash),
         ("rule 1, amoro", "minor-files"): (dash, "40", "12 of a partition"),
         ("rule 1, amoro", "ratio"): (dash, "default", "0.1"),
-        ("rule 2, ", "trigger"): (dash, "after_commits(commits=3)", dash),
-        ("rule 2, ", "planner"): (dash, "merge", dash),
+        ("rule 2", "trigger"): (dash, "after_commits(commits=3)", dash),
+        ("rule 2", "planner"): (dash, "merge", dash),
         ("rule 2, merge", "least"): (dash, "default", "5"),
         ("", "properties"): (dash, '{"write.x": "y"}', dash),
     }
 
 
-def test_parameters_that_were_not_recorded_are_no_table(section):
-    assert parameters(section) is None
+def test_parameters_that_were_not_recorded_are_no_table(group):
+    assert parameters(group) is None

@@ -183,7 +183,7 @@ def test_rewrite_manifests_merges_metadata_and_leaves_files_alone(engine, log, s
     assert outcome.status == "ok"
     assert len(sql("SELECT * FROM {table}.manifests")) == 1
     assert {f.path for f in files(engine)} == {f.path for f in before}
-    change = outcome.observed.change
+    change = outcome.change
     assert (change.files_added_count, change.files_removed_count, change.added_bytes) == (0, 0, 0)
     assert change.metadata_bytes > 0
     assert execute(engine, RewriteManifests().decide(engine.state(180_000)), 180_000).status == "noop"
@@ -218,7 +218,7 @@ def test_expire_snapshots_drops_exactly_those_before_the_time_kept(engine, log, 
     ] == ids[4:]
     assert stored(workshop) == {f.path for f in files(engine)}
     assert second.observed.storage_bytes < before_bytes
-    assert second.observed.change.snapshots_count == 0
+    assert second.change.snapshots_count == 0
     assert expire(engine, 240_000, retain_ms=60_000).status == "noop"
     assert content_of(engine, stream, tmp_path / "dump").equal
 
@@ -245,7 +245,7 @@ def test_partitions_are_those_of_the_workloads_shape(iceberg, log, sql, tmp_path
     for batch in stream:
         known = engine.state(0).partitions
         before = {name: known[name].files_count for name in known}
-        change = engine.commit(batch, batch.spec.at_ms).observed.change
+        change = engine.commit(batch, batch.spec.at_ms).change
         after = engine.state(0).partitions
         touched = [name for name in after if after[name].files_count > before.get(name, 0)]
         # A writer adds at most a file to each partition, and none without a row.
@@ -412,7 +412,7 @@ def test_a_catalog_of_the_users_own_works_like_the_default(
     assert (outcome.status, outcome.error) == ("ok", None)
     assert expire(engine, 600_000, retain_ms=1000).status == "ok"
     assert len(files(engine)) == 1
-    assert outcome.observed.change.metadata_bytes > 0
+    assert outcome.change.metadata_bytes > 0
     assert content_of(engine, stream, tmp_path / "dump").equal
     engine.drop()
     assert not list(warehouse.rglob("*.parquet"))

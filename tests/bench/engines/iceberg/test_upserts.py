@@ -89,7 +89,7 @@ def test_a_commit_is_one_snapshot_of_rows_and_deletes(iceberg, model, spark, by)
     engine = made(iceberg, partitioning=Partitioning(by))
     commit(engine, model, *upserts(1, 9))
     out = commit(engine, model, (1, "Rome"), (2, None), (9, "Rome"), (9, "Oslo"), (10, "Rome"), (10, None))
-    assert out.observed.change.snapshots_count == 1
+    assert out.change.snapshots_count == 1
     assert kinds(engine).keys() == {DeleteKind.EQUALITY, DeleteKind.POSITION}
     assert rows_of(spark, engine) == model.rows
 
@@ -178,7 +178,7 @@ def test_dropping_a_delete_that_a_file_outside_the_plan_needs_is_vetoed(iceberg,
     outcome = execute(engine, converting(state, {one}), 999_000)
     assert outcome.status == "vetoed"
     assert "to which it still applies" in str(outcome.error)
-    assert outcome.observed.change.snapshots_count == 0
+    assert outcome.change.snapshots_count == 0
     assert rows_of(spark, engine) == model.rows
 
 

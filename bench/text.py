@@ -1,0 +1,81 @@
+"""Numbers as people read them, for reports, charts and the command line.
+
+`bench.scenario.values` has the pair that writes sizes and durations so that TOML reads them back exactly.
+"""
+
+import math
+
+MISSING = "\N{EN DASH}"
+_BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+_LONG_UNITS = (  # large unit, small unit, and up to how many small units the pair is used
+    (60, "min", 1, "s", 60 * 60),
+    (3600, "h", 60, "min", 48 * 60),
+    (86_400, "d", 3600, "h", math.inf),
+)
+
+
+def human_bytes(size_bytes: float) -> str:
+    """Binary units, three significant digits: "512 B", "1.50 KiB", "128 MiB".
+
+    A whole number of its unit has no decimals. A negative size keeps its sign.
+    """
+    if size_bytes < 0:
+        return f"-{human_bytes(-size_bytes)}"
+    scaled, unit = float(size_bytes), 0
+    while _as_printed(scaled) >= 1024 and unit < len(_BYTE_UNITS) - 1:
+        scaled, unit = scaled / 1024, unit + 1
+    text = f"{scaled:.0f}" if scaled == int(scaled) else _fixed(scaled)
+    return f"{text} {_BYTE_UNITS[unit]}"
+
+
+def byte_unit(largest_bytes: float) -> tuple[float, str]:
+    """The unit in which an axis up to `largest_bytes` reads best: its bytes and its name."""
+    power = min(max(int(math.log2(max(largest_bytes, 1)) // 10), 0), len(_BYTE_UNITS) - 1)
+    return 1024.0**power, _BYTE_UNITS[power]
+
+
+def human_duration(duration_s: float) -> str:
+    """The two units that matter: "85 µs", "850 ms", "4.2 s", "3 min 20 s", "2 h 5 min", "3 d 4 h"."""
+    if duration_s < 0:
+        return f"-{human_duration(-duration_s)}"
+    if duration_s == 0:
+        return "0 s"
+    for factor, unit in ((1e6, "µs"), (1e3, "ms"), (1, "s")):
+        if _as_printed(duration_s * factor) < (60 if unit == "s" else 1000):
+            return f"{human_number(duration_s * factor)} {unit}"
+    large_s, large, small_s, small, _ = next(u for u in _LONG_UNITS if round(duration_s / u[2]) < u[4])
+    whole, rest = divmod(round(duration_s / small_s), large_s // small_s)
+    return f"{whole} {large} {rest} {small}" if rest else f"{whole} {large}"
+
+
+def human_count(count: float) -> str:
+    """A count with thousands separators; a mean that is not a whole number keeps three significant digits."""
+    return f"{count:,.0f}" if count == int(count) else human_number(count)
+
+
+def human_ratio(ratio: float) -> str:
+    """Two significant digits and an x, three just above 1: "6.1x", "0.42x", "120x", "1.04x"."""
+    if ratio == 0 or not math.isfinite(ratio):
+        return f"{ratio:g}x"
+    decimals = 2 if 1 <= ratio < 1.095 else max(0, 1 - math.floor(math.log10(abs(float(f"{ratio:.1e}")))))
+    return f"{round(ratio, decimals):,.{decimals}f}x" if decimals < 5 else f"{ratio:.1e}x"
+
+
+def human_percent(share: float) -> str:
+    """A share of 1 as a percentage with two significant digits: "30 %", "0.12 %"."""
+    return f"{share * 100:,.0f} %" if abs(share) >= 0.1 else f"{share * 100:.2g} %"
+
+
+def human_number(value: float) -> str:
+    """Three significant digits without trailing zeros; scientific notation only for tiny values."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _as_printed(value: float) -> float:
+    """`value` at the precision it will be printed with, so that 1023.9 KiB becomes 1 MiB."""
+    return float(f"{value:.0f}") if value >= 100 else float(f"{value:.3g}")
+
+
+def _fixed(value: float) -> str:
+    decimals = 0 if value >= 100 else 1 if value >= 10 else 2
+    return f"{value:.{decimals}f}"

@@ -1,0 +1,97 @@
+"""What the short facts in the manifests (`notes`) mean, in sentences: of the method, or of its limits."""
+
+from collections.abc import Mapping
+
+from reports.load import RunGroup
+from reports.phrases import Sentence, Verbatim, say
+
+Entry = tuple[str, Sentence]  # a heading and what there is to say about it
+Note = tuple[str, str]  # a key of `notes` and its value
+
+METHOD: Mapping[Note, Entry] = {
+    ("clock", "virtual"): (
+        "Clock",
+        say(
+            "Scenario time is virtual: it stands still while a step runs. Each tick consists of the commit, "
+            "the queries, the evaluation of the rules, and the compaction with the primary query just before "
+            "and after it, one after the other."
+        ),
+    ),
+    ("times", "measured"): ("Timing", say("Each step is timed separately, while no other step runs.")),
+    ("times", "modelled"): (
+        "Simulation",
+        say(
+            "Planners decide as they would on a real table. Files and bytes are counted, times follow from a "
+            "cost model; neither Java nor storage is involved."
+        ),
+    ),
+    ("cpu", "process"): (
+        "Cost",
+        say(
+            "Process CPU seconds (JVM, Python and children) are the primary cost metric: they are less "
+            "sensitive to other load than wall time. They come from the kernel's accounting in ticks of 10 "
+            "ms and include garbage collection and JIT compilation. A compaction includes its planning and "
+            "commit."
+        ),
+    ),
+    ("commit_time", "without preparation"): (
+        "Commits",
+        say("A batch is read, split and cached before the timer of its commit starts."),
+    ),
+    ("warm_up", "separate table"): (
+        "Warm-up",
+        say("Every query and every action first runs a few times on a separate table."),
+    ),
+    ("pruning", "one key condition"): (
+        "File pruning",
+        say(
+            "A query with exactly one condition ", Verbatim("order_id = n"), " or ",
+            Verbatim("order_id BETWEEN n AND m"), " opens the files whose keys may match; any other query "
+            "opens all files.",
+        ),
+    ),
+    ("ingested_bytes", "change log"): (
+        "Write amplification",
+        say(
+            "Bytes written are divided by the bytes of the change log: Parquet written by Spark from the "
+            "same rows, one file per writer task, as an ideal single write would produce."
+        ),
+    ),
+    ("ingested_bytes", "expected"): (
+        "Write amplification",
+        say("Bytes written are divided by the expected size of the same rows as plain Parquet."),
+    ),
+    ("content", "row count"): (
+        "Content",
+        say("A simulated table has no rows: only their expected number is checked at the end."),
+    ),
+}  # fmt: skip
+LIMITS: Mapping[Note, Sentence] = {  # the most important first
+    ("clock", "virtual"): say(
+        "The virtual clock stands still during compaction. This flatters long compactions and hides "
+        "conflicts between writer and compactor as well as their competition with queries. The duty cycle "
+        "above shows how much is hidden."
+    ),
+    ("page_cache", "warm"): say(
+        "Reads are served from a warm page cache, so they cost less than reads from storage."
+    ),
+    ("fsync", "off"): say("Files are not synced to disk, so writes cost less than durable ones."),
+    ("keys", "ascending"): say(
+        "Keys are assigned in ascending order, so file statistics prune most files of a lookup by key. With "
+        "random keys such a query would open more files."
+    ),
+}
+
+
+def noted(group: RunGroup) -> tuple[Note, ...]:
+    """The notes of all runs, each once."""
+    return tuple(dict.fromkeys(note for run in group.runs for note in run.manifest.notes.items()))
+
+
+def unexplained(group: RunGroup) -> tuple[Entry, ...]:
+    """Notes this version has no sentence for, as they are."""
+    return tuple(
+        (key.replace("_", " ").capitalize(), say(value))
+        for key, value in noted(group)
+        if (key, value) not in METHOD and (key, value) not in LIMITS
+    )

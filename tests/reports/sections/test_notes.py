@@ -1,0 +1,17 @@
+import pytest
+from scenario_builder import load
+
+from bench.runs import provenance
+from reports.sections.notes import LIMITS, METHOD
+
+
+@pytest.mark.parametrize("mode", ["real", "simulated"])
+def test_every_fact_a_run_notes_has_a_sentence(tmp_path, mode):
+    notes = provenance.notes(mode, load(tmp_path).workload)
+    assert notes.items() <= METHOD.keys() | LIMITS.keys()
+
+
+def test_every_sentence_belongs_to_a_fact_some_run_notes(tmp_path):
+    workload = load(tmp_path).workload
+    facts = {note for mode in ("real", "simulated") for note in provenance.notes(mode, workload).items()}
+    assert METHOD.keys() | LIMITS.keys() == facts
