@@ -69,8 +69,8 @@ class AfterCommits:
 class FileCount:
     """Fires while the table holds at least `files` data files smaller than `small_bytes`.
 
-    `small_bytes` None means 75 % of the table's target file size, the lower bound under which
-    Iceberg's planner calls a file too small (SizeBasedFileRewritePlanner MIN_FILE_SIZE_DEFAULT_RATIO).
+    `small_bytes` None means 75 % of the table's target file size, below which `rewrite_data_files` calls a
+    file too small (SizeBasedFileRewritePlanner MIN_FILE_SIZE_DEFAULT_RATIO).
     """
 
     files: int

@@ -268,7 +268,7 @@ class SparkSettings:
 class CatalogSettings:
     """Where tables are registered; empty `properties` mean a catalog of the run's own in its work folder."""
 
-    # A namespace of the catalog's own name would be ambiguous to Iceberg's procedures, which take
+    # A namespace of the catalog's own name would be ambiguous to stored procedures, which take
     # `bench.orders` for table `orders` of a catalog `bench`.
     name: str = "lake"
     namespace: str = "bench"

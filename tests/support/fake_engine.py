@@ -65,7 +65,7 @@ class FakeEngine:
     and 100 bytes, the first by equality.
     """
 
-    capabilities = frozenset(Capability)
+    capabilities = frozenset[str]((*Capability, *Command))
 
     def __init__(
         self,

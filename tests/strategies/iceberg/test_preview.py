@@ -203,7 +203,7 @@ NAMELESS = DeleteFile("v", VECTOR, 1, 1)
         (
             Native(Command.EXPIRE_SNAPSHOTS),
             state(1),
-            "expire_snapshots rewrites no data and no delete",
+            "iceberg.expire_snapshots rewrites no data and no delete",
         ),
         (Native(Command.REWRITE_DATA_FILES, {"where": "id = 1"}), state(1), "where='id = 1'"),
         (Native(Command.REWRITE_DATA_FILES, {"branch": "b"}), state(1), "branch='b'"),
@@ -227,7 +227,7 @@ def test_expand_takes_the_main_branch():
 @pytest.mark.parametrize(
     ("action", "text"),
     [
-        (native(min_input_flies=5), "options min-input-flies are not of rewrite_data_files"),
+        (native(min_input_flies=5), "options min-input-flies are not of iceberg.rewrite_data_files"),
         (native(min_file_size_bytes=TARGET), f"min-file-size-bytes={TARGET} must be below target-file-size"),
         (Rewrite((FileGroup(("gone",)),), TARGET), "gone is not a live data file"),
         (Rewrite((FileGroup((), "", ("gone",)),), TARGET), "gone is not a live data file"),
