@@ -85,8 +85,8 @@ def plan(
 
     {formats}
 
-    A strategy of a scenario is asked as at a look where all its triggers fire: its
-    planners in order, the first that plans wins.
+    A scenario's strategy is evaluated as if all its triggers had fired: its planners in order, and the first
+    that plans wins.
     """
     loaded = load_scenario(scenario) if scenario else None
     properties = _pairs(catalog_properties or ())

@@ -82,8 +82,9 @@ def test_what_an_engine_cannot_do_is_refused_by_strategy(machine, tmp_path, monk
     with pytest.raises(ScenarioError) as caught:
         check(tmp_path, mode=mode)
     assert str(caught.value) == (
-        f"demo: strategy 'every-2min' needs iceberg.rewrite_data_files, which the {mode} iceberg engine cannot "
-        f"do; it can compact, rewrite{'' if mode == 'real' else '. Change that, or run without --simulate'}"
+        f"demo: strategy 'every-2min' needs iceberg.rewrite_data_files, which the {mode} iceberg engine "
+        "cannot do; it can compact, rewrite"
+        f"{'' if mode == 'real' else '. Change that, or run without --simulate'}"
     )
     assert machine.asked == []  # before anything is looked for
 
