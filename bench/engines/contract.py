@@ -179,6 +179,11 @@ class CommitOutcome:
     observed: Observation
     compactions: tuple[InlineCompaction, ...] = ()
 
+    @property
+    def change(self) -> Change:
+        """What its versions changed in all; what its own compactions changed is apart."""
+        return total_change(self.versions)
+
 
 @dataclass(frozen=True, slots=True)
 class ScanWork:
@@ -230,6 +235,11 @@ class Outcome:
     observed: Observation
     error: str | None = None
     answer: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def change(self) -> Change:
+        """What its versions changed in all."""
+        return total_change(self.versions)
 
 
 @dataclass(frozen=True, slots=True)

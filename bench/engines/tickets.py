@@ -70,20 +70,24 @@ class Staged(Generic[_Prepared]):
 class Tickets(Generic[_Prepared]):
     """The tickets of one table; its ledger learns which plans are pending, and what became of them."""
 
-    def __init__(self, ledger: Ledger, planning: Planning, capabilities: frozenset[str]) -> None:
-        self._ledger, self._planning, self._capabilities = ledger, planning, capabilities
+    def __init__(self, ledger: Ledger, planning: Planning) -> None:
+        self._ledger, self._planning = ledger, planning
         self._numbers = itertools.count(1)
         self._open: dict[TicketId, tuple[Ticket, Staged[_Prepared]]] = {}
 
-    def issue(self, plan: Plan, at_ms: int, due_at_ms: int) -> tuple[Ticket, Staged[_Prepared]]:
+    def issue(
+        self, plan: Plan, capabilities: frozenset[str], at_ms: int, due_at_ms: int
+    ) -> tuple[Ticket, Staged[_Prepared]]:
         """A ticket for a plan, pending from now on, and where to put what is prepared of it.
 
-        It is vetoed where the engine cannot do it, or where a row might come back.
+        It is vetoed where an engine of these capabilities cannot do it, or where a row might come back.
         """
         state = self._ledger.state(at_ms)
         preview = preview_plan(plan, state, self._planning.preview)
         ticket = Ticket(TicketId(next(self._numbers)), plan, preview, at_ms, due_at_ms)
-        staged = Staged[_Prepared](veto=self._veto(plan, preview, state))
+        missing = capabilities_of(plan) - capabilities
+        cannot = f"this engine cannot {', '.join(sorted(missing))}" if missing else None
+        staged = Staged[_Prepared](veto=cannot or self._planning.veto(plan, preview, state))
         self._open[ticket.id] = ticket, staged
         self._update_pending()
         return ticket, staged
@@ -107,13 +111,6 @@ class Tickets(Generic[_Prepared]):
 
     def _update_pending(self) -> None:
         self._ledger.pending = tuple(pending_plan(ticket) for ticket, _ in self._open.values())
-
-    def _veto(self, plan: Plan, preview: PlanPreview, state: TableState) -> str | None:
-        """Why the engine must refuse a plan: what it cannot do, or a row that would or might come back."""
-        missing = capabilities_of(plan) - self._capabilities
-        if missing:
-            return f"this engine cannot {', '.join(sorted(missing))}"
-        return self._planning.veto(plan, preview, state)
 
 
 def tag_of(ticket: Ticket, at_ms: int) -> Tag:

@@ -19,7 +19,6 @@ from bench.engines.contract import (
     Probe,
     QueryOutcome,
     Ticket,
-    total_change,
 )
 from bench.engines.format import SizeModel
 from bench.replay.active_strategy import ActiveStrategy
@@ -130,7 +129,7 @@ class Loop:
         outcome = self._engine.commit(batch, self._at_ms)
         inline_cost = sum((compaction.cost for compaction in outcome.compactions), NO_COST)
         self._took(outcome.prepare_s + outcome.cost.wall_s + inline_cost.wall_s)
-        change = total_change(outcome.versions)
+        change = outcome.change
         self._recorder.write(
             CommitRecord(
                 **self._step("writer", outcome.observed, began_s + outcome.prepare_s, outcome.cost),
@@ -305,7 +304,7 @@ class Loop:
         began_s = self._clock.now_s()
         outcome = self._engine.complete(ticket, self._at_ms)
         self._took(outcome.cost.wall_s)
-        change = total_change(outcome.versions)
+        change = outcome.change
         self._recorder.write(
             MaintenanceRecord(
                 **self._step("maintainer", outcome.observed, began_s, outcome.cost),

@@ -57,6 +57,11 @@ def content_of(engine: Engine, stream: Sequence[Batch], folder: Path) -> Content
     return compare_content(sorted(folder.glob("*.parquet")), logged, ORDERS.names)
 
 
+def snapshots(outcome) -> int:
+    """The versions a step made that are more than metadata."""
+    return sum(version.id is not None for version in outcome.versions)
+
+
 def execute(engine: Engine, plan: Plan, at_ms: int):
     return engine.complete(engine.schedule(plan, at_ms, at_ms), at_ms)
 

@@ -53,7 +53,7 @@ class SimulatedEngine(Generic[Prepared]):
 
     def _clear(self) -> None:
         self._ledger = Ledger(self._spec.target_file_size_bytes, self._spec.properties)
-        self._tickets = Tickets[Prepared](self._ledger, self._planning, self.capabilities)
+        self._tickets = Tickets[Prepared](self._ledger, self._planning)
         self._model = self._make_model(self._ledger)
 
     @property
@@ -79,7 +79,7 @@ class SimulatedEngine(Generic[Prepared]):
         return self._ledger.state(at_ms)
 
     def schedule(self, plan: Plan, at_ms: int, due_at_ms: int) -> Ticket:
-        ticket, staged = self._tickets.issue(plan, at_ms, due_at_ms)
+        ticket, staged = self._tickets.issue(plan, self.capabilities, at_ms, due_at_ms)
         for position, action in enumerate(() if staged.veto else plan.actions):
             if isinstance(action, Rewrite) and staged.error is None:
                 self._stage(action, position, ticket, staged)

@@ -69,7 +69,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
     ) -> None:
         self._spark, self._meter, self._name, self._spec, self._reader = spark, meter, name, spec, reader
         self._ledger = Ledger(spec.target_file_size_bytes, properties)
-        self._tickets: Tickets[_Prepared] = Tickets(self._ledger, planning, self.capabilities)
+        self._tickets: Tickets[_Prepared] = Tickets(self._ledger, planning)
 
     @abstractmethod
     def _create(self) -> None:
@@ -126,7 +126,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         return self._ledger.state(at_ms)
 
     def schedule(self, plan: Plan, at_ms: int, due_at_ms: int) -> Ticket:
-        ticket, staged = self._tickets.issue(plan, at_ms, due_at_ms)
+        ticket, staged = self._tickets.issue(plan, self.capabilities, at_ms, due_at_ms)
         for position, action in enumerate(() if staged.veto else plan.actions):
             if isinstance(action, Rewrite) and staged.error is None:
                 self._stage_into(staged, position, action)
@@ -149,7 +149,8 @@ class SparkEngine(ABC, Generic[_Prepared]):
             cost += acting.cost
         with self._meter.step() as answering:
             answer = self._answer(answers)
-        observed, versions = self._observe(at_ms, tag)
+        takes_no_tag = any(not isinstance(action, Rewrite) for action in ticket.plan.actions)
+        observed, versions = self._observe(at_ms, tag, claims_untagged=takes_no_tag)
         observed = replace(observed, cost=observed.cost + answering.cost)
         status = staged.status(error, versions)
         self._tickets.ended(ticket, at_ms, status, versions, cost)
@@ -176,16 +177,19 @@ class SparkEngine(ABC, Generic[_Prepared]):
         with self._errors(f"dump {self._name}"):
             self._spark.table(self._name).select(*self._spec.schema.names).write.parquet(f"file://{folder}")
 
-    def _observe(self, at_ms: int, tag: Tag | None = None) -> tuple[Observation, tuple[Version, ...]]:
+    def _observe(
+        self, at_ms: int, tag: Tag | None = None, *, claims_untagged: bool = False
+    ) -> tuple[Observation, tuple[Version, ...]]:
         """The table as it stands now, and the versions that the step of `tag` made.
 
-        Those are the ones that carry the tag, and those without any: they come from a command that takes no
-        tag, which of all steps only the running one can have called.
+        Those are the ones that carry the tag. A step that called a command of the format, which takes no tag,
+        also claims those without any.
         """
         with self._errors(f"read the metadata of {self._name}"), self._meter.step() as reading_cost:
             reading = self._read(at_ms)
             self._ledger.follow(reading.live)
-        versions = tuple(replace(version, tag=version.tag or tag) for version in reading.versions)
+        own_tag = tag if claims_untagged else None
+        versions = tuple(replace(version, tag=version.tag or own_tag) for version in reading.versions)
         self._ledger.saw_versions(versions)
         storage_bytes = reading.data_bytes + reading.metadata_bytes
         observed = self._ledger.observation(reading_cost.cost, storage_bytes, reading.metadata_bytes)

@@ -12,13 +12,14 @@ from engine_streams import (
     files,
     plan,
     rewrite,
+    snapshots,
     without_rows,
 )
 
-from bench.engines.contract import Probe
+from bench.engines.contract import Probe, Tag
 from bench.errors import EngineError
 from strategies.iceberg.commands import Command
-from strategies.plan import Capability, Compact, Native
+from strategies.plan import Capability, Compact, Native, Plan, Reason
 from workloads.partitioning import Partitioning
 
 SIMULATED = ("iceberg", "simulated")
@@ -46,7 +47,7 @@ def test_commits_appear_as_their_specs_say(engine, stream, tmp_path):
     assert (seen.delete_files_count, seen.delete_rows, seen.equality_files_count) == (0, 0, 0)
     assert [o.observed.rows for o in outcomes] == [60, 100, 140]
     assert [o.change.files_added_count for o in outcomes] == [3, 4, 4]
-    assert [o.change.snapshots_count for o in outcomes] == [1, 1, 1]
+    assert [snapshots(o) for o in outcomes] == [1, 1, 1]
     state = engine.state(120_000)
     assert state.size_bytes == sum(f.size_bytes for f in state.data_files)
     assert state.size_bytes == outcomes[-1].observed.live_bytes
@@ -88,7 +89,7 @@ def test_an_empty_commit_changes_nothing(engine, stream):
     before = engine.state(60_000)
     outcome = engine.commit(without_rows(stream[2]), 120_000)
     assert outcome.cost.wall_s == outcome.prepare_s == 0
-    assert (outcome.change.snapshots_count, outcome.change.metadata_bytes) == (0, 0)
+    assert (snapshots(outcome), outcome.change.metadata_bytes) == (0, 0)
     assert outcome.observed.data_files_count == 4
     assert engine.state(120_000).commits_total_count == before.commits_total_count == 1
 
@@ -182,13 +183,53 @@ def test_a_noop_is_told_and_commits_nothing(engine, stream):
     commit_all(engine, stream[1:2])
     outcome = execute(engine, plan(Compact()), 60_000)  # 4 small files, the default asks for 5
     assert (outcome.status, outcome.error) == ("noop", None)
-    assert outcome.change.snapshots_count == 0
+    assert snapshots(outcome) == 0
     assert outcome.cost.wall_s > 0
     assert [c.status for c in engine.state(60_000).compactions] == ["noop"]
 
 
 def test_compacting_an_empty_table_is_a_noop(engine):
     assert execute(engine, plan(Compact()), 60_000).status == "noop"
+
+
+def test_every_step_returns_the_versions_it_made_under_its_own_tag(engine, stream):
+    commits = [engine.commit(batch, batch.spec.at_ms) for batch in stream[:3]]
+    merged = execute(engine, plan(Compact()), 120_000)
+    rewritten = execute(engine, rewrite(files(engine)), 120_000)
+    made = [outcome.versions for outcome in (*commits, merged, rewritten)]
+    assert [len(versions) for versions in made] == [1] * 5
+    assert [versions[0].tag for versions in made] == [
+        Tag("writer", "load", 0, 60), Tag("writer", "commit-1", 60_000, 40),
+        Tag("writer", "commit-2", 120_000, 40),
+        Tag("compactor", "compaction-1", 120_000), Tag("compactor", "compaction-2", 120_000),
+    ]  # fmt: skip
+    ids = [versions[0].id for versions in made]
+    assert len(set(ids)) == 5
+    assert [o.observed.version for o in (*commits, merged, rewritten)] == ids
+    assert engine.state(120_000).version == ids[-1]
+
+
+def test_maintenance_is_tagged_as_such(engine, stream):
+    commit_all(engine, stream[:3])
+    action = Native(Command.REWRITE_MANIFESTS, {"use_caching": "false"})
+    outcome = execute(engine, Plan((action,), Reason.MAINTENANCE), 120_000)
+    assert {version.tag.role for version in outcome.versions} == {"maintainer"}
+    assert engine.state(120_000).compactions == ()
+
+
+def test_deletes_that_cannot_be_understood_veto_what_drops_them(engine, stream, monkeypatch):
+    commit_all(engine, stream[:2])
+
+    def unreadable(action, preview, state):
+        raise ValueError("two deletion vectors for one file")
+
+    planning = replace(engine._tickets._planning, resurrection=unreadable)
+    monkeypatch.setattr(engine._tickets, "_planning", planning)
+    before = files(engine)
+    outcome = execute(engine, plan(Compact(None, FEW)), 60_000)
+    assert (outcome.status, outcome.versions) == ("vetoed", ())
+    assert "cannot be judged: two deletion vectors" in outcome.error
+    assert files(engine) == before
 
 
 def test_what_the_engine_cannot_do_is_vetoed_and_not_done(engine, stream, tmp_path):
@@ -221,7 +262,7 @@ def test_a_scheduled_rewrite_is_pending_until_it_completes(engine, stream, tmp_p
     assert pending.paths == {f.path for f in chosen}
     assert len(files(engine)) == 7  # nothing is committed yet
     landed = engine.commit(stream[2], 120_000)
-    assert landed.change.snapshots_count == 1
+    assert snapshots(landed) == 1
     outcome = engine.complete(ticket, 180_000)
     assert (outcome.status, outcome.error) == ("ok", None)
     assert engine.state(180_000).pending == ()
@@ -281,30 +322,30 @@ def test_a_full_scan_opens_all_files_and_a_key_probe_fewer(engine, stream):
     commit_all(engine, stream[:3])
     full, key = engine.query(FULL_SCAN), engine.query(KEY_PROBE)
     state = engine.state(120_000)
-    assert (full.files_count, full.opened_bytes) == (len(state.data_files), state.size_bytes)
-    assert full.delete_files_count == 0
+    assert (full.work.files_count, full.work.opened_bytes) == (len(state.data_files), state.size_bytes)
+    assert full.work.delete_files_count == 0
     # order_id 5 is row 4 of the initial load, whose first of three files holds rows 0 to 19.
-    assert key.files_count == 1
-    assert key.opened_bytes in {f.size_bytes for f in state.data_files}
+    assert key.work.files_count == 1
+    assert key.work.opened_bytes in {f.size_bytes for f in state.data_files}
     for outcome in (full, key):
         assert outcome.planning_s > 0
         assert outcome.execution_s > 0
         assert outcome.planning_s + outcome.execution_s <= outcome.cost.wall_s
-        assert outcome.metadata_files_count > 0
+        assert outcome.work.metadata_files_count > 0
 
 
 def test_a_probe_sees_what_a_compaction_left(engine, stream):
     commit_all(engine, stream[:3])
     execute(engine, plan(Compact()), 120_000)
     full = engine.query(FULL_SCAN)
-    assert (full.files_count, full.opened_bytes) == (1, engine.state(120_000).size_bytes)
+    assert (full.work.files_count, full.work.opened_bytes) == (1, engine.state(120_000).size_bytes)
 
 
 def test_a_sibling_is_another_table_of_the_same_kind(engine, stream, tmp_path):
     scratch = engine.sibling("scratch")
     scratch.create()
     commit_all(scratch, stream[:1])
-    assert scratch.query(FULL_SCAN).files_count == 3
+    assert scratch.query(FULL_SCAN).work.files_count == 3
     scratch.drop()
     assert len(engine.state(0).data_files) == 0
     commit_all(engine, stream[1:2])

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.engines.contract import Change, Cost
+from bench.engines.contract import LOAD_STEP, Change, Cost, Tag, Ticket, TicketId, Version
 from bench.engines.ledger import HISTORY_LIMIT, Ledger, compaction_seen, pending_plan
-from strategies.plan import FileGroup, Plan, Reason, Rewrite
+from strategies.plan import Compact, FileGroup, Plan, Reason, Rewrite
+from strategies.preview import NoPreview, PlanPreview, Preview, RewriteGroup
 from strategies.state import (
-    CommitSeen,
     CompactionSeen,
     DataFile,
     DeleteFile,
@@ -122,7 +122,8 @@ def test_a_path_that_is_not_live_cannot_go():
 def test_histories_are_bounded_and_the_total_is_not():
     ledger = Ledger(100, {})
     for number in range(HISTORY_LIMIT + 3):
-        ledger.saw_commit(CommitSeen(1000 * number, 1, 1, 1))
+        tag = Tag("writer", f"commit-{number}", 1000 * number, 1)
+        ledger.saw_versions([Version(str(number), "append", Change(1, added_bytes=1), tag)])
         ledger.saw_compaction(CompactionSeen(1000 * number, "ok", "size", 2, 1, 2, 2, 1.0, 1.0))
     state = ledger.state(0)
     assert (len(state.commits), len(state.compactions)) == (HISTORY_LIMIT, HISTORY_LIMIT)
@@ -133,14 +134,49 @@ def test_histories_are_bounded_and_the_total_is_not():
 def test_the_history_keeps_kind_and_time_of_the_decision():
     plan = Plan((), Reason.SMALL_FILES, kind="minor")
     seen = compaction_seen(
-        90_000, "ok", plan, 60_000, Change(1, 2, 3, added_bytes=4, replaced_bytes=5), Cost(6.0, 7.0)
+        90_000, "ok", plan, 60_000, Change(2, 3, added_bytes=4, replaced_bytes=5), Cost(6.0, 7.0)
     )
     assert seen == CompactionSeen(90_000, "ok", "small_files", 3, 2, 5, 4, 6.0, 7.0, "minor", 60_000)
 
 
 def test_a_pending_plan_holds_every_file_it_names():
     action = Rewrite((FileGroup(("a",), "", ("b",)),), 1, ("d",))
-    assert pending_plan(Plan((action,), Reason.OTHER), 0, 60_000).paths == {"a", "b", "d"}
+    nothing = Preview((), 0)
+    ticket = Ticket(TicketId(1), Plan((action,), Reason.OTHER), PlanPreview(None, (nothing,)), 0, 60_000)
+    assert pending_plan(ticket).paths == {"a", "b", "d"}
+
+
+def test_a_pending_command_holds_the_files_its_preview_replaces():
+    group = RewriteGroup("", (data("a", 5), data("b", 7)), 12, 0, 0, 100, 100, 1, ())
+    shown = PlanPreview("v1", (Preview((group,), 1), NoPreview("of another action")))
+    ticket = Ticket(TicketId(1), Plan((Compact(), Compact()), Reason.OTHER), shown, 0, 60_000)
+    assert pending_plan(ticket).paths == {"a", "b"}
+
+
+def test_only_commits_of_the_stream_are_its_history_and_the_last_version_is_the_states():
+    ledger = Ledger(100, {})
+    tags = [
+        Tag("writer", LOAD_STEP, 0, 60), Tag("writer", "commit-1", 60_000, 40), None,
+        Tag("compactor", "compaction-1", 60_000),
+    ]  # fmt: skip
+    ledger.saw_versions(
+        Version(f"v{number}", "any", Change(number, added_bytes=10 * number), tag)
+        for number, tag in enumerate(tags)
+    )
+    ledger.saw_versions([Version(None, "metadata", Change(metadata_bytes=5))])
+    state = ledger.state(60_000)
+    assert [(c.at_ms, c.files_count, c.size_bytes, c.rows) for c in state.commits] == [(60_000, 1, 10, 40)]
+    assert (state.commits_total_count, state.version) == (1, "v3")
+
+
+@pytest.mark.parametrize("tag", [Tag("writer", "commit-7", 420_000, 80), Tag("compactor", "compaction-2", 0)])
+def test_a_tag_is_read_as_it_was_written(tag):
+    assert Tag.parse(str(tag)) == tag
+
+
+@pytest.mark.parametrize("text", ["", "writer/commit-1/5", "reader//x/1", "nobody/commit-1/5/1", "a/b/1/2/3"])
+def test_what_others_write_is_no_tag(text):
+    assert Tag.parse(text) is None
 
 
 def test_a_state_is_a_view_nobody_can_change():

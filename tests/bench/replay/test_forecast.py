@@ -4,16 +4,19 @@ from engine_streams import batches, commit_all, execute, files, plan, rewrite
 from replay import batches as stream_of
 from scenario_builder import load
 
-from bench.engines.contract import Cores, TableSpec
+from bench.engines.contract import Cores, TableSpec, Ticket, TicketId
 from bench.engines.iceberg.model.files import table_bytes
-from bench.engines.simulated.engine import SimulatedEngine
+from bench.engines.iceberg.simulation import simulated_table
 from bench.replay.active_strategy import ActiveStrategy
+from bench.replay.clock import ModelledClock
 from bench.replay.forecast import forecast
 from bench.replay.loop import Loop
 from bench.replay.recorder import Recorder
 from bench.results.records import CompactionRecord, parse_record
 from strategies.iceberg.commands import Command
+from strategies.iceberg.preview import preview_action
 from strategies.plan import Compact, FileGroup, Native, Rewrite
+from strategies.preview import preview_plan
 from strategies.state import MIB, DataFile, DeleteFile, DeleteKind, TableState
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS
@@ -28,8 +31,14 @@ def state(sizes, **fields):
     return TableState(60_000, 100 * MIB, made, **fields)
 
 
+def forecast_of(planned, seen, sizes):
+    """The forecast of a plan that is scheduled in this state."""
+    preview = preview_plan(planned, seen, preview_action)
+    return forecast(Ticket(TicketId(1), planned, preview, 60_000, 60_000), sizes)
+
+
 def test_a_forecast_has_the_figures_of_a_compaction_record_by_their_names():
-    told = forecast(plan(Compact()), state([MIB] * 6), size_model)
+    told = forecast_of(plan(Compact()), state([MIB] * 6), size_model)
     assert told == {
         "files_removed_count": 6, "files_added_count": 1, "replaced_bytes": 6 * MIB,
         "added_bytes": 1_000 + 60,
@@ -39,14 +48,14 @@ def test_a_forecast_has_the_figures_of_a_compaction_record_by_their_names():
 
 def test_each_file_that_comes_out_is_sized_by_its_own_rows():
     # 6 x 60 MiB at a target of 100 MiB: rewritten into tasks of at most about 90 MiB, one file each.
-    told = forecast(plan(Compact()), state([60 * MIB] * 6), size_model)
+    told = forecast_of(plan(Compact()), state([60 * MIB] * 6), size_model)
     assert told["files_removed_count"] == 6
     assert told["files_added_count"] > 1
     assert told["added_bytes"] == 1_000 * told["files_added_count"] + 60
 
 
 def test_nothing_to_do_is_forecast_as_nothing():
-    told = forecast(plan(Compact()), state([MIB] * 4), size_model)
+    told = forecast_of(plan(Compact()), state([MIB] * 4), size_model)
     assert told == dict.fromkeys(
         ("files_removed_count", "files_added_count", "replaced_bytes", "added_bytes"), 0
     )
@@ -62,42 +71,42 @@ def test_nothing_to_do_is_forecast_as_nothing():
     ],
 )
 def test_what_the_state_does_not_tell_has_no_forecast(actions):
-    assert forecast(plan(*actions), state([MIB] * 6), size_model) is None
+    assert forecast_of(plan(*actions), state([MIB] * 6), size_model) is None
 
 
 def test_delete_files_that_a_rewrite_drops_are_replaced_too():
     deletes = [DeleteFile(f"d{n}", DeleteKind.EQUALITY, size_bytes=7 + n, rows=1) for n in range(3)]
     seen = state([MIB] * 2, delete_files=deletes)
     action = Rewrite((FileGroup(("f0", "f1")),), MIB * 8, ("d0", "d2"))
-    assert forecast(plan(action), seen, size_model)["replaced_bytes"] == 2 * MIB + 7 + 9
+    assert forecast_of(plan(action), seen, size_model)["replaced_bytes"] == 2 * MIB + 7 + 9
 
 
 def test_bytes_are_not_forecast_where_deletes_are_converted():
     action = Rewrite((FileGroup(("f0", "f1"), convert_paths=("f2",)),), MIB * 8)
-    told = forecast(plan(action), state([MIB] * 3), size_model)
+    told = forecast_of(plan(action), state([MIB] * 3), size_model)
     assert told == {"files_removed_count": 2, "files_added_count": 1}
 
 
 def test_a_rewrite_of_a_file_that_is_gone_has_no_forecast():
-    assert forecast(rewrite([DataFile("gone", MIB, 1)]), state([MIB]), size_model) is None
+    assert forecast_of(rewrite([DataFile("gone", MIB, 1)]), state([MIB]), size_model) is None
 
 
 def test_a_deletion_vector_without_a_data_file_has_no_forecast():
     delete = DeleteFile("dv", DeleteKind.DELETION_VECTOR, 1, 1)
-    assert forecast(plan(Compact()), state([MIB] * 6, delete_files=[delete]), size_model) is None
+    assert forecast_of(plan(Compact()), state([MIB] * 6, delete_files=[delete]), size_model) is None
 
 
 @pytest.mark.parametrize("by", ["none", "bucket"])
 def test_a_forecast_is_what_a_simulated_table_then_does(by):
     partitioning = Partitioning(by, 3)
-    engine = SimulatedEngine(TableSpec(8 * MIB, partitioning), coefficients(), Cores())
+    engine = simulated_table(TableSpec(8 * MIB, partitioning), coefficients(), Cores())
     engine.create()
     commit_all(engine, batches(None, partitioning))
     for planned in (
         plan(Compact(None, {"min-input-files": "3"})),
         plan(Compact(None, {"rewrite-all": "true"})),
     ):
-        told = forecast(
+        told = forecast_of(
             planned,
             engine.state(360_000),
             lambda rows, count: table_bytes(ORDERS, coefficients(), rows, count),
@@ -115,7 +124,7 @@ def test_a_forecast_is_what_a_simulated_table_then_does(by):
 def test_a_rewrite_of_delete_files_is_not_forecast_for_only_their_rows_tell_what_comes_out(count, told):
     deletes = tuple(DeleteFile(f"d{n}", DeleteKind.POSITION, 1, 1) for n in range(count))
     planned = plan(Native(Command.REWRITE_POSITION_DELETE_FILES))  # 5 files are enough to merge
-    found = forecast(planned, TableState(0, MIB, delete_files=deletes), size_model)
+    found = forecast_of(planned, TableState(0, MIB, delete_files=deletes), size_model)
     assert (found is not None) == told
     assert not any((found or {}).values())
 
@@ -123,12 +132,13 @@ def test_a_rewrite_of_delete_files_is_not_forecast_for_only_their_rows_tell_what
 @pytest.mark.parametrize("with_model", [True, False])
 def test_the_replay_records_a_forecast_where_it_has_a_size_model(tmp_path, with_model):
     scenario = load(tmp_path, duration="2min")
-    engine = SimulatedEngine(TableSpec(8 * MIB), coefficients(), Cores())
+    engine = simulated_table(TableSpec(8 * MIB), coefficients(), Cores())
     engine.create()
     strategies = {spec.label: spec.strategy for spec in scenario.strategies}
     with Recorder(tmp_path / "events.jsonl") as recorder:
         model = size_model if with_model else None
-        loop = Loop(scenario, ActiveStrategy("every-2min", strategies), engine, collector, None, model)
+        strategy = ActiveStrategy("every-2min", strategies)
+        loop = Loop(scenario, strategy, engine, recorder, ModelledClock(), None, model)
         loop.run(stream_of(scenario))
     records = [parse_record(line) for line in (tmp_path / "events.jsonl").read_bytes().splitlines()]
     (compaction,) = (r for r in records if isinstance(r, CompactionRecord))

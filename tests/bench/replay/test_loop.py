@@ -1,4 +1,5 @@
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import pytest
 from fake_engine import CompactAll, Costs, FakeEngine
@@ -6,7 +7,6 @@ from replay import batches, replay
 from scenario_builder import load, maintenance
 
 from bench.engines.contract import Batch
-from bench.replay import loop
 from bench.replay.loop import ReplayTimes
 from bench.results.records import (
     CommitRecord,
@@ -340,16 +340,59 @@ def test_after_compaction_is_called_with_the_commits_so_far(scenario):
     assert called == [2, 4]
 
 
-def test_seconds_are_split_into_measured_observing_and_own(scenario, monkeypatch):
-    times = iter([100.0, 150.0])
-    monkeypatch.setattr(loop.time, "perf_counter", lambda: next(times))
+def test_a_compaction_inside_a_commit_is_booked_as_one_and_the_commit_waits_for_it(scenario):
+    engine = FakeEngine(Costs(commit_s=1.0, compaction_s=4.0), inline_at=frozenset({2}))
+    recorder, times = replay(scenario("2min"), engine=engine)
+    first, second = recorder.of(CommitRecord)
+    assert [(c.wall_s, c.waited_s, c.files_added_count) for c in (first, second)] == [(1, 0, 8), (1, 4, 8)]
+    (inline,) = recorder.of(CompactionRecord)
+    assert (inline.is_inline, inline.role, inline.status, inline.actions) == (
+        True, "writer", "ok", ["auto_compact()"],
+    )  # fmt: skip
+    assert (inline.files_removed_count, inline.files_added_count, inline.wall_s) == (16, 1, 4)
+    # Each effect belongs to its own version, whoever observed the table afterwards.
+    assert (first.versions, second.versions, inline.versions) == (["v1"], ["v2"], ["v3"])
+    assert second.added_bytes == first.added_bytes
+    assert inline.started_s == second.ended_s
+    assert times.measured_s == pytest.approx(
+        2 * (0.5 + 1) + 4 + sum(q.wall_s for q in recorder.of(QueryRecord))
+    )
+
+
+def test_records_say_when_a_step_began_and_ended_on_the_clock_of_the_run(scenario):
+    costs = Costs(prepare_s=0.5, commit_s=1.0, query_file_s=0.125, compaction_s=4.0, observe_s=0.0)
+    recorder, _ = replay(scenario("2min"), EVERY_2, engine=FakeEngine(costs))
+    timed = [r for r in recorder.records if not isinstance(r, ObserveRecord | DecisionRecord)]
+    by_start = sorted(timed, key=lambda r: r.started_s)
+    assert by_start[0].started_s == 0.5  # the batch was prepared before
+    assert all(r.ended_s == r.started_s + r.wall_s for r in timed)
+    assert all(a.ended_s <= b.started_s for a, b in pairwise(by_start))  # one step at a time
+    assert {type(r).__name__: r.role for r in recorder.records} == {
+        "CommitRecord": "writer", "ObserveRecord": "reader", "QueryRecord": "reader",
+        "DecisionRecord": "compactor", "CompactionRecord": "compactor",
+    }  # fmt: skip
+    assert [r.version for r in recorder.of(ObserveRecord)] == ["v1", "v2", "v3"]
+
+
+def test_a_planner_sees_the_latest_latency_and_how_old_it_is_off_the_cadence_too(scenario):
+    engine = FakeEngine(Costs(query_file_s=0.125))
+    seen = []
+
+    @dataclass(frozen=True)
+    class Watching:
+        def decide(self, state):
+            seen.append((state.probe_latency_s, state.probe_latency_age_ms))
+
+    replay(scenario("4min", probe_every="2min"), Rule(Every(60_000), Watching()), engine=engine)
+    assert seen == [(None, None), (16 * 0.125, 0), (16 * 0.125, 60_000), (32 * 0.125, 0)]
+
+
+def test_seconds_are_split_into_measured_observing_and_own(scenario):
     costs = Costs(prepare_s=0.5, commit_s=1.0, query_file_s=0.125, compaction_s=4.0, observe_s=0.25)
     _, times = replay(scenario("2min"), EVERY_2, engine=FakeEngine(costs))
-    assert times.loop_s == 50.0
     # 2 commits of 0.5 + 1 s; 4 probes over 8 and 4 over 16 files, one over 1 file; one compaction.
     assert times.measured_s == 2 * 1.5 + (4 * 8 + 4 * 16 + 1) * 0.125 + 4.0
     assert times.observe_s == 3 * 0.25  # two commits, one compaction
-    assert times.own_s == 50.0 - times.measured_s - 0.75
 
 
 def test_own_seconds_are_what_is_left_and_never_negative():

@@ -14,7 +14,6 @@ from bench.results.folders import load_run, load_runs
 from bench.results.records import (
     EVENTS,
     MANIFEST,
-    CommitRecord,
     DecisionRecord,
     PhaseRecord,
     QueryRecord,
@@ -78,13 +77,13 @@ def test_a_collector_writes_lines_as_they_happen(tmp_path):
     write_run(tmp_path / "run", manifest(), [])
     path = tmp_path / "run" / EVENTS
     with Recorder(path) as recorder:
-        recorder.write(CommitRecord, tick=1, at_ms=60_000, rows=5)
+        recorder.write(commit(tick=1, at_ms=60_000, rows=5))
         (first,) = load_run(tmp_path / "run").records  # before the next, and before it is closed
-        recorder.write(CommitRecord, tick=2, at_ms=120_000)
+        recorder.write(commit(tick=2, at_ms=120_000))
     assert (first.rows, first.status) == (5, "ok")
     assert first.written_utc.endswith("Z")
     with Recorder(path) as recorder:  # it appends
-        recorder.write(CommitRecord, tick=3, at_ms=180_000)
+        recorder.write(commit(tick=3, at_ms=180_000))
     assert [record.tick for record in load_run(tmp_path / "run").records] == [1, 2, 3]
 
 

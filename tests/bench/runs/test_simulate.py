@@ -13,7 +13,7 @@ from scenario_builder import SOUND, maintenance, toml, write
 
 from bench.cli.main import main
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
-from bench.engines.simulated.engine import SimulatedEngine
+from bench.engines.iceberg.model.table import IcebergTableModel
 from bench.engines.simulated.live_rows import LiveRows
 from bench.errors import MissingRuntimeError
 from bench.results.folders import load_runs
@@ -320,8 +320,8 @@ def test_a_planner_that_fails_makes_a_failed_run_and_the_others_go_on(simulate, 
 
 
 def test_a_table_with_too_few_rows_fails_its_run(simulate, results, monkeypatch):
-    kept = SimulatedEngine._outputs
-    monkeypatch.setattr(SimulatedEngine, "_outputs", lambda *args: list(kept(*args))[1:])
+    kept = IcebergTableModel._outputs
+    monkeypatch.setattr(IcebergTableModel, "_outputs", lambda *args: list(kept(*args))[1:])
     assert simulate(*FEW)[0] == 1
     assert results()["never"].finished
     assert results()["every-2min"].end.error == (

@@ -238,7 +238,7 @@ def test_the_records_of_a_run_in_progress_are_followed_by_whole_lines(tmp_path):
     tail = suite._Tail(path)
     assert list(tail.new_records()) == []  # not there yet
     with Recorder(path) as recorder:
-        recorder.write(CommitRecord, tick=1, at_ms=60_000)
+        recorder.write(commit(tick=1, at_ms=60_000))
     torn = commit(tick=2).model_dump_json() + "\n"
     with path.open("a") as file:
         file.write(torn[:30])

@@ -7,14 +7,14 @@ from typing import ClassVar
 
 import pytest
 from change_batches import Change, ModelTable
-from engine_streams import execute, plan
+from engine_streams import execute, plan, snapshots
 from equality_deletes import add_equality_delete
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from resurrected import resurrected
 
-from bench.engines.contract import Batch
+from bench.engines.contract import Batch, Tag
 from bench.engines.iceberg.model.flink_writer import commit_layout
 from bench.engines.iceberg.rewrite import commit_rewrite, stage_rewrite
 from strategies.iceberg.deletes.index import index_deletes
@@ -89,7 +89,7 @@ def test_a_commit_is_one_snapshot_of_rows_and_deletes(iceberg, model, spark, by)
     engine = made(iceberg, partitioning=Partitioning(by))
     commit(engine, model, *upserts(1, 9))
     out = commit(engine, model, (1, "Rome"), (2, None), (9, "Rome"), (9, "Oslo"), (10, "Rome"), (10, None))
-    assert out.change.snapshots_count == 1
+    assert snapshots(out) == 1
     assert kinds(engine).keys() == {DeleteKind.EQUALITY, DeleteKind.POSITION}
     assert rows_of(spark, engine) == model.rows
 
@@ -178,7 +178,7 @@ def test_dropping_a_delete_that_a_file_outside_the_plan_needs_is_vetoed(iceberg,
     outcome = execute(engine, converting(state, {one}), 999_000)
     assert outcome.status == "vetoed"
     assert "to which it still applies" in str(outcome.error)
-    assert outcome.change.snapshots_count == 0
+    assert snapshots(outcome) == 0
     assert rows_of(spark, engine) == model.rows
 
 
@@ -219,7 +219,7 @@ def test_a_null_key_is_deleted_like_any_other(spark, workshop, tmp_path, kind):
     files = spark.sql(f"SELECT content, file_path FROM {name}.all_files").collect()
     (data,), (delete,) = ([f.file_path for f in files if f.content == content] for content in (0, 2))
     action = Rewrite((FileGroup((), "", (data,)),), 8 * MIB, (delete,))
-    commit_rewrite(spark, name, stage_rewrite(spark, name, action))
+    commit_rewrite(spark, name, stage_rewrite(spark, name, action), Tag("compactor", "compaction-1", 0))
     assert [row.content for row in spark.sql(f"SELECT content FROM {name}.delete_files").collect()] == [1]
     assert {row.id for row in spark.table(name).collect()} == live
 

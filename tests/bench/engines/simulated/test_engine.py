@@ -10,6 +10,7 @@ from engine_streams import (
     files,
     plan,
     rewrite,
+    snapshots,
     without_rows,
 )
 from hypothesis import settings
@@ -49,7 +50,7 @@ def expire(older_than_at_ms, retain_last=1):
 
 def opened(engine, condition):
     """How many files a probe with this condition opens."""
-    return engine.query(Probe("key", f"SELECT * FROM orders WHERE {condition}")).files_count
+    return engine.query(Probe("key", f"SELECT * FROM orders WHERE {condition}")).work.files_count
 
 
 def test_a_commit_adds_the_files_rows_and_bytes_of_its_shape():
@@ -60,7 +61,7 @@ def test_a_commit_adds_the_files_rows_and_bytes_of_its_shape():
     assert [f.size_bytes for f in made] == [ORDERS.expected_bytes(rows) + 7 for rows in (3, 3, 4)]
     assert {f.sequence_number for f in made} == {1}
     change, observed = outcome.change, outcome.observed
-    assert (change.snapshots_count, change.files_added_count, change.files_removed_count) == (1, 3, 0)
+    assert (snapshots(outcome), change.files_added_count, change.files_removed_count) == (1, 3, 0)
     assert change.added_bytes == observed.live_bytes == sum(f.size_bytes for f in made)
     # 1,100 table metadata, a list of one manifest, a manifest of three files.
     assert (change.metadata_bytes, change.metadata_files_count) == (1_100 + 510 + 53, 3)
@@ -184,12 +185,12 @@ def test_a_probe_is_priced_by_files_and_bytes_on_the_readers_cores():
     engine = make(coefficients(query_planning={"serial_s": 2.0, "serial_s_per_file": 1.0}))
     commit_all(engine, [batch(1, 40, 4)])
     outcome = engine.query(FULL_SCAN)
-    assert (outcome.files_count, outcome.opened_bytes) == (4, engine.state(0).size_bytes)
-    task_s = 4 * 0.5 + outcome.opened_bytes / MIB * 4
+    assert (outcome.work.files_count, outcome.work.opened_bytes) == (4, engine.state(0).size_bytes)
+    task_s = 4 * 0.5 + outcome.work.opened_bytes / MIB * 4
     assert outcome.planning_s == 6.0
     assert outcome.execution_s == pytest.approx(2.0 + task_s / 3)
     assert outcome.cost.wall_s == outcome.planning_s + outcome.execution_s
-    assert outcome.metadata_files_count == 1
+    assert outcome.work.metadata_files_count == 1
 
 
 @pytest.mark.parametrize(
@@ -234,7 +235,7 @@ def test_a_rewrite_of_files_gone_meanwhile_names_one_and_commits_nothing():
     outcome = engine.complete(ticket, 180_000)
     assert outcome.status == "failed"
     assert outcome.error == f"missing required files to delete: {chosen[0].path}"
-    assert outcome.change.snapshots_count == 0
+    assert snapshots(outcome) == 0
     assert outcome.cost.wall_s > 0  # the files were written before the conflict showed
     assert engine.state(180_000).size_bytes == before
 
@@ -319,7 +320,7 @@ class AnyHistory(RuleBasedStateMachine):
                 before.data_files_count + change.files_added_count - change.files_removed_count
             )
             assert observed.live_bytes == before.live_bytes + change.added_bytes - change.replaced_bytes
-        assert min(change.metadata_bytes, change.metadata_files_count, change.snapshots_count) >= 0
+        assert min(change.metadata_bytes, change.metadata_files_count, snapshots(outcome)) >= 0
         assert (change.metadata_bytes > 0) == (change.metadata_files_count > 0)
         self.written_bytes += change.added_bytes
         self.seen = observed
@@ -374,7 +375,7 @@ class AnyHistory(RuleBasedStateMachine):
     def rewrite_manifests(self):
         self.did(execute(self.engine, plan(Native(MANIFESTS)), self.at_ms))
         if self.seen.data_files_count:
-            assert self.engine.query(FULL_SCAN).metadata_files_count == 1
+            assert self.engine.query(FULL_SCAN).work.metadata_files_count == 1
 
     @invariant()
     def nothing_is_lost_and_all_sums_are_right(self):
@@ -393,7 +394,7 @@ class AnyHistory(RuleBasedStateMachine):
         assert observed.live_bytes <= data_bytes <= self.written_bytes
         assert observed.metadata_storage_bytes >= METADATA["table_metadata_bytes"]
         assert len(state.pending) == len(self.tickets)
-        assert self.engine.query(FULL_SCAN).files_count == len(live)
+        assert self.engine.query(FULL_SCAN).work.files_count == len(live)
 
 
 TestAnyHistory = AnyHistory.TestCase

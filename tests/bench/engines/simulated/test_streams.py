@@ -181,10 +181,10 @@ class AnyHistory(RuleBasedStateMachine):
         index, full = index_deletes(state.delete_files), engine.query(FULL_SCAN)
         applied = [index.applying_to(f) for f in state.data_files]
         data_bytes = sum(f.size_bytes for f in state.data_files)
-        assert (full.files_count, full.delete_files_count) == (
+        assert (full.work.files_count, full.work.delete_files_count) == (
             len(state.data_files), sum(a.files_count for a in applied),
         )  # fmt: skip
-        assert full.opened_bytes == data_bytes + sum(a.size_bytes for a in applied)
+        assert full.work.opened_bytes == data_bytes + sum(a.size_bytes for a in applied)
         assert engine.query(Probe("all", "WHERE order_id BETWEEN 0 AND 99999999")) == full
         for delete in state.delete_files:
             if delete.kind is DeleteKind.POSITION:

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 from coefficients import coefficients
-from engine_streams import FULL_SCAN, execute, files, plan, rewrite
+from engine_streams import FULL_SCAN, execute, files, plan, rewrite, snapshots
 from simulated_tables import deletes, make, physical_rows
 from upsert_commits import changes, commit_specs, load
 
@@ -36,7 +36,7 @@ def test_a_commit_of_changes_is_one_snapshot_of_data_and_delete_files():
     commit_specs(engine, load(1000, 2))
     outcome = commit_specs(engine, changes(1, 1000, updates=100, hit=90, again=10, writers=2))
     change, observed = outcome.change, outcome.observed
-    assert (change.snapshots_count, change.files_added_count, change.delete_files_added_count) == (1, 2, 4)
+    assert (snapshots(outcome), change.files_added_count, change.delete_files_added_count) == (1, 2, 4)
     assert (observed.data_files_count, observed.delete_files_count, observed.rows) == (4, 4, 1100)
     state = engine.state(60_000)
     written_bytes = sum(f.size_bytes for f in files(engine)[2:]) + sum(d.size_bytes for d in deletes(engine))
@@ -55,12 +55,12 @@ def test_a_commit_of_changes_is_one_snapshot_of_data_and_delete_files():
 def test_a_scan_opens_each_delete_file_once_per_data_file(engine):
     outcome = engine.query(FULL_SCAN)
     # Two equality deletes on each file of the load, one position delete on each file of the commit.
-    assert (outcome.files_count, outcome.delete_files_count) == (4, 2 * 2 + 2)
+    assert (outcome.work.files_count, outcome.work.delete_files_count) == (4, 2 * 2 + 2)
     data_bytes = sum(f.size_bytes for f in files(engine))
     delete_bytes = 2 * sum(d.size_bytes for d in deletes(engine, DeleteKind.EQUALITY))
     delete_bytes += sum(d.size_bytes for d in deletes(engine, DeleteKind.POSITION))
-    assert outcome.opened_bytes == data_bytes + delete_bytes
-    assert outcome.metadata_files_count == 3
+    assert outcome.work.opened_bytes == data_bytes + delete_bytes
+    assert outcome.work.metadata_files_count == 3
 
 
 def test_a_probe_pays_for_deletes_beyond_their_bytes():
@@ -79,9 +79,9 @@ def test_a_probe_pays_for_deletes_beyond_their_bytes():
 def test_a_probe_of_keys_opens_the_deletes_of_its_files(engine):
     key = engine.query(Probe("key", "SELECT * FROM orders WHERE order_id = 1"))
     # Key 1 is in the first file of the load alone: the others begin later.
-    assert (key.files_count, key.delete_files_count) == (1, 2)
+    assert (key.work.files_count, key.work.delete_files_count) == (1, 2)
     first = files(engine)[0]
-    assert key.opened_bytes == first.size_bytes + sum(
+    assert key.work.opened_bytes == first.size_bytes + sum(
         d.size_bytes for d in deletes(engine, DeleteKind.EQUALITY)
     )
 
@@ -91,7 +91,7 @@ def test_a_rewrite_of_everything_leaves_the_live_rows(engine):
     assert outcome.status == "ok"
     assert (physical_rows(engine), engine.live_rows, len(files(engine))) == (1000, 1000, 1)
     assert outcome.change.added_bytes == files(engine)[0].size_bytes
-    assert engine.query(FULL_SCAN).delete_files_count == 0
+    assert engine.query(FULL_SCAN).work.delete_files_count == 0
     # Rows of deletes read: two on each of two files, one on each of the others.
     assert files(engine)[0].sequence_number == 2
 
@@ -118,7 +118,7 @@ def test_a_rewrite_of_rows_that_are_all_deleted_leaves_no_file():
     assert (outcome.status, files(engine), engine.live_rows) == ("ok", [], 0)
     read_bytes = loaded.size_bytes + equality.size_bytes
     assert outcome.cost.executor_cpu_s == pytest.approx(0.5 + 2 + read_bytes / MIB * 4)
-    assert engine.query(FULL_SCAN).delete_files_count == 0
+    assert engine.query(FULL_SCAN).work.delete_files_count == 0
 
 
 def test_deletes_committed_after_a_rewrite_was_planned_apply_to_its_files(engine):
@@ -143,10 +143,10 @@ def test_a_conversion_writes_one_position_delete_file_for_each_file_with_deleted
     assert files(engine)[:2] == old
     change = outcome.change
     assert (change.delete_files_added_count, change.delete_files_removed_count) == (2, 2)
-    assert (change.files_added_count, change.files_removed_count, change.snapshots_count) == (0, 0, 1)
+    assert (change.files_added_count, change.files_removed_count, snapshots(outcome)) == (0, 0, 1)
     assert change.replaced_bytes == sum(d.size_bytes for d in equality)
     assert engine.live_rows == 1000
-    assert engine.query(FULL_SCAN).delete_files_count == 4
+    assert engine.query(FULL_SCAN).work.delete_files_count == 4
 
 
 def test_a_conversion_reads_a_tenth_of_its_files_and_their_deletes(engine):
@@ -191,7 +191,7 @@ def test_dropping_a_delete_that_a_file_left_alone_needs_is_vetoed(engine):
         "to which it still applies"
     )
     assert (files(engine), deletes(engine), engine.live_rows) == (*before, 1000)
-    assert outcome.change.snapshots_count == 0
+    assert snapshots(outcome) == 0
     assert [c.status for c in engine.state(60_000).compactions] == ["vetoed"]
     assert engine.state(60_000).pending == ()
 
@@ -243,7 +243,7 @@ def test_deletes_older_than_all_data_go_a_manifest_a_worker_thread():
     assert [d.sequence_number for d in deletes(engine)] == [4, 5, 6, 7]
     execute(engine, everything, 360_000)
     assert [d.sequence_number for d in deletes(engine)] == [6, 7]
-    assert engine.query(FULL_SCAN).delete_files_count == 0
+    assert engine.query(FULL_SCAN).work.delete_files_count == 0
 
 
 def test_a_commit_that_replaces_no_data_drops_no_deletes_but_its_own():
@@ -263,17 +263,17 @@ def test_dangling_deletes_are_removed_in_a_commit_of_their_own_where_there_are_p
     commit_specs(partitioned, load(1000, 1, part), *(changes(n, 1000, updates=10, partition=part)
                                                      for n in range(1, 7)))  # fmt: skip
     outcome = execute(partitioned, plan(Native(REWRITE, {}, options)), 360_000)
-    assert (deletes(partitioned), outcome.change.snapshots_count) == ([], 2)
+    assert (deletes(partitioned), snapshots(outcome)) == ([], 2)
     assert outcome.change.delete_files_removed_count == 6
     again = execute(partitioned, plan(Native(REWRITE, {}, options)), 360_000)
-    assert again.change.snapshots_count == 1
+    assert snapshots(again) == 1
     commit_specs(partitioned, changes(7, 1000, updates=10, partition=part))
     execute(partitioned, plan(Native(REWRITE, {}, {"rewrite-all": "true"})), 420_000)
     idle = plan(Native(REWRITE, {}, {"remove-dangling-deletes": "true"}))
     assert (execute(partitioned, idle, 420_000).status, len(deletes(partitioned))) == ("noop", 1)
     whole = make()
     commit_specs(whole, load(1000, 1), *(changes(n, 1000, updates=10) for n in range(1, 7)))
-    assert execute(whole, plan(Native(REWRITE, {}, options)), 360_000).change.snapshots_count == 1
+    assert snapshots(execute(whole, plan(Native(REWRITE, {}, options)), 360_000)) == 1
     assert len(deletes(whole)) == 4
 
 
