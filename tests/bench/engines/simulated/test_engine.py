@@ -198,7 +198,7 @@ def test_a_probe_is_priced_by_files_and_bytes_on_the_readers_cores():
     [
         (Native(Command.REWRITE_DATA_FILES, {"where": "user_id = 1"}), "row_filter"),
         (Native(Command.REWRITE_DATA_FILES, {"branch": "audit"}), "branch"),
-        (Native(Command.REWRITE_POSITION_DELETE_FILES), "rewrite_position_delete_files"),
+        (Native(Command.REWRITE_POSITION_DELETE_FILES), "iceberg.rewrite_position_delete_files"),
     ],
 )
 def test_what_needs_rows_or_deletes_is_vetoed_and_costs_nothing(action, lack):
