@@ -3,40 +3,33 @@
 A real run has a worker process of its own; a simulated one is carried out where it is asked for.
 """
 
-import hashlib
-import re
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from pathlib import Path
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 
 from bench.engines.contract import (
     Batch,
-    CatalogSettings,
-    Cores,
     Engine,
     EngineSettings,
-    SparkSettings,
-    TableSpec,
 )
-from bench.engines.format import EngineKind, SizeModel
+from bench.engines.format import SizeModel
 from bench.engines.registry import FORMATS, engine_kind
 from bench.errors import EngineError
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import ModelledClock, SystemClock
 from bench.replay.loop import Loop, ReplayTimes
 from bench.replay.recorder import Recorder, utc_now, without_secrets
-from bench.results.records import EVENTS, LOG, MANIFEST, ContentRecord, Manifest, PhaseRecord, RunRecord
-from bench.runs import provenance
+from bench.results.records import EVENTS, LOG, MANIFEST, ContentRecord, PhaseRecord, RunRecord
 from bench.runs.content_check import check_content
 from bench.runs.jobs import RunJob
+from bench.runs.manifest import manifest_of
+from bench.runs.settings import engine_settings, strategy_of
 from bench.runs.warm_up import warm_up
 from bench.scenario.scenario import Scenario
-from bench.scenario.specs import StrategySpec, option_defaults
 from strategies.state import TableState
 from workloads.change_log import ChangeLog, open_change_log
 
@@ -50,7 +43,7 @@ def execute(
     """
     log = open_change_log(job.log_folder) if job.log_folder else None
     settings = engine_settings(scenario, job.strategy, job.work_folder, job.coefficients)
-    manifest = without_secrets(_manifest(job, scenario, settings, log), scenario.secrets)
+    manifest = without_secrets(manifest_of(job, scenario, settings, log), scenario.secrets)
     (job.run_folder / MANIFEST).write_text(manifest.model_dump_json(indent=1))
     with Recorder(job.run_folder / EVENTS, on_record, scenario.secrets) as recorder:
         run = Run(job, scenario, settings, log, recorder)
@@ -62,114 +55,6 @@ def execute(
             run.finish("failed", f"{type(error).__name__}: {error}")
             return False
     return True
-
-
-def engine_settings(
-    scenario: Scenario, label: str, work_folder: Path, coefficients: Path | None = None
-) -> EngineSettings:
-    """What the engine of one strategy's run is opened with."""
-    spec = _spec(scenario, label)
-    return EngineSettings(
-        folder=work_folder,
-        cores=_cores(scenario),
-        coefficients=coefficients,
-        table=TableSpec(
-            target_file_size_bytes=scenario.table.target_file_size_bytes,
-            partitioning=scenario.table.partitioning,
-            keys=scenario.table.keys,
-            properties={**scenario.table.properties, **spec.properties},
-            files_per_commit=spec.writer.files_per_commit,
-            upsert_mode=spec.upsert_mode,
-            schema=scenario.workload.schema,
-        ),
-        spark=SparkSettings(
-            scenario.spark.master, scenario.spark.driver_memory_bytes, scenario.spark.settings
-        ),
-        catalog=_catalog(scenario),
-    )
-
-
-def _spec(scenario: Scenario, label: str) -> StrategySpec:
-    return next(spec for spec in scenario.strategies if spec.label == label)
-
-
-def _catalog(scenario: Scenario) -> CatalogSettings:
-    given = scenario.catalog
-    return CatalogSettings(given.name, given.namespace, given.properties) if given else CatalogSettings()
-
-
-def _cores(scenario: Scenario) -> Cores:
-    """The scenario's shares, where it has none the cores of the Spark master if that names them."""
-    local = re.fullmatch(r"local\[(\d+)\]", scenario.spark.master)
-    cores = int(local[1]) if local else Cores().compactor
-    shares = scenario.resources
-    return Cores(shares.writer.cores or cores, shares.compactor.cores or cores, shares.reader.cores or cores)
-
-
-def _memory_bytes(scenario: Scenario) -> int:
-    return scenario.resources.compactor.memory_bytes or scenario.spark.driver_memory_bytes
-
-
-def _manifest(job: RunJob, scenario: Scenario, settings: EngineSettings, log: ChangeLog | None) -> Manifest:
-    spec, kind = _spec(scenario, job.strategy), engine_kind(scenario.table.format, job.mode)
-    return Manifest(
-        run_id=job.run_id,
-        suite_id=job.suite_id,
-        started_utc=utc_now(),
-        scenario=scenario.name,
-        scenario_hash=scenario.hash,
-        description=scenario.description,
-        command=job.command,
-        workload=scenario.workload_name,
-        format=scenario.table.format,
-        mode=job.mode,
-        strategy=spec.label,
-        strategy_hash=spec.hash,
-        strategy_summary=spec.summary,
-        repetition=job.repetition,
-        position=job.position,
-        seed=scenario.seed,
-        duration_ms=scenario.duration_ms,
-        commit_interval_ms=scenario.commit_interval_ms,
-        target_file_size_bytes=scenario.table.target_file_size_bytes,
-        primary_probe=scenario.primary_probe.name,
-        probe_every_ms=scenario.probe_every_ms,
-        memory_bytes=_memory_bytes(scenario),
-        price_per_gb_hour=scenario.prices.gb_hour,
-        currency=scenario.prices.currency,
-        request_price_s=scenario.prices.request_s,
-        change_log_hash=f"{log.content_hash:x}" if log else _shape_hash(scenario),
-        verify=job.verify,
-        versions=provenance.versions(FORMATS[scenario.table.format], job.mode),
-        machine=provenance.machine(),
-        git=provenance.source(),
-        options=_options(scenario, settings, kind),
-        notes=provenance.notes(job.mode, scenario.workload),
-        scenario_text=dict(scenario.resolved),
-        dataset=provenance.dataset(scenario, spec),
-        option_defaults=option_defaults(scenario.strategies),
-    )
-
-
-def _options(scenario: Scenario, settings: EngineSettings, kind: EngineKind) -> dict[str, JsonValue]:
-    """What was in force beyond the format's own defaults."""
-    table = settings.table
-    return {
-        "table_properties": dict(table.properties),
-        "target_file_size_bytes": table.target_file_size_bytes,
-        **scenario.table.keys.own(),
-        "files_per_commit": table.files_per_commit,
-        **({"upsert_mode": table.upsert_mode} if scenario.workload.is_cdc else {}),
-        **kind.options(settings),
-    }
-
-
-def _shape_hash(scenario: Scenario) -> str:
-    """What stands for the hash of a change log where there is none: that of the commits' shapes."""
-    digest = hashlib.sha256()
-    for spec in scenario.shape():
-        digest.update(repr(spec).encode())
-    return digest.hexdigest()[:16]
 
 
 class Run:
@@ -253,7 +138,7 @@ class Run:
 
     def _strategy(self) -> ActiveStrategy:
         strategies = {spec.label: spec.strategy for spec in self._scenario.strategies}
-        switches = _spec(self._scenario, self._job.strategy).switches
+        switches = strategy_of(self._scenario, self._job.strategy).switches
         return ActiveStrategy(self._job.strategy, strategies, switches)
 
     def _batches(self) -> Iterator[Batch]:

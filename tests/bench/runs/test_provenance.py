@@ -7,7 +7,8 @@ from bench.engines.contract import CatalogSettings, EngineSettings, SparkSetting
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.registry import engine_kind
 from bench.runs import provenance
-from bench.runs.run import _options, engine_settings
+from bench.runs.manifest import _options
+from bench.runs.settings import engine_settings
 from bench.scenario.specs import option_defaults
 from strategies.iceberg.procedures import RewriteDataFiles
 
