@@ -7,6 +7,10 @@ from strategies.plan import Action, Plan
 from strategies.state import DataFile, DeleteFile, TableState
 
 
+class PreviewError(ValueError):
+    """The action depends on something a table state does not tell, such as a row filter."""
+
+
 @dataclass(frozen=True, slots=True)
 class ScanTaskGroup:
     """What one task of the rewriting engine reads; it writes one file.
@@ -82,10 +86,6 @@ class Preview:
     def replaced_bytes(self) -> int:
         """Bytes of the data files that would be replaced."""
         return sum(group.input_bytes for group in self.groups)
-
-
-class PreviewError(ValueError):
-    """The action depends on something a table state does not tell, such as a row filter."""
 
 
 @dataclass(frozen=True, slots=True)

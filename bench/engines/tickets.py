@@ -15,7 +15,7 @@ from bench.engines.contract import (
     total_change,
 )
 from bench.engines.ledger import AnyLedger, compaction_seen, pending_plan
-from strategies.plan import Action, Capability, Plan, Reason, capabilities_of
+from strategies.plan import Action, Plan, Reason, capabilities_of
 from strategies.preview import NoPreview, PlanPreview, Preview, PreviewAction, preview_plan
 from strategies.state import TableState
 
@@ -33,6 +33,17 @@ class Planning:
 
     preview: PreviewAction
     resurrection: Callable[[Action, Preview | NoPreview, TableState], str | None]
+
+    def veto(self, plan: Plan, preview: PlanPreview, state: TableState) -> str | None:
+        """Why no engine may run a plan: a row would come back, or that cannot be judged."""
+        try:
+            judged = (
+                self.resurrection(action, shown, state)
+                for action, shown in zip(plan.actions, preview.actions, strict=True)
+            )
+            return next(filter(None, judged), None)
+        except ValueError as error:
+            return f"whether deleted rows would come back cannot be judged: {error}"
 
 
 @dataclass(slots=True)
@@ -65,7 +76,7 @@ class Tickets(Generic[_Prepared]):
         self._open: dict[TicketId, tuple[Ticket, Staged[_Prepared]]] = {}
 
     def issue(
-        self, plan: Plan, capabilities: frozenset[Capability], at_ms: int, due_at_ms: int
+        self, plan: Plan, capabilities: frozenset[str], at_ms: int, due_at_ms: int
     ) -> tuple[Ticket, Staged[_Prepared]]:
         """A ticket for a plan, pending from now on, and where to put what is prepared of it.
 
@@ -76,7 +87,7 @@ class Tickets(Generic[_Prepared]):
         ticket = Ticket(TicketId(next(self._numbers)), plan, preview, at_ms, due_at_ms)
         missing = capabilities_of(plan) - capabilities
         cannot = f"this engine cannot {', '.join(sorted(missing))}" if missing else None
-        staged = Staged[_Prepared](veto=cannot or self._veto(plan, preview, state))
+        staged = Staged[_Prepared](veto=cannot or self._planning.veto(plan, preview, state))
         self._open[ticket.id] = ticket, staged
         self._update_pending()
         return ticket, staged
@@ -100,17 +111,6 @@ class Tickets(Generic[_Prepared]):
 
     def _update_pending(self) -> None:
         self._ledger.pending = tuple(pending_plan(ticket) for ticket, _ in self._open.values())
-
-    def _veto(self, plan: Plan, preview: PlanPreview, state: TableState) -> str | None:
-        """Why a plan must be refused: a deleted row would come back, or might for all that is known."""
-        try:
-            judged = (
-                self._planning.resurrection(action, shown, state)
-                for action, shown in zip(plan.actions, preview.actions, strict=True)
-            )
-            return next(filter(None, judged), None)
-        except ValueError as error:
-            return f"whether deleted rows would come back cannot be judged: {error}"
 
 
 def tag_of(ticket: Ticket, at_ms: int) -> Tag:

@@ -1,10 +1,10 @@
-"""How steady this machine's timings are: one probe, again and again, on an Iceberg table without rows."""
+"""How steady this machine's timings are: one probe, again and again, on a table without rows."""
 
 import json
 import time
 
 from bench.engines.contract import EngineSettings, Probe, TableSpec
-from bench.engines.registry import ENGINES
+from bench.engines.registry import FORMATS
 from bench.runs.jobs import NoiseJob
 from strategies.state import MIB
 
@@ -16,7 +16,8 @@ def measure_noise(job: NoiseJob) -> None:
     """Write the wall seconds of each probe, in order, to the job's file."""
     settings = EngineSettings(job.work_folder, TableSpec(target_file_size_bytes=128 * MIB))
     walls_s = []
-    with ENGINES["iceberg", "real"].open(settings) as engine:
+    kind = next(found.real for found in FORMATS.values() if found.real is not None)
+    with kind.open(settings) as engine:
         engine.create()
         for _ in range(WARM_UP_PROBES):
             engine.query(PROBE)

@@ -65,7 +65,7 @@ class Amoro:
     max_pending_partitions: int = 100
     full_sort_columns: tuple[str, ...] = ()
     known_options: ClassVar[Mapping[str, str]] = KNOWN_OPTIONS
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.REWRITE, Capability.CONVERT})
+    needs: ClassVar[frozenset[str]] = frozenset({Capability.REWRITE, Capability.CONVERT})
     max_format_version: ClassVar[int] = 2  # upstream at 96a4d78 depends on Iceberg 1.7.2, without vectors
 
     def __post_init__(self) -> None:

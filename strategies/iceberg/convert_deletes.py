@@ -23,7 +23,7 @@ class ConvertDeletes:
     """
 
     min_delete_files: int = 1
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.REWRITE, Capability.CONVERT})
+    needs: ClassVar[frozenset[str]] = frozenset({Capability.REWRITE, Capability.CONVERT})
 
     def __post_init__(self) -> None:
         if self.min_delete_files < 1:

@@ -7,6 +7,7 @@ Its rules are Iceberg's.
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+from strategies.iceberg.commands import Command
 from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.files import IcebergState, iceberg_state
 from strategies.iceberg.procedures import RewriteDataFiles, RewritePositionDeleteFiles
@@ -19,11 +20,9 @@ from strategies.iceberg.rewrite_position_delete_files import (
 )
 from strategies.iceberg.scan_tasks import FileScan, lookback_of, scan_task_groups
 from strategies.java_values import parse_long
-from strategies.plan import Action, Capability, Compact, FileGroup, Native, Rewrite
-from strategies.preview import DeleteGroup, Preview, PreviewError, RewriteGroup, ScanTaskGroup
+from strategies.plan import Action, Compact, FileGroup, Native, Rewrite
+from strategies.preview import Preview, PreviewError, RewriteGroup
 from strategies.state import TableState
-
-__all__ = ["DeleteGroup", "Preview", "PreviewError", "RewriteGroup", "ScanTaskGroup", "preview_action"]
 
 # Planners know them, the Spark actions of 1.11.0 refuse them; see strategies.iceberg.procedures.
 _REFUSED_OPTIONS = {"max-file-group-input-files"}
@@ -49,9 +48,9 @@ def preview_action(action: Action, state: TableState) -> Preview:
             return _explicit(action, table)
         case Compact(partitions=partitions, options=options):
             return _planned({}, options, _narrowed(table, partitions))
-        case Native(command=Capability.REWRITE_DATA_FILES, arguments=arguments, options=options):
+        case Native(command=Command.REWRITE_DATA_FILES, arguments=arguments, options=options):
             return _planned(arguments, options, table)
-        case Native(command=Capability.REWRITE_POSITION_DELETE_FILES, arguments=arguments, options=options):
+        case Native(command=Command.REWRITE_POSITION_DELETE_FILES, arguments=arguments, options=options):
             return _planned_deletes(arguments, options, table)
         case Native(command=command):
             raise PreviewError(
@@ -60,7 +59,7 @@ def preview_action(action: Action, state: TableState) -> Preview:
 
 
 def _planned(arguments: Mapping[str, str], options: Mapping[str, str], state: IcebergState) -> Preview:
-    _check_options(Capability.REWRITE_DATA_FILES, options, RewriteDataFiles.known_options)
+    _check_options(Command.REWRITE_DATA_FILES, options, RewriteDataFiles.known_options)
     _check_arguments(arguments)
     default = "sort" if "sort_order" in arguments else "binpack"
     is_shuffled = arguments.get("strategy", default).lower() != "binpack"
@@ -70,7 +69,7 @@ def _planned(arguments: Mapping[str, str], options: Mapping[str, str], state: Ic
 def _planned_deletes(
     arguments: Mapping[str, str], options: Mapping[str, str], state: IcebergState
 ) -> Preview:
-    command = Capability.REWRITE_POSITION_DELETE_FILES
+    command = Command.REWRITE_POSITION_DELETE_FILES
     _check_options(command, options, RewritePositionDeleteFiles.known_options)
     _check_arguments(arguments)
     target = state.properties.get(TARGET_FILE_SIZE)
@@ -78,7 +77,7 @@ def _planned_deletes(
     return plan_delete_rewrite(state, rewrite_options(options, target_bytes))
 
 
-def _check_options(command: Capability, given: Mapping[str, str], known: Collection[str]) -> None:
+def _check_options(command: Command, given: Mapping[str, str], known: Collection[str]) -> None:
     unknown = given.keys() - known - _REFUSED_OPTIONS
     if unknown:
         raise ValueError(f"options {', '.join(sorted(unknown))} are not of {command}")

@@ -19,7 +19,7 @@ class RemoveDanglingDeletes:
     table was partitioned later it also drops deletes that still apply.
     """
 
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.REWRITE, Capability.CONVERT})
+    needs: ClassVar[frozenset[str]] = frozenset({Capability.REWRITE, Capability.CONVERT})
 
     def decide(self, state: TableState) -> Plan | None:
         table = iceberg_state(state)

@@ -11,11 +11,12 @@ Source: Iceberg RemoveDanglingDeletesSparkAction at 1.11.0.
 import math
 from collections.abc import Collection, Mapping
 
+from strategies.iceberg.commands import Command
 from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergState, iceberg_state
 from strategies.java_values import parse_boolean
-from strategies.plan import Action, Capability, Compact, Native, Rewrite
+from strategies.plan import Action, Compact, Native, Rewrite
 from strategies.preview import NoPreview, Preview
 from strategies.state import TableState
 
@@ -33,7 +34,7 @@ def resurrection(action: Action, preview: Preview | NoPreview, state: TableState
             named = frozenset(action.keys)
             left = [file for file in table.data_files if file.path not in named]
             return _still_applying(frozenset(removed), left, table)
-        case Compact(options=options) | Native(Capability.REWRITE_DATA_FILES, options=options):
+        case Compact(options=options) | Native(Command.REWRITE_DATA_FILES, options=options):
             if parse_boolean(options.get("remove-dangling-deletes", "false")):
                 return _dangling_dropped(preview, options, table)
     return None

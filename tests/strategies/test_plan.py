@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strategies.iceberg.commands import Command
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 from strategies.plan import (
     Capability,
@@ -49,7 +50,7 @@ def test_check_plan_accepts_what_keeps_the_contract():
     check_plan(STATE, rewrite(converting("b", rewritten=("a",)), removed=("v#a", "d")))
     check_plan(STATE, rewrite(converting("b"), FileGroup(("a",), "p=1")))
     check_plan(STATE, Plan((Compact(), Compact(("p=2",))), Reason.SIZE))
-    check_plan(STATE, Plan((Native(Capability.REWRITE_MANIFESTS),), Reason.SCHEDULED))
+    check_plan(STATE, Plan((Native(Command.REWRITE_MANIFESTS),), Reason.SCHEDULED))
 
 
 @pytest.mark.parametrize(
@@ -103,8 +104,8 @@ def test_check_plan_does_not_depend_on_order(files, paths):
 
 
 def test_capabilities_of_a_plan_are_those_of_its_actions():
-    actions = (Compact(), Rewrite((), 1), Native(Capability.EXPIRE_SNAPSHOTS))
-    expected = {Capability.COMPACT, Capability.REWRITE, Capability.EXPIRE_SNAPSHOTS}
+    actions = (Compact(), Rewrite((), 1), Native(Command.EXPIRE_SNAPSHOTS))
+    expected = {Capability.COMPACT, Capability.REWRITE, Command.EXPIRE_SNAPSHOTS}
     assert capabilities_of(Plan(actions, Reason.OTHER)) == expected
 
 
@@ -153,7 +154,7 @@ def test_the_keys_of_a_rewrite_are_all_files_it_names():
 
 
 def test_a_row_filter_and_a_branch_are_capabilities_of_their_own():
-    command = Capability.REWRITE_DATA_FILES
+    command = Command.REWRITE_DATA_FILES
     narrowed = Native(command, {"where": "order_id < 5", "branch": "audit", "strategy": "sort"})
     expected = {command, Capability.ROW_FILTER, Capability.BRANCH}
     assert capabilities_of(Plan((narrowed,), Reason.OTHER)) == expected

@@ -29,13 +29,14 @@ from bench.engines.contract import (
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.ledger import compaction_seen
 from bench.engines.tickets import tag_of
-from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
+from strategies.iceberg.commands import Command
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, TableState
 from strategies.plan import Capability, Compact, Native, Plan, Reason
 from strategies.preview import PlanPreview
-from strategies.state import MIB, PendingPlan, TableState
+from strategies.state import MIB, PendingPlan
 
 TARGET_BYTES = 8 * MIB
-MAINTENANCE = {Capability.EXPIRE_SNAPSHOTS, Capability.REWRITE_MANIFESTS}
+MAINTENANCE = {Command.EXPIRE_SNAPSHOTS, Command.REWRITE_MANIFESTS}
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class FakeEngine:
     and 100 bytes, the first by equality.
     """
 
-    capabilities = frozenset(Capability)
+    capabilities = frozenset[str]((*Capability, *Command))
 
     def __init__(
         self,

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from hypothesis import strategies as st
 from key_metrics import KEY_COLUMNS, KeyColumn, KeyMetrics, key_metrics, keys_of
 
+from strategies.iceberg.commands import Command
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 from strategies.iceberg.rewrite_data_files import bucket_of
 from strategies.iceberg.rewrite_options import RewriteOptions, rewrite_options
-from strategies.plan import Capability, Native
+from strategies.plan import Native
 
 # The partition columns of each spec a table has had; the last is the current one.
 LAYOUTS = (
@@ -46,7 +47,7 @@ class Case:
     @property
     def action(self) -> Native:
         arguments = {"strategy": "sort"} if self.is_shuffled else {}
-        return Native(Capability.REWRITE_DATA_FILES, arguments, self.options)
+        return Native(Command.REWRITE_DATA_FILES, arguments, self.options)
 
     @property
     def figures(self) -> RewriteOptions:

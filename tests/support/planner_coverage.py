@@ -8,7 +8,8 @@ from delete_tables import applies
 from planner_cases import Case
 
 from strategies.iceberg.files import DeleteKind, IcebergState, KeyBounds
-from strategies.iceberg.preview import Preview, preview_action
+from strategies.iceberg.preview import preview_action
+from strategies.preview import Preview
 
 POSITION = DeleteKind.POSITION
 

@@ -16,6 +16,7 @@ import typer
 from bench import runtime
 from bench.cli.commands.run import DEFAULT_OUT
 from bench.cli.output import ERR, OUT, print_table
+from bench.engines.registry import FORMATS
 from bench.errors import CompactbenchError, EngineError, MissingRuntimeError
 from bench.runs.jobs import NoiseJob
 from bench.runs.processes import worker
@@ -38,7 +39,7 @@ def doctor(
 
     * `compactbench doctor --seconds 0`
 
-    The noise is measured by repeating one probe on a small Iceberg table. Exit code 3 if something a run
+    The noise is measured by repeating one probe on a small table. Exit code 3 if something a run
     needs is missing.
     """
     checks: list[tuple[str, Callable[[], str]]] = [
@@ -76,8 +77,9 @@ def _java() -> str:
 
 
 def _jars() -> str:
-    found = runtime.jars("iceberg")
-    return f"{', '.join(path.name for path in found)} in {found[0].parent}"
+    formats = (name for name, found in FORMATS.items() if found.real is not None)
+    found = [path for name in formats for path in runtime.jars(name)]
+    return f"{', '.join(dict.fromkeys(path.name for path in found))} in {found[0].parent}"
 
 
 def _memory() -> str:

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from bench.cli.output import Format, FormatOption, print_json, print_table
+from bench.engines.registry import FORMATS, PLANNED
 from bench.results.rows import METRICS
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.scenario import load_scenario
-from bench.scenario.schema import FORMATS, FORMATS_WITH_ENGINE
 
 
 class Listed(StrEnum):
@@ -59,7 +59,7 @@ def _option(option: dict[str, str | None]) -> str:
     return f"{option['key']}: {option['type']}; {default}"
 
 
-def _plugins(kind: plugins.Kind[Any]) -> Callable[[], list[dict[str, Any]]]:
+def _plugins(kind: plugins.PluginKind[Any]) -> Callable[[], list[dict[str, Any]]]:
     return lambda: [
         {"name": told.name, "doc": told.doc, "options": [asdict(option) for option in told.options]}
         for told in plugins.describe_all(kind)
@@ -67,9 +67,8 @@ def _plugins(kind: plugins.Kind[Any]) -> Callable[[], list[dict[str, Any]]]:
 
 
 def _formats() -> list[dict[str, Any]]:
-    return [
-        {"name": name, "doc": doc, "engine": name in FORMATS_WITH_ENGINE} for name, doc in FORMATS.items()
-    ]
+    described = {**{name: found.description for name, found in FORMATS.items()}, **PLANNED}
+    return [{"name": name, "doc": doc, "engine": name in FORMATS} for name, doc in described.items()]
 
 
 def _scenarios() -> list[dict[str, Any]]:

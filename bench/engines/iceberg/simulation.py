@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bench.engines import capabilities
 from bench.engines.contract import Cores, EngineSettings, TableSpec
+from bench.engines.iceberg.format import SIMULATED_CAPABILITIES
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients, iceberg_coefficients
 from bench.engines.iceberg.model.rewrite import Prepared
@@ -22,7 +22,7 @@ def simulated_table(
         ledger = iceberg_ledger(spec.target_file_size_bytes, spec.properties)
         return IcebergTableModel(spec, coefficients, cores, ledger)
 
-    return SimulatedEngine(spec, coefficients, cores, capabilities.ICEBERG_SIMULATED, PLANNING, make_model)
+    return SimulatedEngine(spec, coefficients, cores, SIMULATED_CAPABILITIES, PLANNING, make_model)
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.model import FormatModel, Prepared
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
 from bench.errors import EngineError
-from strategies.plan import Action, Capability, Plan, Rewrite
+from strategies.plan import Action, Plan, Rewrite
 from strategies.preview import NoPreview, Preview, try_preview
 from strategies.state import TableState
 
@@ -41,7 +41,7 @@ class SimulatedEngine(Generic[Prepared]):
         spec: TableSpec,
         coefficients: Coefficients,
         cores: Cores,
-        capabilities: frozenset[Capability],
+        capabilities: frozenset[str],
         planning: Planning,
         make_model: Callable[[], FormatModel[Prepared]],
     ) -> None:

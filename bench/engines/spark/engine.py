@@ -30,7 +30,7 @@ from bench.engines.spark.meter import Meter
 from bench.engines.spark.queries import ScanReader, run_query
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
 from bench.errors import EngineError
-from strategies.plan import Action, Capability, Plan, Rewrite
+from strategies.plan import Action, Plan, Rewrite
 from strategies.state import DataFile, DeleteFile, TableState
 
 TABLE = "orders"  # as the probes call it
@@ -54,7 +54,7 @@ class TableReading:
 class SparkEngine(ABC, Generic[_Prepared]):
     """One table on Spark (see the `Engine` contract)."""
 
-    capabilities: frozenset[Capability]
+    capabilities: frozenset[str]
     format_name: str
 
     def __init__(

@@ -98,7 +98,8 @@ def test_plan_tells_table_groups_and_result_by_catalog_property(printed, table, 
     assert "target file size 512 MiB" in text
     assert "below 5.12 MiB 5 " in text
     assert (
-        "iceberg.rewrite_data_files(min-input-files=2) plans, reason scheduled: rewrite_data_files(" in text
+        "iceberg.rewrite_data_files(min-input-files=2) plans, reason scheduled: iceberg.rewrite_data_files("
+        in text
     )
     assert "It would rewrite 5 data files" in text
     assert "in 2 groups into 2: the table goes from 5 data files to 2." in text
@@ -126,7 +127,7 @@ def test_plan_gives_the_same_to_programs(told, table, folder):
     assert sum(one["bytes"] for one in facts["file_sizes"]) == size
     assert found["strategy"] == "iceberg.rewrite_data_files"
     assert found["plan"]["reason"] == "scheduled"
-    assert found["plan"]["actions"] == ["rewrite_data_files(strategy=binpack, min-input-files=2)"]
+    assert found["plan"]["actions"] == ["iceberg.rewrite_data_files(strategy=binpack, min-input-files=2)"]
     assert (effect["groups"], effect["files_in"], effect["files_out"]) == (2, 5, 2)
     assert (effect["files_before"], effect["files_after"], effect["bytes_in"]) == (5, 2, size)
     assert (effect["files_out_exact"], effect["deletes_exact"]) == (True, True)
@@ -444,7 +445,9 @@ def test_plan_counts_files_of_older_partition_specs_as_together(told, folder):
 
 def test_plan_narrows_to_the_files_a_filter_may_match(told, standing_table):
     found = told(standing_table.location(), *REWRITE, *FEW, "--option", "where=CITY = 'Oslo'")
-    assert found["plan"]["actions"][0].startswith("rewrite_data_files(strategy=binpack, where=CITY = 'Oslo'")
+    assert found["plan"]["actions"][0].startswith(
+        "iceberg.rewrite_data_files(strategy=binpack, where=CITY = 'Oslo'"
+    )
     assert [line["partition"] for line in found["effect"]["partitions"]] == ["city=Oslo"]
     assert (found["effect"]["files_in"], found["effect"]["files_after"]) == (3, 3)
     one = told(standing_table.location(), *REWRITE, *FEW, "--option", "where=id > 4")
@@ -475,7 +478,9 @@ def test_plan_looks_at_a_branch(told, error, table):
 
 def test_plan_refuses_what_metadata_does_not_tell(error, standing_table):
     told = error(standing_table.location(), "--strategy", "iceberg.rewrite_manifests")
-    assert told.startswith("rewrite_manifests(use_caching=false): metadata does not tell what it would do: ")
+    assert told.startswith(
+        "iceberg.rewrite_manifests(use_caching=false): metadata does not tell what it would do: "
+    )
     assert told.endswith("; try it on a copy of the table")
 
 

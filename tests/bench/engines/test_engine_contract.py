@@ -18,6 +18,7 @@ from engine_streams import (
 
 from bench.engines.contract import Probe, Tag
 from bench.errors import EngineError
+from strategies.iceberg.commands import Command
 from strategies.plan import Capability, Compact, Native, Plan, Reason
 from workloads.partitioning import Partitioning
 
@@ -165,7 +166,7 @@ def test_a_sorted_rewrite_writes_the_files_it_says(engine, stream, tmp_path):
 def test_a_native_command_runs_with_its_options(engine, stream, tmp_path):
     commit_all(engine, stream[:2])
     options = {"min-input-files": "8"}  # 7 small files: too few
-    command = Capability.REWRITE_DATA_FILES
+    command = Command.REWRITE_DATA_FILES
     assert execute(engine, plan(Native(command, {}, options)), 60_000).status == "noop"
     assert execute(engine, plan(Native(command, {}, {"min-input-files": "7"})), 60_000).status == "ok"
     assert len(files(engine)) == 1
@@ -211,7 +212,7 @@ def test_every_step_returns_the_versions_it_made_under_its_own_tag(engine, strea
 
 def test_maintenance_is_tagged_as_such(engine, stream):
     commit_all(engine, stream[:3])
-    action = Native(Capability.REWRITE_MANIFESTS, {"use_caching": "false"})
+    action = Native(Command.REWRITE_MANIFESTS, {"use_caching": "false"})
     outcome = execute(engine, Plan((action,), Reason.MAINTENANCE), 120_000)
     assert {version.tag.role for version in outcome.versions} == {"maintainer"}
     assert engine.state(120_000).compactions == ()
@@ -245,7 +246,7 @@ def test_what_the_engine_cannot_do_is_vetoed_and_not_done(engine, stream, tmp_pa
 
 def test_a_command_that_fails_is_an_outcome_with_its_error(engine, stream, tmp_path):
     commit_all(engine, stream[:2])
-    outcome = execute(engine, plan(Native(Capability.REWRITE_DATA_FILES, {}, {"no-such": "1"})), 60_000)
+    outcome = execute(engine, plan(Native(Command.REWRITE_DATA_FILES, {}, {"no-such": "1"})), 60_000)
     assert outcome.status == "failed"
     assert "no-such" in outcome.error
     assert "\n" not in outcome.error
@@ -303,7 +304,7 @@ def test_a_rewrite_of_a_file_that_is_gone_fails_when_completed(engine, stream):
 
 def test_actions_run_in_order_until_one_fails(engine, stream, tmp_path):
     commit_all(engine, stream[:3])
-    impossible = Native(Capability.REWRITE_DATA_FILES, {}, {"no-such": "1"})
+    impossible = Native(Command.REWRITE_DATA_FILES, {}, {"no-such": "1"})
     outcome = execute(engine, plan(Compact(), impossible, Compact()), 120_000)
     assert outcome.status == "failed"
     assert outcome.change.files_removed_count == 11  # the first action's

@@ -5,10 +5,10 @@ from itertools import pairwise
 import pytest
 from fake_engine import CompactAll, Costs, FakeEngine
 from replay import batches, replay
-from scenario_builder import load
+from scenario_builder import load, maintenance
 
 from bench.engines.contract import Batch
-from bench.replay.loop import ReplayTimes, maintenance_rules
+from bench.replay.loop import ReplayTimes
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,
@@ -17,7 +17,6 @@ from bench.results.records import (
     ObserveRecord,
     QueryRecord,
 )
-from strategies.iceberg.procedures import ExpireSnapshots, RewriteManifests
 from strategies.never import Never
 from strategies.plan import Compact, Plan, Reason
 from strategies.strategy import Rule
@@ -175,40 +174,28 @@ def test_a_switch_changes_the_rules_at_its_tick(scenario):
 
 
 def test_maintenance_is_apart_from_compaction_and_two_due_at_once_both_run(scenario):
-    maintenance = {
-        "expire_snapshots": {"every": "2min", "retain": "1min"},
-        "rewrite_manifests": {"every": "2min"},
-    }
-    recorder, _ = replay(scenario("2min", maintenance=maintenance), EVERY_2)
+    rules = [
+        maintenance("iceberg.expire_snapshots", "2min", retain="1min"),
+        maintenance("iceberg.rewrite_manifests", "2min"),
+    ]
+    recorder, _ = replay(scenario("2min", maintenance=rules), EVERY_2)
     assert recorder.log()[7:] == [
         "2 decision mine 0 planned",
         "2 observe after compaction",
         "2 query after",
         "2 compaction ok of 120s",
-        "2 maintenance expire_snapshots ok",
+        "2 maintenance iceberg.expire_snapshots ok",
         "2 observe after maintenance",
-        "2 maintenance rewrite_manifests ok",
+        "2 maintenance iceberg.rewrite_manifests ok",
         "2 observe after maintenance",
     ]
     first, second = recorder.of(MaintenanceRecord)
     (merged,) = recorder.of(CompactionRecord)
-    assert first.command == "expire_snapshots(older_than_at_ms=60000, retain_last=1)"
+    assert first.command == "iceberg.expire_snapshots(older_than_at_ms=60000, retain_last=1)"
     assert (first.freed_bytes, second.freed_bytes) == (
         merged.replaced_bytes,
         0,
     )  # the merged files, then none
-
-
-def test_maintenance_rules_are_those_of_the_scenario(scenario):
-    keys = {"expire_snapshots": {"every": "2min", "retain": "1min", "retain_last": 3}}
-    assert maintenance_rules(scenario("4min", maintenance=keys).maintenance) == (
-        Rule(Every(120_000), ExpireSnapshots(60_000, 3)),
-    )
-    keys = {"rewrite_manifests": {"every": "3min"}}
-    assert maintenance_rules(scenario("4min", maintenance=keys).maintenance) == (
-        Rule(Every(180_000), RewriteManifests()),
-    )
-    assert maintenance_rules(scenario("4min").maintenance) == ()
 
 
 def test_the_initial_load_is_no_tick_of_the_stream(scenario):

@@ -9,7 +9,7 @@ import pytest
 from coefficients import shipped_with
 from records import end
 from result_builder import manifest, write_run
-from scenario_builder import SOUND, write
+from scenario_builder import SOUND, maintenance, toml, write
 
 from bench.cli.main import main
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
@@ -423,7 +423,7 @@ def test_a_failed_simulation_takes_no_real_seconds_for_measured_ones(simulate, r
 
 
 def test_expiring_snapshots_lowers_storage(simulate, results):
-    expiry = 'maintenance.expire_snapshots={every="5min", retain="1min"}'
+    expiry = f"maintenance={toml([maintenance('iceberg.expire_snapshots', retain='1min')])}"
     assert simulate("--out", "kept")[0] == 0
     assert simulate("--set", expiry)[0] == 0
     compacted = results()["every-2min"]

@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strategies.iceberg.commands import Command
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
-from strategies.iceberg.preview import PreviewError, preview_action
-from strategies.plan import Capability, Compact, FileGroup, Native, PlanError, Rewrite
+from strategies.iceberg.preview import preview_action
+from strategies.plan import Compact, FileGroup, Native, PlanError, Rewrite
+from strategies.preview import PreviewError
 from strategies.state import MIB, PendingPlan, StateError, TableState
 
 TARGET = 100 * MIB  # files of 75 to 180 MiB are left alone
@@ -25,7 +27,7 @@ def state(*sizes_mib, deletes=(), pending=(), **partitions):
 
 
 def native(**options):
-    return Native(Capability.REWRITE_DATA_FILES, {}, texts(options))
+    return Native(Command.REWRITE_DATA_FILES, {}, texts(options))
 
 
 def texts(options):
@@ -143,14 +145,14 @@ def test_expand_puts_files_of_an_older_spec_into_one_bucket():
 def test_expand_of_a_sort_has_equal_shares():
     # By hand: 300 MiB halved are 150 MiB; 150 = 100 + 50 is two files, each of half the input.
     options = texts({"rewrite_all": True, "compression_factor": 0.5, "shuffle_partitions_per_file": 4})
-    action = Native(Capability.REWRITE_DATA_FILES, {"strategy": "sort"}, options)
+    action = Native(Command.REWRITE_DATA_FILES, {"strategy": "sort"}, options)
     (group,) = preview_action(action, state(100, 100, 100)).groups
     assert group.expected_output_files == 2
     assert [task.input_bytes // MIB for task in group.tasks] == [150, 150]
 
 
 def test_expand_takes_a_sort_order_for_a_sort():
-    action = Native(Capability.REWRITE_DATA_FILES, {"sort_order": "zorder(a, b)"}, {"rewrite-all": "true"})
+    action = Native(Command.REWRITE_DATA_FILES, {"sort_order": "zorder(a, b)"}, {"rewrite-all": "true"})
     assert [len(g.tasks) for g in preview_action(action, state(100, 100, 100)).groups] == [3]
 
 
@@ -198,13 +200,13 @@ def test_expand_leaves_conversions_out_of_its_figures():
     ("action", "table", "text"),
     [
         (
-            Native(Capability.EXPIRE_SNAPSHOTS),
+            Native(Command.EXPIRE_SNAPSHOTS),
             state(1),
-            "expire_snapshots rewrites no data and no delete",
+            "iceberg.expire_snapshots rewrites no data and no delete",
         ),
-        (Native(Capability.REWRITE_DATA_FILES, {"where": "id = 1"}), state(1), "where='id = 1'"),
-        (Native(Capability.REWRITE_DATA_FILES, {"branch": "b"}), state(1), "branch='b'"),
-        (Native(Capability.REWRITE_DATA_FILES, {"what": "b"}), state(1), "arguments what"),
+        (Native(Command.REWRITE_DATA_FILES, {"where": "id = 1"}), state(1), "where='id = 1'"),
+        (Native(Command.REWRITE_DATA_FILES, {"branch": "b"}), state(1), "branch='b'"),
+        (Native(Command.REWRITE_DATA_FILES, {"what": "b"}), state(1), "arguments what"),
         (Compact(("p=a",)), replace(state(a=[1]), spec_id=3), "is of partition spec 0, the table of spec 3"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -227,14 +229,14 @@ def test_a_state_of_another_format_is_refused():
 
 
 def test_expand_takes_the_main_branch():
-    action = Native(Capability.REWRITE_DATA_FILES, {"branch": "main"}, {})
+    action = Native(Command.REWRITE_DATA_FILES, {"branch": "main"}, {})
     assert sizes(preview_action(action, state(1, 1, 1, 1, 1))) == [[1] * 5]
 
 
 @pytest.mark.parametrize(
     ("action", "text"),
     [
-        (native(min_input_flies=5), "options min-input-flies are not of rewrite_data_files"),
+        (native(min_input_flies=5), "options min-input-flies are not of iceberg.rewrite_data_files"),
         (native(min_file_size_bytes=TARGET), f"min-file-size-bytes={TARGET} must be below target-file-size"),
         (Rewrite((FileGroup(("gone",)),), TARGET), "gone is not a live data file"),
         (Rewrite((FileGroup((), "", ("gone",)),), TARGET), "gone is not a live data file"),

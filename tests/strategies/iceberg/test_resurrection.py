@@ -6,16 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from resurrected import resurrected
 
+from strategies.iceberg.commands import Command
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile, IcebergState, KeyBounds
-from strategies.iceberg.preview import PreviewError, preview_action
-from strategies.plan import Capability, Compact, FileGroup, Native, Rewrite
+from strategies.iceberg.preview import preview_action
+from strategies.plan import Compact, FileGroup, Native, Rewrite
+from strategies.preview import PreviewError
 
 DANGLING = {"remove-dangling-deletes": "true"}
 ALL = DANGLING | {"rewrite-all": "true"}
 
 
 def native(options, **arguments):
-    return Native(Capability.REWRITE_DATA_FILES, arguments, options)
+    return Native(Command.REWRITE_DATA_FILES, arguments, options)
 
 
 # The case of the reference: id=1 deleted everywhere before the table was partitioned by cat.
@@ -59,10 +61,8 @@ def test_commits_of_parts_may_fail_and_leave_files():
 
 
 def test_an_older_file_without_partition_keeps_the_delete():
-    old, as_new = (
-        IcebergDataFile("c", 80, 9, "", 1, 0),
-        IcebergDataFile("c", 80, 9, "", 2, 0),
-    )  # 80 is left alone
+    # A file of 80 bytes is left alone.
+    old, as_new = (IcebergDataFile("c", 80, 9, "", number, 0) for number in (1, 2))
     assert resurrected(native(DANGLING), state(A, B, GLOBAL, old)) is None
     assert "rows of a" in resurrected(native(DANGLING), state(A, B, GLOBAL, as_new))
     assert "rows of a" in resurrected(native(DANGLING, where="cat = 'a'"), state(A, B, GLOBAL, old))
@@ -86,7 +86,7 @@ def test_deletes_of_a_partition_are_kept_by_the_files_they_apply_to():
 
 
 def test_other_commands_revive_nothing():
-    assert resurrected(Native(Capability.REWRITE_POSITION_DELETE_FILES), state(A, B, GLOBAL)) is None
+    assert resurrected(Native(Command.REWRITE_POSITION_DELETE_FILES), state(A, B, GLOBAL)) is None
 
 
 @given(tables(), st.data())
@@ -94,7 +94,10 @@ def test_an_explicit_rewrite_revives_where_a_file_it_does_not_name_needs_a_delet
     def some(keys):
         return draw.draw(st.lists(st.sampled_from(keys), unique=True)) if keys else []
 
-    named, dropped = some([f.path for f in found.data_files]), some([d.key for d in found.delete_files])
+    named, dropped = (
+        some([f.path for f in found.data_files]),
+        some([d.key for d in found.delete_files]),
+    )
     half = len(named) // 2
     groups = (FileGroup(tuple(named[:half]), "", tuple(named[half:])),) if named else ()
     told = resurrected(Rewrite(groups, 100, tuple(dropped)), found)

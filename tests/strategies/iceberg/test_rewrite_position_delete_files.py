@@ -2,9 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strategies.iceberg.commands import Command
 from strategies.iceberg.files import DeleteKind, IcebergDeleteFile, IcebergState
-from strategies.iceberg.preview import PreviewError, preview_action
-from strategies.plan import Capability, Native
+from strategies.iceberg.preview import preview_action
+from strategies.plan import Native
+from strategies.preview import PreviewError
 from strategies.state import MIB
 
 EQUALITY, POSITION, VECTOR = DeleteKind.EQUALITY, DeleteKind.POSITION, DeleteKind.DELETION_VECTOR
@@ -24,7 +26,7 @@ def plan(*deletes, target=100, where=None, **options):
     arguments = {} if where is None else {"where": where}
     properties = {} if target is None else {TARGET: str(target)}
     state = IcebergState(0, 1, delete_files=tuple(d for own in deletes for d in own), properties=properties)
-    preview = preview_action(Native(Capability.REWRITE_POSITION_DELETE_FILES, arguments, texts), state)
+    preview = preview_action(Native(Command.REWRITE_POSITION_DELETE_FILES, arguments, texts), state)
     assert preview.groups == ()
     return preview
 
@@ -101,7 +103,7 @@ def test_groups_are_counted_packed_and_ordered():
 
 
 def test_what_the_command_does_not_have_is_refused():
-    with pytest.raises(ValueError, match="delete-file-threshold are not of rewrite_position_delete_files"):
+    with pytest.raises(ValueError, match=r"delete-file-threshold are not of iceberg\.rewrite_position"):
         plan(deletes(1), delete_file_threshold=1)
     with pytest.raises(PreviewError, match="where='p = 1'"):
         plan(deletes(1), where="p = 1")

@@ -25,12 +25,13 @@ from bench.engines.iceberg.model.scan import Scan, wanted_keys
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.live_rows import LiveRows
 from bench.engines.simulated.model import Staging
+from strategies.iceberg.commands import Command
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
-from strategies.plan import Action, Capability, Native, Rewrite
+from strategies.plan import Action, Native, Rewrite
 from strategies.preview import NoPreview, Preview
 from workloads.commit import CommitSpec
 
-_MAINTENANCE = frozenset({Capability.REWRITE_MANIFESTS, Capability.EXPIRE_SNAPSHOTS})
+_MAINTENANCE = frozenset({Command.REWRITE_MANIFESTS, Command.EXPIRE_SNAPSHOTS})
 _WORKER_THREADS_MIN = 2  # iceberg.worker.num-threads: the cores, at least two
 
 
@@ -121,7 +122,7 @@ class IcebergTableModel:
         return versions, cost
 
     def _maintain(self, action: Native, tag: Tag) -> tuple[Version, ...]:
-        if action.command is Capability.REWRITE_MANIFESTS:
+        if action.command == Command.REWRITE_MANIFESTS:
             written_bytes, files_count = self._metadata.rewrite(tag.at_ms)
             operation = "replace"
         else:

@@ -23,14 +23,15 @@ from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.iceberg.model.files import ROW_GROUP_BYTES, table_bytes
 from bench.engines.iceberg.simulation import open_simulated_iceberg
 from bench.errors import EngineError, ScenarioError
-from strategies.plan import Capability, Compact, Native, Plan, Reason
+from strategies.iceberg.commands import Command
+from strategies.plan import Compact, Native, Plan, Reason
 from strategies.state import MIB
 from workloads.append import Append
 from workloads.commit import CommitSpec, PartitionShape
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS, SCHEMAS
 
-EXPIRE, MANIFESTS = Capability.EXPIRE_SNAPSHOTS, Capability.REWRITE_MANIFESTS
+EXPIRE, MANIFESTS = Command.EXPIRE_SNAPSHOTS, Command.REWRITE_MANIFESTS
 
 
 def batch(index, rows, count, first_row=0, partition=""):
@@ -195,9 +196,9 @@ def test_a_probe_is_priced_by_files_and_bytes_on_the_readers_cores():
 @pytest.mark.parametrize(
     ("action", "lack"),
     [
-        (Native(Capability.REWRITE_DATA_FILES, {"where": "user_id = 1"}), "row_filter"),
-        (Native(Capability.REWRITE_DATA_FILES, {"branch": "audit"}), "branch"),
-        (Native(Capability.REWRITE_POSITION_DELETE_FILES), "rewrite_position_delete_files"),
+        (Native(Command.REWRITE_DATA_FILES, {"where": "user_id = 1"}), "row_filter"),
+        (Native(Command.REWRITE_DATA_FILES, {"branch": "audit"}), "branch"),
+        (Native(Command.REWRITE_POSITION_DELETE_FILES), "iceberg.rewrite_position_delete_files"),
     ],
 )
 def test_what_needs_rows_or_deletes_is_vetoed_and_costs_nothing(action, lack):

@@ -10,15 +10,16 @@ from bench.engines.contract import Batch, Probe
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.simulated.live_rows import expected_live_rows
 from strategies.amoro.planner import Amoro
+from strategies.iceberg.commands import Command
 from strategies.iceberg.deletes.index import index_deletes
 from strategies.iceberg.files import DeleteKind
 from strategies.iceberg.procedures import RewriteDataFiles
-from strategies.plan import Capability, FileGroup, Native, Rewrite
+from strategies.plan import FileGroup, Native, Rewrite
 from strategies.state import KIB
 from workloads.partitioning import Partitioning
 from workloads.upsert import Upsert
 
-REWRITE = Capability.REWRITE_DATA_FILES
+REWRITE = Command.REWRITE_DATA_FILES
 
 
 def stream(skew="uniform", commits=30, by="none", **changed):

@@ -9,13 +9,14 @@ from upsert_commits import changes, commit_specs, load
 from bench.engines.contract import Cost, Probe
 from bench.engines.iceberg.model.delete_bytes import position_bytes
 from strategies.amoro.evaluation import is_amoros_own
+from strategies.iceberg.commands import Command
 from strategies.iceberg.deletes.index import index_deletes
 from strategies.iceberg.files import DeleteKind
-from strategies.plan import Capability, Compact, FileGroup, Native, Rewrite
+from strategies.plan import Compact, FileGroup, Native, Rewrite
 from strategies.state import KIB, MIB
 from workloads.partitioning import Partitioning
 
-REWRITE = Capability.REWRITE_DATA_FILES
+REWRITE = Command.REWRITE_DATA_FILES
 
 
 @pytest.fixture
