@@ -1,6 +1,6 @@
-"""What keys of a scenario file are made of: types of values, their texts, and the base of [table].
+"""The building blocks of a scenario file's keys: value types, their texts, and the base model of [table].
 
-Formats build the keys of their tables on it, and the scenario its whole file.
+Formats build the keys of their tables on them, `bench.scenario.schema` the whole file.
 """
 
 import json
@@ -23,13 +23,13 @@ from strategies.quantities import (
 
 
 def value_text(value: object) -> str:
-    """A value on one line, at most 80 characters of it."""
+    """A value on one line, cut to 80 characters."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def known_text(word: str, known: Iterable[str]) -> str:
-    """Which names there are, the one `word` probably meant first."""
+    """Lists the known names, starting with the one that `word` probably meant."""
     names = sorted(known)
     near = get_close_matches(word, names, n=1, cutoff=0.5)
     listed = f"known: {', '.join(near + [name for name in names if name not in near])}"
@@ -37,7 +37,7 @@ def known_text(word: str, known: Iterable[str]) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """The shortest whole text that `parse_duration_s` reads as exactly `seconds`: 600 is "10min"."""
+    """The text with the largest unit that `parse_duration_s` reads as exactly `seconds`: 600 is "10min"."""
     if not math.isfinite(seconds):
         return str(seconds)
     for unit in ("d", "h", "min", "s", "ms"):
@@ -48,7 +48,7 @@ def duration_text(seconds: float) -> str:
 
 
 def duration_ms_text(milliseconds: int) -> str:
-    """The shortest whole text that `parse_duration_ms` reads as `milliseconds`: 600_000 is "10min"."""
+    """The text with the largest unit that `parse_duration_ms` reads as `milliseconds`: 600_000 is "10min"."""
     for unit in ("d", "h", "min", "s"):
         if milliseconds and milliseconds % MILLISECONDS_BY_UNIT[unit] == 0:
             return f"{milliseconds // MILLISECONDS_BY_UNIT[unit]}{unit}"
@@ -56,7 +56,7 @@ def duration_ms_text(milliseconds: int) -> str:
 
 
 def bytes_text(size_bytes: int) -> str:
-    """The shortest whole text that `parse_bytes` reads as `size_bytes`: 134217728 is "128MiB"."""
+    """The text with the largest unit that `parse_bytes` reads as `size_bytes`: 134217728 is "128MiB"."""
     for unit in ("TiB", "GiB", "MiB", "KiB"):
         if size_bytes and size_bytes % BYTES_BY_UNIT[unit] == 0:
             return f"{size_bytes // BYTES_BY_UNIT[unit]}{unit}"
@@ -64,24 +64,24 @@ def bytes_text(size_bytes: int) -> str:
 
 
 def flat(table: Mapping[str, object], prefix: str = "") -> dict[str, object]:
-    """Dotted keys of nested tables: TOML reads the unquoted key a.b as a table a that holds b."""
-    found: dict[str, object] = {}
+    """Nested tables as one with dotted keys: TOML reads the unquoted key a.b as a table a that holds b."""
+    result: dict[str, object] = {}
     for key, value in table.items():
         if isinstance(value, Mapping):
-            found.update(flat(value, f"{prefix}{key}."))
+            result.update(flat(value, f"{prefix}{key}."))
         else:
-            found[f"{prefix}{key}"] = value
-    return found
+            result[f"{prefix}{key}"] = value
+    return result
 
 
 def _flat_texts(value: object) -> object:
-    """Properties as text: true/false in lower case, keys ending in "-bytes" also take sizes."""
+    """Properties as text: true and false in lower case; sizes such as 8MiB for keys that end in "-bytes"."""
     if not isinstance(value, Mapping):
         return value
     table = flat(value)
     if not all(isinstance(item, str | int | float) for item in table.values()):
         return table
-    return option_texts(table)  # type: ignore[arg-type]  # checked the line before
+    return option_texts(table)  # type: ignore[arg-type]  # the line above checks it
 
 
 Duration = Annotated[int, BeforeValidator(parse_duration_ms), PlainSerializer(duration_ms_text)]
@@ -98,7 +98,7 @@ class Keys(BaseModel):
 
 
 class TableKeys(Keys):
-    """[table]: the keys that every format has. A format adds its own and narrows `format` to its name."""
+    """[table]: the keys that every format has. A format adds its own and narrows `format` to its own name."""
 
     format: str
     target_file_size_bytes: Size = Field(alias="target_file_size", examples=["128MiB"])
@@ -108,7 +108,7 @@ class TableKeys(Keys):
 
     @property
     def version(self) -> int | None:
-        """The version of the format; None where a format has none to choose."""
+        """The format version; None for a format without a choice of versions."""
         return None
 
     def own(self) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""The contract of an engine: what the replay asks of it, and what it answers.
+"""The contract of an engine: what the replay calls, and what it gets back.
 
-An engine executes and never decides. What a step did to the table is the versions it made, each with its
-own effect, so that a step is never charged with what another writer committed meanwhile. The engine keeps
-the table state up to date itself: every answer that follows a change carries an `Observation`, whose cost
-is not part of the cost of the change.
+An engine executes and never decides. A step returns the table versions it made, each with its own effect,
+so that no step is charged for what another writer committed in the meantime. The engine keeps the table
+state up to date itself: every method that changes the table also returns an `Observation`, and the cost of
+making it is not part of the cost of the change.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,8 +21,8 @@ from workloads.schema import ORDERS, Schema
 
 TicketId = NewType("TicketId", int)
 Role = Literal["writer", "compactor", "maintainer", "reader"]
-LOAD_STEP = "load"  # of the initial load
-TAG_PROPERTY = "compactbench"  # what a tag is stored under
+LOAD_STEP = "load"  # the step name in the tag of the initial load
+TAG_PROPERTY = "compactbench"  # the name that a tag is stored under
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One commit of the stream: its shape, and where in the change log its rows lie.
+    """One commit of the stream: its shape, and the change-log files that hold its rows.
 
-    With `is_cdc` they are changes (`workloads.fold.CHANGE_COLUMNS`), else plain orders.
+    With `is_cdc` the rows are changes (`workloads.fold.CHANGE_COLUMNS`), otherwise plain orders.
     """
 
     spec: CommitSpec
@@ -68,9 +68,9 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class CommitLayout:
-    """The files a format's writers are expected to make of a commit.
+    """The files that a format's writers are expected to write for a commit.
 
-    `delete_bytes` are those of its delete and log files.
+    `delete_bytes` is the size of its delete and log files.
     """
 
     data_files_count: int
@@ -80,7 +80,7 @@ class CommitLayout:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What one table version added and removed, or several in all; metadata is counted apart."""
+    """What one table version, or several together, added and removed. Metadata is counted separately."""
 
     files_added_count: int = 0
     files_removed_count: int = 0
@@ -97,9 +97,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """What a step of ours writes into the versions it makes, so that every reader knows whose they are.
+    """What a step of the bench writes into the versions it makes, so that any reader can attribute them.
 
-    `step` names it within the run, as "commit-12". `rows` are those a commit of the stream delivered.
+    `step` names the step within the run, e.g. "commit-12". `rows` is the number of rows that a commit of the
+    stream delivered.
     """
 
     role: Role
@@ -108,12 +109,12 @@ class Tag:
     rows: int = 0
 
     def __str__(self) -> str:
-        """As it stands in the table: "writer/commit-12/720000/80"."""
+        """The tag as it is stored in the table: "writer/commit-12/720000/80"."""
         return f"{self.role}/{self.step}/{self.at_ms}/{self.rows}"
 
     @classmethod
     def parse(cls, text: str) -> "Tag | None":
-        """The tag of a text; None where it is none of ours."""
+        """The tag that `text` encodes; None if it is not one of ours."""
         parts = text.split("/")
         if len(parts) != 4 or parts[0] not in get_args(Role) or not (parts[2] + parts[3]).isdecimal():
             return None
@@ -121,16 +122,16 @@ class Tag:
 
     @property
     def is_stream_commit(self) -> bool:
-        """Whether it tags a commit of the stream; the initial load is none."""
+        """Whether the tag is that of a commit of the stream, which the initial load is not."""
         return self.role == "writer" and self.step != LOAD_STEP
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of a table and its effect: a snapshot, or the metadata alone where a command makes none.
+    """One version of a table and its effect: a snapshot, or the metadata that a command wrote without one.
 
     `id` and `operation` are the format's own; `id` is None where only metadata was written. `tag` is None
-    where the command that made the version takes none.
+    where the command that made the version cannot write one.
     """
 
     id: str | None
@@ -140,13 +141,13 @@ class Version:
 
 
 def total_change(versions: Iterable[Version]) -> Change:
-    """The changes of several versions in all."""
+    """The sum of the changes of several versions."""
     return sum((version.change for version in versions), Change())
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The table as it stands at a version (None before the first), and what reading that cost."""
+    """The table at one version (None before the first one), and the cost of reading it."""
 
     cost: Cost
     version: str | None
@@ -156,14 +157,14 @@ class Observation:
     rows: int
     storage_bytes: int
     metadata_storage_bytes: int
-    delete_rows: int = 0  # in the delete files: keys of equality deletes, positions of the others
-    # What the format counts of its delete files besides, by the records' names.
+    delete_rows: int = 0  # of its delete files: keys of equality deletes, positions of all others
+    # Further counts that the format keeps of its delete files, by their field names in records.
     delete_counts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class InlineCompaction:
-    """A compaction that a commit ran by itself and waited for; its cost is not in that of the commit."""
+    """A compaction that a commit ran by itself and waited for. The commit's own cost excludes it."""
 
     cost: Cost
     versions: tuple[Version, ...]
@@ -172,7 +173,7 @@ class InlineCompaction:
 
 @dataclass(frozen=True, slots=True)
 class CommitOutcome:
-    """A commit that became visible. Reading, splitting and caching the batch is `prepare_s`, not cost."""
+    """A commit that became visible. Its cost excludes `prepare_s`: reading, splitting, caching the batch."""
 
     cost: Cost
     prepare_s: float
@@ -182,15 +183,15 @@ class CommitOutcome:
 
     @property
     def change(self) -> Change:
-        """What its versions changed in all; what its own compactions changed is apart."""
+        """The sum of what its versions changed, without its inline compactions."""
         return total_change(self.versions)
 
 
 @dataclass(frozen=True, slots=True)
 class ScanWork:
-    """What the scans of a query had to open; delete files count once per data file.
+    """What the scans of a query had to open. A delete file counts once for each data file it applies to.
 
-    None is what a format's reader does not report.
+    None means that the format's reader does not report the figure.
     """
 
     files_count: int | None = None
@@ -201,7 +202,7 @@ class ScanWork:
 
 @dataclass(frozen=True, slots=True)
 class QueryOutcome:
-    """One execution of a probe and the work its scans had."""
+    """One execution of a probe, and what its scans had to open."""
 
     cost: Cost
     planning_s: float
@@ -211,9 +212,9 @@ class QueryOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """A plan accepted, to be completed later; a scheduled one is pending until then.
+    """An accepted plan, pending until it is completed.
 
-    `preview` has what each action would do to the table as it stood, by our own planner.
+    `preview` is what each action would do to the table as of scheduling, by our own planner.
     """
 
     id: TicketId
@@ -225,9 +226,9 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a plan. `status` is ok, noop (nothing committed), vetoed or failed (with `error`).
+    """The result of a plan. `status` is ok, noop (nothing was committed), vetoed or failed (with an `error`).
 
-    `answer` is what the format's own commands said they did, by their own names.
+    `answer` holds the counts that the format's own commands returned, under their names.
     """
 
     status: str
@@ -239,17 +240,17 @@ class Outcome:
 
     @property
     def change(self) -> Change:
-        """What its versions changed in all."""
+        """The sum of what its versions changed."""
         return total_change(self.versions)
 
 
 @dataclass(frozen=True, slots=True)
 class TableSpec:
-    """How a table is made. `properties` are the format's own and win over the target file size.
+    """How to create a table. `properties` are the format's own and override the target file size.
 
-    `keys` are [table] of the scenario, for the keys that only its format has; None for their defaults.
-    `files_per_commit` None means as many writer tasks as the workload says, `upsert_mode` None the format's
-    default way to update and delete rows.
+    `keys` is [table] of the scenario, for the keys that only its format has; None means their defaults.
+    `files_per_commit` None means as many writer tasks as the workload specifies, and `upsert_mode` None the
+    format's default way to update and delete rows.
     """
 
     target_file_size_bytes: int
@@ -263,7 +264,7 @@ class TableSpec:
 
 @dataclass(frozen=True, slots=True)
 class SparkSettings:
-    """Master, memory of the driver (which is everything on a local master) and further configuration."""
+    """The master, the driver's memory (all the memory on a local master) and further configuration."""
 
     master: str = "local[2]"
     driver_memory_bytes: int = 4 * 2**30
@@ -277,7 +278,7 @@ class SparkSettings:
 
 @dataclass(frozen=True, slots=True)
 class CatalogSettings:
-    """Where tables are registered; empty `properties` mean a catalog of the run's own in its work folder."""
+    """Where tables are registered. Without `properties` a run gets its own catalog in its work folder."""
 
     # A namespace of the catalog's own name would be ambiguous to stored procedures, which take
     # `bench.orders` for table `orders` of a catalog `bench`.
@@ -288,7 +289,7 @@ class CatalogSettings:
 
 @dataclass(frozen=True, slots=True)
 class Cores:
-    """Cores of the three that share a table; on a local master all three are the one process."""
+    """Cores of the writer, the compactor and the reader. On a local master one process does all three."""
 
     writer: int = 2
     compactor: int = 2
@@ -297,10 +298,10 @@ class Cores:
 
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
-    """All an engine needs to open: its work folder, the table to make, and what it runs on.
+    """Everything an engine needs to open: its work folder, the table to create, and what it runs on.
 
-    Spark and the catalog are for real tables; `cores` and a file of `coefficients` (None: those that
-    come with the format) for simulated ones.
+    `spark` and `catalog` are for real tables, `cores` and `coefficients` for simulated ones. `coefficients`
+    is the path of a file; None means the file that ships with the format.
     """
 
     folder: Path
@@ -317,22 +318,22 @@ class Engine(Protocol):
     capabilities: frozenset[str]  # members of `Capability`, and names of native commands
 
     def create(self) -> None:
-        """Make the empty table."""
+        """Create the empty table."""
 
     def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
-        """Make one batch visible."""
+        """Commit one batch, so that queries see it."""
 
     def state(self, at_ms: int) -> TableState:
-        """The table as a planner may see it; valid until the next change. No I/O."""
+        """The table as a planner sees it, valid until the next change. Does no I/O."""
 
     def schedule(self, plan: Plan, at_ms: int, due_at_ms: int) -> Ticket:
         """Accept a plan. An explicit rewrite reads and writes its files now and commits on `complete`."""
 
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
-        """Carry the plan out, or commit what was prepared. A refusal or conflict is an outcome, no error."""
+        """Execute the plan, or commit what was prepared. A refusal or conflict is an outcome, not raised."""
 
     def query(self, probe: Probe) -> QueryOutcome:
-        """Run a probe once and read its whole answer."""
+        """Run a probe once and read its whole result."""
 
     def dump(self, folder: Path) -> None:
         """Write the table's payload columns to Parquet files in `folder`."""

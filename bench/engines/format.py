@@ -1,7 +1,7 @@
-"""What the bench knows of a table format: one value a format, listed in `bench.engines.registry`.
+"""What the bench knows about a table format: one value per format, listed in `bench.engines.registry`.
 
-A format's own module makes its value and imports what it runs on (Spark, a reader of metadata) only when it
-is asked: reading scenarios, listing formats and simulating do without.
+A format's own module builds its value. It imports what its engines run on (Spark, a metadata reader) only
+when one is opened: scenarios are read, formats listed and tables simulated without them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,21 +22,22 @@ from strategies.state import TableState
 from workloads.commit import CommitSpec
 from workloads.schema import Schema
 
-# Bytes of the files that rows of a table make: (rows, files) -> bytes.
+# The bytes of a table's data files: (rows, files) -> bytes.
 SizeModel = Callable[[int, int], int]
 
-# How the rows of a table differ from those that commits leave (True: commits that also update and delete).
+# Describes how a table's rows differ from what its commits leave, None if they do not. True as the third
+# argument means that commits also update and delete.
 RowCheck = Callable[[Any, Iterable[CommitSpec], bool], str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class EngineKind:
-    """How tables of a format are run in one mode; a scenario that asks for more is refused before it starts.
+    """How a format's tables are run in one mode. A scenario that needs more is refused before it starts.
 
-    `capabilities` are members of `Capability` and names of native commands. Where the seconds of an engine
-    are measured (`is_measured`) it is warmed up first, and the forecast of our planner stands beside each
-    compaction. `options` are what results show of its configuration beside the table's. `wrong_rows`
-    is for engines whose tables cannot be dumped.
+    `capabilities` are members of `Capability` and names of native commands. An engine whose seconds are
+    measured (`is_measured`) is warmed up first, and our planner's forecast is recorded with each compaction.
+    `options` are the part of its configuration that results show in addition to the table's. `wrong_rows` is
+    for engines whose tables cannot be dumped.
     """
 
     open: Callable[[EngineSettings], AbstractContextManager[Engine]]
@@ -60,10 +61,10 @@ class DeleteFacts:
 class TableFacts:
     """What an existing table's metadata says beyond its state.
 
-    `metadata` is where the state was read from, `snapshot` the version read and `committed_at` its time in
-    UTC, both None for a table nothing was written to yet. `partition_spec` says how new files are
-    partitioned, "" for not at all. `size_classes` are upper ends of classes of file sizes, as shares of the
-    target size.
+    `metadata` is the file that the state was read from. `snapshot` is the version that was read and
+    `committed_at` its time in UTC; both are None for a table that has never been written to. `partition_spec`
+    says how new files are partitioned, "" if they are not. `size_classes` are the upper ends of file size
+    classes, as fractions of the target size.
     """
 
     location: str
@@ -80,8 +81,9 @@ class TableFacts:
 class Shortfall:
     """Why a rewrite command leaves a table as it is: its thresholds, and how far the files are from them.
 
-    A candidate is below `min_bytes` or above `max_bytes`; `candidates_together_count` are in the partition
-    that has most. A group needs `needed_count` of them, or 2 of more than `target_bytes`.
+    A candidate is smaller than `min_bytes` or larger than `max_bytes`. `candidates_together_count` is the
+    number of candidates in the partition that has most. A group needs `needed_count` of them, or 2 that
+    together exceed `target_bytes`.
     """
 
     files_count: int
@@ -95,38 +97,38 @@ class Shortfall:
 
 
 class ExistingTable(Protocol):
-    """A table of the user's as it stands, for `compactbench plan`. Nothing is written."""
+    """A user's table as it is now, for `compactbench plan`. It is never written to."""
 
     @property
     def state(self) -> TableState:
-        """The table as a planner may see it."""
+        """The table as a planner sees it."""
 
     @property
     def facts(self) -> TableFacts:
-        """What else is told of it."""
+        """What its metadata says beyond the state."""
 
     def narrowed(self, action: Action) -> tuple[Action, TableState]:
-        """An action without what only this table can tell, such as a row filter, and the files it concerns.
+        """The action without arguments that only this table can resolve, such as a row filter, and its files.
 
         Raises ScenarioError where the table was read at another branch or the filter cannot be evaluated.
         """
 
     def shortfall(self, action: Action, state: TableState) -> Shortfall | None:
-        """The thresholds that kept every file out; None where the action has no such thresholds."""
+        """The thresholds that exclude every file; None for an action without such thresholds."""
 
     def is_files_out_exact(self, preview: Preview) -> bool:
-        """Whether metadata tells how many data files come out."""
+        """Whether the number of output files follows from metadata."""
 
     def is_deletes_exact(self) -> bool:
-        """Whether metadata tells which delete files apply to a data file; else it is an upper bound."""
+        """Whether metadata determines which delete files apply to a data file, or only an upper bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableAddress:
-    """Where to find an existing table: a name or a path, and the catalog as the user gave it.
+    """Where to find an existing table: its name or path, and the catalog as the user gave it.
 
-    `scenario_catalog` is the catalog of a scenario. `properties` win over its own. `branch` None is the
-    main one.
+    `scenario_catalog` is the catalog of a scenario, whose properties `properties` override. `branch` None is
+    the main branch.
     """
 
     name: str
@@ -144,19 +146,19 @@ def _no_size_model(schema: Schema) -> SizeModel | None:
 class Format:
     """A table format; `name` is what scenarios and results call it, and its entry in `runtime.LINES`.
 
-    `table_keys` is the model of [table]. `upsert_modes` are the ways commits can update and delete rows,
-    none where the format's engines only append; `default_upsert_mode` is one of them. `own_properties` are
-    table properties that a key of [table] sets, by that key. `codec_property` names the codec of data files,
-    `default_codec` the one of tables that do not set it.
+    `table_keys` is the model of [table]. `upsert_modes` are the ways in which commits can update and delete
+    rows, empty where the format's engines only append; `default_upsert_mode` is one of them. `own_properties`
+    maps the table properties that a key of [table] sets to that key. `codec_property` names the codec of data
+    files, `default_codec` is the codec of tables that do not set it.
 
-    `planning` are the rules by which plans are previewed and vetoed. `layout` gives the files that the
-    format's writers make of a commit, where no strategy overrides how many writers there are.
-    `writing_needs` are the capabilities that commits in an upsert mode (None: commits that only append)
-    need, and `asked_by` names, for a capability, the key that asks for it. `metadata_bytes_per_commit` is
-    about the most that one commit writes.
+    `planning` holds the rules by which plans are previewed and vetoed. `layout` gives the files that the
+    format's writers make of a commit, with the number of writers that no strategy overrides. `writing_needs`
+    gives the capabilities that commits in an upsert mode need (None: commits that only append), and
+    `asked_by` names the key that requires a capability. `metadata_bytes_per_commit` is roughly the most that
+    one commit writes.
 
-    `coefficients` reads those of a file, or with None those that come with the format; it raises
-    ScenarioError. `size_model` gives None where file sizes cannot be forecast.
+    `coefficients` reads a coefficients file, or with None the one that ships with the format; it raises
+    ScenarioError. `size_model` returns None where file sizes cannot be forecast.
     """
 
     name: str
@@ -176,7 +178,9 @@ class Format:
     real: EngineKind | None = None
     simulated: EngineKind | None = None
     asked_by: Mapping[str, str] = field(default_factory=dict)
-    packages: tuple[str, ...] = ()  # Python packages that take part in a real run, beyond those of every run
+    packages: tuple[
+        str, ...
+    ] = ()  # Python packages that a real run of this format uses in addition to the usual ones
     coefficients: Callable[[Path | None], Coefficients] | None = None
     size_model: Callable[[Schema], SizeModel | None] = _no_size_model
     open_existing: Callable[[TableAddress], ExistingTable] | None = None
@@ -184,12 +188,12 @@ class Format:
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """What any of its engines can do."""
+        """What at least one of its engines can do."""
         kinds = (kind for kind in (self.real, self.simulated) if kind is not None)
         return frozenset[str]().union(*(kind.capabilities for kind in kinds))
 
     def shipped_coefficients(self) -> Coefficients | None:
-        """The coefficients that come with it, for estimates that a run can do without; None without any.
+        """The coefficients that ship with the format, for optional estimates; None where there are none.
 
         Raises ScenarioError where their file is damaged.
         """

@@ -1,4 +1,4 @@
-"""The table state, kept incrementally: adding or removing a file costs the same whatever the table holds."""
+"""The table state, kept incrementally: adding or removing a file takes the same time in any table."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -19,7 +19,7 @@ from strategies.state import (
     TableState,
 )
 
-HISTORY_LIMIT = 1000  # commits and compactions a planner can look back on
+HISTORY_LIMIT = 1000  # commits, and compactions, that a planner can look back on
 
 
 Data = TypeVar("Data", bound=DataFile)
@@ -28,10 +28,10 @@ State = TypeVar("State", bound=TableState, covariant=True)
 
 
 class Ledger(Generic[Data, Delete, State]):
-    """Live files by key with sums per partition, and a bounded history; of any format.
+    """The live files of a table of any format by key, their sums per partition, and a bounded history.
 
-    `make_state` is the format's class of state, taking the fields of `TableState` by name. `counters` are
-    what the format counts of its delete files besides, by the name records have for it.
+    `make_state` is the format's state class, called with the fields of `TableState` by name. `counters` are
+    further counts that the format keeps of its delete files, under their field names in records.
 
     Invariant: the sums equal those over the live files, and a partition without files has no entry.
     """
@@ -51,8 +51,8 @@ class Ledger(Generic[Data, Delete, State]):
         self._stream_epoch_ms = stream_epoch_ms
         self._data: dict[str, Data] = {}
         self._delete_files: dict[str, Delete] = {}
-        self._read: dict[str, Data | Delete] = {}  # as last followed
-        # One view of each for good: what states derive from the files is kept by the identity of these.
+        self._read: dict[str, Data | Delete] = {}  # the files of the last call of `follow`
+        # The views are made once: what states derive from the files is cached by the identity of the views.
         self._data_view, self._delete_view = self._data.values(), self._delete_files.values()
         self._derived_values = DerivedValues()
         self._partitions: dict[str, PartitionStats] = {}
@@ -73,32 +73,32 @@ class Ledger(Generic[Data, Delete, State]):
         return MappingProxyType(self._delete_files)
 
     def add(self, files: Iterable[Data | Delete], at_ms: int | None) -> None:
-        """Take files in that come into the table at `at_ms`; None keeps what data files say themselves.
+        """Add files that enter the table at `at_ms`; None keeps the times that data files carry themselves.
 
         Raises ValueError when a key is live already.
         """
         for file in files:
             key = file.key
             if key in self._data or key in self._delete_files:
-                raise ValueError(f"{key} is in the table already")
-            self._changed(file, 1)
+                raise ValueError(f"{key} is already in the table")
+            self._update_sums(file, 1)
             if isinstance(file, DataFile):
                 self._data[key] = file if at_ms is None else replace(file, added_at_ms=at_ms)
             else:
                 self._delete_files[key] = file
 
     def remove(self, keys: Iterable[str]) -> None:
-        """Let files go. Raises KeyError when a key is not live."""
+        """Remove files. Raises KeyError when a key is not live."""
         for key in keys:
-            self._changed(self._data.pop(key) if key in self._data else self._delete_files.pop(key), -1)
+            self._update_sums(self._data.pop(key) if key in self._data else self._delete_files.pop(key), -1)
 
     def follow(self, live: Mapping[str, Data | Delete], at_ms: int) -> None:
-        """Let go what is not in `live`, files by key; take in what is new, which came in at `at_ms`.
+        """Make the live files those of `live`, by key: remove what is not in it, add what is new at `at_ms`.
 
-        A file that is the same and now described otherwise is replaced, and keeps the time it came in.
+        A file whose description has changed is replaced, but keeps the time at which it was added.
         """
         known = {**self._data, **self._delete_files}
-        # A file that was read before is the same object again, which is quicker to tell than its equal.
+        # A reader returns the same object for a file it has seen before; identity is cheaper than equality.
         read, self._read = self._read, dict(live)
         new = (key for key, file in live.items() if read.get(key) is not file)
         changed = [key for key in new if known.get(key) != live[key]]
@@ -108,9 +108,9 @@ class Ledger(Generic[Data, Delete, State]):
             self.add([live[key]], times_ms.get(key, at_ms))
 
     def saw_versions(self, versions: Iterable[Version]) -> None:
-        """Note what the table went through: those tagged as commits of the stream are its history.
+        """Append the table's new versions to its history, in which only commits of the stream have entries.
 
-        The last one is the version that states are of from now on.
+        From now on, states are of the last of these versions.
         """
         for version in versions:
             self.version = version.id or self.version
@@ -121,7 +121,7 @@ class Ledger(Generic[Data, Delete, State]):
                 self._commits_total_count += 1
 
     def saw_compaction(self, compaction: CompactionSeen) -> None:
-        """Note a compaction that ended, whatever became of it."""
+        """Append a compaction that has ended, whatever its status."""
         self._compactions.append(compaction)
 
     @property
@@ -135,7 +135,7 @@ class Ledger(Generic[Data, Delete, State]):
         return self.data_bytes + sum(p.delete_size_bytes for p in self._partitions.values())
 
     def state(self, at_ms: int) -> State:
-        """A view of the table now; it follows later changes, so it is valid until the next one."""
+        """A view of the table now. It follows later changes, so it is valid only until the next one."""
         return self._make_state(
             observed_at_ms=at_ms,
             target_file_size_bytes=self._target_file_size_bytes,
@@ -153,7 +153,7 @@ class Ledger(Generic[Data, Delete, State]):
         )
 
     def observation(self, cost: Cost, storage_bytes: int, metadata_storage_bytes: int) -> Observation:
-        """The table as it stands; the caller adds what the ledger cannot know."""
+        """The table now; the caller supplies what the ledger cannot know."""
         sums = self._partitions.values()
         return Observation(
             cost=cost,
@@ -168,8 +168,8 @@ class Ledger(Generic[Data, Delete, State]):
             delete_counts=dict(self._delete_counts),
         )
 
-    def _changed(self, file: Data | Delete, sign: int) -> None:
-        """Count a file in (1) or out (-1); what was derived from the files holds no longer."""
+    def _update_sums(self, file: Data | Delete, sign: int) -> None:
+        """Update the sums for a file added (1) or removed (-1), and drop what was derived from the files."""
         self._derived_values = DerivedValues()
         before = self._partitions.get(file.partition, PartitionStats())
         if isinstance(file, DataFile):
@@ -200,7 +200,7 @@ AnyLedger = Ledger[Any, Any, TableState]
 def compaction_seen(
     at_ms: int, status: str, plan: Plan, scheduled_at_ms: int, change: Change, cost: Cost
 ) -> CompactionSeen:
-    """A compaction that ended as the history keeps it; `scheduled_at_ms` is its ticket's."""
+    """An ended compaction as the history keeps it; `scheduled_at_ms` comes from its ticket."""
     return CompactionSeen(
         at_ms, status, plan.reason,
         files_removed_count=change.files_removed_count,
@@ -215,7 +215,7 @@ def compaction_seen(
 
 
 def pending_plan(ticket: Ticket) -> PendingPlan:
-    """A plan scheduled and not yet complete, with the files it names and those its preview replaces."""
+    """A plan that is scheduled but not complete: the files it names, and those its preview replaces."""
     rewrites = (action for action in ticket.plan.actions if isinstance(action, Rewrite))
     named = frozenset(key for rewrite in rewrites for key in rewrite.keys)
     paths = named | ticket.preview.keys

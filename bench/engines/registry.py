@@ -1,4 +1,4 @@
-"""The table formats there are, one line each; what else the bench knows of one is its `Format`."""
+"""The registered table formats, one line each. What the bench knows about a format is its `Format`."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal
@@ -11,7 +11,7 @@ FORMATS: dict[str, Format] = {
     "iceberg": ICEBERG,
 }
 
-# Formats that are announced and have no engine, with what `compactbench list formats` says of them.
+# Formats that are announced but have no engine yet, as `compactbench list formats` describes them.
 PLANNED: Mapping[str, str] = {
     "delta": "Delta Lake; has no engine yet",
     "hudi": "Apache Hudi; has no engine yet",
@@ -19,9 +19,9 @@ PLANNED: Mapping[str, str] = {
 
 
 def engine_kind(table_format: str, mode: Literal["real", "simulated"]) -> EngineKind:
-    """How tables of a format are run in a mode. Raises ScenarioError where they cannot be."""
-    found = FORMATS[table_format]
-    kind = found.real if mode == "real" else found.simulated
+    """How a format's tables are run in a mode. Raises ScenarioError if the format has no such engine."""
+    chosen = FORMATS[table_format]
+    kind = chosen.real if mode == "real" else chosen.simulated
     if kind is None:
         other = "run --simulate" if mode == "real" else "run without --simulate"
         raise ScenarioError(f"format {table_format!r} has no {mode} engine: {other}")
@@ -29,15 +29,15 @@ def engine_kind(table_format: str, mode: Literal["real", "simulated"]) -> Engine
 
 
 def existing_tables(table_format: str | None) -> tuple[Format, Callable[[TableAddress], ExistingTable]]:
-    """A format and how its existing tables are opened; None is the first format that can.
+    """A format and the function that opens its existing tables; None means the first format that has one.
 
-    Raises ScenarioError where that format cannot.
+    Raises ScenarioError if the named format has none.
     """
-    asked = FORMATS.values() if table_format is None else (FORMATS[table_format],)
-    for found in asked:
-        if found.open_existing is not None:
-            return found, found.open_existing
-    able = ", ".join(name for name, found in FORMATS.items() if found.open_existing)
+    candidates = FORMATS.values() if table_format is None else (FORMATS[table_format],)
+    for candidate in candidates:
+        if candidate.open_existing is not None:
+            return candidate, candidate.open_existing
+    readable = ", ".join(name for name, each in FORMATS.items() if each.open_existing)
     raise ScenarioError(
-        f"existing tables of format {table_format!r} cannot be read; formats that can: {able}"
+        f"existing tables of format {table_format!r} cannot be read; formats that can: {readable}"
     )

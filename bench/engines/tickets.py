@@ -24,33 +24,33 @@ _Prepared = TypeVar("_Prepared")
 
 @dataclass(frozen=True, slots=True)
 class Planning:
-    """What an engine asks of its format's planning rules.
+    """The planning rules of a format that its engines apply.
 
-    `preview` says what an action would do to a table; it raises ValueError where that is not known or the
-    action is at fault. `resurrection` says why an action would bring deleted rows back, None where it would
-    not; it raises ValueError where it cannot judge.
+    `preview` says what an action would do to a table; it raises ValueError where that cannot be known or the
+    action itself is at fault. `resurrection` says why an action would resurrect deleted rows, None if it
+    would not; it raises ValueError where it cannot judge.
     """
 
     preview: PreviewAction
     resurrection: Callable[[Action, Preview | NoPreview, TableState], str | None]
 
     def veto(self, plan: Plan, preview: PlanPreview, state: TableState) -> str | None:
-        """Why no engine may run a plan: a row would come back, or that cannot be judged."""
+        """Why no engine may run the plan: it would resurrect a row, or whether it would cannot be judged."""
         try:
-            judged = (
-                self.resurrection(action, shown, state)
-                for action, shown in zip(plan.actions, preview.actions, strict=True)
+            problems = (
+                self.resurrection(action, each, state)
+                for action, each in zip(plan.actions, preview.actions, strict=True)
             )
-            return next(filter(None, judged), None)
+            return next(filter(None, problems), None)
         except ValueError as error:
             return f"whether deleted rows would come back cannot be judged: {error}"
 
 
 @dataclass(slots=True)
 class Staged(Generic[_Prepared]):
-    """What `schedule` did of a plan: actions prepared but not committed, and what that cost.
+    """The part of a plan that `schedule` has done: actions prepared but not committed, and their cost.
 
-    `veto` is why the plan is refused, `error` why preparing it failed.
+    `veto` is why the plan is refused, `error` why its preparation failed.
     """
 
     actions: dict[int, _Prepared] = field(default_factory=dict)  # by position in the plan's actions
@@ -59,7 +59,7 @@ class Staged(Generic[_Prepared]):
     error: str | None = None
 
     def status(self, error: str | None, versions: tuple[Version, ...]) -> str:
-        """What became of the plan, in the words of `Outcome`, `error` being why it ended early."""
+        """The status of `Outcome`; `error` is why execution ended early."""
         if self.veto is not None:
             return "vetoed"
         if error is not None:
@@ -68,7 +68,7 @@ class Staged(Generic[_Prepared]):
 
 
 class Tickets(Generic[_Prepared]):
-    """The tickets of one table; its ledger learns which plans are pending, and what became of them."""
+    """The tickets of one table. They tell its ledger which plans are pending and how each one ended."""
 
     def __init__(self, ledger: AnyLedger, planning: Planning) -> None:
         self._ledger, self._planning = ledger, planning
@@ -78,9 +78,9 @@ class Tickets(Generic[_Prepared]):
     def issue(
         self, plan: Plan, capabilities: frozenset[str], at_ms: int, due_at_ms: int
     ) -> tuple[Ticket, Staged[_Prepared]]:
-        """A ticket for a plan, pending from now on, and where to put what is prepared of it.
+        """A ticket for a plan, pending from now on, and the place for what is prepared of it.
 
-        It is vetoed where an engine of these capabilities cannot do it, or where a row might come back.
+        It is vetoed if an engine of these capabilities cannot execute it, or if it might resurrect a row.
         """
         preview, veto = self._judge(plan, self._ledger.state(at_ms))
         ticket = Ticket(TicketId(next(self._numbers)), plan, preview, at_ms, due_at_ms)
@@ -92,7 +92,7 @@ class Tickets(Generic[_Prepared]):
         return ticket, staged
 
     def _judge(self, plan: Plan, state: TableState) -> tuple[PlanPreview, str | None]:
-        """What a plan would do, and why it must not be done; what cannot be understood is left alone."""
+        """What a plan would do, and why it is vetoed. A state that cannot be understood vetoes every plan."""
         try:
             preview = preview_plan(plan, state, self._planning.preview)
             return preview, self._planning.veto(plan, preview, state)
@@ -101,7 +101,7 @@ class Tickets(Generic[_Prepared]):
             return PlanPreview(state.version, (unknown,) * len(plan.actions)), str(error)
 
     def redeem(self, ticket: Ticket) -> Staged[_Prepared]:
-        """What was prepared of the ticket's plan, which is no longer pending."""
+        """What was prepared of a ticket's plan, which is no longer pending."""
         _, staged = self._open.pop(ticket.id)
         self._update_pending()
         return staged
@@ -109,7 +109,7 @@ class Tickets(Generic[_Prepared]):
     def ended(
         self, ticket: Ticket, at_ms: int, status: str, versions: tuple[Version, ...], cost: Cost
     ) -> None:
-        """Note in the history what became of a ticket's plan; maintenance is no compaction."""
+        """Record in the history how a ticket's plan ended. Maintenance is not a compaction."""
         if ticket.plan.reason is not Reason.MAINTENANCE:
             self._ledger.saw_compaction(
                 compaction_seen(

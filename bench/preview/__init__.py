@@ -1,1 +1,1 @@
-"""What `compactbench plan` computes: a strategy's effect on an existing table."""
+"""The computations of `compactbench plan`: the effect of a strategy on an existing table."""

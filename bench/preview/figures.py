@@ -1,4 +1,4 @@
-"""A preview as figures: what `compactbench plan` prints, and gives to programs under these names."""
+"""A preview as figures, which `compactbench plan` prints, and writes as JSON under these names."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from strategies.state import TableState
 
 
 def table_figures(name: str, table: ExistingTable) -> dict[str, Any]:
-    """The table as it stands; `rows` are physical, deleted ones included. Times are UTC."""
+    """The table as it is; `rows` are physical, deleted ones included. Times are in UTC."""
     state, facts = table.state, table.facts
     return {
         "name": name,
@@ -35,9 +35,9 @@ def table_figures(name: str, table: ExistingTable) -> dict[str, Any]:
 
 
 def file_sizes(state: TableState, classes: Sequence[float]) -> list[dict[str, Any]]:
-    """Data files by size, from `from_bytes` to below `below_bytes`, which the last class does not have.
+    """Data files by size: `from_bytes` is inclusive, `below_bytes` exclusive and None for the last class.
 
-    `classes` are the upper ends as shares of the target size, ascending.
+    `classes` are the upper ends as fractions of the target size, ascending.
     """
     bounds = [int(share * state.target_file_size_bytes) for share in classes]
     counts, sums = [0] * (len(bounds) + 1), [0] * (len(bounds) + 1)
@@ -51,35 +51,37 @@ def file_sizes(state: TableState, classes: Sequence[float]) -> list[dict[str, An
     ]
 
 
-def plan_figures(done: StrategyPreview, table: ExistingTable, *, with_files: bool) -> dict[str, Any]:
-    """What the strategy would do; `plan` and `effect` are null where it would do nothing at all."""
+def plan_figures(result: StrategyPreview, table: ExistingTable, *, with_files: bool) -> dict[str, Any]:
+    """What the strategy would do; `plan` and `effect` are None if it would do nothing at all."""
     return {
-        "strategy": done.named.name,
-        "planners": [plugins.in_words(planner) for planner in done.named.planners],
-        "plan": _plan(done),
-        "effect": _effect(done, done.preview, table, with_files=with_files) if done.preview else None,
-        "shortfall": asdict(done.shortfall) if done.shortfall else None,
-        "cost": None if done.cpu_s is None else {"cpu_s": done.cpu_s, "calibrated": done.calibrated},
+        "strategy": result.named.name,
+        "planners": [plugins.in_words(planner) for planner in result.named.planners],
+        "plan": _plan(result),
+        "effect": _effect(result, result.preview, table, with_files=with_files) if result.preview else None,
+        "shortfall": asdict(result.shortfall) if result.shortfall else None,
+        "cost": None if result.cpu_s is None else {"cpu_s": result.cpu_s, "calibrated": result.calibrated},
     }
 
 
-def _plan(done: StrategyPreview) -> dict[str, Any] | None:
-    if done.plan is None:
+def _plan(result: StrategyPreview) -> dict[str, Any] | None:
+    if result.plan is None:
         return None
     return {
-        "planner": plugins.in_words(done.asked[-1]),
-        "reason": done.plan.reason.value,
-        "detail": done.plan.detail,
-        "actions": [describe_action(action) for action in done.plan.actions],
+        "planner": plugins.in_words(result.asked[-1]),
+        "reason": result.plan.reason.value,
+        "detail": result.plan.detail,
+        "actions": [describe_action(action) for action in result.plan.actions],
     }
 
 
 def _effect(
-    done: StrategyPreview, preview: Preview, table: ExistingTable, *, with_files: bool
+    result: StrategyPreview, preview: Preview, table: ExistingTable, *, with_files: bool
 ) -> dict[str, Any]:
-    """What changes; delete files come in only, as metadata does not tell how many come out."""
+    """What would change. The number of delete files that come out does not follow from metadata."""
     files = len(table.state.data_files)
-    explicit = [action for action in done.plan.actions if isinstance(action, Rewrite)] if done.plan else []
+    explicit = (
+        [action for action in result.plan.actions if isinstance(action, Rewrite)] if result.plan else []
+    )
     return {
         "groups": len(preview.groups),
         "planned_groups": preview.planned_groups_count,
@@ -93,21 +95,21 @@ def _effect(
         "delete_bytes_in": sum(group.input_bytes for group in preview.delete_groups),
         "files_converted": sum(len(group.convert_paths) for each in explicit for group in each.groups),
         "delete_files_dropped": sum(len(each.removed_deletes) for each in explicit),
-        "vetoed_because": done.veto,
+        "vetoed_because": result.veto,
         "partitions": _partitions(preview.groups),
         "groups_in_order": [_group(group, with_files=with_files) for group in preview.groups],
     }
 
 
 def _sums(groups: Iterable[RewriteGroup]) -> dict[str, int]:
-    """Delete files count once per data file they apply to, as they are read."""
-    found = list(groups)
+    """Sums over groups. A delete file counts once for each data file that it is read with."""
+    counted = list(groups)
     return {
-        "files_in": sum(len(group.files) for group in found),
-        "files_out": sum(len(group.tasks) for group in found),
-        "bytes_in": sum(group.input_bytes for group in found),
-        "delete_files_read": sum(group.delete_files_count for group in found),
-        "delete_bytes_read": sum(group.delete_bytes for group in found),
+        "files_in": sum(len(group.files) for group in counted),
+        "files_out": sum(len(group.tasks) for group in counted),
+        "bytes_in": sum(group.input_bytes for group in counted),
+        "delete_files_read": sum(group.delete_files_count for group in counted),
+        "delete_bytes_read": sum(group.delete_bytes for group in counted),
     }
 
 
@@ -116,20 +118,20 @@ def _partitions(groups: Iterable[RewriteGroup]) -> list[dict[str, Any]]:
     by_partition: dict[str, list[RewriteGroup]] = defaultdict(list)
     for group in groups:
         by_partition[group.partition].append(group)
-    told = [
+    lines = [
         {"partition": partition, "groups": len(own), **_sums(own)} for partition, own in by_partition.items()
     ]
-    return sorted(told, key=lambda line: (-line["bytes_in"], line["partition"]))
+    return sorted(lines, key=lambda line: (-line["bytes_in"], line["partition"]))
 
 
 def _group(group: RewriteGroup, *, with_files: bool) -> dict[str, Any]:
-    told = {
+    figures = {
         "partition": group.partition,
         **_sums([group]),
         "files_expected_by_planner": group.expected_output_files,
     }
     if with_files:
-        told["files"] = [
+        figures["files"] = [
             {"path": file.path, "bytes": file.size_bytes, "rows": file.rows} for file in group.files
         ]
-    return told
+    return figures

@@ -1,4 +1,4 @@
-"""What a strategy would do to a table that is already there, by numbers. Nothing is written."""
+"""What a strategy would do to an existing table, in figures. Nothing is written."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from strategies.strategy import Planner
 
 @dataclass(frozen=True, slots=True)
 class NamedPlanners:
-    """The planners to ask in order, and how the user named them."""
+    """The planners to evaluate, in order, and the name that the user gave."""
 
     name: str
     planners: tuple[Planner, ...]
@@ -28,11 +28,12 @@ class NamedPlanners:
 
 @dataclass(frozen=True, slots=True)
 class StrategyPreview:
-    """What the planners answered, and what the plan of the last one asked does to the files.
+    """The decisions of the planners, and what the plan of the last one does to the files.
 
-    `preview` is None exactly without a plan. `veto` is why an engine would refuse to carry it out. `cpu_s`,
-    which is rough, is also None where delete files are rewritten, and where the format has no coefficients.
-    `shortfall` is set where the format's rewrite command would find nothing.
+    `asked` are the planners that were evaluated. `preview` is None exactly if there is no plan. `veto` is why
+    an engine would refuse to execute the plan. `cpu_s` is a rough estimate; it is None without a plan, where
+    delete files are rewritten, and where the format has no coefficients. `shortfall` is set if the format's
+    rewrite command would find nothing to do.
     """
 
     named: NamedPlanners
@@ -48,7 +49,7 @@ class StrategyPreview:
 def named_planners(name: str, options: Sequence[str], scenario: Scenario | None) -> NamedPlanners:
     """The planners of a scenario's strategy, or the one planner called `name` with its `options` set.
 
-    A planner's name is its registered one, an entry point's, or module:Class. `options` are key=value
+    A planner is named as in the registry, by an entry point, or as module:Class. `options` are key=value
     in the notation of scenarios. Raises ScenarioError.
     """
     labels = {spec.label: spec.strategy for spec in scenario.strategies} if scenario else {}
@@ -65,8 +66,8 @@ def named_planners(name: str, options: Sequence[str], scenario: Scenario | None)
         if error.path == ("type",):
             listed = f"; strategies of the scenario: {', '.join(labels)}" if labels else ""
             raise ScenarioError(str(error).replace("type = ", "--strategy ", 1) + listed) from error
-        said = str(error) if error.path else f"{' '.join(options)}{error}"
-        raise ScenarioError(f"--option {said}") from error
+        problem = str(error) if error.path else f"{' '.join(options)}{error}"
+        raise ScenarioError(f"--option {problem}") from error
 
 
 def _planner(name: str, options: Sequence[str]) -> Planner:
@@ -77,12 +78,12 @@ def _planner(name: str, options: Sequence[str]) -> Planner:
         except ScenarioError as error:
             raise ScenarioError(_as_option(str(error))) from None
         if path == ("type",):
-            raise ScenarioError(f"--option {option}: the planner's name is that of --strategy")
+            raise ScenarioError(f"--option {option}: --strategy names the planner; leave it out")
     return plugins.build(plugins.PLANNER, table, (), Path.cwd())
 
 
 def _as_option(text: str) -> str:
-    """What is wrong with a `--set`, told of an `--option`."""
+    """The error text of a `--set` as that of an `--option`."""
     if "write key=value" in text:
         return text.partition(": write")[0].replace("--set", "--option", 1) + (
             ": write key=value, e.g. --option options.min-input-files=2"
@@ -91,29 +92,29 @@ def _as_option(text: str) -> str:
 
 
 def preview_strategy(named: NamedPlanners, table: ExistingTable, table_format: Format) -> StrategyPreview:
-    """Ask the planners in order, as if every trigger had fired: the first that plans wins.
+    """Evaluate the planners in order, as if every trigger had fired: the first one that plans wins.
 
-    Raises ScenarioError where a planner fails, its plan depends on more than metadata tells, or the metadata
-    breaks the rules of its format.
+    Raises ScenarioError if a planner fails, if the effect of its plan does not follow from metadata, or if
+    the metadata violates the rules of its format.
     """
     try:
-        return _answered(named, table, table_format)
+        return _evaluated(named, table, table_format)
     except StateError as error:
         raise ScenarioError(
             f"{named.name}: the table cannot be planned for: {error}; check the table with its own engine"
         ) from error
 
 
-def _answered(named: NamedPlanners, table: ExistingTable, table_format: Format) -> StrategyPreview:
+def _evaluated(named: NamedPlanners, table: ExistingTable, table_format: Format) -> StrategyPreview:
     for index, planner in enumerate(named.planners):
-        plan = _decided(planner, table.state)
+        plan = _decision(planner, table.state)
         if plan is None:
             continue
         _check_capabilities(planner, plan, table_format)
         narrowed = [table.narrowed(action) for action in plan.actions]
         preview = _joined(
-            _previewed(action, told, state, table_format)
-            for action, (told, state) in zip(plan.actions, narrowed, strict=True)
+            _previewed(action, narrowed_action, state, table_format)
+            for action, (narrowed_action, state) in zip(plan.actions, narrowed, strict=True)
         )
         planning = table_format.planning
         coefficients = None if preview.delete_groups else table_format.shipped_coefficients()
@@ -127,17 +128,17 @@ def _answered(named: NamedPlanners, table: ExistingTable, table_format: Format) 
     return StrategyPreview(named, named.planners)
 
 
-def _decided(planner: Planner, state: TableState) -> Plan | None:
+def _decision(planner: Planner, state: TableState) -> Plan | None:
     name = plugins.in_words(planner)
     try:
         plan = planner.decide(state)
         if plan is not None:
             check_plan(state, plan)
     except PlanError as error:
-        raise ScenarioError(f"{name}: a plan nobody can carry out: {error}; correct the planner") from error
+        raise ScenarioError(f"{name}: invalid plan: {error}; correct the planner") from error
     except StateError:
         raise
-    except Exception as error:  # a planner may be anybody's
+    except Exception as error:  # a user's planner may raise anything
         raise ScenarioError(
             f"{name}: failed: {type(error).__name__}: {error}; correct the planner"
         ) from error
@@ -159,7 +160,7 @@ def _previewed(action: Action, narrowed: Action, state: TableState, table_format
         return table_format.planning.preview(narrowed, state)
     except PreviewError as error:
         raise ScenarioError(
-            f"{describe_action(action)}: metadata does not tell what it would do: {error}; try it on a "
+            f"{describe_action(action)}: its effect does not follow from metadata: {error}; try it on a "
             "copy of the table"
         ) from error
     except ValueError as error:
@@ -167,10 +168,10 @@ def _previewed(action: Action, narrowed: Action, state: TableState, table_format
 
 
 def _joined(previews: Iterable[Preview]) -> Preview:
-    """Several actions as one, each previewed for the table as it stands now."""
-    found = list(previews)
+    """Several previews as one; each was made for the table as it is now."""
+    actions = list(previews)
     return Preview(
-        tuple(group for preview in found for group in preview.groups),
-        sum(preview.planned_groups_count for preview in found),
-        tuple(group for preview in found for group in preview.delete_groups),
+        tuple(group for preview in actions for group in preview.groups),
+        sum(preview.planned_groups_count for preview in actions),
+        tuple(group for preview in actions for group in preview.delete_groups),
     )

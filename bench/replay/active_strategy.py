@@ -1,4 +1,4 @@
-"""The strategy in force: one label's rules, until a switch puts another's in their place."""
+"""The strategy in force: the rules of one label, until a switch replaces them by another's."""
 
 from collections.abc import Mapping
 
@@ -8,9 +8,9 @@ from strategies.triggers import RuleMemory
 
 
 class ActiveStrategy:
-    """Asks a strategy at each look, keeps what its rules remember, and switches when it is time.
+    """Evaluates a strategy's rules, keeps what the rules remember, and switches when it is time.
 
-    `switches` are (scenario milliseconds, label), ascending; a strategy that takes over starts afresh then.
+    `switches` are (scenario milliseconds, label), ascending. A strategy that takes over has no memory yet.
     """
 
     def __init__(
@@ -21,7 +21,7 @@ class ActiveStrategy:
         self._memories: tuple[RuleMemory, ...] = self._strategy.fresh_memories(0, 0)
 
     def decide(self, state: TableState) -> tuple[str, tuple[Decision, ...]]:
-        """The label in force and its rules' answers. Raises PlanError on a bad plan."""
+        """The label in force and the decisions of its rules. Raises PlanError on an invalid plan."""
         while self._switches and self._switches[0][0] <= state.observed_at_ms:
             (at_ms, label), self._switches = self._switches[0], self._switches[1:]
             self._strategy = self._strategies[label]
@@ -30,5 +30,5 @@ class ActiveStrategy:
         return self._strategy.label, decisions
 
     def rule(self, decision: Decision) -> Rule:
-        """The rule a decision of the latest look came from."""
+        """The rule that made a decision of the latest evaluation."""
         return self._strategy.rules[decision.rule_index]

@@ -1,20 +1,20 @@
-"""The clock a run is timed by: seconds since its replay began."""
+"""The clock that times a run: seconds since its replay began."""
 
 import time
 from typing import Protocol
 
 
 class Clock(Protocol):
-    """Tells the seconds since the replay began."""
+    """Measures the seconds since the replay began."""
 
     def now_s(self) -> float: ...
 
     def advance(self, seconds: float) -> None:
-        """A step that costs so many seconds has been carried out."""
+        """Account for a step that has just taken so many seconds."""
 
 
 class SystemClock:
-    """Real time. It moves by itself."""
+    """Real time."""
 
     def __init__(self) -> None:
         self._began_s = time.perf_counter()
@@ -23,11 +23,11 @@ class SystemClock:
         return time.perf_counter() - self._began_s
 
     def advance(self, seconds: float) -> None:
-        """Nothing: the step has taken its time."""
+        """Does nothing: the step itself took the time."""
 
 
 class ModelledClock:
-    """Modelled time, of a simulated run: it moves by what each step is modelled to take."""
+    """Modelled time of a simulated run: it advances by the modelled duration of each step."""
 
     def __init__(self) -> None:
         self._now_s = 0.0

@@ -1,4 +1,4 @@
-"""The fields that records of several kinds share, so that the type checker sees each record whole."""
+"""Fields shared by several kinds of records, typed so that mypy checks each record as a whole."""
 
 from collections.abc import Iterable
 from typing import Literal, TypedDict
@@ -10,7 +10,7 @@ RecordRole = Literal["writer", "compactor", "maintainer", "reader", "runner"]
 
 
 class Step(TypedDict):
-    """What every record says: when, who, of which table version, and at what cost."""
+    """The fields of every record: when, who, which table version, and at what cost."""
 
     tick: int
     at_ms: int
@@ -25,7 +25,7 @@ class Step(TypedDict):
 
 
 class TableFields(TypedDict):
-    """The table as it stands."""
+    """The table at one version."""
 
     data_files_count: int
     delete_files_count: int
@@ -38,7 +38,7 @@ class TableFields(TypedDict):
 
 
 class ScanFields(TypedDict):
-    """What a query had to open, as far as its reader tells."""
+    """What a query had to open; None for what its reader does not report."""
 
     files_count: int | None
     delete_files_count: int | None
@@ -47,7 +47,7 @@ class ScanFields(TypedDict):
 
 
 class CompactedFields(TypedDict):
-    """The table around a compaction, and what its versions changed; data and delete files apart."""
+    """The table before and after a compaction, and what its versions changed; delete files apart."""
 
     versions: list[str]
     files_before_count: int
@@ -71,7 +71,7 @@ class CompactedFields(TypedDict):
 
 
 def step(tick: int, at_ms: int, role: RecordRole, version: str | None, started_s: float, cost: Cost) -> Step:
-    """The fields of a step that has just ended; `started_s` is on the run's clock."""
+    """The fields of a step that has just ended; `started_s` is a time of the run's clock."""
     return Step(
         tick=tick, at_ms=at_ms, written_utc=utc_now(), role=role, version=version,
         started_s=started_s, ended_s=started_s + cost.wall_s,
@@ -80,12 +80,12 @@ def step(tick: int, at_ms: int, role: RecordRole, version: str | None, started_s
 
 
 def ids(versions: Iterable[Version]) -> list[str]:
-    """The versions by name; what wrote only metadata has none."""
+    """The ids of versions; those that wrote only metadata have none."""
     return [version.id for version in versions if version.id is not None]
 
 
 def table_fields(observed: Observation) -> TableFields:
-    """The table as it was observed."""
+    """The fields of an observed table."""
     return TableFields(
         data_files_count=observed.data_files_count,
         delete_files_count=observed.delete_files_count,
@@ -99,7 +99,7 @@ def table_fields(observed: Observation) -> TableFields:
 
 
 def scan_fields(outcome: QueryOutcome) -> ScanFields:
-    """What a query's scans had to open."""
+    """The fields of what a query's scans had to open."""
     work = outcome.work
     return ScanFields(
         files_count=work.files_count,
@@ -112,7 +112,7 @@ def scan_fields(outcome: QueryOutcome) -> ScanFields:
 def compacted_fields(
     before: Observation, after: Observation, versions: tuple[Version, ...]
 ) -> CompactedFields:
-    """What a compaction made of the table it met."""
+    """The fields of the table before and after a compaction, and of what the compaction changed."""
     change = total_change(versions)
     return CompactedFields(
         versions=ids(versions),

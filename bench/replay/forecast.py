@@ -1,4 +1,4 @@
-"""What our planner expects a plan to do to the table, recorded beside what the engine then did."""
+"""What our planner expects a plan to do to the table, recorded beside what the engine actually did."""
 
 from bench.engines.contract import Ticket
 from bench.engines.format import SizeModel
@@ -7,16 +7,18 @@ from strategies.preview import NoPreview
 
 
 def forecast(ticket: Ticket, size_model: SizeModel) -> dict[str, float] | None:
-    """The figures of a compaction record that follow from the plan's preview, by the record's own names.
+    """The figures of a compaction record that follow from the plan's preview, under the record's names.
 
-    None where the state does not tell what the action would do, and for plans of several actions:
-    the later ones meet a table that the earlier ones changed. Bytes are left out where deletes are
-    converted: how many rows they find, and so what is written, only the keys tell.
+    None if the preview is not known, and for plans of several actions, because later actions meet a table
+    that earlier ones have changed. Byte counts are left out if deletes are converted: the number of rows they
+    delete, and so what is written, depends on the keys.
     """
     if len(ticket.plan.actions) > 1:
         return None
     action, preview = ticket.plan.actions[0], ticket.preview.actions[0]
-    if isinstance(preview, NoPreview) or preview.delete_groups:  # of delete files only their rows tell
+    if (
+        isinstance(preview, NoPreview) or preview.delete_groups
+    ):  # how many delete files come out depends on their rows
         return None
     counts: dict[str, float] = {
         "files_removed_count": preview.files_removed_count,

@@ -1,7 +1,7 @@
-"""One run: the stream replayed tick by tick, on a virtual clock.
+"""One run: the stream, replayed tick by tick on a virtual clock.
 
-A tick is commit -> probes -> decide -> compact -> probe again -> maintenance, one after the other and
-each timed in real seconds, while scenario time moves by one commit interval.
+A tick is commit -> probes -> decide -> compact -> probe again -> maintenance. These steps run one after the
+other and each is timed in real seconds, while scenario time advances by one commit interval.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -54,7 +54,7 @@ _INLINE = "inline"  # the reason of a compaction that a commit ran by itself
 
 @dataclass(slots=True)
 class ReplayTimes:
-    """Where the seconds of the replay went; what is left over is this project's own code."""
+    """How the seconds of a replay were spent; the rest is this project's own code."""
 
     loop_s: float = 0.0
     measured_s: float = 0.0
@@ -62,13 +62,13 @@ class ReplayTimes:
 
     @property
     def own_s(self) -> float:
-        """Seconds spent neither in what is measured nor in reading table state."""
+        """Seconds spent neither on measured steps nor on reading table state."""
         return max(0.0, self.loop_s - self.measured_s - self.observe_s)
 
 
 @dataclass(frozen=True, slots=True)
 class _Latency:
-    """The primary probe as it last ran."""
+    """The latest run of the primary probe."""
 
     at_ms: int
     wall_s: float
@@ -77,8 +77,8 @@ class _Latency:
 class Loop:
     """Replays a stream into one engine under one strategy and records every step.
 
-    `after_compaction` is called after each compaction, with the number of commits so far. With a
-    `size_model` our planner's forecast stands beside each compaction.
+    `after_compaction` is called after each compaction with the number of commits so far. With a `size_model`
+    our planner's forecast is recorded with each compaction.
     """
 
     def __init__(
@@ -93,9 +93,11 @@ class Loop:
     ) -> None:
         self._scenario, self._strategy, self._engine, self._recorder = scenario, strategy, engine, recorder
         self._clock, self._after_compaction, self._size_model = clock, after_compaction, size_model
-        self._maintenance = tuple(  # each rule by itself: two that are due at once both run
-            ActiveStrategy(_MAINTENANCE, {_MAINTENANCE: Strategy(_MAINTENANCE, (rule,))})
-            for rule in scenario.maintenance
+        self._maintenance = (
+            tuple(  # one rule each: a strategy's first rule that plans wins, but all of these run
+                ActiveStrategy(_MAINTENANCE, {_MAINTENANCE: Strategy(_MAINTENANCE, (rule,))})
+                for rule in scenario.maintenance
+            )
         )
         self._pending: list[Ticket] = []
         self._tick = 0
@@ -105,7 +107,7 @@ class Loop:
         self.times = ReplayTimes()
 
     def run(self, batches: Iterable[Batch]) -> None:
-        """Replay the batches in order; compactions still pending at the end are completed."""
+        """Replay the batches in order, then complete the compactions that are still pending."""
         for batch in batches:
             self._tick, self._at_ms = batch.spec.index, batch.spec.at_ms
             self._commit(batch)
@@ -115,6 +117,7 @@ class Loop:
             self._complete(ticket)
 
     def _after_commit(self) -> None:
+        """What follows a commit. Pending compactions that are due end first, then the cadence measures."""
         for ticket in [t for t in self._pending if t.due_at_ms <= self._at_ms]:
             self._pending.remove(ticket)
             self._complete(ticket)
@@ -155,7 +158,7 @@ class Loop:
     def _write_inline(
         self, compaction: InlineCompaction, before: Observation, after: Observation, started_s: float
     ) -> None:
-        """A compaction of the commit's own is booked as one; the table was observed around the commit."""
+        """Record a commit's inline compaction. The table was only observed before and after the commit."""
         self._recorder.write(
             CompactionRecord(
                 **self._step("writer", after, started_s, compaction.cost),
@@ -202,7 +205,7 @@ class Loop:
         return outcome
 
     def _state(self) -> TableState:
-        """The engine's state with what only the replay knows: the calendar, and how it is read."""
+        """The engine's state, with what only the replay knows: the calendar, and how the table is read."""
         latest = self._latest
         return replace(
             self._engine.state(self._at_ms),
@@ -213,14 +216,20 @@ class Loop:
         )
 
     def _latency_now_s(self) -> float | None:
-        """The latency of the table as it stands: that of the primary probe, if one has run in this tick."""
+        """The latency of the table as it is now: that of the primary probe, if it has run in this tick.
+
+        `_latest` may be older, as probes need not run at every commit. An old latency is good enough for a
+        planner, which is given its age, but not as the query before a compaction.
+        """
         latest = self._latest
         return latest.wall_s if latest and latest.at_ms == self._at_ms else None
 
     def _decide(self) -> None:
         state = self._state()
         label, decisions = self._strategy.decide(state)
-        for decision in decisions:  # a plan is the last of them, so until then the state holds
+        # `state` is a live view, which a compaction invalidates. It can still be used for each decision here,
+        # since only the last one can hold a plan: the rules after it were not evaluated.
+        for decision in decisions:
             rule = self._strategy.rule(decision)
             fired = decision.verdict is not Verdict.NOT_DUE
             figures = figures_of(rule.planner, state) if fired else {}
@@ -248,8 +257,12 @@ class Loop:
         )
 
     def _schedule(self, plan: Plan) -> None:
+        """Schedule a plan, and complete it now unless compactions are delayed.
+
+        Off the cadence, the query before the compaction has to run before an explicit rewrite is staged.
+        """
         delay_ms = self._scenario.compaction_delay_ms
-        if self._latency_now_s() is None and not delay_ms:  # off the cadence: the probe before is made for it
+        if self._latency_now_s() is None and not delay_ms:
             self._probe(self._scenario.primary_probe, "before")
         ticket = self._engine.schedule(plan, self._at_ms, self._at_ms + delay_ms)
         if delay_ms:
@@ -258,6 +271,11 @@ class Loop:
             self._complete(ticket)
 
     def _complete(self, ticket: Ticket) -> None:
+        """Complete a plan between two runs of the primary probe, the queries before and after the compaction.
+
+        The first is the latest run of this tick: of the cadence, of `_schedule`, or, for a delayed plan, one
+        made here. Commits have changed the table since such a plan was scheduled.
+        """
         before = self._seen
         if self._latency_now_s() is None:
             self._probe(self._scenario.primary_probe, "before")
@@ -321,7 +339,7 @@ class Loop:
         self._observed(outcome.observed, "maintenance")
 
     def _took(self, seconds: float) -> None:
-        """A measured step has taken so long."""
+        """Account for a measured step."""
         self.times.measured_s += seconds
         self._clock.advance(seconds)
 

@@ -1,4 +1,4 @@
-"""Writes a run's records, one line each, as they happen."""
+"""Writes the records of a run as they are made, one per line."""
 
 import os
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from bench.secrets import NO_SECRETS, Secrets
 
-# Fields of manifests and records that are left as they are: names and hashes that identify a run or step, and
+# Fields of manifests and records that are never scrubbed: names and hashes that identify a run or step, and
 # words and figures of this project. A secret that is a common word must not change them.
 _KEPT = frozenset({
     "run_id", "suite_id", "started_utc", "scenario", "scenario_hash", "strategy", "strategy_hash", "workload",
@@ -25,20 +25,21 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 
 def utc_now() -> str:
-    """The time in UTC, to the millisecond, as records and folder names carry it."""
+    """The current UTC time, to the millisecond, in the form that records and folder names use."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def without_secrets(model: _Model, secrets: Secrets) -> _Model:
-    """A manifest or record as it may be stored."""
+    """A manifest or record without secrets, as it may be stored."""
     return secrets.clean_model(model, keep=_KEPT)
 
 
 class Recorder:
     """Appends records to `events.jsonl`. Each line reaches the operating system before the next step starts.
 
-    A killed process therefore loses no finished record; only a loss of power could. A torn last line
-    that one left is no record and is cut off. Each record, free of `secrets`, is also passed to `on_record`.
+    A killed process therefore loses no finished record; only a power loss could. A torn last line from an
+    earlier process is not a record and is cut off. Each record, without `secrets`, is also passed to
+    `on_record`.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Checks of a scenario's keys against each other; each text names both values and the consequence."""
+"""Checks of a scenario's keys against each other. Each error names both values and the consequence."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ _TEXT_OR_COMMENT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|--[^\n]*|/
 
 
 def is_multiple(value_ms: int, unit_ms: int) -> bool:
-    """Whether `value_ms` is 1, 2, ... times `unit_ms`."""
+    """Whether `value_ms` is a positive multiple of `unit_ms`."""
     return value_ms >= unit_ms and value_ms % unit_ms == 0
 
 
@@ -31,7 +31,9 @@ def check_keys(keys: ScenarioKeys) -> None:
         _check_switches(keys, strategy, ("strategies", index, "switch"))
     _check_spark(keys.spark)
     if keys.catalog is not None and not FORMATS[keys.table.format].takes_catalog:
-        raise OptionError(("catalog",), f"tables of format {keys.table.format!r} have none: leave it out")
+        raise OptionError(
+            ("catalog",), f"tables of format {keys.table.format!r} have no catalog: leave it out"
+        )
 
 
 def _check_times(keys: ScenarioKeys) -> None:
@@ -67,7 +69,7 @@ def _check_table(keys: ScenarioKeys) -> None:
     if table.buckets is not None and table.partitioning != "bucket":
         raise OptionError(
             ("table", "buckets"),
-            f'counts only with partitioning = "bucket", not {table.partitioning!r}: set that or leave it out',
+            f'only applies to partitioning = "bucket", not {table.partitioning!r}: set that or leave it out',
             table.buckets,
         )
     for name, own in FORMATS[table.format].own_properties.items():
@@ -85,15 +87,15 @@ def _check_probes(probes: tuple[ProbeKeys, ...]) -> None:
             raise OptionError(("probes",), f"{count} probes are called {name!r}: rename one", name)
     primaries = [probe.name for probe in probes if probe.primary]
     if len(primaries) > 1:
-        raise OptionError(("probes",), "more than one is primary: leave primary = true at one", primaries)
+        raise OptionError(("probes",), "more than one is primary: set primary = true for one only", primaries)
     for index, probe in enumerate(probes):
         _check_sql(probe.sql, ("probes", index, "sql"))
 
 
 def _check_sql(sql: str, path: KeyPath) -> None:
-    """One SELECT that reads orders; whether it is valid SQL is Spark's to say."""
+    """Accepts one SELECT that reads orders; Spark checks whether it is valid SQL."""
     code = _TEXT_OR_COMMENT.sub(" ", sql).strip().removesuffix(";")
-    # Spark takes WITH ... INSERT INTO too.
+    # Spark also accepts WITH ... INSERT INTO.
     if not re.match(r"(select|with)\b", code, re.IGNORECASE) or re.search(r"\binsert\b", code, re.IGNORECASE):
         raise OptionError(path, "must be a SELECT, or a WITH that ends in one: a probe only reads", sql)
     if ";" in code:
@@ -103,19 +105,20 @@ def _check_sql(sql: str, path: KeyPath) -> None:
 
 
 def missing_columns(sql: str, schema: Schema) -> list[str]:
-    """Of the 17 columns of `orders` those that a query names and a narrower table has not."""
+    """The columns of the standard table (17) that a query names and a narrower table does not have."""
     words = set(re.findall(r"\w+", _TEXT_OR_COMMENT.sub(" ", sql).lower()))
     return [name for name in ORDERS.names if name in words and name not in schema.names]
 
 
 def check_columns(probes: tuple[ProbeKeys, ...], schema: Schema) -> None:
-    """Refuse a probe that the table is too narrow for. Raises OptionError."""
+    """Refuse a probe that needs columns which the table does not have. Raises OptionError."""
     for index, probe in enumerate(probes):
         missing = missing_columns(probe.sql, schema)
         if missing:
             raise OptionError(
                 ("probes", index, "sql"),
-                f"names {', '.join(missing)}, which the table has not: it has {', '.join(schema.names)}. "
+                f"names {', '.join(missing)}, which the table does not have: it has "
+                f"{', '.join(schema.names)}. "
                 "Leave the probe out or set workload.columns = 17",
                 probe.sql,
             )
@@ -126,18 +129,20 @@ def _check_labels(labels: list[str]) -> None:
         path = ("strategies", index, "label")
         if label in labels[:index]:
             raise OptionError(
-                path, f"is the label of strategies[{labels.index(label)}] too: rename one", label
+                path, f"is also the label of strategies[{labels.index(label)}]: rename one", label
             )
         if not label.isprintable() or label != label.strip() or not 1 <= len(label) <= LABEL_LENGTH_MAX:
             raise OptionError(
-                path, f"must be 1 to {LABEL_LENGTH_MAX} printable characters, no space at its ends", label
+                path,
+                f"must be 1 to {LABEL_LENGTH_MAX} printable characters, without spaces at either end",
+                label,
             )
         if set(label) & set("/\\") or label in (".", ".."):
-            raise OptionError(path, "must not be or hold a path: it names a folder of results", label)
+            raise OptionError(path, "must not be or contain a path: it names a result folder", label)
 
 
 def check_upsert_modes(keys: ScenarioKeys, is_cdc: bool) -> None:
-    """Refuse a way to write changes that the format does not have, or where the stream has none.
+    """Refuse an upsert mode that the format does not have, or that the stream has no use for.
 
     Raises OptionError.
     """
@@ -159,7 +164,7 @@ def check_upsert_modes(keys: ScenarioKeys, is_cdc: bool) -> None:
 
 
 def _one_of(names: Sequence[str]) -> str:
-    """The names as pydantic lists the choices of a key."""
+    """The names, listed as pydantic lists the choices of a key."""
     quoted = [repr(name) for name in names]
     return f"{', '.join(quoted[:-1])} or {quoted[-1]}" if len(quoted) > 1 else "".join(quoted)
 
@@ -188,12 +193,12 @@ def _check_switches(keys: ScenarioKeys, strategy: StrategyKeys, path: KeyPath) -
 
 
 def check_interval(every_ms: int, commit_interval_ms: int, path: KeyPath) -> None:
-    """Refuse what should happen more often than the table is evaluated, which is after each commit."""
+    """Refuse an interval that is shorter than that of the evaluations, of which each commit has one."""
     if every_ms < commit_interval_ms:
         raise OptionError(
             path,
             f"must be at least commit_interval = {duration_ms_text(commit_interval_ms)}: "
-            "the table is looked at once a commit",
+            "strategies are evaluated once per commit",
             duration_ms_text(every_ms),
         )
 
@@ -216,5 +221,5 @@ def _check_spark_setting(key: str, value: str) -> None:
     if not key.startswith("spark."):
         known = known_text(key, ["master", "driver_memory"])
         raise OptionError(
-            ("spark", key), f'unknown key; {known}, and Spark\'s own, which begin with "spark."', value
+            ("spark", key), f'unknown key; {known}, and Spark\'s own keys, which begin with "spark."', value
         )

@@ -1,4 +1,4 @@
-"""Scenario files: found by path or shipped name, read as TOML, keys overridden by `--set`."""
+"""Scenario files: found by path or by the name of a shipped one, read as TOML, overridden by `--set`."""
 
 import json
 import re
@@ -20,16 +20,16 @@ _ENTRY = re.compile(r"\[([^\[\]]+)\]")
 
 
 def shipped() -> dict[str, Path]:
-    """The scenarios that come with compactbench, by name."""
+    """The scenarios that ship with compactbench, by name."""
     folder = Path(str(files("workloads"))) / "scenarios"
     return {file.stem: file for file in sorted(folder.glob("*.toml"))}
 
 
 def find(name_or_path: str) -> Path:
-    """The file of a shipped name, or of a path, which ends in .toml.
+    """The file of a shipped scenario, or at a path, which has to end in .toml.
 
-    Raises ScenarioError naming the shipped scenarios when there is none, and on a file name that
-    could not name a result folder.
+    Raises ScenarioError naming the shipped scenarios if there is no such file, and on a file name that cannot
+    be the name of a result folder.
     """
     known = shipped()
     if name_or_path in known:
@@ -52,7 +52,7 @@ def find(name_or_path: str) -> Path:
 
 
 def read(file: Path) -> dict[str, Any]:
-    """The file's document. Raises ScenarioError where it cannot be read, naming line and column."""
+    """The file's document. Raises ScenarioError, with line and column, if it cannot be read."""
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -64,16 +64,16 @@ def read(file: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise ScenarioError(f"{file}: is not TOML: {error}") from error
     if not document:
-        raise ScenarioError(f"{file}: is empty; `compactbench list scenarios` names ones to start from")
+        raise ScenarioError(f"{file}: is empty; `compactbench list scenarios` lists some to start from")
     return document
 
 
 def override(document: dict[str, Any], setting: str) -> KeyPath:
-    """Set the key that a `--set` names to its value, in place; the path to it.
+    """Set the key that a `--set` names to its value, in place; the path of the key.
 
-    An entry of a list is chosen by its label or name, or by position from 0:
-    strategies[every-10min].writer.files_per_commit=4. A value that is no TOML is text.
-    Raises ScenarioError on a key that leads nowhere.
+    An entry of a list is selected by its label or name, or by its position from 0:
+    strategies[every-10min].writer.files_per_commit=4. A value that is not TOML is a string.
+    Raises ScenarioError on a key that does not exist.
     """
     steps, text = _steps(setting)
     place: Any = document
@@ -92,7 +92,7 @@ def override(document: dict[str, Any], setting: str) -> KeyPath:
 
 
 def _steps(setting: str) -> tuple[list[tuple[str, bool]], str]:
-    """The keys and entries (True) of `setting` in order, and the text behind the equals sign."""
+    """The keys (False) and list entries (True) of `setting` in order, and the text after the equals sign."""
     steps: list[tuple[str, bool]] = []
     at, ended = 0, False
     while not ended:
@@ -113,18 +113,18 @@ def _unquoted(key: str) -> str:
     try:
         return str(json.loads(key))
     except ValueError:
-        raise ScenarioError(f"--set: {key} is no quoted key") from None
+        raise ScenarioError(f"--set: {key} is not a quoted key") from None
 
 
 def _table_key(place: object, key: str) -> str:
     if not isinstance(place, dict):
-        raise ScenarioError(f"is {value_text(place)}, no table: it has no key {value_text(key)}")
+        raise ScenarioError(f"is {value_text(place)}, not a table: it has no key {value_text(key)}")
     return key
 
 
 def _position(place: object, entry: str) -> int:
     if not isinstance(place, list):
-        raise ScenarioError(f"is no list: it has no entry {value_text(entry)}")
+        raise ScenarioError(f"is not a list: it has no entry {value_text(entry)}")
     names = [str(item.get("label", item.get("name", ""))) if isinstance(item, dict) else "" for item in place]
     if entry in names:
         return names.index(entry)

@@ -1,6 +1,6 @@
 """Planners, triggers, workloads and arrivals: found by name, built from a TOML table, described.
 
-A name is looked up in the registry, then as `module:Class` (the working folder comes last on the
+A name is first looked up in the registry, then as `module:Class` (the working folder is last on the import
 path), then among the entry points of the group `compactbench.strategies`.
 """
 
@@ -32,7 +32,7 @@ _P = TypeVar("_P")
 
 @dataclass(frozen=True, slots=True)
 class PluginKind(Generic[_P]):
-    """A kind of plug-in: its word, the names it has, and the method each of its classes has."""
+    """A kind of plug-in: the word for it, its registered names, and the method that its classes must have."""
 
     word: str
     registry: Mapping[str, Callable[..., _P]]
@@ -52,7 +52,7 @@ _KIND_OF_FIELD: Mapping[Any, PluginKind[Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class OptionHelp:
-    """An option as `compactbench list` prints it; `default` is None where it must be given."""
+    """An option as `compactbench list` prints it; `default` is None if it is required."""
 
     key: str
     type: str
@@ -69,14 +69,14 @@ class Description:
 
 
 def _known_options(cls: Any, key: str) -> tuple[str, ...]:
-    """The format's own option of that very name, which belongs below `options`."""
+    """`key`, if it is one of the format's own options, which belong below `options`."""
     return (key,) if key in known_options_of(cls) else ()
 
 
 def build(kind: PluginKind[_P], table: object, path: KeyPath, folder: Path) -> _P:
-    """The object a table such as { type = "every", interval = "10min" } describes.
+    """The object that a table such as { type = "every", interval = "10min" } describes.
 
-    `path` is where the table stands in the scenario. An option named `path` is taken from `folder`.
+    `path` is the table's place in the scenario. An option named `path` is relative to `folder`.
     Raises OptionError.
     """
     name, given = _name_and_options(kind, table, path)
@@ -94,11 +94,11 @@ def build(kind: PluginKind[_P], table: object, path: KeyPath, folder: Path) -> _
     try:
         return cls(**values)  # type: ignore[no-any-return]  # `_class` has checked its method
     except ValueError as error:
-        raise _refused(error, options, given, path) from error
+        raise _as_option_error(error, options, given, path) from error
 
 
 def to_table(plugin: object) -> dict[str, Any]:
-    """The table that builds `plugin` again, its defaults written out."""
+    """The table that describes `plugin`, including defaults."""
     table: dict[str, Any] = {"type": name_of(type(plugin))}
     for option in options_of(type(plugin)):
         value = getattr(plugin, option.name)
@@ -108,7 +108,7 @@ def to_table(plugin: object) -> dict[str, Any]:
 
 
 def in_words(plugin: object) -> str:
-    """What `plugin` is, secrets hidden and options at their default left out: every(interval=10min)."""
+    """A short text for `plugin`, without secrets and options at their default: every(interval=10min)."""
     given = []
     for option in options_of(type(plugin)):
         value = getattr(plugin, option.name)
@@ -124,7 +124,7 @@ def in_words(plugin: object) -> str:
 
 
 def name_of(cls: type) -> str:
-    """The name a scenario gives `cls`: its registered one, or module:Class."""
+    """The name by which scenarios refer to `cls`: its registered name, or module:Class."""
     for kind in _KIND_OF_FIELD.values():
         for name, registered in kind.registry.items():
             if registered is cls:
@@ -133,7 +133,7 @@ def name_of(cls: type) -> str:
 
 
 def describe(cls: type, name: str | None = None) -> Description:
-    """What `cls` does, in the first sentence of its docstring, and its options."""
+    """The first sentence of the docstring of `cls`, and its options."""
     options = options_of(cls)
     first = re.split(r"(?<=[.!?])\s|\n\n", inspect.getdoc(cls) or "", maxsplit=1)[0].replace("\n", " ")
     for option in options:
@@ -142,7 +142,7 @@ def describe(cls: type, name: str | None = None) -> Description:
 
 
 def describe_all(kind: PluginKind[Any]) -> tuple[Description, ...]:
-    """Every plug-in of a kind by name, installed ones included. Raises ScenarioError on a broken one."""
+    """Every plug-in of a kind by name, installed ones included. Raises ScenarioError if one is broken."""
     named: dict[str, Any] = dict(kind.registry)
     for name, point in _entry_points(kind).items():
         cls = _loaded(name, point.load)
@@ -167,13 +167,13 @@ def _name_and_options(kind: PluginKind[Any], table: object, path: KeyPath) -> tu
 
 
 def _class(kind: PluginKind[_P], name: str, path: KeyPath) -> Any:
-    """The class called `name`, checked to be one that can be built from a table."""
+    """The class called `name`, after checking that it can be built from a table."""
     try:
         found = _find(kind, name)
     except ScenarioError as error:
         raise OptionError((*path, "type"), str(error), name) from error
     if not hasattr(found, kind.method):
-        raise OptionError((*path, "type"), f"is no {kind.word}: it has no method {kind.method}", name)
+        raise OptionError((*path, "type"), f"is not a {kind.word}: it has no method {kind.method}", name)
     if not (isinstance(found, type) and is_dataclass(found) and _is_frozen(found)):
         raise OptionError((*path, "type"), "must be a class under @dataclass(frozen=True)", name)
     return found
@@ -188,7 +188,7 @@ def _find(kind: PluginKind[Any], name: str) -> Any:
     if name in points:
         return _loaded(name, points[name].load)
     raise ScenarioError(
-        f"unknown {kind.word}; {known_text(name, [*kind.registry, *points])}; your own is named module:Class"
+        f"unknown {kind.word}; {known_text(name, [*kind.registry, *points])}; name your own as module:Class"
     )
 
 
@@ -201,7 +201,7 @@ def _entry_points(kind: PluginKind[Any]) -> dict[str, EntryPoint]:
 def _loaded(name: str, load: Callable[[], Any]) -> Any:
     try:
         return load()
-    except Exception as error:  # importing somebody's module may raise anything
+    except Exception as error:  # a user's module may raise anything
         raise ScenarioError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
 
 
@@ -229,7 +229,7 @@ def _options(cls: type, name: str, path: KeyPath) -> tuple[Option, ...]:
 
 
 def _value(option: Option, value: object, path: KeyPath, folder: Path) -> object:
-    """The field's value; a table or list of tables where the field holds plug-ins."""
+    """The field's value; where the field holds plug-ins, they are built from a table or a list of tables."""
     kind = _kind_of(option)
     if kind is not None and isinstance(value, list):
         return tuple(build(kind, item, (*path, index), folder) for index, item in enumerate(value))
@@ -247,10 +247,10 @@ def _kind_of(option: Option) -> PluginKind[Any] | None:
     return next((_KIND_OF_FIELD[part] for part in parts if part in _KIND_OF_FIELD), None)
 
 
-def _refused(
+def _as_option_error(
     error: ValueError, options: tuple[Option, ...], given: dict[str, Any], path: KeyPath
 ) -> OptionError:
-    """A class's own refusal, put to the key its text begins with, as in "interval_ms=0 must be > 0"."""
+    """A class's ValueError, assigned to the key its text begins with, as in "interval_ms=0 must be > 0"."""
     name = str(error).partition("=")[0]
     for option in options:
         if option.name == name and option.key in given:
@@ -266,12 +266,14 @@ def _written(option: Option, value: Any) -> Any:
 
 
 def _option_helps(cls: type, options: Iterable[Option]) -> Iterator[OptionHelp]:
-    """The fields, and what a field `options` may hold where the class lists it in `known_options`."""
+    """The fields, and the keys of a field `options` that the class lists in `known_options`."""
     known = known_options_of(cls)
     for option in options:
         yield _option_help(option)
         if option.key == "options":
-            yield from (OptionHelp(f"options.{name}", "as the format has it", known[name]) for name in known)
+            yield from (
+                OptionHelp(f"options.{name}", "as the format defines it", known[name]) for name in known
+            )
 
 
 def _option_help(option: Option) -> OptionHelp:

@@ -1,4 +1,4 @@
-"""A scenario: a TOML file, read, checked and turned into what a run works with."""
+"""A scenario: a TOML file that has been read, checked and turned into what a run needs."""
 
 import os
 import re
@@ -34,7 +34,7 @@ from workloads.schema import Schema
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The table every run creates; `keys` are [table] of the file, for those that only its format has."""
+    """The table that every run creates; `keys` is [table] of the file, with the keys of its format."""
 
     format: str
     keys: TableKeys
@@ -47,9 +47,9 @@ class Table:
 class Scenario:
     """A scenario with its defaults and overrides applied.
 
-    `resolved` is the same as the file would say it, secrets hidden. `hash` covers it but for the
-    description, the repetitions and the choice of strategies, which may grow in a result folder.
-    `secrets` are the values that nothing written or printed may show.
+    `resolved` is the same in the form of a file, secrets hidden. `hash` covers it except for the description,
+    the repetitions and the choice of strategies, since a result folder may get more of these. `secrets` are
+    the values that must not be written or printed.
     """
 
     name: str
@@ -78,25 +78,25 @@ class Scenario:
 
     @property
     def primary_probe(self) -> Probe:
-        """The probe the latency figures are of."""
+        """The probe that the latency figures are about."""
         return next(probe for probe in self.probes if probe.primary)
 
     @property
     def stream_epoch_ms(self) -> int | None:
-        """Where scenario time 0 lies in the calendar of the stream's dates, in milliseconds since 1970 UTC.
+        """Scenario time 0 in the calendar of the stream's dates, in milliseconds since 1970 UTC.
 
-        None where the workload does not say.
+        None if the workload does not say.
         """
         return self.workload.stream_epoch_ms if isinstance(self.workload, Dated) else None
 
     def shape(self) -> Iterator[CommitSpec]:
-        """The commits of its stream, as far as they are known without making their rows."""
+        """The shapes of its stream's commits, which are known without making any rows."""
         return self.workload.shape(
             self.seed, self.commits_count, self.commit_interval_ms, self.table.partitioning
         )
 
     def needs(self) -> dict[str, frozenset[str]]:
-        """What an engine must be able to do, by the label of the strategy that asks for it."""
+        """The capabilities that each strategy, by label, needs of an engine."""
         own = {spec.label: spec.strategy.needs() | self._writing(spec) for spec in self.strategies}
         delayed = frozenset({Capability.DELAYED_COMMIT} if self.compaction_delay_ms > 0 else ())
         return {
@@ -105,7 +105,7 @@ class Scenario:
         }
 
     def maintenance_needs(self) -> frozenset[str]:
-        """What an engine must be able to do for the scenario's own schedule."""
+        """The capabilities that the scenario's maintenance needs of an engine."""
         return Strategy("maintenance", self.maintenance).needs()
 
     def _writing(self, spec: StrategySpec) -> frozenset[str]:
@@ -122,7 +122,7 @@ _STANDARD_PROBES = (
 
 
 def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
-    """The scenario of a .toml file or a shipped name, each `key=value` of `overrides` applied.
+    """The scenario of a .toml file or of a shipped name, with each `key=value` of `overrides` applied.
 
     Raises ScenarioError naming the file, the key, its value and the remedy.
     """
@@ -139,13 +139,13 @@ def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
     try:
         return _scenario(file, parse(document), secrets)
     except OptionError as error:
-        told = [f" with --set {setting}" for path, setting in overridden.items() if _touch(path, error.path)]
-        problem = secrets.scrub(f"{''.join(told)}: {error}")
+        blamed = [text for path, text in overridden.items() if _touch(path, error.path)]
+        problem = secrets.scrub(f"{''.join(f' with --set {text}' for text in blamed)}: {error}")
         raise ScenarioError(f"{file}{problem}") from error
 
 
 def check_real_resources(scenario: Scenario) -> None:
-    """Refuse shares that one local process, which writes, compacts and reads, cannot honour.
+    """Refuse resource shares that a single local process, which does everything, cannot honour.
 
     Raises ScenarioError naming both values. A master that is not local is not checked.
     """
@@ -166,8 +166,8 @@ def check_real_resources(scenario: Scenario) -> None:
 def _refuse_share(scenario: Scenario, given: str, of_process: str) -> NoReturn:
     raise ScenarioError(
         f"{scenario.name}: resources.{given} cannot be honoured with {of_process}: one local process writes, "
-        "compacts and reads. Set both alike, leave the resource out, or simulate (`run --simulate`), which "
-        "honours it"
+        "compacts and reads. Set both to the same value, leave the resource out, or simulate "
+        "(`run --simulate`), which honours it"
     )
 
 
@@ -201,7 +201,7 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets) -> Scenario:
 
 
 def _workload(keys: ScenarioKeys, folder: Path) -> Workload:
-    """The workload, its initial files sized for the table; refused where no engine can write it."""
+    """The workload, its initial files sized for the table; refused if no engine can write its commits."""
     workload = plugins.build(plugins.WORKLOAD, keys.workload, ("workload",), folder)
     if workload.is_cdc and not FORMATS[keys.table.format].upsert_modes:
         raise OptionError(
@@ -231,7 +231,7 @@ def _table(keys: ScenarioKeys) -> Table:
 
 
 def _probes(keys: ScenarioKeys, schema: Schema) -> tuple[Probe, ...]:
-    """The standard probes that have their columns, replaced by name, and the scenario's own after them."""
+    """The standard probes whose columns exist, or the scenario's of the same name, then its other probes."""
     check_columns(keys.probes, schema)
     given = {probe.name: probe for probe in keys.probes}
     primary = next((probe.name for probe in keys.probes if probe.primary), _STANDARD_PROBES[0].name)
@@ -251,25 +251,25 @@ def _resolved(
     specs: tuple[StrategySpec, ...],
     maintenance: tuple[Rule, ...],
 ) -> dict[str, Any]:
-    """The scenario as a file would say it with nothing left to defaults."""
-    said: dict[str, Any] = keys.model_dump(mode="json", by_alias=True, exclude_none=True)
-    said["probe_every"] = said.get("probe_every", said["commit_interval"])
+    """The scenario in the form of a file, with all defaults written out."""
+    resolved: dict[str, Any] = keys.model_dump(mode="json", by_alias=True, exclude_none=True)
+    resolved["probe_every"] = resolved.get("probe_every", resolved["commit_interval"])
     if keys.table.partitioning == "bucket":
-        said["table"].setdefault("buckets", Partitioning().buckets)
-    said["workload"] = plugins.to_table(workload)
-    said["strategies"] = [strategy_table(spec) for spec in specs]
-    said["maintenance"] = rule_tables(maintenance)
+        resolved["table"].setdefault("buckets", Partitioning().buckets)
+    resolved["workload"] = plugins.to_table(workload)
+    resolved["strategies"] = [strategy_table(spec) for spec in specs]
+    resolved["maintenance"] = rule_tables(maintenance)
     # Probes keep their SQL, which the hash covers: a literal compared with a column `token` is no secret.
-    return {**hidden(said), "probes": [asdict(probe) for probe in probes]}
+    return {**hidden(resolved), "probes": [asdict(probe) for probe in probes]}
 
 
 def _scenario_hash(resolved: Mapping[str, Any], workload: Workload) -> str:
-    """The workload goes in by its repr, which has the content of a trace and not its path.
+    """The workload is hashed by its repr, which depends on a trace's content and not on its path.
 
-    No maintenance goes in as the empty table it was before it became a list of rules, so that runs of
-    before can still be continued and compared.
+    Empty maintenance is hashed as the empty table that it was before it became a list of rules, so that older
+    runs can still be continued and compared.
     """
-    left_out = ("description", "repetitions", "strategies")
-    content = {key: value for key, value in resolved.items() if key not in left_out}
+    ignored = ("description", "repetitions", "strategies")
+    content = {key: value for key, value in resolved.items() if key not in ignored}
     maintenance = resolved["maintenance"] or {}
     return content_hash({**content, "workload": repr(workload), "maintenance": maintenance})

@@ -1,4 +1,4 @@
-"""What a scenario file may say: its keys, their types and defaults."""
+"""The schema of a scenario file: its keys, their types and defaults."""
 
 import json
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ class RuleKeys(Keys):
 
 
 class WriterKeys(Keys):
-    """A strategy's `writer`; `upsert_mode` says how commits update and delete rows, in the format's words."""
+    """A strategy's `writer`; `upsert_mode` is one of its format's ways to update and delete rows."""
 
     files_per_commit: int | None = Field(default=None, ge=1)
     upsert_mode: str | None = None
@@ -63,14 +63,14 @@ class StrategyKeys(Keys):
 
 
 class Share(Keys):
-    """What one of writer, compactor and reader may use."""
+    """The resources of the writer, the compactor or the reader."""
 
     cores: int | None = Field(default=None, ge=1)
     memory_bytes: Size | None = Field(default=None, alias="memory", gt=0)
 
 
 class Resources(Keys):
-    """[resources]: honoured by simulation; one local process gives all three the same."""
+    """[resources]: honoured by simulations; a single local process gives all three the same."""
 
     writer: Share = Share()
     compactor: Share = Share()
@@ -78,7 +78,7 @@ class Resources(Keys):
 
 
 class Prices(Keys):
-    """[prices]: of a GB-hour of memory in money, and of a storage request in (modelled) seconds."""
+    """[prices]: money per GB-hour of memory, and (modelled) seconds per storage request."""
 
     gb_hour: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     currency: str = Field(default="USD", pattern=r"^[^\s\d]{1,8}$")
@@ -116,7 +116,7 @@ def _spark_text(value: object) -> object:
 
 
 class Catalog(Keys):
-    """[catalog]: a catalog that is already there, where the format takes one; the table's namespace in it."""
+    """[catalog]: an existing catalog, if the format uses one, and the table's namespace in it."""
 
     name: Identifier = "bench"
     namespace: Identifier = "bench"
@@ -149,7 +149,7 @@ _OF_RULES = "[[maintenance]] with `trigger = {...}` and `planner = {...}`, as in
 
 
 def parse(document: Mapping[str, Any]) -> ScenarioKeys:
-    """The keys of a file that was read. Raises OptionError for the first that is wrong."""
+    """The keys of a file's document. Raises OptionError for the first error."""
     _check_format(document.get("table"))
     if isinstance(document.get("maintenance"), Mapping):
         raise OptionError(
@@ -159,12 +159,12 @@ def parse(document: Mapping[str, Any]) -> ScenarioKeys:
         return _model(document).model_validate_json(json.dumps(document, default=str))
     except ValidationError as error:
         # A misspelt key is both unknown and missing: the unknown one leads to the remedy.
-        found = sorted(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
-        raise _option_error(found[0], document) from None
+        details = sorted(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
+        raise _option_error(details[0], document) from None
 
 
 def _check_format(table: object) -> None:
-    """The format is asked for first, since it decides which keys [table] may have."""
+    """The format is checked first, since it determines which keys [table] may have."""
     if not isinstance(table, Mapping):
         return
     path = ("table", "format")
@@ -178,7 +178,7 @@ def _check_format(table: object) -> None:
 
 
 def _model(document: Mapping[str, Any]) -> type[ScenarioKeys]:
-    """The model of a whole file, [table] being that of the format it names."""
+    """The model of a whole file, with the [table] of the format that it names."""
     table = document.get("table")
     return _of_format(FORMATS[table["format"]].table_keys) if isinstance(table, Mapping) else ScenarioKeys
 
@@ -197,12 +197,14 @@ def _option_error(detail: Any, document: Mapping[str, Any]) -> OptionError:
     if detail["type"] == "missing":
         return OptionError(path, f"is missing{_example(model, last)}")
     text = detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
-    text = text.replace("an object", "a table").replace("a valid array", "a list")  # pydantic speaks JSON
+    text = text.replace("an object", "a table").replace(
+        "a valid array", "a list"
+    )  # pydantic uses the terms of JSON
     return OptionError(path, text, _given(document, path, detail["input"]))
 
 
 def _given(document: Any, path: KeyPath, parsed: object) -> object:
-    """What the file says at `path`; `parsed` where the schema has moved it."""
+    """The file's value at `path`, or `parsed` if the schema has moved it."""
     try:
         for part in path:
             document = document[part]
@@ -212,7 +214,7 @@ def _given(document: Any, path: KeyPath, parsed: object) -> object:
 
 
 def _model_at(whole: type[ScenarioKeys], path: KeyPath) -> type[Keys]:
-    """The model of the table at `path`, list positions left out of account."""
+    """The model of the table at `path`; positions in lists are skipped."""
     model: Any = whole
     for part in path:
         if isinstance(part, str):
@@ -222,9 +224,9 @@ def _model_at(whole: type[ScenarioKeys], path: KeyPath) -> type[Keys]:
 
 
 def _model_in(annotation: Any) -> Any:
-    found = (_model_in(part) for part in get_args(annotation))
+    models = (_model_in(part) for part in get_args(annotation))
     is_model = isinstance(annotation, type) and issubclass(annotation, Keys)
-    return annotation if is_model else next((model for model in found if model), None)
+    return annotation if is_model else next((model for model in models if model), None)
 
 
 def _keys(model: type[Keys]) -> list[str]:

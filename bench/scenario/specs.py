@@ -1,4 +1,4 @@
-"""The strategies of a scenario: built from their rules, checked against its times, hashed."""
+"""The strategies of a scenario: built from their rules, checked against its times, and hashed."""
 
 import hashlib
 import json
@@ -24,16 +24,16 @@ _BASELINE_RULE = Rule(AfterCommits(1), Never())
 _DELAYABLE = frozenset({
     Capability.COMPACT, Capability.REWRITE, Capability.CONVERT, Capability.DELAYED_COMMIT,
 })  # fmt: skip
-_NARROWING = frozenset({Capability.ROW_FILTER, Capability.BRANCH})  # how a command is run, not which
+_NARROWING = frozenset({Capability.ROW_FILTER, Capability.BRANCH})  # options of a command, not commands
 
 
 @dataclass(frozen=True, slots=True)
 class StrategySpec:
     """A strategy of the scenario, and what it overrides.
 
-    `upsert_mode` is how its commits update and delete rows, None where the format's engines only append.
-    `switches` are (scenario milliseconds, label): from then on that strategy's rules. `summary` is the
-    rules in words. `hash` names the definition whatever the label.
+    `upsert_mode` is how its commits update and delete rows, None if the format's engines only append.
+    `switches` are (scenario milliseconds, label): from that time on, that strategy's rules apply. `summary`
+    describes the rules in words. `hash` identifies the definition, independent of the label.
     """
 
     label: str
@@ -47,7 +47,7 @@ class StrategySpec:
 
 
 def build_strategies(keys: ScenarioKeys, folder: Path, schema: Schema) -> tuple[StrategySpec, ...]:
-    """The strategies in the file's order. Raises OptionError."""
+    """The strategies in the order of the file. Raises OptionError."""
     built = {
         strategy.label: Strategy(
             strategy.label,
@@ -61,30 +61,30 @@ def build_strategies(keys: ScenarioKeys, folder: Path, schema: Schema) -> tuple[
 
 
 def build_maintenance(keys: ScenarioKeys, folder: Path, schema: Schema) -> tuple[Rule, ...]:
-    """The rules of the scenario's own schedule, which no compaction delay applies to. Raises OptionError."""
+    """The rules of the scenario's maintenance, to which no compaction delay applies. Raises OptionError."""
     return _rules(keys, keys.maintenance, ("maintenance",), folder, schema, is_delayed=False)
 
 
 def strategy_table(spec: StrategySpec) -> dict[str, Any]:
-    """The strategy as a file would say it with nothing left to defaults."""
+    """The strategy in the form of a file, with all defaults written out."""
     return {
         "label": spec.label,
         "rules": rule_tables(spec.strategy.rules),
-        "writer": _said(spec.writer),
+        "writer": _overrides(spec.writer),
         "properties": dict(spec.properties),
         "switch": [{"at": duration_ms_text(at_ms), "strategy": label} for at_ms, label in spec.switches],
     }
 
 
 def option_defaults(strategies: Iterable[StrategySpec]) -> dict[str, dict[str, str]]:
-    """By planner, what each option it knows is where it is not given, in words."""
+    """By planner, the default of each option that it knows, in words."""
     planners = [type(rule.planner) for spec in strategies for rule in spec.strategy.rules]
     known = {name_of(planner): known_options_of(planner) for planner in planners}
     return {name: dict(options) for name, options in known.items() if options}
 
 
 def content_hash(content: object) -> str:
-    """Sixteen hexadecimal digits that any change of `content` changes."""
+    """A hash of `content`, 16 hexadecimal digits long."""
     text = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -128,7 +128,7 @@ def _rule(
 def _check_columns(traits: PlannerTraits, schema: Schema, path: KeyPath) -> None:
     missing = [name for name in traits.columns if name not in schema.names]
     if missing:
-        problem = f"names {', '.join(missing)}, which the table has not: name some of "
+        problem = f"names {', '.join(missing)}, which the table does not have: name some of "
         raise OptionError(path, f"{problem}{', '.join(schema.names)}")
 
 
@@ -137,8 +137,8 @@ def _check_format(traits: PlannerTraits, version: int | None, path: KeyPath, nam
     if version is not None and highest is not None and version > highest:
         raise OptionError(
             path,
-            f"knows tables up to format version {highest}: set table.format_version = {highest} instead of "
-            f"{version}, or leave the strategy out of a copy of the file",
+            f"supports tables up to format version {highest}: set table.format_version = {highest} instead "
+            f"of {version}, or remove the strategy from a copy of the file",
             name,
         )
 
@@ -149,7 +149,7 @@ def _check_delay(delay_ms: int, traits: PlannerTraits, path: KeyPath, name: str)
         raise OptionError(
             path,
             f"cannot be delayed: {', '.join(native)} plans and commits in one call, so no commit of the "
-            f'stream can land between; set compaction_delay = "0s", not "{duration_ms_text(delay_ms)}", '
+            f'stream can land in between; set compaction_delay = "0s", not "{duration_ms_text(delay_ms)}", '
             "or use a planner that names its files",
             name,
         )
@@ -158,12 +158,12 @@ def _check_delay(delay_ms: int, traits: PlannerTraits, path: KeyPath, name: str)
 def _spec(keys: StrategyKeys, built: Mapping[str, Strategy], default_mode: str | None) -> StrategySpec:
     strategy = built[keys.label]
     writer = keys.writer
-    if writer.upsert_mode == default_mode:  # to name the default is to say nothing
+    if writer.upsert_mode == default_mode:  # naming the default changes nothing
         writer = writer.model_copy(update={"upsert_mode": None})
     switches = tuple((switch.at_ms, switch.strategy) for switch in keys.switch)
     definition = {
         "rules": rule_tables(strategy.rules),
-        **{"files_per_commit": None, **_said(writer)},
+        **{"files_per_commit": None, **_overrides(writer)},
         "properties": keys.properties,
         "switch": [(at_ms, rule_tables(built[label].rules)) for at_ms, label in switches],
     }
@@ -179,13 +179,13 @@ def _spec(keys: StrategyKeys, built: Mapping[str, Strategy], default_mode: str |
     )
 
 
-def _said(writer: WriterKeys) -> dict[str, Any]:
-    """What differs from the defaults."""
+def _overrides(writer: WriterKeys) -> dict[str, Any]:
+    """The keys that differ from the defaults."""
     return writer.model_dump(mode="json", exclude_defaults=True)
 
 
 def rule_tables(rules: Iterable[Rule]) -> list[dict[str, Any]]:
-    """The rules as a file would say them."""
+    """The rules in the form of a file."""
     return [{"trigger": to_table(rule.trigger), "planner": to_table(rule.planner)} for rule in rules]
 
 
@@ -193,7 +193,7 @@ def _summary(keys: StrategyKeys, strategy: Strategy, writer: WriterKeys) -> str:
     rules = "; else ".join(f"{in_words(r.trigger)}: {in_words(r.planner)}" for r in strategy.rules)
     parts = [rules if keys.rules else "no compaction"]
     if keys.writer.files_per_commit is not None:
-        parts.append(f"writes {keys.writer.files_per_commit} files a commit")
+        parts.append(f"writes {keys.writer.files_per_commit} files per commit")
     if writer.upsert_mode is not None:
         parts.append(f"upserts by {writer.upsert_mode}")
     parts += [f"{key}={value}" for key, value in hidden(keys.properties).items()]

@@ -1,4 +1,4 @@
-"""Options as TOML writes them: names, values in both directions, and errors that name the key."""
+"""Options in the notation of TOML: names, conversion of values, and errors that name the key."""
 
 import json
 from collections.abc import Mapping
@@ -27,19 +27,18 @@ _WORDS: Mapping[Any, str] = {
 
 
 class OptionError(ScenarioError):
-    """One key of a scenario is wrong; `path` leads to it from the top of the file."""
+    """An error in one key of a scenario; `path` leads to it from the top of the file."""
 
     def __init__(self, path: KeyPath, problem: str, value: object = _NO_VALUE) -> None:
-        shown = hidden({path_text(path): value}).popitem()[
-            1
-        ]  # before it is cut, which would hide a secret's end
+        # Hidden first: `value_text` cuts long values, and a cut secret would no longer be recognised.
+        shown = hidden({path_text(path): value}).popitem()[1]
         given = "" if value is _NO_VALUE else f" = {value_text(shown)}"
         super().__init__(f"{path_text(path)}{given}: {problem}")
         self.path = path
 
 
 def path_text(path: KeyPath) -> str:
-    """A path as `--set` takes it: ("rules", 0, "min-files") is rules[0].min-files."""
+    """A path in the notation of `--set`: ("rules", 0, "min-files") is rules[0].min-files."""
     text = ""
     for part in path:
         if isinstance(part, int):
@@ -52,7 +51,7 @@ def path_text(path: KeyPath) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A dataclass field a scenario can set. `quantity` says how TOML writes it, None as it is."""
+    """A dataclass field that a scenario can set. `quantity` says how TOML writes it; None means as it is."""
 
     name: str
     key: str
@@ -62,18 +61,18 @@ class Option:
     quantity: Quantity | None
 
     def read(self, value: object, path: KeyPath) -> object:
-        """The field's value of a TOML value. Raises OptionError when it is of another type."""
+        """The value of the field for a TOML value. Raises OptionError if that has another type."""
         if self.quantity is not None:
             return _each(value, lambda text: self._parse(text, path))
         given = flat(value) if isinstance(value, Mapping) and self._is_mapping() else value
         try:
-            # By way of JSON a strict adapter still takes lists as tuples and text as an enum.
+            # Given JSON, a strict adapter still accepts lists as tuples and strings as enum members.
             return TypeAdapter(self.annotation).validate_json(json.dumps(given, default=str), strict=True)
         except ValidationError:
             raise OptionError(path, f"must be {self.type_text}", value) from None
 
     def write(self, value: object) -> object:
-        """The TOML value of a field's value; the repr of one that TOML cannot say."""
+        """The TOML value for a value of the field; its repr if TOML cannot express it."""
         if self.quantity == "duration":
             return _each(value, lambda seconds: duration_text(float(seconds)))
         if self.quantity == "duration_ms":
@@ -87,7 +86,7 @@ class Option:
 
     @property
     def type_text(self) -> str:
-        """The type in words."""
+        """The type of the TOML value in words."""
         if self.quantity is not None:
             return "a size such as 128MiB" if self.quantity == "size" else "a duration such as 10min"
         return _type_words(self.annotation)
@@ -103,7 +102,7 @@ class Option:
 
 
 def options_of(cls: type) -> tuple[Option, ...]:
-    """The options of a dataclass in order. Raises NameError where an annotation cannot be resolved."""
+    """The options of a dataclass in order. Raises NameError if an annotation cannot be resolved."""
     hints = get_type_hints(cls)
     return tuple(_option(field, hints[field.name]) for field in fields(cls) if field.init)
 

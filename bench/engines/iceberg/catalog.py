@@ -1,4 +1,4 @@
-"""Where Iceberg tables live: the default catalog on SQLite, or any other by its configuration."""
+"""Where Iceberg tables live: in the default catalog on SQLite, or in any other that is configured."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from bench.engines.spark.session import java_class
 
 
 def session_conf(catalog: str, properties: Mapping[str, str]) -> dict[str, str]:
-    """The part of Spark's configuration that results show: no place and no secret is in it.
+    """The part of Spark's configuration that results show; it names no location and no secret.
 
     The catalog's table cache is off, so that a probe reads current metadata.
     """
     return {
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-        # On by default. Each executor then keeps the delete files it has read for later tasks and queries:
-        # that flatters small tables, whose deletes all fit, and hides a cost that grows with the table.
+        # On by default. Each Spark executor then caches the delete files it has read for later tasks and
+        # queries. That flatters small tables, whose deletes all fit, and hides a cost of large ones.
         "spark.sql.iceberg.executor-cache.enabled": "false",
         f"spark.sql.catalog.{catalog}.cache-enabled": properties.get("cache-enabled", "false"),
     }
@@ -28,9 +28,9 @@ def session_conf(catalog: str, properties: Mapping[str, str]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The catalog the tables live in. Empty `properties` mean a JdbcCatalog on SQLite below `folder`.
+    """The catalog that the tables live in. Empty `properties` mean a JdbcCatalog on SQLite below `folder`.
 
-    `is_overridden`: Spark's configuration says otherwise, key by key.
+    `is_overridden` means that Spark's configuration sets keys of the catalog itself.
     """
 
     folder: Path
@@ -41,7 +41,7 @@ class Catalog:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is the default one, which goes with its folder."""
+        """Whether it is the default catalog, which is deleted with its folder."""
         return not self.properties and not self.is_overridden
 
     @property
@@ -53,7 +53,7 @@ class Catalog:
         return f"file://{self.folder / 'warehouse'}"
 
     def spark_conf(self) -> dict[str, str]:
-        """Spark's configuration of the catalog; a scenario's own settings win over it."""
+        """Spark's configuration of the catalog, which a scenario's own settings override."""
         own = {
             "type": "jdbc",
             "uri": f"jdbc:sqlite:{self._sqlite}",
@@ -65,12 +65,12 @@ class Catalog:
             **session_conf(self.name, self.properties),
             prefix: "org.apache.iceberg.spark.SparkCatalog",
             **{f"{prefix}.{key}": value for key, value in (self.properties or own).items()},
-            # Delete files are written by Spark's own Parquet writer.
+            # We write delete files with Spark's own Parquet writer.
             "spark.sql.parquet.fieldId.write.enabled": "true",
         }
 
     def loader(self, spark: SparkSession, table: str) -> Callable[[], Table]:
-        """How PyIceberg finds a table: through the same SQLite file, or by Spark's metadata location."""
+        """A function that loads a table with PyIceberg, from the same SQLite file or where Spark finds it."""
         if self.is_own:
             catalog = load_catalog(
                 self.name, type="sql", uri=f"sqlite:///{self._sqlite}", warehouse=self._warehouse

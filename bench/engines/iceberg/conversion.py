@@ -1,8 +1,8 @@
-"""Deletes of data files turned into position deletes, one delete file for each data file.
+"""Converts the deletes of data files into position deletes, one delete file per data file.
 
-The data files themselves are read raw: their key columns, with the place of each row. Rows whose key has
-a newer equality delete, and those deleted by position before, make up the new delete file. Iceberg on
-Spark has no such action (1.11.0); what Amoro's executor does is the model.
+The data files are read raw: their key columns, with the position of each row. The rows whose key has a newer
+equality delete, and those that were already deleted by position, make up the new delete file. Iceberg on
+Spark has no such action (1.11.0); this one follows Amoro's.
 """
 
 import uuid
@@ -37,14 +37,14 @@ from bench.engines.iceberg.delete_files import (
 )
 from bench.engines.spark.session import sql_text, values
 
-# More rows of deletes than that, and Spark chooses how to join them; fewer fit any driver.
+# With more rows of deletes than this, Spark chooses the join strategy; fewer fit into any driver.
 _BROADCAST_ROWS_MAX = 10_000_000
 _EVERYWHERE = -1  # the scope of equality deletes without a partition
 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """New (Java) delete files, and the deletion vectors they take the place of."""
+    """New (Java) delete files, and the deletion vectors that they replace."""
 
     new_deletes: tuple[Any, ...] = ()
     replaced: tuple[Any, ...] = ()
@@ -52,7 +52,7 @@ class Conversion:
 
 @dataclass(frozen=True, slots=True)
 class _DataFile:
-    """A data file to convert; `scope` numbers its spec and partition."""
+    """A data file to convert; `scope` is the number of its spec and partition."""
 
     number: int
     task: Any
@@ -62,26 +62,26 @@ class _DataFile:
 
 
 def convert(spark: SparkSession, name: str, table: Any, tasks: Sequence[Any]) -> Conversion:
-    """Write the position deletes of the tasks' data files; nothing is committed.
+    """Write position deletes for the tasks' data files; commits nothing.
 
-    On format version 3 they become deletion vectors, merged from files that are deleted again.
+    In format version 3 they become deletion vectors, made from position delete files that are then removed.
     """
     deletes = tuple(applied_deletes(spark, tasks).values())
     spark = reading_session(spark, is_adaptive=not _is_small(deletes))
     scopes: dict[str, int] = {}
     files = [_data_file(table, number, task, scopes) for number, task in enumerate(tasks)]
-    places = [
+    deleted = [
         *_by_equality(spark, name, table, files, filter(is_equality, deletes), scopes),
         *_by_position(spark, files, [d for d in deletes if not is_equality(d) and not is_vector(d)]),
     ]
     location = scratch_location(table, "conversion")
     try:
-        written = _write(files, places, location) if places else []
-        described = DeleteFiles(spark, table)
+        written = _write(files, deleted, location) if deleted else []
+        delete_files = DeleteFiles(spark, table)
         if has_vectors(table):
-            return _as_vectors(described, table, files, written, deletes)
-        moved = (_beside(spark, files[file.split], file) for file in written)
-        return Conversion(tuple(_described(described, table, files[file.split], file) for file in moved))
+            return _as_vectors(delete_files, table, files, written, deletes)
+        moved = (_moved_beside(spark, files[file.split], file) for file in written)
+        return Conversion(tuple(_described(delete_files, table, files[file.split], file) for file in moved))
     finally:
         remove_location(spark, location)
 
@@ -90,12 +90,12 @@ def _is_small(deletes: Iterable[Any]) -> bool:
     return sum(int(delete.recordCount()) for delete in deletes) <= _BROADCAST_ROWS_MAX
 
 
-def _write(files: Sequence[_DataFile], places: Sequence[DataFrame], location: str) -> list[WrittenFile]:
-    """A position delete file for each data file that has a deleted row."""
-    each_once = reduce(DataFrame.union, places).repartition("number").dropDuplicates(["number", "position"])
+def _write(files: Sequence[_DataFile], deleted: Sequence[DataFrame], location: str) -> list[WrittenFile]:
+    """Writes a position delete file for each data file that has a deleted row."""
+    distinct = reduce(DataFrame.union, deleted).repartition("number").dropDuplicates(["number", "position"])
     paths = [file.location for file in files]
     columns = position_columns(text_of(paths, F.col("number")), F.col("position"))
-    return write_split(each_once, columns, "number", location)
+    return write_split(distinct, columns, "number", location)
 
 
 def _data_file(table: Any, number: int, task: Any, scopes: dict[str, int]) -> _DataFile:
@@ -105,7 +105,7 @@ def _data_file(table: Any, number: int, task: Any, scopes: dict[str, int]) -> _D
 
 
 def _scope_text(table: Any, file: Any) -> str:
-    """Where a delete applies: in one partition of one spec."""
+    """The scope of a partitioned delete: one partition of one spec."""
     spec = table.specs().get(file.specId())
     return f"{file.specId()}/{spec.partitionToPath(file.partition())}"
 
@@ -114,32 +114,32 @@ def _by_equality(
     spark: SparkSession, name: str, table: Any, files: Sequence[_DataFile], deletes: Iterable[Any],
     scopes: Mapping[str, int],
 ) -> Iterator[DataFrame]:  # fmt: skip
-    """Rows deleted by key, a frame for each set of key columns: `number` of the file and `position`."""
+    """The rows deleted by key, a frame for each set of key columns: `number` of the file and `position`."""
     by_columns: dict[tuple[int, ...], list[Any]] = {}
     for delete in deletes:
         by_columns.setdefault(tuple(delete.equalityFieldIds()), []).append(delete)
-    # Iceberg leaves out deletes whose bounds miss a file: those with none left need not be read.
+    # Iceberg omits the deletes whose bounds exclude a file; files without any deletes left need not be read.
     reached = [file for file in files if any(map(is_equality, file.task.deletes()))]
-    for field_ids, alike in by_columns.items():
+    for field_ids, same_columns in by_columns.items():
         columns = {str(table.schema().findColumnName(field_id)): field_id for field_id in field_ids}
         schema = key_schema(spark, name, columns)
-        keys = _deleted_keys(spark, table, alike, schema, scopes)
+        keys = _deleted_keys(spark, table, same_columns, schema, scopes)
         rows = read_parquet(spark, schema, [file.location for file in reached])
         matches = rows.join(keys, [_same_key(table, rows, keys, column) for column in columns])
-        numbered = with_known(matches, _told(spark, reached))
+        numbered = with_known(matches, _data_file_facts(spark, reached))
         applies = f"known.sequence_number < deleted_at AND delete_scope IN ({_EVERYWHERE}, known.scope)"
         yield numbered.where(applies).select("known.number", "position")
 
 
 def _same_key(table: Any, rows: DataFrame, keys: DataFrame, column: str) -> Column:
-    """Null deletes null, where there can be any; where not, keys are joined as they are, which is fast."""
+    """Whether keys are equal; null deletes null. Required columns, without nulls, take a fast plain join."""
     if bool(table.schema().findField(column).isRequired()):
         return rows[column] == keys[column]
     return rows[column].eqNullSafe(keys[column])
 
 
-def _told(spark: SparkSession, files: Iterable[_DataFile]) -> DataFrame:
-    """What is known of the data files, by `path`."""
+def _data_file_facts(spark: SparkSession, files: Iterable[_DataFile]) -> DataFrame:
+    """Number, sequence number and scope of the data files, by `path`."""
     rows = [
         (sql_text(spark_path(spark, file.location)), file.number, f"{file.sequence_number}L", file.scope)
         for file in files
@@ -150,13 +150,13 @@ def _told(spark: SparkSession, files: Iterable[_DataFile]) -> DataFrame:
 def _deleted_keys(
     spark: SparkSession, table: Any, deletes: Sequence[Any], schema: StructType, scopes: Mapping[str, int]
 ) -> DataFrame:
-    """Each deleted key once for each scope, with the newest sequence number it was `deleted_at`."""
+    """Each deleted key once per scope, with the newest sequence number of its deletes as `deleted_at`."""
     locations = [str(delete.location()) for delete in deletes]
-    told = [
+    facts = [
         (sql_text(spark_path(spark, path)), f"{d.dataSequenceNumber()}L", _delete_scope(table, d, scopes))
         for path, d in zip(locations, deletes, strict=True)
     ]
-    files = values(spark, ("path", "deleted_at", "delete_scope"), told)
+    files = values(spark, ("path", "deleted_at", "delete_scope"), facts)
     keys = with_known(read_parquet(spark, schema, locations), files)
     scoped = keys.select(*schema.names, "known.deleted_at", "known.delete_scope")
     newest = scoped.groupBy(*schema.names, "delete_scope").agg(F.max("deleted_at").alias("deleted_at"))
@@ -164,7 +164,7 @@ def _deleted_keys(
 
 
 def _delete_scope(table: Any, delete: Any, scopes: Mapping[str, int]) -> int:
-    """The number of its partition; without a partition a delete applies everywhere."""
+    """The number of the delete's scope; a delete of an unpartitioned spec applies everywhere."""
     if table.specs().get(delete.specId()).isUnpartitioned():
         return _EVERYWHERE
     return scopes[_scope_text(table, delete)]
@@ -173,37 +173,37 @@ def _delete_scope(table: Any, delete: Any, scopes: Mapping[str, int]) -> int:
 def _by_position(
     spark: SparkSession, files: Sequence[_DataFile], deletes: Sequence[Any]
 ) -> Iterator[DataFrame]:
-    """Rows deleted by position before: `number` of the file and `position`."""
+    """The rows that were already deleted by position: `number` of the file and `position`."""
     if not deletes:
         return
     rows = [(sql_text(file.location), file.number) for file in files]
-    told = values(spark, ("file_path", "number"), rows)
-    places = read_parquet(spark, POSITION_SCHEMA, [str(delete.location()) for delete in deletes])
-    yield places.join(F.broadcast(told), "file_path").select("number", F.col("pos").alias("position"))
+    numbers = values(spark, ("file_path", "number"), rows)
+    positions = read_parquet(spark, POSITION_SCHEMA, [str(delete.location()) for delete in deletes])
+    yield positions.join(F.broadcast(numbers), "file_path").select("number", F.col("pos").alias("position"))
 
 
-def _beside(spark: SparkSession, owner: _DataFile, file: WrittenFile) -> WrittenFile:
-    """Moved to its data file, whose name it gets: by that Amoro knows its own work again."""
+def _moved_beside(spark: SparkSession, owner: _DataFile, file: WrittenFile) -> WrittenFile:
+    """Moves a delete file next to its data file and names it after it: so Amoro recognises its own files."""
     stem = owner.location.rpartition(".")[0]
     target = f"{stem}-delete-{uuid.uuid4()}.parquet"
     move(spark, file.location, target)
     return replace(file, location=target)
 
 
-def _described(described: DeleteFiles, table: Any, owner: _DataFile, file: WrittenFile) -> Any:
+def _described(delete_files: DeleteFiles, table: Any, owner: _DataFile, file: WrittenFile) -> Any:
     data_file = owner.task.file()
-    return described.position(file, table.specs().get(data_file.specId()), data_file.partition())
+    return delete_files.position(file, table.specs().get(data_file.specId()), data_file.partition())
 
 
 def _as_vectors(
-    described: DeleteFiles, table: Any, files: Sequence[_DataFile], written: Sequence[WrittenFile],
+    delete_files: DeleteFiles, table: Any, files: Sequence[_DataFile], written: Sequence[WrittenFile],
     deletes: Iterable[Any],
 ) -> Conversion:  # fmt: skip
-    """A deletion vector for each data file with a deleted row: its old one, and what was found."""
+    """A deletion vector for each data file with a deleted row, its old vector merged into it."""
     old = [delete for delete in deletes if is_vector(delete)]
     merged = {str(delete.referencedDataFile()): [delete] for delete in old}
     for file in written:
         owner = files[file.split]
-        merged.setdefault(owner.location, []).append(_described(described, table, owner, file))
+        merged.setdefault(owner.location, []).append(_described(delete_files, table, owner, file))
     owners = {file.location: file.task.file() for file in files}
-    return Conversion(tuple(described.vectors(merged, owners)) if merged else (), tuple(old))
+    return Conversion(tuple(delete_files.vectors(merged, owners)) if merged else (), tuple(old))

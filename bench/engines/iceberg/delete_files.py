@@ -1,7 +1,7 @@
 """Delete files of an Iceberg table: written by Spark as Parquet, registered as Iceberg's own.
 
-Spark's SQL never writes equality deletes, and Iceberg's writers are out of reach of Python but for a row
-a call. Spark's own Parquet writer puts the field ids into the files that Iceberg reads them by.
+Spark SQL never writes equality deletes, and from Python Iceberg's writers can only be called row by row.
+Spark's own Parquet writer stores the field ids by which Iceberg reads the columns.
 """
 
 import uuid
@@ -16,7 +16,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 from bench.engines.iceberg.format import VECTORS_FROM
 from bench.engines.spark.session import file_system, java_class
 
-FIELD_ID = "parquet.field.id"  # metadata of a column by which Spark writes and reads field ids
+FIELD_ID = "parquet.field.id"  # column metadata that tells Spark the Parquet field id
 
 # Reserved field ids of position delete files (table spec, "Position Delete Files").
 _PATH_FIELD_ID, _POSITION_FIELD_ID = 2147483546, 2147483545
@@ -25,7 +25,7 @@ POSITION_SCHEMA = StructType([
     StructField("pos", LongType(), metadata={FIELD_ID: _POSITION_FIELD_ID}),
 ])  # fmt: skip
 _SPLIT = "split_by"
-# No snapshot names a file before all are written, so that tasks may move theirs into place by themselves.
+# No snapshot names any file until all are written, so tasks may move theirs into place by themselves.
 _COMMIT = {
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
     "mapreduce.fileoutputcommitter.algorithm.version": "2",
@@ -34,7 +34,7 @@ _COMMIT = {
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A Parquet file, and the number that the rows in it share."""
+    """A Parquet file, and the value of the split column that its rows share."""
 
     location: str
     size_bytes: int
@@ -42,12 +42,12 @@ class WrittenFile:
 
 
 def with_field_id(column: Column, name: str, field_id: int) -> Column:
-    """The column under a name and field id, both of which a Parquet file keeps."""
+    """The column with a name and a field id, both of which are stored in Parquet."""
     return column.alias(name, metadata={FIELD_ID: field_id})
 
 
 def position_columns(path: Column, position: Column) -> tuple[Column, Column]:
-    """The columns of a position delete file; its rows have to be sorted by them."""
+    """The columns of a position delete file, by which its rows have to be sorted."""
     return (
         with_field_id(path, "file_path", _PATH_FIELD_ID),
         with_field_id(position, "pos", _POSITION_FIELD_ID),
@@ -57,15 +57,15 @@ def position_columns(path: Column, position: Column) -> tuple[Column, Column]:
 def write_split(frame: DataFrame, columns: Sequence[Column], split: str, location: str) -> list[WrittenFile]:
     """Write columns of the frame below `location` in one Spark job, each file sorted by them.
 
-    There is a file for each value of the INT column `split`, whose rows must lie in one Spark partition:
-    delete files are small, and a task costs more than a file. A task a core therefore writes them all.
+    There is one file for each value of the INT column `split`, whose rows must be in one Spark partition.
+    Delete files are small and a task costs more than a file, so one task per core writes them all.
     """
     spark = frame.sparkSession
     chosen = frame.select(*columns, F.col(split).alias(_SPLIT)).coalesce(
         spark.sparkContext.defaultParallelism
     )
     (
-        # Sorted here: by the column that splits alone, Spark's writer would sort anew.
+        # Sorted here, because Spark's writer would sort again by the split column alone.
         chosen.sortWithinPartitions(_SPLIT, *chosen.columns[:-1])
         .write.options(**_COMMIT)
         .option("compression", "zstd")
@@ -76,7 +76,7 @@ def write_split(frame: DataFrame, columns: Sequence[Column], split: str, locatio
 
 
 def _listed(spark: SparkSession, location: str) -> list[WrittenFile]:
-    """What was written, by name: `split_by=3/part-00000-....parquet` below `location`."""
+    """The files that were written, by location: `split_by=3/part-00000-....parquet` below `location`."""
     root, system = file_system(spark, location)
     found = []
     for status in system.globStatus(root.suffix(f"/{_SPLIT}=*/*.parquet")):
@@ -87,37 +87,37 @@ def _listed(spark: SparkSession, location: str) -> list[WrittenFile]:
 
 
 def scratch_location(table: Any, name: str) -> str:
-    """A folder for new files below the table's data, of a name no other has."""
+    """A folder for new files below the table's data, with a unique name."""
     return f"{table.location()}/data/{name}-{uuid.uuid4()}"
 
 
 def remove_location(spark: SparkSession, location: str) -> None:
-    """Delete a folder and what is left in it."""
+    """Delete a folder and everything in it."""
     path, system = file_system(spark, location)
     system.delete(path, True)
 
 
 class DeleteFiles:
-    """Makes Iceberg's description of delete files of one table."""
+    """Makes Iceberg's (Java) descriptions of the delete files of one table."""
 
     def __init__(self, spark: SparkSession, table: Any) -> None:
         self._table = table
         self._spark = spark
         self._gateway: Any = spark.sparkContext._gateway
-        # Hadoop's copy makes java.util.function.Function; Spark's own, of 2013, does not.
+        # Hadoop's copy of Guava returns a java.util.function.Function; Spark's copy, of 2013, does not.
         self._functions = java_class(spark, "org.apache.hadoop.thirdparty.com.google.common.base.Functions")
         self._file_metadata = self._iceberg("FileMetadata")
         self._parquet = self._iceberg("parquet.ParquetUtil")
         metrics = self._iceberg("MetricsConfig")
         self._equality_metrics = metrics.forTable(table)
-        # Full bounds of file_path: where both are the same, the file is for that data file alone.
+        # Untruncated bounds of file_path: if they are equal, the file applies to that data file alone.
         self._position_metrics = metrics.forPositionDelete(table)
 
     def _iceberg(self, name: str) -> Any:
         return java_class(self._spark, f"org.apache.iceberg.{name}")
 
     def equality(self, file: WrittenFile, field_ids: Sequence[int], spec: Any, partition: Any) -> Any:
-        """An equality delete file over these columns; `partition` (Java) is empty without partitions."""
+        """An equality delete file for these columns; `partition` (Java) is empty without partitioning."""
         ids = self._gateway.new_array(self._gateway.jvm.int, len(field_ids))
         for index, field_id in enumerate(field_ids):
             ids[index] = field_id
@@ -137,10 +137,10 @@ class DeleteFiles:
         return built.withPartition(partition).build()
 
     def vectors(self, positions: Mapping[str, Iterable[Any]], owners: Mapping[str, Any]) -> list[Any]:
-        """Deletion vectors, all in one Puffin file: one for each data file of `positions`.
+        """Deletion vectors, one for each data file of `positions`, all in one Puffin file.
 
-        `positions` are the delete files to merge by the location of the data file they are for, `owners`
-        the (Java) data files. The positions are loaded in the JVM.
+        `positions` holds the delete files to merge, by the location of the data file that they apply to;
+        `owners` holds the (Java) data files. The positions are loaded in the JVM.
         """
         factory = self._iceberg("io.OutputFileFactory").builderFor(self._table, 1, 1)
         factory = factory.format(self._iceberg("FileFormat").PUFFIN).operationId(str(uuid.uuid4())).build()
@@ -153,7 +153,7 @@ class DeleteFiles:
         return list(writer.result().deleteFiles())
 
     def _merged(self, files: Sequence[Any], location: str) -> Any:
-        """The positions of all the files for one data file; a vector is loaded by itself."""
+        """The positions of all files that apply to one data file. Each vector is loaded separately."""
         inputs = java_class(self._spark, "java.util.IdentityHashMap")()
         for file in files:
             inputs.put(file, self._table.io().newInputFile(file.location()))
@@ -170,7 +170,7 @@ class DeleteFiles:
 
 
 def key_schema(spark: SparkSession, name: str, columns: Mapping[str, int]) -> StructType:
-    """Columns of table `name`, by their field ids."""
+    """The schema of some columns of table `name`, given with their field ids."""
     types = {field.name: field.dataType for field in spark.table(name).schema.fields}
     return StructType(
         [StructField(column, types[column], metadata={FIELD_ID: id_}) for column, id_ in columns.items()]
@@ -178,16 +178,16 @@ def key_schema(spark: SparkSession, name: str, columns: Mapping[str, int]) -> St
 
 
 def reading_session(spark: SparkSession, is_adaptive: bool) -> SparkSession:
-    """A session for `read_parquet`; it packs files into tasks, where the other makes a task of each file.
+    """A session for `read_parquet`. It packs files into tasks; the bench's main session uses a task per file.
 
-    Where little is joined and shuffled Spark need not be adaptive, which takes it half a second a conversion.
+    Adaptive execution costs half a second per conversion, so it is off where little is joined and shuffled.
     """
     session = spark.newSession()
     settings = {
         "spark.sql.parquet.fieldId.read.enabled": "true",
         "spark.sql.files.maxPartitionBytes": "128m",
         "spark.sql.files.openCostInBytes": "4m",
-        # A Spark job for more than 32 files, by default; it takes longer than to ask for so many.
+        # By default Spark lists more than 32 files in a job of its own, which takes longer than one thread.
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "128",
     }
     if not is_adaptive:
@@ -199,9 +199,9 @@ def reading_session(spark: SparkSession, is_adaptive: bool) -> SparkSession:
 
 
 def read_parquet(session: SparkSession, schema: StructType, locations: Sequence[str]) -> DataFrame:
-    """The rows of Parquet files by the field ids of `schema`, with `path` of the file and `position`.
+    """The rows of Parquet files by the field ids of `schema`, with the file's `path` and their `position`.
 
-    A join with the keys wanted must follow at once: any operator between would have each row copied.
+    Join the result directly with the wanted keys: any operator in between makes Spark copy each row.
     """
     rows = session.read.schema(schema).parquet(*locations)
     path, position = F.col("_metadata.file_path"), F.col("_metadata.row_index")
@@ -209,7 +209,7 @@ def read_parquet(session: SparkSession, schema: StructType, locations: Sequence[
 
 
 def spark_path(spark: SparkSession, location: str) -> str:
-    """A location as Spark's `_metadata.file_path` has it: a URI, without slashes for a host it has not."""
+    """A location as in Spark's `_metadata.file_path`: a URI, encoded, with // only before a host."""
     path, system = file_system(spark, location)
     uri = path.makeQualified(system.getUri(), system.getWorkingDirectory()).toUri()
     host = uri.getRawAuthority()
@@ -217,26 +217,27 @@ def spark_path(spark: SparkSession, location: str) -> str:
 
 
 def with_known(rows: DataFrame, known: DataFrame) -> DataFrame:
-    """The rows with what is `known` of their file, by `path`; a row of an unknown file is an error.
+    """Adds the columns of `known` to the rows by their file's `path`, as the struct `known`.
 
-    Whatever asks for it meets the check: Spark may ask other conditions first.
+    A row of an unknown file is an error. The check is part of the struct, so that Spark cannot evaluate a
+    condition on it before the check.
     """
     packed = known.select("path", F.struct(*(c for c in known.columns if c != "path")).alias("known"))
     joined = rows.join(F.broadcast(packed), "path", "left")
-    lost = F.raise_error(F.concat(F.lit("a file nobody asked for was read: "), F.col("path")))
+    unknown = F.raise_error(F.concat(F.lit("unexpected input file: "), F.col("path")))
     kind = packed.schema["known"].dataType
-    return joined.withColumn("known", F.coalesce("known", lost.cast(kind)))
+    return joined.withColumn("known", F.coalesce("known", unknown.cast(kind)))
 
 
 def move(spark: SparkSession, location: str, target: str) -> None:
-    """Rename a file within its file system. Raises OSError when that does not work."""
+    """Rename a file within its file system. Raises OSError if that fails."""
     source, system = file_system(spark, location)
     if not system.rename(source, java_class(spark, "org.apache.hadoop.fs.Path")(target)):
         raise OSError(f"{location} cannot be renamed to {target}")
 
 
 def has_vectors(table: Any) -> bool:
-    """Whether the table's position deletes must be deletion vectors."""
+    """Whether the position deletes of the table must be deletion vectors."""
     return int(table.operations().current().formatVersion()) >= VECTORS_FROM
 
 
@@ -251,18 +252,18 @@ def is_vector(file: Any) -> bool:
 
 
 def text_of(texts: Sequence[str | None], number: Column) -> Column:
-    """The text with a number (from 0), as a column."""
+    """The text at a position (from 0), as a column."""
     return F.element_at(F.array(*map(F.lit, texts)), number + 1)
 
 
 def delete_key(file: Any) -> str:
-    """What tells a (Java) delete file from all others, as its `key` in a table state does."""
+    """The unique key of a (Java) delete file, the same as its `key` in a table state."""
     location = str(file.location())
     return f"{location}#{file.referencedDataFile()}" if is_vector(file) else location
 
 
 def applied_deletes(spark: SparkSession, tasks: Iterable[Any]) -> dict[str, Any]:
-    """The (Java) delete files of scan tasks by key, each once; tasks of one plan share the objects."""
+    """The (Java) delete files of scan tasks by key. Tasks of one scan share these objects."""
     distinct = java_class(spark, "java.util.LinkedHashSet")()
     for task in tasks:
         distinct.addAll(task.deletes())
@@ -270,7 +271,7 @@ def applied_deletes(spark: SparkSession, tasks: Iterable[Any]) -> dict[str, Any]
 
 
 def live_deletes(spark: SparkSession, table: Any, snapshot: Any) -> dict[str, Any]:
-    """All (Java) delete files of a snapshot by key, those that apply to nothing too."""
+    """All (Java) delete files of a snapshot by key, including those that apply to nothing."""
     manifests, found = java_class(spark, "org.apache.iceberg.ManifestFiles"), {}
     for manifest in snapshot.deleteManifests(table.io()):
         reader = manifests.readDeleteManifest(manifest, table.io(), table.specs())

@@ -1,4 +1,4 @@
-"""Apache Iceberg on Spark: real tables, its own commands, and rewrites of exactly the files named."""
+"""Apache Iceberg on Spark: real tables, Iceberg's own commands, and rewrites of exactly the named files."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ from strategies.plan import Action, Compact, Native, Rewrite
 
 
 def table_properties(spec: TableSpec) -> dict[str, str]:
-    """Every property that is set when the table is made; the scenario's own win."""
+    """All properties that the table is created with; the scenario's override ours."""
     return {
         "format-version": str(format_version_of(spec)),
         "write.target-file-size-bytes": str(spec.target_file_size_bytes),
@@ -73,9 +73,9 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         return self._prepare_changes(self._spark.read.parquet(*paths), batch.spec.writers, tag)
 
     def _prepare_load(self, paths: list[str], tag: Tag) -> tuple[Callable[[], None], DataFrame]:
-        """Not cached, since a load may be of any size, and one file per writer whatever its size.
+        """Not cached, since a load may be of any size. Each writer makes one file, however large.
 
-        Iceberg's writer takes a file for full long before it is, by what it holds uncompressed.
+        Iceberg's writer otherwise starts a new file too early: it measures the file by uncompressed bytes.
         """
         rows = self._rows(paths)
         writer = self._appender(rows, tag).option("target-file-size-bytes", str(NO_LIMIT_BYTES))
@@ -93,14 +93,14 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         return partial(merge.commit, self._spark, self._name, last, columns, tag), last
 
     def _rows(self, paths: list[str]) -> DataFrame:
-        """New rows with their partition columns, one Spark partition per writer."""
+        """The new rows with their partition columns, in one Spark partition per writer."""
         frame = self._spark.read.schema(self._spec.schema.ddl()).parquet(*paths)
         if self._spec.files_per_commit:
             frame = frame.repartition(self._spec.files_per_commit)
         return self._partitioned(frame)
 
     def _partitioned(self, frame: DataFrame) -> DataFrame:
-        """With the columns the table is partitioned by, where the rows do not have them."""
+        """The frame with the columns that the table is partitioned by, derived from the others."""
         return frame.withColumns({name: F.expr(sql) for name, sql in self._spec.partitioning.derived.items()})
 
     def _appender(self, rows: DataFrame, tag: Tag) -> DataFrameWriterV2:
@@ -111,7 +111,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         return stage_rewrite(self._spark, self._name, action)
 
     def _execute(self, action: Action, prepared: StagedRewrite | None, tag: Tag) -> DataFrame | None:
-        """Procedures take no tag: the snapshots they make carry none."""
+        """Procedures cannot tag the snapshots they make; rewrites are tagged."""
         match action:
             case Rewrite():
                 if prepared is None:
@@ -127,7 +127,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         return answer_of(answers)
 
     def _older_than_ms(self, action: Native) -> int | None:
-        """When the first snapshot that scenario time keeps was really committed."""
+        """The real commit time of the first snapshot that is kept by scenario time."""
         keep_from_ms = action.arguments.get("older_than_at_ms")
         if keep_from_ms is None:
             return None
@@ -135,12 +135,12 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         return min(kept, default=self._snapshot_times[-1][1] if self._snapshot_times else 0)
 
     def sibling(self, name: str) -> "IcebergEngine":
-        """Its table has the same name in a namespace `name`, so that probes run on it unchanged."""
+        """Its table has the same name in another namespace, so that probes run on it unchanged."""
         catalog = replace(self._catalog, namespace=f"{self._catalog.namespace}_{name}")
         return IcebergEngine(self._spark, self._meter, catalog, self._spec)
 
     def drop(self) -> None:
-        """In the default catalog the files stay until its folder goes: Spark takes a second to purge them."""
+        """In the default catalog files stay until its folder is deleted: a purge by Spark takes a second."""
         purge = "" if self._catalog.is_own else " PURGE"
         with self._errors(f"drop {self._name}"):
             self._spark.sql(f"DROP TABLE IF EXISTS {self._name}{purge}")
@@ -156,14 +156,14 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         )
 
     def _stored_bytes(self, location: str) -> int:
-        """Bytes of all files below a location, whatever file system it is on; 0 where there is none."""
+        """The bytes of all files below a location on any file system; 0 if the location does not exist."""
         path, system = file_system(self._spark, location)
         return int(system.getContentSummary(path).getLength()) if system.exists(path) else 0
 
 
 @contextmanager
 def open_iceberg(settings: EngineSettings) -> Iterator[IcebergEngine]:
-    """An engine with a Spark session of its own; both end with the block."""
+    """An engine with its own Spark session; both end with the block."""
     chosen = settings.catalog
     prefix = f"spark.sql.catalog.{chosen.name}"
     overridden = any(key == prefix or key.startswith(f"{prefix}.") for key in settings.spark.conf)
@@ -177,5 +177,5 @@ def open_iceberg(settings: EngineSettings) -> Iterator[IcebergEngine]:
 
 
 def _type_of(sql: str) -> str:
-    """The type a derived column's expression casts to: the workloads write each as CAST(... AS TYPE)."""
+    """The type of a derived column: workloads write every expression as CAST(... AS TYPE)."""
     return sql.rstrip(")").rsplit(" AS ", 1)[1]

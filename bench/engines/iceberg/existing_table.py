@@ -1,6 +1,6 @@
-"""An Iceberg table that is already there: found in a catalog by its name, or by where it lies.
+"""An existing Iceberg table, found in a catalog by its name or by its location.
 
-PyIceberg reads it; neither Java nor Spark is needed, and nothing is written.
+PyIceberg reads it: neither Java nor Spark is needed, and nothing is written.
 """
 
 import re
@@ -34,10 +34,10 @@ from strategies.plan import Action, Compact, Native, Rewrite, describe_action
 from strategies.preview import Preview
 from strategies.state import TableState
 
-MAIN = "main"  # the branch that is read where none is named
+MAIN = "main"  # the branch that is read by default
 
-# Upper ends of size classes as shares of the target: 0.75 and 1.8 are where Iceberg's planner begins to
-# call a file too small or too large (SizeBasedFileRewritePlanner), the others divide the small ones.
+# Upper ends of size classes as fractions of the target: below 0.75 and above 1.8 Iceberg's planner considers
+# a file too small or too large (SizeBasedFileRewritePlanner); the others divide the small files.
 SIZE_CLASSES = (0.01, 0.1, 0.75, 1.8)
 
 
@@ -55,9 +55,9 @@ _CONFIGURE = (
 
 @dataclass(frozen=True, slots=True)
 class CatalogChoice:
-    """Which catalog, by PyIceberg's configuration of `name` (its default one for None) and `properties`.
+    """Which catalog to use: PyIceberg's configuration of `name` (None: its default one) and `properties`.
 
-    `namespace` is that of tables named without one.
+    `namespace` is that of tables whose name has none.
     """
 
     name: str | None = None
@@ -67,7 +67,7 @@ class CatalogChoice:
 
 @dataclass(frozen=True, slots=True)
 class IcebergTable:
-    """A table and its state at one snapshot; None for a table nothing was written to yet."""
+    """A table and its state at one snapshot; the snapshot is None for a table that was never written to."""
 
     table: Table
     snapshot: Snapshot | None
@@ -76,7 +76,7 @@ class IcebergTable:
 
     @property
     def facts(self) -> TableFacts:
-        """What the metadata says of the table."""
+        """What the metadata says about the table."""
         committed = self.snapshot and datetime.fromtimestamp(self.snapshot.timestamp_ms / 1000, UTC)
         return TableFacts(
             location=self.table.location(),
@@ -85,25 +85,25 @@ class IcebergTable:
             snapshot=self.snapshot.snapshot_id if self.snapshot else None,
             committed_at=committed.isoformat(timespec="milliseconds") if committed else None,
             partition_spec=_spec_text(self.table),
-            delete_files=[_of_kind(kind, self.state) for kind in DeleteKind],
+            delete_files=[_delete_facts(kind, self.state) for kind in DeleteKind],
             size_classes=SIZE_CLASSES,
         )
 
     def matching(self, where: str) -> frozenset[str]:
-        """The data files that may hold rows of `where`. Raises ScenarioError where PyIceberg cannot tell."""
+        """The data files that may hold rows of `where`. Raises ScenarioError if it cannot be evaluated."""
         if self.snapshot is None:
             return frozenset()
         try:
             return matching_paths(self.table, self.snapshot, where)
-        except Exception as error:  # of a parser, of binding to a schema, of storage
+        except Exception as error:  # from the parser, the binding to the schema, or storage
             raise ScenarioError(
-                f"where = {value_text(where)}: which files may hold such rows cannot be told: "
+                f"where = {value_text(where)}: the files that may hold such rows cannot be determined: "
                 f"{_cause(error, self.table.io.properties)}; write it with =, <, >, IN, IS NULL, AND, OR and "
                 "NOT over columns and literals, or leave it out"
             ) from error
 
     def narrowed(self, action: Action) -> tuple[Action, IcebergState]:
-        """The action without a filter, and the state with only the files the filter may match."""
+        """The action without its filter, and the state with only the files that the filter may match."""
         if not isinstance(action, Native) or action.command != Command.REWRITE_DATA_FILES:
             return action, self.state
         where, branch = action.arguments.get("where"), action.arguments.get("branch")
@@ -119,7 +119,7 @@ class IcebergTable:
         return replace(action, arguments=arguments), state
 
     def shortfall(self, action: Action, state: TableState) -> Shortfall | None:
-        """The thresholds of `rewrite_data_files` that kept every file out; None where it is not that."""
+        """The thresholds of `rewrite_data_files` that exclude every file; None for any other action."""
         if isinstance(action, Rewrite) or (
             isinstance(action, Native) and action.command != Command.REWRITE_DATA_FILES
         ):
@@ -146,26 +146,26 @@ class IcebergTable:
         )
 
     def is_files_out_exact(self, preview: Preview) -> bool:
-        """Files of an older partition spec are distributed by partition before they are written."""
+        """Not for files of an older partition spec: they are shuffled by partition before the write."""
         spec_id = self.state.spec_id
         current = {file.path for file in self.state.data_files if file.spec_id == spec_id}
         return all(file.path in current for group in preview.groups for file in group.files)
 
     def is_deletes_exact(self) -> bool:
-        """Not where equality deletes have no bounds: they compare several columns, or UUIDs."""
+        """Not if equality deletes have no bounds, because they compare several columns, or UUIDs."""
         deletes = self.state.delete_files
         return not any(file.kind is DeleteKind.EQUALITY and file.key_bounds is None for file in deletes)
 
 
-def _of_kind(kind: DeleteKind, state: IcebergState) -> DeleteFacts:
-    found = [file for file in state.delete_files if file.kind is kind]
+def _delete_facts(kind: DeleteKind, state: IcebergState) -> DeleteFacts:
+    files = [file for file in state.delete_files if file.kind is kind]
     return DeleteFacts(
-        kind.value, len(found), sum(file.size_bytes for file in found), sum(file.rows for file in found)
+        kind.value, len(files), sum(file.size_bytes for file in files), sum(file.rows for file in files)
     )
 
 
 def _spec_text(table: Table) -> str:
-    """How new files are partitioned, e.g. "day(ts), bucket[8](id), city"; "" for not at all."""
+    """How new files are partitioned, e.g. "day(ts), bucket[8](id), city"; "" for an unpartitioned table."""
     parts = []
     for part in table.spec().fields:
         column = table.schema().find_column_name(part.source_id) or part.name
@@ -174,7 +174,7 @@ def _spec_text(table: Table) -> str:
 
 
 def open_existing(address: TableAddress) -> IcebergTable:
-    """The table at an address, as it stands now. Raises ScenarioError saying what is wrong and what to do."""
+    """The table at an address, as it is now. Raises ScenarioError with the problem and a remedy."""
     choice = choice_of(address.scenario_catalog, address.catalog, address.properties)
     table = find_table(address.name, choice)
     return read_state(table, address.name, address.branch, round(time.time() * 1000))
@@ -183,9 +183,9 @@ def open_existing(address: TableAddress) -> IcebergTable:
 def choice_of(
     scenario_catalog: CatalogSettings | None, name: str | None, given: Mapping[str, str]
 ) -> CatalogChoice:
-    """The catalog the user names; where a scenario has one, its configuration as PyIceberg says it.
+    """The catalog that the user names, or that of a scenario, translated for PyIceberg.
 
-    `given` properties win. Raises ScenarioError where Spark's configuration has no such translation.
+    `given` properties win. Raises ScenarioError if Spark's configuration cannot be translated.
     """
     if scenario_catalog is None:
         return CatalogChoice(name, given)
@@ -194,9 +194,9 @@ def choice_of(
 
 
 def find_table(name_or_path: str, choice: CatalogChoice) -> Table:
-    """The table of a name ("namespace.table"), of its folder, or of one of its metadata files.
+    """The table with a name ("namespace.table"), in a folder, or with one of its metadata files.
 
-    Raises ScenarioError saying what is wrong and what to do.
+    Raises ScenarioError with the problem and a remedy.
     """
     hadoop_folder = _hadoop_folder(name_or_path, choice)
     if hadoop_folder is not None:
@@ -221,7 +221,7 @@ def find_table(name_or_path: str, choice: CatalogChoice) -> Table:
 
 
 def read_state(table: Table, name: str, branch: str | None, now_ms: int) -> IcebergTable:
-    """Its state at the head of a branch, `main` for None. Raises ScenarioError on damaged metadata."""
+    """A table and its state at the head of a branch, by default `main`. Raises ScenarioError."""
     snapshot = table.snapshot_by_name(branch) if branch else table.current_snapshot()
     if branch and branch != MAIN and snapshot is None:
         known = ", ".join(sorted({MAIN, *table.metadata.refs}))
@@ -245,19 +245,19 @@ def _catalog(choice: CatalogChoice) -> Catalog:
             remedy = _CONFIGURE.format(variable=name.upper().replace("-", "_"))
             raise ScenarioError(f"{what} is not configured: {remedy}{listed}")
         _check_database(choice.properties.get("uri", ""))
-        # A catalog in a database would make its own tables there, and a dry run writes nothing.
+        # A catalog in a database would create its own tables there, and a preview writes nothing.
         return load_catalog(choice.name, **{**choice.properties, "init_catalog_tables": "false"})
 
 
 def _check_database(uri: str) -> None:
-    """SQLite makes the file it is asked to open."""
+    """SQLite would create a missing file."""
     path = uri.removeprefix("sqlite:///")
     if path != uri and not Path(path).is_file():
         raise ScenarioError(f"--catalog-property uri={uri}: no such file; name the catalog's database")
 
 
 def _nearest_tables(catalog: Catalog, name: str) -> str:
-    """The names most like `name`; what a catalog that cannot list says is of no use to the user."""
+    """The table names closest to `name`; the error of a catalog that cannot list is of no use here."""
     namespace, _, _ = name.rpartition(".")
     try:
         spaces = [".".join(parts) for parts in catalog.list_namespaces()]
@@ -283,10 +283,10 @@ def _table_at(location: str, properties: dict[str, str]) -> Table:
 
 
 def _newest_metadata(folder: str, properties: dict[str, str]) -> str:
-    """The metadata file a folder's table stands at, as Iceberg's HadoopTableOperations finds it.
+    """The current metadata file of the table in a folder, as Iceberg's HadoopTableOperations finds it.
 
-    The hint of a Hadoop table may lag behind, so later versions count too. Tables of other catalogs
-    have no hint: then it is the highest version, the youngest file of it.
+    The version hint of a Hadoop table may lag behind, so later versions are looked for, too. Tables of other
+    catalogs have no hint: there the highest version counts, and its latest file.
     """
     io = load_file_io(properties, location=folder)
     names = _listed(folder, io)
@@ -297,21 +297,21 @@ def _newest_metadata(folder: str, properties: dict[str, str]) -> str:
         return f"{folder}/metadata/v{version}{_METADATA_SUFFIX}"
     if not names:
         raise ScenarioError(
-            f"{folder}: no Iceberg table: its metadata/ holds no *{_METADATA_SUFFIX}; give the table's own "
-            "folder, the path of such a file, or the table's name with --catalog"
+            f"{folder}: not an Iceberg table: its metadata/ folder has no *{_METADATA_SUFFIX}; give the "
+            "table's own folder, the path of such a file, or the table's name with --catalog"
         )
     newest = max(names, key=lambda name: (_version_of(name), names[name]))
     return f"{folder}/metadata/{newest}"
 
 
 def _listed(folder: str, io: FileIO) -> dict[str, int]:
-    """Metadata files of a table by name, each with its modification time in nanoseconds."""
+    """The metadata files of a table by name, with their modification times in nanoseconds."""
     if not isinstance(io, PyArrowFileIO):
         raise ScenarioError(f"{folder}: cannot be listed; give the path of its *{_METADATA_SUFFIX}")
     scheme, netloc, path = io.parse_location(f"{folder}/metadata", io.properties)
     selector = FileSelector(path, allow_not_found=True)
-    found = io.fs_by_scheme(scheme, netloc).get_file_info(selector)
-    return {file.base_name: file.mtime_ns or 0 for file in found if file.base_name.endswith(_METADATA_SUFFIX)}
+    files = io.fs_by_scheme(scheme, netloc).get_file_info(selector)
+    return {file.base_name: file.mtime_ns or 0 for file in files if file.base_name.endswith(_METADATA_SUFFIX)}
 
 
 def _hinted_version(folder: str, io: FileIO) -> int | None:
@@ -329,7 +329,7 @@ def _version_of(name: str) -> int:
 
 
 def _hadoop_folder(name: str, choice: CatalogChoice) -> str | None:
-    """Where a Hadoop catalog, which PyIceberg does not know, keeps a table: below its warehouse, by name."""
+    """The folder of a table in a Hadoop catalog, which PyIceberg does not support: warehouse and name."""
     if choice.properties.get("type") != "hadoop" or "/" in name:
         return None
     if "warehouse" not in choice.properties:
@@ -339,13 +339,13 @@ def _hadoop_folder(name: str, choice: CatalogChoice) -> str | None:
 
 
 def _for_pyiceberg(properties: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """A catalog's configuration for Spark in PyIceberg's words: they differ for JDBC alone."""
+    """A catalog's Spark configuration in PyIceberg's terms, which differ only for JDBC."""
     if "type" in given:
         return dict(properties)
     if "catalog-impl" in properties:
         raise ScenarioError(
-            f"catalog.properties.catalog-impl = {properties['catalog-impl']} is a Java class: say what it is "
-            "by --catalog-property type=... (rest, hive, glue, dynamodb, sql, bigquery)"
+            f"catalog.properties.catalog-impl = {properties['catalog-impl']} is a Java class: give its kind "
+            "as --catalog-property type=... (rest, hive, glue, dynamodb, sql, bigquery)"
         )
     if properties.get("type") != "jdbc":
         return dict(properties)
@@ -353,27 +353,29 @@ def _for_pyiceberg(properties: Mapping[str, str], given: Mapping[str, str]) -> d
     if not uri.startswith("jdbc:sqlite:"):
         raise ScenarioError(
             "catalog.properties.type = jdbc: PyIceberg has another URI for this database; give "
-            "--catalog-property type=sql --catalog-property uri=..., as SQLAlchemy writes it"
+            "--catalog-property type=sql --catalog-property uri=... in SQLAlchemy's form"
         )
     return {**properties, "type": "sql", "uri": uri.replace("jdbc:sqlite:", "sqlite:///", 1)}
 
 
 @contextmanager
 def _explained(what: str, properties: Mapping[str, str]) -> Iterator[None]:
-    """Whatever a catalog, a file system or damaged metadata raises, as one line with what to do."""
+    """Turns whatever a catalog, a file system or damaged metadata raises into one line with a remedy."""
     try:
         yield
     except ScenarioError:
         raise
     except (NotInstalledError, ImportError) as error:
-        raise ScenarioError(f"{what}: {_cause(error, properties)}; install it beside compactbench") from error
+        raise ScenarioError(
+            f"{what}: {_cause(error, properties)}; install it next to compactbench"
+        ) from error
     except FileNotFoundError as error:
         raise ScenarioError(f"{what}: no such file: {_cause(error, properties)}; check the path") from error
     except (EOFError, KeyError, ValueError, ValidationError) as error:
         raise ScenarioError(
-            f"{what}: cannot be understood: {_cause(error, properties)}; check the path and the configuration"
+            f"{what}: cannot be read: {_cause(error, properties)}; check the path and the configuration"
         ) from error
-    except Exception as error:  # each catalog and file system has its driver's own
+    except Exception as error:  # drivers of catalogs and file systems raise their own types
         raise ScenarioError(
             f"{what}: cannot be reached: {type(error).__name__}: {_cause(error, properties)}; check the "
             "address, the network and the credentials"

@@ -1,6 +1,6 @@
 """Apache Iceberg as a format: the keys of its tables, and what its engines can do.
 
-Spark and PyIceberg are imported when an engine or an existing table is opened, never before.
+Spark and PyIceberg are only imported when an engine or an existing table is opened.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ NAME = "iceberg"
 DEFAULT_VERSION: Literal[2] = 2
 VECTORS_FROM = 3  # table spec: position delete files must not be added to tables of this format version
 
-# By equality deletes, as Flink does; or by MERGE, with the table property `write.merge.mode` of that name.
+# By equality deletes as in Flink, or by MERGE with the table property `write.merge.mode` of that name.
 UpsertMode = Literal["equality-delete", "merge-on-read", "copy-on-write"]
 DEFAULT_UPSERT_MODE: UpsertMode = "equality-delete"
 
@@ -43,8 +43,8 @@ REAL_CAPABILITIES = frozenset[str]({
     *Command,
 })  # fmt: skip
 
-# A simulated table has files and no rows: no predicate can be asked of it. What merging position deletes
-# or the format's MERGE make of it is not modelled, nor are deletion vectors.
+# A simulated table has files but no rows, so no predicate can be evaluated on it. The effects of merging
+# position deletes, of MERGE and of deletion vectors are not modelled.
 SIMULATED_CAPABILITIES = REAL_CAPABILITIES - {
     Capability.ROW_FILTER,
     Capability.BRANCH,
@@ -74,7 +74,7 @@ class IcebergKeys(TableKeys):
 
 
 def format_version_of(spec: TableSpec) -> int:
-    """The format version a table is made with."""
+    """The format version that a table is created with."""
     return spec.keys.format_version if isinstance(spec.keys, IcebergKeys) else DEFAULT_VERSION
 
 
@@ -146,7 +146,7 @@ FORMAT = Format(
     },
     codec_property="write.parquet.compression-codec",
     default_codec="zstd",  # PARQUET_COMPRESSION_DEFAULT_SINCE_1_4_0, of new tables
-    metadata_bytes_per_commit=100_000,  # measured: 20 to 80 KB of manifests and table metadata a snapshot
+    metadata_bytes_per_commit=100_000,  # measured: 20 to 80 KB of manifests and table metadata per snapshot
     planning=PLANNING,
     layout=commit_layout,
     writing_needs=_writing_needs,

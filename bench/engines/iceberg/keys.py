@@ -1,4 +1,4 @@
-"""The keys that the files of an Iceberg table may hold, as its manifests tell."""
+"""The lower and upper bounds of the key column, from the manifests of an Iceberg table."""
 
 from collections.abc import Collection
 from typing import Any
@@ -12,10 +12,10 @@ from strategies.iceberg.files import KeyBounds
 
 
 def key_column(equality_ids: Collection[tuple[int, ...]], schema: Schema) -> NestedField | None:
-    """The one column that all equality deletes compare; None where there are several, or none with bounds.
+    """The one column that all equality deletes compare; None if they compare several, or one without bounds.
 
-    `equality_ids` are the field ids of each delete file. UUIDs have bounds, but Iceberg at 1.11.0 compares
-    them by signed halves, which is not the order they were written in: what such bounds exclude may be there.
+    `equality_ids` holds the field ids of each delete file. UUIDs have bounds, but Iceberg 1.11.0 compares
+    them by signed halves, which is not the order they were written in: a file may contain keys outside them.
     """
     compared = {field_id for ids in equality_ids for field_id in ids}
     if len(compared) != 1:
@@ -29,9 +29,10 @@ def key_column(equality_ids: Collection[tuple[int, ...]], schema: Schema) -> Nes
 
 
 def key_bounds(file: DataFile, key: NestedField) -> KeyBounds:
-    """The keys of a data or delete file. What its manifest leaves open may be anything.
+    """The key bounds of a data or delete file. What its manifest leaves open counts as possible.
 
-    A required column holds no nulls whatever the counts (DeleteFileIndex at 1.11.0: containsNull, allNull).
+    A required column holds no nulls, whatever the counts say (DeleteFileIndex at 1.11.0: containsNull,
+    allNull).
     """
     null_count = (file.null_value_counts or {}).get(key.field_id)
     value_count = (file.value_counts or {}).get(key.field_id)  # nulls included

@@ -1,8 +1,8 @@
-"""The live files an Iceberg manifest lists, as a table state has them.
+"""The live files that an Iceberg manifest lists, as a table state holds them.
 
-PyIceberg reads manifests by the schema of format version 2, without what version 3 added to tell
-delete files: the data file they are for, and the size of a deletion vector. Here its Avro reader is
-given the schema of version 3; what an older manifest lacks comes out as None.
+PyIceberg reads manifests with the schema of format version 2, which lacks the fields that version 3 added
+for delete files: the data file that a delete file applies to, and the size of a deletion vector. Here its
+Avro reader is given the schema of version 3; fields that an older manifest lacks are None.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,7 +31,7 @@ from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteF
 
 LiveFile = IcebergDataFile | IcebergDeleteFile
 
-# Field ids and the version are of the spec's "Manifests"; PyIceberg's positions follow the schema read.
+# Field ids and the version are from the table spec, "Manifests"; positions follow the schema that is read.
 _SCHEMA_VERSION = 3
 _POSITIONS = {field.field_id: index for index, field in enumerate(DATA_FILE_TYPE[_SCHEMA_VERSION].fields)}
 _PARTITION = 102
@@ -43,7 +43,7 @@ _NULL = "null"
 
 @dataclass(frozen=True, slots=True)
 class ManifestFiles:
-    """The files of a manifest that are not deleted, and the columns (ids) its equality deletes compare."""
+    """The files of a manifest that are not deleted, and the column ids that its equality deletes compare."""
 
     files: tuple[LiveFile, ...]
     equality_ids: frozenset[tuple[int, ...]] = frozenset()
@@ -55,9 +55,9 @@ def files_of(
     key: NestedField | None = None,
     snapshot_times_ms: Mapping[int, int] = MappingProxyType({}),
 ) -> ManifestFiles:
-    """Read one manifest. The files have the bounds of `key`, none without it.
+    """Read one manifest. With a `key` column, the files have its bounds.
 
-    Data files have the time of the snapshot that added them, where that is among `snapshot_times_ms` by id.
+    Data files get the time of the snapshot that added them, if `snapshot_times_ms` has it by id.
     """
     spec = table.specs()[manifest.partition_spec_id]
     with AvroFile[ManifestEntry](
@@ -92,13 +92,13 @@ def _live_file(
     key: NestedField | None,
     snapshot_times_ms: Mapping[int, int],
 ) -> LiveFile:
-    """A new entry has no sequence number of its own but that of its commit, which the manifest list has.
+    """A new entry inherits the sequence number of its commit, which the manifest list has.
 
-    So it is with the snapshot that added it, but some writers do fill that in.
+    The same goes for the snapshot that added it, but some writers store that in the entry.
     """
     file = entry.data_file
-    own = entry.sequence_number
-    sequence_number = manifest.sequence_number if own is None else own
+    explicit = entry.sequence_number
+    sequence_number = manifest.sequence_number if explicit is None else explicit
     partition = partition_text(spec, file.partition, types)
     bounds = key_bounds(file, key) if key else None
     added_by = _added_by(entry, manifest)
@@ -120,7 +120,7 @@ def _added_by(entry: ManifestEntry, manifest: ManifestFile) -> int | None:
 
 
 def _content(file: IcebergFile) -> DataFileContent:
-    """Manifests of format version 1 do not say it, and PyIceberg's default is a bare 0."""
+    """Manifests of format version 1 lack the field, and PyIceberg's default is a bare 0."""
     return DataFileContent(file.content)
 
 
@@ -137,22 +137,22 @@ def _content_bytes(file: IcebergFile) -> int:
 
 
 def _referenced_data_file(file: IcebergFile) -> str | None:
-    """The one data file a delete file is for, outright or by bounds (ContentFileUtil.referencedDataFile)."""
+    """The one data file that a delete file applies to, as named or by bounds (ContentFileUtil)."""
     if _content(file) is DataFileContent.EQUALITY_DELETES:
         return None
-    told = file[_POSITIONS[_REFERENCED_DATA_FILE]]
-    if told is not None:
-        return str(told)
+    named = file[_POSITIONS[_REFERENCED_DATA_FILE]]
+    if named is not None:
+        return str(named)
     lowest = (file.lower_bounds or {}).get(_DELETE_FILE_PATH)
     highest = (file.upper_bounds or {}).get(_DELETE_FILE_PATH)
     return lowest.decode() if lowest is not None and lowest == highest else None
 
 
 def partition_text(spec: PartitionSpec, values: Any, types: tuple[IcebergType, ...]) -> str:
-    """A partition as a path of name=value, in the words Iceberg has for dates, times and buckets.
+    """A partition as a path of name=value, with Iceberg's texts for dates, times and buckets.
 
-    No two partitions of a spec share a text: null is `null`, and a text of these letters `%6Eull`. What
-    is left of a field that was dropped, always null, is left out.
+    No two partitions of a spec share a text: null is `null`, and the string "null" is `%6Eull`. A field that
+    was dropped from the spec, which is always null, is left out.
     """
     return "/".join(
         f"{quoted(field.name).replace('=', '%3D')}={_value_text(field.transform, type_, values[index])}"
@@ -172,5 +172,5 @@ def _value_text(transform: Any, type_: IcebergType, value: object) -> str:
 
 
 def quoted(value: object) -> str:
-    """A partition value in a partition's text: the slash, which separates there, is percent-encoded."""
+    """A partition value as part of a path: the slash, which separates fields, is percent-encoded."""
     return str(value).replace("%", "%25").replace("/", "%2F")

@@ -1,4 +1,4 @@
-"""Upserts by Spark's MERGE: copy-on-write, or merge-on-read by position deletes or vectors."""
+"""Upserts by Spark's MERGE: copy-on-write, or merge-on-read with position deletes or deletion vectors."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,12 +12,12 @@ _TAG_CONF = f"spark.sql.iceberg.snapshot-property.{TAG_PROPERTY}"
 
 
 def mode_properties(upsert_mode: str) -> Mapping[str, str]:
-    """The table property that makes MERGE work that way."""
+    """The table property that makes MERGE work in this mode."""
     return {} if upsert_mode == "equality-delete" else {"write.merge.mode": upsert_mode}
 
 
 def prepare(frame: DataFrame, writers: int | None) -> DataFrame:
-    """The last change of each key, cached: MERGE takes each row once."""
+    """The last change of each key, cached: MERGE accepts one source row per target row."""
     newest = F.row_number().over(Window.partitionBy("order_id").orderBy(F.desc("change_number")))
     last = frame.withColumn("nth", newest).where("nth = 1").drop("nth")
     prepared = (last.repartition(writers, "order_id") if writers else last).persist()
@@ -26,7 +26,7 @@ def prepare(frame: DataFrame, writers: int | None) -> DataFrame:
 
 
 def commit(spark: SparkSession, name: str, changes: DataFrame, columns: Sequence[str], tag: Tag) -> None:
-    """One MERGE: changed rows replaced, new ones inserted, deleted ones removed."""
+    """Commit one MERGE, which replaces changed rows, inserts new ones and deletes removed ones."""
     changes.createOrReplaceTempView(_SOURCE)
     updates = ", ".join(f"t.{column} = s.{column}" for column in columns)
     names, values = ", ".join(columns), ", ".join(f"s.{column}" for column in columns)
@@ -35,7 +35,7 @@ def commit(spark: SparkSession, name: str, changes: DataFrame, columns: Sequence
         f"WHEN MATCHED AND s.op = 'D' THEN DELETE WHEN MATCHED THEN UPDATE SET {updates} "
         f"WHEN NOT MATCHED AND s.op <> 'D' THEN INSERT ({names}) VALUES ({values})"
     )
-    spark.conf.set(_TAG_CONF, str(tag))  # a statement takes no options
+    spark.conf.set(_TAG_CONF, str(tag))  # a SQL statement cannot carry options
     try:
         spark.sql(statement)
     finally:

@@ -1,4 +1,4 @@
-"""The planning rules of Iceberg, as an engine asks for them."""
+"""The planning rules of Iceberg that its engines apply."""
 
 from bench.engines.tickets import Planning
 from strategies.iceberg.preview import preview_action

@@ -1,4 +1,4 @@
-"""Iceberg's own stored procedures, called and listened to."""
+"""Calls to Iceberg's own stored procedures, and their results."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -15,10 +15,10 @@ _NUMBER_COLUMNS = frozenset({"partition_bucket"})  # of the columns a table can 
 
 
 def call(spark: SparkSession, name: str, native: Native, older_than_ms: int | None = None) -> DataFrame:
-    """Run a stored procedure on table `name` ("catalog.namespace.table"); its answer, not yet read.
+    """Run a stored procedure on table `name` ("catalog.namespace.table"); its result, not yet fetched.
 
     `older_than_ms` (epoch) replaces the `older_than_at_ms` of `expire_snapshots`, which is scenario time.
-    Raises ValueError on a command that is not Iceberg's.
+    Raises ValueError if the command is not one of Iceberg's.
     """
     catalog = name.split(".", 1)[0]
     arguments = [f"table => {sql_text(name)}", *_arguments(native, older_than_ms)]
@@ -30,7 +30,7 @@ def call(spark: SparkSession, name: str, native: Native, older_than_ms: int | No
 
 
 def answer_of(answers: Iterable[DataFrame]) -> dict[str, int]:
-    """The counts that procedures answered with, summed by column."""
+    """The counts that procedures returned, summed by column."""
     counted: Counter[str] = Counter()
     for row in (row for answer in answers for row in java_rows(answer._jdf)):
         counted.update({name: value for name, value in row.items() if isinstance(value, int)})
@@ -59,7 +59,7 @@ def _partitions_filter(partitions: tuple[str, ...]) -> str:
 
 
 def _partition_filter(partition: str) -> str:
-    """`city=Oslo/partition_bucket=3` as a predicate; an unpartitioned table has one partition, ""."""
+    """`city=Oslo/partition_bucket=3` as a predicate; the only partition of an unpartitioned table is ""."""
     pairs = [pair.partition("=") for pair in partition.split("/") if pair]
     return " AND ".join(_equals(column, unquote(value)) for column, _, value in pairs) or "true"
 

@@ -1,6 +1,6 @@
-"""Explicit rewrites of an Iceberg table: exactly the files named, exactly the deletes named.
+"""Explicit rewrites of an Iceberg table: exactly the files and the deletes that a plan names.
 
-They are staged first, files read and written, and committed later in one snapshot.
+They are staged first, which reads and writes the files, and committed later in one snapshot.
 """
 
 import uuid
@@ -26,15 +26,15 @@ from bench.engines.spark.session import java_class
 from strategies.iceberg.rewrite_options import for_sorting
 from strategies.plan import Rewrite
 
-NO_LIMIT_BYTES = 2**62  # of a file's size, for a writer that must not begin another
+NO_LIMIT_BYTES = 2**62  # a target file size that no file reaches, for writers that make one file
 _LINEAGE = ("_row_id", "_last_updated_sequence_number")  # table spec, "Row Lineage", format version 3
 
 
 @dataclass(frozen=True, slots=True)
 class StagedRewrite:
-    """What a rewrite replaces and by what, as Java files, and the snapshot it was planned from.
+    """The (Java) files that a rewrite removes and adds, and the snapshot it was planned from.
 
-    `vectors` are the keys of the deletion vectors that were merged into new ones.
+    `vectors` holds the keys of the deletion vectors that were merged into new ones.
     """
 
     old_files: tuple[Any, ...]
@@ -47,9 +47,9 @@ class StagedRewrite:
 
 
 def stage_rewrite(spark: SparkSession, name: str, rewrite: Rewrite) -> StagedRewrite:
-    """Rewrite each group as one Spark job, and convert the deletes of all groups as another.
+    """Rewrite each group in a Spark job, and convert the deletes of all groups in another.
 
-    Nothing is committed yet. Raises ValueError when a file of the plan is no longer live.
+    Nothing is committed yet. Raises ValueError if a file of the plan is no longer live.
     """
     table = java_table(spark, name)
     snapshot = table.currentSnapshot()
@@ -92,7 +92,7 @@ def _check_live(paths: Iterable[str], live: Mapping[str, Any]) -> None:
 def _old_deletes(
     spark: SparkSession, table: Any, snapshot: Any, rewrite: Rewrite, tasks: Iterable[Any]
 ) -> dict[str, Any]:
-    """The (Java) delete files a plan drops, by key; most of them apply to files it names."""
+    """The (Java) delete files that a plan drops, by key; most of them apply to files that it names."""
     wanted = rewrite.removed_deletes
     known = applied_deletes(spark, tasks) if wanted else {}
     if not known.keys() >= set(wanted):
@@ -117,10 +117,10 @@ def _rewritten(
     spark: SparkSession, name: str, table: Any, tasks: Sequence[Any], target_bytes: int,
     sort_columns: tuple[str, ...],
 ) -> list[Any]:  # fmt: skip
-    """Rewrite the tasks' rows, deletes applied, into files of about `target_bytes`; their Java data files.
+    """Rewrite the tasks' rows, deletes applied, into files of about `target_bytes`; the Java data files.
 
-    The same path Iceberg's own Spark runners take: staged tasks are read by their set's id, and the
-    writer hands its new files to the coordinator under the same id.
+    This is how Iceberg's own Spark runners do it: staged tasks are read by the id of their set, and the
+    writer registers its new files with the coordinator under the same id.
     """
     set_id = str(uuid.uuid4())
     staged = java_class(spark, "org.apache.iceberg.spark.ScanTaskSetManager").get()
@@ -145,10 +145,10 @@ def _rewritten(
 
 
 def write_files(rows: DataFrame, name: str, table: Any, set_id: str, target_bytes: int) -> list[Any]:
-    """Write rows by Iceberg's own writer and commit nothing; the Java data files.
+    """Write rows with Iceberg's own writer, without a commit; the Java data files.
 
-    A task writes a file for each partition, and more where one grows beyond `target_bytes`. Of format
-    version 3 rows have a lineage: those of staged tasks bring theirs, that of any others begins.
+    A task writes a file for each partition, and more where one grows beyond `target_bytes`. In format
+    version 3 rows have a lineage: rows of staged tasks keep theirs, all others start a new one.
     """
     coordinator = java_class(rows.sparkSession, "org.apache.iceberg.spark.FileRewriteCoordinator").get()
     for column in _LINEAGE if has_vectors(table) else ():
@@ -170,13 +170,13 @@ def write_files(rows: DataFrame, name: str, table: Any, set_id: str, target_byte
 
 
 def commit_rewrite(spark: SparkSession, name: str, staged: StagedRewrite, tag: Tag) -> None:
-    """Replace the old files by the new ones in one commit, checked against the planned snapshot.
+    """Replace the old files by the new ones in one commit, validated against the planned snapshot.
 
-    New data files keep the sequence number of that snapshot, so that deletes committed since still
-    apply. After a conflict the new files are deleted, unless the catalog cannot tell whether it committed.
+    New data files keep the sequence number of that snapshot, so that deletes committed since then still
+    apply. After a conflict the new files are deleted, unless it is unknown whether the commit succeeded.
     """
     if not (staged.old_files or staged.old_deletes or staged.new_deletes):
-        return  # Iceberg takes no commit without a file
+        return  # Iceberg refuses a commit without files
     table = java_table(spark, name)
     try:
         _check_vectors(spark, table, staged)
@@ -191,9 +191,10 @@ def commit_rewrite(spark: SparkSession, name: str, staged: StagedRewrite, tag: T
 
 
 def _check_vectors(spark: SparkSession, table: Any, staged: StagedRewrite) -> None:
-    """Raises ValueError where a data file has got a deletion vector since that a new one would hide.
+    """Raises ValueError if a data file has a newer deletion vector, which a new one would hide.
 
-    Iceberg checks that of deletes for replaced files and of RowDelta's, not of those RewriteFiles adds.
+    Iceberg validates the deletes of replaced files and those that a RowDelta adds, but not those that
+    RewriteFiles adds.
     """
     snapshot = table.currentSnapshot()
     if not has_vectors(table) or snapshot.snapshotId() == staged.snapshot_id:
@@ -207,7 +208,7 @@ def _check_vectors(spark: SparkSession, table: Any, staged: StagedRewrite) -> No
 
 
 def _commit_apart(table: Any, staged: StagedRewrite, tag: Tag) -> None:
-    """Iceberg's RewriteFiles adds no delete file where it removes none: a RowDelta does, at the same time."""
+    """RewriteFiles adds delete files only if it removes some, so a RowDelta of the same transaction does."""
     transaction = table.newTransaction()
     if staged.old_files:
         _with_files(transaction.newRewrite(), staged, (), tag).commit()
@@ -230,6 +231,6 @@ def _with_files(rewrite: Any, staged: StagedRewrite, new_deletes: Iterable[Any],
 
 
 def _delete(table: Any, files: Iterable[Any]) -> None:
-    """Delete files that no snapshot will name; those of one Puffin file go with it."""
+    """Delete files that no snapshot will reference; deletion vectors may share one Puffin file."""
     for location in {str(file.location()) for file in files}:
         table.io().deleteFile(location)

@@ -1,4 +1,4 @@
-"""Iceberg tables in simulation."""
+"""Engines for simulated Iceberg tables."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,5 +27,5 @@ def simulated_table(
 
 @contextmanager
 def open_simulated_iceberg(settings: EngineSettings) -> Iterator[SimulatedEngine[Prepared]]:
-    """An engine for one table. Raises ScenarioError where the coefficients are unsound."""
+    """An engine for one table. Raises ScenarioError if the coefficients file is invalid."""
     yield simulated_table(settings.table, iceberg_coefficients(settings.coefficients), settings.cores)

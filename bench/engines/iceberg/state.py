@@ -1,6 +1,6 @@
-"""The state of an Iceberg table, read by PyIceberg from its metadata, one read per snapshot.
+"""The state of an Iceberg table, read from its metadata by PyIceberg, once per snapshot.
 
-Manifests never change once written, so each is kept as long as a snapshot names it.
+Manifests never change once they are written, so each is read once and cached while a snapshot lists it.
 """
 
 from collections import deque
@@ -27,21 +27,21 @@ DEFAULT_TARGET_BYTES = 512 * MIB  # WRITE_TARGET_FILE_SIZE_BYTES_DEFAULT of Iceb
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The live files by key, and the versions since the reading before, in order."""
+    """The live files by key, and the versions since the last reading, in commit order."""
 
     live: dict[str, LiveFile]
     versions: tuple[Version, ...]
     location: str
-    snapshot_times_ms: tuple[int, ...]  # of the new snapshots, in order
+    snapshot_times_ms: tuple[int, ...]  # of the new snapshots, in commit order
 
 
 class LiveFiles:
-    """The files of a table's snapshots with their key bounds; each manifest is read once, and then kept.
+    """The live files of a table's snapshots with their key bounds. Each manifest is read once and cached.
 
-    Which column is the key the equality deletes tell. When it turns out to be another one, every manifest is
-    read again; where the last of them has gone it stays, so that the next one changes nothing.
+    The equality deletes determine which column is the key. When that column changes, every manifest is read
+    again. When the last equality delete is gone the column is kept, so that the next one changes nothing.
 
-    `snapshot_times_ms` are scenario times by snapshot id, which data files get as their `added_at_ms`.
+    `snapshot_times_ms` maps snapshot ids to scenario times, which data files get as their `added_at_ms`.
     """
 
     def __init__(self, snapshot_times_ms: Mapping[int, int] = MappingProxyType({})) -> None:
@@ -50,17 +50,17 @@ class LiveFiles:
         self._key: NestedField | None = None
 
     def read(self, table: Table, snapshot: Snapshot | None) -> Iterator[LiveFile]:
-        """The files live in `snapshot`, none without one."""
+        """The files that are live in `snapshot`; none without a snapshot."""
         manifests = snapshot.manifests(table.io) if snapshot else []
         deletes = self._read([m for m in manifests if m.content is ManifestContent.DELETES], table)
-        compared = frozenset(ids for found in deletes.values() for ids in found.equality_ids)
+        compared = frozenset(ids for manifest in deletes.values() for ids in manifest.equality_ids)
         key = key_column(compared, table.schema()) if compared else self._key
         if key != self._key:
             self._key, self._manifests = key, {}
         else:
             self._manifests.update(deletes)
         self._manifests = self._read(manifests, table)
-        return (file for found in self._manifests.values() for file in found.files)
+        return (file for manifest in self._manifests.values() for file in manifest.files)
 
     def _read(self, manifests: Iterable[ManifestFile], table: Table) -> dict[str, ManifestFiles]:
         known = self._manifests
@@ -72,7 +72,7 @@ class LiveFiles:
 
 
 class IcebergReader:
-    """Reads a table's metadata again and again, and only what is new of it."""
+    """Reads a table's metadata repeatedly, each time only what is new."""
 
     def __init__(self, load: Callable[[], Table]) -> None:
         self._load = load
@@ -81,7 +81,7 @@ class IcebergReader:
         self._seen_metadata: set[str] = set()
 
     def read(self) -> Reading:
-        """The table as its catalog shows it now."""
+        """The table as its catalog has it now."""
         table = self._load()
         files = self._files.read(table, table.current_snapshot())
         new = [s for s in table.metadata.snapshots if s.snapshot_id not in self._seen_snapshots]
@@ -94,9 +94,9 @@ class IcebergReader:
         )
 
     def _versions(self, snapshots: list[Snapshot], table: Table) -> tuple[Version, ...]:
-        """A version for each new snapshot, and one for each new table metadata file that came without any.
+        """A version for each new snapshot, and one for each new table metadata file without a snapshot.
 
-        Each commit writes one metadata file, which belongs to the first of its snapshots.
+        Each commit writes one table metadata file. Its bytes belong to the commit's first snapshot.
         """
         log = [(entry.timestamp_ms, entry.metadata_file) for entry in table.metadata.metadata_log]
         log.append((table.metadata.last_updated_ms, table.metadata_location))
@@ -104,23 +104,23 @@ class IcebergReader:
             (time_ms, path) for time_ms, path in dict.fromkeys(log) if path not in self._seen_metadata
         )
         self._seen_metadata.update(path for _, path in fresh)
-        found: list[Version] = []
+        versions: list[Version] = []
         for snapshot in snapshots:
             while fresh and fresh[0][0] < snapshot.timestamp_ms:
-                found.append(_metadata_version(fresh.popleft()[1], table.io))
+                versions.append(_metadata_version(fresh.popleft()[1], table.io))
             written = [fresh.popleft()[1]] if fresh else []
-            found.append(_snapshot_version(snapshot, written, table.io))
-        found += [_metadata_version(path, table.io) for _, path in fresh]
-        return tuple(found)
+            versions.append(_snapshot_version(snapshot, written, table.io))
+        versions += [_metadata_version(path, table.io) for _, path in fresh]
+        return tuple(versions)
 
 
 def table_state(table: Table, snapshot: Snapshot | None, now_ms: int) -> IcebergState:
-    """A table that is already there as a planner sees it: the files live in `snapshot`, none without one.
+    """An existing table as a planner sees it: the files that are live in `snapshot`, none without one.
 
-    Its stream began with the oldest snapshot the metadata knows, and `now_ms` (epoch) is the time of
-    the evaluation. Data files have the time of the snapshot that added them, None where it has expired. The
-    history is empty: metadata does not tell what a compaction cost. Nothing but metadata is opened. Raises
-    ValueError when the target file size is no number or a file is listed twice.
+    Its stream began with the oldest snapshot in the metadata, and `now_ms` (epoch) is the time of the
+    evaluation. Data files have the time of the snapshot that added them, None if it has expired. The history
+    is empty, since metadata does not say what a compaction cost. Nothing but metadata is read. Raises
+    ValueError if the target file size is not a number or a file is listed twice.
     """
     target_bytes = int(table.properties.get(TARGET_FILE_SIZE, DEFAULT_TARGET_BYTES))
     first_ms = min((s.timestamp_ms for s in table.metadata.snapshots), default=now_ms)
@@ -132,11 +132,11 @@ def table_state(table: Table, snapshot: Snapshot | None, now_ms: int) -> Iceberg
 
 
 def matching_paths(table: Table, snapshot: Snapshot, where: str) -> frozenset[str]:
-    """The data files of `snapshot` that may hold rows of `where`, as partitions and bounds tell.
+    """The data files of `snapshot` that may hold rows matching `where`, by their partitions and bounds.
 
-    Raises ValueError when PyIceberg cannot read the filter, or the table holds equality deletes.
+    Raises ValueError if PyIceberg cannot evaluate the filter, or the table has equality deletes.
     """
-    # Names without regard to case, as Spark has them.
+    # Column names are case-insensitive, as in Spark.
     scan = table.scan(row_filter=where, snapshot_id=snapshot.snapshot_id, case_sensitive=False)
     return frozenset(task.file.file_path for task in scan.plan_files())
 
@@ -144,7 +144,7 @@ def matching_paths(table: Table, snapshot: Snapshot, where: str) -> frozenset[st
 def _snapshot_version(snapshot: Snapshot, metadata_files: Sequence[str], io: FileIO) -> Version:
     """A snapshot as a version: its own counters, and the bytes of the metadata written for it.
 
-    The counters are those of the snapshot summary (Iceberg's SnapshotSummary), which leaves out zeros.
+    The counters are from the snapshot summary (Iceberg's SnapshotSummary), which omits zeros.
     """
     summary = snapshot.summary.additional_properties if snapshot.summary else {}
     operation = snapshot.summary.operation.value if snapshot.summary else "unknown"
@@ -163,19 +163,19 @@ def _snapshot_version(snapshot: Snapshot, metadata_files: Sequence[str], io: Fil
 
 
 def _metadata_version(path: str, io: FileIO) -> Version:
-    """What a command wrote that makes no snapshot, as the expiry of snapshots: table metadata alone."""
+    """The version of a command that makes no snapshot, such as snapshot expiry: table metadata alone."""
     written_bytes = _existing_bytes([path], io)
     change = Change(metadata_bytes=sum(written_bytes), metadata_files_count=len(written_bytes))
     return Version(None, "metadata", change)
 
 
 def _snapshot_metadata_bytes(snapshot: Snapshot, io: FileIO) -> list[int]:
-    """Sizes of the manifest list and of the manifests a snapshot wrote."""
+    """The sizes of the manifest list and of the manifests that a snapshot wrote."""
     own = [m.manifest_length for m in snapshot.manifests(io) if m.added_snapshot_id == snapshot.snapshot_id]
     return [*own, *_existing_bytes([snapshot.manifest_list], io)]
 
 
 def _existing_bytes(paths: Iterable[str], io: FileIO) -> list[int]:
-    """Sizes of files that may have been deleted again since."""
+    """The sizes of those files that still exist."""
     inputs = [io.new_input(path) for path in paths]
     return [len(file) for file in inputs if file.exists()]

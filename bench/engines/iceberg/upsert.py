@@ -1,11 +1,13 @@
 """Upserts as Flink writes them: one commit is one RowDelta of new rows, equality and position deletes.
 
-Rows go to writers by the hash of their key. A writer that has no row of a key in this commit deletes it
-blindly, by an equality delete, whether the table has such a row or not; a row the writer itself wrote it
-deletes by position. Source: Iceberg's BaseTaskWriter.BaseEqualityDeltaWriter and Flink's BaseDeltaTaskWriter
-in upsert mode, save for one thing: those send an equality delete to the partition of the new row, and so
-demand that the partition follows from the key. A change here knows the row it replaces, and the delete goes
-to that one's partition.
+Rows go to writers by the hash of their key. A writer deletes a key of which it has written no row in this
+commit by an equality delete, blindly, whether the table has such a row or not. It deletes a row that it has
+written itself by position. Source: Iceberg's BaseTaskWriter.BaseEqualityDeltaWriter and Flink's
+BaseDeltaTaskWriter in upsert mode.
+
+There is one difference. Flink sends an equality delete to the partition of the new row, and so requires
+that the partition be a function of the key. Here a change knows the row that it replaces, and the delete
+goes to the partition of that row.
 """
 
 import uuid
@@ -37,12 +39,13 @@ KEY = "order_id"
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The changes of one commit, cached, a Spark partition per writer, in the order they arrived.
+    """The changes of one commit, cached, in one Spark partition per writer and in the order of arrival.
 
-    Besides the table's columns each has `op`, and what a writer keeps in mind: `home`, the number of the
-    partition of its row; whether it `deletes_key`, in the partition numbered `key_home`; and whether its
-    row is `replaced` in the same commit, then at which `position` of its writer's file in `home`.
-    `partitions` are the values of the partition column by number, None where the table has none.
+    Besides the table's columns, each change has its `op` and what Flink's writer would know about it:
+    `row_partition` is the number of the partition that its row goes to. `deletes_key` says whether it makes
+    an equality delete, in the partition numbered `delete_partition`. `replaced` says whether the same commit
+    deletes its row again, by the row's `position` in its writer's data file of `row_partition`.
+    `partitions` holds the values of the partition column by number; None for an unpartitioned table.
     """
 
     frame: DataFrame
@@ -54,34 +57,52 @@ class Changes:
 def prepare(frame: DataFrame, partitioning: Partitioning, writers: int) -> Changes:
     """The changes of a batch, with their partition columns, routed to writers.
 
-    What Flink's writer looks up in its map of the keys it has written is here found out beforehand.
+    Flink's writer keeps a map of the keys it has written in this commit, with the file and position of each
+    row. Here the same facts are computed before the commit, by two windows, one on top of the other. The
+    first (`_with_key_history`) orders the changes of each key, which shows what a change deletes and whether
+    its row survives the commit. The second orders the changes of each data file, i.e. of each writer and
+    partition: the number of rows before a row is its position. Deletions write no row, so they are counted
+    separately.
     """
     routed = frame.withColumn("writer", F.expr(f"pmod(hash({KEY}), {writers})"))
-    routed = _with_homes(routed, partitioning).persist()
-    values = _home_values(routed) if partitioning.column else ("",)
+    routed = _with_key_history(routed, partitioning).persist()
+    values = _partition_values(routed) if partitioning.column else ("",)
     numbers = {value: number for number, value in enumerate(values)}
-    told = routed
-    for name in ("home", "key_home"):
-        told = told.withColumn(name, _number(numbers, F.col(f"{name}_value")))
+    numbered = routed
+    for name in ("row_partition", "delete_partition"):
+        numbered = numbered.withColumn(name, _number(numbers, F.col(f"{name}_value")))
     position = F.row_number().over(
-        Window.partitionBy("writer", "home", F.col("op") == "D").orderBy("change_number")
+        Window.partitionBy("writer", "row_partition", F.col("op") == "D").orderBy("change_number")
     )
-    told = told.withColumn("position", position.cast("long") - 1)
-    # The same hash as above: the number of a Spark partition is that of the writer.
-    arranged = told.repartition(writers, KEY).sortWithinPartitions("change_number").persist()
+    numbered = numbered.withColumn("position", position.cast("long") - 1)
+    # Spark hashes the key as above, so the number of a Spark partition is that of its writer.
+    arranged = numbered.repartition(writers, KEY).sortWithinPartitions("change_number").persist()
     replaced_rows = arranged.where("replaced").count()
     routed.unpersist(blocking=True)
     return Changes(arranged, writers, values if partitioning.column else None, replaced_rows)
 
 
-def _home_values(routed: DataFrame) -> tuple[Any, ...]:
-    """The partitions that rows of the changes go to or are deleted from."""
-    homes = routed.selectExpr("home_value AS value").union(routed.selectExpr("key_home_value AS value"))
-    return tuple(sorted((row.value for row in homes.distinct().collect()), key=repr))
+def _partition_values(routed: DataFrame) -> tuple[Any, ...]:
+    """The values of the partitions that the changes add rows to or delete keys from."""
+    added = routed.selectExpr("row_partition_value AS value")
+    deleted = routed.selectExpr("delete_partition_value AS value")
+    return tuple(sorted((row.value for row in added.union(deleted).distinct().collect()), key=repr))
 
 
-def _with_homes(frame: DataFrame, partitioning: Partitioning) -> DataFrame:
-    """Adds what follows from the other changes of the same key in the commit."""
+def _with_key_history(frame: DataFrame, partitioning: Partitioning) -> DataFrame:
+    """Adds what follows from the other changes of the same key in the commit.
+
+    Say a commit inserts a key that the table does not have, updates it, deletes it and inserts it again:
+
+        op    deletes_key                                 replaced
+        I     yes: the writer has written no row of it    yes, by the update
+        U     no: the writer deletes its row by position  yes, by the deletion
+        D     no: likewise                                no: it writes no row
+        I     yes: since D the writer has no row of it    no: it is the last change
+
+    Only a key's first change in a commit can meet an older row of the table, and its equality delete goes to
+    the partition of that row. All others go to the partition of the change's own row, as Flink's do.
+    """
     of_key = Window.partitionBy("writer", KEY).orderBy("change_number")
     by = partitioning.column
     before_sql = partitioning.derived.get(by, by) if by else "''"
@@ -93,17 +114,17 @@ def _with_homes(frame: DataFrame, partitioning: Partitioning) -> DataFrame:
     return (
         frame.withColumn("deletes_key", F.coalesce(previous == "D", F.lit(True)))
         .withColumn("replaced", following.isNotNull() & (F.col("op") != "D"))
-        .withColumn("home_value", own)
-        .withColumn("key_home_value", F.when(is_blind, own).otherwise(before))
+        .withColumn("row_partition_value", own)
+        .withColumn("delete_partition_value", F.when(is_blind, own).otherwise(before))
     )
 
 
 def _number(numbers: Mapping[Any, int], value: Column) -> Column:
-    """A value's number; null has one too."""
+    """The number of a value; null has one, too."""
     known = {value: number for value, number in numbers.items() if value is not None}
     pairs = [F.lit(part) for pair in known.items() for part in pair]
-    found = F.element_at(F.create_map(*pairs), value) if pairs else F.lit(None).cast("int")
-    return F.coalesce(found, F.lit(numbers.get(None)).cast("int"))
+    number = F.element_at(F.create_map(*pairs), value) if pairs else F.lit(None).cast("int")
+    return F.coalesce(number, F.lit(numbers.get(None)).cast("int"))
 
 
 def commit(spark: SparkSession, name: str, changes: Changes, columns: Sequence[str], tag: Tag) -> None:
@@ -113,14 +134,14 @@ def commit(spark: SparkSession, name: str, changes: Changes, columns: Sequence[s
     """
     table = java_table(spark, name)
     rows = changes.frame.where("op <> 'D'").select(*columns)
-    # Never a second file of a writer in a partition: positions would begin anew in it.
+    # A writer must not start a second file in a partition: positions would start from 0 again.
     data = write_files(rows, name, table, str(uuid.uuid4()), NO_LIMIT_BYTES)
-    homes, described = _homes(spark, table, changes), DeleteFiles(spark, table)
-    deletes = _equality(described, table, changes, homes)
+    partitions, delete_files = _java_partitions(spark, table, changes), DeleteFiles(spark, table)
+    deletes = _equality(delete_files, table, changes, partitions)
     if changes.replaced_rows:
-        deletes += _position(described, table, changes, homes, data)
+        deletes += _position(delete_files, table, changes, partitions, data)
     row_delta, before = table.newRowDelta().set(TAG_PROPERTY, str(tag)), table.currentSnapshot()
-    if before is not None:  # else vectors are checked from the first snapshot on, which may be expired
+    if before is not None:  # otherwise vectors are validated from the first snapshot on, possibly expired
         row_delta.validateFromSnapshot(before.snapshotId())
     for file in data:
         row_delta.addRows(file)
@@ -129,56 +150,60 @@ def commit(spark: SparkSession, name: str, changes: Changes, columns: Sequence[s
     row_delta.commit()
 
 
-def _homes(spark: SparkSession, table: Any, changes: Changes) -> list[Any]:
+def _java_partitions(spark: SparkSession, table: Any, changes: Changes) -> list[Any]:
     """The (Java) partitions of the changes by number."""
-    partition, homes = java_class(spark, "org.apache.iceberg.PartitionData"), []
+    new_partition, partitions = java_class(spark, "org.apache.iceberg.PartitionData"), []
     for value in changes.partitions if changes.partitions is not None else ("",):
-        home = partition(table.spec().partitionType())
+        partition = new_partition(table.spec().partitionType())
         if changes.partitions is not None:
-            home.set(0, value)
-        homes.append(home)
-    return homes
+            partition.set(0, value)
+        partitions.append(partition)
+    return partitions
 
 
-def _equality(described: DeleteFiles, table: Any, changes: Changes, homes: Sequence[Any]) -> list[Any]:
-    """A file for each writer and partition that has keys to delete."""
+def _equality(
+    delete_files: DeleteFiles, table: Any, changes: Changes, partitions: Sequence[Any]
+) -> list[Any]:
+    """An equality delete file for each writer and partition with keys to delete."""
     field_id = int(table.schema().findField(KEY).fieldId())
     column, location = with_field_id(F.col(KEY), KEY, field_id), scratch_location(table, "equality-deletes")
-    keys = changes.frame.where("deletes_key").withColumn("slot", _slot("key_home", changes.writers))
+    keys = changes.frame.where("deletes_key").withColumn("slot", _slot("delete_partition", changes.writers))
     files = write_split(keys, [column], "slot", location)
     return [
-        described.equality(file, [field_id], table.spec(), homes[file.split // changes.writers])
+        delete_files.equality(file, [field_id], table.spec(), partitions[file.split // changes.writers])
         for file in files
     ]
 
 
 def _position(
-    described: DeleteFiles, table: Any, changes: Changes, homes: Sequence[Any], data: Sequence[Any]
+    delete_files: DeleteFiles, table: Any, changes: Changes, partitions: Sequence[Any], data: Sequence[Any]
 ) -> list[Any]:
-    """A file for each data file with rows that the commit itself replaced; on version 3 a vector."""
+    """A position delete file, or a vector in version 3, for each data file with rows that are `replaced`."""
     writers = changes.writers
     path_of = table.spec().partitionToPath
-    numbers = {path_of(home): number for number, home in enumerate(homes)}
+    numbers = {path_of(partition): number for number, partition in enumerate(partitions)}
     owners = {numbers[path_of(file.partition())] * writers + _writer(file): file for file in data}
-    paths = [str(owners[slot].location()) if slot in owners else None for slot in range(len(homes) * writers)]
-    replaced = changes.frame.where("replaced").withColumn("slot", _slot("home", writers))
+    paths = [
+        str(owners[slot].location()) if slot in owners else None for slot in range(len(partitions) * writers)
+    ]
+    replaced = changes.frame.where("replaced").withColumn("slot", _slot("row_partition", writers))
     columns = position_columns(text_of(paths, F.col("slot")), F.col("position"))
     location = scratch_location(table, "position-deletes")
     files = write_split(replaced, columns, "slot", location)
-    deletes = [described.position(file, table.spec(), homes[file.split // writers]) for file in files]
+    deletes = [delete_files.position(file, table.spec(), partitions[file.split // writers]) for file in files]
     if not has_vectors(table):
         return deletes
     by_path = {str(paths[file.split]): [delete] for file, delete in zip(files, deletes, strict=True)}
-    vectors = described.vectors(by_path, {str(file.location()): file for file in data})
+    vectors = delete_files.vectors(by_path, {str(file.location()): file for file in data})
     remove_location(changes.frame.sparkSession, location)
     return vectors
 
 
-def _slot(home: str, writers: int) -> Column:
-    """The number of a partition and a writer, which have one file of a kind."""
-    return F.expr(f"{home} * {writers} + writer")
+def _slot(partition: str, writers: int) -> Column:
+    """A number for each pair of a partition and a writer; a pair has at most one file of each kind."""
+    return F.expr(f"{partition} * {writers} + writer")
 
 
 def _writer(file: Any) -> int:
-    """The writer of a data file, whose name begins with the number of the Spark task that wrote it."""
+    """The writer of a data file: its name begins with the number of the Spark task that wrote it."""
     return int(str(file.location()).rpartition("/")[2].partition("-")[0])

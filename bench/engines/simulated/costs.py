@@ -1,4 +1,4 @@
-"""What operations cost where nothing is measured: coefficients from a file, priced for the work at hand."""
+"""What operations cost where nothing is measured: coefficients from a file, applied to the work."""
 
 import tomllib
 from dataclasses import astuple, dataclass
@@ -16,15 +16,15 @@ _C = TypeVar("_C", bound="Coefficients")
 
 
 def shipped_file(table_format: str) -> Path:
-    """The coefficients that come with a format."""
+    """The coefficients file that ships with a format."""
     return Path(__file__).parents[1] / table_format / "coefficients.toml"
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What an operation has to do. A delete file counts once per data file it applies to.
+    """What an operation has to do. A delete file counts once for each data file it applies to.
 
-    `delete_bytes` are those of the `read_bytes` that are of delete files.
+    `delete_bytes` is the part of `read_bytes` that is in delete files.
     """
 
     files_count: int = 0
@@ -52,22 +52,24 @@ class Operation(Part):
     task_s_per_file: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     task_s_per_delete_file: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     task_s_per_mib_read: float = Field(default=0.0, ge=0, allow_inf_nan=False)
-    task_s_per_mib_delete_read: float = Field(default=0.0, ge=0, allow_inf_nan=False)  # beyond reading it
+    task_s_per_mib_delete_read: float = Field(
+        default=0.0, ge=0, allow_inf_nan=False
+    )  # in addition to reading it
     task_s_per_mib_written: float = Field(default=0.0, ge=0, allow_inf_nan=False)
 
 
 class DataFiles(Part):
-    """How the format's data files differ from plain Parquet of the same rows, and what of them are keys."""
+    """How much larger data files are than plain Parquet of the same rows, and how large their keys are."""
 
     file_bytes: int = Field(default=0, ge=0)
-    key_column_ratio: float = Field(default=0.1, ge=0, le=1)  # of its bytes; Amoro's getCost
+    key_column_ratio: float = Field(default=0.1, ge=0, le=1)  # of a file's bytes; as in Amoro's getCost
 
 
 class Coefficients(Part):
     """A coefficients file.
 
-    `calibrated` says whether it was fitted to measured runs, as described by `origin`; `caution` is what
-    reports print about times computed from it, "" where there is nothing to warn of.
+    `calibrated` says whether it was fitted to measured runs, which `origin` describes. `caution` is the
+    warning that reports print about times computed from it, "" if none is needed.
     """
 
     format: str
@@ -84,7 +86,7 @@ class Coefficients(Part):
     data: DataFiles = DataFiles()
 
     def price(self, operation: Operation, work: Work, cores: int) -> Cost:
-        """Wall, process CPU and task CPU seconds of `work`; more cores than tasks are of no use."""
+        """Wall, process CPU and task CPU seconds of `work`. Cores beyond the number of tasks stay idle."""
         serial_s = operation.serial_s + operation.serial_s_per_file * work.files_count
         task_s = (
             operation.task_s_per_file * work.files_count
@@ -98,25 +100,25 @@ class Coefficients(Part):
 
 
 def load_coefficients(table_format: str, kind: type[_C], path: Path | None = None) -> _C:
-    """The coefficients of a format, read as `kind`: those of `path`, or those that come with this package.
+    """The coefficients of a format, read as `kind`, from `path` or else from the file that ships with it.
 
     Raises ScenarioError naming file, key, value and remedy.
     """
     shipped = shipped_file(table_format)
     file = path or shipped
     try:
-        found = kind.model_validate(tomllib.loads(file.read_text()))
+        coefficients = kind.model_validate(tomllib.loads(file.read_text()))
     except OSError as error:
         raise ScenarioError(f"{file}: cannot be read ({error.strerror}); name a coefficients file") from error
     except ValidationError as error:
         raise ScenarioError(f"{file}: {first_error(error)}; compare with {shipped}") from error
-    except ValueError as error:  # no TOML, or no text at all
+    except ValueError as error:  # not TOML, or not even text
         raise ScenarioError(f"{file}: {error}; compare with {shipped}") from error
-    if found.format != table_format:
+    if coefficients.format != table_format:
         raise ScenarioError(
-            f'{file}: format = "{found.format}", the table is {table_format}: take another file'
+            f'{file}: format = "{coefficients.format}", but the table is {table_format}: choose another file'
         )
-    return found
+    return coefficients
 
 
 def rewrite_cost(
@@ -126,9 +128,9 @@ def rewrite_cost(
     written_bytes: int | None = None,
     conversion: Work | None = None,
 ) -> Cost:
-    """The cost of carrying out `preview_action`; it writes as many bytes as it reads unless told otherwise.
+    """The cost of executing what was previewed. By default it writes as many bytes as it replaces.
 
-    A `conversion` of deletes is done with it, in the same commit.
+    A `conversion` of deletes is part of the same commit.
     """
     if not preview.groups and conversion is None:
         return coefficients.price(coefficients.noop_compaction, Work(), cores)

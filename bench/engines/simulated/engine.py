@@ -1,7 +1,7 @@
-"""A table without Spark: files kept incrementally, plans by the format's rules, costs by coefficients.
+"""A table without Spark: files are kept incrementally, plans follow the format's rules, costs are modelled.
 
 The same scenario gives the same files and decisions on every machine. The table has no rows: what a commit
-adds comes from the workload's shape, and how the files change is for the format's model to say.
+adds comes from the workload's shape, and the format's model determines how the files change.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ from strategies.state import TableState
 
 
 class SimulatedEngine(Generic[Prepared]):
-    """One simulated table (see the `Engine` contract); every cost is modelled seconds."""
+    """One simulated table (see the `Engine` contract). Its costs are modelled seconds from coefficients."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class SimulatedEngine(Generic[Prepared]):
 
     @property
     def live_rows(self) -> int:
-        """The rows a reader is expected to find, deletes applied."""
+        """The number of rows that a reader is expected to see, deletes applied."""
         return self._model.live_rows
 
     def create(self) -> None:
@@ -85,7 +85,7 @@ class SimulatedEngine(Generic[Prepared]):
         return ticket
 
     def _stage(self, action: Rewrite, position: int, ticket: Ticket, staged: Staged[Prepared]) -> None:
-        """Write the files of an explicit rewrite, unless one that it names is gone."""
+        """Write the files of an explicit rewrite, or note the error if a file that it names is gone."""
         try:
             staging = self._model.stage(action, ticket.preview.actions[position])
         except ValueError as error:
@@ -111,13 +111,16 @@ class SimulatedEngine(Generic[Prepared]):
         return Outcome(status, cost, versions, self._observe(), error)
 
     def _preview(self, ticket: Ticket, position: int, action: Action, at_ms: int) -> Preview | NoPreview:
-        """That of the ticket, or a new one where the table has another version by now."""
+        """The ticket's preview, or a new one if the table has changed since.
+
+        The second action of a plan, for one, meets the table that the first one left.
+        """
         if ticket.preview.version == self._ledger.version:
             return ticket.preview.actions[position]
         return try_preview(action, self.state(at_ms), self._planning.preview)
 
     def query(self, probe: Probe) -> QueryOutcome:
-        """Opens the files that may hold the keys the probe names, all where it names none."""
+        """Opens the files that may hold the keys the probe names, or all files if it names none."""
         coefficients, cores, work = self._coefficients, self._cores.reader, self._model.opened(probe.sql)
         planning = coefficients.price(coefficients.query_planning, work, cores)
         execution = coefficients.price(coefficients.query_execution, work, cores)

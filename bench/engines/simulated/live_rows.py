@@ -1,12 +1,27 @@
-"""Which rows of a simulated table still live: expected from the keys that each commit hits, file by file.
+"""Which rows of a simulated table are still live: expected values, from the keys that each commit hits.
 
-A table keeps a row a key. Keys that are hit about alike make up a band, and all rows of a band's keys die
-alike, whichever file they are in. So a commit multiplies one chance of survival a band, and what is left
-of a file is asked for when it is needed: how many rows of each band it began with, and the bands' chances
-since. A deletion counts from its commit on, in whichever delete file it lies.
+A table has one live row per key. Keys that are hit about equally often form a band, and all rows of a
+band's keys are equally likely to survive, whichever file they are in. So a commit only multiplies one
+chance of survival per band, whatever the number of files. A file remembers how many rows of each band it
+started with, and the bands' chances at that time; its live rows are worked out when they are asked for.
+In this picture the newest keys are the hottest, and a commit has just hit 1 % of the old keys of band A,
+5 % of B and 30 % of C:
 
-What it does not know: which keys a partition holds. A hit is expected in every file that may hold its
-key, so a file may be expected to have lost a row before its partition has got a delete file.
+    keys, oldest to newest    |------- band A -------|--- band B ---|- band C -|
+    chance before the commit             0.90               0.80         0.50
+    the commit multiplies by             0.99               0.95         0.70
+    chance after the commit              0.89               0.76         0.35
+
+    file 1, written at chances 1, 1, 1    100 rows of A, 40 of B:          100 x 0.89 + 40 x 0.76 = 119 live
+    file 2, written before the commit      20 rows of B, 60 of C:    20 x 0.76/0.80 + 60 x 0.35/0.50 = 61 live
+
+Chances are kept as logarithms. New keys form bands of their own, which `_merged` joins with their
+neighbours once both are hit about equally often, so that there are never many. The bands that were joined
+are a union-find forest: each keeps its chance relative to the band that it joined (`_Band.root`).
+
+A deletion takes effect with its commit, whichever delete file holds it. The model does not know which keys
+a partition holds. It expects a hit in every file whose key range covers the key, so a file may be expected
+to have lost a row before its partition has any delete file.
 """
 
 import math
@@ -17,24 +32,25 @@ from strategies.state import DataFile
 from workloads.commit import CommitSpec, KeyShape
 from workloads.keys import KeyChoice
 
-_HOTTEST_FACTOR = 2.0  # within a band keys are hit as often as this times the least hit one, for a power of 1
-_SURE = 1 - 1e-9  # the highest chance of a hit, so that survival has a logarithm
-_SLACK_ROWS = 1e-6  # what sums of parts may fall short of a whole number
-_Keys = tuple[int, int]  # the lowest and the highest
-_GOLDEN_RATIO = (math.sqrt(5) - 1) / 2  # its multiples fall evenly between whole numbers
+_HOTTEST_FACTOR = 2.0  # between the most and the least hit key of a band, for an exponent of 1
+_SURE = 1 - 1e-9  # the highest chance of a hit: log(0) does not exist
+_ROUNDING_ERROR_ROWS = 1e-6  # by which a sum of parts may miss a whole number
+_Keys = tuple[int, int]  # the lowest and the highest key
+_GOLDEN_RATIO = (math.sqrt(5) - 1) / 2  # its multiples, modulo 1, are spread evenly
 
 
 @dataclass(slots=True)
 class _Band:
-    """Keys in places [first, end) of the order of heat, and the chance that a row of them outlived all.
+    """The keys at positions [first, end) in the order of heat, and the chance that a row of them survives.
 
-    A band that has `joined` another keeps the chance it had over that one's: both together are its own.
+    The chance counts from the creation of the band. A band that has `joined` another one keeps only its
+    chance relative to that band's: the product of both is its own.
     """
 
     first: int
     end: int
     log_survival: float = 0.0
-    rows: float = 0.0  # of its keys that live, in whichever file
+    rows: float = 0.0  # live rows of its keys, in whichever file
     joined: "_Band | None" = None
 
     @property
@@ -46,14 +62,14 @@ class _Band:
         self.rows *= chance
 
     def join(self, other: "_Band") -> None:
-        """Become part of a neighbour."""
+        """Become part of a neighbouring band."""
         other.first, other.end = min(self.first, other.first), max(self.end, other.end)
         other.rows += self.rows
         self.log_survival -= other.log_survival
         self.joined = other
 
     def root(self) -> "_Band":
-        """The band it is part of by now, itself if it has not joined any; then one step away."""
+        """The band that it is part of by now, itself if it has not joined any; shortens the path to it."""
         if self.joined is None:
             return self
         root = self.joined.root()
@@ -63,14 +79,14 @@ class _Band:
         return root
 
     def log_now(self) -> float:
-        """The logarithm of its rows' chance of survival since it was made."""
+        """The logarithm of the chance that a row has survived since the band was created."""
         root = self.root()
         return self.log_survival if root is self else self.log_survival + root.log_survival
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """So many rows of a band's keys, that lived when they were written."""
+    """The rows of a file that belong to one band, as many as were live when the file was written."""
 
     band: _Band
     rows: float
@@ -81,8 +97,8 @@ class _Part:
 
 
 @dataclass(slots=True)
-class _Held:
-    """The rows of a data file. `phase` (0..1) is where its expectation is rounded."""
+class _FileRows:
+    """The rows of a data file. `phase` (0..1) shifts the threshold at which its expectation is rounded."""
 
     rows: int
     phase: float
@@ -94,47 +110,50 @@ class _Held:
 
 @dataclass(slots=True)
 class LiveRows:
-    """The live rows of a table's data files, which are told commit by commit and rewrite by rewrite.
+    """The live rows of a table's data files, updated by each commit and each rewrite.
 
-    Expectations become whole numbers by a phase of each file's own, so that many files with less than a
-    dead row each lose as many as expected together. Without changes everything lives and all is exact.
+    Expectations are rounded to whole numbers with a different phase for each file. If many files have each
+    lost less than one row, as many of them lose a row as the sum of the expectations says. While a stream
+    only appends, every row is live and all numbers are exact.
     """
 
-    _bands: list[_Band] = field(default_factory=list)  # in order of their places
-    _mix: list[tuple[_Band, float]] = field(default_factory=list)  # shares of the last commit's rows
-    _held: dict[str, _Held] = field(default_factory=dict)
-    _files_count: int = 0  # ever added
+    _bands: list[_Band] = field(default_factory=list)  # in the order of heat
+    _mix: list[tuple[_Band, float]] = field(
+        default_factory=list
+    )  # the bands of the last commit's rows, with their shares
+    _files: dict[str, _FileRows] = field(default_factory=dict)
+    _files_added_count: int = 0
     _is_loading: bool = False
-    _is_ranked: bool = False  # whether scattered keys are in order of their ranks
+    _is_ranked: bool = False  # whether the bands of scattered keys are by rank
 
     @property
     def expected(self) -> float:
-        """Live rows by the commits alone, whatever became of the files."""
+        """The live rows according to the commits alone, whatever happened to the files."""
         return sum(band.rows for band in self._bands)
 
     @property
     def total(self) -> int:
-        """Live rows of all data files, each in whole rows."""
-        return sum(map(self.live, self._held))
+        """The live rows of all data files, each file rounded to whole rows."""
+        return sum(map(self.live, self._files))
 
     def live(self, path: str) -> int:
-        """Live rows of a data file in whole rows; they never grow in number."""
-        held = self._held[path]
-        return min(held.rows, math.floor(held.rows_now() + held.phase + _SLACK_ROWS))
+        """The live rows of a data file, rounded to whole rows; they never increase."""
+        file = self._files[path]
+        return min(file.rows, math.floor(file.rows_now() + file.phase + _ROUNDING_ERROR_ROWS))
 
     def dead(self, path: str) -> int:
-        """The other rows of a data file, which deletes apply to."""
-        return self._held[path].rows - self.live(path)
+        """The deleted rows of a data file."""
+        return self._files[path].rows - self.live(path)
 
     def kept(self, paths: Iterable[str]) -> int:
-        """What a rewrite of data files leaves of their rows: as many as live, rounded up.
+        """How many rows a rewrite of data files writes: their live rows, rounded up.
 
-        So no file has fewer rows than are expected to live in it, and errors do not add up.
+        So no file has fewer rows than are expected to be live in it, and rounding errors do not accumulate.
         """
-        return math.ceil(sum(self._held[path].rows_now() for path in paths) - _SLACK_ROWS)
+        return math.ceil(sum(self._files[path].rows_now() for path in paths) - _ROUNDING_ERROR_ROWS)
 
     def commit(self, spec: CommitSpec) -> None:
-        """The keys of a commit are hit, and its rows that live at its end are there; its files come after."""
+        """Apply a commit: hit its keys, and count its rows that are live at its end. Its files come later."""
         if spec.keys is not None:
             self._hit(spec, spec.keys)
         elif spec.is_initial:
@@ -146,39 +165,40 @@ class LiveRows:
             band.root().rows += rows * share
 
     def add(self, file: DataFile, live_rows: int, keys: _Keys | None = None) -> None:
-        """A data file of the last commit, so many of whose rows no later one of it has replaced.
+        """Add a data file of the last commit; `live_rows` of its rows are not replaced by that same commit.
 
-        Its keys lie between `keys`, anywhere where None.
+        Its keys lie in the range `keys`; None means anywhere.
         """
         mix = _shares_of(keys, self._bands) if self._is_loading else self._mix
         parts = (_Part(band, live_rows * share, band.log_now()) for band, share in mix if share)
-        self._hold(file, tuple(parts))
+        self._add_file(file, tuple(parts))
 
     def replace(self, gone: Iterable[str], made: Sequence[DataFile]) -> None:
-        """Data files are replaced by others that hold their live rows, each its share of them."""
-        held = [self._held.pop(path) for path in gone]
-        parts = tuple(_joined(part for file in held for part in file.parts))
+        """Replace data files by others that hold their live rows, each in proportion to its rows."""
+        replaced = [self._files.pop(path) for path in gone]
+        parts = tuple(_joined(part for file in replaced for part in file.parts))
         rows = sum(file.rows for file in made)
         for file in made:
             share = file.rows / rows
-            self._hold(file, tuple(_Part(p.band, p.rows * share, p.log_then) for p in parts))
+            self._add_file(file, tuple(_Part(p.band, p.rows * share, p.log_then) for p in parts))
 
-    def _hold(self, file: DataFile, parts: tuple[_Part, ...]) -> None:
-        self._files_count += 1
-        phase = self._files_count * _GOLDEN_RATIO % 1
-        self._held[file.path] = _Held(file.rows, phase, parts)
+    def _add_file(self, file: DataFile, parts: tuple[_Part, ...]) -> None:
+        self._files_added_count += 1
+        phase = self._files_added_count * _GOLDEN_RATIO % 1
+        self._files[file.path] = _FileRows(file.rows, phase, parts)
 
     def _load(self, keys: int) -> None:
-        """Keys 1 to `keys`, told apart by what is certain to be enough when it is known how they are hit.
+        """Keys 1 to `keys`, in bands that are fine enough for any later choice of keys.
 
-        Only where the newest are the hottest it matters which keys a file has.
+        How the keys will be hit is not known yet. Which keys a file holds matters only if the newest are the
+        hottest, so the bands are those of that case.
         """
         self._bands = _bands_of(1, keys + 1, KeyChoice("recent-first", 1.0, keys))
         self._mix = list(_shares_of(None, self._bands))
         self._is_loading = True
 
     def _hit_any(self, spec: CommitSpec) -> None:
-        """A commit whose keys are not known: what it deletes of the rows before may be any of them."""
+        """A commit whose keys are not known: the older rows that it deletes may be any of them."""
         keys = sum(partition.deleted_keys for partition in spec.partitions)
         hits = max(0, keys - spec.inserts)
         before_rows = self.expected
@@ -193,7 +213,7 @@ class LiveRows:
         self._mix = [(newest, 1.0)]
 
     def _hit(self, spec: CommitSpec, keys: KeyShape) -> None:
-        """Older keys are hit as the workload chooses them, and new ones make bands."""
+        """Hit older keys as the workload chooses them, and put the new ones into bands of their own."""
         self._is_loading = False
         self._bands = self._ranked(keys) if keys.choice.is_scattered else self._bands
         hits = [(band, self._hit_band(band, chance)) for band, chance in self._chances(spec, keys)]
@@ -203,12 +223,12 @@ class LiveRows:
         self._bands = _merged([*self._bands, *new], end + keys.new_count, keys.choice)
 
     def _hit_band(self, band: _Band, chance: float) -> float:
-        """The keys of a band that are hit."""
+        """Hit the keys of a band with this chance; the number of keys that are hit."""
         band.survives(1 - chance)
         return band.keys * chance
 
     def _chances(self, spec: CommitSpec, keys: KeyShape) -> Iterator[tuple[_Band, float]]:
-        """How likely a key of each band is hit at all; over all keys as many as the commit says."""
+        """The chance that a key of each band is hit, scaled to the number of keys that the commit changes."""
         draws = spec.updates + spec.deletes
         raw = [
             -math.expm1(-draws * keys.choice.heat(band.first, band.end, keys.population) / band.keys)
@@ -220,31 +240,31 @@ class LiveRows:
             yield band, min(_SURE, chance * scale)
 
     def _ranked(self, keys: KeyShape) -> list[_Band]:
-        """Bands of scattered keys, of which each file has as many of a rank as any other."""
+        """Bands by rank for scattered keys: every file holds the same share of the keys of each rank."""
         if self._is_ranked:
             return self._bands
         self._is_ranked = True
         bands, rows = _bands_of(1, keys.population + 1, keys.choice), self.expected
         for band in bands:
             band.rows = rows * band.keys / keys.population
-        for held in self._held.values():
-            own = held.rows_now()
-            held.parts = tuple(_Part(band, own * share, 0.0) for band, share in _shares_of(None, bands))
+        for file in self._files.values():
+            own_rows = file.rows_now()
+            file.parts = tuple(_Part(band, own_rows * share, 0.0) for band, share in _shares_of(None, bands))
         return bands
 
 
 def expected_live_rows(specs: Iterable[CommitSpec]) -> float:
-    """The rows that live after these commits."""
-    books = LiveRows()
+    """The number of rows that are live after these commits."""
+    rows = LiveRows()
     for spec in specs:
-        books.commit(spec)
-    return books.expected
+        rows.commit(spec)
+    return rows.expected
 
 
 def _mix_of(
     spec: CommitSpec, hits: Sequence[tuple[_Band, float]], new: Sequence[_Band]
 ) -> list[tuple[_Band, float]]:
-    """Shares of the rows a commit adds: inserts are of new keys, updates of those that are hit."""
+    """The bands of a commit's rows, with their shares: inserts are of new keys, updates of keys hit."""
     hit_keys, new_keys = sum(keys for _, keys in hits), sum(band.keys for band in new)
     inserted = spec.inserts / max(1, spec.inserts + spec.updates) if hit_keys else 1.0
     mix = [(band, inserted * band.keys / new_keys) for band in new]
@@ -253,7 +273,7 @@ def _mix_of(
 
 
 def _bands_of(first: int, end: int, choice: KeyChoice) -> list[_Band]:
-    """Places [first, end) in bands that double in length away from where it is hottest."""
+    """Positions [first, end) in bands whose lengths double with the distance from the hottest key."""
     bands = []
     while first < end and choice.skew != "uniform":
         rank = end - first if choice.skew == "recent-first" else first
@@ -264,7 +284,7 @@ def _bands_of(first: int, end: int, choice: KeyChoice) -> list[_Band]:
 
 
 def _merged(bands: Sequence[_Band], end: int, choice: KeyChoice) -> list[_Band]:
-    """Neighbours become one while keys of both are hit about alike, so that there are never many."""
+    """Joins neighbouring bands whose keys are hit about equally often, so that there are never many."""
     kept: list[_Band] = []
     for band in bands:
         if kept and _is_alike(kept[-1], band, end, choice):
@@ -275,7 +295,7 @@ def _merged(bands: Sequence[_Band], end: int, choice: KeyChoice) -> list[_Band]:
 
 
 def _is_alike(low: _Band, high: _Band, end: int, choice: KeyChoice) -> bool:
-    """Whether the ranks of two neighbours are within a factor."""
+    """Whether the ranks in two neighbouring bands are within `_HOTTEST_FACTOR` of each other."""
     if choice.skew == "uniform":
         return True
     if choice.skew == "recent-first":
@@ -283,15 +303,15 @@ def _is_alike(low: _Band, high: _Band, end: int, choice: KeyChoice) -> bool:
     return high.end - 1 <= _HOTTEST_FACTOR * low.first
 
 
-def _shares_of(places: _Keys | None, bands: Sequence[_Band]) -> Iterator[tuple[_Band, float]]:
-    """How rows spread over bands whose keys lie evenly in a range, or in all of them."""
-    first, end = (places[0], places[1] + 1) if places else (bands[0].first, bands[-1].end)
+def _shares_of(keys: _Keys | None, bands: Sequence[_Band]) -> Iterator[tuple[_Band, float]]:
+    """How rows are distributed over the bands if keys are spread evenly over a range, or over all keys."""
+    first, end = (keys[0], keys[1] + 1) if keys else (bands[0].first, bands[-1].end)
     for band in bands:
         yield band, max(0, min(end, band.end) - max(first, band.first)) / (end - first)
 
 
 def _joined(parts: Iterable[_Part]) -> Iterator[_Part]:
-    """One part a band, as of now."""
+    """The parts of each band as one, as of now."""
     rows: dict[int, float] = {}
     bands: dict[int, _Band] = {}
     for part in parts:

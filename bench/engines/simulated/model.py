@@ -1,4 +1,4 @@
-"""What a format adds to a simulated table: its files, its metadata, its rewrites, and what a scan opens."""
+"""What a format adds to a simulated table: its files, its metadata, its rewrites, and what scans open."""
 
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
@@ -15,46 +15,46 @@ Prepared = TypeVar("Prepared")
 
 @dataclass(frozen=True, slots=True)
 class Staging(Generic[Prepared]):
-    """An explicit rewrite whose files are written and not committed, and what that took."""
+    """An explicit rewrite whose files are written but not committed, and the cost of writing them."""
 
     prepared: Prepared
     cost: Cost
 
 
 class FormatModel(Protocol[Prepared]):
-    """One simulated table of a format. It keeps the table's ledger and live rows up to date itself."""
+    """One simulated table of a format. It keeps the table's ledger and its live rows up to date itself."""
 
     @property
     def ledger(self) -> AnyLedger:
-        """The state of the table, which the engine reads and tells of versions and pending plans."""
+        """The table's state. The engine adds versions and pending plans to it."""
 
     def create(self) -> None:
-        """Make the empty table."""
+        """Create the empty table."""
 
     def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, Work]:
-        """Add the files of a commit, and what its writers had to do."""
+        """Add the files of a commit; the new version, and the work of its writers."""
 
     def stage(self, action: Rewrite, preview: Preview | NoPreview) -> Staging[Prepared]:
-        """Write the files of an explicit rewrite. Raises ValueError where a file it names is gone."""
+        """Write the files of an explicit rewrite. Raises ValueError if a file that it names is gone."""
 
     def execute(
         self, action: Action, preview: Preview | NoPreview, staged: Prepared | None, tag: Tag
     ) -> tuple[tuple[Version, ...], Cost]:
-        """Execute an action, or commit what was staged of it, which is paid for already.
+        """Execute an action, or commit what was staged of it, at no further cost.
 
-        Raises ValueError on a conflict, and where the action cannot be previewed.
+        Raises ValueError on a conflict, and if the action cannot be previewed.
         """
 
     def opened(self, sql: str) -> Work:
-        """The files that a query has to open."""
+        """The work of opening the files that a query needs."""
 
     @property
     def live_rows(self) -> int:
-        """The rows that a reader is expected to find, deletes applied."""
+        """The number of rows that a reader is expected to see, deletes applied."""
 
     @property
     def opened_metadata_files_count(self) -> int:
-        """The metadata files that planning a query reads."""
+        """The number of metadata files that planning a query reads."""
 
     @property
     def data_storage_bytes(self) -> int:

@@ -1,4 +1,4 @@
-"""All there is to check of a simulated table: as many rows live as the commits leave."""
+"""The one check of a simulated table's content: it has as many live rows as its commits leave."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,14 +9,14 @@ from workloads.commit import CommitSpec
 
 
 def wrong_rows(engine: SimulatedEngine[Any], specs: Iterable[CommitSpec], is_cdc: bool) -> str | None:
-    """How the table's rows differ from those that the commits `specs` leave; None where they do not.
+    """How the table's rows differ from those that the commits `specs` leave; None if they do not.
 
-    Where commits update and delete that is an expectation, and a file may be off by a row. Where they
-    only add, every row of a file lives.
+    If commits update and delete, the number is an expectation, and each file may be off by one row. If they
+    only append, every row of every file is live.
     """
     state = engine.state(0)
     expected = round(expected_live_rows(specs))
-    found = engine.live_rows if is_cdc else sum(p.rows for p in state.partitions.values())
-    if abs(found - expected) > (len(state.data_files) if is_cdc else 0):
-        return f"the simulated table has {found} rows, not {expected}"
+    actual = engine.live_rows if is_cdc else sum(p.rows for p in state.partitions.values())
+    if abs(actual - expected) > (len(state.data_files) if is_cdc else 0):
+        return f"the simulated table has {actual} rows, not {expected}"
     return None

@@ -1,4 +1,4 @@
-"""What every engine on Spark does alike; a format adds how its tables are created, written and read."""
+"""What all engines on Spark share. A format adds how its tables are created, written and read."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -33,16 +33,16 @@ from bench.errors import EngineError
 from strategies.plan import Action, Plan, Rewrite
 from strategies.state import DataFile, DeleteFile, TableState
 
-TABLE = "orders"  # as the probes call it
-_REFUSED = (Py4JJavaError, PySparkException, ValueError)  # what a step that may fail raises
+TABLE = "orders"  # the name that probes use
+_REFUSED = (Py4JJavaError, PySparkException, ValueError)  # raised where a step is allowed to fail
 _Prepared = TypeVar("_Prepared")
 
 
 @dataclass(frozen=True, slots=True)
 class TableReading:
-    """A table as its metadata shows it: live files by key, and the versions since the reading before.
+    """A table as its metadata shows it: live files by key, and the versions since the last reading.
 
-    Versions are in order. `data_bytes` and `metadata_bytes` are those of all files on storage.
+    Versions are in commit order. `data_bytes` and `metadata_bytes` count all files on storage.
     """
 
     live: Mapping[str, DataFile | DeleteFile]
@@ -73,27 +73,27 @@ class SparkEngine(ABC, Generic[_Prepared]):
 
     @abstractmethod
     def _create(self) -> None:
-        """Make the empty table, and the place it is in the current one, so that the probes find `orders`."""
+        """Create the empty table and make its namespace the current one, so that probes find `orders`."""
 
     @abstractmethod
     def _prepare(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
-        """What makes the batch visible, to be timed, and what is cached for it until then."""
+        """The function that commits the batch, which is timed, and the frame cached for it until then."""
 
     @abstractmethod
     def _stage(self, action: Rewrite) -> _Prepared:
-        """Read and write the files of an explicit rewrite; nothing is committed."""
+        """Read and write the files of an explicit rewrite; commits nothing."""
 
     @abstractmethod
     def _execute(self, action: Action, prepared: _Prepared | None, tag: Tag) -> DataFrame | None:
-        """Execute one action, or commit what was staged of it; the command's answer, not yet read."""
+        """Execute one action, or commit what was staged of it; the command's result, not yet fetched."""
 
     @abstractmethod
     def _answer(self, answers: list[DataFrame]) -> Mapping[str, int]:
-        """The counts that commands answered with."""
+        """The counts that commands returned."""
 
     @abstractmethod
     def _read(self, at_ms: int) -> TableReading:
-        """Read what is new of the table's metadata."""
+        """Read the metadata that is new since the last call."""
 
     @abstractmethod
     def sibling(self, name: str) -> "SparkEngine[_Prepared]":
@@ -159,7 +159,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
     def _execute_all(
         self, plan: Plan, staged: Staged[_Prepared], tag: Tag, answers: list[DataFrame]
     ) -> str | None:
-        """Execute the actions in order until one fails; its error. `answers` are added to."""
+        """Execute the actions in order until one fails; its error. Adds their results to `answers`."""
         try:
             for position, action in enumerate(plan.actions):
                 answer = self._execute(action, staged.actions.get(position), tag)
@@ -180,10 +180,10 @@ class SparkEngine(ABC, Generic[_Prepared]):
     def _observe(
         self, at_ms: int, tag: Tag | None = None, *, claims_untagged: bool = False
     ) -> tuple[Observation, tuple[Version, ...]]:
-        """The table as it stands now, and the versions that the step of `tag` made.
+        """The table as it is now, and the versions that the step of `tag` made.
 
-        Those are the ones that carry the tag. A step that called a command of the format, which takes no tag,
-        also claims those without any.
+        These are the versions that carry the tag. A step that called a command of the format, which cannot
+        write a tag, also claims the new versions without one.
         """
         with self._errors(f"read the metadata of {self._name}"), self._meter.step() as reading_cost:
             reading = self._read(at_ms)
@@ -204,7 +204,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
 
 
 def first_line(error: Exception) -> str:
-    """The first telling line of a Java or Spark error, without the stack trace."""
+    """The first line of a Java or Spark error, without the stack trace."""
     if isinstance(error, Py4JJavaError):
         return str(error.java_exception.toString()).splitlines()[0]
     return str(error).splitlines()[0]

@@ -16,7 +16,7 @@ from bench.engines.contract import NO_COST, Cost, SparkSettings
 
 @dataclass(slots=True)
 class Measured:
-    """Filled when the step it belongs to ends."""
+    """The cost of a step, set when the step ends."""
 
     cost: Cost = NO_COST
 
@@ -24,9 +24,9 @@ class Measured:
 class Meter:
     """Measures steps: wall time, CPU of this process and the JVM, and CPU of the Spark tasks they ran.
 
-    Process CPU comes from the kernel's accounting in ticks of 10 ms; on a remote master it covers the
-    driver only, so the tasks' CPU is added. Task CPU is read from Spark's status store once the
-    listener bus is drained, outside the measured time.
+    Process CPU comes from the kernel's accounting in ticks of 10 ms. On a remote master it covers the driver
+    only, so the CPU of the tasks is added. Task CPU is read from Spark's status store once the listener bus
+    is drained, after the measured time.
     """
 
     def __init__(self, spark: SparkSession, settings: SparkSettings) -> None:
@@ -38,8 +38,8 @@ class Meter:
 
     @contextmanager
     def step(self) -> Iterator[Measured]:
-        """Measure the block; the cost is there after it, also when it raises."""
-        self._new_task_cpu_s()  # what belongs to earlier steps
+        """Measure the block. The cost is set when it ends, even if it raises."""
+        self._new_task_cpu_s()  # skips the tasks of earlier steps
         measured = Measured()
         cpu_before_s = self._process_cpu_s()
         started_s = time.perf_counter()
@@ -59,7 +59,7 @@ class Meter:
         return own_s + jvm.user + jvm.system + jvm.children_user + jvm.children_system
 
     def _new_task_cpu_s(self) -> float:
-        """CPU seconds of all stages that ended since the last call; stage numbers only rise."""
+        """CPU seconds of all stages that ended since the last call; stage numbers only increase."""
         first, self._next_stage = self._next_stage, self._context.dagScheduler().nextStageId()
         if first == self._next_stage:
             return 0.0
@@ -71,5 +71,5 @@ class Meter:
 def _stage_cpu_ns(store: Any, stage: int) -> int:
     try:
         return int(store.lastStageAttempt(stage).executorCpuTime())
-    except Py4JJavaError:  # NoSuchElementException: a stage that was planned and never ran
+    except Py4JJavaError:  # NoSuchElementException: the stage was planned but never ran
         return 0

@@ -9,7 +9,7 @@ from bench.engines.spark.session import DEFAULT_CONF
 
 
 def spark_options(settings: EngineSettings, of_format: Mapping[str, str]) -> dict[str, JsonValue]:
-    """Master and configuration; the format's own part wins over ours, and the scenario's over both."""
+    """The master and the configuration. The format's settings override ours, the scenario's override both."""
     return {
         "spark.master": settings.spark.master,
         "spark": {**DEFAULT_CONF, **of_format, **settings.spark.conf},

@@ -1,7 +1,7 @@
-"""Probes on Spark: planning and execution apart, and the scans of a physical plan.
+"""Probes on Spark: planning and execution timed separately, and the scans of a physical plan.
 
 What a scan had to open depends on the format and on the reader it goes through, so the format reports it.
-What its reader does not tell is None.
+A figure that the reader does not report is None.
 """
 
 import time
@@ -17,34 +17,34 @@ from bench.engines.spark.meter import Meter
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A leaf of a physical plan that reads a table: the class of its node, and its metrics by name."""
+    """A leaf of a physical plan: its Spark node and the name of the node's class."""
 
     node: Any
     kind: str
 
     @property
     def metrics(self) -> Mapping[str, int]:
-        """Its SQL metrics; after the query has run."""
-        found, entries = {}, self.node.metrics().iterator()
+        """Its SQL metrics by name; complete once the query has run."""
+        values, entries = {}, self.node.metrics().iterator()
         while entries.hasNext():
             entry = entries.next()
-            found[str(entry._1())] = int(entry._2().value())
-        return found
+            values[str(entry._1())] = int(entry._2().value())
+        return values
 
 
 @dataclass(frozen=True, slots=True)
 class ScanReader:
-    """How a format is read: `list_files` makes a scan list its files, `work` is what scans had to open."""
+    """How a format reads: `list_files` makes a scan list its files, `work` adds up what scans had to open."""
 
     list_files: Callable[[Scan], None]
     work: Callable[[tuple[Scan, ...]], ScanWork]
 
 
 def run_query(spark: SparkSession, meter: Meter, sql: str, reader: ScanReader) -> QueryOutcome:
-    """Run `sql` and bring its whole answer to the driver.
+    """Run `sql` and fetch its whole result into the driver.
 
-    Planning is everything up to the physical plan with the scans' file lists made; execution is the
-    rest. The answer stays in the JVM, so that Python's cost of decoding rows is not measured.
+    Planning is everything up to a physical plan whose scans have listed their files; execution is the rest.
+    The result stays in the JVM, so that Python's cost of decoding rows is not measured.
     """
     with meter.step() as measured:
         started_s = time.perf_counter()
@@ -60,7 +60,7 @@ def run_query(spark: SparkSession, meter: Meter, sql: str, reader: ScanReader) -
 
 
 def scans(plan: Any) -> Iterator[Scan]:
-    """The leaves of a physical plan, those behind adaptive stages included."""
+    """The leaves of a physical plan, including those behind adaptive query stages."""
     kind = str(plan.getClass().getSimpleName())
     if kind == "AdaptiveSparkPlanExec":
         yield from scans(plan.executedPlan())

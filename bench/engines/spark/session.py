@@ -1,4 +1,4 @@
-"""Spark sessions, and the few ways every Spark engine has to reach the JVM."""
+"""Spark sessions, and the few helpers with which every Spark engine reaches the JVM."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, reduce
@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines.contract import SparkSettings
 
-# Defaults a scenario may override. The two size limits make one Spark partition of each change-log
-# file, so that as many writer tasks run as the workload says; they concern no table format's reader.
+# Defaults that a scenario may override. The two size limits make one Spark partition of each change-log
+# file, so that as many writer tasks run as the workload specifies; they affect no table format's reader.
 DEFAULT_CONF: Mapping[str, str] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -25,7 +25,7 @@ DEFAULT_CONF: Mapping[str, str] = {
 def start_session(
     settings: SparkSettings, jars: tuple[Path, ...], conf: Mapping[str, str], scratch: Path
 ) -> SparkSession:
-    """A session with the format's `conf`, then the scenario's; Spark's own files go below `scratch`."""
+    """A session with the format's `conf`, overridden by the scenario's; Spark's own files go to `scratch`."""
     builder = SparkSession.builder.master(settings.master).appName("compactbench")
     merged = {
         **DEFAULT_CONF,
@@ -52,14 +52,14 @@ def stop_session(spark: SparkSession) -> None:
     gateway.shutdown()
     process = getattr(gateway, "proc", None)
     if process is not None:
-        process.stdin.close()  # the JVM leaves when its standard input ends
+        process.stdin.close()  # the JVM exits when its standard input ends
         process.wait(timeout=60)
     SparkContext._gateway = None
     SparkContext._jvm = None
 
 
 def java_rows(frame: Any) -> list[dict[str, Any]]:
-    """A small answer as dictionaries, read through the gateway."""
+    """The rows of a small result as dictionaries, read through the gateway."""
     names = list(frame.columns())
     return [
         dict(zip(names, (row.get(i) for i in range(len(names))), strict=True))
@@ -74,25 +74,25 @@ def sql_text(value: str) -> str:
 
 
 def values(spark: SparkSession, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> DataFrame:
-    """A small table of SQL literals. A list of Python rows would go through a Python worker."""
+    """A small table of SQL literals. A list of Python rows would start a Python worker."""
     text = ", ".join(f"({', '.join(map(str, row))})" for row in rows)
     return spark.sql(f"SELECT * FROM VALUES {text} AS t({', '.join(columns)})")  # noqa: S608
 
 
 def java_class(spark: SparkSession, name: str) -> Any:
-    """A Java class by its full name, looked up once.
+    """A Java class by its full name, cached.
 
-    Named through the gateway, the class loader is asked for every part of the package's name, each time.
+    Each attribute of the gateway's `jvm` asks the class loader whether that part of the package is a class.
     """
-    return _looked_up(spark._jvm, name)
+    return _cached_class(spark._jvm, name)
 
 
 @lru_cache(maxsize=100)
-def _looked_up(jvm: Any, name: str) -> Any:
+def _cached_class(jvm: Any, name: str) -> Any:
     return reduce(getattr, name.split("."), jvm)
 
 
 def file_system(spark: SparkSession, location: str) -> tuple[Any, Any]:
-    """The Hadoop path of a location and the file system it is on."""
+    """The Hadoop path of a location, and the file system that it is on."""
     path = java_class(spark, "org.apache.hadoop.fs.Path")(location)
     return path, path.getFileSystem(spark._jsc.hadoopConfiguration())

@@ -355,7 +355,7 @@ class Fails:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     told = error(table.location(), "--strategy", "wrong:Invents")
-    assert "wrong:Invents(): a plan nobody can carry out: nowhere is not a live data file" in told
+    assert "wrong:Invents(): invalid plan: nowhere is not a live data file" in told
     told = error(table.location(), "--strategy", "wrong:Fails")
     assert told.startswith("wrong:Fails(): failed: ZeroDivisionError: division by zero; correct the planner")
 
@@ -459,7 +459,7 @@ def test_plan_narrows_to_the_files_a_filter_may_match(told, standing_table):
 @pytest.mark.parametrize("where", ["length(city) > 2", "nowhere = 1", "id ="])
 def test_plan_refuses_a_filter_it_cannot_read(error, standing_table, where):
     told = error(standing_table.location(), *REWRITE, "--option", f"where={where}")
-    assert told.startswith(f'where = "{where}": which files may hold such rows cannot be told: ')
+    assert told.startswith(f'where = "{where}": the files that may hold such rows cannot be determined: ')
     assert told.endswith("or leave it out")
 
 
@@ -479,7 +479,7 @@ def test_plan_looks_at_a_branch(told, error, table):
 def test_plan_refuses_what_metadata_does_not_tell(error, standing_table):
     told = error(standing_table.location(), "--strategy", "iceberg.rewrite_manifests")
     assert told.startswith(
-        "iceberg.rewrite_manifests(use_caching=false): metadata does not tell what it would do: "
+        "iceberg.rewrite_manifests(use_caching=false): its effect does not follow from metadata: "
     )
     assert told.endswith("; try it on a copy of the table")
 
@@ -509,7 +509,7 @@ def test_plan_counts_the_age_of_a_table_from_its_oldest_snapshot(told, standing_
         ),
         (
             [*REWRITE, "--option", "type=never"],
-            "--option type=never: the planner's name is that of --strategy",
+            "--option type=never: --strategy names the planner; leave it out",
         ),
         (
             [*REWRITE, "--option", "options.delete-ratio-threshold=2"],
@@ -616,7 +616,8 @@ def test_plan_never_prints_a_secret(capsys):
 
 def test_plan_refuses_a_folder_that_is_no_table(error, tmp_path):
     assert error(str(tmp_path), *REWRITE).startswith(
-        f"{tmp_path}: no Iceberg table: its metadata/ holds no *.metadata.json; give the table's own folder, "
+        f"{tmp_path}: not an Iceberg table: its metadata/ folder has no *.metadata.json; "
+        "give the table's own folder, "
     )
     missing = tmp_path / "gone.metadata.json"
     assert error(missing, *REWRITE).startswith(f"{missing}: no such file: ")
@@ -626,7 +627,7 @@ def test_plan_refuses_a_folder_that_is_no_table(error, tmp_path):
 def test_plan_refuses_damaged_table_metadata(error, tmp_path, content):
     file = tmp_path / "v1.metadata.json"
     file.write_bytes(content.encode("latin-1"))
-    assert error(file, *REWRITE).startswith(f"{file}: cannot be understood: ")
+    assert error(file, *REWRITE).startswith(f"{file}: cannot be read: ")
 
 
 @pytest.mark.parametrize("suffix", ["-m0.avro", ".avro"])
@@ -648,12 +649,12 @@ def test_plan_refuses_damaged_manifests(error, table, suffix, damage):
 def test_plan_refuses_a_table_that_lists_a_file_twice(error, table):
     path = table.inspect.files().to_pylist()[0]["file_path"]
     table.add_files([path], check_duplicate_files=False)
-    assert "is in the table already" in error(table.metadata_location, *REWRITE)
+    assert "is already in the table" in error(table.metadata_location, *REWRITE)
 
 
 def test_plan_refuses_a_target_file_size_that_is_no_number(error, folder):
     table = make_table(folder, [], **{"write.target-file-size-bytes": "big"})
-    assert "cannot be understood" in error(table.location(), *REWRITE)
+    assert "cannot be read" in error(table.location(), *REWRITE)
 
 
 def test_plan_takes_texts_of_a_table_as_they_are(printed, folder):

@@ -87,7 +87,7 @@ def test_a_path_that_is_live_is_refused(second):
     ledger.add([data("a", 5), delete("b", 7)], 0)
     before = dict(ledger.state(0).partitions)
     for path in ("a", "b"):
-        with pytest.raises(ValueError, match=f"{path} is in the table already"):
+        with pytest.raises(ValueError, match=f"{path} is already in the table"):
             ledger.add([second(path)], 0)
     assert dict(ledger.state(0).partitions) == before
 
@@ -100,7 +100,7 @@ def test_deletion_vectors_of_one_puffin_file_are_told_apart():
     ]
     ledger.add(vectors, 0)
     assert ledger.state(0).partitions[""].delete_files_count == 2
-    with pytest.raises(ValueError, match="is in the table already"):
+    with pytest.raises(ValueError, match="is already in the table"):
         ledger.add(vectors[:1], 0)
     ledger.remove([vectors[0].key])
     assert list(ledger.state(0).delete_files) == vectors[1:]

@@ -50,7 +50,7 @@ CONTRADICTIONS = [
     ({"table": {"format_version": 4}}, "table.format_version = 4: must be 2 or 3"),
     ({"table": {"target_file_size": "0B"}}, 'table.target_file_size = "0B": must be > 0, e.g. "128MiB"'),
     ({"table": {"target_file_size": "8MB2"}}, "table.target_file_size = \"8MB2\": '8MB2' is not a size"),
-    ({"table": {"buckets": 4}}, 'table.buckets = 4: counts only with partitioning = "bucket", not \'none\''),
+    ({"table": {"buckets": 4}}, 'table.buckets = 4: only applies to partitioning = "bucket", not \'none\''),
     ({"table": {"partitioning": "week"}}, 'table.partitioning = "week": must be'),
     ({"table": {"properties": {"write.target-file-size-bytes": 5}}},
      'table.properties."write.target-file-size-bytes" = "5": is set by table.target_file_size'),
@@ -100,14 +100,14 @@ def test_contradictions_name_file_key_value_and_remedy(tmp_path, changes, text):
 EACH_2MIN = {"type": "every", "interval": "2min"}
 STRATEGY_CONTRADICTIONS = [
     ([{"label": "a"}, {"label": "a"}],
-     'strategies[1].label = "a": is the label of strategies[0] too: rename one'),
+     'strategies[1].label = "a": is also the label of strategies[0]: rename one'),
     ([{"label": ""}], 'strategies[0].label = "": must be 1 to 60 printable characters'),
     ([{"label": "x" * 61}], "must be 1 to 60 printable characters"),
     ([{"label": "a\tb"}], "must be 1 to 60 printable characters"),
-    ([{"label": " a"}], "no space at its ends"),
-    ([{"label": "../etc"}], 'strategies[0].label = "../etc": must not be or hold a path'),
-    ([{"label": "a\\b"}], "must not be or hold a path"),
-    ([{"label": ".."}], "must not be or hold a path"),
+    ([{"label": " a"}], "without spaces at either end"),
+    ([{"label": "../etc"}], 'strategies[0].label = "../etc": must not be or contain a path'),
+    ([{"label": "a\\b"}], "must not be or contain a path"),
+    ([{"label": ".."}], "must not be or contain a path"),
     ([{"labl": "a"}], 'strategies[0].labl = "a": unknown key; did you mean "label"?'),
     ([{}], 'strategies[0].label: is missing, e.g. label = "every-10min"'),
     ([{"label": "a", "switch": [{"at": "5min", "strategy": "b"}]}],
@@ -124,17 +124,19 @@ STRATEGY_CONTRADICTIONS = [
      "writer.files_per_commit = 0: must be greater than"),
     ([{"label": "a", "rules": [{"trigger": {**EACH_2MIN, "interval": "1s"}, "planner": {"type": "never"}}]}],
      'strategies[0].rules[0].trigger.interval = "1s": must be at least commit_interval = 1min: '
-     "the table is looked at once a commit"),
+     "strategies are evaluated once per commit"),
     ([{"label": "a", "rules": [{"trigger": EACH_2MIN}]}], "rules[0].planner: is missing"),
     ([{"label": "a", "rules": [{"trigger": EACH_2MIN, "planner": {"type": "nevr"}}]}],
      'rules[0].planner.type = "nevr": unknown planner; did you mean "never"?'),
     ([{"label": "a", "rules": [{"trigger": EACH_2MIN,
                                 "planner": {"type": "amoro", "full_sort_columns": ["user_id", "age"],
                                             "options": {"self-optimizing.full.trigger.interval": "1h"}}}]}],
-     'strategies[0].rules[0].planner: names age, which the table has not: name some of user_id, user_city'),
+     'strategies[0].rules[0].planner: names age, which the table does not have: '
+     'name some of user_id, user_city'),
     ([{"label": "a", "rules": [{"trigger": EACH_2MIN, "planner": {
         "type": "iceberg.rewrite_data_files", "strategy": "sort", "sort_order": "zorder(user_id, age)"}}]}],
-     'strategies[0].rules[0].planner: names age, which the table has not: name some of user_id, user_city'),
+     'strategies[0].rules[0].planner: names age, which the table does not have: '
+     'name some of user_id, user_city'),
     ([{"label": "a", "rules": [{"trigger": EACH_2MIN,
                                 "planner": {"type": "amoro", "full_sort_columns": ["user_id"]}}]}],
      "sorts full optimizations, of which there are none: give option self-optimizing.full.trigger.interval"),
@@ -153,7 +155,7 @@ def test_a_planner_that_knows_no_such_format_version_is_refused(tmp_path):
     strategies = [{"label": "a", "rules": [rule]}]
     told = refusal(tmp_path, strategies=strategies, table={"format": "iceberg", "target_file_size": "8MiB",
                                                           "format_version": 3})  # fmt: skip
-    assert 'rules[0].planner.type = "amoro": knows tables up to format version 2: set' in told
+    assert 'rules[0].planner.type = "amoro": supports tables up to format version 2: set' in told
 
 
 @pytest.mark.parametrize(
@@ -258,7 +260,7 @@ def test_a_way_to_write_changes_the_format_does_not_have_is_refused(tmp_path):
 def test_a_catalog_is_refused_where_the_format_takes_none(tmp_path, monkeypatch):
     monkeypatch.setitem(FORMATS, "iceberg", replace(FORMATS["iceberg"], takes_catalog=False))
     told = refusal(tmp_path, catalog={"properties": {"type": "rest"}})
-    assert "catalog: tables of format 'iceberg' have none: leave it out" in told
+    assert "catalog: tables of format 'iceberg' have no catalog: leave it out" in told
 
 
 def test_a_table_without_a_format_is_told_so_first(tmp_path):

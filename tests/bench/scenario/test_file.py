@@ -130,16 +130,16 @@ def test_override_reaches_entries_by_label_and_position():
         ("=1", ["write key=value"]),
         ("a..b=1", ["write key=value"]),
         ("strategies[]=1", ["write key=value"]),
-        (r'"\q"=1', ["is no quoted key"]),
-        ("seed.x=1", ["--set seed.x=1: seed is 7, no table"]),
-        ("table[0]=1", ['table is no list: it has no entry "0"']),
-        ("probes[own].sql=1", ['probes is no list: it has no entry "own"']),
+        (r'"\q"=1', ["is not a quoted key"]),
+        ("seed.x=1", ["--set seed.x=1: seed is 7, not a table"]),
+        ("table[0]=1", ['table is not a list: it has no entry "0"']),
+        ("probes[own].sql=1", ['probes is not a list: it has no entry "own"']),
         (
             "strategies[every-3min].label=x",
             ['did you mean "every-2min"? known: every-2min, never', "from 0 to 1"],
         ),
         ("strategies[2].label=x", ['strategies has no entry "2"']),
-        ("strategies.label=x", ["strategies is [", "no table"]),
+        ("strategies.label=x", ["strategies is [", "not a table"]),
     ],
 )
 def test_override_says_where_a_key_leads_nowhere(setting, texts):

@@ -186,7 +186,7 @@ def test_own_planner_needs_no_registration(own_module):
         ("no_such_module_for_test:Mine", "cannot be imported: ModuleNotFoundError"),
         ("..:Mine", "cannot be imported"),
         (":", "cannot be imported"),
-        ("strategies.triggers:Every", "is no planner: it has no method decide"),
+        ("strategies.triggers:Every", "is not a planner: it has no method decide"),
     ],
 )
 def test_own_planner_that_cannot_be_used_is_named(own_module, name, text):

@@ -62,7 +62,7 @@ def test_a_strategy_with_overrides_and_a_switch(tmp_path):
     assert (spec.writer.files_per_commit, spec.properties) == (2, {"write.x": "5"})
     assert spec.switches == ((180_000, "never"), (300_000, "late"))
     assert spec.summary == (
-        "no compaction, writes 2 files a commit, write.x=5, from 3min on as never, from 5min on as late"
+        "no compaction, writes 2 files per commit, write.x=5, from 3min on as never, from 5min on as late"
     )
 
 
@@ -177,7 +177,9 @@ def test_a_probe_the_table_is_too_narrow_for_is_refused(tmp_path):
     assert load(tmp_path, probes=[own]).probes[-1].name == "own"
     refused = refusal(tmp_path, workload={"columns": 3}, probes=[own])
     assert "probes[0].sql" in refused
-    assert "names payment_way, which the table has not: it has user_city, order_id, order_date." in refused
+    assert (
+        "names payment_way, which the table does not have: it has user_city, order_id, order_date." in refused
+    )
 
 
 def test_columns_change_the_hash_where_they_are_not_the_seventeen(tmp_path):

@@ -1,1 +1,1 @@
-"""How a simulated Iceberg table behaves."""
+"""The model of a simulated Iceberg table."""

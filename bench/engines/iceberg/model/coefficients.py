@@ -1,4 +1,4 @@
-"""The coefficients of a simulated Iceberg table: those of every format, and the bytes of its metadata."""
+"""The coefficients of a simulated Iceberg table: those of every format, and the sizes of its metadata."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from bench.engines.simulated.costs import Coefficients, Part, load_coefficients
 
 
 class Metadata(Part):
-    """Bytes of the metadata one table commit writes; 7,000 and 250: a manifest of 8 files has 9,000."""
+    """Bytes of the metadata that a commit writes, e.g. 7,000 + 8 x 250 = 9,000 for a manifest of 8 files."""
 
     table_metadata_bytes: int = Field(ge=0)
     table_metadata_bytes_per_snapshot: int = Field(ge=0)
@@ -19,11 +19,11 @@ class Metadata(Part):
 
 
 class IcebergCoefficients(Coefficients):
-    """A coefficients file of Iceberg."""
+    """A coefficients file for Iceberg."""
 
     metadata: Metadata
 
 
 def iceberg_coefficients(path: Path | None = None) -> IcebergCoefficients:
-    """Those of `path`, or those that come with this package. Raises ScenarioError as `load_coefficients`."""
+    """The coefficients in `path`, or in the file that ships with the package. Raises ScenarioError."""
     return load_coefficients("iceberg", IcebergCoefficients, path)

@@ -1,7 +1,7 @@
-"""The files that writers of a simulated table make: of how many rows, which keys, how large.
+"""The files that writers of a simulated table make: their rows, keys and sizes.
 
-How many there are of each kind follows from how Flink's writers lay out a commit (`flink_writer`). They get
-changes by the hash of the key, so each file of such a commit has keys of the whole range.
+The number of files of each kind follows from how Flink's writers lay out a commit (`flink_writer`). They
+get changes by the hash of the key, so each file of such a commit has keys from the whole range.
 """
 
 import itertools
@@ -18,15 +18,16 @@ from strategies.state import MIB
 from workloads.commit import CommitSpec, KeyShape, PartitionShape
 from workloads.schema import Schema
 
-ROW_GROUP_BYTES = 128 * MIB  # write.parquet.row-group-size-bytes; a file can be cut there for reading
-# Steps that fall evenly between 0 and 1 in two dimensions (Roberts' R2 sequence): 1/p and 1/p^2, p^3 = p + 1.
+ROW_GROUP_BYTES = 128 * MIB  # write.parquet.row-group-size-bytes; readers can split a file there
+# Steps whose multiples, modulo 1, are spread evenly in two dimensions: 1/p and 1/p^2 with p^3 = p + 1
+# (Roberts' R2 sequence).
 _STEPS = (0.7548776662466927, 0.5698402909980532)
 
 
 class FileMaker:
-    """Makes the files of one table, each under a name of its own.
+    """Makes the files of one table, each with a unique name.
 
-    `files_per_commit` None means as many writers as a commit says.
+    `files_per_commit` None means the number of writers that each commit specifies.
     """
 
     def __init__(self, schema: Schema, coefficients: Coefficients, files_per_commit: int | None) -> None:
@@ -36,7 +37,7 @@ class FileMaker:
     def data_file(
         self, rows: int, partition: str, keys: KeyBounds | None, sequence_number: int
     ) -> IcebergDataFile:
-        """A data file of so many rows."""
+        """A data file with so many rows."""
         size_bytes = table_bytes(self._schema, self._coefficients, rows)
         offsets = tuple(range(4, max(5, size_bytes), ROW_GROUP_BYTES))
         return IcebergDataFile(
@@ -44,18 +45,18 @@ class FileMaker:
         )
 
     def position_deletes(self, file: IcebergDataFile, rows: int, sequence_number: int) -> IcebergDeleteFile:
-        """A delete file for so many rows of one data file, beside it and named after it, as Amoro does."""
+        """A delete file for rows of one data file, next to it and named after it, as in Amoro."""
         path = f"{file.path.removesuffix('.parquet')}-delete-{next(self._numbers):08}.parquet"
         return self._position_deletes(path, file, rows, sequence_number)
 
     def commit(
         self, spec: CommitSpec, sequence_number: int
     ) -> tuple[list[tuple[IcebergDataFile, int]], list[IcebergDeleteFile]]:
-        """The data files a commit adds, each with its rows that live at its end, and the delete files."""
+        """The data files a commit adds, each with the rows that outlive the commit, and its delete files."""
         data: list[tuple[IcebergDataFile, int]] = []
         deletes: list[IcebergDeleteFile] = []
-        found = partition_files(spec, self._writers or spec.writers)
-        for shape, counts in zip(spec.partitions, found, strict=True):
+        counts_by_partition = partition_files(spec, self._writers or spec.writers)
+        for shape, counts in zip(spec.partitions, counts_by_partition, strict=True):
             files = list(self._data_files(shape, spec, counts.data_count, sequence_number))
             deleted = _own_deleted(shape, [file.rows for file in files], counts.position_count)
             deletes += self._equality_deletes(shape, spec, counts.equality_count, sequence_number)
@@ -69,7 +70,7 @@ class FileMaker:
     def _data_files(
         self, shape: PartitionShape, spec: CommitSpec, count: int, number: int
     ) -> Iterator[IcebergDataFile]:
-        """The data files of one partition, its rows spread evenly."""
+        """The data files of one partition, with its rows distributed evenly."""
         ranges = _row_ranges(spec, shape.rows, count) if count else []
         for index, keys in enumerate(ranges):
             yield self.data_file(even_share(shape.rows, index, count), shape.partition, keys, number)
@@ -80,9 +81,9 @@ class FileMaker:
         rows = shape.deleted_keys
         keys = _deleted_range(spec.index, spec.keys, rows, count) if spec.keys and rows else None
         for index in range(count):
-            own, path = even_share(rows, index, count), self._path("-deletes")
+            own_rows, path = even_share(rows, index, count), self._path("-deletes")
             yield IcebergDeleteFile(
-                path, round(equality_bytes(own)), own, shape.partition, number,
+                path, round(equality_bytes(own_rows)), own_rows, shape.partition, number,
                 key_bounds=keys, kind=DeleteKind.EQUALITY,
             )  # fmt: skip
 
@@ -99,18 +100,18 @@ class FileMaker:
 
 
 def table_bytes(schema: Schema, coefficients: Coefficients, rows: int, files: int = 1) -> int:
-    """Bytes of data files of the table: those of plain Parquet and what the format adds to each."""
+    """The bytes of data files: plain Parquet of the same rows, and what the format adds to each file."""
     return schema.expected_bytes(rows, files) + files * coefficients.data.file_bytes
 
 
 def keys_of(file: IcebergDataFile) -> tuple[int, int] | None:
-    """The lowest and the highest key of a file; None where they are not known."""
+    """The lowest and the highest key of a file; None if they are not known."""
     bounds = file.key_bounds
     return (bounds.lower, bounds.upper) if bounds else None
 
 
 def span_of(files: Iterable[IcebergDataFile]) -> KeyBounds | None:
-    """The range of the keys of all files; None where one's is not known."""
+    """The range of the keys of all files; None if that of any file is not known."""
     ranges = [file.key_bounds for file in files]
     known = [keys for keys in ranges if keys is not None]
     if len(known) < len(ranges) or not known:
@@ -119,9 +120,9 @@ def span_of(files: Iterable[IcebergDataFile]) -> KeyBounds | None:
 
 
 def _own_deleted(shape: PartitionShape, rows: Sequence[int], count: int) -> list[int]:
-    """How many rows of each data file the commit deletes again; they are in its first `count` files.
+    """How many rows of each data file the commit itself deletes again, all in its first `count` files.
 
-    They are in more files where so many hold fewer rows.
+    They are in more files if the first ones hold too few rows.
     """
     deleted = shape.rows - shape.live_rows
     while sum(rows[:count]) < deleted:
@@ -132,9 +133,9 @@ def _own_deleted(shape: PartitionShape, rows: Sequence[int], count: int) -> list
 
 
 def _row_ranges(spec: CommitSpec, rows: int, count: int) -> list[KeyBounds | None]:
-    """The keys of each data file of a partition.
+    """The key range of each data file of a partition.
 
-    New keys alone come in the order of the rows, a file's share of them after the other's.
+    A commit of new keys alone has them in row order, so each file continues where the previous one ends.
     """
     if spec.keys is not None:
         old_share = spec.updates / max(1, spec.inserts + spec.updates)
@@ -146,17 +147,17 @@ def _row_ranges(spec: CommitSpec, rows: int, count: int) -> list[KeyBounds | Non
 
 
 def _deleted_range(index: int, keys: KeyShape, rows: int, count: int) -> KeyBounds:
-    """The keys of each equality-delete file of a partition."""
+    """The key range of each equality delete file of a partition."""
     old_share = keys.changed_count / max(1, keys.changed_count + keys.new_count)
     return _drawn_range(index, keys, old_share, rows, count)
 
 
 def _drawn_range(index: int, keys: KeyShape, old_share: float, rows: int, count: int) -> KeyBounds:
-    """The lowest and highest key of a file of commit `index`, `rows` being in so many such files.
+    """The key range of each of `count` files of commit `index` that together hold `rows` rows.
 
-    They are drawn as those of so many keys at random are: the lowest of n lies at 1 - (1 - u)^(1/n) of the
-    keys, and the highest of the others at v^(1 / (n - 1)) of what is above; u and v are the commit's.
-    So a file of many rows reaches about everywhere, and one of a few does not.
+    It is drawn like that of n random keys, n being the rows of one file. The lowest of n is at the quantile
+    1 - (1 - u)^(1/n) of all keys, and the highest of the others at v^(1 / (n - 1)) of what is above it; u and
+    v are the commit's. So a file with many rows covers almost all keys, and one with a few rows does not.
     """
     n = math.ceil(rows / count)
     u, v = (index * step % 1 for step in _STEPS)
@@ -166,7 +167,7 @@ def _drawn_range(index: int, keys: KeyShape, old_share: float, rows: int, count:
 
 
 def _key_at(quantile: float, keys: KeyShape, old_share: float) -> int:
-    """The key there among old ones, which make up a share, and the new ones above them."""
+    """The key at a quantile; the old keys make up `old_share` of them, and the new ones are above."""
     if quantile < old_share:
         return keys.choice.key_at(quantile / old_share, keys.population)
     above = (quantile - old_share) / (1 - old_share) if old_share < 1 else 0.0

@@ -1,9 +1,9 @@
 """How many files Flink's writers make of a commit.
 
 The rows of a load or an append are dealt out to the writers, and a writer makes one data file in each
-partition it has rows for. Changes go to the writers by the hash of their keys, and a writer makes up to
-three files in each partition. The data file holds its new rows. The equality-delete file holds each key
-that the writer has no row of in this commit yet, whether the table has one or not. The position-delete
+partition for which it has rows. Changes go to the writers by the hash of their keys, and a writer makes up to
+three files in each partition. The data file holds its new rows. The equality delete file holds each key
+of which the writer has no row in this commit yet, whether the table has one or not. The position delete
 file holds each of the writer's own rows that the same commit updates or deletes. Source: Iceberg's
 BaseTaskWriter.BaseEqualityDeltaWriter and Flink's BaseDeltaTaskWriter in upsert mode.
 """
@@ -18,7 +18,7 @@ from workloads.spread import dealt_writers, hashed_writers
 
 @dataclass(frozen=True, slots=True)
 class PartitionFiles:
-    """The files a commit is expected to add to one partition, by what they hold."""
+    """The files that a commit is expected to add to one partition, by kind."""
 
     data_count: int
     equality_count: int
@@ -26,7 +26,7 @@ class PartitionFiles:
 
 
 def partition_files(spec: CommitSpec, writers: int) -> list[PartitionFiles]:
-    """The files that so many writers make of the commit, in the order of its `partitions`."""
+    """The files that `writers` writers make of a commit, in the order of its `partitions`."""
     has_changes = any(shape.deleted_keys for shape in spec.partitions)
     commit_rows = sum(shape.rows for shape in spec.partitions)
 
@@ -44,12 +44,12 @@ def partition_files(spec: CommitSpec, writers: int) -> list[PartitionFiles]:
 
 
 def commit_layout(spec: CommitSpec) -> CommitLayout:
-    """The files that the commit's own writers make of it."""
-    found = partition_files(spec, spec.writers)
+    """The files that the number of writers in `spec` make of the commit."""
+    counts = partition_files(spec, spec.writers)
     return CommitLayout(
-        data_files_count=sum(files.data_count for files in found),
-        delete_files_count=sum(files.equality_count + files.position_count for files in found),
-        delete_bytes=sum(map(_delete_bytes, spec.partitions, found)),
+        data_files_count=sum(files.data_count for files in counts),
+        delete_files_count=sum(files.equality_count + files.position_count for files in counts),
+        delete_bytes=sum(map(_delete_bytes, spec.partitions, counts)),
     )
 
 

@@ -1,4 +1,4 @@
-"""What a rewrite of a simulated table makes of its files, and which delete files it may drop."""
+"""The effect of a rewrite on the files of a simulated table, and which delete files it may drop."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from workloads.schema import Schema
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """Data files of one partition, and how many rows each file that replaces them has."""
+    """Data files of one partition, and the rows of each file that replaces them."""
 
     files: tuple[IcebergDataFile, ...]
     partition: str
@@ -28,10 +28,10 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A rewrite planned from the snapshot `sequence_number`, not committed.
+    """A rewrite planned at the snapshot `sequence_number`, not committed yet.
 
-    `converted` are data files that stay, each with its deleted rows, which get one position delete file;
-    `removed_deletes` go with it.
+    `converted` are data files that stay, each with the number of its deleted rows, for which it gets one
+    position delete file. `removed_deletes` are removed in the same commit.
     """
 
     sequence_number: int
@@ -42,7 +42,7 @@ class Prepared:
 
     @property
     def replaced_files(self) -> Iterator[IcebergDataFile]:
-        """Every data file that is replaced."""
+        """All data files that are replaced."""
         return (file for each in self.replaced for file in each.files)
 
 
@@ -50,9 +50,9 @@ def prepare(
     action: Action, preview: Preview, ledger: IcebergLedger, rows: LiveRows, sequence_number: int,
     schema: Schema, coefficients: Coefficients, cores: int,
 ) -> Prepared:  # fmt: skip
-    """Read and write the files of an action, as the table stands; nothing is committed.
+    """Read and write the files of an action for the table as it is now; commits nothing.
 
-    A group's live rows go to the tasks the preview gives it, each its share.
+    The live rows of a group are distributed over its tasks in the preview, in proportion to their rows.
     """
     replaced = tuple(
         _replacement(group, [ledger.data_files[file.path] for file in group.files], rows)
@@ -72,9 +72,9 @@ def conflict(
     deletes: Mapping[str, IcebergDeleteFile],
     sequence_number: int,
 ) -> str | None:
-    """What of the commits since it was prepared a rewrite cannot be committed after, as Iceberg says it.
+    """Why a rewrite cannot be committed after the commits since it was prepared, in Iceberg's words.
 
-    Equality deletes are none: they still apply to the new files, whose sequence number is the older one.
+    Equality deletes are no conflict: they also apply to the new files, which keep the older sequence number.
     """
     named = [*prepared.replaced_files, *(file for file, _ in prepared.converted)]
     gone = [file.path for file in named if file.path not in data]
@@ -91,7 +91,7 @@ def conflict(
 
 
 def below_oldest(data: Iterable[IcebergDataFile], deletes: Iterable[IcebergDeleteFile]) -> list[str]:
-    """Delete files older than every data file of the table: commits may drop them (ManifestFilterManager)."""
+    """Delete files older than all data files of the table: commits may drop them (ManifestFilterManager)."""
     oldest = min((file.data_sequence_number for file in data), default=0)
     return [delete.path for delete in deletes if delete.data_sequence_number < oldest]
 
@@ -99,8 +99,8 @@ def below_oldest(data: Iterable[IcebergDataFile], deletes: Iterable[IcebergDelet
 def dangling(data: Iterable[IcebergDataFile], deletes: Iterable[IcebergDeleteFile]) -> list[str]:
     """Delete files that apply to nothing in their partition.
 
-    Those are position deletes older than all data files of it, equality deletes not newer than them, and
-    all where there is none. Source: Iceberg RemoveDanglingDeletesSparkAction at 1.11.0.
+    These are position deletes older than all data files of the partition, equality deletes not newer than
+    the oldest of them, and all deletes of a partition without data files. Source: Iceberg
     """
     oldest: dict[str, int] = {}
     for file in data:
@@ -117,13 +117,13 @@ def dangling(data: Iterable[IcebergDataFile], deletes: Iterable[IcebergDeleteFil
 
 
 def removes_dangling(action: Action) -> bool:
-    """Whether a compaction is told to remove dangling deletes after it."""
+    """Whether an option of the compaction makes it remove dangling deletes afterwards."""
     options = {} if isinstance(action, Rewrite) else action.options
     return parse_boolean(options.get("remove-dangling-deletes", "false"))
 
 
 def _replacement(group: RewriteGroup, files: Iterable[IcebergDataFile], rows: LiveRows) -> Replacement:
-    """The group, whose files are given as the ledger has them."""
+    """The replacement of a group; `files` are its files as the ledger has them."""
     live = rows.kept(file.path for file in group.files)
     all_rows = max(1, sum(task.rows for task in group.tasks))
     before, made = 0, []
@@ -146,7 +146,7 @@ def _cost(
     converted: tuple[tuple[IcebergDataFile, int], ...], written_bytes: int,
     coefficients: Coefficients, cores: int,
 ) -> Cost:  # fmt: skip
-    """An explicit rewrite is paid for as one, though it may only drop delete files."""
+    """An explicit rewrite has the cost of a rewrite, even if it only drops delete files."""
     if not isinstance(action, Rewrite):
         return rewrite_cost(coefficients, preview, cores, written_bytes)
     conversion = _conversion(action, ledger, converted, coefficients)
@@ -159,7 +159,7 @@ def _conversion(
     converted: tuple[tuple[IcebergDataFile, int], ...],
     coefficients: Coefficients,
 ) -> Work:
-    """Reading the keys and the deletes of each file, and writing its positions."""
+    """The work of reading the keys and the deletes of each file, and writing its positions."""
     state = ledger.state(0)
     applied = [delete_index(state).applying_to(file) for file, _ in converted]
     deletes_bytes = sum(each.size_bytes for each in applied)

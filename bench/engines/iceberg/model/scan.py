@@ -1,7 +1,7 @@
-"""What a probe of a simulated table opens, kept from commit to commit.
+"""What a probe of a simulated table opens, updated with each commit.
 
-Files of one partition, sequence number and key range have the same equality deletes, so these are counted
-once for all of them; a position delete file is for one data file.
+Data files with the same partition, sequence number and key range have the same equality deletes, which are
+therefore counted once for all of them; a position delete file applies to one data file.
 """
 
 import re
@@ -14,15 +14,15 @@ from strategies.iceberg.deletes.series import FileSums
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile, IcebergState, KeyBounds
 
 _KEY = re.compile(r"\border_id\s*(?:=\s*(\d+)|between\s+(\d+)\s+and\s+(\d+))", re.IGNORECASE)
-_Kind = tuple[str, int, KeyBounds | None]  # partition, data sequence number, key bounds
+_DeleteScope = tuple[str, int, KeyBounds | None]  # partition, data sequence number, key bounds
 _NOTHING = FileSums()
 
 
 @dataclass(slots=True)
-class _Alike:
-    """Data files that the same equality deletes apply to, which are those of `any_file`."""
+class _FileClass:
+    """Data files to which the same equality deletes apply, namely those that apply to `any_file`."""
 
-    any_file: IcebergDataFile  # under no path, so that no position delete names it
+    any_file: IcebergDataFile  # without a path, so that no position delete applies to it
     files_count: int = 0
     applied: FileSums = _NOTHING
 
@@ -30,57 +30,57 @@ class _Alike:
 class Scan:
     """Which delete files a reader of each data file opens (`DeleteIndex.applying_to`), and their sums.
 
-    A commit of the stream is added in time that does not depend on the delete files there are; after any
-    other change all is counted anew.
+    Adding a commit of the stream takes a time that does not depend on the number of delete files; after any
+    other change everything is counted again.
     """
 
     def __init__(self) -> None:
-        self._alike: dict[_Kind, _Alike] = {}
+        self._classes: dict[_DeleteScope, _FileClass] = {}
         self._positions: dict[str, FileSums] = {}  # by data file
         self._deletes_count = self._deletes_bytes = 0  # once per data file
 
     def add(self, data: Iterable[IcebergDataFile], deletes: Iterable[IcebergDeleteFile]) -> None:
-        """A commit whose files have a sequence number above all others."""
+        """Add a commit, whose files have a higher sequence number than all others."""
         index = index_deletes(deletes)
         if not index.is_empty:
-            for alike in self._alike.values():
-                found = _applied(index, alike.any_file)
-                alike.applied += found
-                self._count(found, alike.files_count)
+            for file_class in self._classes.values():
+                applied = _applied(index, file_class.any_file)
+                file_class.applied += applied
+                self._count(applied, file_class.files_count)
         for file in data:
             self._place(file, index)
 
     @classmethod
     def of(cls, state: IcebergState) -> "Scan":
-        """A table as it stands."""
+        """The scan of a table state."""
         scan, index = cls(), delete_index(state)
         for file in state.data_files:
             scan._place(file, index)
         return scan
 
     def all(self, files_count: int, live_data_bytes: int) -> Work:
-        """What a scan of all so many data files opens."""
+        """What a scan of all data files opens; their number and bytes are given."""
         return _work(files_count, live_data_bytes, self._deletes_count, self._deletes_bytes)
 
     def some(self, files: Iterable[IcebergDataFile]) -> Work:
         """What a scan of these data files opens."""
         chosen = tuple(files)
-        found = [self._alike[_kind(file)].applied for file in chosen]
-        found += [self._positions.get(file.path, _NOTHING) for file in chosen]
+        deletes = [self._classes[_scope(file)].applied for file in chosen]
+        deletes += [self._positions.get(file.path, _NOTHING) for file in chosen]
         return _work(
             len(chosen), sum(file.size_bytes for file in chosen),
-            sum(applied.files_count for applied in found), sum(applied.size_bytes for applied in found),
+            sum(applied.files_count for applied in deletes), sum(applied.size_bytes for applied in deletes),
         )  # fmt: skip
 
     def _place(self, file: IcebergDataFile, index: DeleteIndex) -> None:
-        """One more data file, with those of the index that apply to it."""
-        kind = _kind(file)
-        alike = self._alike.get(kind)
-        if alike is None:
+        """Add a data file, with the delete files of the index that apply to it."""
+        scope = _scope(file)
+        file_class = self._classes.get(scope)
+        if file_class is None:
             unnamed = replace(file, path="")
-            alike = self._alike[kind] = _Alike(unnamed, applied=_applied(index, unnamed))
-        alike.files_count += 1
-        self._count(alike.applied, 1)
+            file_class = self._classes[scope] = _FileClass(unnamed, applied=_applied(index, unnamed))
+        file_class.files_count += 1
+        self._count(file_class.applied, 1)
         named = index.position_of_file.get(file.path)
         if named is not None:
             self._positions[file.path] = named.sums_since(0)
@@ -92,9 +92,9 @@ class Scan:
 
 
 def wanted_keys(sql: str) -> KeyBounds | None:
-    """The keys a probe asks for by one `order_id = n` or `BETWEEN n AND m`; None for all.
+    """The keys that a probe selects by one `order_id = n` or `BETWEEN n AND m`; None for all.
 
-    A probe that names several is taken to open every file: they may be joined by OR.
+    A probe with several such conditions is assumed to open every file: OR may connect them.
     """
     named = _KEY.findall(sql)
     if len(named) != 1:
@@ -108,7 +108,7 @@ def _applied(index: DeleteIndex, file: IcebergDataFile) -> FileSums:
     return FileSums(applied.files_count, applied.size_bytes)
 
 
-def _kind(file: IcebergDataFile) -> _Kind:
+def _scope(file: IcebergDataFile) -> _DeleteScope:
     return file.partition, file.data_sequence_number, file.key_bounds
 
 

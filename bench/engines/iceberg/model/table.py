@@ -1,6 +1,6 @@
-"""A simulated Iceberg table: what commits, rewrites and maintenance make of its files and metadata.
+"""A simulated Iceberg table: the effect of commits, rewrites and maintenance on files and metadata.
 
-A merged file has the rows of those it replaces that still live, and how many those are is expected from the
+A merged file has the live rows of the files it replaces. How many those are is an expected value, from the
 keys that commits hit (`live_rows`).
 """
 
@@ -32,12 +32,12 @@ from strategies.preview import NoPreview, Preview
 from workloads.commit import CommitSpec
 
 _MAINTENANCE = frozenset({Command.REWRITE_MANIFESTS, Command.EXPIRE_SNAPSHOTS})
-_WORKER_THREADS_MIN = 2  # iceberg.worker.num-threads: the cores, at least two
+_WORKER_THREADS_MIN = 2  # iceberg.worker.num-threads: as many as there are cores, at least two
 
 
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
-    """What one commit to the table changes."""
+    """What one snapshot removes and adds."""
 
     operation: str
     removed: Collection[str]
@@ -55,7 +55,7 @@ class IcebergTableModel:
         self._metadata = SimulatedMetadata(coefficients.metadata)
         self._maker = FileMaker(spec.schema, coefficients, spec.files_per_commit)
         self._rows = LiveRows()
-        self._scan: Scan | None = Scan()  # None: to be counted again
+        self._scan: Scan | None = Scan()  # None: counted again when it is needed
         self._sequence_number = 0
 
     @property
@@ -94,9 +94,9 @@ class IcebergTableModel:
 
     def stage(self, action: Rewrite, preview: Preview | NoPreview) -> Staging[Prepared]:
         data, deletes = self.ledger.data_files, self.ledger.delete_files
-        gone = next((key for key in action.keys if key not in data and key not in deletes), None)
-        if gone:
-            raise ValueError(f"{gone} is no longer live")
+        missing = next((key for key in action.keys if key not in data and key not in deletes), None)
+        if missing:
+            raise ValueError(f"{missing} is no longer live")
         prepared = self._prepare(action, preview)
         return Staging(prepared, prepared.cost)
 
@@ -134,17 +134,18 @@ class IcebergTableModel:
         return (Version(None, operation, change, tag),) if files_count else ()
 
     def _remove_dangling(self, tag: Tag) -> tuple[Version, ...]:
-        """`remove-dangling-deletes`: a commit of its own, which does nothing without partitions."""
+        """`remove-dangling-deletes`: a separate commit, which does nothing for an unpartitioned table."""
         gone = dangling(self.ledger.data_files.values(), self.ledger.delete_files.values())
         return (self._snapshot(_Snapshot("replace", gone), tag),) if gone else ()
 
     def _rewrite(self, prepared: Prepared, tag: Tag) -> tuple[Version, ...]:
-        """Commit a rewrite: new data files, new position deletes, and the files they take the place of.
+        """Commit a rewrite: add data files and position deletes, and remove the files they replace.
 
-        New data files have the sequence number the plan was made at (use-starting-sequence-number), new
-        deletes that of this commit. It also drops delete files older than all data of the table, but only
-        those of as many manifests as Iceberg has worker threads: since 1.8 (PR #11131) it comes to that,
-        and the others stay until a later commit, applying to nothing. Here the oldest go first.
+        New data files get the sequence number at which the plan was made (use-starting-sequence-number), new
+        delete files that of this commit. The commit also drops delete files older than all data of the table,
+        but only those of as many manifests as Iceberg has worker threads. That has been the effect of its
+        code since 1.8 (PR #11131); the others stay until a later commit and apply to nothing. Here the oldest
+        manifests go first.
         """
         data, deletes = self.ledger.data_files, self.ledger.delete_files
         if problem := conflict(prepared, data, deletes, self._sequence_number):
@@ -164,7 +165,7 @@ class IcebergTableModel:
         return (self._snapshot(_Snapshot("replace", removed, made, positions), tag),)
 
     def _outputs(self, replacement: Replacement, sequence_number: int) -> list[IcebergDataFile]:
-        """The files that replace a group's, one for each task that has a row."""
+        """The files that replace those of a group, one for each task with rows."""
         span = span_of(replacement.files)
         made = [
             self._maker.data_file(rows, replacement.partition, span, sequence_number)
@@ -181,7 +182,7 @@ class IcebergTableModel:
         return self._metadata.first_deletes(below_oldest([*data, *made], deletes), threads)
 
     def _snapshot(self, snapshot: _Snapshot, tag: Tag) -> Version:
-        """Commit one snapshot: the ledger, the metadata, and the version it makes."""
+        """Commit one snapshot to the ledger and the metadata; the version it makes."""
         self._sequence_number += 1
         live_bytes = self.ledger.size_bytes
         removed, data, deletes = snapshot.removed, snapshot.data, snapshot.deletes

@@ -164,7 +164,11 @@ def test_a_file_of_ones_own_takes_the_place_of_the_shipped(tmp_path):
         ("cpu_per_serial_s = ", "cpu_per_serial_s = 0 #", "cpu_per_serial_s: Input should be greater than 0"),
         ("[data]\nfile_bytes = ", "[data]\nfile_bytes = -", "data.file_bytes: Input should be greater"),
         ("\nmanifest_bytes = ", "\nmanifest_bytes = 0.5 #", "metadata.manifest_bytes: Input should be"),
-        ('format = "iceberg"', 'format = "delta"', 'format = "delta", the table is iceberg: take another'),
+        (
+            'format = "iceberg"',
+            'format = "delta"',
+            'format = "delta", but the table is iceberg: choose another',
+        ),
     ],
 )
 def test_an_unsound_file_is_refused_by_file_and_key(tmp_path, old, new, told):
