@@ -330,7 +330,7 @@ class Engine(Protocol):
         """Accept a plan. An explicit rewrite reads and writes its files now and commits on `complete`."""
 
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
-        """Execute the plan, or commit what was prepared. A refusal or conflict is an outcome, not raised."""
+        """Execute the plan, or commit what was prepared. Refusals and conflicts are outcomes, not errors."""
 
     def query(self, probe: Probe) -> QueryOutcome:
         """Run a probe once and read its whole result."""

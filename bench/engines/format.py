@@ -25,8 +25,8 @@ from workloads.schema import Schema
 # The bytes of a table's data files: (rows, files) -> bytes.
 SizeModel = Callable[[int, int], int]
 
-# Describes how a table's rows differ from what its commits leave, None if they do not. True as the third
-# argument means that commits also update and delete.
+# How a table's rows differ from what its commits leave, None if they do not. The third argument is True if
+# commits also update and delete.
 RowCheck = Callable[[Any, Iterable[CommitSpec], bool], str | None]
 
 
@@ -152,7 +152,7 @@ class Format:
     files, `default_codec` is the codec of tables that do not set it.
 
     `planning` holds the rules by which plans are previewed and vetoed. `layout` gives the files that the
-    format's writers make of a commit, with the number of writers that no strategy overrides. `writing_needs`
+    format's writers make of a commit if no strategy overrides the number of writers. `writing_needs`
     gives the capabilities that commits in an upsert mode need (None: commits that only append), and
     `asked_by` names the key that requires a capability. `metadata_bytes_per_commit` is roughly the most that
     one commit writes.

@@ -69,7 +69,7 @@ class Ledger(Generic[Data, Delete, State]):
 
     @property
     def delete_files(self) -> Mapping[str, Delete]:
-        """Live delete files by key, which is not the path alone for deletion vectors."""
+        """Live delete files by key, which for deletion vectors is more than the path."""
         return MappingProxyType(self._delete_files)
 
     def add(self, files: Iterable[Data | Delete], at_ms: int | None) -> None:

@@ -78,7 +78,7 @@ class Tickets(Generic[_Prepared]):
     def issue(
         self, plan: Plan, capabilities: frozenset[str], at_ms: int, due_at_ms: int
     ) -> tuple[Ticket, Staged[_Prepared]]:
-        """A ticket for a plan, pending from now on, and the place for what is prepared of it.
+        """A ticket for a plan, pending from now on, and the place where its prepared actions go.
 
         It is vetoed if an engine of these capabilities cannot execute it, or if it might resurrect a row.
         """
@@ -101,7 +101,7 @@ class Tickets(Generic[_Prepared]):
             return PlanPreview(state.version, (unknown,) * len(plan.actions)), str(error)
 
     def redeem(self, ticket: Ticket) -> Staged[_Prepared]:
-        """What was prepared of a ticket's plan, which is no longer pending."""
+        """The prepared part of a ticket's plan, which is no longer pending."""
         _, staged = self._open.pop(ticket.id)
         self._update_pending()
         return staged

@@ -67,7 +67,7 @@ def _plan(result: StrategyPreview) -> dict[str, Any] | None:
     if result.plan is None:
         return None
     return {
-        "planner": plugins.in_words(result.asked[-1]),
+        "planner": plugins.in_words(result.evaluated[-1]),
         "reason": result.plan.reason.value,
         "detail": result.plan.detail,
         "actions": [describe_action(action) for action in result.plan.actions],

@@ -20,7 +20,7 @@ from strategies.strategy import Planner
 
 @dataclass(frozen=True, slots=True)
 class NamedPlanners:
-    """The planners to evaluate, in order, and the name that the user gave."""
+    """The planners to evaluate in order, and what the user called them."""
 
     name: str
     planners: tuple[Planner, ...]
@@ -30,14 +30,14 @@ class NamedPlanners:
 class StrategyPreview:
     """The decisions of the planners, and what the plan of the last one does to the files.
 
-    `asked` are the planners that were evaluated. `preview` is None exactly if there is no plan. `veto` is why
-    an engine would refuse to execute the plan. `cpu_s` is a rough estimate; it is None without a plan, where
-    delete files are rewritten, and where the format has no coefficients. `shortfall` is set if the format's
-    rewrite command would find nothing to do.
+    `evaluated` are the planners up to the first that planned. `preview` is None exactly if there is no plan.
+    `veto` is why an engine would refuse to execute the plan. `cpu_s` is a rough estimate; it is None without
+    a plan, where delete files are rewritten, and where the format has no coefficients. `shortfall` is set if
+    the format's rewrite command would find nothing to do.
     """
 
     named: NamedPlanners
-    asked: tuple[Planner, ...]
+    evaluated: tuple[Planner, ...]
     plan: Plan | None = None
     preview: Preview | None = None
     veto: str | None = None

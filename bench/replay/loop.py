@@ -131,7 +131,7 @@ class Loop:
         before, began_s = self._seen, self._clock.now_s()
         outcome = self._engine.commit(batch, self._at_ms)
         inline_cost = sum((compaction.cost for compaction in outcome.compactions), NO_COST)
-        self._took(outcome.prepare_s + outcome.cost.wall_s + inline_cost.wall_s)
+        self._add_measured(outcome.prepare_s + outcome.cost.wall_s + inline_cost.wall_s)
         change = outcome.change
         self._recorder.write(
             CommitRecord(
@@ -153,7 +153,7 @@ class Loop:
         for compaction in outcome.compactions:
             self._write_inline(compaction, before or outcome.observed, outcome.observed, started_s)
             started_s += compaction.cost.wall_s
-        self._observed(outcome.observed, "initial" if batch.spec.is_initial else "commit")
+        self._record_observation(outcome.observed, "initial" if batch.spec.is_initial else "commit")
 
     def _write_inline(
         self, compaction: InlineCompaction, before: Observation, after: Observation, started_s: float
@@ -170,7 +170,7 @@ class Loop:
             )
         )
 
-    def _observed(
+    def _record_observation(
         self, observed: Observation, after: Literal["initial", "commit", "compaction", "maintenance"]
     ) -> None:
         began_s = self._clock.now_s() - observed.cost.wall_s
@@ -187,7 +187,7 @@ class Loop:
     def _probe(self, probe: Probe, when: Literal["cadence", "before", "after"]) -> QueryOutcome:
         began_s = self._clock.now_s()
         outcome = self._engine.query(probe)
-        self._took(outcome.cost.wall_s)
+        self._add_measured(outcome.cost.wall_s)
         if probe.primary:
             self._latest = _Latency(self._at_ms, outcome.cost.wall_s)
         self._recorder.write(
@@ -281,8 +281,8 @@ class Loop:
             self._probe(self._scenario.primary_probe, "before")
         query_before_s, began_s = self._latency_now_s(), self._clock.now_s()
         outcome = self._engine.complete(ticket, self._at_ms)
-        self._took(outcome.cost.wall_s)
-        self._observed(outcome.observed, "compaction")
+        self._add_measured(outcome.cost.wall_s)
+        self._record_observation(outcome.observed, "compaction")
         latencies: tuple[float | None, float | None] = (None, None)
         if outcome.status == "ok":
             latencies = query_before_s, self._probe(self._scenario.primary_probe, "after").cost.wall_s
@@ -322,7 +322,7 @@ class Loop:
         ticket = self._engine.schedule(plan, self._at_ms, self._at_ms)
         began_s = self._clock.now_s()
         outcome = self._engine.complete(ticket, self._at_ms)
-        self._took(outcome.cost.wall_s)
+        self._add_measured(outcome.cost.wall_s)
         change = outcome.change
         self._recorder.write(
             MaintenanceRecord(
@@ -336,9 +336,9 @@ class Loop:
                 versions=ids(outcome.versions),
             )
         )
-        self._observed(outcome.observed, "maintenance")
+        self._record_observation(outcome.observed, "maintenance")
 
-    def _took(self, seconds: float) -> None:
+    def _add_measured(self, seconds: float) -> None:
         """Account for a measured step."""
         self.times.measured_s += seconds
         self._clock.advance(seconds)

@@ -169,14 +169,14 @@ def _name_and_options(kind: PluginKind[Any], table: object, path: KeyPath) -> tu
 def _class(kind: PluginKind[_P], name: str, path: KeyPath) -> Any:
     """The class called `name`, after checking that it can be built from a table."""
     try:
-        found = _find(kind, name)
+        cls = _find(kind, name)
     except ScenarioError as error:
         raise OptionError((*path, "type"), str(error), name) from error
-    if not hasattr(found, kind.method):
+    if not hasattr(cls, kind.method):
         raise OptionError((*path, "type"), f"is not a {kind.word}: it has no method {kind.method}", name)
-    if not (isinstance(found, type) and is_dataclass(found) and _is_frozen(found)):
+    if not (isinstance(cls, type) and is_dataclass(cls) and _is_frozen(cls)):
         raise OptionError((*path, "type"), "must be a class under @dataclass(frozen=True)", name)
-    return found
+    return cls
 
 
 def _find(kind: PluginKind[Any], name: str) -> Any:
@@ -210,10 +210,10 @@ def _import(name: str) -> Any:
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.append(folder)
-    found: Any = import_module(module)
+    member: Any = import_module(module)
     for part in qualified.split("."):
-        found = getattr(found, part)
-    return found
+        member = getattr(member, part)
+    return member
 
 
 def _is_frozen(cls: type) -> bool:

@@ -78,12 +78,12 @@ def write_split(frame: DataFrame, columns: Sequence[Column], split: str, locatio
 def _listed(spark: SparkSession, location: str) -> list[WrittenFile]:
     """The files that were written, by location: `split_by=3/part-00000-....parquet` below `location`."""
     root, system = file_system(spark, location)
-    found = []
+    files = []
     for status in system.globStatus(root.suffix(f"/{_SPLIT}=*/*.parquet")):
         folder, name = str(status.getPath().toString()).rsplit("/", 2)[1:]
         split = int(folder.rpartition("=")[2])
-        found.append(WrittenFile(f"{location}/{folder}/{name}", int(status.getLen()), split))
-    return sorted(found, key=lambda file: file.location)
+        files.append(WrittenFile(f"{location}/{folder}/{name}", int(status.getLen()), split))
+    return sorted(files, key=lambda file: file.location)
 
 
 def scratch_location(table: Any, name: str) -> str:
@@ -272,12 +272,12 @@ def applied_deletes(spark: SparkSession, tasks: Iterable[Any]) -> dict[str, Any]
 
 def live_deletes(spark: SparkSession, table: Any, snapshot: Any) -> dict[str, Any]:
     """All (Java) delete files of a snapshot by key, including those that apply to nothing."""
-    manifests, found = java_class(spark, "org.apache.iceberg.ManifestFiles"), {}
+    manifests, deletes = java_class(spark, "org.apache.iceberg.ManifestFiles"), {}
     for manifest in snapshot.deleteManifests(table.io()):
         reader = manifests.readDeleteManifest(manifest, table.io(), table.specs())
         entries = reader.iterator()
         while entries.hasNext():
             file = entries.next()
-            found[delete_key(file)] = file
+            deletes[delete_key(file)] = file
         reader.close()
-    return found
+    return deletes

@@ -103,14 +103,14 @@ def _old_deletes(
 
 def _tasks_by_path(table: Any, snapshot_id: int) -> dict[str, Any]:
     """Whole-file scan tasks, each with the delete files that apply to it."""
-    found = {}
+    by_path = {}
     planned = table.newScan().useSnapshot(snapshot_id).ignoreResiduals().planFiles()
     tasks = planned.iterator()
     while tasks.hasNext():
         task = tasks.next()
-        found[str(task.file().location())] = task
+        by_path[str(task.file().location())] = task
     planned.close()
-    return found
+    return by_path
 
 
 def _rewritten(

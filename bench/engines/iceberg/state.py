@@ -94,7 +94,7 @@ class IcebergReader:
         )
 
     def _versions(self, snapshots: list[Snapshot], table: Table) -> tuple[Version, ...]:
-        """A version for each new snapshot, and one for each new table metadata file without a snapshot.
+        """A version for each new snapshot, and one for each new table metadata file that has no snapshot.
 
         Each commit writes one table metadata file. Its bytes belong to the commit's first snapshot.
         """

@@ -3,8 +3,8 @@
 A table has one live row per key. Keys that are hit about equally often form a band, and all rows of a
 band's keys are equally likely to survive, whichever file they are in. So a commit only multiplies one
 chance of survival per band, whatever the number of files. A file remembers how many rows of each band it
-started with, and the bands' chances at that time; its live rows are worked out when they are asked for.
-In this picture the newest keys are the hottest, and a commit has just hit 1 % of the old keys of band A,
+started with, and the bands' chances at that time; its live rows are computed on demand.
+In this picture the newest keys are the hottest, and a commit has just hit 1 % of the keys of band A,
 5 % of B and 30 % of C:
 
     keys, oldest to newest    |------- band A -------|--- band B ---|- band C -|
@@ -118,9 +118,7 @@ class LiveRows:
     """
 
     _bands: list[_Band] = field(default_factory=list)  # in the order of heat
-    _mix: list[tuple[_Band, float]] = field(
-        default_factory=list
-    )  # the bands of the last commit's rows, with their shares
+    _mix: list[tuple[_Band, float]] = field(default_factory=list)  # of the last commit's rows, with shares
     _files: dict[str, _FileRows] = field(default_factory=dict)
     _files_added_count: int = 0
     _is_loading: bool = False
@@ -167,7 +165,7 @@ class LiveRows:
     def add(self, file: DataFile, live_rows: int, keys: _Keys | None = None) -> None:
         """Add a data file of the last commit; `live_rows` of its rows are not replaced by that same commit.
 
-        Its keys lie in the range `keys`; None means anywhere.
+        Its keys are in the range `keys`; None means anywhere.
         """
         mix = _shares_of(keys, self._bands) if self._is_loading else self._mix
         parts = (_Part(band, live_rows * share, band.log_now()) for band, share in mix if share)

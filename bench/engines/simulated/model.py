@@ -58,8 +58,8 @@ class FormatModel(Protocol[Prepared]):
 
     @property
     def data_storage_bytes(self) -> int:
-        """Bytes of all data and delete files on storage, those of old versions included."""
+        """The bytes of all data and delete files in storage, including those of old versions."""
 
     @property
     def metadata_storage_bytes(self) -> int:
-        """Bytes of all metadata files on storage."""
+        """The bytes of all metadata files in storage."""
