@@ -160,6 +160,9 @@ class TableState:
     Two of them can only be compared for equality; it is None where there is none, as before the first commit.
     `stream_epoch_ms` is where scenario time 0 lies in the calendar of the stream's dates, in milliseconds
     since 1970 UTC; None where that is not known.
+
+    `note` is what the planner noted when its rule last fired; None at first, after a switch of strategies,
+    and for planners that note nothing (see `strategies.strategy.Planner`).
     """
 
     observed_at_ms: int
@@ -180,6 +183,7 @@ class TableState:
     derived_values: DerivedValues = field(
         default_factory=DerivedValues, repr=False, compare=False, kw_only=True
     )
+    note: object | None = field(default=None, kw_only=True)
 
     @property
     def size_bytes(self) -> int:

@@ -9,24 +9,27 @@ from dataclasses import replace
 
 from bench.engines.contract import Batch, Engine
 from bench.scenario.scenario import Scenario
-from strategies.strategy import Planner
+from strategies.strategy import Planner, consult
 
 ROUNDS = 4  # compaction and probe times level off after three to four (see bench/DESIGN.md)
-WARM_UP_AT_MS = 10**12  # when planners are asked, so that those that wait for time to pass act too
+WARM_UP_STEP_MS = 10**12  # from round to round, so that planners that wait for time to pass act too
 
 
 def warm_up(scenario: Scenario, engine: Engine, batches: Sequence[Batch]) -> None:
     """Commit, probe and compact a few rounds on a sibling of the engine's table, then drop it."""
     scratch = engine.sibling("warm_up")
     scratch.create()
+    planners = _planners(scenario)
+    notes: list[object | None] = [None] * len(planners)
     stream = [batch for batch in batches if not batch.spec.is_initial and batch.spec.rows][:ROUNDS]
-    for batch in stream:
+    for number, batch in enumerate(stream, 1):
         at_ms = batch.spec.at_ms
         scratch.commit(batch, at_ms)
         for probe in scenario.probes:
             scratch.query(probe)
-        for planner in _planners(scenario):
-            plan = planner.decide(replace(scratch.state(at_ms), observed_at_ms=WARM_UP_AT_MS))
+        for index, planner in enumerate(planners):
+            state = replace(scratch.state(at_ms), observed_at_ms=number * WARM_UP_STEP_MS)
+            plan, notes[index] = consult(planner, state, notes[index])
             if plan is not None:
                 scratch.complete(scratch.schedule(plan, at_ms, at_ms), at_ms)
     scratch.drop()

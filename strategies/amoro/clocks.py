@@ -2,9 +2,8 @@
 
 Amoro keeps the times itself; here they follow from the compactions seen. The clock of a type is the plan
 time of its last process whatever became of it, for the whole table: a failed MINOR restarts the minor
-clock, a MAJOR or FULL does not. A look without a plan leaves no trace, so it moves no clock, which is
-Amoro's rule but for the time of the last plan: there an empty plan counts too, and the next look may come
-up to `min-plan-interval` later than ours.
+clock, a MAJOR or FULL does not. A plan without tasks moves none of them, and counts for the time of the last
+plan, which the planner notes (`strategies.amoro.note`).
 
 The history holds the last 1000 compactions. That is enough for an interval below 1000 x
 `min-plan-interval`, 16.7 hours at its default: before that no 1000 compactions of ours can have pushed the
@@ -44,6 +43,12 @@ class Clocks:
     minor_ms: int = STREAM_BEGIN_MS
     major_ms: int = STREAM_BEGIN_MS
     full_ms: int = STREAM_BEGIN_MS
+    tried_ms: int = STREAM_BEGIN_MS  # since the last plan that the planner noted, with or without tasks
+
+    @property
+    def plan_ms(self) -> int:
+        """Since the last plan, be it one without tasks (`lastPlanTime`)."""
+        return min(self.any_ms, self.tried_ms)
 
     @property
     def any_ms(self) -> int:
@@ -64,15 +69,16 @@ class Clocks:
 
     def may_plan(self, settings: Settings) -> bool:
         """Whether the last plan is at least `min-plan-interval` ago."""
-        return self.any_ms >= settings.min_plan_interval_ms
+        return self.plan_ms >= settings.min_plan_interval_ms
 
 
-def read_clocks(state: TableState) -> Clocks:
-    """The clocks at the moment the state was observed, in whole milliseconds."""
+def read_clocks(state: TableState, tried_at_ms: int | None = None) -> Clocks:
+    """The clocks when the state was observed; `tried_at_ms` is when the planner last tried a plan."""
     planned_ms = dict.fromkeys(OptimizingType, -STREAM_BEGIN_MS)
     for seen in state.compactions:
         if seen.kind in planned_ms:
             at_ms = seen.at_ms if seen.scheduled_at_ms is None else seen.scheduled_at_ms
             own = OptimizingType(seen.kind)
             planned_ms[own] = max(planned_ms[own], at_ms)
-    return Clocks(*(state.observed_at_ms - at_ms for at_ms in planned_ms.values()))
+    last_ms = (*planned_ms.values(), -STREAM_BEGIN_MS if tried_at_ms is None else tried_at_ms)
+    return Clocks(*(state.observed_at_ms - at_ms for at_ms in last_ms))

@@ -54,9 +54,10 @@ class PartitionDecision:
 def is_worth_a_scan(state: TableState, settings: Settings, clocks: Clocks) -> bool:
     """Whether the snapshot summary alone lets a table be looked at; always without a fallback interval.
 
-    Large files without deletes are not, until that interval has passed since the last plan.
+    Large files without deletes are not, until that interval has passed since the last plan, be it one
+    without tasks; the fallback of a partition counts from the last process.
     """
-    if clocks.is_fallback_reached(settings):
+    if clocks.plan_ms >= settings.fallback_interval_ms:
         return True
     count = len(state.data_files)
     if count == 0 or state.delete_files:
