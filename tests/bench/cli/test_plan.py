@@ -360,6 +360,11 @@ class Fails:
     assert told.startswith("wrong:Fails(): failed: ZeroDivisionError: division by zero; correct the planner")
 
 
+def test_plan_asks_a_planner_that_remembers_without_a_past(told, standing_table):
+    found = told(standing_table.location(), "--strategy", "noting_planner:WhenSettled")
+    assert found["plan"] is None
+
+
 def test_plan_says_that_never_does_nothing(printed, told, standing_table):
     text = printed(standing_table.location(), "--strategy", "never")
     assert "Nothing would change: never() would do nothing." in text
