@@ -13,7 +13,7 @@ PROBE = Probe("noise", "SELECT count(*) FROM range(1000000), (SELECT count(*) FR
 
 
 def measure_noise(job: NoiseJob) -> None:
-    """Write the wall seconds of each probe, in order, to the job's file."""
+    """Write the wall seconds of each query, in order, to the job's file."""
     settings = EngineSettings(job.work_folder, TableSpec(target_file_size_bytes=128 * MIB))
     walls_s = []
     with ENGINES["iceberg", "real"].open(settings) as engine:

@@ -1,4 +1,4 @@
-"""Everything that can be refused before a run starts: capabilities, resources, Java, jars, disk space."""
+"""What is checked before a run starts: capabilities, resources, Java, jars and disk space."""
 
 import shutil
 from collections.abc import Mapping, Sequence
@@ -25,20 +25,20 @@ _REMEDIES: Mapping[Mode, str] = {"real": "", "simulated": ". Change that, or run
 
 
 def check(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:
-    """Refuse what cannot work. Raises ScenarioError or MissingRuntimeError."""
-    asked = {run.source.scenario.name: (run.source.scenario, run.mode) for run in planned}
-    for scenario, mode in asked.values():
-        check_asked(scenario, mode)
+    """Raises ScenarioError or MissingRuntimeError for anything that could not work."""
+    scenarios = {run.source.scenario.name: (run.source.scenario, run.mode) for run in planned}
+    for scenario, mode in scenarios.values():
+        check_supported(scenario, mode)
     real = [run for run in planned if run.mode == "real"]
     if real:
         _check_real(real, out, keep_tables=keep_tables)
 
 
 def _check_real(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:
-    odd = sorted(set(str(out)) & set("%#?"))
-    if odd:
+    reserved = sorted(set(str(out)) & set("%#?"))
+    if reserved:
         raise ScenarioError(
-            f"{out}: table locations are URIs and cannot hold {' '.join(odd)}; choose another --out"
+            f"{out}: table locations are URIs and cannot contain {' '.join(reserved)}; choose another --out"
         )
     runtime.java_home()
     for table_format in {run.source.scenario.table.format for run in planned}:
@@ -46,8 +46,8 @@ def _check_real(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) 
     _check_space(planned, out, keep_tables=keep_tables)
 
 
-def check_asked(scenario: Scenario, mode: Mode) -> None:
-    """Refuse writers, strategies or resources the engine of that mode cannot do. Raises ScenarioError."""
+def check_supported(scenario: Scenario, mode: Mode) -> None:
+    """Raises ScenarioError for writers, strategies or resources that the engine does not support."""
     if mode == "real":
         check_real_resources(scenario)
     able = ENGINES[scenario.table.format, mode].capabilities
@@ -67,7 +67,7 @@ def _asked(capability: Capability) -> str:
 
 
 def needed_bytes(run: PlannedRun) -> int:
-    """About the most a run may put on disk: every version of the table that compaction leaves behind.
+    """An upper estimate of the disk space of a run: every version of the table that compaction leaves behind.
 
     Each round of an `every` trigger is taken to rewrite the table as it stands then, any other trigger
     to fire at every commit.
@@ -96,6 +96,6 @@ def _check_space(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool)
     free = shutil.disk_usage(out).free
     if free < needed:
         raise MissingRuntimeError(
-            f"{out}: {free / GIB:.1f} GiB free, {needed / GIB:.1f} GiB may be needed; free some, choose "
-            "another --out, or make the scenario smaller"
+            f"{out}: {free / GIB:.1f} GiB free, but {needed / GIB:.1f} GiB may be needed; free some space, "
+            "choose another --out, or make the scenario smaller"
         )

@@ -1,4 +1,4 @@
-"""`compactbench list`: what a scenario can name, each explained with its options."""
+"""`compactbench list`: everything a scenario can refer to by name, with explanations and options."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bench.cli.output import Format, FormatOption, print_json, print_table
+from bench.cli.output import FormatOption, OutputFormat, print_json, print_table
 from bench.results.rows import METRICS
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
@@ -28,22 +28,26 @@ class Listed(StrEnum):
 
 
 def list_what(
-    what: Annotated[Listed, typer.Argument(help="What to list.")], output: FormatOption = Format.TABLE
+    what: Annotated[Listed, typer.Argument(metavar="WHAT", help=f"One of: {', '.join(Listed)}.")],
+    output: FormatOption = OutputFormat.TABLE,
 ) -> None:
-    """Explain what a scenario can name, and the options each takes.
+    """List what a scenario can refer to by name, with explanations and options.
 
-    * `compactbench list strategies`: planners, for `planner = { type = ... }`
+    * `compactbench list strategies`: the planners, for `planner = { type = ... }`
 
-    * `compactbench list triggers`: for `trigger = { type = ... }`
+    * `compactbench list triggers`: the triggers, for `trigger = { type = ... }`
 
     * `compactbench list metrics`: what the figures of a report mean
     """
     entries = _ENTRIES[what]()
-    if output is Format.JSON:
+    if output is OutputFormat.JSON:
         print_json(entries)
         return
     shown = [{key: _cell(value) for key, value in entry.items()} for entry in entries]
-    print_table(list(shown[0]), [tuple(row.values()) for row in shown])
+    print_table([_HEADINGS.get(key, key) for key in shown[0]], [tuple(row.values()) for row in shown])
+
+
+_HEADINGS = {"doc": "description"}
 
 
 def _cell(value: Any) -> str:
@@ -55,14 +59,14 @@ def _cell(value: Any) -> str:
 
 
 def _option(option: dict[str, str | None]) -> str:
-    default = "must be given" if option["default"] is None else f"default {option['default']}"
+    default = "required" if option["default"] is None else f"default {option['default']}"
     return f"{option['key']}: {option['type']}; {default}"
 
 
 def _plugins(kind: plugins.Kind[Any]) -> Callable[[], list[dict[str, Any]]]:
     return lambda: [
-        {"name": told.name, "doc": told.doc, "options": [asdict(option) for option in told.options]}
-        for told in plugins.describe_all(kind)
+        {"name": plugin.name, "doc": plugin.doc, "options": [asdict(option) for option in plugin.options]}
+        for plugin in plugins.describe_all(kind)
     ]
 
 

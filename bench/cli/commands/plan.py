@@ -1,4 +1,4 @@
-"""`compactbench plan`: what a strategy would do to a table that is already there. Nothing is written."""
+"""`compactbench plan`: preview what a strategy would do to an existing table. Nothing is written."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,14 +7,23 @@ from typing import Annotated, Any
 
 import typer
 
-from bench.cli.output import ERR, OUT, Format, FormatOption, conceal, print_json, print_line, print_table
+from bench.cli.output import (
+    ERR,
+    OUT,
+    FormatOption,
+    OutputFormat,
+    conceal,
+    print_json,
+    print_line,
+    print_table,
+)
 from bench.engines.iceberg.existing_table import choice_of, find_table, read_state
 from bench.errors import ScenarioError
 from bench.preview.figures import plan_figures, table_figures
 from bench.preview.preview import candidate_of, dry_run
 from bench.scenario.scenario import load_scenario
 from bench.secrets import NO_SECRETS, Secrets
-from bench.text import human_bytes, human_count, human_duration
+from bench.text import counted, human_bytes, human_count, human_duration
 
 PARTITIONS_SHOWN = 20
 FILES_SHOWN = 50
@@ -26,7 +35,7 @@ def plan(
         str,
         typer.Argument(
             metavar="TABLE",
-            help="namespace.table, the path or URI of a table's folder, or of one of its *.metadata.json.",
+            help="namespace.table, or the path or URI of a table's folder or of a *.metadata.json in it.",
         ),
     ],
     strategy: Annotated[
@@ -34,8 +43,8 @@ def plan(
         typer.Option(
             "--strategy",
             metavar="NAME",
-            help="A planner (`compactbench list strategies`, or your own module:Class), or with --scenario "
-            "the label of one of its strategies.",
+            help="A planner (see `compactbench list strategies`, or module:Class for your own), or with "
+            "--scenario the label of one of its strategies.",
         ),
     ],
     options: Annotated[
@@ -67,14 +76,17 @@ def plan(
         ),
     ] = None,
     branch: Annotated[
-        str | None, typer.Option("--branch", metavar="NAME", help="Look at this branch, not at main.")
+        str | None, typer.Option("--branch", metavar="NAME", help="Preview this branch instead of main.")
     ] = None,
     files: Annotated[
-        bool, typer.Option("--files", help=f"List the files too: {FILES_SHOWN} in the table, all in JSON.")
+        bool,
+        typer.Option(
+            "--files", help=f"Also list the files: {FILES_SHOWN} in the table, all of them in JSON."
+        ),
     ] = False,
-    output: FormatOption = Format.TABLE,
+    output: FormatOption = OutputFormat.TABLE,
 ) -> None:
-    """Say what a strategy would do to a table of yours right now: files, bytes, result, rough cost.
+    """Preview what a strategy would do to a table of yours right now: files, bytes, result and rough cost.
 
     Only metadata is read, no Java is needed, and nothing is written.
 
@@ -102,7 +114,7 @@ def plan(
             **plan_figures(done, found.state, with_files=files),
         }
     told["nothing_because"] = _nothing_because(told)
-    if output is Format.JSON:
+    if output is OutputFormat.JSON:
         print_json(told)
     else:
         _print_table_facts(told["table"])
@@ -110,7 +122,7 @@ def plan(
 
 
 def _pairs(settings: Sequence[str]) -> dict[str, str]:
-    """Never with a value in the error: it may be a secret."""
+    """The settings by key. Errors never repeat a value, since it may be a secret."""
     pairs = {}
     for setting in settings:
         key, equals, value = setting.partition("=")
@@ -124,7 +136,7 @@ _CHANGES = ("groups", "delete_groups", "files_converted", "delete_files_dropped"
 
 
 def _nothing_because(told: Mapping[str, Any]) -> str | None:
-    """Why no file would change, in words."""
+    """Why no file would change, in words; None if some would."""
     effect, shortfall = told["effect"], told["shortfall"]
     if effect and any(effect[key] for key in _CHANGES):
         return None
@@ -135,14 +147,14 @@ def _nothing_because(told: Mapping[str, Any]) -> str | None:
     if shortfall is None:
         return "the plan rewrites no file"
     if not shortfall["files_count"]:
-        return "no data file may hold rows of those the plan names"
+        return "no data file can contain rows that the plan selects"
     deleted = any(kind["files"] for kind in told["table"]["delete_files"])
-    alone = ", and no file has deletes enough to be taken for them" if deleted else ""
+    alone = ", and no file has enough deletes to be rewritten for them" if deleted else ""
     return f"{_shortfall_text(shortfall)}{alone}"
 
 
 def _shortfall_text(short: Mapping[str, int]) -> str:
-    """The thresholds, with what the files have."""
+    """The thresholds of the planner, and how far the files are from them."""
     sizes = f"below {human_bytes(short['min_bytes'])} or above {human_bytes(short['max_bytes'])}"
     has = f"{short['candidates_count']:,} of {short['files_count']:,} data files are {sizes}"
     if short["candidates_count"]:
@@ -175,12 +187,12 @@ def _print_table_facts(facts: Mapping[str, Any]) -> None:
 
 def _snapshot(number: int | None, committed_at: str | None) -> str:
     if number is None or committed_at is None:
-        return "none: nothing was written to it yet"
+        return "none: nothing has been written to the table yet"
     return f"{number}, committed {datetime.fromisoformat(committed_at):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _amount(files: int, size_bytes: int, rows: int) -> str:
-    return f"{files:,} files, {human_bytes(size_bytes)}, {rows:,} rows"
+    return f"{counted(files, 'file')}, {human_bytes(size_bytes)}, {counted(rows, 'row')}"
 
 
 def _deletes(kinds: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -221,34 +233,35 @@ def _print_plan(told: Mapping[str, Any]) -> None:
 def _print_effect(effect: Mapping[str, Any]) -> None:
     if effect["delete_groups"]:
         print_line(
-            f"It would rewrite {effect['delete_files_in']:,} delete files "
-            f"({human_bytes(effect['delete_bytes_in'])}) in {effect['delete_groups']:,} groups; how many "
-            "come out, their rows tell."
+            f"It would rewrite {counted(effect['delete_files_in'], 'delete file')} "
+            f"({human_bytes(effect['delete_bytes_in'])}) in {counted(effect['delete_groups'], 'group')}. The "
+            "number of output files cannot be predicted from metadata."
         )
     if effect["files_converted"]:
         print_line(
-            f"The deletes of {effect['files_converted']:,} data files would become position deletes of their "
-            "own; the data files stay."
+            f"The deletes of {counted(effect['files_converted'], 'data file')} would be converted to "
+            "position deletes, one delete file per data file; the data files would not change."
         )
     if effect["delete_files_dropped"]:
-        print_line(f"{effect['delete_files_dropped']:,} delete files would go.")
+        print_line(f"{counted(effect['delete_files_dropped'], 'delete file')} would be removed.")
     if effect["vetoed_because"]:
-        print_line(f"It would be vetoed: {effect['vetoed_because']}.")
+        print_line(f"The plan would be vetoed: {effect['vetoed_because']}.")
     if not effect["groups"]:
         return
     cut = effect["planned_groups"] - effect["groups"] - effect["delete_groups"]
     about = "" if effect["files_out_exact"] else "about "
     left = f"; a limit leaves {cut:,} more groups, and Iceberg may choose others" if cut > 0 else ""
     print_line(
-        f"It would rewrite {effect['files_in']:,} data files ({human_bytes(effect['bytes_in'])}) in "
-        f"{effect['groups']:,} groups into {about}{effect['files_out']:,}: the table goes "
-        f"from {effect['files_before']:,} data files to {about}{effect['files_after']:,}{left}."
+        f"It would rewrite {counted(effect['files_in'], 'data file')} ({human_bytes(effect['bytes_in'])}) in "
+        f"{counted(effect['groups'], 'group')} into {about}{counted(effect['files_out'], 'file')}: the table "
+        f"would go from {counted(effect['files_before'], 'data file')} to {about}{effect['files_after']:,}"
+        f"{left}."
     )
     if effect["delete_files_read"]:
         print_line(
             f"Delete files to apply: {'' if effect['deletes_exact'] else 'at most '}"
             f"{effect['delete_files_read']:,} "
-            f"({human_bytes(effect['delete_bytes_read'])}), each once per data file it applies to."
+            f"({human_bytes(effect['delete_bytes_read'])}), each counted once per data file it applies to."
         )
     OUT.print()
     lines = effect["partitions"]
@@ -257,7 +270,7 @@ def _print_effect(effect: Mapping[str, Any]) -> None:
         [_partition_cells(line) for line in lines[:PARTITIONS_SHOWN]],
     )
     if len(lines) > PARTITIONS_SHOWN:
-        print_line(f"and {len(lines) - PARTITIONS_SHOWN:,} more partitions")
+        print_line(f"and {counted(len(lines) - PARTITIONS_SHOWN, 'more partition')}")
     if any("files" in group for group in effect["groups_in_order"]):
         _print_files(effect["groups_in_order"])
     OUT.print()
@@ -280,4 +293,4 @@ def _print_files(groups: Sequence[Mapping[str, Any]]) -> None:
     ]
     print_table(("group", "size", "rows", "file"), lines[:FILES_SHOWN])
     if len(lines) > FILES_SHOWN:
-        print_line(f"and {len(lines) - FILES_SHOWN:,} more files; --format json lists them all")
+        print_line(f"and {counted(len(lines) - FILES_SHOWN, 'more file')}; --format json lists them all")

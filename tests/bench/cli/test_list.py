@@ -52,8 +52,8 @@ def test_list_prints_tables_with_whole_names(capsys, what):
     assert "…" not in captured.out
 
 
-def test_list_tells_defaults_and_what_must_be_given(capsys):
+def test_list_prints_defaults_and_what_is_required(capsys):
     assert main(["list", "triggers"]) == 0
-    told = capsys.readouterr().out
-    assert "must be given" in told
-    assert "default none" in told
+    printed = capsys.readouterr().out
+    assert "required" in printed
+    assert "default none" in printed

@@ -18,11 +18,11 @@ UPSERT = {"type": "upsert", "initial_rows": 1000}
 @pytest.fixture
 def machine(monkeypatch):
     """A machine that has everything; the disk has `free` bytes, and what was asked of it is in `asked`."""
-    told = SimpleNamespace(free=PLENTY, asked=[])
-    monkeypatch.setattr(preflight.runtime, "java_home", lambda: told.asked.append("java"))
-    monkeypatch.setattr(preflight.runtime, "jars", told.asked.append)
-    monkeypatch.setattr(preflight.shutil, "disk_usage", lambda folder: SimpleNamespace(free=told.free))
-    return told
+    fake = SimpleNamespace(free=PLENTY, asked=[])
+    monkeypatch.setattr(preflight.runtime, "java_home", lambda: fake.asked.append("java"))
+    monkeypatch.setattr(preflight.runtime, "jars", fake.asked.append)
+    monkeypatch.setattr(preflight.shutil, "disk_usage", lambda folder: SimpleNamespace(free=fake.free))
+    return fake
 
 
 def check(folder, keep_tables=False, repetitions=1, mode="real", **changes):
@@ -85,7 +85,7 @@ def test_shares_a_local_process_cannot_honour_are_refused(machine, tmp_path):
         check(tmp_path, resources={"compactor": {"cores": 1}})
 
 
-def test_a_missing_java_is_told(machine, tmp_path, monkeypatch):
+def test_a_missing_java_is_reported(machine, tmp_path, monkeypatch):
     def missing():
         raise MissingRuntimeError("no Java 17")
 
@@ -122,13 +122,13 @@ def test_needed_bytes_count_delete_files_with_the_table(machine, tmp_path):
     assert preflight.needed_bytes(every) == preflight.needed_bytes(never) + rewritten_bytes
 
 
-def test_too_little_disk_is_told_with_what_is_needed(machine, tmp_path):
+def test_too_little_disk_is_reported_with_what_is_needed(machine, tmp_path):
     planned = check(tmp_path)
     largest = max(preflight.needed_bytes(run) for run in planned)
     machine.free = largest
     check(tmp_path)
     machine.free = largest - 1
-    with pytest.raises(MissingRuntimeError, match=rf"{largest / GIB:.1f} GiB may be needed; free some"):
+    with pytest.raises(MissingRuntimeError, match=rf"{largest / GIB:.1f} GiB may be needed; free some space"):
         check(tmp_path)
 
 
