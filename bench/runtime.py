@@ -63,9 +63,9 @@ _IVY_SETTINGS = """<ivysettings>
 
 def cache_folder() -> Path:
     """Where jars and change logs are kept: COMPACTBENCH_CACHE, else the user's cache folder."""
-    given = os.environ.get("COMPACTBENCH_CACHE")
-    if given:
-        return Path(given).expanduser().resolve()
+    configured = os.environ.get("COMPACTBENCH_CACHE")
+    if configured:
+        return Path(configured).expanduser().resolve()
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "compactbench"
 

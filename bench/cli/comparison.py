@@ -50,7 +50,7 @@ class Tested:
 
     @property
     def outcome(self) -> Outcome:
-        return self.limit.outcome(self.contrast.found)
+        return self.limit.outcome(self.contrast.comparison)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def _print_markdown(group: Group) -> None:
 
 def _head(group: Group) -> list[str]:
     """What was compared, from which runs, and how certain the answer is."""
-    noisy = sum(contrast.found.method not in ("exact", "none") for contrast in group.contrasts)
+    noisy = sum(contrast.comparison.method not in ("exact", "none") for contrast in group.contrasts)
     lines = [group.title, *(_side(group, side) for side in group.sides)]
     ratio = "strategy / " + group.headings[1] if len(group.sides) == 1 else "new / old"
     certain = "exact, modelled" if group.is_simulated else "exact"
@@ -151,7 +151,7 @@ def _columns(group: Group) -> tuple[str, ...]:
 
 
 def _cells(group: Group, contrast: Contrast) -> tuple[str, ...]:
-    comparison, unit = contrast.found, contrast.metric.unit
+    comparison, unit = contrast.comparison, contrast.metric.unit
     return (
         contrast.strategy,
         contrast.metric.name,
@@ -182,7 +182,7 @@ def _interval(comparison: Comparison) -> str:
 
 def _method(group: Group, contrast: Contrast) -> str:
     """A figure of a cost model repeats exactly, but is not exact."""
-    method = contrast.found.method
+    method = contrast.comparison.method
     is_modelled = method == "exact" and group.is_simulated and not contrast.metric.exact
     return "modelled" if is_modelled else _METHODS[method]
 
@@ -190,12 +190,12 @@ def _method(group: Group, contrast: Contrast) -> str:
 def _n(contrast: Contrast) -> str:
     """The number of pairs, or of runs on either side."""
     if contrast.is_paired or contrast.runs == contrast.other_runs:
-        return str(contrast.found.n)
+        return str(contrast.comparison.n)
     return f"{contrast.runs} / {contrast.other_runs}"
 
 
 def _verdict(contrast: Contrast) -> str:
-    comparison = contrast.found
+    comparison = contrast.comparison
     verdict = f"{comparison.verdict}, {contrast.judged}" if contrast.judged else comparison.verdict
     return f"{verdict}: {comparison.reason}" if comparison.reason else verdict
 
@@ -208,7 +208,7 @@ def _tested_cells(tested: Tested) -> tuple[str, ...]:
 
 
 def _reason(contrast: Contrast) -> str:
-    comparison, unit = contrast.found, contrast.metric.unit
+    comparison, unit = contrast.comparison, contrast.metric.unit
     figures = " vs ".join(format_value(unit, v) for v in (contrast.figure, contrast.other_figure))
     if comparison.low is None or comparison.high is None or comparison.ratio is None:
         return f"{figures}: {comparison.reason}"
@@ -240,7 +240,7 @@ def _json(group: Group) -> dict[str, Any]:
 
 def _record(contrast: Contrast) -> dict[str, Any]:
     """One comparison, for programs; keys are never renamed."""
-    comparison = contrast.found
+    comparison = contrast.comparison
     return {
         "strategy": contrast.strategy, "against": contrast.other, "metric": contrast.metric.name,
         "unit": contrast.metric.unit, "figure": contrast.figure, "against_figure": contrast.other_figure,

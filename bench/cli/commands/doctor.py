@@ -60,7 +60,7 @@ def doctor(
             lines.append((name, "MISSING", str(error)))
             problems.append(name)
     lines.append(("load", *_load()))
-    print_table(("check", "", "details"), lines)
+    print_table(("check", "status", "details"), lines)
     if problems:
         raise MissingRuntimeError(f"not ready ({', '.join(problems)}): see the table above for the remedy")
     if seconds:

@@ -15,7 +15,7 @@ from bench.scenario.scenario import load_scenario
 from bench.scenario.schema import FORMATS, FORMATS_WITH_ENGINE
 
 
-class Listed(StrEnum):
+class Topic(StrEnum):
     """What can be listed."""
 
     STRATEGIES = "strategies"
@@ -28,7 +28,9 @@ class Listed(StrEnum):
 
 
 def list_what(
-    what: Annotated[Listed, typer.Argument(metavar="WHAT", help=f"One of: {', '.join(Listed)}.")],
+    what: Annotated[
+        Topic, typer.Argument(metavar="WHAT", show_choices=False, help=f"One of: {', '.join(Topic)}.")
+    ],
     output: FormatOption = OutputFormat.TABLE,
 ) -> None:
     """List what a scenario can refer to by name, with explanations and options.
@@ -95,12 +97,12 @@ def _metrics() -> list[dict[str, Any]]:
     ]
 
 
-_ENTRIES: dict[Listed, Callable[[], list[dict[str, Any]]]] = {
-    Listed.STRATEGIES: _plugins(plugins.PLANNER),
-    Listed.TRIGGERS: _plugins(plugins.TRIGGER),
-    Listed.FORMATS: _formats,
-    Listed.WORKLOADS: _plugins(plugins.WORKLOAD),
-    Listed.SCENARIOS: _scenarios,
-    Listed.METRICS: _metrics,
-    Listed.ARRIVALS: _plugins(plugins.ARRIVAL),
+_ENTRIES: dict[Topic, Callable[[], list[dict[str, Any]]]] = {
+    Topic.STRATEGIES: _plugins(plugins.PLANNER),
+    Topic.TRIGGERS: _plugins(plugins.TRIGGER),
+    Topic.FORMATS: _formats,
+    Topic.WORKLOADS: _plugins(plugins.WORKLOAD),
+    Topic.SCENARIOS: _scenarios,
+    Topic.METRICS: _metrics,
+    Topic.ARRIVALS: _plugins(plugins.ARRIVAL),
 }

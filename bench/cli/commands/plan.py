@@ -135,20 +135,20 @@ def _pairs(settings: Sequence[str]) -> dict[str, str]:
 _CHANGES = ("groups", "delete_groups", "files_converted", "delete_files_dropped")
 
 
-def _nothing_because(told: Mapping[str, Any]) -> str | None:
+def _nothing_because(answer: Mapping[str, Any]) -> str | None:
     """Why no file would change, in words; None if some would."""
-    effect, shortfall = told["effect"], told["shortfall"]
+    effect, shortfall = answer["effect"], answer["shortfall"]
     if effect and any(effect[key] for key in _CHANGES):
         return None
-    if not told["table"]["data_files"]:
-        return "the table holds no data files"
+    if not answer["table"]["data_files"]:
+        return "the table contains no data files"
     if effect is None:
-        return f"{' and '.join(told['planners'])} would do nothing"
+        return f"{' and '.join(answer['planners'])} would do nothing"
     if shortfall is None:
         return "the plan rewrites no file"
     if not shortfall["files_count"]:
         return "no data file can contain rows that the plan selects"
-    deleted = any(kind["files"] for kind in told["table"]["delete_files"])
+    deleted = any(kind["files"] for kind in answer["table"]["delete_files"])
     alone = ", and no file has enough deletes to be rewritten for them" if deleted else ""
     return f"{_shortfall_text(shortfall)}{alone}"
 

@@ -24,8 +24,8 @@ SetOption = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Override a key of the scenario, e.g. table.target_file_size=8MiB or "
-        "'strategies[amoro].planner.threads=2'. May be repeated.",
+        help="Override a key of the scenario, e.g. table.target_file_size=8MiB, or of one of its strategies: "
+        "'strategies[LABEL].KEY=VALUE'. May be repeated.",
     ),
 ]
 

@@ -404,7 +404,7 @@ def test_plan_tells_of_an_empty_table(printed, told, folder):
     table = make_table(folder, [])
     text = printed(table.location(), *REWRITE)
     assert "snapshot none: nothing has been written to the table yet" in text
-    assert "Nothing would change: the table holds no data files." in text
+    assert "Nothing would change: the table contains no data files." in text
     assert told(table.location(), *REWRITE, "--option", "where=id = 1")["table"]["committed_at"] is None
 
 
