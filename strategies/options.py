@@ -1,7 +1,13 @@
 """Options a planner takes by the names another system gives them."""
 
-from collections.abc import Collection, Iterable
+import re
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
+
+from strategies.java_values import text_of
+from strategies.quantities import parse_bytes
+
+_HAS_UNIT = re.compile(r".*[A-Za-z]\s*")
 
 OptionValue = str | int | float | bool
 
@@ -13,3 +19,17 @@ def check_known(given: Iterable[str], known: Collection[str]) -> None:
             near = get_close_matches(name, known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise ValueError(f"option {name!r} is not one of {', '.join(sorted(known))}{hint}")
+
+
+def option_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:
+    """Options as table formats parse them: true/false in lower case, "-bytes" sizes in whole bytes.
+
+    Raises ValueError where such a size has a unit that is none. Other texts are passed on as they are.
+    """
+    return {key: _option_text(key, value) for key, value in options.items()}
+
+
+def _option_text(key: str, value: OptionValue) -> str:
+    if key.endswith("-bytes") and isinstance(value, str) and _HAS_UNIT.fullmatch(value):
+        return str(parse_bytes(value))
+    return text_of(value)

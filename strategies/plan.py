@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
-from strategies.state import TableState, key_of
+from strategies.state import TableState
 
 _NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
 
@@ -25,21 +25,21 @@ class Reason(StrEnum):
 
 
 class Capability(StrEnum):
-    """What an engine must be able to do for a plan to run; checked before a run starts."""
+    """What an engine must be able to do, whatever its format; checked before a run starts.
+
+    A format's own command needs one capability more: its own name, such as "<format>.<command>". So an
+    engine's capabilities, and what a plan or a planner needs, are sets of names.
+    """
 
     COMPACT = "compact"  # scoped compaction
     REWRITE = "rewrite"  # exactly these files
     CONVERT = "convert"  # with them, deletes turned into position deletes, and delete files dropped
     DELAYED_COMMIT = "delayed_commit"  # commits of the stream may land between write and commit
-    REWRITE_DATA_FILES = "rewrite_data_files"
-    REWRITE_MANIFESTS = "rewrite_manifests"
-    REWRITE_POSITION_DELETE_FILES = "rewrite_position_delete_files"
-    EXPIRE_SNAPSHOTS = "expire_snapshots"
     ROW_FILTER = "row_filter"  # a command narrowed to files that may hold matching rows
     BRANCH = "branch"  # a command on another branch than main
     UPSERT = "upsert"  # commits that update and delete rows by equality deletes; no plan needs it
     MERGE = "merge"  # commits that do so by the format's own MERGE; no plan needs it
-    VECTORS = "vectors"  # position deletes as deletion vectors (format version 3); no plan needs it
+    VECTORS = "vectors"  # deleted rows as deletion vectors; no plan needs it
 
 
 # Arguments of native commands that ask for more than the command alone.
@@ -74,7 +74,7 @@ class FileGroup:
 class Rewrite:
     """Explicit: rewrite exactly these groups into files of at most `target_file_size_bytes`.
 
-    `removed_deletes` are delete files by `strategies.state.key_of`, dropped in the same commit. Whether a
+    `removed_deletes` are delete files by their `key`, dropped in the same commit. Whether a
     file outside the plan still needs one is for the executor to check.
     """
 
@@ -98,9 +98,12 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """The format's own command with its own names for `arguments` (how) and `options` (how much)."""
+    """The format's own command with its own names for `arguments` (how) and `options` (how much).
 
-    command: Capability
+    `command` is "<format>.<command>", which is also the capability an engine must have to run it.
+    """
+
+    command: str
     arguments: Mapping[str, str] = field(default_factory=lambda: _NO_OPTIONS)
     options: Mapping[str, str] = field(default_factory=lambda: _NO_OPTIONS)
 
@@ -147,12 +150,12 @@ class Plan:
     kind: str = ""
 
 
-def capabilities_of(plan: Plan) -> frozenset[Capability]:
-    """The capabilities an engine needs for the plan's actions."""
-    return frozenset[Capability]().union(*map(_needs, plan.actions))
+def capabilities_of(plan: Plan) -> frozenset[str]:
+    """The capabilities an engine needs for the plan's actions: `Capability` members and commands."""
+    return frozenset[str]().union(*map(_needs, plan.actions))
 
 
-def _needs(action: Action) -> frozenset[Capability]:
+def _needs(action: Action) -> frozenset[str]:
     match action:
         case Compact():
             return frozenset({Capability.COMPACT})
@@ -176,8 +179,10 @@ def check_plan(state: TableState, plan: Plan) -> None:
     """
     if not plan.actions:
         raise PlanError("a plan needs at least one action; return None to do nothing")
-    live = {f.path: f.partition for f in state.data_files} if _names_files(plan) else {}
-    deletes = frozenset(map(key_of, state.delete_files)) if _drops_deletes(plan) else frozenset[str]()
+    live = {f.key: f.partition for f in state.data_files} if _names_files(plan) else {}
+    deletes = (
+        frozenset(delete.key for delete in state.delete_files) if _drops_deletes(plan) else frozenset[str]()
+    )
     busy = frozenset[str]().union(*(p.paths for p in state.pending))
     seen: set[str] = set()
     for action in plan.actions:

@@ -4,7 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from strategies.plan import Action, Plan
-from strategies.state import DataFile, DeleteFile, TableState, key_of
+from strategies.state import DataFile, DeleteFile, TableState
+
+
+class PreviewError(ValueError):
+    """The action depends on something a table state does not tell, such as a row filter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +88,6 @@ class Preview:
         return sum(group.input_bytes for group in self.groups)
 
 
-class PreviewError(ValueError):
-    """The action depends on something a table state does not tell, such as a row filter."""
-
-
 @dataclass(frozen=True, slots=True)
 class NoPreview:
     """An action whose effect cannot be worked out, and why: the state does not tell, or it is at fault."""
@@ -110,8 +110,8 @@ class PlanPreview:
     def keys(self) -> frozenset[str]:
         """Every file that the actions would replace, as far as that is known."""
         known = [each for each in self.actions if isinstance(each, Preview)]
-        data = (file.path for each in known for group in each.groups for file in group.files)
-        deletes = (key_of(file) for each in known for group in each.delete_groups for file in group.files)
+        data = (file.key for each in known for group in each.groups for file in group.files)
+        deletes = (file.key for each in known for group in each.delete_groups for file in group.files)
         return frozenset((*data, *deletes))
 
 

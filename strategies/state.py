@@ -1,55 +1,35 @@
 """Table state: what a planner may know of a table, and nothing else.
 
+Here is what every format shares. A format that needs more (a sequence number, a partition spec, a file group)
+has classes of its own that extend these in `strategies/<format>/files.py`, with a function by which its
+planners ask for their state and refuse another format's.
+
 A state is a read-only view. Whoever keeps it (an engine's ledger) updates it incrementally;
 `data_files` may therefore be a live view that is valid only until the next commit.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from datetime import date, timedelta
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar, cast
 
 KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
 
+_DAY_MS = 24 * 60 * 60 * 1000
+_UNIX_DAY = date(1970, 1, 1)
 
-class DeleteKind(StrEnum):
-    """What a delete file holds. Which data files it touches follows from sequence and partition."""
-
-    EQUALITY = "equality"  # applies where data.sequence < delete.sequence (Iceberg spec, scan planning)
-    POSITION = "position"  # applies where data.sequence <= delete.sequence
-    DELETION_VECTOR = "deletion_vector"  # one data file each
-    LOG = "log"  # Hudi: belongs to a file group
+_Files = TypeVar("_Files", bound=Collection[Any])
+_Derived = TypeVar("_Derived")
 
 
-@dataclass(frozen=True, slots=True)
-class KeyRange:
-    """The keys a file may hold: values from `low` to `high`, both included, and null.
+class StateError(Exception):
+    """A table state that no table of its format can have; neither a plan nor its planner is at fault.
 
-    The key column is the one that the table's equality deletes compare. Both bounds are None where one of
-    them is not known. `nulls` says whether null may be among the keys, `values` whether anything else may.
+    It is no ValueError on purpose, so that code that answers a faulty action cannot take it for one.
     """
-
-    low: Any
-    high: Any
-    nulls: bool = False
-    values: bool = True
-
-    def meets(self, other: "KeyRange | None") -> bool:
-        """Whether a key can be in both; a range that is not known (None) may hold any.
-
-        Source: Iceberg DeleteFileIndex.canContainEqDeletesForFile at 1.11.0.
-        """
-        if other is None or (self.nulls and other.nulls):
-            return True
-        return self.values and other.values and self._overlaps(other)
-
-    def _overlaps(self, other: "KeyRange") -> bool:
-        if self.low is None or other.low is None:
-            return True
-        return bool(self.low <= other.high and other.low <= self.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,43 +38,39 @@ class DataFile:
 
     `partition` is a path such as "city=Oslo/day=2026-01-01", `%` and `/` in its values
     percent-encoded, null written `null` (and the text "null" `%6Eull`); it is "" without partitions.
-    `split_offsets` are the bytes at which it may be cut for reading, one a Parquet row group; empty
-    where unknown.
+    `added_at_ms` is the scenario time at which the file came into the table, for the output of a compaction
+    the time of its commit; None where that is not known. Two readings of one file are equal whatever theirs.
     """
 
     path: str
     size_bytes: int
     rows: int
     partition: str = ""
-    sequence_number: int = 0
-    spec_id: int = 0
-    split_offsets: tuple[int, ...] = ()
-    keys: KeyRange | None = None
+    added_at_ms: int | None = field(default=None, kw_only=True, compare=False)
+
+    @property
+    def key(self) -> str:
+        """What distinguishes the file from all others of the table."""
+        return self.path
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteFile:
-    """A live delete or log file, in the same partition notation as `DataFile`."""
+    """A live file that says which rows of data files are deleted, in the same partition notation.
+
+    Delta's deletion vectors belong here too, each of one data file. Hudi's log files do not, since they hold
+    new rows as well: they are to be a collection `log_files` of Hudi's own state.
+    """
 
     path: str
-    kind: DeleteKind
     size_bytes: int
     rows: int
     partition: str = ""
-    sequence_number: int = 0
-    spec_id: int = 0
-    referenced_data_file: str | None = None
-    keys: KeyRange | None = None
 
-
-def key_of(file: DataFile | DeleteFile) -> str:
-    """What tells a live file from all others: its path, and for a deletion vector also whose it is.
-
-    The vectors one task wrote share a Puffin file, each a blob of it for one data file.
-    """
-    if isinstance(file, DeleteFile) and file.kind is DeleteKind.DELETION_VECTOR:
-        return f"{file.path}#{file.referenced_data_file}"
-    return file.path
+    @property
+    def key(self) -> str:
+        """What distinguishes the file from all others of the table; the path alone may not."""
+        return self.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +83,6 @@ class PartitionStats:
     delete_files_count: int = 0
     delete_size_bytes: int = 0
     delete_rows: int = 0
-    equality_files_count: int = 0  # of the delete files
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +119,7 @@ class CompactionSeen:
 class PendingPlan:
     """A compaction scheduled and not yet complete; its input files must not be planned again.
 
-    `paths` are the keys (`key_of`) of every file it names: rewritten, converted, or dropped deletes.
+    `paths` are the keys of every file it names: rewritten, converted, or dropped deletes.
     """
 
     scheduled_at_ms: int
@@ -153,15 +128,38 @@ class PendingPlan:
     paths: frozenset[str] = frozenset()
 
 
+class DerivedValues:
+    """Values computed from collections of files, each once.
+
+    A value is kept under the function that computed it and the identity of the collection, which is kept with
+    it: a collection with other files has a value of its own. A live view keeps its identity while its files
+    change, so whoever keeps one starts new `DerivedValues` at each change (`bench.engines.ledger`).
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[Callable[..., Any], int], tuple[object, object]] = {}
+
+    def of(self, compute: Callable[[_Files], _Derived], files: _Files) -> _Derived:
+        """`compute(files)`, from the second time on as kept."""
+        key = compute, id(files)
+        if key not in self._kept:
+            self._kept[key] = files, compute(files)  # holding `files` keeps others from taking its id
+        return cast(_Derived, self._kept[key][1])
+
+
 @dataclass(frozen=True, slots=True)
 class TableState:
     """A table as a planner sees it at `observed_at_ms`.
 
     Times are scenario milliseconds since the stream began. `commits` and `compactions` are bounded
     histories, oldest first; `commits_total_count` counts every commit of the stream so far.
-    `spec_id` is the partition spec new files are written with, `version` the table version that this is the
-    state of, None before the first. `probe_latency_s` is that of the last probe there was, which ran
-    `probe_latency_age_ms` ago; both are None until one has run.
+    `probe_latency_s` is that of the last probe there was, which ran `probe_latency_age_ms` ago; both are None
+    until one has run.
+
+    `version` is the table version the state is of, in the format's own terms (such as the id of a snapshot).
+    Two of them can only be compared for equality; it is None where there is none, as before the first commit.
+    `stream_epoch_ms` is where scenario time 0 lies in the calendar of the stream's dates, in milliseconds
+    since 1970 UTC; None where that is not known.
     """
 
     observed_at_ms: int
@@ -176,11 +174,29 @@ class TableState:
     probe_rate_per_s: float = 0.0
     probe_latency_s: float | None = None
     properties: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    spec_id: int = 0
     version: str | None = None
     probe_latency_age_ms: int | None = None
+    stream_epoch_ms: int | None = None
+    derived_values: DerivedValues = field(
+        default_factory=DerivedValues, repr=False, compare=False, kw_only=True
+    )
 
     @property
     def size_bytes(self) -> int:
         """Bytes of all live data and delete files."""
         return sum(p.size_bytes + p.delete_size_bytes for p in self.partitions.values())
+
+    @property
+    def calendar_day(self) -> date | None:
+        """The UTC day at `observed_at_ms`, comparable with partitions by day; None where it is not known."""
+        if self.stream_epoch_ms is None:
+            return None
+        return _UNIX_DAY + timedelta(days=(self.stream_epoch_ms + self.observed_at_ms) // _DAY_MS)
+
+    def derived(self, compute: Callable[[_Files], _Derived], files: _Files) -> _Derived:
+        """`compute(files)`, computed once per version of the table; `files` is a collection of this state.
+
+        `compute` is a function at module level that depends on nothing but `files`. A state made by `replace`
+        with other files has values of its own for these, and shares those of the collections it kept.
+        """
+        return self.derived_values.of(compute, files)

@@ -1,11 +1,12 @@
 """A strategy: a label and ordered rules, each a trigger and a planner."""
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Protocol
 
-from strategies.plan import Capability, Plan, PlanError, check_plan
+from strategies.plan import Plan, PlanError, check_plan
 from strategies.state import TableState
 from strategies.triggers import RuleMemory, Trigger
 
@@ -13,21 +14,68 @@ from strategies.triggers import RuleMemory, Trigger
 class Planner(Protocol):
     """Decides what to do to a table, from its state alone.
 
-    Implement it as a frozen dataclass whose fields are the options. A class attribute
-    `needs: ClassVar[frozenset[Capability]]` lets a scenario be refused before it starts on an
-    engine that cannot do what the planner plans; without it the engine vetoes at run time.
-
-    A method `figures(state) -> Mapping[str, float]` is optional too: what the planner makes of the
-    table, by name, such as a score. It keeps to the rules of `decide` and is recorded with each look
-    at which the rule's trigger fired, whether it then planned or not.
-
-    So is a property `columns`, a tuple: the columns of the table that its plans name. A scenario whose
-    table lacks one is refused before it starts. And so is a class attribute `max_format_version`, an int:
-    a scenario whose table has a higher one is refused.
+    Implement it as a frozen dataclass whose fields are the options. `decide` is all it must have; what
+    else it may declare, as attributes of the same names, is listed in `PlannerTraits`.
     """
 
     def decide(self, state: TableState) -> Plan | None:
         """A plan, or None for nothing to do. No Spark, clock, randomness or files in here."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannerTraits:
+    """What a planner may declare beyond `decide`, and what holds where it does not.
+
+    `needs` are the capabilities its plans need (members of `Capability`, names of native commands): a
+    scenario is refused before it starts where the engine lacks one. Without them the engine vetoes each
+    plan it cannot run.
+
+    `columns` are the columns of the table that its plans name: a scenario whose table lacks one is refused.
+
+    `max_format_version` is the highest version of the table's format that it supports: a scenario whose
+    table has a higher one is refused. None supports all.
+
+    `figures(state)` is what it makes of the table, by name, such as a score. It keeps to the rules of
+    `decide` and is recorded with each evaluation at which the rule's trigger fired, whether it planned or
+    not.
+    """
+
+    needs: frozenset[str] = frozenset()
+    columns: tuple[str, ...] = ()
+    max_format_version: int | None = None
+    figures: Callable[[TableState], Mapping[str, float]] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("needs", "columns"):
+            _demand_names(name, getattr(self, name))
+        if self.max_format_version is not None and not isinstance(self.max_format_version, int):
+            raise ValueError(f"max_format_version={self.max_format_version!r} must be a whole number")
+        if self.figures is not None and not callable(self.figures):
+            raise ValueError(f"figures={self.figures!r} must be a method that takes a table state")
+
+
+def _demand_names(trait: str, given: object) -> None:
+    """A text is a collection of texts too, of single letters."""
+    is_collection = isinstance(given, Collection) and not isinstance(given, str)
+    if not (is_collection and all(isinstance(name, str) for name in given)):  # type: ignore[attr-defined]
+        raise ValueError(f"{trait}={given!r} must be a collection of names, such as {{'rewrite'}}")
+
+
+def traits_of(planner: Planner) -> PlannerTraits:
+    """What a planner declares; the one place that looks its optional attributes up.
+
+    Raises ValueError on an attribute of such a name that is something else.
+    """
+    names = [field.name for field in fields(PlannerTraits)]
+    return PlannerTraits(**{name: getattr(planner, name) for name in names if hasattr(planner, name)})
+
+
+def known_options_of(plugin: type) -> Mapping[str, str]:
+    """The keys that a plug-in's field `options` may hold, each with its default in words.
+
+    A class declares them as `known_options`, for `compactbench list`; most take no such keys.
+    """
+    return getattr(plugin, "known_options", {})
 
 
 def figures_of(planner: Planner, state: TableState) -> dict[str, float]:
@@ -35,12 +83,12 @@ def figures_of(planner: Planner, state: TableState) -> dict[str, float]:
 
     Raises PlanError on a figure that is no finite number.
     """
-    report = getattr(planner, "figures", None)
-    told = {name: float(value) for name, value in report(state).items()} if report else {}
-    for name, value in told.items():
+    report = traits_of(planner).figures
+    found = {name: float(value) for name, value in report(state).items()} if report else {}
+    for name, value in found.items():
         if not math.isfinite(value):
             raise PlanError(f"figure {name}={value} must be a finite number; leave out what does not apply")
-    return told
+    return found
 
 
 class Verdict(StrEnum):
@@ -104,11 +152,9 @@ class Strategy:
         """Memories of a strategy that takes over at `at_ms` after so many commits."""
         return (RuleMemory(at_ms, None, commits_total_count),) * len(self.rules)
 
-    def needs(self) -> frozenset[Capability]:
+    def needs(self) -> frozenset[str]:
         """The capabilities its planners declare."""
-        return frozenset[Capability]().union(
-            *(getattr(rule.planner, "needs", frozenset[Capability]()) for rule in self.rules)
-        )
+        return frozenset[str]().union(*(traits_of(rule.planner).needs for rule in self.rules))
 
 
 def _remember(memory: RuleMemory, state: TableState, *, fired: bool) -> RuleMemory:

@@ -16,9 +16,19 @@ class RuleMemory:
 
 
 class Trigger(Protocol):
-    """Answers whether a rule should look now. Pure: the same state and memory, the same answer."""
+    """Answers whether a rule should look now. Pure: the same state and memory, the same answer.
+
+    A trigger that fires at fixed intervals has them in a field or attribute `interval_ms`: a scenario
+    that commits less often is refused then, and its disk space is estimated from them.
+    """
 
     def due(self, state: TableState, memory: RuleMemory) -> bool: ...
+
+
+def interval_ms_of(trigger: Trigger) -> int | None:
+    """Scenario milliseconds between two firings of a trigger; None where it keeps no fixed interval."""
+    interval_ms = getattr(trigger, "interval_ms", None)
+    return interval_ms if isinstance(interval_ms, int) and interval_ms > 0 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +69,8 @@ class AfterCommits:
 class FileCount:
     """Fires while the table holds at least `files` data files smaller than `small_bytes`.
 
-    `small_bytes` None means 75 % of the table's target file size, the lower bound under which
-    Iceberg's planner calls a file too small (SizeBasedFileRewritePlanner MIN_FILE_SIZE_DEFAULT_RATIO).
+    `small_bytes` None means 75 % of the table's target file size, below which `rewrite_data_files` calls a
+    file too small (SizeBasedFileRewritePlanner MIN_FILE_SIZE_DEFAULT_RATIO).
     """
 
     files: int

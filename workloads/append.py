@@ -100,6 +100,10 @@ class Append:
         return schema_of(self.columns)
 
     @property
+    def stream_epoch_ms(self) -> int:
+        return orders.EPOCH_MS
+
+    @property
     def is_cdc(self) -> bool:
         return False
 

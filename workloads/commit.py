@@ -127,6 +127,15 @@ def repr_of(workload: Any) -> str:
 
 
 @runtime_checkable
+class Dated(Protocol):
+    """A workload that knows where in the calendar of its rows' dates the stream begins."""
+
+    @property
+    def stream_epoch_ms(self) -> int | None:
+        """Scenario time 0 in milliseconds since 1970 UTC; None where it is not known after all."""
+
+
+@runtime_checkable
 class Recorded(Protocol):
     """A workload whose changes were recorded, and may last longer than the scenario."""
 

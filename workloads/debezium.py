@@ -70,6 +70,11 @@ class Debezium:
     def is_cdc(self) -> bool:
         return True
 
+    @property
+    def stream_epoch_ms(self) -> int | None:
+        """When the first change was recorded, in milliseconds since 1970 UTC; None without a change."""
+        return self._events.first_ms
+
     def shape(
         self, seed: int, commits_count: int, commit_interval_ms: int, partitioning: Partitioning
     ) -> Iterator[CommitSpec]:

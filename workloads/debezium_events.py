@@ -34,12 +34,14 @@ _SCHEMA = pa.schema(
 class Events:
     """All events, those of the snapshot first; `table` has the columns of changes.
 
-    `arrived_ms` says of each when it arrived, counted from the first change; 0 for the snapshot.
+    `arrived_ms` says of each when it arrived, counted from the first change; 0 for the snapshot. `first_ms`
+    is when that one did, in milliseconds since 1970 UTC; None without a change.
     """
 
     table: pa.Table
     snapshot_rows: int
     arrived_ms: tuple[int, ...]
+    first_ms: int | None
 
 
 def event_files(path: Path) -> tuple[Path, ...]:
@@ -79,7 +81,12 @@ def read_events(files: tuple[Path, ...], content_sha256: str) -> Events:
                 raise _wrong(file, number, str(error)) from None
     if not reader.columns["op"]:
         raise ValueError(f"debezium {files[0].parent}: holds no events")
-    return Events(pa.table(reader.columns, schema=_SCHEMA), reader.snapshot_rows, tuple(reader.arrived_ms))
+    return Events(
+        pa.table(reader.columns, schema=_SCHEMA),
+        reader.snapshot_rows,
+        tuple(reader.arrived_ms),
+        reader.first_ms,
+    )
 
 
 def _records(file: Path) -> Iterator[tuple[int, Any]]:

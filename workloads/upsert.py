@@ -92,6 +92,10 @@ class Upsert:
         return schema_of(self.columns)
 
     @property
+    def stream_epoch_ms(self) -> int:
+        return orders.EPOCH_MS
+
+    @property
     def is_cdc(self) -> bool:
         return True
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bench.errors import ScenarioError
+from bench.keys import known_text
 from bench.results.rows import METRIC_BY_NAME
-from bench.scenario.values import known_text
 from reports.compare import Comparison
 
 Outcome = Literal["holds", "broken", "undecided"]

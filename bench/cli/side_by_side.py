@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+from bench.keys import duration_ms_text
 from bench.results.agreement import Pair
 from bench.results.records import CompactionRecord
-from bench.scenario.values import duration_ms_text
 from reports.text import format_value
 
 COLUMNS = (

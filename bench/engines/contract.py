@@ -11,7 +11,8 @@ from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Literal, NewType, Protocol, cast, get_args
 
-from strategies.plan import Capability, Plan
+from bench.keys import TableKeys
+from strategies.plan import Plan
 from strategies.preview import PlanPreview
 from strategies.state import TableState
 from workloads.commit import CommitSpec
@@ -22,9 +23,6 @@ TicketId = NewType("TicketId", int)
 Role = Literal["writer", "compactor", "maintainer", "reader"]
 LOAD_STEP = "load"  # of the initial load
 TAG_PROPERTY = "compactbench"  # what a tag is stored under
-
-# How a commit updates and deletes rows: by equality deletes, as Flink does; or by the format's MERGE.
-UpsertMode = Literal["equality-delete", "merge-on-read", "copy-on-write"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +157,8 @@ class Observation:
     storage_bytes: int
     metadata_storage_bytes: int
     delete_rows: int = 0  # in the delete files: keys of equality deletes, positions of the others
-    equality_files_count: int = 0  # of the delete files
+    # What the format counts of its delete files besides, by the records' names.
+    delete_counts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,15 +247,17 @@ class Outcome:
 class TableSpec:
     """How a table is made. `properties` are the format's own and win over the target file size.
 
-    `files_per_commit` None means as many writer tasks as the workload says.
+    `keys` are [table] of the scenario, for the keys that only its format has; None for their defaults.
+    `files_per_commit` None means as many writer tasks as the workload says, `upsert_mode` None the format's
+    default way to update and delete rows.
     """
 
     target_file_size_bytes: int
     partitioning: Partitioning = field(default_factory=Partitioning)
-    format_version: int = 2
+    keys: TableKeys | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
     files_per_commit: int | None = None
-    upsert_mode: UpsertMode = "equality-delete"
+    upsert_mode: str | None = None
     schema: Schema = ORDERS
 
 
@@ -278,7 +279,7 @@ class SparkSettings:
 class CatalogSettings:
     """Where tables are registered; empty `properties` mean a catalog of the run's own in its work folder."""
 
-    # A namespace of the catalog's own name would be ambiguous to Iceberg's procedures, which take
+    # A namespace of the catalog's own name would be ambiguous to stored procedures, which take
     # `bench.orders` for table `orders` of a catalog `bench`.
     name: str = "lake"
     namespace: str = "bench"
@@ -313,7 +314,7 @@ class EngineSettings:
 class Engine(Protocol):
     """One table of one format in one mode. Raises EngineError when a step that must work fails."""
 
-    capabilities: frozenset[Capability]
+    capabilities: frozenset[str]  # members of `Capability`, and names of native commands
 
     def create(self) -> None:
         """Make the empty table."""

@@ -1,46 +1,43 @@
-"""The engines there are: one line per format and mode."""
+"""The table formats there are, one line each; what else the bench knows of one is its `Format`."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from typing import Literal
 
-from bench.engines import capabilities
-from bench.engines.contract import CommitLayout, Engine, EngineSettings
-from bench.engines.iceberg.model.flink_writer import commit_layout
-from bench.engines.iceberg.simulation import open_simulated_iceberg
-from strategies.plan import Capability
-from workloads.commit import CommitSpec
+from bench.engines.format import EngineKind, ExistingTable, Format, TableAddress
+from bench.engines.iceberg.format import FORMAT as ICEBERG
+from bench.errors import ScenarioError
 
-
-@dataclass(frozen=True, slots=True)
-class EngineKind:
-    """How to open an engine, and what it can do: a scenario that asks for more is refused at once.
-
-    `layout` gives the files the format's writers make of a commit, where no strategy overrides how many
-    writers there are. `session_conf` is the format's own Spark configuration as far as results show it.
-    """
-
-    open: Callable[[EngineSettings], AbstractContextManager[Engine]]
-    capabilities: frozenset[Capability]
-    layout: Callable[[CommitSpec], CommitLayout]
-    session_conf: Callable[[EngineSettings], Mapping[str, str]] = lambda settings: {}
-
-
-def _iceberg(settings: EngineSettings) -> AbstractContextManager[Engine]:
-    from bench.engines.iceberg.engine import open_iceberg  # and with it Spark, which simulation does without
-
-    return open_iceberg(settings)
-
-
-def _iceberg_conf(settings: EngineSettings) -> Mapping[str, str]:
-    from bench.engines.iceberg.catalog import session_conf
-
-    return session_conf(settings.catalog.name, settings.catalog.properties)
-
-
-ENGINES: dict[tuple[str, str], EngineKind] = {
-    ("iceberg", "real"): EngineKind(_iceberg, capabilities.ICEBERG, commit_layout, _iceberg_conf),
-    ("iceberg", "simulated"): EngineKind(
-        open_simulated_iceberg, capabilities.ICEBERG_SIMULATED, commit_layout
-    ),
+FORMATS: dict[str, Format] = {
+    "iceberg": ICEBERG,
 }
+
+# Formats that are announced and have no engine, with what `compactbench list formats` says of them.
+PLANNED: Mapping[str, str] = {
+    "delta": "Delta Lake; has no engine yet",
+    "hudi": "Apache Hudi; has no engine yet",
+}
+
+
+def engine_kind(table_format: str, mode: Literal["real", "simulated"]) -> EngineKind:
+    """How tables of a format are run in a mode. Raises ScenarioError where they cannot be."""
+    found = FORMATS[table_format]
+    kind = found.real if mode == "real" else found.simulated
+    if kind is None:
+        other = "run --simulate" if mode == "real" else "run without --simulate"
+        raise ScenarioError(f"format {table_format!r} has no {mode} engine: {other}")
+    return kind
+
+
+def existing_tables(table_format: str | None) -> tuple[Format, Callable[[TableAddress], ExistingTable]]:
+    """A format and how its existing tables are opened; None is the first format that can.
+
+    Raises ScenarioError where that format cannot.
+    """
+    asked = FORMATS.values() if table_format is None else (FORMATS[table_format],)
+    for found in asked:
+        if found.open_existing is not None:
+            return found, found.open_existing
+    able = ", ".join(name for name, found in FORMATS.items() if found.open_existing)
+    raise ScenarioError(
+        f"existing tables of format {table_format!r} cannot be read; formats that can: {able}"
+    )

@@ -14,10 +14,10 @@ from bench.engines.contract import (
     Version,
     total_change,
 )
-from bench.engines.ledger import Ledger, compaction_seen, pending_plan
-from strategies.plan import Action, Capability, Plan, Reason, capabilities_of
+from bench.engines.ledger import AnyLedger, compaction_seen, pending_plan
+from strategies.plan import Action, Plan, Reason, capabilities_of
 from strategies.preview import NoPreview, PlanPreview, Preview, PreviewAction, preview_plan
-from strategies.state import TableState
+from strategies.state import StateError, TableState
 
 _Prepared = TypeVar("_Prepared")
 
@@ -33,6 +33,17 @@ class Planning:
 
     preview: PreviewAction
     resurrection: Callable[[Action, Preview | NoPreview, TableState], str | None]
+
+    def veto(self, plan: Plan, preview: PlanPreview, state: TableState) -> str | None:
+        """Why no engine may run a plan: a row would come back, or that cannot be judged."""
+        try:
+            judged = (
+                self.resurrection(action, shown, state)
+                for action, shown in zip(plan.actions, preview.actions, strict=True)
+            )
+            return next(filter(None, judged), None)
+        except ValueError as error:
+            return f"whether deleted rows would come back cannot be judged: {error}"
 
 
 @dataclass(slots=True)
@@ -59,27 +70,35 @@ class Staged(Generic[_Prepared]):
 class Tickets(Generic[_Prepared]):
     """The tickets of one table; its ledger learns which plans are pending, and what became of them."""
 
-    def __init__(self, ledger: Ledger, planning: Planning) -> None:
+    def __init__(self, ledger: AnyLedger, planning: Planning) -> None:
         self._ledger, self._planning = ledger, planning
         self._numbers = itertools.count(1)
         self._open: dict[TicketId, tuple[Ticket, Staged[_Prepared]]] = {}
 
     def issue(
-        self, plan: Plan, capabilities: frozenset[Capability], at_ms: int, due_at_ms: int
+        self, plan: Plan, capabilities: frozenset[str], at_ms: int, due_at_ms: int
     ) -> tuple[Ticket, Staged[_Prepared]]:
         """A ticket for a plan, pending from now on, and where to put what is prepared of it.
 
         It is vetoed where an engine of these capabilities cannot do it, or where a row might come back.
         """
-        state = self._ledger.state(at_ms)
-        preview = preview_plan(plan, state, self._planning.preview)
+        preview, veto = self._judge(plan, self._ledger.state(at_ms))
         ticket = Ticket(TicketId(next(self._numbers)), plan, preview, at_ms, due_at_ms)
         missing = capabilities_of(plan) - capabilities
         cannot = f"this engine cannot {', '.join(sorted(missing))}" if missing else None
-        staged = Staged[_Prepared](veto=cannot or self._veto(plan, preview, state))
+        staged = Staged[_Prepared](veto=cannot or veto)
         self._open[ticket.id] = ticket, staged
         self._update_pending()
         return ticket, staged
+
+    def _judge(self, plan: Plan, state: TableState) -> tuple[PlanPreview, str | None]:
+        """What a plan would do, and why it must not be done; what cannot be understood is left alone."""
+        try:
+            preview = preview_plan(plan, state, self._planning.preview)
+            return preview, self._planning.veto(plan, preview, state)
+        except StateError as error:
+            unknown = NoPreview(str(error))
+            return PlanPreview(state.version, (unknown,) * len(plan.actions)), str(error)
 
     def redeem(self, ticket: Ticket) -> Staged[_Prepared]:
         """What was prepared of the ticket's plan, which is no longer pending."""
@@ -100,17 +119,6 @@ class Tickets(Generic[_Prepared]):
 
     def _update_pending(self) -> None:
         self._ledger.pending = tuple(pending_plan(ticket) for ticket, _ in self._open.values())
-
-    def _veto(self, plan: Plan, preview: PlanPreview, state: TableState) -> str | None:
-        """Why a plan must be refused: a deleted row would come back, or might for all that is known."""
-        try:
-            judged = (
-                self._planning.resurrection(action, shown, state)
-                for action, shown in zip(plan.actions, preview.actions, strict=True)
-            )
-            return next(filter(None, judged), None)
-        except ValueError as error:
-            return f"whether deleted rows would come back cannot be judged: {error}"
 
 
 def tag_of(ticket: Ticket, at_ms: int) -> Tag:

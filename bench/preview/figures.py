@@ -1,68 +1,45 @@
-"""A dry run as figures: what `compactbench plan` prints, and gives to programs under these names."""
+"""A preview as figures: what `compactbench plan` prints, and gives to programs under these names."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import Any
 
-from pyiceberg.table import Table
-from pyiceberg.table.snapshots import Snapshot
-
-from bench.preview.preview import DryRun
+from bench.engines.format import ExistingTable
+from bench.preview.preview import StrategyPreview
 from bench.scenario import plugins
-from strategies.iceberg.preview import Preview, RewriteGroup
 from strategies.plan import Rewrite, describe_action
-from strategies.state import DeleteKind, TableState
-
-# Upper ends of size classes as shares of the target: 0.75 and 1.8 are where Iceberg's planner begins to
-# call a file too small or too large (SizeBasedFileRewritePlanner), the others divide the small ones.
-SIZE_CLASSES = (0.01, 0.1, 0.75, 1.8)
+from strategies.preview import Preview, RewriteGroup
+from strategies.state import TableState
 
 
-def table_figures(name: str, table: Table, snapshot: Snapshot | None, state: TableState) -> dict[str, Any]:
+def table_figures(name: str, table: ExistingTable) -> dict[str, Any]:
     """The table as it stands; `rows` are physical, deleted ones included. Times are UTC."""
-    committed = snapshot and datetime.fromtimestamp(snapshot.timestamp_ms / 1000, UTC)
+    state, facts = table.state, table.facts
     return {
         "name": name,
-        "location": table.location(),
-        "metadata": table.metadata_location,
-        "format_version": table.metadata.format_version,
-        "snapshot": snapshot.snapshot_id if snapshot else None,
-        "committed_at": committed.isoformat(timespec="milliseconds") if committed else None,
+        "location": facts.location,
+        "metadata": facts.metadata,
+        "format_version": facts.format_version,
+        "snapshot": facts.snapshot,
+        "committed_at": facts.committed_at,
         "data_files": len(state.data_files),
         "data_bytes": sum(p.size_bytes for p in state.partitions.values()),
         "rows": sum(p.rows for p in state.partitions.values()),
-        "delete_files": [_of_kind(kind, state) for kind in DeleteKind if kind is not DeleteKind.LOG],
+        "delete_files": [asdict(kind) for kind in facts.delete_files],
         "partitions": len(state.partitions),
-        "partition_spec": _spec_text(table),
+        "partition_spec": facts.partition_spec,
         "target_file_size_bytes": state.target_file_size_bytes,
-        "file_sizes": file_sizes(state),
+        "file_sizes": file_sizes(state, facts.size_classes),
     }
 
 
-def _of_kind(kind: DeleteKind, state: TableState) -> dict[str, Any]:
-    found = [file for file in state.delete_files if file.kind is kind]
-    return {
-        "kind": kind.value,
-        "files": len(found),
-        "bytes": sum(file.size_bytes for file in found),
-        "rows": sum(file.rows for file in found),
-    }
+def file_sizes(state: TableState, classes: Sequence[float]) -> list[dict[str, Any]]:
+    """Data files by size, from `from_bytes` to below `below_bytes`, which the last class does not have.
 
-
-def _spec_text(table: Table) -> str:
-    """How new files are partitioned, e.g. "day(ts), bucket[8](id), city"; "" for not at all."""
-    parts = []
-    for field in table.spec().fields:
-        column = table.schema().find_column_name(field.source_id) or field.name
-        parts.append(column if str(field.transform) == "identity" else f"{field.transform}({column})")
-    return ", ".join(parts)
-
-
-def file_sizes(state: TableState) -> list[dict[str, Any]]:
-    """Data files by size, from `from_bytes` to below `below_bytes`, which the last class has not."""
-    bounds = [int(share * state.target_file_size_bytes) for share in SIZE_CLASSES]
+    `classes` are the upper ends as shares of the target size, ascending.
+    """
+    bounds = [int(share * state.target_file_size_bytes) for share in classes]
     counts, sums = [0] * (len(bounds) + 1), [0] * (len(bounds) + 1)
     for file in state.data_files:
         place = sum(file.size_bytes >= bound for bound in bounds)
@@ -74,19 +51,19 @@ def file_sizes(state: TableState) -> list[dict[str, Any]]:
     ]
 
 
-def plan_figures(done: DryRun, state: TableState, *, with_files: bool) -> dict[str, Any]:
+def plan_figures(done: StrategyPreview, table: ExistingTable, *, with_files: bool) -> dict[str, Any]:
     """What the strategy would do; `plan` and `effect` are null where it would do nothing at all."""
     return {
-        "strategy": done.candidate.name,
-        "planners": [plugins.in_words(planner) for planner in done.candidate.planners],
+        "strategy": done.named.name,
+        "planners": [plugins.in_words(planner) for planner in done.named.planners],
         "plan": _plan(done),
-        "effect": _effect(done, done.preview, state, with_files=with_files) if done.preview else None,
+        "effect": _effect(done, done.preview, table, with_files=with_files) if done.preview else None,
         "shortfall": asdict(done.shortfall) if done.shortfall else None,
         "cost": None if done.cpu_s is None else {"cpu_s": done.cpu_s, "calibrated": done.calibrated},
     }
 
 
-def _plan(done: DryRun) -> dict[str, Any] | None:
+def _plan(done: StrategyPreview) -> dict[str, Any] | None:
     if done.plan is None:
         return None
     return {
@@ -97,17 +74,11 @@ def _plan(done: DryRun) -> dict[str, Any] | None:
     }
 
 
-def _effect(done: DryRun, preview: Preview, state: TableState, *, with_files: bool) -> dict[str, Any]:
-    """What changes; delete files come in only, as metadata does not tell how many come out.
-
-    Files of an older partition spec are spread anew: `files_out` is not exact then.
-
-    The deletes read are an upper bound where the equality deletes do not all compare one and the same
-    column, or compare UUIDs: of others a state has no bounds.
-    """
-    files = len(state.data_files)
-    old = any(file.spec_id != state.spec_id for group in preview.groups for file in group.files)
-    unbounded = any(file.kind is DeleteKind.EQUALITY and file.keys is None for file in state.delete_files)
+def _effect(
+    done: StrategyPreview, preview: Preview, table: ExistingTable, *, with_files: bool
+) -> dict[str, Any]:
+    """What changes; delete files come in only, as metadata does not tell how many come out."""
+    files = len(table.state.data_files)
     explicit = [action for action in done.plan.actions if isinstance(action, Rewrite)] if done.plan else []
     return {
         "groups": len(preview.groups),
@@ -115,8 +86,8 @@ def _effect(done: DryRun, preview: Preview, state: TableState, *, with_files: bo
         **_sums(preview.groups),
         "files_before": files,
         "files_after": files - preview.files_removed_count + preview.files_added_count,
-        "files_out_exact": not old,
-        "deletes_exact": not unbounded,
+        "files_out_exact": table.is_files_out_exact(preview),
+        "deletes_exact": table.is_deletes_exact(),
         "delete_groups": len(preview.delete_groups),
         "delete_files_in": sum(len(group.files) for group in preview.delete_groups),
         "delete_bytes_in": sum(group.input_bytes for group in preview.delete_groups),

@@ -1,44 +1,25 @@
 """What a strategy would do to a table that is already there, by numbers. Nothing is written."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.engines import capabilities
-from bench.engines.iceberg.model.coefficients import iceberg_coefficients
+from bench.engines.format import ExistingTable, Format, Shortfall
 from bench.engines.simulated.costs import rewrite_cost
 from bench.errors import ScenarioError
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import OptionError
-from strategies.iceberg.preview import Preview, PreviewError, preview_action
-from strategies.iceberg.resurrection import resurrection
-from strategies.iceberg.rewrite_options import rewrite_options
-from strategies.plan import (
-    Action,
-    Capability,
-    Compact,
-    Native,
-    Plan,
-    PlanError,
-    Rewrite,
-    capabilities_of,
-    check_plan,
-    describe_action,
-)
-from strategies.preview import try_preview
-from strategies.state import TableState
+from strategies.plan import Action, Plan, PlanError, capabilities_of, check_plan, describe_action
+from strategies.preview import Preview, PreviewError, preview_plan
+from strategies.state import StateError, TableState
 from strategies.strategy import Planner
-
-# The paths of the data files that may hold rows of a SQL filter.
-Filter = Callable[[str], frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class NamedPlanners:
     """The planners to ask in order, and how the user named them."""
 
     name: str
@@ -46,32 +27,15 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Shortfall:
-    """Why `rewrite_data_files` leaves a table as it is: its thresholds, and how far the files are from them.
-
-    A candidate is below `min_bytes` or above `max_bytes`; `candidates_together_count` are in the
-    partition that has most. A group needs `needed_count` of them, or 2 of more than `target_bytes`.
-    """
-
-    files_count: int
-    candidates_count: int
-    candidates_together_count: int
-    needed_count: int
-    min_bytes: int
-    max_bytes: int
-    target_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class DryRun:
+class StrategyPreview:
     """What the planners answered, and what the plan of the last one asked does to the files.
 
-    `preview_action` is None exactly without a plan. `veto` is why an engine would refuse to carry it out.
-    `cpu_s`, which is rough, is also None where delete files are rewritten. `shortfall` is set where
-    `rewrite_data_files` would find nothing.
+    `preview` is None exactly without a plan. `veto` is why an engine would refuse to carry it out. `cpu_s`,
+    which is rough, is also None where delete files are rewritten, and where the format has no coefficients.
+    `shortfall` is set where the format's rewrite command would find nothing.
     """
 
-    candidate: Candidate
+    named: NamedPlanners
     asked: tuple[Planner, ...]
     plan: Plan | None = None
     preview: Preview | None = None
@@ -81,7 +45,7 @@ class DryRun:
     calibrated: bool = False
 
 
-def candidate_of(name: str, options: Sequence[str], scenario: Scenario | None) -> Candidate:
+def named_planners(name: str, options: Sequence[str], scenario: Scenario | None) -> NamedPlanners:
     """The planners of a scenario's strategy, or the one planner called `name` with its `options` set.
 
     A planner's name is its registered one, an entry point's, or module:Class. `options` are key=value
@@ -94,9 +58,9 @@ def candidate_of(name: str, options: Sequence[str], scenario: Scenario | None) -
                 f"--option {options[0]}: {name} is a strategy of the scenario: change it there, or name a "
                 "planner by --strategy"
             )
-        return Candidate(name, tuple(rule.planner for rule in labels[name].rules))
+        return NamedPlanners(name, tuple(rule.planner for rule in labels[name].rules))
     try:
-        return Candidate(name, (_planner(name, options),))
+        return NamedPlanners(name, (_planner(name, options),))
     except OptionError as error:
         if error.path == ("type",):
             listed = f"; strategies of the scenario: {', '.join(labels)}" if labels else ""
@@ -126,42 +90,41 @@ def _as_option(text: str) -> str:
     return text.replace("--set", "--option")
 
 
-def dry_run(candidate: Candidate, state: TableState, matching: Filter, branch: str | None = None) -> DryRun:
-    """Ask the planners in order, as at a look where every trigger fires: the first that plans wins.
+def preview_strategy(named: NamedPlanners, table: ExistingTable, table_format: Format) -> StrategyPreview:
+    """Ask the planners in order, as if every trigger had fired: the first that plans wins.
 
-    `state` is of `branch`, the main one for None. Raises ScenarioError where a planner fails or its plan
-    depends on more than metadata tells.
+    Raises ScenarioError where a planner fails, its plan depends on more than metadata tells, or the metadata
+    breaks the rules of its format.
     """
-    for index, planner in enumerate(candidate.planners):
-        plan = _decided(planner, state)
+    try:
+        return _answered(named, table, table_format)
+    except StateError as error:
+        raise ScenarioError(
+            f"{named.name}: the table cannot be planned for: {error}; check the table with its own engine"
+        ) from error
+
+
+def _answered(named: NamedPlanners, table: ExistingTable, table_format: Format) -> StrategyPreview:
+    for index, planner in enumerate(named.planners):
+        plan = _decided(planner, table.state)
         if plan is None:
             continue
-        _check_capabilities(planner, plan)
-        narrowed = [_narrowed(action, state, matching, branch) for action in plan.actions]
+        _check_capabilities(planner, plan, table_format)
+        narrowed = [table.narrowed(action) for action in plan.actions]
         preview = _joined(
-            _expanded(action, *told) for action, told in zip(plan.actions, narrowed, strict=True)
+            _previewed(action, told, state, table_format)
+            for action, (told, state) in zip(plan.actions, narrowed, strict=True)
         )
-        coefficients = iceberg_coefficients()
-        return DryRun(
-            candidate, candidate.planners[: index + 1], plan, preview,
-            veto=_veto(narrowed),
-            shortfall=None if preview.groups else _shortfall(*narrowed[0]),
-            cpu_s=None if preview.delete_groups else rewrite_cost(coefficients, preview, cores=1).cpu_s,
-            calibrated=coefficients.calibrated,
+        planning = table_format.planning
+        coefficients = None if preview.delete_groups else table_format.shipped_coefficients()
+        return StrategyPreview(
+            named, named.planners[: index + 1], plan, preview,
+            veto=planning.veto(plan, preview_plan(plan, table.state, planning.preview), table.state),
+            shortfall=None if preview.groups else table.shortfall(*narrowed[0]),
+            cpu_s=rewrite_cost(coefficients, preview, cores=1).cpu_s if coefficients else None,
+            calibrated=coefficients is not None and coefficients.calibrated,
         )  # fmt: skip
-    return DryRun(candidate, candidate.planners)
-
-
-def _veto(narrowed: Iterable[tuple[Action, TableState]]) -> str | None:
-    """Why an engine would refuse the plan: rows that would come back, or that might for all that is known."""
-    try:
-        judged = (
-            resurrection(action, try_preview(action, state, preview_action), state)
-            for action, state in narrowed
-        )
-        return next(filter(None, judged), None)
-    except ValueError as error:
-        return f"whether deleted rows would come back cannot be judged: {error}"
+    return StrategyPreview(named, named.planners)
 
 
 def _decided(planner: Planner, state: TableState) -> Plan | None:
@@ -172,6 +135,8 @@ def _decided(planner: Planner, state: TableState) -> Plan | None:
             check_plan(state, plan)
     except PlanError as error:
         raise ScenarioError(f"{name}: a plan nobody can carry out: {error}; correct the planner") from error
+    except StateError:
+        raise
     except Exception as error:  # a planner may be anybody's
         raise ScenarioError(
             f"{name}: failed: {type(error).__name__}: {error}; correct the planner"
@@ -179,36 +144,19 @@ def _decided(planner: Planner, state: TableState) -> Plan | None:
     return plan
 
 
-def _check_capabilities(planner: Planner, plan: Plan) -> None:
-    foreign = capabilities_of(plan) - capabilities.ICEBERG
+def _check_capabilities(planner: Planner, plan: Plan, table_format: Format) -> None:
+    foreign = capabilities_of(plan) - table_format.capabilities
     if foreign:
+        title = table_format.title
         raise ScenarioError(
-            f"{plugins.in_words(planner)}: plans {', '.join(sorted(foreign))}, which Iceberg has not; name a "
-            "planner for Iceberg"
+            f"{plugins.in_words(planner)}: plans {', '.join(sorted(foreign))}, which {title} does not have; "
+            f"name a planner for {title}"
         )
 
 
-def _narrowed(
-    action: Action, state: TableState, matching: Filter, branch: str | None
-) -> tuple[Action, TableState]:
-    """The action without a filter, and the state with only the files the filter may match."""
-    if not isinstance(action, Native) or action.command is not Capability.REWRITE_DATA_FILES:
-        return action, state
-    where, on = action.arguments.get("where"), action.arguments.get("branch")
-    if on is not None and on != (branch or "main"):
-        raise ScenarioError(
-            f"{describe_action(action)}: the table was read at another branch; give --branch {on}"
-        )
-    arguments = {key: text for key, text in action.arguments.items() if key not in ("where", "branch")}
-    if where is not None:
-        paths = matching(where)
-        state = replace(state, data_files=tuple(file for file in state.data_files if file.path in paths))
-    return replace(action, arguments=arguments), state
-
-
-def _expanded(action: Action, told: Action, state: TableState) -> Preview:
+def _previewed(action: Action, narrowed: Action, state: TableState, table_format: Format) -> Preview:
     try:
-        return preview_action(told, state)
+        return table_format.planning.preview(narrowed, state)
     except PreviewError as error:
         raise ScenarioError(
             f"{describe_action(action)}: metadata does not tell what it would do: {error}; try it on a "
@@ -218,39 +166,11 @@ def _expanded(action: Action, told: Action, state: TableState) -> Preview:
         raise ScenarioError(f"{describe_action(action)}: {error}; correct the option") from error
 
 
-def _joined(expansions: Iterable[Preview]) -> Preview:
-    """Several actions as one, each told for the table as it stands now."""
-    found = list(expansions)
+def _joined(previews: Iterable[Preview]) -> Preview:
+    """Several actions as one, each previewed for the table as it stands now."""
+    found = list(previews)
     return Preview(
         tuple(group for preview in found for group in preview.groups),
         sum(preview.planned_groups_count for preview in found),
         tuple(group for preview in found for group in preview.delete_groups),
-    )
-
-
-def _shortfall(action: Action, state: TableState) -> Shortfall | None:
-    """The thresholds that kept every file out; None where they are not those of `rewrite_data_files`."""
-    if isinstance(action, Rewrite) or (
-        isinstance(action, Native) and action.command is not Capability.REWRITE_DATA_FILES
-    ):
-        return None
-    files = state.data_files
-    if isinstance(action, Compact) and action.partitions is not None:
-        files = [file for file in files if file.partition in action.partitions]
-    options = rewrite_options(action.options, state.target_file_size_bytes)
-    candidates = Counter(
-        file.partition
-        if file.spec_id == state.spec_id
-        else None  # older specs share one, as in `preview_action`
-        for file in files
-        if not options.min_bytes <= file.size_bytes <= options.max_bytes
-    )
-    return Shortfall(
-        files_count=len(files),
-        candidates_count=candidates.total(),
-        candidates_together_count=max(candidates.values(), default=0),
-        needed_count=max(2, options.min_input_files),  # one file alone is not merged
-        min_bytes=options.min_bytes,
-        max_bytes=options.max_bytes,
-        target_bytes=options.target_bytes,
     )

@@ -30,7 +30,7 @@ class TableFields(TypedDict):
     data_files_count: int
     delete_files_count: int
     delete_rows: int
-    equality_files_count: int
+    equality_files_count: int | None  # None where the format has no such files
     live_bytes: int
     rows: int
     storage_bytes: int
@@ -55,7 +55,7 @@ class CompactedFields(TypedDict):
     delete_files_before_count: int
     delete_files_after_count: int
     delete_rows_after: int
-    equality_files_after_count: int
+    equality_files_after_count: int | None
     rows_before: int
     rows_after: int
     live_before_bytes: int
@@ -90,7 +90,7 @@ def table_fields(observed: Observation) -> TableFields:
         data_files_count=observed.data_files_count,
         delete_files_count=observed.delete_files_count,
         delete_rows=observed.delete_rows,
-        equality_files_count=observed.equality_files_count,
+        equality_files_count=observed.delete_counts.get("equality_files_count"),
         live_bytes=observed.live_bytes,
         rows=observed.rows,
         storage_bytes=observed.storage_bytes,
@@ -121,7 +121,7 @@ def compacted_fields(
         delete_files_before_count=before.delete_files_count,
         delete_files_after_count=after.delete_files_count,
         delete_rows_after=after.delete_rows,
-        equality_files_after_count=after.equality_files_count,
+        equality_files_after_count=after.delete_counts.get("equality_files_count"),
         rows_before=before.rows,
         rows_after=after.rows,
         live_before_bytes=before.live_bytes,

@@ -1,13 +1,9 @@
 """What our planner expects a plan to do to the table, recorded beside what the engine then did."""
 
-from collections.abc import Callable
-
 from bench.engines.contract import Ticket
+from bench.engines.format import SizeModel
 from strategies.plan import Rewrite
 from strategies.preview import NoPreview
-
-# Bytes of the files that rows of a table make: (rows, files) -> bytes.
-SizeModel = Callable[[int, int], int]
 
 
 def forecast(ticket: Ticket, size_model: SizeModel) -> dict[str, float] | None:

@@ -20,6 +20,7 @@ from bench.engines.contract import (
     QueryOutcome,
     Ticket,
 )
+from bench.engines.format import SizeModel
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import Clock
 from bench.replay.fields import (
@@ -31,7 +32,7 @@ from bench.replay.fields import (
     step,
     table_fields,
 )
-from bench.replay.forecast import SizeModel, forecast
+from bench.replay.forecast import forecast
 from bench.replay.recorder import Recorder
 from bench.results.records import (
     CommitRecord,
@@ -41,13 +42,11 @@ from bench.results.records import (
     ObserveRecord,
     QueryRecord,
 )
+from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario
-from bench.scenario.schema import Maintenance
-from strategies.iceberg.procedures import ExpireSnapshots, RewriteManifests
 from strategies.plan import Plan, Reason, describe_action
 from strategies.state import TableState
 from strategies.strategy import Decision, Rule, Strategy, Verdict, figures_of
-from strategies.triggers import Every
 
 _MAINTENANCE = "maintenance"
 _INLINE = "inline"  # the reason of a compaction that a commit ran by itself
@@ -94,9 +93,9 @@ class Loop:
     ) -> None:
         self._scenario, self._strategy, self._engine, self._recorder = scenario, strategy, engine, recorder
         self._clock, self._after_compaction, self._size_model = clock, after_compaction, size_model
-        self._maintenance = tuple(
+        self._maintenance = tuple(  # each rule by itself: two that are due at once both run
             ActiveStrategy(_MAINTENANCE, {_MAINTENANCE: Strategy(_MAINTENANCE, (rule,))})
-            for rule in maintenance_rules(scenario.maintenance)
+            for rule in scenario.maintenance
         )
         self._pending: list[Ticket] = []
         self._tick = 0
@@ -203,13 +202,14 @@ class Loop:
         return outcome
 
     def _state(self) -> TableState:
-        """The engine's state with what only the replay knows: how often and how fast the table is read."""
+        """The engine's state with what only the replay knows: the calendar, and how it is read."""
         latest = self._latest
         return replace(
             self._engine.state(self._at_ms),
             probe_rate_per_s=1000 / self._scenario.probe_every_ms,
             probe_latency_s=latest.wall_s if latest else None,
             probe_latency_age_ms=self._at_ms - latest.at_ms if latest else None,
+            stream_epoch_ms=self._scenario.stream_epoch_ms,
         )
 
     def _latency_now_s(self) -> float | None:
@@ -238,8 +238,8 @@ class Loop:
                 status=decision.verdict,
                 strategy=label,
                 rule=decision.rule_index,
-                trigger=type(rule.trigger).__name__,
-                planner=type(rule.planner).__name__,
+                trigger=name_of(type(rule.trigger)),
+                planner=name_of(type(rule.planner)),
                 reason=plan.reason if plan else None,
                 detail=plan.detail if plan else "",
                 actions=[describe_action(action) for action in plan.actions] if plan else [],
@@ -328,13 +328,3 @@ class Loop:
     def _step(self, role: RecordRole, seen: Observation | None, started_s: float, cost: Cost) -> Step:
         version = seen.version if seen else None
         return step(self._tick, self._at_ms, role, version, started_s, cost)
-
-
-def maintenance_rules(maintenance: Maintenance) -> tuple[Rule, ...]:
-    """The scenario's own schedule, a rule a command. Each is asked by itself: two due at once both run."""
-    rules = []
-    if (expire := maintenance.expire_snapshots) is not None:
-        rules.append(Rule(Every(expire.every_ms), ExpireSnapshots(expire.retain_ms, expire.retain_last)))
-    if (rewrite := maintenance.rewrite_manifests) is not None:
-        rules.append(Rule(Every(rewrite.every_ms), RewriteManifests()))
-    return tuple(rules)

@@ -151,7 +151,7 @@ class DecisionRecord(BaseRecord):
     kind: Literal["decision"] = "decision"
     strategy: str  # the label in force, which a switch may have changed
     rule: int
-    trigger: str
+    trigger: str  # by the name a scenario gives it: registered, or module:Class
     planner: str
     reason: str | None = None
     detail: str = ""

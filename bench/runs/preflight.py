@@ -5,23 +5,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench import runtime
-from bench.engines.registry import ENGINES
+from bench.engines.registry import FORMATS, engine_kind
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.results.records import Mode
 from bench.runs.suite import PlannedRun
 from bench.scenario.scenario import Scenario, check_real_resources
+from strategies.never import Never
 from strategies.plan import Capability
 from strategies.state import GIB
-from strategies.triggers import Every
+from strategies.triggers import Trigger, interval_ms_of
 
-METADATA_PER_SNAPSHOT_BYTES = 100_000  # measured: 20 to 80 KB of manifests and table metadata a snapshot
 SCRATCH_BYTES = 200_000_000  # Spark's own files, the content check's dump of a small table, logs
-_ASKED_BY = {  # what in a scenario asks for it, where its name does not tell
+_KEYS: Mapping[str, str] = {  # the key of a scenario that needs it, where its name is not that key
     Capability.MERGE: "writer.upsert_mode",
-    Capability.VECTORS: "table.format_version",
     Capability.ROW_FILTER: "where",
 }
-_REMEDIES: Mapping[Mode, str] = {"real": "", "simulated": ". Change that, or run without --simulate"}
+_REMEDIES: Mapping[Mode, str] = {"real": "", "simulated": ". Change it, or run without --simulate"}
 
 
 def check(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:
@@ -50,44 +49,48 @@ def check_supported(scenario: Scenario, mode: Mode) -> None:
     """Raises ScenarioError for writers, strategies or resources that the engine does not support."""
     if mode == "real":
         check_real_resources(scenario)
-    able = ENGINES[scenario.table.format, mode].capabilities
     for label, needs in scenario.needs().items():
-        missing = sorted(needs - able)
-        if missing:
-            needed, remedy = ", ".join(map(_asked, missing)), _REMEDIES[mode]
-            raise ScenarioError(
-                f"{scenario.name}: strategy {label!r} needs {needed}, which the {mode} "
-                f"{scenario.table.format} engine cannot do; it can {', '.join(sorted(able))}{remedy}"
-            )
+        _check_needs(scenario, mode, f"strategy {label!r}", needs)
+    _check_needs(scenario, mode, "maintenance", scenario.maintenance_needs())
 
 
-def _asked(capability: Capability) -> str:
-    key = _ASKED_BY.get(capability)
-    return f"{capability} ({key})" if key else capability
+def _check_needs(scenario: Scenario, mode: Mode, part: str, needs: frozenset[str]) -> None:
+    able = engine_kind(scenario.table.format, mode).capabilities
+    missing = sorted(needs - able)
+    if missing:
+        keys = {**_KEYS, **FORMATS[scenario.table.format].asked_by}
+        needed = ", ".join(f"{name} ({keys[name]})" if name in keys else name for name in missing)
+        raise ScenarioError(
+            f"{scenario.name}: {part} needs {needed}, which the {mode} {scenario.table.format} engine "
+            f"does not support; it supports {', '.join(sorted(able))}{_REMEDIES[mode]}"
+        )
 
 
 def needed_bytes(run: PlannedRun) -> int:
     """An upper estimate of the disk space of a run: every version of the table that compaction leaves behind.
 
-    Each round of an `every` trigger is taken to rewrite the table as it stands then, any other trigger
-    to fire at every commit.
+    Each time a trigger with a fixed interval fires, the whole table is assumed to be rewritten. Any other
+    trigger is assumed to fire at every commit.
     """
-    scenario = run.source.scenario
-    specs, layout = tuple(scenario.shape()), ENGINES[scenario.table.format, run.mode].layout
+    scenario, rules = run.source.scenario, run.spec.strategy.rules
+    specs, table_format = tuple(scenario.shape()), FORMATS[scenario.table.format]
     stream_bytes = sum(spec.expected_bytes for spec in specs)
-    deletes_bytes = sum(layout(spec).delete_bytes for spec in specs)
+    deletes_bytes = sum(table_format.layout(spec).delete_bytes for spec in specs)
     table_bytes = stream_bytes + deletes_bytes
-    rounds = max((_rounds(rule.trigger, scenario) for rule in run.spec.strategy.rules), default=0)
-    rewritten_bytes = table_bytes * (rounds + 1) // 2 if run.spec.strategy.needs() else 0
-    snapshots = scenario.commits_count + rounds
+    compactions = max((_compactions(rule.trigger, scenario) for rule in rules), default=0)
+    rewritten_bytes = (
+        table_bytes * (compactions + 1) // 2
+        if any(not isinstance(rule.planner, Never) for rule in rules)
+        else 0
+    )
+    snapshots = scenario.commits_count + compactions
     kept_bytes = 2 * stream_bytes + table_bytes + rewritten_bytes
-    return kept_bytes + snapshots * METADATA_PER_SNAPSHOT_BYTES + SCRATCH_BYTES
+    return kept_bytes + snapshots * table_format.metadata_bytes_per_commit + SCRATCH_BYTES
 
 
-def _rounds(trigger: object, scenario: Scenario) -> int:
-    if isinstance(trigger, Every):
-        return int(scenario.duration_ms // trigger.interval_ms)
-    return scenario.commits_count
+def _compactions(trigger: Trigger, scenario: Scenario) -> int:
+    interval_ms = interval_ms_of(trigger)
+    return scenario.commits_count if interval_ms is None else scenario.duration_ms // interval_ms
 
 
 def _check_space(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:

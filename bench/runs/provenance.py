@@ -11,15 +11,15 @@ import psutil
 from pydantic import JsonValue
 
 from bench import runtime
+from bench.engines.format import Format
+from bench.engines.registry import FORMATS
 from bench.results.records import Mode
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
 from workloads.commit import Workload
 from workloads.debezium import Debezium
 
-# Of new tables, where no property says otherwise. Iceberg: PARQUET_COMPRESSION_DEFAULT_SINCE_1_4_0.
-_DEFAULT_CODECS = {"iceberg": "zstd (format default)"}
-PACKAGES = ("compactbench", "pyspark", "pyiceberg", "duckdb", "pyarrow", "faker", "numpy")
+PACKAGES = ("compactbench", "pyspark", "duckdb", "pyarrow", "faker", "numpy")
 
 # Short facts of the method, by mode. `reports.sections.notes` has a sentence for each.
 _NOTES: Mapping[Mode, Mapping[str, str]] = {
@@ -49,22 +49,22 @@ def notes(mode: Mode, workload: Workload) -> dict[str, str]:
     return {**_NOTES[mode], **keys}
 
 
-def versions(table_format: str, mode: Mode) -> dict[str, str]:
+def versions(table_format: Format, mode: Mode) -> dict[str, str]:
     """Versions of everything involved; a simulated run follows the rules of a release of the format."""
     line = runtime.current_line()
     if mode == "simulated":
         return {
             "python": platform.python_version(),
             "compactbench": version("compactbench"),
-            table_format: line.versions[table_format],
+            table_format.name: line.versions[table_format.name],
         }
-    packages = {name: version(name) for name in PACKAGES}
+    packages = {name: version(name) for name in (*PACKAGES, *table_format.packages)}
     return {
         "python": platform.python_version(),
         "java": runtime.java_version(runtime.java_home()),
         "spark": packages.pop("pyspark"),
         "scala": line.scala,
-        table_format: line.versions[table_format],
+        table_format.name: line.versions[table_format.name],
         **packages,
     }
 
@@ -76,10 +76,12 @@ def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
     ordered in its files. Each is omitted if the stream has none.
     """
     workload, properties = scenario.workload, {**scenario.table.properties, **spec.properties}
+    table_format = FORMATS[scenario.table.format]
+    default_codec = f"{table_format.default_codec} (format default)"
     facts: dict[str, JsonValue] = {
         "table": "orders",
         "columns_count": len(workload.schema.names),
-        "codec": properties.get("write.parquet.compression-codec", _DEFAULT_CODECS[scenario.table.format]),
+        "codec": properties.get(table_format.codec_property, default_codec),
     }
     if workload.is_cdc:
         facts["key"] = ["order_id"]

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bench.engines.contract import Batch, Engine
-from bench.replay.loop import maintenance_rules
 from bench.scenario.scenario import Scenario
 from strategies.strategy import Planner
 
@@ -36,7 +35,7 @@ def warm_up(scenario: Scenario, engine: Engine, batches: Sequence[Batch]) -> Non
 def _planners(scenario: Scenario) -> list[Planner]:
     """The distinct planners of all strategies and of the maintenance, in order."""
     rules = [rule for spec in scenario.strategies for rule in spec.strategy.rules]
-    rules += maintenance_rules(scenario.maintenance)
+    rules += scenario.maintenance
     distinct: list[Planner] = []
     for rule in rules:
         if rule.planner not in distinct:

@@ -2,20 +2,18 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 
-from bench.scenario.schema import FORMATS_WITH_ENGINE, ProbeKeys, ScenarioKeys, Spark, StrategyKeys
-from bench.scenario.values import KeyPath, OptionError, bytes_text, duration_ms_text, known_text
+from bench.engines.registry import FORMATS
+from bench.keys import bytes_text, duration_ms_text, known_text
+from bench.scenario.schema import ProbeKeys, ScenarioKeys, Spark, StrategyKeys
+from bench.scenario.values import KeyPath, OptionError
 from workloads.schema import ORDERS, Schema
 
 COMMIT_INTERVAL_MIN_MS = 1
 DRIVER_MEMORY_MIN_BYTES = 512 * 2**20
 LABEL_LENGTH_MAX = 60
 _TEXT_OR_COMMENT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|--[^\n]*|/\*.*?\*/""", re.DOTALL)
-_OWN_PROPERTIES = {
-    "write.target-file-size-bytes": "target_file_size",
-    "format-version": "format_version",
-}
 
 
 def is_multiple(value_ms: int, unit_ms: int) -> bool:
@@ -31,8 +29,9 @@ def check_keys(keys: ScenarioKeys) -> None:
     _check_labels([strategy.label for strategy in keys.strategies])
     for index, strategy in enumerate(keys.strategies):
         _check_switches(keys, strategy, ("strategies", index, "switch"))
-    _check_maintenance(keys)
     _check_spark(keys.spark)
+    if keys.catalog is not None and not FORMATS[keys.table.format].takes_catalog:
+        raise OptionError(("catalog",), f"tables of format {keys.table.format!r} have none: leave it out")
 
 
 def _check_times(keys: ScenarioKeys) -> None:
@@ -63,9 +62,6 @@ def _check_times(keys: ScenarioKeys) -> None:
 
 def _check_table(keys: ScenarioKeys) -> None:
     table = keys.table
-    if table.format not in FORMATS_WITH_ENGINE:
-        known = ", ".join(sorted(FORMATS_WITH_ENGINE))
-        raise OptionError(("table", "format"), f"has no engine yet; formats with one: {known}", table.format)
     if table.target_file_size_bytes < 1:
         raise OptionError(("table", "target_file_size"), 'must be > 0, e.g. "128MiB"', "0B")
     if table.buckets is not None and table.partitioning != "bucket":
@@ -74,7 +70,7 @@ def _check_table(keys: ScenarioKeys) -> None:
             f'counts only with partitioning = "bucket", not {table.partitioning!r}: set that or leave it out',
             table.buckets,
         )
-    for name, own in _OWN_PROPERTIES.items():
+    for name, own in FORMATS[table.format].own_properties.items():
         if name in table.properties:
             raise OptionError(
                 ("table", "properties", name),
@@ -141,15 +137,31 @@ def _check_labels(labels: list[str]) -> None:
 
 
 def check_upsert_modes(keys: ScenarioKeys, is_cdc: bool) -> None:
-    """Refuse a way to write changes where the stream has none. Raises OptionError."""
+    """Refuse a way to write changes that the format does not have, or where the stream has none.
+
+    Raises OptionError.
+    """
+    modes = FORMATS[keys.table.format].upsert_modes
     for index, strategy in enumerate(keys.strategies):
-        if "upsert_mode" in strategy.writer.model_fields_set and not is_cdc:
+        mode = strategy.writer.upsert_mode
+        path = ("strategies", index, "writer", "upsert_mode")
+        if mode is None:
+            continue
+        if not is_cdc:
             raise OptionError(
-                ("strategies", index, "writer", "upsert_mode"),
+                path,
                 f"says how changes are written, and type {keys.workload['type']!r} only appends: leave "
                 'it out or use workload.type = "upsert"',
-                strategy.writer.upsert_mode,
+                mode,
             )
+        if mode not in modes:
+            raise OptionError(path, f"must be {_one_of(modes)}", mode)
+
+
+def _one_of(names: Sequence[str]) -> str:
+    """The names as pydantic lists the choices of a key."""
+    quoted = [repr(name) for name in names]
+    return f"{', '.join(quoted[:-1])} or {quoted[-1]}" if len(quoted) > 1 else "".join(quoted)
 
 
 def _check_switches(keys: ScenarioKeys, strategy: StrategyKeys, path: KeyPath) -> None:
@@ -175,20 +187,8 @@ def _check_switches(keys: ScenarioKeys, strategy: StrategyKeys, path: KeyPath) -
         before_ms = switch.at_ms
 
 
-def _check_maintenance(keys: ScenarioKeys) -> None:
-    for name, every_ms in _maintenance_intervals(keys):
-        check_interval(every_ms, keys.commit_interval_ms, ("maintenance", name, "every"))
-
-
-def _maintenance_intervals(keys: ScenarioKeys) -> Iterator[tuple[str, int]]:
-    if keys.maintenance.expire_snapshots is not None:
-        yield "expire_snapshots", keys.maintenance.expire_snapshots.every_ms
-    if keys.maintenance.rewrite_manifests is not None:
-        yield "rewrite_manifests", keys.maintenance.rewrite_manifests.every_ms
-
-
 def check_interval(every_ms: int, commit_interval_ms: int, path: KeyPath) -> None:
-    """Refuse what should happen more often than the loop looks."""
+    """Refuse what should happen more often than the table is evaluated, which is after each commit."""
     if every_ms < commit_interval_ms:
         raise OptionError(
             path,

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.errors import ScenarioError
-from bench.scenario.values import KeyPath, known_text, path_text, value_text
+from bench.keys import known_text, value_text
+from bench.scenario.values import KeyPath, path_text
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 NAME_LENGTH_MAX = 60

@@ -17,10 +17,11 @@ from typing import Any, Generic, TypeVar, get_args
 from pydantic.errors import PydanticUserError
 
 from bench.errors import ScenarioError
-from bench.scenario.values import KeyPath, Option, OptionError, known_text, options_of, value_text
+from bench.keys import known_text, value_text
+from bench.scenario.values import KeyPath, Option, OptionError, options_of
 from bench.secrets import hidden
 from strategies.registry import ENTRY_POINT_GROUP, PLANNERS, TRIGGERS
-from strategies.strategy import Planner
+from strategies.strategy import Planner, known_options_of
 from strategies.triggers import Trigger
 from workloads.arrival import Arrival
 from workloads.commit import Workload
@@ -30,7 +31,7 @@ _P = TypeVar("_P")
 
 
 @dataclass(frozen=True, slots=True)
-class Kind(Generic[_P]):
+class PluginKind(Generic[_P]):
     """A kind of plug-in: its word, the names it has, and the method each of its classes has."""
 
     word: str
@@ -39,12 +40,12 @@ class Kind(Generic[_P]):
     has_entry_points: bool = False
 
 
-PLANNER: Kind[Planner] = Kind("planner", PLANNERS, "decide", has_entry_points=True)
-TRIGGER: Kind[Trigger] = Kind("trigger", TRIGGERS, "due", has_entry_points=True)
-WORKLOAD: Kind[Workload] = Kind("workload", WORKLOADS, "shape")
-ARRIVAL: Kind[Arrival] = Kind("arrival", ARRIVALS, "rows")
+PLANNER: PluginKind[Planner] = PluginKind("planner", PLANNERS, "decide", has_entry_points=True)
+TRIGGER: PluginKind[Trigger] = PluginKind("trigger", TRIGGERS, "due", has_entry_points=True)
+WORKLOAD: PluginKind[Workload] = PluginKind("workload", WORKLOADS, "shape")
+ARRIVAL: PluginKind[Arrival] = PluginKind("arrival", ARRIVALS, "rows")
 
-_KIND_OF_FIELD: Mapping[Any, Kind[Any]] = {
+_KIND_OF_FIELD: Mapping[Any, PluginKind[Any]] = {
     Planner: PLANNER, Trigger: TRIGGER, Workload: WORKLOAD, Arrival: ARRIVAL,
 }  # fmt: skip
 
@@ -69,10 +70,10 @@ class Description:
 
 def _known_options(cls: Any, key: str) -> tuple[str, ...]:
     """The format's own option of that very name, which belongs below `options`."""
-    return (key,) if key in getattr(cls, "known_options", {}) else ()
+    return (key,) if key in known_options_of(cls) else ()
 
 
-def build(kind: Kind[_P], table: object, path: KeyPath, folder: Path) -> _P:
+def build(kind: PluginKind[_P], table: object, path: KeyPath, folder: Path) -> _P:
     """The object a table such as { type = "every", interval = "10min" } describes.
 
     `path` is where the table stands in the scenario. An option named `path` is taken from `folder`.
@@ -140,7 +141,7 @@ def describe(cls: type, name: str | None = None) -> Description:
     return Description(name or name_of(cls), first, tuple(_option_helps(cls, options)))
 
 
-def describe_all(kind: Kind[Any]) -> tuple[Description, ...]:
+def describe_all(kind: PluginKind[Any]) -> tuple[Description, ...]:
     """Every plug-in of a kind by name, installed ones included. Raises ScenarioError on a broken one."""
     named: dict[str, Any] = dict(kind.registry)
     for name, point in _entry_points(kind).items():
@@ -150,7 +151,7 @@ def describe_all(kind: Kind[Any]) -> tuple[Description, ...]:
     return tuple(describe(cls, name) for name, cls in sorted(named.items()))
 
 
-def _name_and_options(kind: Kind[Any], table: object, path: KeyPath) -> tuple[str, dict[str, Any]]:
+def _name_and_options(kind: PluginKind[Any], table: object, path: KeyPath) -> tuple[str, dict[str, Any]]:
     first = next(iter(kind.registry))
     if not isinstance(table, Mapping):
         raise OptionError(path, f'must be a table such as {{ type = "{first}" }}', table)
@@ -165,7 +166,7 @@ def _name_and_options(kind: Kind[Any], table: object, path: KeyPath) -> tuple[st
     return name, {key: value for key, value in table.items() if key != "type"}
 
 
-def _class(kind: Kind[_P], name: str, path: KeyPath) -> Any:
+def _class(kind: PluginKind[_P], name: str, path: KeyPath) -> Any:
     """The class called `name`, checked to be one that can be built from a table."""
     try:
         found = _find(kind, name)
@@ -178,7 +179,7 @@ def _class(kind: Kind[_P], name: str, path: KeyPath) -> Any:
     return found
 
 
-def _find(kind: Kind[Any], name: str) -> Any:
+def _find(kind: PluginKind[Any], name: str) -> Any:
     if name in kind.registry:
         return kind.registry[name]
     if ":" in name:
@@ -191,7 +192,7 @@ def _find(kind: Kind[Any], name: str) -> Any:
     )
 
 
-def _entry_points(kind: Kind[Any]) -> dict[str, EntryPoint]:
+def _entry_points(kind: PluginKind[Any]) -> dict[str, EntryPoint]:
     if not kind.has_entry_points:
         return {}
     return {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
@@ -241,7 +242,7 @@ def _value(option: Option, value: object, path: KeyPath, folder: Path) -> object
     return str(folder / read) if option.name == "path" and isinstance(read, str) else read
 
 
-def _kind_of(option: Option) -> Kind[Any] | None:
+def _kind_of(option: Option) -> PluginKind[Any] | None:
     parts = (option.annotation, *get_args(option.annotation))
     return next((_KIND_OF_FIELD[part] for part in parts if part in _KIND_OF_FIELD), None)
 
@@ -266,7 +267,7 @@ def _written(option: Option, value: Any) -> Any:
 
 def _option_helps(cls: type, options: Iterable[Option]) -> Iterator[OptionHelp]:
     """The fields, and what a field `options` may hold where the class lists it in `known_options`."""
-    known: Mapping[str, str] = getattr(cls, "known_options", {})
+    known = known_options_of(cls)
     for option in options:
         yield _option_help(option)
         if option.key == "options":

@@ -7,28 +7,37 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from bench.engines import capabilities
 from bench.engines.contract import Probe as Probe  # a scenario's probes are what an engine runs
+from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
+from bench.keys import TableKeys, bytes_text
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.checks import check_columns, check_keys, check_upsert_modes, missing_columns
-from bench.scenario.schema import Catalog, Maintenance, Prices, Resources, ScenarioKeys, Spark, parse
-from bench.scenario.specs import StrategySpec, build_strategies, content_hash, strategy_table
-from bench.scenario.values import KeyPath, OptionError, bytes_text
+from bench.scenario.schema import Catalog, Prices, Resources, ScenarioKeys, Spark, parse
+from bench.scenario.specs import (
+    StrategySpec,
+    build_maintenance,
+    build_strategies,
+    content_hash,
+    rule_tables,
+    strategy_table,
+)
+from bench.scenario.values import KeyPath, OptionError
 from bench.secrets import Secrets, hidden
 from strategies.plan import Capability
-from workloads.commit import CommitSpec, TargetSized, Workload
+from strategies.strategy import Rule, Strategy
+from workloads.commit import CommitSpec, Dated, TargetSized, Workload
 from workloads.partitioning import Partitioning
 from workloads.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The table every run creates."""
+    """The table every run creates; `keys` are [table] of the file, for those that only its format has."""
 
     format: str
-    format_version: int
+    keys: TableKeys
     target_file_size_bytes: int
     partitioning: Partitioning
     properties: Mapping[str, str]
@@ -58,7 +67,7 @@ class Scenario:
     workload_name: str
     probes: tuple[Probe, ...]
     strategies: tuple[StrategySpec, ...]
-    maintenance: Maintenance
+    maintenance: tuple[Rule, ...]
     resources: Resources
     prices: Prices
     spark: Spark
@@ -72,14 +81,22 @@ class Scenario:
         """The probe the latency figures are of."""
         return next(probe for probe in self.probes if probe.primary)
 
+    @property
+    def stream_epoch_ms(self) -> int | None:
+        """Where scenario time 0 lies in the calendar of the stream's dates, in milliseconds since 1970 UTC.
+
+        None where the workload does not say.
+        """
+        return self.workload.stream_epoch_ms if isinstance(self.workload, Dated) else None
+
     def shape(self) -> Iterator[CommitSpec]:
         """The commits of its stream, as far as they are known without making their rows."""
         return self.workload.shape(
             self.seed, self.commits_count, self.commit_interval_ms, self.table.partitioning
         )
 
-    def needs(self) -> dict[str, frozenset[Capability]]:
-        """What an engine must be able to do, by the label that asks for it."""
+    def needs(self) -> dict[str, frozenset[str]]:
+        """What an engine must be able to do, by the label of the strategy that asks for it."""
         own = {spec.label: spec.strategy.needs() | self._writing(spec) for spec in self.strategies}
         delayed = frozenset({Capability.DELAYED_COMMIT} if self.compaction_delay_ms > 0 else ())
         return {
@@ -87,12 +104,13 @@ class Scenario:
             for spec in self.strategies
         }
 
-    def _writing(self, spec: StrategySpec) -> frozenset[Capability]:
-        if not self.workload.is_cdc:
-            return frozenset()
-        by_deletes = spec.writer.upsert_mode == "equality-delete"
-        vectors = {Capability.VECTORS} if self.table.format_version >= capabilities.VECTORS_FROM else set()
-        return frozenset({Capability.UPSERT if by_deletes else Capability.MERGE, *vectors})
+    def maintenance_needs(self) -> frozenset[str]:
+        """What an engine must be able to do for the scenario's own schedule."""
+        return Strategy("maintenance", self.maintenance).needs()
+
+    def _writing(self, spec: StrategySpec) -> frozenset[str]:
+        mode = spec.upsert_mode if self.workload.is_cdc else None
+        return FORMATS[self.table.format].writing_needs(self.table.keys, mode)
 
 
 _STANDARD_PROBES = (
@@ -164,7 +182,8 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets) -> Scenario:
     probes = _probes(keys, workload.schema)
     check_upsert_modes(keys, workload.is_cdc)
     specs = build_strategies(keys, file.parent, workload.schema)
-    resolved = _resolved(keys, workload, probes, specs)
+    maintenance = build_maintenance(keys, file.parent, workload.schema)
+    resolved = _resolved(keys, workload, probes, specs, maintenance)
     return Scenario(
         name=file.stem, description=keys.description, seed=keys.seed, clock=keys.clock,
         duration_ms=keys.duration_ms,
@@ -175,7 +194,7 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets) -> Scenario:
         compaction_delay_ms=keys.compaction_delay_ms,
         table=_table(keys),
         workload=workload, workload_name=keys.workload["type"],
-        probes=probes, strategies=specs, maintenance=keys.maintenance,
+        probes=probes, strategies=specs, maintenance=maintenance,
         resources=keys.resources, prices=keys.prices, spark=keys.spark, catalog=keys.catalog,
         resolved=resolved, hash=_scenario_hash(resolved, workload), secrets=secrets,
     )  # fmt: skip
@@ -184,9 +203,7 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets) -> Scenario:
 def _workload(keys: ScenarioKeys, folder: Path) -> Workload:
     """The workload, its initial files sized for the table; refused where no engine can write it."""
     workload = plugins.build(plugins.WORKLOAD, keys.workload, ("workload",), folder)
-    if workload.is_cdc and not any(
-        Capability.UPSERT in able for able in capabilities.BY_FORMAT[keys.table.format]
-    ):
+    if workload.is_cdc and not FORMATS[keys.table.format].upsert_modes:
         raise OptionError(
             ("workload", "type"),
             f"updates and deletes rows, which no engine of format {keys.table.format!r} can write yet; "
@@ -206,7 +223,7 @@ def _table(keys: ScenarioKeys) -> Table:
     table = keys.table
     return Table(
         format=table.format,
-        format_version=table.format_version,
+        keys=table,
         target_file_size_bytes=table.target_file_size_bytes,
         partitioning=_partitioning(keys),
         properties=table.properties,
@@ -228,7 +245,11 @@ def _probes(keys: ScenarioKeys, schema: Schema) -> tuple[Probe, ...]:
 
 
 def _resolved(
-    keys: ScenarioKeys, workload: Workload, probes: tuple[Probe, ...], specs: tuple[StrategySpec, ...]
+    keys: ScenarioKeys,
+    workload: Workload,
+    probes: tuple[Probe, ...],
+    specs: tuple[StrategySpec, ...],
+    maintenance: tuple[Rule, ...],
 ) -> dict[str, Any]:
     """The scenario as a file would say it with nothing left to defaults."""
     said: dict[str, Any] = keys.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -237,12 +258,18 @@ def _resolved(
         said["table"].setdefault("buckets", Partitioning().buckets)
     said["workload"] = plugins.to_table(workload)
     said["strategies"] = [strategy_table(spec) for spec in specs]
+    said["maintenance"] = rule_tables(maintenance)
     # Probes keep their SQL, which the hash covers: a literal compared with a column `token` is no secret.
     return {**hidden(said), "probes": [asdict(probe) for probe in probes]}
 
 
 def _scenario_hash(resolved: Mapping[str, Any], workload: Workload) -> str:
-    """The workload goes in by its repr, which has the content of a trace and not its path."""
+    """The workload goes in by its repr, which has the content of a trace and not its path.
+
+    No maintenance goes in as the empty table it was before it became a list of rules, so that runs of
+    before can still be continued and compared.
+    """
     left_out = ("description", "repetitions", "strategies")
     content = {key: value for key, value in resolved.items() if key not in left_out}
-    return content_hash({**content, "workload": repr(workload)})
+    maintenance = resolved["maintenance"] or {}
+    return content_hash({**content, "workload": repr(workload), "maintenance": maintenance})

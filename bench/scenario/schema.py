@@ -2,73 +2,28 @@
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, get_args
+from functools import cache
+from typing import Any, Literal, get_args
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PlainSerializer,
-    ValidationError,
-    model_validator,
-)
+from pydantic import ConfigDict, Field, ValidationError, create_model, model_validator
 
-from bench.engines.contract import UpsertMode
-from bench.scenario.values import (
-    KeyPath,
-    OptionError,
-    bytes_text,
-    duration_ms_text,
-    duration_text,
+from bench.engines.registry import FORMATS, PLANNED
+from bench.keys import (
+    Duration,
+    Identifier,
+    Keys,
+    Seconds,
+    Size,
+    TableKeys,
+    Texts,
     flat,
     known_text,
     value_text,
 )
-from strategies.iceberg.procedures import option_texts
-from strategies.quantities import parse_bytes, parse_duration_ms, parse_duration_s
-
-FORMATS: Mapping[str, str] = {
-    "iceberg": "Apache Iceberg by Spark; format_version 2 or 3",
-    "delta": "Delta Lake; has no engine yet",
-    "hudi": "Apache Hudi; has no engine yet",
-}
-FORMATS_WITH_ENGINE = frozenset({"iceberg"})
+from bench.scenario.values import KeyPath, OptionError
 
 
-def _flat_texts(value: object) -> object:
-    """Properties as text: true/false in lower case, keys ending in "-bytes" also take sizes."""
-    if not isinstance(value, Mapping):
-        return value
-    table = flat(value)
-    if not all(isinstance(item, str | int | float) for item in table.values()):
-        return table
-    return option_texts(table)  # type: ignore[arg-type]  # checked the line before
-
-
-Duration = Annotated[int, BeforeValidator(parse_duration_ms), PlainSerializer(duration_ms_text)]
-Seconds = Annotated[float, BeforeValidator(parse_duration_s), PlainSerializer(duration_text)]
-Size = Annotated[int, BeforeValidator(parse_bytes), PlainSerializer(bytes_text)]
-Texts = Annotated[dict[str, str], BeforeValidator(_flat_texts)]
-Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,59}$")]
-
-
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class TableKeys(_Table):
-    """[table]"""
-
-    format: Literal["iceberg", "delta", "hudi"] = Field(examples=["iceberg"])
-    format_version: Literal[2, 3] = 2
-    target_file_size_bytes: Size = Field(alias="target_file_size", examples=["128MiB"])
-    partitioning: Literal["none", "day", "bucket", "city"] = "none"
-    buckets: int | None = Field(default=None, ge=1)
-    properties: Texts = {}
-
-
-class ProbeKeys(_Table):
+class ProbeKeys(Keys):
     """[[probes]]"""
 
     name: str = Field(pattern=r"^[a-z0-9_-]{1,60}$", examples=["min_order"])
@@ -76,66 +31,45 @@ class ProbeKeys(_Table):
     primary: bool | None = None
 
 
-class RuleKeys(_Table):
-    """An entry of a strategy's `rules`; both tables are plug-ins."""
+class RuleKeys(Keys):
+    """An entry of a strategy's `rules`, or of [[maintenance]]; both tables are plug-ins."""
 
     trigger: dict[str, Any]
     planner: dict[str, Any]
 
 
-class WriterKeys(_Table):
-    """A strategy's `writer`; `upsert_mode` says how commits update and delete rows."""
+class WriterKeys(Keys):
+    """A strategy's `writer`; `upsert_mode` says how commits update and delete rows, in the format's words."""
 
     files_per_commit: int | None = Field(default=None, ge=1)
-    upsert_mode: UpsertMode = "equality-delete"
+    upsert_mode: str | None = None
 
 
-class SwitchKeys(_Table):
+class SwitchKeys(Keys):
     """An entry of a strategy's `switch`."""
 
     at_ms: Duration = Field(alias="at", examples=["30min"])
     strategy: str
 
 
-class StrategyKeys(_Table):
+class StrategyKeys(Keys):
     """[[strategies]]"""
 
     label: str = Field(examples=["every-10min"])
     rules: tuple[RuleKeys, ...] = ()
     writer: WriterKeys = WriterKeys()
-    properties: Texts = {}
+    properties: Texts = Field(default={})
     switch: tuple[SwitchKeys, ...] = ()
 
 
-class ExpireSnapshotsKeys(_Table):
-    """When the scenario expires snapshots, and which it keeps."""
-
-    every_ms: Duration = Field(alias="every", gt=0, examples=["10min"])
-    retain_ms: Duration = Field(alias="retain", examples=["20min"])
-    retain_last: int = Field(default=1, ge=1)
-
-
-class RewriteManifestsKeys(_Table):
-    """When the scenario rewrites manifests."""
-
-    every_ms: Duration = Field(alias="every", gt=0, examples=["30min"])
-
-
-class Maintenance(_Table):
-    """[maintenance]: what every strategy's table gets alike, accounted apart from compaction."""
-
-    expire_snapshots: ExpireSnapshotsKeys | None = None
-    rewrite_manifests: RewriteManifestsKeys | None = None
-
-
-class Share(_Table):
+class Share(Keys):
     """What one of writer, compactor and reader may use."""
 
     cores: int | None = Field(default=None, ge=1)
     memory_bytes: Size | None = Field(default=None, alias="memory", gt=0)
 
 
-class Resources(_Table):
+class Resources(Keys):
     """[resources]: honoured by simulation; one local process gives all three the same."""
 
     writer: Share = Share()
@@ -143,7 +77,7 @@ class Resources(_Table):
     reader: Share = Share()
 
 
-class Prices(_Table):
+class Prices(Keys):
     """[prices]: of a GB-hour of memory in money, and of a storage request in (modelled) seconds."""
 
     gb_hour: float | None = Field(default=None, ge=0, allow_inf_nan=False)
@@ -151,7 +85,7 @@ class Prices(_Table):
     request_s: Seconds | None = Field(default=None, alias="request")
 
 
-class Spark(_Table):
+class Spark(Keys):
     """[spark]: the session; every key that begins with "spark." is Spark's own."""
 
     model_config = ConfigDict(extra="allow")
@@ -181,16 +115,16 @@ def _spark_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
-class Catalog(_Table):
-    """[catalog]: an Iceberg catalog that is already there; the table's namespace in it."""
+class Catalog(Keys):
+    """[catalog]: a catalog that is already there, where the format takes one; the table's namespace in it."""
 
     name: Identifier = "bench"
     namespace: Identifier = "bench"
     properties: Texts = Field(examples=[{"type": "rest", "uri": "http://localhost:8181"}])
 
 
-class ScenarioKeys(_Table):
-    """The whole file."""
+class ScenarioKeys(Keys):
+    """The whole file; `table` has the keys of its format."""
 
     description: str = ""
     seed: int = Field(ge=0, examples=[20260101])
@@ -204,26 +138,59 @@ class ScenarioKeys(_Table):
     workload: dict[str, Any] = Field(examples=["append"])
     probes: tuple[ProbeKeys, ...] = ()
     strategies: tuple[StrategyKeys, ...] = Field(min_length=1)
-    maintenance: Maintenance = Maintenance()
+    maintenance: tuple[RuleKeys, ...] = ()
     resources: Resources = Resources()
     prices: Prices = Prices()
     spark: Spark = Field(default_factory=lambda: Spark.model_validate({}))
     catalog: Catalog | None = None
 
 
+_OF_RULES = "[[maintenance]] with `trigger = {...}` and `planner = {...}`, as in a strategy's rules"
+
+
 def parse(document: Mapping[str, Any]) -> ScenarioKeys:
     """The keys of a file that was read. Raises OptionError for the first that is wrong."""
+    _check_format(document.get("table"))
+    if isinstance(document.get("maintenance"), Mapping):
+        raise OptionError(
+            ("maintenance",), f"is a list of rules: write one {_OF_RULES}", document["maintenance"]
+        )
     try:
-        return ScenarioKeys.model_validate_json(json.dumps(document, default=str))
+        return _model(document).model_validate_json(json.dumps(document, default=str))
     except ValidationError as error:
         # A misspelt key is both unknown and missing: the unknown one leads to the remedy.
         found = sorted(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
         raise _option_error(found[0], document) from None
 
 
-def _option_error(detail: Any, document: Any) -> OptionError:
+def _check_format(table: object) -> None:
+    """The format is asked for first, since it decides which keys [table] may have."""
+    if not isinstance(table, Mapping):
+        return
+    path = ("table", "format")
+    if "format" not in table:
+        raise OptionError(path, f"is missing, e.g. format = {value_text(next(iter(FORMATS)))}")
+    name = table["format"]
+    if isinstance(name, str) and name in PLANNED:
+        raise OptionError(path, f"has no engine yet; formats with one: {', '.join(sorted(FORMATS))}", name)
+    if not isinstance(name, str) or name not in FORMATS:
+        raise OptionError(path, f"unknown format; {known_text(str(name), [*FORMATS, *PLANNED])}", name)
+
+
+def _model(document: Mapping[str, Any]) -> type[ScenarioKeys]:
+    """The model of a whole file, [table] being that of the format it names."""
+    table = document.get("table")
+    return _of_format(FORMATS[table["format"]].table_keys) if isinstance(table, Mapping) else ScenarioKeys
+
+
+@cache
+def _of_format(table_keys: type[TableKeys]) -> type[ScenarioKeys]:
+    return create_model("ScenarioKeys", __base__=ScenarioKeys, table=(table_keys, ...))
+
+
+def _option_error(detail: Any, document: Mapping[str, Any]) -> OptionError:
     path: KeyPath = detail["loc"]
-    model = _model_at(path[:-1])
+    model = _model_at(_model(document), path[:-1])
     last = str(path[-1]) if path else ""
     if detail["type"] == "extra_forbidden":
         return OptionError(path, f"unknown key; {known_text(last, _keys(model))}", detail["input"])
@@ -244,9 +211,9 @@ def _given(document: Any, path: KeyPath, parsed: object) -> object:
     return document
 
 
-def _model_at(path: KeyPath) -> type[_Table]:
+def _model_at(whole: type[ScenarioKeys], path: KeyPath) -> type[Keys]:
     """The model of the table at `path`, list positions left out of account."""
-    model: Any = ScenarioKeys
+    model: Any = whole
     for part in path:
         if isinstance(part, str):
             field = next(f for name, f in model.model_fields.items() if part in (name, f.alias))
@@ -256,15 +223,15 @@ def _model_at(path: KeyPath) -> type[_Table]:
 
 def _model_in(annotation: Any) -> Any:
     found = (_model_in(part) for part in get_args(annotation))
-    is_model = isinstance(annotation, type) and issubclass(annotation, _Table)
+    is_model = isinstance(annotation, type) and issubclass(annotation, Keys)
     return annotation if is_model else next((model for model in found if model), None)
 
 
-def _keys(model: type[_Table]) -> list[str]:
+def _keys(model: type[Keys]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def _example(model: type[_Table], key: str) -> str:
+def _example(model: type[Keys], key: str) -> str:
     field = next((f for name, f in model.model_fields.items() if key in (name, f.alias)), None)
     if field is None or not field.examples:
         return ""

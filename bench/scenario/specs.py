@@ -2,20 +2,22 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.engines.registry import FORMATS
+from bench.keys import duration_ms_text
 from bench.scenario.checks import check_interval
 from bench.scenario.plugins import PLANNER, TRIGGER, build, in_words, name_of, to_table
-from bench.scenario.schema import ScenarioKeys, StrategyKeys, WriterKeys
-from bench.scenario.values import KeyPath, OptionError, duration_ms_text
+from bench.scenario.schema import RuleKeys, ScenarioKeys, StrategyKeys, WriterKeys
+from bench.scenario.values import KeyPath, OptionError
 from bench.secrets import hidden
 from strategies.never import Never
 from strategies.plan import Capability
-from strategies.strategy import Rule, Strategy
-from strategies.triggers import AfterCommits, Every
+from strategies.strategy import PlannerTraits, Rule, Strategy, known_options_of, traits_of
+from strategies.triggers import AfterCommits, interval_ms_of
 from workloads.schema import Schema
 
 _BASELINE_RULE = Rule(AfterCommits(1), Never())
@@ -29,6 +31,7 @@ _NARROWING = frozenset({Capability.ROW_FILTER, Capability.BRANCH})  # how a comm
 class StrategySpec:
     """A strategy of the scenario, and what it overrides.
 
+    `upsert_mode` is how its commits update and delete rows, None where the format's engines only append.
     `switches` are (scenario milliseconds, label): from then on that strategy's rules. `summary` is the
     rules in words. `hash` names the definition whatever the label.
     """
@@ -36,6 +39,7 @@ class StrategySpec:
     label: str
     strategy: Strategy
     writer: WriterKeys
+    upsert_mode: str | None
     properties: Mapping[str, str]
     switches: tuple[tuple[int, str], ...]
     summary: str
@@ -46,18 +50,26 @@ def build_strategies(keys: ScenarioKeys, folder: Path, schema: Schema) -> tuple[
     """The strategies in the file's order. Raises OptionError."""
     built = {
         strategy.label: Strategy(
-            strategy.label, _rules(keys, strategy, ("strategies", index, "rules"), folder, schema)
+            strategy.label,
+            _rules(keys, strategy.rules, ("strategies", index, "rules"), folder, schema, is_delayed=True)
+            or (_BASELINE_RULE,),
         )
         for index, strategy in enumerate(keys.strategies)
     }
-    return tuple(_spec(strategy, built) for strategy in keys.strategies)
+    default_mode = FORMATS[keys.table.format].default_upsert_mode
+    return tuple(_spec(strategy, built, default_mode) for strategy in keys.strategies)
+
+
+def build_maintenance(keys: ScenarioKeys, folder: Path, schema: Schema) -> tuple[Rule, ...]:
+    """The rules of the scenario's own schedule, which no compaction delay applies to. Raises OptionError."""
+    return _rules(keys, keys.maintenance, ("maintenance",), folder, schema, is_delayed=False)
 
 
 def strategy_table(spec: StrategySpec) -> dict[str, Any]:
     """The strategy as a file would say it with nothing left to defaults."""
     return {
         "label": spec.label,
-        "rules": _rule_tables(spec.strategy),
+        "rules": rule_tables(spec.strategy.rules),
         "writer": _said(spec.writer),
         "properties": dict(spec.properties),
         "switch": [{"at": duration_ms_text(at_ms), "strategy": label} for at_ms, label in spec.switches],
@@ -67,7 +79,7 @@ def strategy_table(spec: StrategySpec) -> dict[str, Any]:
 def option_defaults(strategies: Iterable[StrategySpec]) -> dict[str, dict[str, str]]:
     """By planner, what each option it knows is where it is not given, in words."""
     planners = [type(rule.planner) for spec in strategies for rule in spec.strategy.rules]
-    known = {name_of(planner): getattr(planner, "known_options", {}) for planner in planners}
+    known = {name_of(planner): known_options_of(planner) for planner in planners}
     return {name: dict(options) for name, options in known.items() if options}
 
 
@@ -78,33 +90,51 @@ def content_hash(content: object) -> str:
 
 
 def _rules(
-    keys: ScenarioKeys, strategy: StrategyKeys, path: KeyPath, folder: Path, schema: Schema
+    keys: ScenarioKeys,
+    rules: Sequence[RuleKeys],
+    path: KeyPath,
+    folder: Path,
+    schema: Schema,
+    *,
+    is_delayed: bool,
 ) -> tuple[Rule, ...]:
-    rules = []
-    for index, rule in enumerate(strategy.rules):
-        at: KeyPath = (*path, index)
-        trigger = build(TRIGGER, rule.trigger, (*at, "trigger"), folder)
-        if isinstance(trigger, Every):
-            check_interval(trigger.interval_ms, keys.commit_interval_ms, (*at, "trigger", "interval"))
-        planner = build(PLANNER, rule.planner, (*at, "planner"), folder)
-        _check_columns(planner, schema, (*at, "planner"))
-        _check_format(planner, keys.table.format_version, (*at, "planner", "type"), rule.planner["type"])
-        if keys.compaction_delay_ms > 0:
-            _check_delay(keys.compaction_delay_ms, planner, (*at, "planner", "type"), rule.planner["type"])
-        rules.append(Rule(trigger, planner))
-    return tuple(rules) or (_BASELINE_RULE,)
+    return tuple(
+        _rule(keys, rule, (*path, index), folder, schema, is_delayed=is_delayed)
+        for index, rule in enumerate(rules)
+    )
 
 
-def _check_columns(planner: object, schema: Schema, path: KeyPath) -> None:
-    missing = [name for name in getattr(planner, "columns", ()) if name not in schema.names]
+def _rule(
+    keys: ScenarioKeys, rule: RuleKeys, path: KeyPath, folder: Path, schema: Schema, *, is_delayed: bool
+) -> Rule:
+    trigger = build(TRIGGER, rule.trigger, (*path, "trigger"), folder)
+    interval_ms = interval_ms_of(trigger)
+    if interval_ms is not None:
+        check_interval(interval_ms, keys.commit_interval_ms, (*path, "trigger", "interval"))
+    planner = build(PLANNER, rule.planner, (*path, "planner"), folder)
+    name_path: KeyPath = (*path, "planner", "type")
+    name = rule.planner["type"]
+    try:
+        traits = traits_of(planner)
+    except ValueError as error:
+        raise OptionError(name_path, f"declares {error}; correct the planner", name) from error
+    _check_columns(traits, schema, (*path, "planner"))
+    _check_format(traits, keys.table.version, name_path, name)
+    if is_delayed and keys.compaction_delay_ms > 0:
+        _check_delay(keys.compaction_delay_ms, traits, name_path, name)
+    return Rule(trigger, planner)
+
+
+def _check_columns(traits: PlannerTraits, schema: Schema, path: KeyPath) -> None:
+    missing = [name for name in traits.columns if name not in schema.names]
     if missing:
         problem = f"names {', '.join(missing)}, which the table has not: name some of "
         raise OptionError(path, f"{problem}{', '.join(schema.names)}")
 
 
-def _check_format(planner: object, version: int, path: KeyPath, name: str) -> None:
-    highest = getattr(planner, "max_format_version", version)
-    if version > highest:
+def _check_format(traits: PlannerTraits, version: int | None, path: KeyPath, name: str) -> None:
+    highest = traits.max_format_version
+    if version is not None and highest is not None and version > highest:
         raise OptionError(
             path,
             f"knows tables up to format version {highest}: set table.format_version = {highest} instead of "
@@ -113,8 +143,8 @@ def _check_format(planner: object, version: int, path: KeyPath, name: str) -> No
         )
 
 
-def _check_delay(delay_ms: int, planner: object, path: KeyPath, name: str) -> None:
-    native = sorted(getattr(planner, "needs", frozenset()) - _DELAYABLE - _NARROWING)
+def _check_delay(delay_ms: int, traits: PlannerTraits, path: KeyPath, name: str) -> None:
+    native = sorted(traits.needs - _DELAYABLE - _NARROWING)
     if native:
         raise OptionError(
             path,
@@ -125,22 +155,26 @@ def _check_delay(delay_ms: int, planner: object, path: KeyPath, name: str) -> No
         )
 
 
-def _spec(keys: StrategyKeys, built: Mapping[str, Strategy]) -> StrategySpec:
+def _spec(keys: StrategyKeys, built: Mapping[str, Strategy], default_mode: str | None) -> StrategySpec:
     strategy = built[keys.label]
+    writer = keys.writer
+    if writer.upsert_mode == default_mode:  # to name the default is to say nothing
+        writer = writer.model_copy(update={"upsert_mode": None})
     switches = tuple((switch.at_ms, switch.strategy) for switch in keys.switch)
     definition = {
-        "rules": _rule_tables(strategy),
-        **{"files_per_commit": None, **_said(keys.writer)},
+        "rules": rule_tables(strategy.rules),
+        **{"files_per_commit": None, **_said(writer)},
         "properties": keys.properties,
-        "switch": [(at_ms, _rule_tables(built[label])) for at_ms, label in switches],
+        "switch": [(at_ms, rule_tables(built[label].rules)) for at_ms, label in switches],
     }
     return StrategySpec(
         label=keys.label,
         strategy=strategy,
-        writer=keys.writer,
+        writer=writer,
+        upsert_mode=writer.upsert_mode or default_mode,
         properties=keys.properties,
         switches=switches,
-        summary=_summary(keys, strategy),
+        summary=_summary(keys, strategy, writer),
         hash=content_hash(hidden(definition)),
     )
 
@@ -150,17 +184,18 @@ def _said(writer: WriterKeys) -> dict[str, Any]:
     return writer.model_dump(mode="json", exclude_defaults=True)
 
 
-def _rule_tables(strategy: Strategy) -> list[dict[str, Any]]:
-    return [{"trigger": to_table(r.trigger), "planner": to_table(r.planner)} for r in strategy.rules]
+def rule_tables(rules: Iterable[Rule]) -> list[dict[str, Any]]:
+    """The rules as a file would say them."""
+    return [{"trigger": to_table(rule.trigger), "planner": to_table(rule.planner)} for rule in rules]
 
 
-def _summary(keys: StrategyKeys, strategy: Strategy) -> str:
+def _summary(keys: StrategyKeys, strategy: Strategy, writer: WriterKeys) -> str:
     rules = "; else ".join(f"{in_words(r.trigger)}: {in_words(r.planner)}" for r in strategy.rules)
     parts = [rules if keys.rules else "no compaction"]
     if keys.writer.files_per_commit is not None:
         parts.append(f"writes {keys.writer.files_per_commit} files a commit")
-    if "upsert_mode" in _said(keys.writer):
-        parts.append(f"upserts by {keys.writer.upsert_mode}")
+    if writer.upsert_mode is not None:
+        parts.append(f"upserts by {writer.upsert_mode}")
     parts += [f"{key}={value}" for key, value in hidden(keys.properties).items()]
     parts += [f"from {duration_ms_text(switch.at_ms)} on as {switch.strategy}" for switch in keys.switch]
     return ", ".join(parts)

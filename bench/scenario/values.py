@@ -1,11 +1,8 @@
 """Options as TOML writes them: names, values in both directions, and errors that name the key."""
 
 import json
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, fields
-from decimal import Decimal
-from difflib import get_close_matches
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -13,14 +10,9 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 
 from bench.errors import ScenarioError
+from bench.keys import bytes_text, duration_ms_text, duration_text, flat, value_text
 from bench.secrets import hidden
-from strategies.quantities import (
-    BYTES_BY_UNIT,
-    MILLISECONDS_BY_UNIT,
-    parse_bytes,
-    parse_duration_ms,
-    parse_duration_s,
-)
+from strategies.quantities import parse_bytes, parse_duration_ms, parse_duration_s
 
 KeyPath = tuple[str | int, ...]
 
@@ -56,58 +48,6 @@ def path_text(path: KeyPath) -> str:
             bare = part.replace("-", "").replace("_", "").isalnum() and part.isascii()
             text += ("." if text else "") + (part if bare else json.dumps(part, ensure_ascii=False))
     return text
-
-
-def value_text(value: object) -> str:
-    """A value on one line, at most 80 characters of it."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-def known_text(word: str, known: Iterable[str]) -> str:
-    """Which names there are, the one `word` probably meant first."""
-    names = sorted(known)
-    near = get_close_matches(word, names, n=1, cutoff=0.5)
-    listed = f"known: {', '.join(near + [name for name in names if name not in near])}"
-    return f'did you mean "{near[0]}"? {listed}' if near else listed
-
-
-def duration_text(seconds: float) -> str:
-    """The shortest whole text that `parse_duration_s` reads as exactly `seconds`: 600 is "10min"."""
-    if not math.isfinite(seconds):
-        return str(seconds)
-    for unit in ("d", "h", "min", "s", "ms"):
-        text = f"{round(seconds / MILLISECONDS_BY_UNIT[unit] * 1000)}{unit}"
-        if seconds > 0 and parse_duration_s(text) == seconds:
-            return text
-    return f"{Decimal(repr(seconds)).normalize():f}s"
-
-
-def duration_ms_text(milliseconds: int) -> str:
-    """The shortest whole text that `parse_duration_ms` reads as `milliseconds`: 600_000 is "10min"."""
-    for unit in ("d", "h", "min", "s"):
-        if milliseconds and milliseconds % MILLISECONDS_BY_UNIT[unit] == 0:
-            return f"{milliseconds // MILLISECONDS_BY_UNIT[unit]}{unit}"
-    return f"{milliseconds}ms" if milliseconds else "0s"
-
-
-def bytes_text(size_bytes: int) -> str:
-    """The shortest whole text that `parse_bytes` reads as `size_bytes`: 134217728 is "128MiB"."""
-    for unit in ("TiB", "GiB", "MiB", "KiB"):
-        if size_bytes and size_bytes % BYTES_BY_UNIT[unit] == 0:
-            return f"{size_bytes // BYTES_BY_UNIT[unit]}{unit}"
-    return f"{size_bytes}B"
-
-
-def flat(table: Mapping[str, object], prefix: str = "") -> dict[str, object]:
-    """Dotted keys of nested tables: TOML reads the unquoted key a.b as a table a that holds b."""
-    found: dict[str, object] = {}
-    for key, value in table.items():
-        if isinstance(value, Mapping):
-            found.update(flat(value, f"{prefix}{key}."))
-        else:
-            found[f"{prefix}{key}"] = value
-    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ from enum import StrEnum, auto
 from strategies.amoro.hash_map import HashMapKeys
 from strategies.amoro.options import Settings
 from strategies.amoro.pending import partition_path
-from strategies.iceberg.deletes.index import DeleteIndex, index_deletes
+from strategies.iceberg.deletes.index import DeleteIndex, delete_index
 from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.iceberg.deletes.series import FileSums, sums_of
-from strategies.state import DataFile, DeleteKind, TableState
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergState
 
 # FileFormat of Iceberg 1.7.2, names and extensions.
 _EXTENSIONS = {"orc": ".orc", "parquet": ".parquet", "avro": ".avro", "metadata": ".metadata.json"}
@@ -40,7 +40,7 @@ class FileClass(StrEnum):
 class ScannedFile:
     """A data file with what applies to it. `position_rows` are of whole delete files, whichever file's."""
 
-    file: DataFile
+    file: IcebergDataFile
     equality_count: int = 0
     position_count: int = 0
     position_rows: int = 0
@@ -91,7 +91,7 @@ class Partition:
 
 
 def evaluate(
-    files: Collection[DataFile],
+    files: Collection[IcebergDataFile],
     index: DeleteIndex,
     settings: Settings,
     full_due: bool,
@@ -103,7 +103,7 @@ def evaluate(
     """
     by_name = {partition.name: partition for partition in known}
     paths = {text: partition_path(text) for text in {file.partition for file in files}}
-    groups: dict[str, list[DataFile]] = defaultdict(list)
+    groups: dict[str, list[IcebergDataFile]] = defaultdict(list)
     for file in files:
         groups[paths[file.partition]].append(file)
     found = []
@@ -116,20 +116,20 @@ def evaluate(
     return tuple(found)
 
 
-def filtered(files: Collection[DataFile], settings: Settings) -> Collection[DataFile]:
+def filtered(files: Collection[IcebergDataFile], settings: Settings) -> Collection[IcebergDataFile]:
     """The files that `self-optimizing.filter` admits. Raises ValueError as `PartitionFilter.admits` does."""
     own = settings.filter
     return files if own is None else admitted(files, own.admits)
 
 
-def admitted(files: Iterable[DataFile], admits: Callable[[str], bool]) -> Collection[DataFile]:
+def admitted(files: Iterable[IcebergDataFile], admits: Callable[[str], bool]) -> Collection[IcebergDataFile]:
     """The files whose partition is admitted, which is asked once a partition."""
     found = tuple(files)
     partitions = {text for text in {file.partition for file in found} if admits(text)}
     return [file for file in found if file.partition in partitions]
 
 
-def _in_map_order(groups: Mapping[str, Sequence[DataFile]]) -> Iterable[str]:
+def _in_map_order(groups: Mapping[str, Sequence[IcebergDataFile]]) -> Iterable[str]:
     """Names in the order of the map that `computeIfAbsent` fills, called for each file.
 
     A call after that for the last new name may still make the map grow.
@@ -144,17 +144,17 @@ def _in_map_order(groups: Mapping[str, Sequence[DataFile]]) -> Iterable[str]:
     return keys
 
 
-def amoro_index(state: TableState) -> DeleteIndex:
+def amoro_index(state: IcebergState) -> DeleteIndex:
     """The table's deletes. Amoro knows no deletion vectors: its reader fails on their files (2.7).
 
-    Raises ValueError where the table has any, or log files.
+    Raises ValueError where the table has any, and StateError as `index_deletes`.
     """
     vector = next((d for d in state.delete_files if d.kind is DeleteKind.DELETION_VECTOR), None)
     if vector is not None:
         raise ValueError(
             f"{vector.path} is a deletion vector, which Amoro cannot read: give the table format version 2"
         )
-    return index_deletes(state.delete_files)
+    return delete_index(state)
 
 
 def class_of(scanned: ScannedFile, settings: Settings, full_due: bool) -> FileClass:
@@ -175,7 +175,7 @@ def class_of(scanned: ScannedFile, settings: Settings, full_due: bool) -> FileCl
 
 
 def _partition(
-    name: str, files: Sequence[DataFile], index: DeleteIndex, settings: Settings, full_due: bool
+    name: str, files: Sequence[IcebergDataFile], index: DeleteIndex, settings: Settings, full_due: bool
 ) -> Partition:
     found: dict[FileClass, list[ScannedFile]] = {each: [] for each in FileClass}
     reach = DeleteSet(index)
@@ -196,7 +196,7 @@ def _partition(
     )
 
 
-def _scanned(file: DataFile, index: DeleteIndex) -> ScannedFile:
+def _scanned(file: IcebergDataFile, index: DeleteIndex) -> ScannedFile:
     if index.is_empty:
         return ScannedFile(file)
     reach = DeleteSet(index, [file])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from strategies.amoro.clocks import read_clocks
 from strategies.amoro.evaluation import Partition, amoro_index, evaluate, filtered
 from strategies.amoro.options import Settings
-from strategies.state import TableState
+from strategies.iceberg.files import IcebergState
 
 _SMALL, _EQUALITY, _POSITION = 40, 40, 20  # the most of each score
 
@@ -31,7 +31,7 @@ class Health:
         return self.small_files + self.equality_deletes + self.position_deletes
 
 
-def health(state: TableState, settings: Settings) -> Health:
+def health(state: IcebergState, settings: Settings) -> Health:
     """The scores of the table as it stands, each the mean over partitions rounded up.
 
     Where optimizing is disabled no file is looked at, and the score is the highest. Raises ValueError as

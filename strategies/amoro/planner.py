@@ -14,8 +14,9 @@ page's sections 1.1, 2.1 to 2.7 and 3.1; the modules of this folder hold a step 
   in the next one here. To freeze them the planner would have to know when its rule looked since the last
   process, and which files the table held then. A state tells neither: a look leaves no trace in it, its
   commits have a time but neither partitions nor sequence numbers, and files replaced since are gone.
-- Amoro skips a table whose snapshot it has judged before. A state has no snapshots, so a look at an
-  unchanged table judges again: an interval that ended meanwhile fires here at once, there at the next commit.
+- Amoro skips a table whose snapshot it has judged before. A planner does not remember which version it has
+  judged, so a look at an unchanged table judges again: an interval that ended meanwhile fires here at once,
+  there at the next commit.
 - A filter is evaluated on partition columns alone (`partition_filter`).
 
 One thing is more, and off by default: a full optimization may sort, which Amoro cannot (upstream #1360).
@@ -38,9 +39,10 @@ from strategies.amoro.options import KNOWN_OPTIONS, Settings, read_settings
 from strategies.amoro.pending import PendingInput
 from strategies.amoro.tasks import PartitionCandidate, PartitionPlan, candidate_of, choose
 from strategies.iceberg.deletes.index import DeleteIndex
+from strategies.iceberg.files import IcebergDataFile, iceberg_state
 from strategies.options import OptionValue
 from strategies.plan import Capability, Plan, Rewrite
-from strategies.state import MIB, DataFile, TableState
+from strategies.state import MIB, TableState
 
 _STRENGTH = tuple(OptimizingType)
 
@@ -63,7 +65,7 @@ class Amoro:
     max_pending_partitions: int = 100
     full_sort_columns: tuple[str, ...] = ()
     known_options: ClassVar[Mapping[str, str]] = KNOWN_OPTIONS
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.REWRITE, Capability.CONVERT})
+    needs: ClassVar[frozenset[str]] = frozenset({Capability.REWRITE, Capability.CONVERT})
     max_format_version: ClassVar[int] = 2  # upstream at 96a4d78 depends on Iceberg 1.7.2, without vectors
 
     def __post_init__(self) -> None:
@@ -80,21 +82,21 @@ class Amoro:
         return tuple(dict.fromkeys((*self.full_sort_columns, *(own.columns if own else ()))))
 
     def decide(self, state: TableState) -> Plan | None:
-        settings = read_settings(self.options)
-        if not settings.is_enabled or state.pending:  # one process a table at a time
+        settings, table = read_settings(self.options), iceberg_state(state)
+        if not settings.is_enabled or table.pending:  # one process a table at a time
             return None
-        clocks = read_clocks(state)
-        if not clocks.may_plan(settings) or not is_worth_a_scan(state, settings, clocks):
+        clocks = read_clocks(table)
+        if not clocks.may_plan(settings) or not is_worth_a_scan(table, settings, clocks):
             return None
-        index = amoro_index(state)
-        candidates = self._candidates(state.data_files, index, settings, clocks)
+        index = amoro_index(table)
+        candidates = self._candidates(table.data_files, index, settings, clocks)
         budget_bytes = self.max_input_per_thread_bytes * self.threads
         chosen = choose(candidates, index, settings, budget_bytes, self.full_sort_columns)
         return _plan(chosen, settings) if any(plan.tasks for plan in chosen) else None
 
     def health(self, state: TableState) -> Health:
         """Amoro's health score of the table under these options."""
-        return health(state, read_settings(self.options))
+        return health(iceberg_state(state), read_settings(self.options))
 
     def figures(self, state: TableState) -> Mapping[str, float]:
         """What Amoro reports of a table at a look, for the decision log."""
@@ -107,7 +109,7 @@ class Amoro:
         }
 
     def _candidates(
-        self, files: Collection[DataFile], index: DeleteIndex, settings: Settings, clocks: Clocks
+        self, files: Collection[IcebergDataFile], index: DeleteIndex, settings: Settings, clocks: Clocks
     ) -> Iterable[PartitionCandidate]:
         """The partitions to optimize among those that the pending ones let through, in Amoro's order.
 

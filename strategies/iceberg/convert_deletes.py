@@ -5,11 +5,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
-from strategies.iceberg.deletes.index import DeleteIndex, index_deletes
+from strategies.iceberg.deletes.index import DeleteIndex, delete_index, index_deletes
 from strategies.iceberg.deletes.reach import DeleteSet
+from strategies.iceberg.files import IcebergDataFile, IcebergState, iceberg_state
 from strategies.iceberg.remove_dangling_deletes import unneeded_deletes
 from strategies.plan import Capability, FileGroup, Plan, Reason, Rewrite
-from strategies.state import DataFile, TableState, key_of
+from strategies.state import TableState
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,45 +23,48 @@ class ConvertDeletes:
     """
 
     min_delete_files: int = 1
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.REWRITE, Capability.CONVERT})
+    needs: ClassVar[frozenset[str]] = frozenset({Capability.REWRITE, Capability.CONVERT})
 
     def __post_init__(self) -> None:
         if self.min_delete_files < 1:
             raise ValueError(f"min_delete_files={self.min_delete_files} must be >= 1")
 
     def decide(self, state: TableState) -> Plan | None:
-        if state.pending:
+        table = iceberg_state(state)
+        if table.pending:
             return None
-        index = index_deletes(state.delete_files)
-        due = [file for file in state.data_files if self._is_due(file, index)]
-        converted = _with_sharers(due, state, index)
+        index = delete_index(table)
+        due = [file for file in table.data_files if self._is_due(file, index)]
+        converted = _with_sharers(due, table, index)
         paths = frozenset(file.path for file in converted)
-        removed = unneeded_deletes(state, (file for file in state.data_files if file.path not in paths))
+        removed = unneeded_deletes(table, (file for file in table.data_files if file.path not in paths))
         if not (converted or removed):
             return None
         action = Rewrite(_groups(converted), state.target_file_size_bytes, removed)
         detail = f"{len(due)} data files with {self.min_delete_files} and more delete files"
         return Plan((action,), Reason.DELETES, detail, "conversion")
 
-    def _is_due(self, file: DataFile, index: DeleteIndex) -> bool:
+    def _is_due(self, file: IcebergDataFile, index: DeleteIndex) -> bool:
         return index.applying_to(file).files_count >= self.min_delete_files and not _is_converted(file, index)
 
 
-def _is_converted(file: DataFile, index: DeleteIndex) -> bool:
+def _is_converted(file: IcebergDataFile, index: DeleteIndex) -> bool:
     """Whether all there is to apply is one delete file for this data file alone."""
     if index.applying_to(file).files_count != 1 or index.equality_of(file).files_count:
         return False
     return all(delete.referenced_data_file for delete in DeleteSet(index, [file]).position_files)
 
 
-def _with_sharers(due: Collection[DataFile], state: TableState, index: DeleteIndex) -> Collection[DataFile]:
+def _with_sharers(
+    due: Collection[IcebergDataFile], state: IcebergState, index: DeleteIndex
+) -> Collection[IcebergDataFile]:
     """The files due, and those that share a delete file with one of them, or with one of those."""
     chosen = {file.path: file for file in due}
     while True:
         rest = [file for file in state.data_files if file.path not in chosen]
         both = DeleteSet(index, chosen.values()).keys & DeleteSet(index, rest).keys
         # Vectors are never shared; with them in it, the index still knows which position deletes they hide.
-        deletes = (delete for delete in state.delete_files if key_of(delete) in both)
+        deletes = (delete for delete in state.delete_files if delete.key in both)
         shared = index_deletes((*index.vectors.values(), *deletes))
         more = [f for f in rest if shared.applying_to(f).files_count > (f.path in index.vectors)]
         if not more:
@@ -68,7 +72,7 @@ def _with_sharers(due: Collection[DataFile], state: TableState, index: DeleteInd
         chosen |= {file.path: file for file in more}
 
 
-def _groups(files: Collection[DataFile]) -> tuple[FileGroup, ...]:
+def _groups(files: Collection[IcebergDataFile]) -> tuple[FileGroup, ...]:
     """A group a partition, in order."""
     by_partition: dict[tuple[str, int], list[str]] = defaultdict(list)
     for file in files:

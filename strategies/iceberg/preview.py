@@ -7,7 +7,9 @@ Its rules are Iceberg's.
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from strategies.iceberg.deletes.index import index_deletes
+from strategies.iceberg.commands import Command
+from strategies.iceberg.deletes.index import delete_index
+from strategies.iceberg.files import IcebergState, iceberg_state
 from strategies.iceberg.procedures import RewriteDataFiles, RewritePositionDeleteFiles
 from strategies.iceberg.rewrite_data_files import plan_rewrite, rewrite_group
 from strategies.iceberg.rewrite_options import for_sorting, rewrite_options
@@ -18,11 +20,9 @@ from strategies.iceberg.rewrite_position_delete_files import (
 )
 from strategies.iceberg.scan_tasks import FileScan, lookback_of, scan_task_groups
 from strategies.java_values import parse_long
-from strategies.plan import Action, Capability, Compact, FileGroup, Native, Rewrite
-from strategies.preview import DeleteGroup, Preview, PreviewError, RewriteGroup, ScanTaskGroup
-from strategies.state import DeleteKind, TableState, key_of
-
-__all__ = ["DeleteGroup", "Preview", "PreviewError", "RewriteGroup", "ScanTaskGroup", "preview_action"]
+from strategies.plan import Action, Compact, FileGroup, Native, Rewrite
+from strategies.preview import Preview, PreviewError, RewriteGroup
+from strategies.state import TableState
 
 # Planners know them, the Spark actions of 1.11.0 refuse them; see strategies.iceberg.procedures.
 _REFUSED_OPTIONS = {"max-file-group-input-files"}
@@ -39,44 +39,37 @@ def preview_action(action: Action, state: TableState) -> Preview:
     group of those alone is left out.
 
     Raises PreviewError where the state does not tell, and ValueError where the action itself is at
-    fault: an unknown option, one out of range, or a file that is not live.
+    fault: an unknown option, one out of range, or a file that is not live. Raises StateError as
+    `index_deletes` does, and PlanError where the state is of another format's table.
     """
-    _check_deletes(state)
+    table = iceberg_state(state)
     match action:
         case Rewrite():
-            return _explicit(action, state)
+            return _explicit(action, table)
         case Compact(partitions=partitions, options=options):
-            return _planned({}, options, _narrowed(state, partitions))
-        case Native(command=Capability.REWRITE_DATA_FILES, arguments=arguments, options=options):
-            return _planned(arguments, options, state)
-        case Native(command=Capability.REWRITE_POSITION_DELETE_FILES, arguments=arguments, options=options):
-            return _planned_deletes(arguments, options, state)
+            return _planned({}, options, _narrowed(table, partitions))
+        case Native(command=Command.REWRITE_DATA_FILES, arguments=arguments, options=options):
+            return _planned(arguments, options, table)
+        case Native(command=Command.REWRITE_POSITION_DELETE_FILES, arguments=arguments, options=options):
+            return _planned_deletes(arguments, options, table)
         case Native(command=command):
             raise PreviewError(
                 f"{command} rewrites no data and no delete files: what it does to a table is not planned"
             )
 
 
-def _check_deletes(state: TableState) -> None:
-    for delete in state.delete_files:
-        if delete.kind is DeleteKind.LOG:
-            raise PreviewError(
-                f"{delete.path} is a log file: only Iceberg's delete files can be planned with"
-            )
-        if delete.kind is DeleteKind.DELETION_VECTOR and delete.referenced_data_file is None:
-            raise PreviewError(f"deletion vector {delete.path} does not name its data file")
-
-
-def _planned(arguments: Mapping[str, str], options: Mapping[str, str], state: TableState) -> Preview:
-    _check_options(Capability.REWRITE_DATA_FILES, options, RewriteDataFiles.known_options)
+def _planned(arguments: Mapping[str, str], options: Mapping[str, str], state: IcebergState) -> Preview:
+    _check_options(Command.REWRITE_DATA_FILES, options, RewriteDataFiles.known_options)
     _check_arguments(arguments)
     default = "sort" if "sort_order" in arguments else "binpack"
     is_shuffled = arguments.get("strategy", default).lower() != "binpack"
     return plan_rewrite(state, rewrite_options(options, state.target_file_size_bytes, is_shuffled))
 
 
-def _planned_deletes(arguments: Mapping[str, str], options: Mapping[str, str], state: TableState) -> Preview:
-    command = Capability.REWRITE_POSITION_DELETE_FILES
+def _planned_deletes(
+    arguments: Mapping[str, str], options: Mapping[str, str], state: IcebergState
+) -> Preview:
+    command = Command.REWRITE_POSITION_DELETE_FILES
     _check_options(command, options, RewritePositionDeleteFiles.known_options)
     _check_arguments(arguments)
     target = state.properties.get(TARGET_FILE_SIZE)
@@ -84,7 +77,7 @@ def _planned_deletes(arguments: Mapping[str, str], options: Mapping[str, str], s
     return plan_delete_rewrite(state, rewrite_options(options, target_bytes))
 
 
-def _check_options(command: Capability, given: Mapping[str, str], known: Collection[str]) -> None:
+def _check_options(command: Command, given: Mapping[str, str], known: Collection[str]) -> None:
     unknown = given.keys() - known - _REFUSED_OPTIONS
     if unknown:
         raise ValueError(f"options {', '.join(sorted(unknown))} are not of {command}")
@@ -101,7 +94,7 @@ def _check_arguments(arguments: Mapping[str, str]) -> None:
         raise PreviewError(f"arguments {', '.join(sorted(unknown))}: their effect is not known")
 
 
-def _narrowed(state: TableState, partitions: tuple[str, ...] | None) -> TableState:
+def _narrowed(state: IcebergState, partitions: tuple[str, ...] | None) -> IcebergState:
     """The state with only the data files of these partitions; "" filters nothing, as on the engine."""
     if partitions is None or "" in partitions:
         return state
@@ -115,8 +108,8 @@ def _narrowed(state: TableState, partitions: tuple[str, ...] | None) -> TableSta
     return replace(state, data_files=tuple(f for f in state.data_files if f.partition in wanted))
 
 
-def _explicit(action: Rewrite, state: TableState) -> Preview:
-    deletes = index_deletes(state.delete_files)
+def _explicit(action: Rewrite, state: IcebergState) -> Preview:
+    deletes = delete_index(state)
     live = {file.path: file for file in state.data_files}
 
     def scan_of(path: str) -> FileScan:
@@ -133,7 +126,7 @@ def _explicit(action: Rewrite, state: TableState) -> Preview:
         if group.paths
     ]
     dropped = frozenset(action.removed_deletes)
-    dropped_bytes = sum(delete.size_bytes for delete in state.delete_files if key_of(delete) in dropped)
+    dropped_bytes = sum(delete.size_bytes for delete in state.delete_files if delete.key in dropped)
     return Preview(tuple(groups), planned_groups_count=len(groups), dropped_bytes=dropped_bytes)
 
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import ClassVar
 
+from strategies.iceberg.commands import Command
 from strategies.iceberg.rewrite_options import MAX_SIZE, MIN_SIZE, TARGET_SIZE, check_option_texts
-from strategies.java_values import text_of
-from strategies.options import OptionValue, check_known
-from strategies.plan import Capability, Native, Plan, Reason, capabilities_of
-from strategies.quantities import parse_bytes
+from strategies.options import OptionValue, check_known, option_texts
+from strategies.plan import Native, Plan, Reason, capabilities_of
 from strategies.state import TableState
 
 # Options of RewriteDataFilesSparkAction and its planners at 1.11.0, with their defaults in words.
@@ -47,7 +46,6 @@ _ZORDER_OPTIONS = {
     "var-length-contribution": "8; z-order only",
 }
 _COLUMN_OR_WORD = re.compile(r"[a-z_]\w*(?!\w*\s*\()")  # no function: zorder(, bucket(
-_HAS_UNIT = re.compile(r".*[A-Za-z]\s*")
 _ORDER_WORDS = frozenset({"asc", "desc", "nulls", "first", "last"})
 
 
@@ -85,7 +83,7 @@ class RewriteDataFiles:
         return tuple(word for word in words if word not in _ORDER_WORDS)
 
     @property
-    def needs(self) -> frozenset[Capability]:
+    def needs(self) -> frozenset[str]:
         """What its plan needs of an engine; `where` and `branch` need more than the command alone."""
         return capabilities_of(self._plan())
 
@@ -100,7 +98,7 @@ class RewriteDataFiles:
             "branch": self.branch,
         }
         arguments = {key: value for key, value in given.items() if value is not None}
-        return _scheduled(Native(Capability.REWRITE_DATA_FILES, arguments, option_texts(self.options)))
+        return _scheduled(Native(Command.REWRITE_DATA_FILES, arguments, option_texts(self.options)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +107,7 @@ class RewritePositionDeleteFiles:
 
     where: str | None = None
     options: Mapping[str, OptionValue] = field(default_factory=dict)
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.REWRITE_POSITION_DELETE_FILES})
+    needs: ClassVar[frozenset[str]] = frozenset({Command.REWRITE_POSITION_DELETE_FILES})
     known_options: ClassVar[Mapping[str, str]] = {**_SIZE_OPTIONS, **_GROUP_OPTIONS}
 
     def __post_init__(self) -> None:
@@ -118,7 +116,7 @@ class RewritePositionDeleteFiles:
 
     def decide(self, state: TableState) -> Plan | None:
         arguments = {"where": self.where} if self.where is not None else {}
-        command = Capability.REWRITE_POSITION_DELETE_FILES
+        command = Command.REWRITE_POSITION_DELETE_FILES
         return _scheduled(Native(command, arguments, option_texts(self.options)))
 
 
@@ -126,10 +124,10 @@ class RewritePositionDeleteFiles:
 class RewriteManifests:
     """Run `rewrite_manifests`: regroup the metadata by partition, data files untouched."""
 
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.REWRITE_MANIFESTS})
+    needs: ClassVar[frozenset[str]] = frozenset({Command.REWRITE_MANIFESTS})
 
     def decide(self, state: TableState) -> Plan | None:
-        return _scheduled(Native(Capability.REWRITE_MANIFESTS, {"use_caching": "false"}))
+        return _scheduled(Native(Command.REWRITE_MANIFESTS, {"use_caching": "false"}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +140,7 @@ class ExpireSnapshots:
 
     retain_ms: int = 5 * 86_400_000
     retain_last: int = 1
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.EXPIRE_SNAPSHOTS})
+    needs: ClassVar[frozenset[str]] = frozenset({Command.EXPIRE_SNAPSHOTS})
 
     def __post_init__(self) -> None:
         if not self.retain_ms >= 0:
@@ -155,21 +153,7 @@ class ExpireSnapshots:
         if keep_from_ms <= 0:
             return None
         arguments = {"older_than_at_ms": str(keep_from_ms), "retain_last": str(self.retain_last)}
-        return Plan((Native(Capability.EXPIRE_SNAPSHOTS, arguments),), Reason.RETENTION)
-
-
-def option_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:
-    """Options as the text Iceberg parses: true/false in lower case, "-bytes" sizes in whole bytes.
-
-    Raises ValueError where such a size has a unit that is none. Other texts are passed on as they are.
-    """
-    return {key: _option_text(key, value) for key, value in options.items()}
-
-
-def _option_text(key: str, value: OptionValue) -> str:
-    if key.endswith("-bytes") and isinstance(value, str) and _HAS_UNIT.fullmatch(value):
-        return str(parse_bytes(value))
-    return text_of(value)
+        return Plan((Native(Command.EXPIRE_SNAPSHOTS, arguments),), Reason.RETENTION)
 
 
 def _scheduled(action: Native) -> Plan:

@@ -11,37 +11,42 @@ Source: Iceberg RemoveDanglingDeletesSparkAction at 1.11.0.
 import math
 from collections.abc import Collection, Mapping
 
-from strategies.iceberg.deletes.index import index_deletes
+from strategies.iceberg.commands import Command
+from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.deletes.reach import DeleteSet
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergState, iceberg_state
 from strategies.java_values import parse_boolean
-from strategies.plan import Action, Capability, Compact, Native, Rewrite
+from strategies.plan import Action, Compact, Native, Rewrite
 from strategies.preview import NoPreview, Preview
-from strategies.state import DataFile, DeleteKind, TableState, key_of
+from strategies.state import TableState
 
 
 def resurrection(action: Action, preview: Preview | NoPreview, state: TableState) -> str | None:
     """Why carrying out `action` could bring deleted rows back, naming the delete file; None where it cannot.
 
     It errs on the safe side: where it is not known which files a command rewrites, it assumes that none is
-    rewritten and that every delete in question is dropped. Raises ValueError where the deletes of the table
-    themselves cannot be understood (`index_deletes`).
+    rewritten and that every delete in question is dropped. Raises StateError where the deletes of the table
+    themselves cannot be understood (`index_deletes`), and PlanError where it is of another format.
     """
+    table = iceberg_state(state)
     match action:
         case Rewrite(removed_deletes=removed):
             named = frozenset(action.keys)
-            left = [file for file in state.data_files if file.path not in named]
-            return _still_applying(frozenset(removed), left, state)
-        case Compact(options=options) | Native(Capability.REWRITE_DATA_FILES, options=options):
+            left = [file for file in table.data_files if file.path not in named]
+            return _still_applying(frozenset(removed), left, table)
+        case Compact(options=options) | Native(Command.REWRITE_DATA_FILES, options=options):
             if parse_boolean(options.get("remove-dangling-deletes", "false")):
-                return _dangling_dropped(preview, options, state)
+                return _dangling_dropped(preview, options, table)
     return None
 
 
-def _still_applying(dropped: frozenset[str], files: Collection[DataFile], state: TableState) -> str | None:
+def _still_applying(
+    dropped: frozenset[str], files: Collection[IcebergDataFile], state: IcebergState
+) -> str | None:
     """The first of the deletes dropped, by key, that applies to one of the files."""
     if not dropped:
         return None
-    index = index_deletes(state.delete_files)
+    index = delete_index(state)
     revived = sorted(dropped & DeleteSet(index, files).keys)
     if not revived:
         return None
@@ -50,7 +55,7 @@ def _still_applying(dropped: frozenset[str], files: Collection[DataFile], state:
 
 
 def _dangling_dropped(
-    preview: Preview | NoPreview, options: Mapping[str, str], state: TableState
+    preview: Preview | NoPreview, options: Mapping[str, str], state: IcebergState
 ) -> str | None:
     """The first delete without partition that the option drops after the rewrite, and that still applies.
 
@@ -63,9 +68,9 @@ def _dangling_dropped(
         own = [file for file in left if file.spec_id == spec_id]
         others = [file for file in left if file.spec_id != spec_id]
         may_go = rewritten is None or not own
-        oldest = math.inf if may_go else min(file.sequence_number for file in own)
-        deletes = (d for d in everywhere if d.spec_id == spec_id and d.sequence_number <= oldest)
-        told = _still_applying(frozenset(map(key_of, deletes)), others, state)
+        oldest = math.inf if may_go else min(file.data_sequence_number for file in own)
+        deletes = (d for d in everywhere if d.spec_id == spec_id and d.data_sequence_number <= oldest)
+        told = _still_applying(frozenset(delete.key for delete in deletes), others, state)
         if told is not None:
             return (
                 f"remove-dangling-deletes: {told}; iceberg.remove_dangling_deletes leaves such deletes alone"

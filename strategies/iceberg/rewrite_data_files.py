@@ -10,19 +10,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from strategies.iceberg.deletes.index import index_deletes
+from strategies.iceberg.deletes.index import delete_index
+from strategies.iceberg.files import IcebergDataFile, IcebergState
+from strategies.iceberg.packing import pack
 from strategies.iceberg.partitions import fields_of, is_null
 from strategies.iceberg.rewrite_options import JobOrder, RewriteOptions
 from strategies.iceberg.scan_tasks import FileScan, equal_shares, lookback_of, scan_task_groups
-from strategies.packing import pack
 from strategies.preview import DeleteGroup, Preview, RewriteGroup
-from strategies.state import DataFile, TableState
 
 Group = TypeVar("Group", RewriteGroup, DeleteGroup)
 _Group = tuple[str, Sequence[FileScan]]  # partition and files
 
 
-def plan_rewrite(state: TableState, options: RewriteOptions) -> Preview:
+def plan_rewrite(state: IcebergState, options: RewriteOptions) -> Preview:
     """The groups a rewrite with `options` would make of the table as it stands."""
     planned = [
         (partition, group)
@@ -35,19 +35,19 @@ def plan_rewrite(state: TableState, options: RewriteOptions) -> Preview:
     return Preview(tuple(ordered(groups, options.job_order)), planned_groups_count=len(planned))
 
 
-def _by_partition(state: TableState) -> dict[str, list[FileScan]]:
+def _by_partition(state: IcebergState) -> dict[str, list[FileScan]]:
     """Files by partition; those of another spec than the current one are one bucket without partition.
 
     So are those whose partition values are all null: an empty partition tuple has nulls too.
     """
-    deletes = index_deletes(state.delete_files)
+    deletes = delete_index(state)
     found: dict[str, list[FileScan]] = defaultdict(list)
     for file in state.data_files:
         found[bucket_of(file, state.spec_id)].append(FileScan(file, deletes.applying_to(file)))
     return found
 
 
-def bucket_of(file: DataFile, spec_id: int) -> str:
+def bucket_of(file: IcebergDataFile, spec_id: int) -> str:
     """The partition a file is planned in, `spec_id` being the table's current spec."""
     is_all_null = all(map(is_null, fields_of(file.partition).values()))
     return "" if file.spec_id != spec_id or is_all_null else file.partition

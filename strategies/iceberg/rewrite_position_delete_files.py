@@ -9,12 +9,13 @@ Source: Iceberg BinPackRewritePositionDeletePlanner and RewritePositionDeleteFil
 
 from collections import defaultdict
 
+from strategies.iceberg.files import DeleteKind, IcebergDeleteFile, IcebergState
+from strategies.iceberg.packing import pack
 from strategies.iceberg.partitions import fields_of, is_null
 from strategies.iceberg.rewrite_data_files import ordered
 from strategies.iceberg.rewrite_options import RewriteOptions
-from strategies.packing import pack
 from strategies.preview import DeleteGroup, Preview
-from strategies.state import MIB, DeleteFile, DeleteKind, TableState
+from strategies.state import MIB
 
 TARGET_FILE_SIZE = "write.delete.target-file-size-bytes"
 DEFAULT_TARGET_BYTES = 64 * MIB  # DELETE_TARGET_FILE_SIZE_BYTES_DEFAULT of Iceberg's TableProperties
@@ -22,7 +23,7 @@ DEFAULT_TARGET_BYTES = 64 * MIB  # DELETE_TARGET_FILE_SIZE_BYTES_DEFAULT of Iceb
 _Partition = frozenset[tuple[str, str]]  # field and value
 
 
-def plan_delete_rewrite(state: TableState, options: RewriteOptions) -> Preview:
+def plan_delete_rewrite(state: IcebergState, options: RewriteOptions) -> Preview:
     """The groups a rewrite with `options` would make; of no option about deletes or a number of files.
 
     The order of partitions is that of the state's delete files; Iceberg's is that of a hash map.
@@ -30,7 +31,7 @@ def plan_delete_rewrite(state: TableState, options: RewriteOptions) -> Preview:
     kinds = {delete.kind for delete in state.delete_files}
     if DeleteKind.POSITION not in kinds:
         return Preview((), planned_groups_count=0)
-    by_partition: dict[_Partition, list[DeleteFile]] = defaultdict(list)
+    by_partition: dict[_Partition, list[IcebergDeleteFile]] = defaultdict(list)
     for delete in state.delete_files:
         if delete.kind is not DeleteKind.EQUALITY:
             by_partition[_bucket(delete)].append(delete)
@@ -38,14 +39,14 @@ def plan_delete_rewrite(state: TableState, options: RewriteOptions) -> Preview:
     return Preview((), len(groups), tuple(ordered(groups, options.job_order)))
 
 
-def _bucket(delete: DeleteFile) -> _Partition:
+def _bucket(delete: IcebergDeleteFile) -> _Partition:
     """The partition a file is planned in: its values that are not null, whatever the spec they are of."""
     return frozenset(
         (name, value) for name, value in fields_of(delete.partition).items() if not is_null(value)
     )
 
 
-def _groups(deletes: list[DeleteFile], options: RewriteOptions) -> list[DeleteGroup]:
+def _groups(deletes: list[IcebergDeleteFile], options: RewriteOptions) -> list[DeleteGroup]:
     chosen = (d for d in deletes if options.rewrite_all or not options.is_right_size(d.size_bytes))
     packed = pack(
         chosen, _bytes_of, options.max_file_group_bytes, lookback=1, max_items=options.max_file_group_files
@@ -63,11 +64,11 @@ def _is_group_due(group: DeleteGroup, options: RewriteOptions) -> bool:
     )
 
 
-def _bytes_of(delete: DeleteFile) -> int:
+def _bytes_of(delete: IcebergDeleteFile) -> int:
     return delete.size_bytes
 
 
-def _delete_group(deletes: list[DeleteFile], options: RewriteOptions) -> DeleteGroup:
+def _delete_group(deletes: list[IcebergDeleteFile], options: RewriteOptions) -> DeleteGroup:
     input_bytes = sum(map(_bytes_of, deletes))
     return DeleteGroup(
         partition=deletes[0].partition,

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from strategies.iceberg.deletes.index import Applied
+from strategies.iceberg.files import IcebergDataFile
+from strategies.iceberg.packing import pack
 from strategies.java_values import parse_int
-from strategies.packing import pack
 from strategies.preview import ScanTaskGroup
-from strategies.state import DataFile
 
 _LOOKBACK_PROPERTY, _DEFAULT_LOOKBACK = "read.split.planning-lookback", 10  # TableProperties at 1.11.0
 
@@ -17,7 +17,7 @@ _LOOKBACK_PROPERTY, _DEFAULT_LOOKBACK = "read.split.planning-lookback", 10  # Ta
 class FileScan:
     """A data file with the delete files that apply to it."""
 
-    file: DataFile
+    file: IcebergDataFile
     deletes: Applied
 
 
@@ -71,7 +71,7 @@ def _pieces(scan: FileScan, split_bytes: int) -> Iterable[_Piece]:
         yield _Piece(end - start, rows, end - start + scan.deletes.size_bytes)
 
 
-def _cuts(file: DataFile, split_bytes: int) -> Sequence[int]:
+def _cuts(file: IcebergDataFile, split_bytes: int) -> Sequence[int]:
     """Where `file` is cut, its start and end included; what lies before the first row group is not read.
 
     Source: BaseContentScanTask.split and BaseFile.hasWellDefinedOffsets at 1.11.0.
@@ -83,5 +83,5 @@ def _cuts(file: DataFile, split_bytes: int) -> Sequence[int]:
     return (*range(0, file.size_bytes, split_bytes), file.size_bytes)
 
 
-def _rows_before(position: int, file: DataFile, start: int) -> int:
+def _rows_before(position: int, file: IcebergDataFile, start: int) -> int:
     return file.rows * (position - start) // (file.size_bytes - start)

@@ -2,6 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strategies.iceberg.commands import Command
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 from strategies.plan import (
     Capability,
     Compact,
@@ -15,17 +17,21 @@ from strategies.plan import (
     check_plan,
     describe_action,
 )
-from strategies.state import DataFile, DeleteFile, DeleteKind, PartitionStats, PendingPlan, TableState
+from strategies.state import PartitionStats, PendingPlan
 
-STATE = TableState(
+STATE = IcebergState(
     observed_at_ms=60_000,
     target_file_size_bytes=100,
-    data_files=(DataFile("a", 1, 1, "p=1"), DataFile("b", 1, 1, "p=1"), DataFile("c", 1, 1, "p=2")),
+    data_files=(
+        IcebergDataFile("a", 1, 1, "p=1"),
+        IcebergDataFile("b", 1, 1, "p=1"),
+        IcebergDataFile("c", 1, 1, "p=2"),
+    ),
     partitions={"p=1": PartitionStats(2, 2, 2), "p=2": PartitionStats(1, 1, 1)},
     delete_files=(
-        DeleteFile("d", DeleteKind.EQUALITY, 1, 1),
-        DeleteFile("e", DeleteKind.POSITION, 1, 1),
-        DeleteFile("v", DeleteKind.DELETION_VECTOR, 1, 1, referenced_data_file="a"),
+        IcebergDeleteFile("d", 1, 1, kind=DeleteKind.EQUALITY),
+        IcebergDeleteFile("e", 1, 1, kind=DeleteKind.POSITION),
+        IcebergDeleteFile("v", 1, 1, referenced_data_file="a", kind=DeleteKind.DELETION_VECTOR),
     ),
     pending=(PendingPlan(0, 120_000, "scheduled", frozenset({"c", "e"})),),
 )
@@ -44,7 +50,7 @@ def test_check_plan_accepts_what_keeps_the_contract():
     check_plan(STATE, rewrite(converting("b", rewritten=("a",)), removed=("v#a", "d")))
     check_plan(STATE, rewrite(converting("b"), FileGroup(("a",), "p=1")))
     check_plan(STATE, Plan((Compact(), Compact(("p=2",))), Reason.SIZE))
-    check_plan(STATE, Plan((Native(Capability.REWRITE_MANIFESTS),), Reason.SCHEDULED))
+    check_plan(STATE, Plan((Native(Command.REWRITE_MANIFESTS),), Reason.SCHEDULED))
 
 
 @pytest.mark.parametrize(
@@ -93,13 +99,13 @@ def test_check_plan_refuses_a_file_named_in_two_actions():
 
 @given(st.permutations(STATE.data_files), st.permutations(["a", "b"]))
 def test_check_plan_does_not_depend_on_order(files, paths):
-    state = TableState(60_000, 100, data_files=tuple(files), partitions=STATE.partitions)
+    state = IcebergState(60_000, 100, data_files=tuple(files), partitions=STATE.partitions)
     check_plan(state, rewrite(FileGroup(tuple(paths), "p=1"), FileGroup(("c",), "p=2")))
 
 
 def test_capabilities_of_a_plan_are_those_of_its_actions():
-    actions = (Compact(), Rewrite((), 1), Native(Capability.EXPIRE_SNAPSHOTS))
-    expected = {Capability.COMPACT, Capability.REWRITE, Capability.EXPIRE_SNAPSHOTS}
+    actions = (Compact(), Rewrite((), 1), Native(Command.EXPIRE_SNAPSHOTS))
+    expected = {Capability.COMPACT, Capability.REWRITE, Command.EXPIRE_SNAPSHOTS}
     assert capabilities_of(Plan(actions, Reason.OTHER)) == expected
 
 
@@ -148,7 +154,7 @@ def test_the_keys_of_a_rewrite_are_all_files_it_names():
 
 
 def test_a_row_filter_and_a_branch_are_capabilities_of_their_own():
-    command = Capability.REWRITE_DATA_FILES
+    command = Command.REWRITE_DATA_FILES
     narrowed = Native(command, {"where": "order_id < 5", "branch": "audit", "strategy": "sort"})
     expected = {command, Capability.ROW_FILTER, Capability.BRANCH}
     assert capabilities_of(Plan((narrowed,), Reason.OTHER)) == expected

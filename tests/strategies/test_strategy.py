@@ -1,12 +1,22 @@
 from dataclasses import dataclass
+from typing import ClassVar
 
 import pytest
 
+from strategies.iceberg.commands import Command
 from strategies.iceberg.procedures import ExpireSnapshots, RewriteDataFiles, RewriteManifests
 from strategies.never import Never
 from strategies.plan import Capability, Compact, Plan, PlanError, Reason
 from strategies.state import TableState
-from strategies.strategy import Rule, Strategy, Verdict, figures_of
+from strategies.strategy import (
+    PlannerTraits,
+    Rule,
+    Strategy,
+    Verdict,
+    figures_of,
+    known_options_of,
+    traits_of,
+)
 from strategies.triggers import AfterCommits, Every
 
 
@@ -108,7 +118,50 @@ def test_needs_is_the_union_of_the_planners():
         Rule(Every(60_000), p) for p in (RewriteDataFiles(), RewriteManifests(), ExpireSnapshots(), COMPACT)
     )
     assert Strategy("s", rules).needs() == {
-        Capability.REWRITE_DATA_FILES,
-        Capability.REWRITE_MANIFESTS,
-        Capability.EXPIRE_SNAPSHOTS,
+        Command.REWRITE_DATA_FILES,
+        Command.REWRITE_MANIFESTS,
+        Command.EXPIRE_SNAPSHOTS,
     }
+
+
+class Declaring(Fixed):
+    needs: ClassVar[set[str]] = {"compact"}
+    columns: ClassVar[list[str]] = ["user_id"]
+    max_format_version: ClassVar[int] = 2
+
+
+def test_a_planner_needs_nothing_but_decide():
+    assert traits_of(NOTHING) == PlannerTraits(frozenset(), (), None, None)
+
+
+def test_traits_are_what_the_planner_declares():
+    traits = traits_of(Declaring(None))
+    assert (set(traits.needs), list(traits.columns)) == ({"compact"}, ["user_id"])
+    assert (traits.max_format_version, traits.figures) == (2, None)
+    assert Strategy("s", (Rule(Every(60_000), Declaring(None)),)).needs() == {"compact"}
+
+
+def test_traits_may_follow_from_the_options():
+    planner = RewriteDataFiles("sort", "user_id DESC", where="user_id > 1")
+    assert traits_of(planner).columns == ("user_id",)
+    assert traits_of(planner).needs == {Command.REWRITE_DATA_FILES, Capability.ROW_FILTER}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("needs", "compact", "needs='compact' must be a collection of names"),
+        ("columns", (1,), r"columns=\(1,\) must be a collection of names"),
+        ("max_format_version", "2", "max_format_version='2' must be a whole number"),
+        ("figures", {}, r"figures=\{\} must be a method"),
+    ],
+)
+def test_an_attribute_of_a_trait_s_name_that_is_none_is_refused(name, value, text):
+    planner = type("Odd", (Fixed,), {name: value})(None)
+    with pytest.raises(ValueError, match=text):
+        traits_of(planner)
+
+
+def test_known_options_are_of_the_class():
+    assert known_options_of(RewriteDataFiles)["min-input-files"] == "5"
+    assert known_options_of(Fixed) == {}

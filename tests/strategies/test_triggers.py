@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies.state import MIB, DataFile, TableState
-from strategies.triggers import AfterCommits, Every, FileCount, RuleMemory
+from strategies.triggers import AfterCommits, Every, FileCount, RuleMemory, interval_ms_of
 
 
 def look(at_ms=0, commits=0, sizes=(), target=128 * MIB):
@@ -94,3 +94,16 @@ def test_file_count_does_not_depend_on_the_order_of_files(sizes):
 def test_triggers_refuse_impossible_options(make, text):
     with pytest.raises(ValueError, match=text):
         make()
+
+
+@pytest.mark.parametrize(
+    ("trigger", "interval_ms"),
+    [
+        (Every(60_000), 60_000),
+        (AfterCommits(2), None),
+        (type("Mine", (), {"interval_ms": 5, "due": lambda self, state, memory: True})(), 5),
+        (type("Odd", (), {"interval_ms": 0, "due": lambda self, state, memory: True})(), None),
+    ],
+)
+def test_an_interval_is_asked_of_the_trigger_not_of_its_class(trigger, interval_ms):
+    assert interval_ms_of(trigger) == interval_ms

@@ -9,9 +9,10 @@ from typing import Any
 
 from strategies.amoro.options import Settings, read_settings
 from strategies.amoro.planner import Amoro
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 from strategies.options import OptionValue
 from strategies.plan import Plan, Rewrite
-from strategies.state import CompactionSeen, DataFile, DeleteFile, DeleteKind, TableState
+from strategies.state import CompactionSeen
 
 NOW_MS = 7_200_000
 _SMALL: Mapping[str, OptionValue] = {
@@ -44,35 +45,39 @@ def _key(name: str) -> str:
     return name.replace("__", ".").replace("_", "-")
 
 
-def data(path: str, size: int, partition: str = "", rows: int = 100, at: int = 1, spec: int = 0) -> DataFile:
+def data(
+    path: str, size: int, partition: str = "", rows: int = 100, at: int = 1, spec: int = 0
+) -> IcebergDataFile:
     """A data file of sequence number `at`."""
-    return DataFile(path, size, rows, partition, at, spec)
+    return IcebergDataFile(path, size, rows, partition, at, spec)
 
 
-def files(*sizes: int, partition: str = "", prefix: str = "f") -> list[DataFile]:
+def files(*sizes: int, partition: str = "", prefix: str = "f") -> list[IcebergDataFile]:
     """Data files f00, f01, ... of these sizes."""
     return [data(f"{partition}{prefix}{n:02}", size, partition) for n, size in enumerate(sizes)]
 
 
-def equality(path: str, partition: str = "", rows: int = 5, at: int = 2, size: int = 3) -> DeleteFile:
+def equality(path: str, partition: str = "", rows: int = 5, at: int = 2, size: int = 3) -> IcebergDeleteFile:
     """An equality delete file; without a partition it applies to all of them."""
-    return DeleteFile(path, DeleteKind.EQUALITY, size, rows, partition, at)
+    return IcebergDeleteFile(path, size, rows, partition, at, kind=DeleteKind.EQUALITY)
 
 
 def position(
     path: str, of: str | None = None, partition: str = "", rows: int = 5, at: int = 2, size: int = 3
-) -> DeleteFile:
+) -> IcebergDeleteFile:
     """A position delete file, of one data file or of its whole partition."""
-    return DeleteFile(path, DeleteKind.POSITION, size, rows, partition, at, 0, of)
+    return IcebergDeleteFile(path, size, rows, partition, at, 0, of, kind=DeleteKind.POSITION)
 
 
-def table(*found: Any, at_ms: int = NOW_MS, ran: tuple[CompactionSeen, ...] = (), **more: Any) -> TableState:
+def table(
+    *found: Any, at_ms: int = NOW_MS, ran: tuple[CompactionSeen, ...] = (), **more: Any
+) -> IcebergState:
     """A state of data and delete files, lists of them flattened."""
     flat = [file for item in found for file in (item if isinstance(item, list) else [item])]
-    return TableState(
+    return IcebergState(
         at_ms, 128,
-        data_files=tuple(f for f in flat if isinstance(f, DataFile)),
-        delete_files=tuple(f for f in flat if isinstance(f, DeleteFile)),
+        data_files=tuple(f for f in flat if isinstance(f, IcebergDataFile)),
+        delete_files=tuple(f for f in flat if isinstance(f, IcebergDeleteFile)),
         compactions=ran,
         **more,
     )  # fmt: skip
@@ -98,7 +103,7 @@ def rewrite_of(plan: Plan) -> Rewrite:
     return action
 
 
-def applied(state: TableState, plan: Plan, target: int = 128, at_ms: int | None = None) -> TableState:
+def applied(state: IcebergState, plan: Plan, target: int = 128, at_ms: int | None = None) -> IcebergState:
     """The table of a plan without deletes carried out: each task into full targets and a rest.
 
     Below the target a task writes one file whatever the estimate (reference 2.8).

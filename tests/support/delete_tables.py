@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 from key_ranges import KEY_RANGES, may_meet
 
-from strategies.state import DataFile, DeleteFile, DeleteKind, TableState, key_of
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 
 EQUALITY, POSITION, VECTOR = DeleteKind.EQUALITY, DeleteKind.POSITION, DeleteKind.DELETION_VECTOR
 SCOPES = ((0, ""), (1, "p=a"), (1, "p=b"))  # specs and partitions; the table was partitioned later
@@ -15,13 +15,13 @@ def applies(delete, file, state, meet=may_meet):
     """The table spec, "Scan Planning"."""
     same_scope = (delete.spec_id, delete.partition) == (file.spec_id, file.partition)
     if delete.kind is EQUALITY:
-        is_newer = delete.sequence_number > file.sequence_number
-        return is_newer and (same_scope or not delete.partition) and meet(delete.keys, file.keys)
+        is_newer = delete.data_sequence_number > file.data_sequence_number
+        return is_newer and (same_scope or not delete.partition) and meet(delete.key_bounds, file.key_bounds)
     if delete.kind is VECTOR:
         return delete.referenced_data_file == file.path
     if any(d.kind is VECTOR and d.referenced_data_file == file.path for d in state.delete_files):
         return False
-    is_not_older = delete.sequence_number >= file.sequence_number
+    is_not_older = delete.data_sequence_number >= file.data_sequence_number
     named = delete.referenced_data_file
     return is_not_older and (same_scope if named is None else named == file.path)
 
@@ -38,7 +38,9 @@ def tables(draw):
     files = []
     for path in draw(st.lists(st.sampled_from("fghijk"), unique=True)):
         spec_id, partition = draw(scopes)
-        files.append(DataFile(path, 9, 9, partition, draw(numbers), spec_id, keys=draw(KEY_RANGES)))
+        files.append(
+            IcebergDataFile(path, 9, 9, partition, draw(numbers), spec_id, key_bounds=draw(KEY_RANGES))
+        )
     deletes, vectors = [], set()
     for path in draw(st.lists(st.sampled_from("abcdeABCD"), unique=True)):
         kind, named = draw(st.sampled_from([EQUALITY, EQUALITY, POSITION, POSITION, VECTOR])), None
@@ -51,17 +53,19 @@ def tables(draw):
             vectors.add(named)
             number = 6  # no vector is older than its data file
         keys = draw(KEY_RANGES) if kind is EQUALITY else None
-        deletes.append(DeleteFile(path, kind, 3, 3, partition, number, spec_id, named, keys))
-    return TableState(0, 100, data_files=tuple(files), delete_files=tuple(deletes), spec_id=1)
+        deletes.append(IcebergDeleteFile(path, 3, 3, partition, number, spec_id, named, keys, kind=kind))
+    return IcebergState(0, 100, data_files=tuple(files), delete_files=tuple(deletes), spec_id=1)
 
 
 def converted(state, rewrite, as_kind, has_rows=lambda path: True):
     """The table once `rewrite`, which converts deletes alone, was carried out as one commit."""
-    number = 1 + max(file.sequence_number for file in (*state.data_files, *state.delete_files))
-    kept = [delete for delete in state.delete_files if key_of(delete) not in rewrite.removed_deletes]
+    number = 1 + max(file.data_sequence_number for file in (*state.data_files, *state.delete_files))
+    kept = [delete for delete in state.delete_files if delete.key not in rewrite.removed_deletes]
     chosen = {path for group in rewrite.groups for path in group.convert_paths}
     made = [
-        DeleteFile(f"own-{number}-{f.path}", as_kind, 1, 1, f.partition, number, f.spec_id, f.path)
+        IcebergDeleteFile(
+            f"own-{number}-{f.path}", 1, 1, f.partition, number, f.spec_id, f.path, kind=as_kind
+        )
         for f in state.data_files
         if f.path in chosen and has_rows(f.path)
     ]

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from bench.engines.contract import Cores, Engine, SparkSettings, TableSpec
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.engine import IcebergEngine
+from bench.engines.iceberg.format import IcebergKeys
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.iceberg.simulation import simulated_table
 from bench.engines.simulated.engine import SimulatedEngine
@@ -41,10 +42,12 @@ class Workshop:
         return simulated_table(spec, iceberg_coefficients(), Cores())
 
     def iceberg(self, **table: Any) -> IcebergEngine:
-        """An Iceberg engine; `table` are fields of its TableSpec."""
+        """An Iceberg engine; `table` are fields of its TableSpec, or its `format_version`."""
         catalog = Catalog(self.catalog_folder, "lake", self.namespace, {})
         spark = self.spark()
-        spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, **table})
+        version = {key: table.pop(key) for key in ("format_version",) if key in table}
+        keys = IcebergKeys.model_validate({"format": "iceberg", "target_file_size": "8MiB", **version})
+        spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, "keys": keys, **table})
         return IcebergEngine(spark, Meter(spark, self.settings), catalog, spec)
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from bench.engines.contract import Batch, Engine, Probe
 from bench.engines.simulated.engine import SimulatedEngine
 from bench.runs.content_check import ContentCheck, compare_content
+from strategies.iceberg.files import IcebergDataFile
 from strategies.plan import FileGroup, Plan, Reason, Rewrite
-from strategies.state import MIB, DataFile
+from strategies.state import MIB
 from workloads.append import Append
 from workloads.change_log import ChangeLog
 from workloads.partitioning import Partitioning
@@ -71,7 +72,7 @@ def plan(*actions) -> Plan:
 
 
 def rewrite(
-    *groups: Sequence[DataFile], target_bytes: int = 8 * MIB, sort_columns: tuple[str, ...] = ()
+    *groups: Sequence[IcebergDataFile], target_bytes: int = 8 * MIB, sort_columns: tuple[str, ...] = ()
 ) -> Plan:
     """An explicit plan; each group's files lie in one partition."""
     named = (
@@ -80,5 +81,5 @@ def rewrite(
     return plan(Rewrite(tuple(named), target_bytes))
 
 
-def files(engine: Engine) -> list[DataFile]:
-    return sorted(engine.state(0).data_files, key=lambda f: (f.sequence_number, f.path))
+def files(engine: Engine) -> list[IcebergDataFile]:
+    return sorted(engine.state(0).data_files, key=lambda f: (f.data_sequence_number, f.path))

@@ -26,14 +26,17 @@ from bench.engines.contract import (
     Version,
     total_change,
 )
-from bench.engines.ledger import Ledger, compaction_seen
+from bench.engines.iceberg.ledger import iceberg_ledger
+from bench.engines.ledger import compaction_seen
 from bench.engines.tickets import tag_of
+from strategies.iceberg.commands import Command
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, TableState
 from strategies.plan import Capability, Compact, Native, Plan, Reason
 from strategies.preview import PlanPreview
-from strategies.state import MIB, DataFile, DeleteFile, DeleteKind, PendingPlan, TableState
+from strategies.state import MIB, PendingPlan
 
 TARGET_BYTES = 8 * MIB
-MAINTENANCE = {Capability.EXPIRE_SNAPSHOTS, Capability.REWRITE_MANIFESTS}
+MAINTENANCE = {Command.EXPIRE_SNAPSHOTS, Command.REWRITE_MANIFESTS}
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class FakeEngine:
     and 100 bytes, the first by equality.
     """
 
-    capabilities = frozenset(Capability)
+    capabilities = frozenset[str]((*Capability, *Command))
 
     def __init__(
         self,
@@ -74,15 +77,15 @@ class FakeEngine:
         inline_at: frozenset[int] = frozenset(),
     ) -> None:
         self.costs, self.fates, self.deletes = costs, fates or {}, deletes
-        self.ledger = Ledger(TARGET_BYTES, {})
+        self.ledger = iceberg_ledger(TARGET_BYTES, {})
         self.states: list[TableState] = []  # as they were when they were asked for
         self._numbers, self._ticket_ids = itertools.count(1), itertools.count(1)
         self._version_numbers, self.inline_at = itertools.count(1), inline_at
-        self._pending: dict[TicketId, tuple[PendingPlan, list[DataFile]]] = {}
+        self._pending: dict[TicketId, tuple[PendingPlan, list[IcebergDataFile]]] = {}
         self._dead_bytes = 0
 
     def create(self) -> None:
-        self.ledger = Ledger(TARGET_BYTES, {})
+        self.ledger = iceberg_ledger(TARGET_BYTES, {})
 
     def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
         spec = batch.spec
@@ -95,7 +98,7 @@ class FakeEngine:
             for _ in range(count)
         ]
         deletes = [self._delete(number) for number in range(self.deletes)]
-        self.ledger.add([*made, *deletes])
+        self.ledger.add([*made, *deletes], at_ms)
         added_bytes = sum(f.size_bytes for f in [*made, *deletes])
         change = Change(
             len(made), 0, len(deletes), added_bytes=added_bytes, metadata_bytes=100, metadata_files_count=2
@@ -154,19 +157,19 @@ class FakeEngine:
         size_bytes = self.ledger.state(0).size_bytes
         return QueryOutcome(Cost(wall_s, wall_s), 0.0, wall_s, ScanWork(count, 0, size_bytes, 0))
 
-    def _small_files(self) -> list[DataFile]:
+    def _small_files(self) -> list[IcebergDataFile]:
         small = [f for f in self.ledger.data_files.values() if f.size_bytes < TARGET_BYTES * 3 // 4]
         partitions = [f.partition for f in small]
         return [f for f in small if partitions.count(f.partition) > 1]
 
-    def _merge(self, inputs: list[DataFile], tag: Tag) -> Version:
+    def _merge(self, inputs: list[IcebergDataFile], tag: Tag) -> Version:
         made = []
         for partition in dict.fromkeys(f.partition for f in inputs):
             merged = [f for f in inputs if f.partition == partition]
             made.append(self._file(partition, sum(f.size_bytes for f in merged), sum(f.rows for f in merged)))
         applied = list(self.ledger.delete_files)[:-1]
         self.ledger.remove([*(f.path for f in inputs), *applied])
-        self.ledger.add(made)
+        self.ledger.add(made, tag.at_ms)
         size_bytes = sum(f.size_bytes for f in inputs)
         self._dead_bytes += size_bytes
         return self._version(Change(len(made), len(inputs), 0, len(applied), size_bytes, size_bytes), tag)
@@ -176,12 +179,12 @@ class FakeEngine:
         self.ledger.saw_versions((version,))
         return version
 
-    def _file(self, partition: str, size_bytes: int, rows: int) -> DataFile:
-        return DataFile(f"file-{next(self._numbers)}", size_bytes, rows, partition)
+    def _file(self, partition: str, size_bytes: int, rows: int) -> IcebergDataFile:
+        return IcebergDataFile(f"file-{next(self._numbers)}", size_bytes, rows, partition)
 
-    def _delete(self, number: int) -> DeleteFile:
+    def _delete(self, number: int) -> IcebergDeleteFile:
         kind = DeleteKind.POSITION if number else DeleteKind.EQUALITY
-        return DeleteFile(f"delete-{next(self._numbers)}", kind, 100, 10)
+        return IcebergDeleteFile(f"delete-{next(self._numbers)}", 100, 10, kind=kind)
 
     def _tell_pending(self) -> None:
         self.ledger.pending = tuple(seen for seen, _ in self._pending.values())

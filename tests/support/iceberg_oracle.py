@@ -19,10 +19,10 @@ from key_metrics import KeyColumn, KeyMetrics
 from planner_cases import Case
 from pyspark.sql import SparkSession
 
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
 from strategies.iceberg.partitions import fields_of, is_null
 from strategies.iceberg.scan_tasks import lookback_of
 from strategies.preview import RewriteGroup
-from strategies.state import DataFile, DeleteFile, DeleteKind
 
 _PATH_ID = 2147483546  # of the column file_path in position delete files
 _PARTITION_FIELD_IDS = {"p": "1000", "q": "1001"}  # given in the order the fields were added
@@ -148,20 +148,20 @@ class IcebergOracle:
         last = len(case.layout) - 1
         key = (case.format_version, tuple(case.layout[last]), last, count)
         if key not in self._known_placeholders:
-            files = [DataFile(f"placeholder{number}", 1, 1, spec_id=last) for number in range(count)]
+            files = [IcebergDataFile(f"placeholder{number}", 1, 1, spec_id=last) for number in range(count)]
             manifest = self._manifest(case, files, has_numbers=False)
             self._known_placeholders[key] = self._java.manifest(table, json.dumps(manifest))
         return self._known_placeholders[key]
 
     def _manifest(
-        self, case: Case, files: Sequence[DataFile | DeleteFile], has_numbers: bool
+        self, case: Case, files: Sequence[IcebergDataFile | IcebergDeleteFile], has_numbers: bool
     ) -> dict[str, Any]:
         """A manifest of files of one spec: existing ones, or added ones that have no sequence number yet."""
         spec_id = files[0].spec_id
         entries = [
             {
                 "file": _document(file, case.layout[spec_id]) | _metrics(file, case),
-                "sequence-number": file.sequence_number if has_numbers else None,
+                "sequence-number": file.data_sequence_number if has_numbers else None,
             }
             for file in files
         ]
@@ -169,7 +169,7 @@ class IcebergOracle:
             "path": f"memory://manifest{next(self._numbers)}.avro",
             "format-version": case.format_version,
             "spec-id": spec_id,
-            "deletes": isinstance(files[0], DeleteFile),
+            "deletes": isinstance(files[0], IcebergDeleteFile),
             "entries": entries,
         }
 
@@ -199,13 +199,13 @@ def _applied(line: str) -> tuple[str, tuple[int, int]]:
     return path, (int(count), int(size_bytes))
 
 
-def _metrics(file: DataFile | DeleteFile, case: Case) -> dict[str, Any]:
+def _metrics(file: IcebergDataFile | IcebergDeleteFile, case: Case) -> dict[str, Any]:
     """Metrics as ContentFileParser reads them: of the key, or of the paths in position deletes.
 
     Every other position delete file names its data file by equal bounds. Bounds of several paths, here of
     none that exists, tell Iceberg nothing.
     """
-    if isinstance(file, DeleteFile) and file.kind is DeleteKind.POSITION and int(file.path[1:]) % 2:
+    if isinstance(file, IcebergDeleteFile) and file.kind is DeleteKind.POSITION and int(file.path[1:]) % 2:
         named = file.referenced_data_file
         low, high = (named, named) if named else ("x", "y")
         return {
@@ -226,7 +226,7 @@ def _map(field_id: int, value: bytes | int) -> dict[str, Any]:
     return {"keys": [field_id], "values": [value.hex() if isinstance(value, bytes) else value]}
 
 
-def _document(file: DataFile | DeleteFile, columns: Sequence[str]) -> dict[str, Any]:
+def _document(file: IcebergDataFile | IcebergDeleteFile, columns: Sequence[str]) -> dict[str, Any]:
     """A content file as Iceberg's ContentFileParser reads it."""
     values = {name: value for name, value in fields_of(file.partition).items() if not is_null(value)}
     document: dict[str, Any] = {
@@ -238,7 +238,7 @@ def _document(file: DataFile | DeleteFile, columns: Sequence[str]) -> dict[str, 
         "file-size-in-bytes": file.size_bytes,
         "record-count": file.rows,
     }
-    if isinstance(file, DataFile):
+    if isinstance(file, IcebergDataFile):
         return document | ({"split-offsets": list(file.split_offsets)} if file.split_offsets else {})
     if file.kind is DeleteKind.EQUALITY:
         return document | {"content": "EQUALITY_DELETES", "equality-ids": [1]}

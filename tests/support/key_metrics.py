@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pyiceberg.manifest import DataFile
 from pyiceberg.types import LongType, NestedField, PrimitiveType, StringType
 
-from bench.engines.iceberg.keys import key_range
-from strategies.state import KeyRange
+from bench.engines.iceberg.keys import key_bounds
+from strategies.iceberg.files import KeyBounds
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ KEY_COLUMNS = st.builds(KeyColumn, st.sampled_from(("long", "string")), st.sampl
 
 
 @cache
-def keys_of(column: KeyColumn, metrics: KeyMetrics) -> KeyRange:
+def keys_of(column: KeyColumn, metrics: KeyMetrics) -> KeyBounds:
     """The key range a state has of a file with these metrics."""
 
     def told(value: Any) -> Any:
@@ -62,7 +62,7 @@ def keys_of(column: KeyColumn, metrics: KeyMetrics) -> KeyRange:
         null_value_counts=told(metrics.null_count),
         value_counts=told(metrics.value_count),
     )
-    return key_range(file, NestedField(1, "id", _TYPES[column.type_name], required=column.is_required))
+    return key_bounds(file, NestedField(1, "id", _TYPES[column.type_name], required=column.is_required))
 
 
 # Which bounds are there, and the counts of nulls and of values.

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from hypothesis import strategies as st
 from key_metrics import KEY_COLUMNS, KeyColumn, KeyMetrics, key_metrics, keys_of
 
+from strategies.iceberg.commands import Command
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 from strategies.iceberg.rewrite_data_files import bucket_of
 from strategies.iceberg.rewrite_options import RewriteOptions, rewrite_options
-from strategies.plan import Capability, Native
-from strategies.state import DataFile, DeleteFile, DeleteKind, TableState
+from strategies.plan import Native
 
 # The partition columns of each spec a table has had; the last is the current one.
 LAYOUTS = (
@@ -35,7 +36,7 @@ class Case:
     """
 
     layout: Sequence[Sequence[str]]
-    state: TableState
+    state: IcebergState
     options: dict[str, str]
     is_shuffled: bool
     format_version: int
@@ -46,7 +47,7 @@ class Case:
     @property
     def action(self) -> Native:
         arguments = {"strategy": "sort"} if self.is_shuffled else {}
-        return Native(Capability.REWRITE_DATA_FILES, arguments, self.options)
+        return Native(Command.REWRITE_DATA_FILES, arguments, self.options)
 
     @property
     def figures(self) -> RewriteOptions:
@@ -70,9 +71,9 @@ def cases(draw: st.DrawFn) -> Case:
         compared = [*files, *(delete for delete in deletes if delete.kind is DeleteKind.EQUALITY)]
         told = draw(st.lists(key_metrics(key), min_size=len(compared), max_size=len(compared)))
         metrics = dict(zip((file.path for file in compared), told, strict=True))
-        files = tuple(replace(file, keys=keys_of(key, metrics[file.path])) for file in files)
+        files = tuple(replace(file, key_bounds=keys_of(key, metrics[file.path])) for file in files)
         deletes = tuple(
-            replace(d, keys=keys_of(key, metrics[d.path])) if d.path in metrics else d for d in deletes
+            replace(d, key_bounds=keys_of(key, metrics[d.path])) if d.path in metrics else d for d in deletes
         )
     is_ordered = bucket_manifests(files, layout) <= 1
     if is_ordered:
@@ -80,7 +81,7 @@ def cases(draw: st.DrawFn) -> Case:
     lookback = draw(st.sampled_from((None, None, "1", "2", "3")))
     return Case(
         layout,
-        TableState(
+        IcebergState(
             0,
             table_target,
             data_files=files,
@@ -109,22 +110,24 @@ def position_delete_cases(draw: st.DrawFn) -> Case:
     vectors = (DeleteKind.DELETION_VECTOR,) if format_version == 3 else ()
     kinds = st.sampled_from((POSITION, POSITION, *vectors))
     deletes = tuple(
-        DeleteFile(f"d{n}", draw(kinds), f.size_bytes, f.rows, f.partition, 1, f.spec_id, f.path)
+        IcebergDeleteFile(f"d{n}", f.size_bytes, f.rows, f.partition, 1, f.spec_id, f.path, kind=draw(kinds))
         for n, f in enumerate(files)
     )
     is_ordered = len({delete.spec_id for delete in deletes}) == 1
     if is_ordered:
         options |= draw(order_options(files, figures, has_one_partition=False))
     properties = {"write.delete.target-file-size-bytes": str(table_target)}
-    state = TableState(0, table_target, delete_files=deletes, properties=properties, spec_id=len(layout) - 1)
+    state = IcebergState(
+        0, table_target, delete_files=deletes, properties=properties, spec_id=len(layout) - 1
+    )
     return Case(layout, state, options, False, format_version, is_ordered)
 
 
-def has_one_partition(files: Sequence[DataFile]) -> bool:
+def has_one_partition(files: Sequence[IcebergDataFile]) -> bool:
     return len({(f.spec_id, f.partition) for f in files}) <= 1
 
 
-def bucket_manifests(files: Sequence[DataFile], layout: Sequence[Sequence[str]]) -> int:
+def bucket_manifests(files: Sequence[IcebergDataFile], layout: Sequence[Sequence[str]]) -> int:
     """The most specs, hence manifests, that the files of one bucket are of."""
     current = len(layout) - 1
     specs = defaultdict(set)
@@ -165,7 +168,7 @@ def delete_options(draw: st.DrawFn) -> dict[str, str]:
 
 @st.composite
 def order_options(
-    draw: st.DrawFn, files: Sequence[DataFile], figures: RewriteOptions, has_one_partition: bool
+    draw: st.DrawFn, files: Sequence[IcebergDataFile], figures: RewriteOptions, has_one_partition: bool
 ) -> dict[str, str]:
     """What depends on the order of files, or on that of groups."""
     options: dict[str, int | str] = {}
@@ -195,7 +198,7 @@ def thresholds(figures: RewriteOptions) -> tuple[int, ...]:
 @st.composite
 def data_files(
     draw: st.DrawFn, layout: Sequence[Sequence[str]], figures: RewriteOptions
-) -> tuple[DataFile, ...]:
+) -> tuple[IcebergDataFile, ...]:
     """One to fourteen files; a size is a threshold, or what the files before it lack of one."""
     edges = thresholds(figures)
     sums: Counter[tuple[int, str]] = Counter()
@@ -212,7 +215,7 @@ def data_files(
             sums[bucket] += size
         rows = draw(st.sampled_from((0, 1, 3, 10, 10, 20, 1000)))
         files.append(
-            DataFile(
+            IcebergDataFile(
                 f"f{number}", size, rows, partition, draw(st.integers(0, 4)), spec_id, draw(offsets(size))
             )
         )
@@ -258,10 +261,10 @@ def offsets(draw: st.DrawFn, size: int) -> tuple[int, ...]:
 def delete_files(
     draw: st.DrawFn,
     layout: Sequence[Sequence[str]],
-    files: Sequence[DataFile],
+    files: Sequence[IcebergDataFile],
     figures: RewriteOptions,
     format_version: int,
-) -> tuple[DeleteFile, ...]:
+) -> tuple[IcebergDeleteFile, ...]:
     deletes = []
     targets = draw(st.lists(st.sampled_from(files), min_size=1, max_size=9))
     has_vector = set()
@@ -271,18 +274,20 @@ def delete_files(
         rows = max(
             int(file.rows * figures.delete_ratio_threshold) + draw(st.sampled_from((-1, 0, 0, 1, 5, 999))), 0
         )
-        sequence = max(file.sequence_number + draw(st.sampled_from((-1, 0, 0, 1, 2))), 1)
+        sequence = max(file.data_sequence_number + draw(st.sampled_from((-1, 0, 0, 1, 2))), 1)
         spec_id, partition, named = file.spec_id, file.partition, None
         if kind == "global" and () in layout:
             spec_id, partition = layout.index(()), ""
         if kind == "vector" and format_version == 3 and file.path not in has_vector:
             has_vector.add(file.path)
             named, delete_kind = file.path, DeleteKind.DELETION_VECTOR
-            sequence = max(sequence, file.sequence_number)
+            sequence = max(sequence, file.data_sequence_number)
         elif kind in ("equality", "global"):
             delete_kind = DeleteKind.EQUALITY
         else:
             delete_kind = DeleteKind.POSITION
             named = None if kind == "scoped" else draw(st.sampled_from((file.path, file.path, "gone")))
-        deletes.append(DeleteFile(f"d{number}", delete_kind, size, rows, partition, sequence, spec_id, named))
+        deletes.append(
+            IcebergDeleteFile(f"d{number}", size, rows, partition, sequence, spec_id, named, kind=delete_kind)
+        )
     return tuple(deletes)

@@ -7,8 +7,9 @@ from itertools import chain
 from delete_tables import applies
 from planner_cases import Case
 
-from strategies.iceberg.preview import Preview, preview_action
-from strategies.state import DeleteKind, KeyRange, TableState
+from strategies.iceberg.files import DeleteKind, IcebergState, KeyBounds
+from strategies.iceberg.preview import preview_action
+from strategies.preview import Preview
 
 POSITION = DeleteKind.POSITION
 
@@ -52,16 +53,16 @@ def traits(case: Case, plan: Preview) -> dict[str, bool]:
     }
 
 
-def without_keys(state: TableState) -> TableState:
+def without_keys(state: IcebergState) -> IcebergState:
     """The state as if no file had bounds."""
     return replace(
         state,
-        data_files=tuple(replace(file, keys=None) for file in state.data_files),
-        delete_files=tuple(replace(delete, keys=None) for delete in state.delete_files),
+        data_files=tuple(replace(file, key_bounds=None) for file in state.data_files),
+        delete_files=tuple(replace(delete, key_bounds=None) for delete in state.delete_files),
     )
 
 
-def _meet(left: KeyRange | None, right: KeyRange | None) -> bool:
+def _meet(left: KeyBounds | None, right: KeyBounds | None) -> bool:
     return left is None or left.meets(right)
 
 
@@ -74,21 +75,21 @@ def _delete_traits(case: Case, plan: Preview) -> dict[str, bool]:
     ]
     applied = list(chain.from_iterable(found))
     pairs = [(f, d) for f, deletes in zip(state.data_files, found, strict=True) for d in deletes]
-    of_equality = [(f.keys, d.keys) for f, d in pairs if d.kind is DeleteKind.EQUALITY]
+    of_equality = [(f.key_bounds, d.key_bounds) for f, d in pairs if d.kind is DeleteKind.EQUALITY]
     known = [(f, d) for f, d in of_equality if f is not None and d is not None]
     loose = without_keys(state) if case.metrics else state
     pruned = loose is not state and any(
-        applies(d, replace(file, keys=None), state, _meet) and not applies(d, file, state, _meet)
+        applies(d, replace(file, key_bounds=None), state, _meet) and not applies(d, file, state, _meet)
         for file in state.data_files for d in state.delete_files
     )  # fmt: skip
     return {
         "keys miss": pruned,
         "keys miss, and the plan differs": pruned and preview_action(case.action, loose) != plan,
-        "keys meet": any(f.low is not None and d.low is not None for f, d in known),
-        "one side without bounds": any((f.low is None) != (d.low is None) for f, d in known),
+        "keys meet": any(f.lower is not None and d.lower is not None for f, d in known),
+        "one side without bounds": any((f.lower is None) != (d.lower is None) for f, d in known),
         "no metrics": any(f is None for f, _ in of_equality),
         "nulls meet": any(f.nulls and d.nulls and not replace(f, nulls=False).meets(d) for f, d in known),
-        "nulls alone": any(not f.keys.values for f in state.data_files if f.keys),
+        "nulls alone": any(not f.key_bounds.values for f in state.data_files if f.key_bounds),
         "required key": bool(known) and case.key.is_required,
         "text key": bool(known) and case.key.type_name == "string",
         "global equality": any(d.kind is DeleteKind.EQUALITY and not d.partition for d in applied),

@@ -27,6 +27,11 @@ rules = [{EVERY}]
 """
 
 
+def maintenance(planner, interval="5min", **options):
+    """A rule of [[maintenance]] with one of the format's own commands."""
+    return {"trigger": {"type": "every", "interval": interval}, "planner": {"type": planner, **options}}
+
+
 def write(folder, text=SOUND, name="demo.toml"):
     file = folder / name
     file.write_text(text)

@@ -20,7 +20,7 @@ def make(costs=None, cores=CORES, **table):
 def deletes(engine, kind=None):
     """Delete files by sequence number and path, of one kind or of all."""
     found = [d for d in engine.state(0).delete_files if kind in (None, d.kind)]
-    return sorted(found, key=lambda d: (d.sequence_number, d.path))
+    return sorted(found, key=lambda d: (d.data_sequence_number, d.path))
 
 
 def physical_rows(engine):

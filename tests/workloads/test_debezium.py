@@ -56,6 +56,12 @@ def events_of(workload):
     return workload._events.table.to_pylist()
 
 
+def test_the_stream_begins_in_the_calendar_where_its_first_change_was_recorded(recorded, tmp_path):
+    assert recorded.stream_epoch_ms == 10_000
+    snapshot = Debezium(str(lines(tmp_path / "snapshot.jsonl", EVENTS[:3])))
+    assert snapshot.stream_epoch_ms is None
+
+
 def test_events_are_read_in_order_of_file_and_line(recorded):
     found = events_of(recorded)
     assert [(e["order_id"], e["op"], e["change_number"], e["ts"]) for e in found] == [

@@ -11,10 +11,10 @@ from bench.cli.comparison import ComparisonFormat, Group, Tested, print_groups
 from bench.cli.fail_if import Limit, parse_limit
 from bench.cli.results_argument import ResultsArgument
 from bench.errors import ScenarioError
+from bench.keys import known_text
 from bench.results.folders import RunResult, load_runs
 from bench.results.pooling import Difference, Strictness, check_old_and_new, check_pooled
 from bench.results.rows import METRIC_BY_NAME
-from bench.scenario.values import known_text
 from bench.text import counted
 from reports.contrasts import leading_metrics, metrics_with_figures, old_and_new, with_baseline
 from reports.load import RunGroup, run_groups

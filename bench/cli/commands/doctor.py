@@ -16,6 +16,7 @@ import typer
 from bench import runtime
 from bench.cli.commands.run import DEFAULT_OUT
 from bench.cli.output import ERR, OUT, print_table
+from bench.engines.registry import FORMATS
 from bench.errors import CompactbenchError, EngineError, MissingRuntimeError
 from bench.runs.jobs import NoiseJob
 from bench.runs.processes import worker
@@ -77,8 +78,9 @@ def _java() -> str:
 
 
 def _jars() -> str:
-    paths = runtime.jars("iceberg")
-    return f"{', '.join(path.name for path in paths)} in {paths[0].parent}"
+    formats = (name for name, table_format in FORMATS.items() if table_format.real is not None)
+    paths = [path for name in formats for path in runtime.jars(name)]
+    return f"{', '.join(dict.fromkeys(path.name for path in paths))} in {paths[0].parent}"
 
 
 def _memory() -> str:

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from bench.cli.output import FormatOption, OutputFormat, print_json, print_table
+from bench.engines.registry import FORMATS, PLANNED
 from bench.results.rows import METRICS
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.scenario import load_scenario
-from bench.scenario.schema import FORMATS, FORMATS_WITH_ENGINE
 
 
 class Topic(StrEnum):
@@ -65,7 +65,7 @@ def _option(option: dict[str, str | None]) -> str:
     return f"{option['key']}: {option['type']}; {default}"
 
 
-def _plugins(kind: plugins.Kind[Any]) -> Callable[[], list[dict[str, Any]]]:
+def _plugins(kind: plugins.PluginKind[Any]) -> Callable[[], list[dict[str, Any]]]:
     return lambda: [
         {"name": plugin.name, "doc": plugin.doc, "options": [asdict(option) for option in plugin.options]}
         for plugin in plugins.describe_all(kind)
@@ -73,9 +73,8 @@ def _plugins(kind: plugins.Kind[Any]) -> Callable[[], list[dict[str, Any]]]:
 
 
 def _formats() -> list[dict[str, Any]]:
-    return [
-        {"name": name, "doc": doc, "engine": name in FORMATS_WITH_ENGINE} for name, doc in FORMATS.items()
-    ]
+    described = {**{name: table_format.description for name, table_format in FORMATS.items()}, **PLANNED}
+    return [{"name": name, "doc": doc, "engine": name in FORMATS} for name, doc in described.items()]
 
 
 def _scenarios() -> list[dict[str, Any]]:

@@ -1,6 +1,5 @@
 """`compactbench plan`: preview what a strategy would do to an existing table. Nothing is written."""
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
@@ -17,11 +16,13 @@ from bench.cli.output import (
     print_line,
     print_table,
 )
-from bench.engines.iceberg.existing_table import choice_of, find_table, read_state
+from bench.engines.contract import CatalogSettings
+from bench.engines.format import TableAddress
+from bench.engines.registry import FORMATS, existing_tables
 from bench.errors import ScenarioError
 from bench.preview.figures import plan_figures, table_figures
-from bench.preview.preview import candidate_of, dry_run
-from bench.scenario.scenario import load_scenario
+from bench.preview.preview import named_planners, preview_strategy
+from bench.scenario.scenario import Scenario, load_scenario
 from bench.secrets import NO_SECRETS, Secrets
 from bench.text import counted, human_bytes, human_count, human_duration
 
@@ -58,7 +59,9 @@ def plan(
     ] = None,
     catalog: Annotated[
         str | None,
-        typer.Option("--catalog", metavar="NAME", help="A catalog of PyIceberg's configuration."),
+        typer.Option(
+            "--catalog", metavar="NAME", help="A catalog by its name in the configuration described above."
+        ),
     ] = None,
     catalog_properties: Annotated[
         list[str] | None,
@@ -90,35 +93,43 @@ def plan(
 
     Only metadata is read, no Java is needed, and nothing is written.
 
-    * `compactbench plan /data/warehouse/db/orders --strategy iceberg.rewrite_data_files`
+    * `compactbench plan db.orders --scenario my-table.toml --strategy every-10min`
 
-    * `compactbench plan db.orders --catalog-property type=rest --catalog-property uri=http://localhost:8181
-    --strategy iceberg.rewrite_data_files --option options.target-file-size-bytes=64MiB`
+    {formats}
 
-    * `compactbench plan db.orders --catalog prod --scenario my-table.toml --strategy every-10min`
-
-    `--catalog` names a catalog of ~/.pyiceberg.yaml or of PYICEBERG_CATALOG__ variables, which is also the
-    place for secrets. A strategy of a scenario is asked as at a look where all its triggers fire: its
-    planners in order, the first that plans wins.
+    A scenario's strategy is evaluated as if all its triggers had fired: its planners are tried in order, and
+    the first plan wins.
     """
     loaded = load_scenario(scenario) if scenario else None
     properties = _pairs(catalog_properties or ())
     conceal(Secrets.of(properties) | (loaded.secrets if loaded else NO_SECRETS))
-    candidate = candidate_of(strategy, options or (), loaded)
-    choice = choice_of(loaded.catalog if loaded else None, catalog, properties)
+    named = named_planners(strategy, options or (), loaded)
+    table_format, open_existing = existing_tables(loaded.table.format if loaded else None)
     with ERR.status("reading metadata"):
-        found = read_state(find_table(table, choice), table, branch, round(time.time() * 1000))
-        done = dry_run(candidate, found.state, found.matching, branch)
-        told = {
-            "table": table_figures(table, found.table, found.snapshot, found.state),
-            **plan_figures(done, found.state, with_files=files),
+        existing = open_existing(TableAddress(table, catalog, properties, _catalog(loaded), branch))
+        preview = preview_strategy(named, existing, table_format)
+        answer = {
+            "table": table_figures(table, existing),
+            **plan_figures(preview, existing, with_files=files),
         }
-    told["nothing_because"] = _nothing_because(told)
+    answer["nothing_because"] = _nothing_because(answer)
     if output is OutputFormat.JSON:
-        print_json(told)
+        print_json(answer)
     else:
-        _print_table_facts(told["table"])
-        _print_plan(told)
+        _print_table_facts(answer["table"])
+        _print_plan(answer, table_format.title)
+
+
+plan.__doc__ = (plan.__doc__ or "").format(
+    formats="\n\n    ".join(
+        table_format.existing_help for table_format in FORMATS.values() if table_format.open_existing
+    )
+)
+
+
+def _catalog(scenario: Scenario | None) -> CatalogSettings | None:
+    spec = scenario.catalog if scenario else None
+    return CatalogSettings(spec.name, spec.namespace, spec.properties) if spec else None
 
 
 def _pairs(settings: Sequence[str]) -> dict[str, str]:
@@ -153,15 +164,15 @@ def _nothing_because(answer: Mapping[str, Any]) -> str | None:
     return f"{_shortfall_text(shortfall)}{alone}"
 
 
-def _shortfall_text(short: Mapping[str, int]) -> str:
+def _shortfall_text(short: Mapping[str, Any]) -> str:
     """The thresholds of the planner, and how far the files are from them."""
     sizes = f"below {human_bytes(short['min_bytes'])} or above {human_bytes(short['max_bytes'])}"
     has = f"{short['candidates_count']:,} of {short['files_count']:,} data files are {sizes}"
     if short["candidates_count"]:
         has += f", at most {short['candidates_together_count']:,} of them in one partition"
     return (
-        f"{has}; a rewrite takes {short['needed_count']:,} of a partition (min-input-files), or 2 of more "
-        f"than {human_bytes(short['target_bytes'])} together"
+        f"{has}; a rewrite needs {short['needed_count']:,} files of a partition ({short['needed_option']}), "
+        f"or 2 that exceed {human_bytes(short['target_bytes'])} together"
     )
 
 
@@ -211,26 +222,26 @@ def _size_lines(classes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str
         yield name, f"{one['files']:,}", human_bytes(one["bytes"]), bar
 
 
-def _print_plan(told: Mapping[str, Any]) -> None:
+def _print_plan(answer: Mapping[str, Any], format_title: str) -> None:
     OUT.print()
-    planned, effect = told["plan"], told["effect"]
+    planned, effect = answer["plan"], answer["effect"]
     if planned:
         detail = f", {planned['detail']}" if planned["detail"] else ""
         print_line(
             f"{planned['planner']} plans, reason {planned['reason']}{detail}: {'; '.join(planned['actions'])}"
         )
-    if told["nothing_because"]:
-        print_line(f"Nothing would change: {told['nothing_because']}.")
+    if answer["nothing_because"]:
+        print_line(f"Nothing would change: {answer['nothing_because']}.")
     else:
-        _print_effect(effect)
-    if told["cost"]:
-        about = human_duration(float(f"{told['cost']['cpu_s']:.1g}"))
-        marked = "rough" if told["cost"]["calibrated"] else "rough, uncalibrated"
+        _print_effect(effect, format_title)
+    if answer["cost"]:
+        about = human_duration(float(f"{answer['cost']['cpu_s']:.1g}"))
+        marked = "rough" if answer["cost"]["calibrated"] else "rough, uncalibrated"
         print_line(f"Cost: about {about} of CPU ({marked}).")
     print_line("Nothing was written.")
 
 
-def _print_effect(effect: Mapping[str, Any]) -> None:
+def _print_effect(effect: Mapping[str, Any], format_title: str) -> None:
     if effect["delete_groups"]:
         print_line(
             f"It would rewrite {counted(effect['delete_files_in'], 'delete file')} "
@@ -250,12 +261,12 @@ def _print_effect(effect: Mapping[str, Any]) -> None:
         return
     cut = effect["planned_groups"] - effect["groups"] - effect["delete_groups"]
     about = "" if effect["files_out_exact"] else "about "
-    left = f"; a limit leaves {cut:,} more groups, and Iceberg may choose others" if cut > 0 else ""
+    excluded = f"; a limit excludes {counted(cut, 'more group')}, and {format_title} may choose others"
     print_line(
         f"It would rewrite {counted(effect['files_in'], 'data file')} ({human_bytes(effect['bytes_in'])}) in "
         f"{counted(effect['groups'], 'group')} into {about}{counted(effect['files_out'], 'file')}: the table "
         f"would go from {counted(effect['files_before'], 'data file')} to {about}{effect['files_after']:,}"
-        f"{left}."
+        f"{excluded if cut > 0 else ''}."
     )
     if effect["delete_files_read"]:
         print_line(

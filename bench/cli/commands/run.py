@@ -16,7 +16,7 @@ from bench.cli.commands.show import print_rows
 from bench.cli.commands.validate import ScenariosArgument, SetOption
 from bench.cli.output import ERR, conceal, print_line, without_secrets
 from bench.cli.progress import SuiteProgress
-from bench.engines.iceberg.model.coefficients import iceberg_coefficients
+from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.results.folders import load_runs
 from bench.results.records import Mode
@@ -163,8 +163,13 @@ def _mode(
         raise ScenarioError(
             "--verify each and --simulate: a simulated table has no rows to check; remove one of the options"
         )
-    if coefficients:
-        iceberg_coefficients(coefficients)
+    for name in {source.scenario.table.format: None for source in sources} if coefficients else ():
+        read = FORMATS[name].coefficients
+        if read is None:
+            raise ScenarioError(
+                f"--coefficients {coefficients}: tables of format {name!r} cannot be simulated"
+            )
+        read(coefficients)
     return "simulated" if simulate else "real"
 
 

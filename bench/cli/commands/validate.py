@@ -5,13 +5,13 @@ from typing import Annotated, Any
 import typer
 
 from bench.cli.output import FormatOption, OutputFormat, conceal, print_json, print_line, print_table
-from bench.engines.registry import ENGINES
+from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
+from bench.keys import duration_text
 from bench.results.records import Mode
 from bench.runs.preflight import check_supported
 from bench.runs.suite import repetitions_of
 from bench.scenario.scenario import Scenario, load_scenario
-from bench.scenario.values import duration_text
 from bench.text import counted
 from workloads.commit import Recorded
 
@@ -71,7 +71,7 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
     """
     repetitions = repetitions_of(scenario, mode)
     commits = list(scenario.shape())
-    layouts = [ENGINES[scenario.table.format, mode].layout(commit) for commit in commits]
+    layouts = [FORMATS[scenario.table.format].layout(commit) for commit in commits]
     return {
         "scenario": scenario.name,
         "hash": scenario.hash,

@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-from bench.engines.capabilities import VECTORS_FROM
+from bench.engines.iceberg.format import VECTORS_FROM
 from bench.engines.spark.session import file_system, java_class
 
 FIELD_ID = "parquet.field.id"  # metadata of a column by which Spark writes and reads field ids
@@ -256,7 +256,7 @@ def text_of(texts: Sequence[str | None], number: Column) -> Column:
 
 
 def delete_key(file: Any) -> str:
-    """What tells a (Java) delete file from all others, as `strategies.state.key_of` has it."""
+    """What tells a (Java) delete file from all others, as its `key` in a table state does."""
     location = str(file.location())
     return f"{location}#{file.referencedDataFile()}" if is_vector(file) else location
 

@@ -9,10 +9,11 @@ from pyspark.sql import DataFrame, DataFrameWriterV2, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
 from bench import runtime
-from bench.engines import capabilities
 from bench.engines.contract import TAG_PROPERTY, Batch, EngineSettings, TableSpec, Tag
 from bench.engines.iceberg import merge, upsert
 from bench.engines.iceberg.catalog import Catalog
+from bench.engines.iceberg.format import DEFAULT_UPSERT_MODE, NAME, REAL_CAPABILITIES, format_version_of
+from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.planning import PLANNING
 from bench.engines.iceberg.procedures import answer_of, call, scoped
 from bench.engines.iceberg.rewrite import NO_LIMIT_BYTES, StagedRewrite, commit_rewrite, stage_rewrite
@@ -27,9 +28,9 @@ from strategies.plan import Action, Compact, Native, Rewrite
 def table_properties(spec: TableSpec) -> dict[str, str]:
     """Every property that is set when the table is made; the scenario's own win."""
     return {
-        "format-version": str(spec.format_version),
+        "format-version": str(format_version_of(spec)),
         "write.target-file-size-bytes": str(spec.target_file_size_bytes),
-        **merge.mode_properties(spec.upsert_mode),
+        **merge.mode_properties(spec.upsert_mode or DEFAULT_UPSERT_MODE),
         **spec.properties,
     }
 
@@ -37,13 +38,14 @@ def table_properties(spec: TableSpec) -> dict[str, str]:
 class IcebergEngine(SparkEngine[StagedRewrite]):
     """One Iceberg table in one catalog."""
 
-    capabilities = capabilities.ICEBERG
-    format_name = "iceberg"
+    capabilities = REAL_CAPABILITIES
+    format_name = NAME
 
     def __init__(self, spark: SparkSession, meter: Meter, catalog: Catalog, spec: TableSpec) -> None:
         self._catalog, self._namespace = catalog, f"{catalog.name}.{catalog.namespace}"
         name = f"{self._namespace}.{TABLE}"
-        super().__init__(spark, meter, name, spec, table_properties(spec), PLANNING, READER)
+        ledger = iceberg_ledger(spec.target_file_size_bytes, table_properties(spec))
+        super().__init__(spark, meter, name, spec, ledger, PLANNING, READER)
         self._metadata = IcebergReader(catalog.loader(spark, TABLE))
         self._snapshot_times: list[tuple[int, int]] = []  # scenario and epoch milliseconds
 
@@ -84,7 +86,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
     ) -> tuple[Callable[[], None], DataFrame]:
         spec, partitioning = self._spec, self._spec.partitioning
         frame, columns = self._partitioned(frame), (*spec.schema.names, *partitioning.derived)
-        if spec.upsert_mode == "equality-delete":
+        if spec.upsert_mode in (None, "equality-delete"):
             changes = upsert.prepare(frame, partitioning, spec.files_per_commit or writers)
             return partial(upsert.commit, self._spark, self._name, changes, columns, tag), changes.frame
         last = merge.prepare(frame, spec.files_per_commit)

@@ -4,9 +4,12 @@ PyIceberg reads it; neither Java nor Spark is needed, and nothing is written.
 """
 
 import re
+import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -18,12 +21,25 @@ from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.table import StaticTable, Table
 from pyiceberg.table.snapshots import Snapshot
 
+from bench.engines.contract import CatalogSettings
+from bench.engines.format import DeleteFacts, Shortfall, TableAddress, TableFacts
 from bench.engines.iceberg.state import matching_paths, table_state
 from bench.errors import ScenarioError
-from bench.scenario.schema import Catalog as ScenarioCatalog
-from bench.scenario.values import value_text
+from bench.keys import value_text
 from bench.secrets import Secrets
+from strategies.iceberg.commands import Command
+from strategies.iceberg.files import DeleteKind, IcebergState, iceberg_state
+from strategies.iceberg.rewrite_options import rewrite_options
+from strategies.plan import Action, Compact, Native, Rewrite, describe_action
+from strategies.preview import Preview
 from strategies.state import TableState
+
+MAIN = "main"  # the branch that is read where none is named
+
+# Upper ends of size classes as shares of the target: 0.75 and 1.8 are where Iceberg's planner begins to
+# call a file too small or too large (SizeBasedFileRewritePlanner), the others divide the small ones.
+SIZE_CLASSES = (0.01, 0.1, 0.75, 1.8)
+
 
 _METADATA_SUFFIX = ".metadata.json"
 _VERSION = re.compile(
@@ -50,12 +66,28 @@ class CatalogChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class ExistingTable:
+class IcebergTable:
     """A table and its state at one snapshot; None for a table nothing was written to yet."""
 
     table: Table
     snapshot: Snapshot | None
-    state: TableState
+    state: IcebergState
+    branch: str = MAIN
+
+    @property
+    def facts(self) -> TableFacts:
+        """What the metadata says of the table."""
+        committed = self.snapshot and datetime.fromtimestamp(self.snapshot.timestamp_ms / 1000, UTC)
+        return TableFacts(
+            location=self.table.location(),
+            metadata=self.table.metadata_location,
+            format_version=self.table.metadata.format_version,
+            snapshot=self.snapshot.snapshot_id if self.snapshot else None,
+            committed_at=committed.isoformat(timespec="milliseconds") if committed else None,
+            partition_spec=_spec_text(self.table),
+            delete_files=[_of_kind(kind, self.state) for kind in DeleteKind],
+            size_classes=SIZE_CLASSES,
+        )
 
     def matching(self, where: str) -> frozenset[str]:
         """The data files that may hold rows of `where`. Raises ScenarioError where PyIceberg cannot tell."""
@@ -70,9 +102,86 @@ class ExistingTable:
                 "NOT over columns and literals, or leave it out"
             ) from error
 
+    def narrowed(self, action: Action) -> tuple[Action, IcebergState]:
+        """The action without a filter, and the state with only the files the filter may match."""
+        if not isinstance(action, Native) or action.command != Command.REWRITE_DATA_FILES:
+            return action, self.state
+        where, branch = action.arguments.get("where"), action.arguments.get("branch")
+        if branch is not None and branch != self.branch:
+            raise ScenarioError(
+                f"{describe_action(action)}: the table was read at another branch; give --branch {branch}"
+            )
+        arguments = {key: text for key, text in action.arguments.items() if key not in ("where", "branch")}
+        state = self.state
+        if where is not None:
+            paths = self.matching(where)
+            state = replace(state, data_files=tuple(f for f in state.data_files if f.path in paths))
+        return replace(action, arguments=arguments), state
+
+    def shortfall(self, action: Action, state: TableState) -> Shortfall | None:
+        """The thresholds of `rewrite_data_files` that kept every file out; None where it is not that."""
+        if isinstance(action, Rewrite) or (
+            isinstance(action, Native) and action.command != Command.REWRITE_DATA_FILES
+        ):
+            return None
+        table = iceberg_state(state)
+        files = table.data_files
+        if isinstance(action, Compact) and action.partitions is not None:
+            files = [file for file in files if file.partition in action.partitions]
+        options = rewrite_options(action.options, state.target_file_size_bytes)
+        candidates = Counter(
+            file.partition if file.spec_id == table.spec_id else None  # older specs share one group
+            for file in files
+            if not options.is_right_size(file.size_bytes)
+        )
+        return Shortfall(
+            files_count=len(files),
+            candidates_count=candidates.total(),
+            candidates_together_count=max(candidates.values(), default=0),
+            needed_count=max(2, options.min_input_files),  # one file alone is not merged
+            needed_option="min-input-files",
+            min_bytes=options.min_bytes,
+            max_bytes=options.max_bytes,
+            target_bytes=options.target_bytes,
+        )
+
+    def is_files_out_exact(self, preview: Preview) -> bool:
+        """Files of an older partition spec are distributed by partition before they are written."""
+        spec_id = self.state.spec_id
+        current = {file.path for file in self.state.data_files if file.spec_id == spec_id}
+        return all(file.path in current for group in preview.groups for file in group.files)
+
+    def is_deletes_exact(self) -> bool:
+        """Not where equality deletes have no bounds: they compare several columns, or UUIDs."""
+        deletes = self.state.delete_files
+        return not any(file.kind is DeleteKind.EQUALITY and file.key_bounds is None for file in deletes)
+
+
+def _of_kind(kind: DeleteKind, state: IcebergState) -> DeleteFacts:
+    found = [file for file in state.delete_files if file.kind is kind]
+    return DeleteFacts(
+        kind.value, len(found), sum(file.size_bytes for file in found), sum(file.rows for file in found)
+    )
+
+
+def _spec_text(table: Table) -> str:
+    """How new files are partitioned, e.g. "day(ts), bucket[8](id), city"; "" for not at all."""
+    parts = []
+    for part in table.spec().fields:
+        column = table.schema().find_column_name(part.source_id) or part.name
+        parts.append(column if str(part.transform) == "identity" else f"{part.transform}({column})")
+    return ", ".join(parts)
+
+
+def open_existing(address: TableAddress) -> IcebergTable:
+    """The table at an address, as it stands now. Raises ScenarioError saying what is wrong and what to do."""
+    choice = choice_of(address.scenario_catalog, address.catalog, address.properties)
+    table = find_table(address.name, choice)
+    return read_state(table, address.name, address.branch, round(time.time() * 1000))
+
 
 def choice_of(
-    scenario_catalog: ScenarioCatalog | None, name: str | None, given: Mapping[str, str]
+    scenario_catalog: CatalogSettings | None, name: str | None, given: Mapping[str, str]
 ) -> CatalogChoice:
     """The catalog the user names; where a scenario has one, its configuration as PyIceberg says it.
 
@@ -111,14 +220,14 @@ def find_table(name_or_path: str, choice: CatalogChoice) -> Table:
     raise ScenarioError(f"{name_or_path}: the catalog {catalog.name} has no such table; {near}")
 
 
-def read_state(table: Table, name: str, branch: str | None, now_ms: int) -> ExistingTable:
+def read_state(table: Table, name: str, branch: str | None, now_ms: int) -> IcebergTable:
     """Its state at the head of a branch, `main` for None. Raises ScenarioError on damaged metadata."""
     snapshot = table.snapshot_by_name(branch) if branch else table.current_snapshot()
-    if branch and branch != "main" and snapshot is None:
-        known = ", ".join(sorted({"main", *table.metadata.refs}))
+    if branch and branch != MAIN and snapshot is None:
+        known = ", ".join(sorted({MAIN, *table.metadata.refs}))
         raise ScenarioError(f"--branch {branch}: {name} has no such branch; known: {known}")
     with _explained(name, table.io.properties):
-        return ExistingTable(table, snapshot, table_state(table, snapshot, now_ms))
+        return IcebergTable(table, snapshot, table_state(table, snapshot, now_ms), branch or MAIN)
 
 
 def _is_path(text: str, choice: CatalogChoice) -> bool:

@@ -8,7 +8,7 @@ from pyiceberg.manifest import DataFile
 from pyiceberg.schema import Schema
 from pyiceberg.types import NestedField, PrimitiveType, UUIDType
 
-from strategies.state import KeyRange
+from strategies.iceberg.files import KeyBounds
 
 
 def key_column(equality_ids: Collection[tuple[int, ...]], schema: Schema) -> NestedField | None:
@@ -28,18 +28,18 @@ def key_column(equality_ids: Collection[tuple[int, ...]], schema: Schema) -> Nes
     return field if has_bounds else None
 
 
-def key_range(file: DataFile, key: NestedField) -> KeyRange:
+def key_bounds(file: DataFile, key: NestedField) -> KeyBounds:
     """The keys of a data or delete file. What its manifest leaves open may be anything.
 
     A required column holds no nulls whatever the counts (DeleteFileIndex at 1.11.0: containsNull, allNull).
     """
     null_count = (file.null_value_counts or {}).get(key.field_id)
     value_count = (file.value_counts or {}).get(key.field_id)  # nulls included
-    low, high = _bound(file.lower_bounds, key), _bound(file.upper_bounds, key)
-    is_known = low is not None and high is not None and low <= high  # NaN is neither
-    return KeyRange(
-        low if is_known else None,
-        high if is_known else None,
+    lower, upper = _bound(file.lower_bounds, key), _bound(file.upper_bounds, key)
+    is_known = lower is not None and upper is not None and lower <= upper  # NaN is neither
+    return KeyBounds(
+        lower if is_known else None,
+        upper if is_known else None,
         nulls=not key.required and null_count != 0,
         values=key.required or null_count is None or null_count != value_count,
     )

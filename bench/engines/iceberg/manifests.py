@@ -5,8 +5,9 @@ delete files: the data file they are for, and the size of a deletion vector. Her
 given the schema of version 3; what an older manifest lacks comes out as None.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from pyiceberg.avro.file import AvroFile
@@ -25,10 +26,10 @@ from pyiceberg.table import Table
 from pyiceberg.transforms import VoidTransform
 from pyiceberg.types import IcebergType, NestedField, StructType
 
-from bench.engines.iceberg.keys import key_range
-from strategies.state import DataFile, DeleteFile, DeleteKind
+from bench.engines.iceberg.keys import key_bounds
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
 
-LiveFile = DataFile | DeleteFile
+LiveFile = IcebergDataFile | IcebergDeleteFile
 
 # Field ids and the version are of the spec's "Manifests"; PyIceberg's positions follow the schema read.
 _SCHEMA_VERSION = 3
@@ -48,8 +49,16 @@ class ManifestFiles:
     equality_ids: frozenset[tuple[int, ...]] = frozenset()
 
 
-def files_of(manifest: ManifestFile, table: Table, key: NestedField | None = None) -> ManifestFiles:
-    """Read one manifest. The files have the ranges of `key`, none without it."""
+def files_of(
+    manifest: ManifestFile,
+    table: Table,
+    key: NestedField | None = None,
+    snapshot_times_ms: Mapping[int, int] = MappingProxyType({}),
+) -> ManifestFiles:
+    """Read one manifest. The files have the bounds of `key`, none without it.
+
+    Data files have the time of the snapshot that added them, where that is among `snapshot_times_ms` by id.
+    """
     spec = table.specs()[manifest.partition_spec_id]
     with AvroFile[ManifestEntry](
         table.io.new_input(manifest.manifest_path),
@@ -60,7 +69,7 @@ def files_of(manifest: ManifestFile, table: Table, key: NestedField | None = Non
         types = _partition_types(entries.schema.find_field(_PARTITION).field_type)
         live = [entry for entry in entries if entry.status is not ManifestEntryStatus.DELETED]
     return ManifestFiles(
-        tuple(_live_file(entry, manifest.sequence_number, spec, types, key) for entry in live),
+        tuple(_live_file(entry, manifest, spec, types, key, snapshot_times_ms) for entry in live),
         frozenset(_equality_ids(entry.data_file for entry in live)),
     )
 
@@ -77,26 +86,37 @@ def _partition_types(partition: IcebergType) -> tuple[IcebergType, ...]:
 
 def _live_file(
     entry: ManifestEntry,
-    manifest_sequence_number: int,
+    manifest: ManifestFile,
     spec: PartitionSpec,
     types: tuple[IcebergType, ...],
     key: NestedField | None,
+    snapshot_times_ms: Mapping[int, int],
 ) -> LiveFile:
-    """A new entry has no sequence number of its own but that of its commit, which the manifest list has."""
+    """A new entry has no sequence number of its own but that of its commit, which the manifest list has.
+
+    So it is with the snapshot that added it, but some writers do fill that in.
+    """
     file = entry.data_file
     own = entry.sequence_number
-    sequence_number = manifest_sequence_number if own is None else own
+    sequence_number = manifest.sequence_number if own is None else own
     partition = partition_text(spec, file.partition, types)
-    keys = key_range(file, key) if key else None
+    bounds = key_bounds(file, key) if key else None
+    added_by = _added_by(entry, manifest)
     if _content(file) is DataFileContent.DATA:
-        return DataFile(
+        return IcebergDataFile(
             file.file_path, file.file_size_in_bytes, file.record_count, partition, sequence_number,
-            spec.spec_id, tuple(file.split_offsets or ()), keys,
+            spec.spec_id, tuple(file.split_offsets or ()), bounds,
+            added_at_ms=None if added_by is None else snapshot_times_ms.get(added_by),
         )  # fmt: skip
-    return DeleteFile(
-        file.file_path, _delete_kind(file), _content_bytes(file), file.record_count, partition,
-        sequence_number, spec.spec_id, _referenced_data_file(file), keys,
+    return IcebergDeleteFile(
+        file.file_path, _content_bytes(file), file.record_count, partition, sequence_number,
+        spec.spec_id, _referenced_data_file(file), bounds, kind=_delete_kind(file),
     )  # fmt: skip
+
+
+def _added_by(entry: ManifestEntry, manifest: ManifestFile) -> int | None:
+    """The id of the snapshot that added an entry's file."""
+    return manifest.added_snapshot_id if entry.snapshot_id is None else entry.snapshot_id
 
 
 def _content(file: IcebergFile) -> DataFileContent:

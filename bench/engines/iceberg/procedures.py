@@ -8,7 +8,8 @@ from urllib.parse import unquote
 from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines.spark.session import java_rows, sql_text
-from strategies.plan import Capability, Compact, Native
+from strategies.iceberg.commands import Command
+from strategies.plan import Compact, Native
 
 _NUMBER_COLUMNS = frozenset({"partition_bucket"})  # of the columns a table can be partitioned by
 
@@ -17,13 +18,15 @@ def call(spark: SparkSession, name: str, native: Native, older_than_ms: int | No
     """Run a stored procedure on table `name` ("catalog.namespace.table"); its answer, not yet read.
 
     `older_than_ms` (epoch) replaces the `older_than_at_ms` of `expire_snapshots`, which is scenario time.
+    Raises ValueError on a command that is not Iceberg's.
     """
     catalog = name.split(".", 1)[0]
     arguments = [f"table => {sql_text(name)}", *_arguments(native, older_than_ms)]
     if native.options:
         pairs = ", ".join(f"{sql_text(key)}, {sql_text(value)}" for key, value in native.options.items())
         arguments.append(f"options => map({pairs})")
-    return spark.sql(f"CALL {catalog}.system.{native.command}({', '.join(arguments)})")
+    procedure = Command(native.command).procedure
+    return spark.sql(f"CALL {catalog}.system.{procedure}({', '.join(arguments)})")
 
 
 def answer_of(answers: Iterable[DataFrame]) -> dict[str, int]:
@@ -48,7 +51,7 @@ def _arguments(native: Native, older_than_ms: int | None) -> Iterable[str]:
 def scoped(action: Compact) -> Native:
     """The procedure call that compacts only the partitions of `action`."""
     arguments = {} if action.partitions is None else {"where": _partitions_filter(action.partitions)}
-    return Native(Capability.REWRITE_DATA_FILES, arguments, action.options)
+    return Native(Command.REWRITE_DATA_FILES, arguments, action.options)
 
 
 def _partitions_filter(partitions: tuple[str, ...]) -> str:

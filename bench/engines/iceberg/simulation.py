@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bench.engines import capabilities
 from bench.engines.contract import Cores, EngineSettings, TableSpec
+from bench.engines.iceberg.format import SIMULATED_CAPABILITIES
+from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients, iceberg_coefficients
 from bench.engines.iceberg.model.rewrite import Prepared
 from bench.engines.iceberg.model.table import IcebergTableModel
@@ -16,10 +17,12 @@ def simulated_table(
     spec: TableSpec, coefficients: IcebergCoefficients, cores: Cores
 ) -> SimulatedEngine[Prepared]:
     """An engine for one simulated Iceberg table."""
-    return SimulatedEngine(
-        spec, coefficients, cores, capabilities.ICEBERG_SIMULATED, PLANNING,
-        lambda ledger: IcebergTableModel(spec, coefficients, cores, ledger),
-    )  # fmt: skip
+
+    def make_model() -> IcebergTableModel:
+        ledger = iceberg_ledger(spec.target_file_size_bytes, spec.properties)
+        return IcebergTableModel(spec, coefficients, cores, ledger)
+
+    return SimulatedEngine(spec, coefficients, cores, SIMULATED_CAPABILITIES, PLANNING, make_model)
 
 
 @contextmanager

@@ -4,8 +4,9 @@ Manifests never change once written, so each is kept as long as a snapshot names
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from pyiceberg.io import FileIO
 from pyiceberg.manifest import ManifestContent, ManifestFile
@@ -15,9 +16,10 @@ from pyiceberg.types import NestedField
 
 from bench.engines.contract import TAG_PROPERTY, Change, Tag, Version
 from bench.engines.iceberg.keys import key_column
+from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.manifests import LiveFile, ManifestFiles, files_of
-from bench.engines.ledger import Ledger
-from strategies.state import MIB, TableState, key_of
+from strategies.iceberg.files import IcebergState
+from strategies.state import MIB
 
 TARGET_FILE_SIZE = "write.target-file-size-bytes"
 DEFAULT_TARGET_BYTES = 512 * MIB  # WRITE_TARGET_FILE_SIZE_BYTES_DEFAULT of Iceberg's TableProperties
@@ -25,7 +27,7 @@ DEFAULT_TARGET_BYTES = 512 * MIB  # WRITE_TARGET_FILE_SIZE_BYTES_DEFAULT of Iceb
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The live files by `key_of`, and the versions since the reading before, in order."""
+    """The live files by key, and the versions since the reading before, in order."""
 
     live: dict[str, LiveFile]
     versions: tuple[Version, ...]
@@ -34,13 +36,16 @@ class Reading:
 
 
 class LiveFiles:
-    """The files of a table's snapshots with their key ranges; each manifest is read once, and then kept.
+    """The files of a table's snapshots with their key bounds; each manifest is read once, and then kept.
 
     Which column is the key the equality deletes tell. When it turns out to be another one, every manifest is
     read again; where the last of them has gone it stays, so that the next one changes nothing.
+
+    `snapshot_times_ms` are scenario times by snapshot id, which data files get as their `added_at_ms`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, snapshot_times_ms: Mapping[int, int] = MappingProxyType({})) -> None:
+        self._snapshot_times_ms = snapshot_times_ms
         self._manifests: dict[str, ManifestFiles] = {}
         self._key: NestedField | None = None
 
@@ -60,7 +65,9 @@ class LiveFiles:
     def _read(self, manifests: Iterable[ManifestFile], table: Table) -> dict[str, ManifestFiles]:
         known = self._manifests
         return {
-            m.manifest_path: known.get(m.manifest_path) or files_of(m, table, self._key) for m in manifests
+            m.manifest_path: known.get(m.manifest_path)
+            or files_of(m, table, self._key, self._snapshot_times_ms)
+            for m in manifests
         }
 
 
@@ -80,7 +87,7 @@ class IcebergReader:
         new = [s for s in table.metadata.snapshots if s.snapshot_id not in self._seen_snapshots]
         self._seen_snapshots.update(s.snapshot_id for s in new)
         return Reading(
-            live={key_of(file): file for file in files},
+            live={file.key: file for file in files},
             versions=self._versions(new, table),
             location=table.location(),
             snapshot_times_ms=tuple(s.timestamp_ms for s in new),
@@ -107,17 +114,20 @@ class IcebergReader:
         return tuple(found)
 
 
-def table_state(table: Table, snapshot: Snapshot | None, now_ms: int) -> TableState:
+def table_state(table: Table, snapshot: Snapshot | None, now_ms: int) -> IcebergState:
     """A table that is already there as a planner sees it: the files live in `snapshot`, none without one.
 
     Its stream began with the oldest snapshot the metadata knows, and `now_ms` (epoch) is the time of
-    the look. The history is empty: metadata does not tell what a compaction cost. Nothing but
-    metadata is opened. Raises ValueError when the target file size is no number or a file is listed twice.
+    the evaluation. Data files have the time of the snapshot that added them, None where it has expired. The
+    history is empty: metadata does not tell what a compaction cost. Nothing but metadata is opened. Raises
+    ValueError when the target file size is no number or a file is listed twice.
     """
     target_bytes = int(table.properties.get(TARGET_FILE_SIZE, DEFAULT_TARGET_BYTES))
-    ledger = Ledger(target_bytes, table.properties, table.spec().spec_id)
-    ledger.add(LiveFiles().read(table, snapshot))
     first_ms = min((s.timestamp_ms for s in table.metadata.snapshots), default=now_ms)
+    times_ms = {s.snapshot_id: s.timestamp_ms - first_ms for s in table.metadata.snapshots}
+    ledger = iceberg_ledger(target_bytes, table.properties, table.spec().spec_id, stream_epoch_ms=first_ms)
+    ledger.add(LiveFiles(times_ms).read(table, snapshot), at_ms=None)
+    ledger.version = str(snapshot.snapshot_id) if snapshot else None
     return ledger.state(max(now_ms - first_ms, 0))
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bench.engines.contract import Cost
 from bench.errors import ScenarioError, first_error
-from strategies.iceberg.preview import Preview
+from strategies.preview import Preview
 from strategies.state import MIB
 
 _C = TypeVar("_C", bound="Coefficients")

@@ -24,12 +24,11 @@ from bench.engines.contract import (
     Ticket,
     Version,
 )
-from bench.engines.ledger import Ledger
 from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.model import FormatModel, Prepared
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
 from bench.errors import EngineError
-from strategies.plan import Action, Capability, Plan, Rewrite
+from strategies.plan import Action, Plan, Rewrite
 from strategies.preview import NoPreview, Preview, try_preview
 from strategies.state import TableState
 
@@ -42,9 +41,9 @@ class SimulatedEngine(Generic[Prepared]):
         spec: TableSpec,
         coefficients: Coefficients,
         cores: Cores,
-        capabilities: frozenset[Capability],
+        capabilities: frozenset[str],
         planning: Planning,
-        make_model: Callable[[Ledger], FormatModel[Prepared]],
+        make_model: Callable[[], FormatModel[Prepared]],
     ) -> None:
         self.capabilities = capabilities
         self._spec, self._coefficients, self._cores = spec, coefficients, cores
@@ -52,9 +51,9 @@ class SimulatedEngine(Generic[Prepared]):
         self._clear()
 
     def _clear(self) -> None:
-        self._ledger = Ledger(self._spec.target_file_size_bytes, self._spec.properties)
+        self._model = self._make_model()
+        self._ledger = self._model.ledger
         self._tickets = Tickets[Prepared](self._ledger, self._planning)
-        self._model = self._make_model(self._ledger)
 
     @property
     def live_rows(self) -> int:

@@ -13,13 +13,14 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from strategies.state import DataFile, KeyRange
+from strategies.state import DataFile
 from workloads.commit import CommitSpec, KeyShape
 from workloads.keys import KeyChoice
 
 _HOTTEST_FACTOR = 2.0  # within a band keys are hit as often as this times the least hit one, for a power of 1
 _SURE = 1 - 1e-9  # the highest chance of a hit, so that survival has a logarithm
 _SLACK_ROWS = 1e-6  # what sums of parts may fall short of a whole number
+_Keys = tuple[int, int]  # the lowest and the highest
 _GOLDEN_RATIO = (math.sqrt(5) - 1) / 2  # its multiples fall evenly between whole numbers
 
 
@@ -144,9 +145,12 @@ class LiveRows:
         for band, share in self._mix:
             band.root().rows += rows * share
 
-    def add(self, file: DataFile, live_rows: int) -> None:
-        """A data file of the last commit, so many of whose rows no later one of it has replaced."""
-        mix = _shares_of(file.keys, self._bands) if self._is_loading else self._mix
+    def add(self, file: DataFile, live_rows: int, keys: _Keys | None = None) -> None:
+        """A data file of the last commit, so many of whose rows no later one of it has replaced.
+
+        Its keys lie between `keys`, anywhere where None.
+        """
+        mix = _shares_of(keys, self._bands) if self._is_loading else self._mix
         parts = (_Part(band, live_rows * share, band.log_now()) for band, share in mix if share)
         self._hold(file, tuple(parts))
 
@@ -279,9 +283,9 @@ def _is_alike(low: _Band, high: _Band, end: int, choice: KeyChoice) -> bool:
     return high.end - 1 <= _HOTTEST_FACTOR * low.first
 
 
-def _shares_of(places: KeyRange | None, bands: Sequence[_Band]) -> Iterator[tuple[_Band, float]]:
+def _shares_of(places: _Keys | None, bands: Sequence[_Band]) -> Iterator[tuple[_Band, float]]:
     """How rows spread over bands whose keys lie evenly in a range, or in all of them."""
-    first, end = (places.low, places.high + 1) if places else (bands[0].first, bands[-1].end)
+    first, end = (places[0], places[1] + 1) if places else (bands[0].first, bands[-1].end)
     for band in bands:
         yield band, max(0, min(end, band.end) - max(first, band.first)) / (end - first)
 

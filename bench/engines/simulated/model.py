@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from bench.engines.contract import Cost, Tag, Version
+from bench.engines.ledger import AnyLedger
 from bench.engines.simulated.costs import Work
 from strategies.plan import Action, Rewrite
 from strategies.preview import NoPreview, Preview
@@ -22,6 +23,10 @@ class Staging(Generic[Prepared]):
 
 class FormatModel(Protocol[Prepared]):
     """One simulated table of a format. It keeps the table's ledger and live rows up to date itself."""
+
+    @property
+    def ledger(self) -> AnyLedger:
+        """The state of the table, which the engine reads and tells of versions and pending plans."""
 
     def create(self) -> None:
         """Make the empty table."""

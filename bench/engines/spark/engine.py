@@ -25,12 +25,12 @@ from bench.engines.contract import (
     Ticket,
     Version,
 )
-from bench.engines.ledger import Ledger
+from bench.engines.ledger import AnyLedger
 from bench.engines.spark.meter import Meter
 from bench.engines.spark.queries import ScanReader, run_query
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
 from bench.errors import EngineError
-from strategies.plan import Action, Capability, Plan, Rewrite
+from strategies.plan import Action, Plan, Rewrite
 from strategies.state import DataFile, DeleteFile, TableState
 
 TABLE = "orders"  # as the probes call it
@@ -54,7 +54,7 @@ class TableReading:
 class SparkEngine(ABC, Generic[_Prepared]):
     """One table on Spark (see the `Engine` contract)."""
 
-    capabilities: frozenset[Capability]
+    capabilities: frozenset[str]
     format_name: str
 
     def __init__(
@@ -63,13 +63,13 @@ class SparkEngine(ABC, Generic[_Prepared]):
         meter: Meter,
         name: str,
         spec: TableSpec,
-        properties: Mapping[str, str],
+        ledger: AnyLedger,
         planning: Planning,
         reader: ScanReader,
     ) -> None:
         self._spark, self._meter, self._name, self._spec, self._reader = spark, meter, name, spec, reader
-        self._ledger = Ledger(spec.target_file_size_bytes, properties)
-        self._tickets: Tickets[_Prepared] = Tickets(self._ledger, planning)
+        self._ledger = ledger
+        self._tickets: Tickets[_Prepared] = Tickets(ledger, planning)
 
     @abstractmethod
     def _create(self) -> None:
@@ -187,7 +187,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         """
         with self._errors(f"read the metadata of {self._name}"), self._meter.step() as reading_cost:
             reading = self._read(at_ms)
-            self._ledger.follow(reading.live)
+            self._ledger.follow(reading.live, at_ms)
         own_tag = tag if claims_untagged else None
         versions = tuple(replace(version, tag=version.tag or own_tag) for version in reading.versions)
         self._ledger.saw_versions(versions)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from strategies.iceberg.deletes.keyed_files import KeyedFiles
 from strategies.iceberg.deletes.series import FileSums, Series, series_of
-from strategies.state import DataFile, DeleteFile, DeleteKind
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
+from strategies.state import StateError
 
 _Scope = tuple[int, str]  # partition spec and partition
 
@@ -29,11 +30,11 @@ class Applied:
 class DeleteIndex:
     """The delete files of a table, by what they may apply to. Made by `index_deletes`."""
 
-    everywhere: KeyedFiles[DeleteFile]  # equality deletes written without partitions
-    equality: Mapping[_Scope, KeyedFiles[DeleteFile]]
-    position: Mapping[_Scope, Series[DeleteFile]]
-    position_of_file: Mapping[str, Series[DeleteFile]]
-    vectors: Mapping[str, DeleteFile]
+    everywhere: KeyedFiles[IcebergDeleteFile]  # equality deletes written without partitions
+    equality: Mapping[_Scope, KeyedFiles[IcebergDeleteFile]]
+    position: Mapping[_Scope, Series[IcebergDeleteFile]]
+    position_of_file: Mapping[str, Series[IcebergDeleteFile]]
+    vectors: Mapping[str, IcebergDeleteFile]
 
     @property
     def is_empty(self) -> bool:
@@ -41,7 +42,7 @@ class DeleteIndex:
         scoped = self.equality or self.position or self.position_of_file or self.vectors
         return not scoped and self.everywhere.is_empty
 
-    def applying_to(self, file: DataFile) -> Applied:
+    def applying_to(self, file: IcebergDataFile) -> Applied:
         """The delete files a reader of `file` has to open.
 
         Equality deletes must be newer than the file, position deletes not older. Those without a
@@ -61,44 +62,47 @@ class DeleteIndex:
             found, file_scoped_rows = found + scoped + own, own.rows
         return Applied(found.files_count, found.size_bytes, file_scoped_rows)
 
-    def equality_of(self, file: DataFile) -> FileSums:
+    def equality_of(self, file: IcebergDataFile) -> FileSums:
         """The equality delete files among them."""
         scoped = self.equality.get((file.spec_id, file.partition), _NO_KEYS)
-        return sum(
-            (deletes.meeting(file.sequence_number, file.keys) for deletes in (self.everywhere, scoped)),
-            FileSums(),
-        )
+        number, keys = file.data_sequence_number, file.key_bounds
+        return self.everywhere.meeting(number, keys) + scoped.meeting(number, keys)
 
 
-def not_older(deletes: Series[DeleteFile], file: DataFile) -> FileSums:
+def not_older(deletes: Series[IcebergDeleteFile], file: IcebergDataFile) -> FileSums:
     """The sums of those that are not older than `file`."""
-    return deletes.sums_since(bisect_left(deletes.numbers, file.sequence_number))
+    return deletes.sums_since(bisect_left(deletes.numbers, file.data_sequence_number))
 
 
-def index_deletes(delete_files: Iterable[DeleteFile]) -> DeleteIndex:
-    """Index delete files. The `size_bytes` of a deletion vector are those of its blob, not of its file.
+def delete_index(state: IcebergState) -> DeleteIndex:
+    """The index of all delete files of the table, made once per table version.
 
-    Raises ValueError when a delete file is a log, when a deletion vector names no data file, or when two
-    name the same.
+    Raises StateError as `index_deletes` does.
     """
-    equality: dict[_Scope | None, list[DeleteFile]] = defaultdict(list)
-    position: dict[_Scope, list[DeleteFile]] = defaultdict(list)
-    position_of_file: dict[str, list[DeleteFile]] = defaultdict(list)
-    vectors: dict[str, DeleteFile] = {}
+    return state.derived(index_deletes, state.delete_files)
+
+
+def index_deletes(delete_files: Iterable[IcebergDeleteFile]) -> DeleteIndex:
+    """Index delete files.
+
+    Raises StateError when a deletion vector names no data file, or when two name the same.
+    """
+    equality: dict[_Scope | None, list[IcebergDeleteFile]] = defaultdict(list)
+    position: dict[_Scope, list[IcebergDeleteFile]] = defaultdict(list)
+    position_of_file: dict[str, list[IcebergDeleteFile]] = defaultdict(list)
+    vectors: dict[str, IcebergDeleteFile] = {}
     for delete in delete_files:
         scope, named = (delete.spec_id, delete.partition), delete.referenced_data_file
         if delete.kind is DeleteKind.EQUALITY:
             equality[scope if delete.partition else None].append(delete)
-        elif delete.kind is DeleteKind.LOG:
-            raise ValueError(f"{delete.path} is a log file: only delete files of Iceberg have an index")
         elif named is None and delete.kind is DeleteKind.DELETION_VECTOR:
-            raise ValueError(f"deletion vector {delete.path} does not name its data file")
+            raise StateError(f"deletion vector {delete.path} does not name its data file")
         elif named is None:
             position[scope].append(delete)
         elif delete.kind is DeleteKind.POSITION:
             position_of_file[named].append(delete)
         elif vectors.setdefault(named, delete) is not delete:
-            raise ValueError(f"{named} has two deletion vectors; one is the most there can be")
+            raise StateError(f"{named} has two deletion vectors; one is the most there can be")
     return DeleteIndex(
         everywhere=_keyed(equality.pop(None, [])),
         equality={scope: _keyed(deletes) for scope, deletes in equality.items() if scope is not None},
@@ -108,15 +112,15 @@ def index_deletes(delete_files: Iterable[DeleteFile]) -> DeleteIndex:
     )
 
 
-def _sequence_number(file: DataFile | DeleteFile) -> int:
-    return file.sequence_number
+def _sequence_number(file: IcebergDataFile | IcebergDeleteFile) -> int:
+    return file.data_sequence_number
 
 
-def _keyed(deletes: Iterable[DeleteFile]) -> KeyedFiles[DeleteFile]:
+def _keyed(deletes: Iterable[IcebergDeleteFile]) -> KeyedFiles[IcebergDeleteFile]:
     return KeyedFiles(deletes, _sequence_number)
 
 
-def _series(deletes: Iterable[DeleteFile]) -> Series[DeleteFile]:
+def _series(deletes: Iterable[IcebergDeleteFile]) -> Series[IcebergDeleteFile]:
     return series_of(deletes, _sequence_number)
 
 

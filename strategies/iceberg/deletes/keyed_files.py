@@ -12,7 +12,7 @@ from itertools import accumulate, chain
 from typing import Any, Generic
 
 from strategies.iceberg.deletes.series import NO_FILES, File, FileSums, Series, series_of
-from strategies.state import KeyRange
+from strategies.iceberg.files import KeyBounds
 
 
 class KeyedFiles(Generic[File]):
@@ -21,8 +21,8 @@ class KeyedFiles(Generic[File]):
     def __init__(self, files: Iterable[File], number: Callable[[File], int]) -> None:
         of_kind: dict[tuple[bool, bool], list[File]] = defaultdict(list)
         for file in files:
-            nulls_and_values = (True, True) if file.keys is None else (file.keys.nulls, file.keys.values)
-            of_kind[nulls_and_values].append(file)
+            keys = file.key_bounds
+            of_kind[(True, True) if keys is None else (keys.nulls, keys.values)].append(file)
         self._kinds: list[_Kind[File]] = [
             _Kind(nulls, values, series_of(own, number)) for (nulls, values), own in of_kind.items()
         ]
@@ -32,7 +32,7 @@ class KeyedFiles(Generic[File]):
         """Whether there is no file at all."""
         return not self._kinds
 
-    def meeting(self, beyond: int, keys: KeyRange | None) -> FileSums:
+    def meeting(self, beyond: int, keys: KeyBounds | None) -> FileSums:
         """The sums of the files whose number is above `beyond` and whose keys meet `keys`; None meets all."""
         return sum((kind.meeting(kind.start(beyond), keys) for kind in self._kinds), NO_FILES)
 
@@ -47,38 +47,38 @@ class _Kind(Generic[File]):
     def __init__(self, nulls: bool, values: bool, series: Series[File]) -> None:
         self._nulls, self._values = nulls, values
         self.series: Series[File] = series
-        self._lows = [file.keys.low if file.keys else None for file in series.files]
-        self._highs = [file.keys.high if file.keys else None for file in series.files]
-        self._highest_low_from = _outermost(self._lows, max)
-        self._lowest_high_from = _outermost(self._highs, min)
+        self._lowers = [file.key_bounds.lower if file.key_bounds else None for file in series.files]
+        self._uppers = [file.key_bounds.upper if file.key_bounds else None for file in series.files]
+        self._highest_lower_from = _outermost(self._lowers, max)
+        self._lowest_upper_from = _outermost(self._uppers, min)
 
     def start(self, beyond: int) -> int:
         """The place of the first file whose number is above `beyond`."""
         return bisect_right(self.series.numbers, beyond)
 
-    def meeting(self, start: int, keys: KeyRange | None) -> FileSums:
-        """`KeyRange.meets` for all files from `start` on at once."""
+    def meeting(self, start: int, keys: KeyBounds | None) -> FileSums:
+        """`KeyBounds.meets` for all files from `start` on at once."""
         if keys is None or (keys.nulls and self._nulls):
             return self.series.sums_since(start)
         if not (keys.values and self._values):
             return NO_FILES
         return self.series.sums_since(start) - self._missing(start, keys)
 
-    def _missing(self, start: int, keys: KeyRange) -> FileSums:
+    def _missing(self, start: int, keys: KeyBounds) -> FileSums:
         """A range lies above another or below it, never both, so the two sums share no file."""
-        low, high = self._lowest_high_from[start], self._highest_low_from[start]
-        if keys.low is None or low is None or (keys.low <= low and high <= keys.high):
+        lower, upper = self._lowest_upper_from[start], self._highest_lower_from[start]
+        if keys.lower is None or lower is None or (keys.lower <= lower and upper <= keys.upper):
             return NO_FILES
         from_end = len(self.series.files) - start
-        return self._by_low.above(from_end, keys.high) + self._by_high.below(from_end, keys.low)
+        return self._by_lower.above(from_end, keys.upper) + self._by_upper.below(from_end, keys.lower)
 
     @cached_property
-    def _by_low(self) -> "_Ranks":
-        return _Ranks(self._lows, self.series)
+    def _by_lower(self) -> "_Ranks":
+        return _Ranks(self._lowers, self.series)
 
     @cached_property
-    def _by_high(self) -> "_Ranks":
-        return _Ranks(self._highs, self.series)
+    def _by_upper(self) -> "_Ranks":
+        return _Ranks(self._uppers, self.series)
 
 
 class _Ranks:

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from strategies.iceberg.deletes.index import DeleteIndex
 from strategies.iceberg.deletes.keyed_files import KeyedFiles
 from strategies.iceberg.deletes.series import NO_FILES, FileSums, Series, series_of
-from strategies.state import DataFile, DeleteFile, key_of
+from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 
-_Part = tuple[Series[DeleteFile], int]  # the delete files of a series from this place on
+_Part = tuple[Series[IcebergDeleteFile], int]  # the delete files of a series from this place on
 
 
 class DeleteSet:
@@ -25,18 +25,18 @@ class DeleteSet:
     in `keys` alone. A position delete file counts with all its rows, whichever files they are in.
     """
 
-    def __init__(self, index: DeleteIndex, files: Iterable[DataFile] = ()) -> None:
+    def __init__(self, index: DeleteIndex, files: Iterable[IcebergDataFile] = ()) -> None:
         self._index = index
-        self._files: dict[tuple[int, str], list[DataFile]] = defaultdict(list)  # by spec and partition
+        self._files: dict[tuple[int, str], list[IcebergDataFile]] = defaultdict(list)  # by spec and partition
         self._oldest: dict[tuple[int, str], int] = {}  # of those without a vector, the lowest sequence number
         self._named: list[_Part] = []
-        self._vectors: list[DeleteFile] = []
+        self._vectors: list[IcebergDeleteFile] = []
         for file in files:
             self.add(file)
 
-    def add(self, file: DataFile) -> None:
+    def add(self, file: IcebergDataFile) -> None:
         """Take one more data file in."""
-        scope, number = (file.spec_id, file.partition), file.sequence_number
+        scope, number = (file.spec_id, file.partition), file.data_sequence_number
         self._files[scope].append(file)
         vector, named = self._index.vectors.get(file.path), self._index.position_of_file.get(file.path)
         if vector is not None:
@@ -57,15 +57,15 @@ class DeleteSet:
         return _sums(self._position())
 
     @property
-    def position_files(self) -> Iterator[DeleteFile]:
+    def position_files(self) -> Iterator[IcebergDeleteFile]:
         """The position delete files."""
         return _files(self._position())
 
     @property
     def keys(self) -> frozenset[str]:
-        """Them all, by `key_of`."""
+        """Them all, by `key`."""
         parts = (*self._equality(), *self._position())
-        return frozenset(map(key_of, (*_files(parts), *self._vectors)))
+        return frozenset(delete.key for delete in (*_files(parts), *self._vectors))
 
     def _equality(self) -> Iterator[_Part]:
         for scope, files in self._files.items():
@@ -83,23 +83,27 @@ class DeleteSet:
                 yield scoped, bisect_left(scoped.numbers, oldest)
 
 
-def _meeting_any(deletes: KeyedFiles[DeleteFile], files: Sequence[DataFile]) -> Iterator[_Part]:
+def _meeting_any(deletes: KeyedFiles[IcebergDeleteFile], files: Sequence[IcebergDataFile]) -> Iterator[_Part]:
     """The equality deletes that apply to any of the files."""
-    oldest = min(files, key=lambda file: file.sequence_number)
-    number = oldest.sequence_number
-    if deletes.meeting(number, oldest.keys) == deletes.meeting(number, None):
+    oldest = min(files, key=lambda file: file.data_sequence_number)
+    number = oldest.data_sequence_number
+    if deletes.meeting(number, oldest.key_bounds) == deletes.meeting(number, None):
         yield from deletes.parts(number)
         return
     # Backwards, so that the files older than a delete are those beyond its number.
-    older = KeyedFiles(files, lambda file: -file.sequence_number)
+    older = KeyedFiles(files, lambda file: -file.data_sequence_number)
     newer = _files(deletes.parts(number))
-    found = (delete for delete in newer if older.meeting(-delete.sequence_number, delete.keys).files_count)
-    yield series_of(found, lambda delete: delete.sequence_number), 0
+    found = (
+        delete
+        for delete in newer
+        if older.meeting(-delete.data_sequence_number, delete.key_bounds).files_count
+    )
+    yield series_of(found, lambda delete: delete.data_sequence_number), 0
 
 
 def _sums(parts: Iterable[_Part]) -> FileSums:
     return sum((series.sums_since(start) for series, start in parts), NO_FILES)
 
 
-def _files(parts: Iterable[_Part]) -> Iterator[DeleteFile]:
+def _files(parts: Iterable[_Part]) -> Iterator[IcebergDeleteFile]:
     return (delete for series, start in parts for delete in series.files[start:])

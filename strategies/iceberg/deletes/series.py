@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Generic, TypeVar
 
-from strategies.state import DataFile, DeleteFile
+from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 
-File = TypeVar("File", DataFile, DeleteFile)
+File = TypeVar("File", IcebergDataFile, IcebergDeleteFile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class FileSums:
 NO_FILES = FileSums()
 
 
-def sums_of(files: Iterable[DataFile | DeleteFile]) -> FileSums:
+def sums_of(files: Iterable[IcebergDataFile | IcebergDeleteFile]) -> FileSums:
     """The sums over files."""
     found = tuple(files)
     return FileSums(len(found), sum(f.size_bytes for f in found), sum(f.rows for f in found))

@@ -98,7 +98,8 @@ def test_plan_tells_table_groups_and_result_by_catalog_property(printed, table, 
     assert "target file size 512 MiB" in text
     assert "below 5.12 MiB 5 " in text
     assert (
-        "iceberg.rewrite_data_files(min-input-files=2) plans, reason scheduled: rewrite_data_files(" in text
+        "iceberg.rewrite_data_files(min-input-files=2) plans, reason scheduled: iceberg.rewrite_data_files("
+        in text
     )
     assert "It would rewrite 5 data files" in text
     assert "in 2 groups into 2 files: the table would go from 5 data files to 2." in text
@@ -126,7 +127,7 @@ def test_plan_gives_the_same_to_programs(told, table, folder):
     assert sum(one["bytes"] for one in facts["file_sizes"]) == size
     assert found["strategy"] == "iceberg.rewrite_data_files"
     assert found["plan"]["reason"] == "scheduled"
-    assert found["plan"]["actions"] == ["rewrite_data_files(strategy=binpack, min-input-files=2)"]
+    assert found["plan"]["actions"] == ["iceberg.rewrite_data_files(strategy=binpack, min-input-files=2)"]
     assert (effect["groups"], effect["files_in"], effect["files_out"]) == (2, 5, 2)
     assert (effect["files_before"], effect["files_after"], effect["bytes_in"]) == (5, 2, size)
     assert (effect["files_out_exact"], effect["deletes_exact"]) == (True, True)
@@ -217,8 +218,8 @@ def test_plan_tells_of_groups_a_limit_leaves(printed, told, standing_table):
     limit = [*FEW, "--option", "options.max-files-to-rewrite=3"]
     text = printed(standing_table.location(), *REWRITE, *limit)
     assert (
-        "in 1 group into 1 file: the table would go from 5 data files to 3; a limit leaves 1 more groups, and"
-        in text
+        "in 1 group into 1 file: the table would go from 5 data files to 3; "
+        "a limit excludes 1 more group, and Iceberg may choose others." in text
     )
     effect = told(standing_table.location(), *REWRITE, *limit)["effect"]
     assert (effect["groups"], effect["planned_groups"]) == (1, 2)
@@ -372,7 +373,8 @@ def test_plan_says_which_threshold_kept_the_files_out(printed, told, standing_ta
     text = printed(standing_table.location(), *REWRITE, "--option", "options.target-file-size-bytes=128MiB")
     assert (
         "Nothing would change: 5 of 5 data files are below 96 MiB or above 230 MiB, at most 3 of them in one "
-        "partition; a rewrite takes 5 of a partition (min-input-files), or 2 of more than 128 MiB together."
+        "partition; a rewrite needs 5 files of a partition (min-input-files), or 2 that exceed 128 MiB "
+        "together."
     ) in text
     short = told(standing_table.location(), *REWRITE)["shortfall"]
     assert (short["candidates_together_count"], short["needed_count"]) == (3, 5)
@@ -445,7 +447,9 @@ def test_plan_counts_files_of_older_partition_specs_as_together(told, folder):
 
 def test_plan_narrows_to_the_files_a_filter_may_match(told, standing_table):
     found = told(standing_table.location(), *REWRITE, *FEW, "--option", "where=CITY = 'Oslo'")
-    assert found["plan"]["actions"][0].startswith("rewrite_data_files(strategy=binpack, where=CITY = 'Oslo'")
+    assert found["plan"]["actions"][0].startswith(
+        "iceberg.rewrite_data_files(strategy=binpack, where=CITY = 'Oslo'"
+    )
     assert [line["partition"] for line in found["effect"]["partitions"]] == ["city=Oslo"]
     assert (found["effect"]["files_in"], found["effect"]["files_after"]) == (3, 3)
     one = told(standing_table.location(), *REWRITE, *FEW, "--option", "where=id > 4")
@@ -476,7 +480,9 @@ def test_plan_looks_at_a_branch(told, error, table):
 
 def test_plan_refuses_what_metadata_does_not_tell(error, standing_table):
     told = error(standing_table.location(), "--strategy", "iceberg.rewrite_manifests")
-    assert told.startswith("rewrite_manifests(use_caching=false): metadata does not tell what it would do: ")
+    assert told.startswith(
+        "iceberg.rewrite_manifests(use_caching=false): metadata does not tell what it would do: "
+    )
     assert told.endswith("; try it on a copy of the table")
 
 

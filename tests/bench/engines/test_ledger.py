@@ -5,16 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.engines.contract import LOAD_STEP, Change, Cost, Tag, Ticket, TicketId, Version
+from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.ledger import HISTORY_LIMIT, Ledger, compaction_seen, pending_plan
+from strategies.iceberg.files import DeleteKind, IcebergDeleteFile, IcebergState
 from strategies.plan import Compact, FileGroup, Plan, Reason, Rewrite
 from strategies.preview import NoPreview, PlanPreview, Preview, RewriteGroup
 from strategies.state import (
     CompactionSeen,
     DataFile,
     DeleteFile,
-    DeleteKind,
     PartitionStats,
-    key_of,
+    TableState,
 )
 
 PATHS = st.sampled_from([f"file-{number}" for number in range(12)])
@@ -26,13 +27,16 @@ def data(path, size_bytes=1, rows=1, partition=""):
     return DataFile(path, size_bytes, rows, partition)
 
 
-def delete(path, size_bytes=1, rows=1, partition="", kind=DeleteKind.EQUALITY):
-    return DeleteFile(path, kind, size_bytes, rows, partition)
+def delete(path, size_bytes=1, rows=1, partition=""):
+    return DeleteFile(path, size_bytes, rows, partition)
 
 
-FILES = st.builds(data, PATHS, SIZES, SIZES, PARTITIONS) | st.builds(
-    delete, PATHS, SIZES, SIZES, PARTITIONS, st.sampled_from([DeleteKind.EQUALITY, DeleteKind.POSITION])
-)
+def ledger_of(properties=None):
+    """A ledger of no format in particular."""
+    return Ledger(TableState, 100, properties or {})
+
+
+FILES = st.builds(data, PATHS, SIZES, SIZES, PARTITIONS) | st.builds(delete, PATHS, SIZES, SIZES, PARTITIONS)
 
 
 def summed(files):
@@ -44,7 +48,6 @@ def summed(files):
         found[partition] = PartitionStats(
             len(whole), sum(f.size_bytes for f in whole), sum(f.rows for f in whole),
             len(deletes), sum(f.size_bytes for f in deletes), sum(f.rows for f in deletes),
-            sum(f.kind is DeleteKind.EQUALITY for f in deletes),
         )  # fmt: skip
     return found
 
@@ -54,22 +57,22 @@ LIVE = st.lists(FILES, unique_by=lambda file: file.path).map(lambda files: {f.pa
 
 @given(first=LIVE, then=LIVE)
 def test_a_ledger_follows_the_live_files_those_known_otherwise_included(first, then):
-    ledger = Ledger(100, {})
-    ledger.follow(first)
-    ledger.follow(then)
+    ledger = ledger_of()
+    ledger.follow(first, 0)
+    ledger.follow(then, 60_000)
     assert {**ledger.data_files, **ledger.delete_files} == then
     assert ledger.state(0).partitions == summed(then.values())
 
 
 @given(steps=st.lists(FILES))
 def test_sums_equal_those_over_the_live_files_after_any_steps(steps):
-    ledger, live = Ledger(100, {}), {}
+    ledger, live = ledger_of(), {}
     for file in steps:  # a path that is live already is removed, any other added
         if file.path in live:
             ledger.remove([file.path])
             del live[file.path]
         else:
-            ledger.add([file])
+            ledger.add([file], 0)
             live[file.path] = file
         state = ledger.state(0)
         assert dict(state.partitions) == summed(live.values())
@@ -80,47 +83,49 @@ def test_sums_equal_those_over_the_live_files_after_any_steps(steps):
 
 @pytest.mark.parametrize("second", [data, delete])
 def test_a_path_that_is_live_is_refused(second):
-    ledger = Ledger(100, {})
-    ledger.add([data("a", 5), delete("b", 7)])
+    ledger = ledger_of()
+    ledger.add([data("a", 5), delete("b", 7)], 0)
     before = dict(ledger.state(0).partitions)
     for path in ("a", "b"):
         with pytest.raises(ValueError, match=f"{path} is in the table already"):
-            ledger.add([second(path)])
+            ledger.add([second(path)], 0)
     assert dict(ledger.state(0).partitions) == before
 
 
 def test_deletion_vectors_of_one_puffin_file_are_told_apart():
-    ledger = Ledger(100, {})
+    ledger = iceberg_ledger(100, {})
     vectors = [
-        DeleteFile("v.puffin", DeleteKind.DELETION_VECTOR, 5, 1, referenced_data_file=path) for path in "ab"
+        IcebergDeleteFile("v.puffin", 5, 1, referenced_data_file=path, kind=DeleteKind.DELETION_VECTOR)
+        for path in "ab"
     ]
-    ledger.add(vectors)
+    ledger.add(vectors, 0)
     assert ledger.state(0).partitions[""].delete_files_count == 2
     with pytest.raises(ValueError, match="is in the table already"):
-        ledger.add(vectors[:1])
-    ledger.remove([key_of(vectors[0])])
+        ledger.add(vectors[:1], 0)
+    ledger.remove([vectors[0].key])
     assert list(ledger.state(0).delete_files) == vectors[1:]
 
 
 def test_other_delete_files_are_told_apart_by_their_path_alone():
-    deletes = DeleteFile("d", DeleteKind.POSITION, 5, 1, referenced_data_file="a")
-    assert (key_of(deletes), key_of(data("f"))) == ("d", "f")
+    deletes = IcebergDeleteFile("d", 5, 1, referenced_data_file="a", kind=DeleteKind.POSITION)
+    assert (deletes.key, data("f").key) == ("d", "f")
 
 
 def test_a_state_has_the_partition_spec_of_new_files():
-    assert (Ledger(100, {}).state(0).spec_id, Ledger(100, {}, 3).state(0).spec_id) == (0, 3)
+    states = [iceberg_ledger(100, {}).state(0), iceberg_ledger(100, {}, 3).state(0)]
+    assert [(type(state), state.spec_id) for state in states] == [(IcebergState, 0), (IcebergState, 3)]
 
 
 def test_a_path_that_is_not_live_cannot_go():
-    ledger = Ledger(100, {})
-    ledger.add([data("a")])
+    ledger = ledger_of()
+    ledger.add([data("a")], 0)
     with pytest.raises(KeyError):
         ledger.remove(["b"])
     assert list(ledger.data_files) == ["a"]
 
 
 def test_histories_are_bounded_and_the_total_is_not():
-    ledger = Ledger(100, {})
+    ledger = ledger_of()
     for number in range(HISTORY_LIMIT + 3):
         tag = Tag("writer", f"commit-{number}", 1000 * number, 1)
         ledger.saw_versions([Version(str(number), "append", Change(1, added_bytes=1), tag)])
@@ -154,7 +159,7 @@ def test_a_pending_command_holds_the_files_its_preview_replaces():
 
 
 def test_only_commits_of_the_stream_are_its_history_and_the_last_version_is_the_states():
-    ledger = Ledger(100, {})
+    ledger = ledger_of()
     tags = [
         Tag("writer", LOAD_STEP, 0, 60), Tag("writer", "commit-1", 60_000, 40), None,
         Tag("compactor", "compaction-1", 60_000),
@@ -181,10 +186,87 @@ def test_what_others_write_is_no_tag(text):
 
 def test_a_state_is_a_view_nobody_can_change():
     properties = {"a": "1"}
-    ledger = Ledger(100, properties)
+    ledger = ledger_of(properties)
     state = ledger.state(30_000)
     properties["a"] = "2"
     assert (state.observed_at_ms, state.target_file_size_bytes, state.properties["a"]) == (30_000, 100, "1")
     for mapping in (state.partitions, state.properties, ledger.data_files, ledger.delete_files):
         with pytest.raises(TypeError):
             mapping["x"] = None
+
+
+def observed(ledger):
+    return ledger.observation(Cost(), 0, 0)
+
+
+def test_a_format_counts_its_own_delete_files_and_a_zero_is_a_count():
+    ledger = iceberg_ledger(100, {})
+    assert observed(ledger).delete_counts == {"equality_files_count": 0}
+    kinds = {"e": DeleteKind.EQUALITY, "f": DeleteKind.EQUALITY, "p": DeleteKind.POSITION}
+    ledger.add([IcebergDeleteFile(path, 1, 1, kind=kind) for path, kind in kinds.items()], 0)
+    assert observed(ledger).delete_counts == {"equality_files_count": 2}
+    ledger.remove(["e", "p"])
+    assert observed(ledger).delete_counts == {"equality_files_count": 1}
+    assert observed(ledger_of()).delete_counts == {}
+
+
+def added(ledger):
+    return {file.path: file.added_at_ms for file in ledger.state(0).data_files}
+
+
+def test_data_files_have_the_time_they_came_in():
+    ledger = ledger_of()
+    ledger.add([data("a"), delete("d")], 60_000)
+    ledger.add([data("b")], 120_000)
+    assert added(ledger) == {"a": 60_000, "b": 120_000}
+
+
+def test_a_file_keeps_its_time_when_it_is_read_again_or_described_otherwise():
+    ledger = ledger_of()
+    ledger.follow({"a": data("a"), "b": data("b")}, 60_000)
+    ledger.follow({"a": data("a"), "b": data("b", rows=2), "c": data("c")}, 120_000)
+    assert added(ledger) == {"a": 60_000, "b": 60_000, "c": 120_000}
+    assert ledger.data_files["b"].rows == 2
+
+
+def test_without_a_time_files_keep_their_own():
+    ledger = ledger_of()
+    ledger.add([DataFile("a", 1, 1, added_at_ms=30_000), data("b")], None)
+    assert added(ledger) == {"a": 30_000, "b": None}
+
+
+def test_a_state_has_the_version_of_the_table():
+    ledger = ledger_of()
+    assert ledger.state(0).version is None
+    ledger.saw_versions((Version("v7", "append", Change()), Version(None, "metadata", Change())))
+    assert (ledger.state(0).version, observed(ledger).version) == ("v7", "v7")
+
+
+def total_bytes(files):
+    COMPUTED.append(len(files))
+    return sum(file.size_bytes for file in files)
+
+
+COMPUTED: list[int] = []
+
+
+def test_states_of_one_version_derive_a_value_once_and_after_any_change_anew():
+    ledger = ledger_of()
+    COMPUTED.clear()
+
+    def derived(at_ms=0):
+        state = ledger.state(at_ms)
+        return state.derived(total_bytes, state.data_files)
+
+    ledger.follow({"a": data("a", 1), "b": data("b", 2)}, 0)
+    assert [derived(), derived(60_000)] == [3, 3]
+    ledger.follow({"a": data("a", 1), "b": data("b", 2)}, 60_000)  # a version of the same files
+    assert derived() == 3
+    assert COMPUTED == [2]
+    ledger.remove(["a"])
+    assert derived() == 2
+    ledger.add([data("c", 5)], 60_000)
+    assert derived() == 7
+    ledger.follow({"b": data("b", 3), "c": data("c", 5)}, 120_000)
+    assert derived() == 8
+    assert COMPUTED == [2, 1, 2, 2]

@@ -13,10 +13,12 @@ from bench.replay.forecast import forecast
 from bench.replay.loop import Loop
 from bench.replay.recorder import Recorder
 from bench.results.records import CompactionRecord, parse_record
+from strategies.iceberg.commands import Command
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 from strategies.iceberg.preview import preview_action
-from strategies.plan import Capability, Compact, FileGroup, Native, Rewrite
+from strategies.plan import Compact, FileGroup, Native, Rewrite
 from strategies.preview import preview_plan
-from strategies.state import MIB, DataFile, DeleteFile, DeleteKind, TableState
+from strategies.state import MIB, StateError
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS
 
@@ -26,8 +28,8 @@ def size_model(rows, files_count):
 
 
 def state(sizes, **fields):
-    made = [DataFile(f"f{n}", size_bytes, 10, "", 1) for n, size_bytes in enumerate(sizes)]
-    return TableState(60_000, 100 * MIB, made, **fields)
+    made = [IcebergDataFile(f"f{n}", size_bytes, 10, "", 1) for n, size_bytes in enumerate(sizes)]
+    return IcebergState(60_000, 100 * MIB, made, **fields)
 
 
 def forecast_of(planned, seen, sizes):
@@ -64,8 +66,8 @@ def test_nothing_to_do_is_forecast_as_nothing():
     "actions",
     [
         (Compact(), Compact()),  # the second meets what the first left
-        (Native(Capability.EXPIRE_SNAPSHOTS, {"older_than_at_ms": "1000"}),),
-        (Native(Capability.REWRITE_DATA_FILES, {"where": "user_id = 1"}),),
+        (Native(Command.EXPIRE_SNAPSHOTS, {"older_than_at_ms": "1000"}),),
+        (Native(Command.REWRITE_DATA_FILES, {"where": "user_id = 1"}),),
         (Compact(None, {"min-input-files": "none"}),),
     ],
 )
@@ -74,7 +76,9 @@ def test_what_the_state_does_not_tell_has_no_forecast(actions):
 
 
 def test_delete_files_that_a_rewrite_drops_are_replaced_too():
-    deletes = [DeleteFile(f"d{n}", DeleteKind.EQUALITY, size_bytes=7 + n, rows=1) for n in range(3)]
+    deletes = [
+        IcebergDeleteFile(f"d{n}", size_bytes=7 + n, rows=1, kind=DeleteKind.EQUALITY) for n in range(3)
+    ]
     seen = state([MIB] * 2, delete_files=deletes)
     action = Rewrite((FileGroup(("f0", "f1")),), MIB * 8, ("d0", "d2"))
     assert forecast_of(plan(action), seen, size_model)["replaced_bytes"] == 2 * MIB + 7 + 9
@@ -87,12 +91,13 @@ def test_bytes_are_not_forecast_where_deletes_are_converted():
 
 
 def test_a_rewrite_of_a_file_that_is_gone_has_no_forecast():
-    assert forecast_of(rewrite([DataFile("gone", MIB, 1)]), state([MIB]), size_model) is None
+    assert forecast_of(rewrite([IcebergDataFile("gone", MIB, 1)]), state([MIB]), size_model) is None
 
 
-def test_a_deletion_vector_without_a_data_file_has_no_forecast():
-    delete = DeleteFile("dv", DeleteKind.DELETION_VECTOR, 1, 1)
-    assert forecast_of(plan(Compact()), state([MIB] * 6, delete_files=[delete]), size_model) is None
+def test_a_state_that_breaks_icebergs_rules_is_an_error_and_no_missing_forecast():
+    delete = IcebergDeleteFile("dv", 1, 1, kind=DeleteKind.DELETION_VECTOR)
+    with pytest.raises(StateError, match="deletion vector dv does not name its data file"):
+        forecast_of(plan(Compact()), state([MIB] * 6, delete_files=[delete]), size_model)
 
 
 @pytest.mark.parametrize("by", ["none", "bucket"])
@@ -121,9 +126,9 @@ def test_a_forecast_is_what_a_simulated_table_then_does(by):
 
 @pytest.mark.parametrize(("count", "told"), [(4, True), (5, False)])
 def test_a_rewrite_of_delete_files_is_not_forecast_for_only_their_rows_tell_what_comes_out(count, told):
-    deletes = tuple(DeleteFile(f"d{n}", DeleteKind.POSITION, 1, 1) for n in range(count))
-    planned = plan(Native(Capability.REWRITE_POSITION_DELETE_FILES))  # 5 files are enough to merge
-    found = forecast_of(planned, TableState(0, MIB, delete_files=deletes), size_model)
+    deletes = tuple(IcebergDeleteFile(f"d{n}", 1, 1, kind=DeleteKind.POSITION) for n in range(count))
+    planned = plan(Native(Command.REWRITE_POSITION_DELETE_FILES))  # 5 files are enough to merge
+    found = forecast_of(planned, IcebergState(0, MIB, delete_files=deletes), size_model)
     assert (found is not None) == told
     assert not any((found or {}).values())
 

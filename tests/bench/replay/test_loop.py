@@ -1,13 +1,14 @@
 from dataclasses import dataclass, replace
+from datetime import date
 from itertools import pairwise
 
 import pytest
 from fake_engine import CompactAll, Costs, FakeEngine
 from replay import batches, replay
-from scenario_builder import load
+from scenario_builder import load, maintenance
 
 from bench.engines.contract import Batch
-from bench.replay.loop import ReplayTimes, maintenance_rules
+from bench.replay.loop import ReplayTimes
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,
@@ -16,7 +17,6 @@ from bench.results.records import (
     ObserveRecord,
     QueryRecord,
 )
-from strategies.iceberg.procedures import ExpireSnapshots, RewriteManifests
 from strategies.never import Never
 from strategies.plan import Compact, Plan, Reason
 from strategies.strategy import Rule
@@ -174,40 +174,28 @@ def test_a_switch_changes_the_rules_at_its_tick(scenario):
 
 
 def test_maintenance_is_apart_from_compaction_and_two_due_at_once_both_run(scenario):
-    maintenance = {
-        "expire_snapshots": {"every": "2min", "retain": "1min"},
-        "rewrite_manifests": {"every": "2min"},
-    }
-    recorder, _ = replay(scenario("2min", maintenance=maintenance), EVERY_2)
+    rules = [
+        maintenance("iceberg.expire_snapshots", "2min", retain="1min"),
+        maintenance("iceberg.rewrite_manifests", "2min"),
+    ]
+    recorder, _ = replay(scenario("2min", maintenance=rules), EVERY_2)
     assert recorder.log()[7:] == [
         "2 decision mine 0 planned",
         "2 observe after compaction",
         "2 query after",
         "2 compaction ok of 120s",
-        "2 maintenance expire_snapshots ok",
+        "2 maintenance iceberg.expire_snapshots ok",
         "2 observe after maintenance",
-        "2 maintenance rewrite_manifests ok",
+        "2 maintenance iceberg.rewrite_manifests ok",
         "2 observe after maintenance",
     ]
     first, second = recorder.of(MaintenanceRecord)
     (merged,) = recorder.of(CompactionRecord)
-    assert first.command == "expire_snapshots(older_than_at_ms=60000, retain_last=1)"
+    assert first.command == "iceberg.expire_snapshots(older_than_at_ms=60000, retain_last=1)"
     assert (first.freed_bytes, second.freed_bytes) == (
         merged.replaced_bytes,
         0,
     )  # the merged files, then none
-
-
-def test_maintenance_rules_are_those_of_the_scenario(scenario):
-    keys = {"expire_snapshots": {"every": "2min", "retain": "1min", "retain_last": 3}}
-    assert maintenance_rules(scenario("4min", maintenance=keys).maintenance) == (
-        Rule(Every(120_000), ExpireSnapshots(60_000, 3)),
-    )
-    keys = {"rewrite_manifests": {"every": "3min"}}
-    assert maintenance_rules(scenario("4min", maintenance=keys).maintenance) == (
-        Rule(Every(180_000), RewriteManifests()),
-    )
-    assert maintenance_rules(scenario("4min").maintenance) == ()
 
 
 def test_the_initial_load_is_no_tick_of_the_stream(scenario):
@@ -344,6 +332,17 @@ def test_the_state_a_planner_sees_knows_how_often_and_fast_the_table_is_read(sce
     replay(scenario("2min", probe_every="2min"), Rule(Every(60_000), Spy()))
     # A probe every 120 s, at the second commit only; it takes 0.01 s for each of 16 files.
     assert seen == [(60_000, 1 / 120, None), (120_000, 1 / 120, 0.16)]
+
+
+def test_the_state_a_planner_sees_knows_the_calendar_of_the_stream(scenario):
+    days = []
+
+    class Spy:
+        def decide(self, state):
+            days.append(state.calendar_day)
+
+    replay(scenario("2min"), Rule(AfterCommits(1), Spy()))
+    assert days == [date(2026, 1, 1)] * 2  # workloads.orders: streams begin with the year
 
 
 def test_after_compaction_is_called_with_the_commits_so_far(scenario):

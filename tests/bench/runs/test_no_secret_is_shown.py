@@ -204,8 +204,8 @@ def test_no_secret_is_in_what_a_real_run_stores_whose_engine_fails(user, planned
     def refuse(settings):
         raise RuntimeError(f"cannot open {settings.spark.conf} with {dict(settings.catalog.properties)}")
 
-    kind = replace(run_module.ENGINES["iceberg", "real"], open=refuse)
-    monkeypatch.setitem(run_module.ENGINES, ("iceberg", "real"), kind)
+    found = run_module.FORMATS["iceberg"]
+    monkeypatch.setitem(run_module.FORMATS, "iceberg", replace(found, real=replace(found.real, open=refuse)))
     monkeypatch.setattr(provenance.runtime, "java_home", lambda: user)
     monkeypatch.setattr(provenance.runtime, "java_version", lambda home: "")
     run = planned("never", "real")

@@ -2,9 +2,9 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from scenario_builder import load
+from scenario_builder import load, maintenance
 
-from bench.engines.registry import ENGINES
+from bench.engines.registry import FORMATS, engine_kind
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.runs import preflight
 from bench.runs.suite import Source, plan_runs
@@ -51,32 +51,54 @@ def test_simulated_runs_ask_nothing_of_the_machine(machine, tmp_path):
     assert machine.asked == []
 
 
+def limit(monkeypatch, mode, able):
+    """Iceberg's engine of one mode with these capabilities alone."""
+    kind = replace(engine_kind("iceberg", mode), capabilities=frozenset(able))
+    monkeypatch.setitem(FORMATS, "iceberg", replace(FORMATS["iceberg"], **{mode: kind}))
+
+
+def test_maintenance_an_engine_cannot_do_is_refused(machine, tmp_path):
+    rules = [maintenance("iceberg.rewrite_position_delete_files")]
+    with pytest.raises(ScenarioError) as caught:
+        check(tmp_path, mode="simulated", maintenance=rules)
+    assert str(caught.value).startswith(
+        "demo: maintenance needs iceberg.rewrite_position_delete_files, which the simulated iceberg engine "
+        "does not support; it supports "
+    )
+
+
+def test_a_format_without_an_engine_of_that_mode_is_refused(machine, tmp_path, monkeypatch):
+    monkeypatch.setitem(FORMATS, "iceberg", replace(FORMATS["iceberg"], simulated=None))
+    with pytest.raises(
+        ScenarioError, match="format 'iceberg' has no simulated engine: run without --simulate"
+    ):
+        check(tmp_path, mode="simulated")
+
+
 @pytest.mark.parametrize("mode", ["real", "simulated"])
 def test_what_an_engine_cannot_do_is_refused_by_strategy(machine, tmp_path, monkeypatch, mode):
     able = frozenset({Capability.COMPACT, Capability.REWRITE})
-    monkeypatch.setitem(ENGINES, ("iceberg", mode), replace(ENGINES["iceberg", mode], capabilities=able))
+    limit(monkeypatch, mode, able)
     with pytest.raises(ScenarioError) as caught:
         check(tmp_path, mode=mode)
     assert str(caught.value) == (
-        f"demo: strategy 'every-2min' needs rewrite_data_files, which the {mode} iceberg engine cannot do; "
-        f"it can compact, rewrite{'' if mode == 'real' else '. Change that, or run without --simulate'}"
+        f"demo: strategy 'every-2min' needs iceberg.rewrite_data_files, which the {mode} iceberg engine "
+        "does not support; it supports compact, rewrite"
+        f"{'' if mode == 'real' else '. Change it, or run without --simulate'}"
     )
     assert machine.asked == []  # before anything is looked for
 
 
 @pytest.mark.parametrize("mode", ["real", "simulated"])
 def test_updates_an_engine_cannot_write_are_refused(machine, tmp_path, monkeypatch, mode):
-    kind = ENGINES["iceberg", mode]
-    able = kind.capabilities
-    writing = {"iceberg": (able | {Capability.UPSERT},)}
-    monkeypatch.setattr("bench.engines.capabilities.BY_FORMAT", writing)
-    monkeypatch.setitem(ENGINES, ("iceberg", mode), replace(kind, capabilities=able - {Capability.UPSERT}))
+    able = engine_kind("iceberg", mode).capabilities
+    limit(monkeypatch, mode, able - {Capability.UPSERT})
     with pytest.raises(ScenarioError) as caught:
         check(tmp_path, mode=mode, workload=UPSERT)
     assert str(caught.value).startswith(
-        f"demo: strategy 'never' needs upsert, which the {mode} iceberg engine cannot do; it can "
+        f"demo: strategy 'never' needs upsert, which the {mode} iceberg engine does not support; it supports "
     )
-    monkeypatch.setitem(ENGINES, ("iceberg", mode), replace(kind, capabilities=able | {Capability.UPSERT}))
+    limit(monkeypatch, mode, able)
     check(tmp_path, mode=mode, workload=UPSERT)
 
 
@@ -105,6 +127,27 @@ def test_needed_bytes_are_the_stream_its_versions_and_metadata(machine, tmp_path
     assert preflight.needed_bytes(every) == pytest.approx(
         3 * stream_bytes + 3 * stream_bytes + (10 + 5) * 100_000 + scratch_bytes, abs=10
     )
+
+
+def test_needed_bytes_ask_the_trigger_and_not_its_class(machine, tmp_path, monkeypatch):
+    (tmp_path / "own_every.py").write_text("""
+from dataclasses import dataclass
+@dataclass(frozen=True)
+class Pulse:
+    interval_ms: int
+    def due(self, state, memory):
+        return True
+@dataclass(frozen=True)
+class Merge:
+    def decide(self, state):
+        return None
+""")
+    monkeypatch.syspath_prepend(tmp_path)
+    trigger = {"type": "own_every:Pulse", "interval": "2min"}
+    rule = {"trigger": trigger, "planner": {"type": "own_every:Merge"}}
+    (own,) = check(tmp_path, strategies=[{"label": "own", "rules": [rule]}])
+    _, every = check(tmp_path)
+    assert preflight.needed_bytes(own) == preflight.needed_bytes(every)
 
 
 def test_needed_bytes_count_delete_files_with_the_table(machine, tmp_path):

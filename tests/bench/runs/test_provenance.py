@@ -3,30 +3,25 @@ from pathlib import Path
 import pytest
 from scenario_builder import load
 
-from bench.engines import capabilities
 from bench.engines.contract import CatalogSettings, EngineSettings, SparkSettings, TableSpec
 from bench.engines.iceberg.catalog import Catalog
+from bench.engines.registry import engine_kind
 from bench.runs import provenance
-from bench.runs.run import _options, engine_settings
+from bench.runs.manifest import _options
+from bench.runs.settings import engine_settings
 from bench.scenario.specs import option_defaults
 from strategies.iceberg.procedures import RewriteDataFiles
-from strategies.plan import Capability
 
 UPSERT = {"type": "upsert", "initial_rows": 1000, "initial_files": 2}
+REAL = engine_kind("iceberg", "real")
 CACHE = "spark.sql.iceberg.executor-cache.enabled"
-
-
-@pytest.fixture
-def able(monkeypatch):
-    """An engine of Iceberg that writes changes."""
-    monkeypatch.setitem(capabilities.BY_FORMAT, "iceberg", (frozenset(Capability),))
 
 
 def dataset(scenario, label="every-2min"):
     return provenance.dataset(scenario, next(spec for spec in scenario.strategies if spec.label == label))
 
 
-def test_a_stream_of_changes_has_a_key_and_a_load_in_its_order(tmp_path, able):
+def test_a_stream_of_changes_has_a_key_and_a_load_in_its_order(tmp_path):
     assert dataset(load(tmp_path, workload=UPSERT)) == {
         "table": "orders", "columns_count": 17, "codec": "zstd (format default)", "key": ["order_id"],
         "initial_order": "ordered by order_id, one range per file",
@@ -39,7 +34,7 @@ def test_an_append_only_stream_has_neither(tmp_path):
     assert loaded["initial_order"] == "ordered by order_id, one range per file"
 
 
-def test_the_writer_and_the_properties_of_a_strategy_are_its_own(tmp_path, able):
+def test_the_writer_and_the_properties_of_a_strategy_are_its_own(tmp_path):
     codec = {"write.parquet.compression-codec": "snappy"}
     changes = {
         "strategies[every-2min].writer.files_per_commit": 4,
@@ -59,18 +54,18 @@ def test_option_defaults_are_those_the_planners_know(tmp_path):
 
 def test_the_manifest_shows_the_caches_that_are_off(tmp_path):
     scenario = load(tmp_path)
-    spark = _options(scenario, engine_settings(scenario, "never", tmp_path), "real")["spark"]
+    spark = _options(scenario, engine_settings(scenario, "never", tmp_path), REAL)["spark"]
     assert (spark[CACHE], spark["spark.sql.catalog.lake.cache-enabled"]) == ("false", "false")
 
 
 def test_a_scenario_may_say_otherwise(tmp_path):
     scenario = load(tmp_path, spark={CACHE: True})
-    assert _options(scenario, engine_settings(scenario, "never", tmp_path), "real")["spark"][CACHE] == "true"
+    assert _options(scenario, engine_settings(scenario, "never", tmp_path), REAL)["spark"][CACHE] == "true"
 
 
 @pytest.mark.parametrize("given", [{}, {"type": "rest", "cache-enabled": "true"}])
 def test_what_the_manifest_shows_is_what_the_session_gets(tmp_path, given):
-    shown = _options(load(tmp_path), settings_with(tmp_path, given), "real")["spark"]
+    shown = _options(load(tmp_path), settings_with(tmp_path, given), REAL)["spark"]
     session = Catalog(tmp_path, "mine", "bench", given).spark_conf()
     key = "spark.sql.catalog.mine.cache-enabled"
     assert shown[key] == session[key] == given.get("cache-enabled", "false")

@@ -9,7 +9,7 @@ import pytest
 from coefficients import shipped_with
 from records import end
 from result_builder import manifest, write_run
-from scenario_builder import SOUND, write
+from scenario_builder import SOUND, maintenance, toml, write
 
 from bench.cli.main import main
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
@@ -294,7 +294,10 @@ def test_a_planner_that_asks_for_rows_is_refused_before_anything_runs(simulate, 
     text = SOUND + f'[[strategies]]\nlabel = "filtered"\nrules = [{FILTERED}]\n'
     code, _, err = simulate(scenario=write(tmp_path, text))
     assert code == 2
-    assert "strategy 'filtered' needs row_filter (where), which the simulated iceberg engine cannot do" in err
+    assert (
+        "strategy 'filtered' needs row_filter (where), which the simulated iceberg engine does not support"
+        in err
+    )
     assert list((tmp_path / "results").iterdir()) == [tmp_path / "results" / ".lock"]
 
 
@@ -389,16 +392,17 @@ def test_writers_that_merge_are_refused_in_simulation(simulate, tmp_path):
     code, _, err = simulate(scenario=write(tmp_path, text))
     assert code == 2
     assert (
-        "strategy 'never' needs merge (writer.upsert_mode), which the simulated iceberg engine cannot" in err
+        "strategy 'never' needs merge (writer.upsert_mode), which the simulated iceberg engine does not"
+        in err
     )
-    assert "Change that, or run without --simulate" in err
+    assert "Change it, or run without --simulate" in err
 
 
 def test_deletion_vectors_are_refused_in_simulation(simulate, tmp_path):
     text = CHANGES.replace("[table]", "[table]\nformat_version = 3").replace('"amoro" }', '"never" }')
     code, _, err = simulate(scenario=write(tmp_path, text))
     assert code == 2
-    assert "needs vectors (table.format_version), which the simulated iceberg engine cannot do" in err
+    assert "needs vectors (table.format_version), which the simulated iceberg engine does not support" in err
 
 
 def test_a_table_of_changes_with_too_few_rows_fails_its_run(simulate, results, tmp_path, monkeypatch):
@@ -423,7 +427,7 @@ def test_a_failed_simulation_takes_no_real_seconds_for_measured_ones(simulate, r
 
 
 def test_expiring_snapshots_lowers_storage(simulate, results):
-    expiry = 'maintenance.expire_snapshots={every="5min", retain="1min"}'
+    expiry = f"maintenance={toml([maintenance('iceberg.expire_snapshots', retain='1min')])}"
     assert simulate("--out", "kept")[0] == 0
     assert simulate("--set", expiry)[0] == 0
     compacted = results()["every-2min"]

@@ -1,8 +1,10 @@
 import json
+from dataclasses import replace
 
 import pytest
-from scenario_builder import SOUND, load
+from scenario_builder import SOUND, load, maintenance
 
+from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 
 
@@ -33,11 +35,18 @@ CONTRADICTIONS = [
     ({"probe_every": "90s"}, f'probe_every = "90s": {WHOLE}'),
     ({"probe_every": "20min"}, 'probe_every = "20min": must be a whole number of commit intervals'),
     ({"compaction_delay": "1s"},
-     'planner.type = "iceberg.rewrite_data_files": cannot be delayed: rewrite_data_files plans and commits'),
+     'planner.type = "iceberg.rewrite_data_files": cannot be delayed: iceberg.rewrite_data_files plans'
+     ' and commits'),
     ({"durations": "1h"}, 'durations = "1h": unknown key; did you mean "duration"?'),
     ({"table": {"format": "delta"}}, 'table.format = "delta": has no engine yet; formats with one: iceberg'),
     ({"table": {"format": "hudi"}}, 'table.format = "hudi": has no engine yet'),
-    ({"table": {"format": "parquet"}}, "table.format = \"parquet\": must be 'iceberg', 'delta' or 'hudi'"),
+    ({"table": {"format": "parquet"}},
+     'table.format = "parquet": unknown format; known: delta, hudi, iceberg'),
+    ({"table": {"format": "icebreg"}},
+     'table.format = "icebreg": unknown format; did you mean "iceberg"? known: iceberg, delta, hudi'),
+    ({"table": {"format": ["iceberg"]}}, 'table.format = ["iceberg"]: unknown format'),
+    ({"table": {"format_versions": 2}},
+     'table.format_versions = 2: unknown key; did you mean "format_version"? known: format_version, buckets'),
     ({"table": {"format_version": 4}}, "table.format_version = 4: must be 2 or 3"),
     ({"table": {"target_file_size": "0B"}}, 'table.target_file_size = "0B": must be > 0, e.g. "128MiB"'),
     ({"table": {"target_file_size": "8MB2"}}, "table.target_file_size = \"8MB2\": '8MB2' is not a size"),
@@ -56,13 +65,18 @@ CONTRADICTIONS = [
     ({"workload": "append"}, 'workload = "append": must be a table'),
     ({"strategies": 5}, "strategies = 5: must be a list"),
     ({"strategies": []}, "strategies = []: "),
-    ({"maintenance": {"expire_snapshots": {"every": "30s", "retain": "1min"}}},
-     'maintenance.expire_snapshots.every = "30s": must be at least commit_interval = 1min'),
-    ({"maintenance": {"rewrite_manifests": {"every": "0s"}}},
-     'rewrite_manifests.every = "0s": must be greater than 0'),
-    ({"maintenance": {"expire_snapshots": {"every": "5min"}}},
-     "expire_snapshots.retain: is missing, e.g. retain ="),
-    ({"maintenance": {"expire_snapshot": {}}}, 'unknown key; did you mean "expire_snapshots"?'),
+    ({"maintenance": [maintenance("iceberg.rewrite_manifests", "30s")]},
+     'maintenance[0].trigger.interval = "30s": must be at least commit_interval = 1min'),
+    ({"maintenance": [maintenance("iceberg.rewrite_manifests", "0s")]},
+     'maintenance[0].trigger.interval = "0s": interval_ms=0 must be > 0'),
+    ({"maintenance": [maintenance("iceberg.expire_snapshots", retain_last=0)]},
+     "maintenance[0].planner.retain_last = 0: retain_last=0 must be >= 1"),
+    ({"maintenance": [maintenance("iceberg.expire_snapshot")]},
+     'maintenance[0].planner.type = "iceberg.expire_snapshot": unknown planner; did you mean'),
+    ({"maintenance": {"rewrite_manifests": {"every": "5min"}}},
+     'maintenance = {"rewrite_manifests": {"every": "5min"}}: is a list of rules: write one [[maintenance]] '
+     "with `trigger = {...}` and `planner = {...}`"),
+    ({"maintenance": 5}, "maintenance = 5: must be a list"),
     ({"resources": {"writer": {"memory": "0B"}}}, 'resources.writer.memory = "0B": must be greater than 0'),
     ({"prices": {"gb_hour": -1}}, "prices.gb_hour = -1: must be greater than or equal to 0"),
     ({"prices": {"currency": "U S D"}}, "prices.currency = "),
@@ -189,6 +203,72 @@ def test_probes_that_contradict_each_other_are_refused(tmp_path, probes, text):
 
 
 def test_updates_that_no_engine_of_the_format_can_write_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("bench.engines.capabilities.BY_FORMAT", {"iceberg": (frozenset(),)})
+    monkeypatch.setitem(FORMATS, "iceberg", replace(FORMATS["iceberg"], upsert_modes=()))
     text = refusal(tmp_path, workload={"type": "upsert", "initial_rows": 10})
     assert "workload.type = \"upsert\": updates and deletes rows, which no engine of format 'iceberg'" in text
+
+
+OWN = """
+from dataclasses import dataclass
+from strategies.plan import Compact, Plan, Reason
+@dataclass(frozen=True)
+class Pulse:
+    interval_ms: int
+    def due(self, state, memory):
+        return True
+@dataclass(frozen=True)
+class Merge:
+    needs = "compact"
+    def decide(self, state):
+        return Plan((Compact(),), Reason.OTHER)
+"""
+
+
+def own_rules(trigger, planner):
+    return [{"label": "a", "rules": [{"trigger": trigger, "planner": {"type": planner}}]}]
+
+
+def test_a_user_s_own_interval_is_checked_like_ours(tmp_path, monkeypatch):
+    (tmp_path / "own_pulse.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    pulse = {"type": "own_pulse:Pulse", "interval": "30s"}
+    told = refusal(tmp_path, strategies=own_rules(pulse, "never"))
+    assert 'rules[0].trigger.interval = "30s": must be at least commit_interval = 1min' in told
+
+
+def test_a_planner_that_declares_something_else_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "own_merge.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    told = refusal(tmp_path, strategies=own_rules(EACH_2MIN, "own_merge:Merge"))
+    assert (
+        "strategies[0].rules[0].planner.type = \"own_merge:Merge\": declares needs='compact' must be a "
+        "collection of names, such as {'rewrite'}; correct the planner"
+    ) in told
+
+
+def test_a_way_to_write_changes_the_format_does_not_have_is_refused(tmp_path):
+    told = refusal(tmp_path, workload={"type": "upsert", "initial_rows": 10},
+                   strategies=[{"label": "a", "writer": {"upsert_mode": "merge"}}])  # fmt: skip
+    assert (
+        'strategies[0].writer.upsert_mode = "merge": must be '
+        "'equality-delete', 'merge-on-read' or 'copy-on-write'"
+    ) in told
+
+
+def test_a_catalog_is_refused_where_the_format_takes_none(tmp_path, monkeypatch):
+    monkeypatch.setitem(FORMATS, "iceberg", replace(FORMATS["iceberg"], takes_catalog=False))
+    told = refusal(tmp_path, catalog={"properties": {"type": "rest"}})
+    assert "catalog: tables of format 'iceberg' have none: leave it out" in told
+
+
+def test_a_table_without_a_format_is_told_so_first(tmp_path):
+    told = refusal(tmp_path, SOUND.replace('format = "iceberg"', "format_versions = 2"))
+    assert 'table.format: is missing, e.g. format = "iceberg"' in told
+
+
+def test_a_table_that_is_none_is_refused(tmp_path):
+    text = SOUND.replace("[table]", "").replace('format = "iceberg"', "table = 3").replace(
+        'target_file_size = "8MiB"', ""
+    )  # fmt: skip
+    assert "table = 3: must be" in refusal(tmp_path, text)
+    assert "table: is missing" in refusal(tmp_path, text.replace("table = 3", ""))

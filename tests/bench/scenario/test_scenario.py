@@ -1,18 +1,20 @@
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
-from scenario_builder import EVERY, SOUND, load, toml
+from scenario_builder import EVERY, SOUND, load, maintenance, toml
 
-from bench.engines.registry import ENGINES
+from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.scenario.file import shipped
 from bench.scenario.scenario import check_real_resources, load_scenario
 from bench.scenario.schema import Resources, ScenarioKeys
 from bench.scenario.values import options_of
-from strategies.iceberg.procedures import RewriteDataFiles
+from strategies.iceberg.commands import Command
+from strategies.iceberg.procedures import ExpireSnapshots, RewriteDataFiles, RewriteManifests
 from strategies.never import Never
 from strategies.plan import Capability
 from strategies.strategy import Rule
@@ -39,7 +41,7 @@ def test_a_scenario_in_its_parsed_form(tmp_path):
     assert scenario.table.partitioning == Partitioning("bucket", 8)
     assert scenario.table.target_file_size_bytes == 8 * 2**20
     assert scenario.table.properties == {"a-bytes": "1024", "b": "true"}
-    assert (scenario.catalog, scenario.maintenance.expire_snapshots) == (None, None)
+    assert (scenario.catalog, scenario.maintenance) == (None, ())
     assert (scenario.spark.master, scenario.spark.driver_memory_bytes) == ("local[2]", 4 * 2**30)
 
 
@@ -66,12 +68,69 @@ def test_a_strategy_with_overrides_and_a_switch(tmp_path):
 
 def test_needs_are_those_of_the_rules_and_of_what_they_switch_to(tmp_path):
     late = '[[strategies]]\nlabel = "late"\nswitch = [{ at = "5min", strategy = "every-2min" }]'
-    rewrite = frozenset({Capability.REWRITE_DATA_FILES})
+    rewrite = frozenset({Command.REWRITE_DATA_FILES})
     assert load(tmp_path, SOUND + late).needs() == {
         "never": frozenset(),
         "every-2min": rewrite,
         "late": rewrite,
     }
+
+
+def test_the_way_to_write_changes_is_the_format_s_default(tmp_path):
+    upsert = {"type": "upsert", "initial_rows": 10}
+    said, unsaid, other = load(tmp_path, workload=upsert, strategies=[
+        {"label": "a", "writer": {"upsert_mode": "equality-delete"}}, {"label": "b"},
+        {"label": "c", "writer": {"upsert_mode": "copy-on-write"}},
+    ]).strategies  # fmt: skip
+    assert (said.upsert_mode, unsaid.upsert_mode) == ("equality-delete", "equality-delete")
+    assert (said.hash, said.summary) == (unsaid.hash, unsaid.summary) == (unsaid.hash, "no compaction")
+    assert (other.upsert_mode, other.summary) == ("copy-on-write", "no compaction, upserts by copy-on-write")
+    assert other.hash != said.hash
+
+
+def test_what_writing_changes_needs_is_asked_of_the_format(tmp_path):
+    def needs(mode, version):
+        strategies = [{"label": "a", "writer": {"upsert_mode": mode}}]
+        table = {"format_version": version}
+        upsert = {"type": "upsert", "initial_rows": 10}
+        return load(tmp_path, workload=upsert, strategies=strategies, table=table).needs()["a"]
+
+    assert needs("equality-delete", 2) == {Capability.UPSERT}
+    assert needs("merge-on-read", 3) == {Capability.MERGE, Capability.VECTORS}
+
+
+def test_maintenance_is_a_list_of_rules(tmp_path):
+    rules = [maintenance("iceberg.expire_snapshots", "2min", retain="1min"),
+             maintenance("iceberg.rewrite_manifests")]  # fmt: skip
+    scenario = load(tmp_path, maintenance=rules)
+    assert scenario.maintenance == (
+        Rule(Every(120_000), ExpireSnapshots(60_000)),
+        Rule(Every(300_000), RewriteManifests()),
+    )
+    assert scenario.maintenance_needs() == {Command.EXPIRE_SNAPSHOTS, Command.REWRITE_MANIFESTS}
+    assert scenario.resolved["maintenance"] == [
+        maintenance("iceberg.expire_snapshots", "2min", retain="1min", retain_last=1), rules[1],
+    ]  # fmt: skip
+    assert scenario.hash != load(tmp_path).hash
+    assert load(tmp_path, maintenance=[]).hash == load(tmp_path).hash
+
+
+def test_maintenance_is_not_delayed(tmp_path):
+    scenario = load(
+        tmp_path, strategies=[{"label": "never"}], compaction_delay="30s",
+        maintenance=[maintenance("iceberg.rewrite_manifests")],
+    )  # fmt: skip
+    assert scenario.maintenance == (Rule(Every(300_000), RewriteManifests()),)
+
+
+def test_a_scenario_knows_where_its_stream_begins_in_the_calendar(tmp_path):
+    scenario = load(tmp_path)
+    assert scenario.stream_epoch_ms == 1_767_225_600_000  # 2026-01-01T00:00:00Z
+
+    class Undated:
+        schema, is_cdc = scenario.workload.schema, False
+
+    assert replace(scenario, workload=Undated()).stream_epoch_ms is None
 
 
 def test_a_delay_needs_delayed_commits(tmp_path):
@@ -208,8 +267,7 @@ def test_the_hash_follows_the_content_of_a_trace_and_not_its_path(tmp_path):
     assert hashes[0] == hashes[1] != hashes[2]
 
 
-def test_the_initial_load_of_an_upsert_is_sized_for_the_table(tmp_path, monkeypatch):
-    monkeypatch.setattr("bench.engines.capabilities.BY_FORMAT", {"iceberg": ({Capability.UPSERT},)})
+def test_the_initial_load_of_an_upsert_is_sized_for_the_table(tmp_path):
     upsert = {"type": "upsert", "initial_rows": 10**6}  # 21.3 MB
     files = [
         load(tmp_path, workload=upsert | given, table=table).workload.initial_files
@@ -268,7 +326,7 @@ def test_published_comparisons_have_the_published_policies(name):
 def expected_bytes(name):
     s = load_scenario(name)
     commits = s.workload.shape(s.seed, s.commits_count, s.commit_interval_ms, s.table.partitioning)
-    layout = ENGINES[s.table.format, "real"].layout
+    layout = FORMATS[s.table.format].layout
     return [(layout(commit).data_files_count, commit.expected_bytes) for commit in commits]
 
 
@@ -300,8 +358,11 @@ def keys_of(model):
 
 def test_the_example_mentions_every_key():
     text = Path(shipped()["example"]).read_text()
-    options = [option for kind in (Append, Upsert, Debezium) for option in options_of(kind)]
-    known = {*keys_of(ScenarioKeys), *(option.key for option in options)}
+    kinds = (Append, Upsert, Debezium, ExpireSnapshots, RewriteManifests)
+    options = [option for kind in kinds for option in options_of(kind)]
+    of_formats = [key for found in FORMATS.values() for key in keys_of(found.table_keys)]
+    known = {*keys_of(ScenarioKeys), *of_formats, *(option.key for option in options)}
+    assert "format_version" in known
     assert known > {"retain_last", "request", "initial_files", "files_per_commit", "namespace"}
     missing = [key for key in sorted(known) if not re.search(rf"\b{key}\b(?= ?[\]=])", text)]
     assert missing == []

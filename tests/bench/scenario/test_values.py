@@ -7,16 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.scenario.values import (
-    OptionError,
-    bytes_text,
-    duration_ms_text,
-    duration_text,
-    flat,
-    known_text,
-    options_of,
-    path_text,
-)
+from bench.keys import bytes_text, duration_ms_text, duration_text, flat, known_text
+from bench.scenario.values import OptionError, options_of, path_text
 from strategies.quantities import parse_bytes, parse_duration_ms, parse_duration_s
 
 

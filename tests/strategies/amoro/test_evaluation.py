@@ -5,7 +5,7 @@ from amoro_tables import data, equality, position, settings, table
 
 from strategies.amoro.evaluation import FileClass, amoro_index, evaluate, is_amoros_own
 from strategies.iceberg.deletes.series import FileSums
-from strategies.state import DeleteFile, DeleteKind, KeyRange
+from strategies.iceberg.files import DeleteKind, IcebergDeleteFile, KeyBounds
 
 CLEAN, FRAGMENT, POSITIONS = FileClass.CLEAN, FileClass.FRAGMENT, FileClass.POSITIONS
 SEGMENT, UNDERSIZED = FileClass.SEGMENT, FileClass.UNDERSIZED
@@ -58,9 +58,9 @@ def test_equality_deletes_never_rewrite_a_segment():
 
 def test_equality_deletes_of_other_keys_are_not_those_of_a_file():
     old, new = (
-        replace(data(name, 97), keys=KeyRange(low, low + 9)) for name, low in (("old", 0), ("new", 10))
+        replace(data(name, 97), key_bounds=KeyBounds(low, low + 9)) for name, low in (("old", 0), ("new", 10))
     )
-    delete = replace(equality("d"), keys=KeyRange(12, 15))
+    delete = replace(equality("d"), key_bounds=KeyBounds(12, 15))
     (found,) = partitions(old, new, delete)
     assert [scanned.file.path for scanned in found.files[POSITIONS]] == ["new"]
     assert [scanned.file.path for scanned in found.files[CLEAN]] == ["old"]
@@ -176,13 +176,8 @@ def test_position_deletes_are_not_small_files_and_equality_deletes_are():
     assert found.small_count == 2
 
 
-@pytest.mark.parametrize("kind", [DeleteKind.DELETION_VECTOR, DeleteKind.LOG])
-def test_deletion_vectors_and_logs_are_out_of_amoros_domain(kind):
+def test_deletion_vectors_are_out_of_amoros_domain():
     # 2.7: its reader throws for Puffin files.
-    text = (
-        "d is a deletion vector, which Amoro cannot read"
-        if kind is DeleteKind.DELETION_VECTOR
-        else "log file"
-    )
-    with pytest.raises(ValueError, match=text):
-        amoro_index(table(DeleteFile("d", kind, 1, 1, referenced_data_file="f")))
+    vector = IcebergDeleteFile("d", 1, 1, referenced_data_file="f", kind=DeleteKind.DELETION_VECTOR)
+    with pytest.raises(ValueError, match="d is a deletion vector, which Amoro cannot read"):
+        amoro_index(table(vector))

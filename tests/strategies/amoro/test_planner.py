@@ -6,8 +6,9 @@ from amoro_tables import amoro, data, files, ran, table, tasks
 
 from bench.scenario.plugins import PLANNER, TRIGGER, build, describe, in_words, to_table
 from strategies.amoro.planner import Amoro
+from strategies.iceberg.files import IcebergDataFile, IcebergState
 from strategies.plan import Capability, Reason, capabilities_of, check_plan
-from strategies.state import MIB, DataFile, PendingPlan, TableState
+from strategies.state import MIB, PendingPlan
 from strategies.strategy import Rule, Strategy, Verdict
 from strategies.triggers import Every
 
@@ -23,9 +24,9 @@ def test_the_published_setting_plans_at_the_first_look_with_40_files():
     memories, verdicts = strategy.fresh_memories(0, 0), []
     for minute in range(1, 11):
         small = tuple(
-            DataFile(f"f{n:03}", 6000, 10) for n in range(8 * (minute if minute <= 5 else minute - 5))
+            IcebergDataFile(f"f{n:03}", 6000, 10) for n in range(8 * (minute if minute <= 5 else minute - 5))
         )
-        (decision,), memories = strategy.decide(TableState(60_000 * minute, 128 * MIB, small), memories)
+        (decision,), memories = strategy.decide(IcebergState(60_000 * minute, 128 * MIB, small), memories)
         verdicts.append(decision.verdict)
     assert [minute for minute, told in enumerate(verdicts, 1) if told is Verdict.PLANNED] == [5, 10]
     assert Every(300_000) == every
@@ -33,7 +34,9 @@ def test_the_published_setting_plans_at_the_first_look_with_40_files():
 
 def test_a_new_table_is_optimized_at_the_first_look_by_its_interval():
     # 2.4 (d): the published setting fires on 2 fragments the first time, unless the interval is off.
-    plan = Amoro({COUNT: 40}).decide(TableState(60_000, MIB, (DataFile("a", 9, 1), DataFile("b", 9, 1))))
+    plan = Amoro({COUNT: 40}).decide(
+        IcebergState(60_000, MIB, (IcebergDataFile("a", 9, 1), IcebergDataFile("b", 9, 1)))
+    )
     assert (plan.kind, plan.reason) == ("minor", Reason.INTERVAL)
 
 

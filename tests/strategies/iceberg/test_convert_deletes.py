@@ -7,23 +7,24 @@ from hypothesis import strategies as st
 from resurrected import resurrected
 
 from strategies.iceberg.convert_deletes import ConvertDeletes
+from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile, IcebergState, KeyBounds
 from strategies.plan import FileGroup, Reason, Rewrite, capabilities_of, check_plan
-from strategies.state import DataFile, DeleteFile, KeyRange, PendingPlan, TableState, key_of
+from strategies.state import PendingPlan
 
 
 def data(path, number=1, partition="", spec_id=0, keys=None):
-    return DataFile(path, 9, 9, partition, number, spec_id, keys=keys)
+    return IcebergDataFile(path, 9, 9, partition, number, spec_id, key_bounds=keys)
 
 
 def delete(path, kind=EQUALITY, number=5, names=None, partition="", spec_id=0, keys=None):
-    return DeleteFile(path, kind, 3, 3, partition, number, spec_id, names, keys)
+    return IcebergDeleteFile(path, 3, 3, partition, number, spec_id, names, keys, kind=kind)
 
 
 def decide(*files, min_delete_files=1, pending=()):
     """What becomes of the data files and deletes: paths by group, keys removed."""
-    deletes = tuple(file for file in files if isinstance(file, DeleteFile))
-    others = tuple(file for file in files if isinstance(file, DataFile))
-    found = TableState(0, 100, data_files=others, delete_files=deletes, pending=pending)
+    deletes = tuple(file for file in files if isinstance(file, IcebergDeleteFile))
+    others = tuple(file for file in files if isinstance(file, IcebergDataFile))
+    found = IcebergState(0, 100, data_files=others, delete_files=deletes, pending=pending)
     plan = ConvertDeletes(min_delete_files).decide(found)
     if plan is None:
         return None
@@ -34,7 +35,7 @@ def decide(*files, min_delete_files=1, pending=()):
 
 
 def test_files_with_deletes_are_converted_and_the_deletes_go():
-    found = TableState(
+    found = IcebergState(
         0, 100, data_files=(data("g"), data("f"), data("new", 5)), delete_files=(delete("d"), delete("e"))
     )
     plan = ConvertDeletes().decide(found)
@@ -88,8 +89,10 @@ def test_files_with_too_few_deletes_wait_unless_they_share_one_with_those_that_h
 
 def test_files_that_share_through_a_third_are_converted_too():
     # Two deletes apply to a: 1 and 4. The second applies to b too, whose other one, 8, applies to c.
-    files = [data(path, keys=KeyRange(*keys)) for path, keys in (("a", (1, 4)), ("b", (4, 8)), ("c", (8, 9)))]
-    deletes = [delete(f"d{key}", keys=KeyRange(key, key)) for key in (1, 4, 8)]
+    files = [
+        data(path, keys=KeyBounds(*keys)) for path, keys in (("a", (1, 4)), ("b", (4, 8)), ("c", (8, 9)))
+    ]
+    deletes = [delete(f"d{key}", keys=KeyBounds(key, key)) for key in (1, 4, 8)]
     assert decide(*files[:2], *deletes[:2], min_delete_files=2) == ([("a", "b")], ("d1", "d4"))
     assert decide(*files, *deletes, min_delete_files=2) == ([("a", "b", "c")], ("d1", "d4", "d8"))
 
@@ -114,7 +117,7 @@ def test_a_plan_names_what_it_must_and_drops_what_nothing_needs(found, count):
         chosen = {path for group in action.groups for path in group.convert_paths}
         removed = set(action.removed_deletes)
     left = [file for file in found.data_files if file.path not in chosen]
-    assert removed == {key_of(d) for d in found.delete_files if not any(applies(d, f, found) for f in left)}
+    assert removed == {d.key for d in found.delete_files if not any(applies(d, f, found) for f in left)}
     for file in found.data_files:
         deletes = applying(found, file)
         is_own = len(deletes) == 1 and deletes[0].referenced_data_file is not None

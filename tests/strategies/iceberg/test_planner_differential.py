@@ -16,9 +16,9 @@ from strategies.iceberg import scan_tasks as scan_task_groups
 from strategies.iceberg.deletes import index as delete_index
 from strategies.iceberg.deletes import keyed_files
 from strategies.iceberg.deletes.series import NO_FILES
+from strategies.iceberg.files import IcebergDataFile, IcebergState
 from strategies.iceberg.preview import preview_action
 from strategies.iceberg.rewrite_options import JobOrder
-from strategies.state import DataFile, TableState
 
 pytestmark = pytest.mark.spark
 
@@ -140,7 +140,7 @@ def test_a_rule_changed_by_a_little_gives_other_plans(answers, monkeypatch, modu
     ids=str,
 )
 def test_iceberg_refuses_the_same_options(oracle, options):
-    state = TableState(0, 100, data_files=(DataFile("f", 1, 1),))
+    state = IcebergState(0, 100, data_files=(IcebergDataFile("f", 1, 1),))
     case = Case(((),), state, options, is_shuffled=False, format_version=2, is_ordered=True)
     with pytest.raises(ValueError, match=next(iter(options))):
         preview_action(case.action, state)
@@ -161,7 +161,7 @@ def test_iceberg_refuses_the_same_options(oracle, options):
     ids=str,
 )
 def test_iceberg_reads_the_same_texts(oracle, options):
-    state = TableState(0.0, 100, data_files=(DataFile("f", 1, 1), DataFile("g", 1, 1)))
+    state = IcebergState(0.0, 100, data_files=(IcebergDataFile("f", 1, 1), IcebergDataFile("g", 1, 1)))
     case = Case(((),), state, options, is_shuffled=False, format_version=2, is_ordered=True)
     ours, theirs = both(case, oracle.plan(case))
     assert ours == theirs

@@ -8,10 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from iceberg_oracle import JavaGroup
 from planner_cases import position_delete_cases
 
+from strategies.iceberg.commands import Command
+from strategies.iceberg.files import DeleteKind
 from strategies.iceberg.partitions import fields_of, is_null
 from strategies.iceberg.preview import preview_action
-from strategies.plan import Capability, Native
-from strategies.state import DeleteKind
+from strategies.plan import Native
 
 pytestmark = pytest.mark.spark
 
@@ -23,7 +24,7 @@ FLOORS = {
 
 
 def ours(case):
-    action = Native(Capability.REWRITE_POSITION_DELETE_FILES, {}, case.options)
+    action = Native(Command.REWRITE_POSITION_DELETE_FILES, {}, case.options)
     preview = preview_action(action, case.state)
     assert preview.groups == ()
     assert preview.planned_groups_count == len(preview.delete_groups)

@@ -4,9 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.iceberg.preview import PreviewError, preview_action
-from strategies.plan import Capability, Compact, FileGroup, Native, Rewrite
-from strategies.state import MIB, DataFile, DeleteFile, DeleteKind, PendingPlan, TableState
+from strategies.iceberg.commands import Command
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
+from strategies.iceberg.preview import preview_action
+from strategies.plan import Compact, FileGroup, Native, PlanError, Rewrite
+from strategies.preview import PreviewError
+from strategies.state import MIB, PendingPlan, StateError, TableState
 
 TARGET = 100 * MIB  # files of 75 to 180 MiB are left alone
 VECTOR = DeleteKind.DELETION_VECTOR
@@ -16,15 +19,15 @@ def state(*sizes_mib, deletes=(), pending=(), **partitions):
     """Files of these sizes without partition, or by partition: `state(a=[5, 5], b=[90])`."""
     by_partition = {"": sizes_mib} | {f"p={name}": sizes for name, sizes in partitions.items()}
     files = [
-        DataFile(f"{partition}{number}", int(size * MIB), 10, partition, sequence_number=1)
+        IcebergDataFile(f"{partition}{number}", int(size * MIB), 10, partition, data_sequence_number=1)
         for partition, sizes in by_partition.items()
         for number, size in enumerate(sizes)
     ]
-    return TableState(0, TARGET, data_files=tuple(files), delete_files=tuple(deletes), pending=pending)
+    return IcebergState(0, TARGET, data_files=tuple(files), delete_files=tuple(deletes), pending=pending)
 
 
 def native(**options):
-    return Native(Capability.REWRITE_DATA_FILES, {}, texts(options))
+    return Native(Command.REWRITE_DATA_FILES, {}, texts(options))
 
 
 def texts(options):
@@ -52,9 +55,9 @@ def test_expand_gives_the_figures_of_a_group():
 def test_a_value_that_ends_like_null_is_a_partition_of_its_own():
     # The text "x=null": null shares a bucket with files of other specs, and this is not null.
     texts = ("p=x=null", "p=null", "p=%6Eull")
-    files = [DataFile(f"{text}{n}", MIB, 10, text) for text in texts for n in range(2)]
-    files.append(DataFile("old", MIB, 10, "", spec_id=1))
-    table = TableState(0.0, TARGET, data_files=tuple(files))
+    files = [IcebergDataFile(f"{text}{n}", MIB, 10, text) for text in texts for n in range(2)]
+    files.append(IcebergDataFile("old", MIB, 10, "", spec_id=1))
+    table = IcebergState(0.0, TARGET, data_files=tuple(files))
     groups = preview_action(native(min_input_files=2), table).groups
     assert [(group.partition, len(group.files)) for group in groups] == [
         ("p=x=null", 2),
@@ -96,12 +99,14 @@ def test_expand_rewrites_all_when_told():
 )
 def test_expand_rewrites_files_with_many_deleted_rows(kind, rows, groups):
     named = None if kind is DeleteKind.EQUALITY else "0"
-    delete = DeleteFile("d", kind, 7, rows, sequence_number=2, referenced_data_file=named)
+    delete = IcebergDeleteFile("d", 7, rows, data_sequence_number=2, referenced_data_file=named, kind=kind)
     assert sizes(preview_action(native(), state(100, 100, deletes=[delete]))) == groups
 
 
 def test_expand_counts_delete_files_of_every_kind():
-    deletes = [DeleteFile(f"d{n}", DeleteKind.EQUALITY, 7, 1, sequence_number=2) for n in range(2)]
+    deletes = [
+        IcebergDeleteFile(f"d{n}", 7, 1, data_sequence_number=2, kind=DeleteKind.EQUALITY) for n in range(2)
+    ]
     preview = preview_action(native(delete_file_threshold=2), state(100, deletes=deletes))
     assert [group.delete_bytes for group in preview.groups] == [14]
     assert not preview_action(native(delete_file_threshold=3), state(100, deletes=deletes)).groups
@@ -140,14 +145,14 @@ def test_expand_puts_files_of_an_older_spec_into_one_bucket():
 def test_expand_of_a_sort_has_equal_shares():
     # By hand: 300 MiB halved are 150 MiB; 150 = 100 + 50 is two files, each of half the input.
     options = texts({"rewrite_all": True, "compression_factor": 0.5, "shuffle_partitions_per_file": 4})
-    action = Native(Capability.REWRITE_DATA_FILES, {"strategy": "sort"}, options)
+    action = Native(Command.REWRITE_DATA_FILES, {"strategy": "sort"}, options)
     (group,) = preview_action(action, state(100, 100, 100)).groups
     assert group.expected_output_files == 2
     assert [task.input_bytes // MIB for task in group.tasks] == [150, 150]
 
 
 def test_expand_takes_a_sort_order_for_a_sort():
-    action = Native(Capability.REWRITE_DATA_FILES, {"sort_order": "zorder(a, b)"}, {"rewrite-all": "true"})
+    action = Native(Command.REWRITE_DATA_FILES, {"sort_order": "zorder(a, b)"}, {"rewrite-all": "true"})
     assert [len(g.tasks) for g in preview_action(action, state(100, 100, 100)).groups] == [3]
 
 
@@ -191,24 +196,18 @@ def test_expand_leaves_conversions_out_of_its_figures():
     assert (*figures, preview.planned_groups_count) == (1, 1, 80 * MIB, 1)
 
 
-LOG = DeleteFile("l", DeleteKind.LOG, 1, 1)
-NAMELESS = DeleteFile("v", VECTOR, 1, 1)
-
-
 @pytest.mark.parametrize(
     ("action", "table", "text"),
     [
         (
-            Native(Capability.EXPIRE_SNAPSHOTS),
+            Native(Command.EXPIRE_SNAPSHOTS),
             state(1),
-            "expire_snapshots rewrites no data and no delete",
+            "iceberg.expire_snapshots rewrites no data and no delete",
         ),
-        (Native(Capability.REWRITE_DATA_FILES, {"where": "id = 1"}), state(1), "where='id = 1'"),
-        (Native(Capability.REWRITE_DATA_FILES, {"branch": "b"}), state(1), "branch='b'"),
-        (Native(Capability.REWRITE_DATA_FILES, {"what": "b"}), state(1), "arguments what"),
+        (Native(Command.REWRITE_DATA_FILES, {"where": "id = 1"}), state(1), "where='id = 1'"),
+        (Native(Command.REWRITE_DATA_FILES, {"branch": "b"}), state(1), "branch='b'"),
+        (Native(Command.REWRITE_DATA_FILES, {"what": "b"}), state(1), "arguments what"),
         (Compact(("p=a",)), replace(state(a=[1]), spec_id=3), "is of partition spec 0, the table of spec 3"),
-        (Compact(), state(1, deletes=[LOG]), "l is a log file"),
-        (Compact(), state(1, deletes=[NAMELESS]), "deletion vector v does not name"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -217,15 +216,27 @@ def test_expand_refuses_what_the_state_does_not_tell(action, table, text):
         preview_action(action, table)
 
 
+def test_a_state_that_breaks_icebergs_rules_is_no_fault_of_the_action():
+    nameless = IcebergDeleteFile("v", 1, 1, kind=VECTOR)
+    with pytest.raises(StateError, match="deletion vector v does not name its data file"):
+        preview_action(Compact(), state(1, deletes=[nameless]))
+    assert not issubclass(StateError, ValueError)
+
+
+def test_a_state_of_another_format_is_refused():
+    with pytest.raises(PlanError, match="the table's state is a TableState, no IcebergState"):
+        preview_action(Compact(), TableState(0, TARGET))
+
+
 def test_expand_takes_the_main_branch():
-    action = Native(Capability.REWRITE_DATA_FILES, {"branch": "main"}, {})
+    action = Native(Command.REWRITE_DATA_FILES, {"branch": "main"}, {})
     assert sizes(preview_action(action, state(1, 1, 1, 1, 1))) == [[1] * 5]
 
 
 @pytest.mark.parametrize(
     ("action", "text"),
     [
-        (native(min_input_flies=5), "options min-input-flies are not of rewrite_data_files"),
+        (native(min_input_flies=5), "options min-input-flies are not of iceberg.rewrite_data_files"),
         (native(min_file_size_bytes=TARGET), f"min-file-size-bytes={TARGET} must be below target-file-size"),
         (Rewrite((FileGroup(("gone",)),), TARGET), "gone is not a live data file"),
         (Rewrite((FileGroup((), "", ("gone",)),), TARGET), "gone is not a live data file"),
@@ -301,7 +312,7 @@ def after(table, preview):
     gone = {f.path for g in preview.groups for f in g.files}
     kept = [f for f in table.data_files if f.path not in gone]
     new = [
-        DataFile(f"new{n}.{m}", task.input_bytes, task.rows, group.partition, sequence_number=1)
+        IcebergDataFile(f"new{n}.{m}", task.input_bytes, task.rows, group.partition, data_sequence_number=1)
         for n, group in enumerate(preview.groups)
         for m, task in enumerate(group.tasks)
     ]

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strategies.iceberg.commands import Command
 from strategies.iceberg.procedures import (
     ExpireSnapshots,
     RewriteDataFiles,
@@ -11,7 +12,7 @@ from strategies.iceberg.procedures import (
     RewritePositionDeleteFiles,
     option_texts,
 )
-from strategies.plan import Capability, Native, Reason
+from strategies.plan import Native, Reason
 from strategies.state import MIB, TableState
 
 STATE = TableState(observed_at_ms=600_000, target_file_size_bytes=128 * MIB)
@@ -19,7 +20,7 @@ STATE = TableState(observed_at_ms=600_000, target_file_size_bytes=128 * MIB)
 
 def test_rewrite_data_files_runs_the_command_with_its_defaults():
     plan = RewriteDataFiles().decide(STATE)
-    assert plan.actions == (Native(Capability.REWRITE_DATA_FILES, {"strategy": "binpack"}, {}),)
+    assert plan.actions == (Native(Command.REWRITE_DATA_FILES, {"strategy": "binpack"}, {}),)
     assert plan.reason is Reason.SCHEDULED
 
 
@@ -118,7 +119,7 @@ def test_sizes_are_accepted_exactly_when_they_rise(sizes):
 
 def test_rewrite_position_delete_files_has_no_delete_options():
     assert RewritePositionDeleteFiles(where="order_id > 5").decide(STATE).actions == (
-        Native(Capability.REWRITE_POSITION_DELETE_FILES, {"where": "order_id > 5"}, {}),
+        Native(Command.REWRITE_POSITION_DELETE_FILES, {"where": "order_id > 5"}, {}),
     )
     with pytest.raises(ValueError, match="delete-file-threshold"):
         RewritePositionDeleteFiles(options={"delete-file-threshold": 10})
@@ -126,7 +127,7 @@ def test_rewrite_position_delete_files_has_no_delete_options():
 
 def test_rewrite_manifests_does_not_cache():
     (action,) = RewriteManifests().decide(STATE).actions
-    assert (action.command, action.arguments) == (Capability.REWRITE_MANIFESTS, {"use_caching": "false"})
+    assert (action.command, action.arguments) == (Command.REWRITE_MANIFESTS, {"use_caching": "false"})
 
 
 def test_expire_snapshots_keeps_what_is_younger_than_its_retention():

@@ -3,17 +3,20 @@ from dataclasses import replace
 from delete_tables import applies, tables
 from hypothesis import given
 
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 from strategies.iceberg.remove_dangling_deletes import RemoveDanglingDeletes
 from strategies.plan import Reason, Rewrite, capabilities_of, check_plan
-from strategies.state import DataFile, DeleteFile, DeleteKind, PendingPlan, TableState, key_of
+from strategies.state import PendingPlan
 
 
 def state(*deletes, pending=()):
-    return TableState(0, 100, data_files=(DataFile("f", 9, 9, "", 3),), delete_files=deletes, pending=pending)
+    return IcebergState(
+        0, 100, data_files=(IcebergDataFile("f", 9, 9, "", 3),), delete_files=deletes, pending=pending
+    )
 
 
 def delete(path, kind=DeleteKind.EQUALITY, number=3, names=None):
-    return DeleteFile(path, kind, 3, 3, "", number, 0, names)
+    return IcebergDeleteFile(path, 3, 3, "", number, 0, names, kind=kind)
 
 
 def test_deletes_that_apply_to_no_data_file_are_dropped():
@@ -39,5 +42,5 @@ def test_exactly_the_deletes_that_apply_to_nothing_are_dropped_once(found):
         return
     check_plan(found, plan)
     (action,) = plan.actions
-    assert set(action.removed_deletes) == set(map(key_of, deletes)) - set(map(key_of, needed))
+    assert set(action.removed_deletes) == {d.key for d in deletes} - {d.key for d in needed}
     assert RemoveDanglingDeletes().decide(replace(found, delete_files=tuple(needed))) is None

@@ -6,28 +6,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 from resurrected import resurrected
 
-from strategies.iceberg.preview import PreviewError, preview_action
-from strategies.plan import Capability, Compact, FileGroup, Native, Rewrite
-from strategies.state import DataFile, DeleteFile, KeyRange, TableState, key_of
+from strategies.iceberg.commands import Command
+from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile, IcebergState, KeyBounds
+from strategies.iceberg.preview import preview_action
+from strategies.plan import Compact, FileGroup, Native, Rewrite
+from strategies.preview import PreviewError
 
 DANGLING = {"remove-dangling-deletes": "true"}
 ALL = DANGLING | {"rewrite-all": "true"}
 
 
 def native(options, **arguments):
-    return Native(Capability.REWRITE_DATA_FILES, arguments, options)
+    return Native(Command.REWRITE_DATA_FILES, arguments, options)
 
 
 # The case of the reference: id=1 deleted everywhere before the table was partitioned by cat.
-A, B = DataFile("a", 9, 9, "cat=a", 1, 1), DataFile("b", 9, 9, "cat=b", 1, 1)
-GLOBAL = DeleteFile("everywhere", EQUALITY, 3, 3, "", 2, 0)
+A, B = IcebergDataFile("a", 9, 9, "cat=a", 1, 1), IcebergDataFile("b", 9, 9, "cat=b", 1, 1)
+GLOBAL = IcebergDeleteFile("everywhere", 3, 3, "", 2, 0, kind=EQUALITY)
 
 
 def state(*files):
-    return TableState(
+    return IcebergState(
         0, 100,
-        data_files=tuple(file for file in files if isinstance(file, DataFile)),
-        delete_files=tuple(file for file in files if isinstance(file, DeleteFile)),
+        data_files=tuple(file for file in files if isinstance(file, IcebergDataFile)),
+        delete_files=tuple(file for file in files if isinstance(file, IcebergDeleteFile)),
         spec_id=1,
     )  # fmt: skip
 
@@ -59,31 +61,32 @@ def test_commits_of_parts_may_fail_and_leave_files():
 
 
 def test_an_older_file_without_partition_keeps_the_delete():
-    old, as_new = DataFile("c", 80, 9, "", 1, 0), DataFile("c", 80, 9, "", 2, 0)  # 80 is left alone
+    # A file of 80 bytes is left alone.
+    old, as_new = (IcebergDataFile("c", 80, 9, "", number, 0) for number in (1, 2))
     assert resurrected(native(DANGLING), state(A, B, GLOBAL, old)) is None
     assert "rows of a" in resurrected(native(DANGLING), state(A, B, GLOBAL, as_new))
     assert "rows of a" in resurrected(native(DANGLING, where="cat = 'a'"), state(A, B, GLOBAL, old))
 
 
 def test_a_delete_of_a_table_without_partitions_is_kept_by_the_files_it_applies_to():
-    files = [DataFile("c", 9, 9, "", 1, 0), DataFile("d", 9, 9, "", 3, 0)]
+    files = [IcebergDataFile("c", 9, 9, "", 1, 0), IcebergDataFile("d", 9, 9, "", 3, 0)]
     assert resurrected(native(DANGLING, where="id = 1"), state(*files, GLOBAL)) is None
 
 
 def test_a_delete_of_other_keys_is_no_loss():
-    apart = replace(A, keys=KeyRange(5, 9))
-    met, missed = (replace(GLOBAL, keys=KeyRange(1, high)) for high in (5, 4))
+    apart = replace(A, key_bounds=KeyBounds(5, 9))
+    met, missed = (replace(GLOBAL, key_bounds=KeyBounds(1, high)) for high in (5, 4))
     assert resurrected(native(DANGLING), state(apart, missed)) is None
     assert "rows of a" in resurrected(native(DANGLING), state(apart, met))
 
 
 def test_deletes_of_a_partition_are_kept_by_the_files_they_apply_to():
-    own = DeleteFile("own", EQUALITY, 3, 3, "cat=a", 2, 1)
+    own = IcebergDeleteFile("own", 3, 3, "cat=a", 2, 1, kind=EQUALITY)
     assert resurrected(native(DANGLING, where="cat = 'b'"), state(A, B, own)) is None
 
 
 def test_other_commands_revive_nothing():
-    assert resurrected(Native(Capability.REWRITE_POSITION_DELETE_FILES), state(A, B, GLOBAL)) is None
+    assert resurrected(Native(Command.REWRITE_POSITION_DELETE_FILES), state(A, B, GLOBAL)) is None
 
 
 @given(tables(), st.data())
@@ -91,13 +94,16 @@ def test_an_explicit_rewrite_revives_where_a_file_it_does_not_name_needs_a_delet
     def some(keys):
         return draw.draw(st.lists(st.sampled_from(keys), unique=True)) if keys else []
 
-    named, dropped = some([f.path for f in found.data_files]), some(list(map(key_of, found.delete_files)))
+    named, dropped = (
+        some([f.path for f in found.data_files]),
+        some([d.key for d in found.delete_files]),
+    )
     half = len(named) // 2
     groups = (FileGroup(tuple(named[:half]), "", tuple(named[half:])),) if named else ()
     told = resurrected(Rewrite(groups, 100, tuple(dropped)), found)
     lost = [
-        (key_of(d), f.path)
-        for d in found.delete_files if key_of(d) in dropped
+        (d.key, f.path)
+        for d in found.delete_files if d.key in dropped
         for f in found.data_files if f.path not in named and applies(d, f, found)
     ]  # fmt: skip
     assert (told is None) == (not lost)
@@ -111,10 +117,10 @@ def dropped_by_iceberg(found, left):
     oldest = {}
     for file in left:
         scope = (file.spec_id, file.partition)
-        oldest[scope] = min(oldest.get(scope, file.sequence_number), file.sequence_number)
+        oldest[scope] = min(oldest.get(scope, file.data_sequence_number), file.data_sequence_number)
     for delete in found.delete_files:
         lowest = oldest.get((delete.spec_id, delete.partition))
-        if delete.kind is EQUALITY and (lowest is None or delete.sequence_number <= lowest):
+        if delete.kind is EQUALITY and (lowest is None or delete.data_sequence_number <= lowest):
             yield delete
 
 

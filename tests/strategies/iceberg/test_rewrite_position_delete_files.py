@@ -2,9 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.iceberg.preview import PreviewError, preview_action
-from strategies.plan import Capability, Native
-from strategies.state import MIB, DeleteFile, DeleteKind, TableState
+from strategies.iceberg.commands import Command
+from strategies.iceberg.files import DeleteKind, IcebergDeleteFile, IcebergState
+from strategies.iceberg.preview import preview_action
+from strategies.plan import Native
+from strategies.preview import PreviewError
+from strategies.state import MIB
 
 EQUALITY, POSITION, VECTOR = DeleteKind.EQUALITY, DeleteKind.POSITION, DeleteKind.DELETION_VECTOR
 TARGET = "write.delete.target-file-size-bytes"
@@ -12,7 +15,7 @@ TARGET = "write.delete.target-file-size-bytes"
 
 def deletes(*sizes, kind=POSITION, partition="", spec_id=0, prefix="d"):
     return [
-        DeleteFile(f"{prefix}{n}", kind, size, 3, partition, 1, spec_id, f"f{prefix}{n}")
+        IcebergDeleteFile(f"{prefix}{n}", size, 3, partition, 1, spec_id, f"f{prefix}{n}", kind=kind)
         for n, size in enumerate(sizes)
     ]
 
@@ -22,8 +25,8 @@ def plan(*deletes, target=100, where=None, **options):
     texts = {name.replace("_", "-"): str(value).lower() for name, value in options.items()}
     arguments = {} if where is None else {"where": where}
     properties = {} if target is None else {TARGET: str(target)}
-    state = TableState(0, 1, delete_files=tuple(d for own in deletes for d in own), properties=properties)
-    preview = preview_action(Native(Capability.REWRITE_POSITION_DELETE_FILES, arguments, texts), state)
+    state = IcebergState(0, 1, delete_files=tuple(d for own in deletes for d in own), properties=properties)
+    preview = preview_action(Native(Command.REWRITE_POSITION_DELETE_FILES, arguments, texts), state)
     assert preview.groups == ()
     return preview
 
@@ -100,7 +103,7 @@ def test_groups_are_counted_packed_and_ordered():
 
 
 def test_what_the_command_does_not_have_is_refused():
-    with pytest.raises(ValueError, match="delete-file-threshold are not of rewrite_position_delete_files"):
+    with pytest.raises(ValueError, match=r"delete-file-threshold are not of iceberg\.rewrite_position"):
         plan(deletes(1), delete_file_threshold=1)
     with pytest.raises(PreviewError, match="where='p = 1'"):
         plan(deletes(1), where="p = 1")

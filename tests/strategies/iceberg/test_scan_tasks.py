@@ -2,13 +2,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies.iceberg.deletes.index import Applied
+from strategies.iceberg.files import IcebergDataFile
 from strategies.iceberg.scan_tasks import FileScan, equal_shares, lookback_of, scan_task_groups
 from strategies.preview import ScanTaskGroup
-from strategies.state import MIB, DataFile
+from strategies.state import MIB
 
 
 def candidate(size_bytes, rows=10, offsets=(), deletes_bytes=0):
-    return FileScan(DataFile("f", size_bytes, rows, split_offsets=offsets), Applied(1, deletes_bytes, 0))
+    return FileScan(
+        IcebergDataFile("f", size_bytes, rows, split_offsets=offsets), Applied(1, deletes_bytes, 0)
+    )
 
 
 def test_six_files_of_100_mib_leave_a_small_tail():

@@ -12,8 +12,9 @@ from pathlib import PurePosixPath
 from bench.engines.iceberg.model.delete_bytes import equality_bytes, position_bytes
 from bench.engines.iceberg.model.flink_writer import partition_files
 from bench.engines.simulated.costs import Coefficients
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, KeyBounds
 from strategies.iceberg.scan_tasks import even_share
-from strategies.state import MIB, DataFile, DeleteFile, DeleteKind, KeyRange
+from strategies.state import MIB
 from workloads.commit import CommitSpec, KeyShape, PartitionShape
 from workloads.schema import Schema
 
@@ -32,25 +33,27 @@ class FileMaker:
         self._schema, self._coefficients, self._writers = schema, coefficients, files_per_commit
         self._numbers = itertools.count(1)
 
-    def data_file(self, rows: int, partition: str, keys: KeyRange | None, sequence_number: int) -> DataFile:
+    def data_file(
+        self, rows: int, partition: str, keys: KeyBounds | None, sequence_number: int
+    ) -> IcebergDataFile:
         """A data file of so many rows."""
         size_bytes = table_bytes(self._schema, self._coefficients, rows)
         offsets = tuple(range(4, max(5, size_bytes), ROW_GROUP_BYTES))
-        return DataFile(
-            self._path(), size_bytes, rows, partition, sequence_number, split_offsets=offsets, keys=keys
+        return IcebergDataFile(
+            self._path(), size_bytes, rows, partition, sequence_number, split_offsets=offsets, key_bounds=keys
         )
 
-    def position_deletes(self, file: DataFile, rows: int, sequence_number: int) -> DeleteFile:
+    def position_deletes(self, file: IcebergDataFile, rows: int, sequence_number: int) -> IcebergDeleteFile:
         """A delete file for so many rows of one data file, beside it and named after it, as Amoro does."""
         path = f"{file.path.removesuffix('.parquet')}-delete-{next(self._numbers):08}.parquet"
         return self._position_deletes(path, file, rows, sequence_number)
 
     def commit(
         self, spec: CommitSpec, sequence_number: int
-    ) -> tuple[list[tuple[DataFile, int]], list[DeleteFile]]:
+    ) -> tuple[list[tuple[IcebergDataFile, int]], list[IcebergDeleteFile]]:
         """The data files a commit adds, each with its rows that live at its end, and the delete files."""
-        data: list[tuple[DataFile, int]] = []
-        deletes: list[DeleteFile] = []
+        data: list[tuple[IcebergDataFile, int]] = []
+        deletes: list[IcebergDeleteFile] = []
         found = partition_files(spec, self._writers or spec.writers)
         for shape, counts in zip(spec.partitions, found, strict=True):
             files = list(self._data_files(shape, spec, counts.data_count, sequence_number))
@@ -65,7 +68,7 @@ class FileMaker:
 
     def _data_files(
         self, shape: PartitionShape, spec: CommitSpec, count: int, number: int
-    ) -> Iterator[DataFile]:
+    ) -> Iterator[IcebergDataFile]:
         """The data files of one partition, its rows spread evenly."""
         ranges = _row_ranges(spec, shape.rows, count) if count else []
         for index, keys in enumerate(ranges):
@@ -73,19 +76,22 @@ class FileMaker:
 
     def _equality_deletes(
         self, shape: PartitionShape, spec: CommitSpec, count: int, number: int
-    ) -> Iterator[DeleteFile]:
+    ) -> Iterator[IcebergDeleteFile]:
         rows = shape.deleted_keys
         keys = _deleted_range(spec.index, spec.keys, rows, count) if spec.keys and rows else None
         for index in range(count):
             own, path = even_share(rows, index, count), self._path("-deletes")
-            yield DeleteFile(
-                path, DeleteKind.EQUALITY, round(equality_bytes(own)), own, shape.partition, number, keys=keys
-            )
+            yield IcebergDeleteFile(
+                path, round(equality_bytes(own)), own, shape.partition, number,
+                key_bounds=keys, kind=DeleteKind.EQUALITY,
+            )  # fmt: skip
 
-    def _position_deletes(self, path: str, file: DataFile, rows: int, sequence_number: int) -> DeleteFile:
-        return DeleteFile(
-            path, DeleteKind.POSITION, round(position_bytes(rows)), rows, file.partition, sequence_number,
-            referenced_data_file=file.path,
+    def _position_deletes(
+        self, path: str, file: IcebergDataFile, rows: int, sequence_number: int
+    ) -> IcebergDeleteFile:
+        return IcebergDeleteFile(
+            path, round(position_bytes(rows)), rows, file.partition, sequence_number,
+            referenced_data_file=file.path, kind=DeleteKind.POSITION,
         )  # fmt: skip
 
     def _path(self, suffix: str = "") -> str:
@@ -97,13 +103,19 @@ def table_bytes(schema: Schema, coefficients: Coefficients, rows: int, files: in
     return schema.expected_bytes(rows, files) + files * coefficients.data.file_bytes
 
 
-def span_of(files: Iterable[DataFile]) -> KeyRange | None:
+def keys_of(file: IcebergDataFile) -> tuple[int, int] | None:
+    """The lowest and the highest key of a file; None where they are not known."""
+    bounds = file.key_bounds
+    return (bounds.lower, bounds.upper) if bounds else None
+
+
+def span_of(files: Iterable[IcebergDataFile]) -> KeyBounds | None:
     """The range of the keys of all files; None where one's is not known."""
-    ranges = [file.keys for file in files]
+    ranges = [file.key_bounds for file in files]
     known = [keys for keys in ranges if keys is not None]
     if len(known) < len(ranges) or not known:
         return None
-    return KeyRange(min(keys.low for keys in known), max(keys.high for keys in known))
+    return KeyBounds(min(keys.lower for keys in known), max(keys.upper for keys in known))
 
 
 def _own_deleted(shape: PartitionShape, rows: Sequence[int], count: int) -> list[int]:
@@ -119,7 +131,7 @@ def _own_deleted(shape: PartitionShape, rows: Sequence[int], count: int) -> list
     return [end - start for start, end in itertools.pairwise(shares)] + [0] * (len(rows) - count)
 
 
-def _row_ranges(spec: CommitSpec, rows: int, count: int) -> list[KeyRange | None]:
+def _row_ranges(spec: CommitSpec, rows: int, count: int) -> list[KeyBounds | None]:
     """The keys of each data file of a partition.
 
     New keys alone come in the order of the rows, a file's share of them after the other's.
@@ -130,16 +142,16 @@ def _row_ranges(spec: CommitSpec, rows: int, count: int) -> list[KeyRange | None
     if spec.updates or spec.deletes:
         return [None] * count
     edges = [spec.first_row + spec.rows * index // count for index in range(count + 1)]
-    return [KeyRange(start + 1, end) for start, end in itertools.pairwise(edges)]
+    return [KeyBounds(start + 1, end) for start, end in itertools.pairwise(edges)]
 
 
-def _deleted_range(index: int, keys: KeyShape, rows: int, count: int) -> KeyRange:
+def _deleted_range(index: int, keys: KeyShape, rows: int, count: int) -> KeyBounds:
     """The keys of each equality-delete file of a partition."""
     old_share = keys.changed_count / max(1, keys.changed_count + keys.new_count)
     return _drawn_range(index, keys, old_share, rows, count)
 
 
-def _drawn_range(index: int, keys: KeyShape, old_share: float, rows: int, count: int) -> KeyRange:
+def _drawn_range(index: int, keys: KeyShape, old_share: float, rows: int, count: int) -> KeyBounds:
     """The lowest and highest key of a file of commit `index`, `rows` being in so many such files.
 
     They are drawn as those of so many keys at random are: the lowest of n lies at 1 - (1 - u)^(1/n) of the
@@ -150,7 +162,7 @@ def _drawn_range(index: int, keys: KeyShape, old_share: float, rows: int, count:
     u, v = (index * step % 1 for step in _STEPS)
     lowest = 1 - (1 - u) ** (1 / n)
     highest = lowest + (1 - lowest) * v ** (1 / (n - 1)) if n > 1 else lowest
-    return KeyRange(_key_at(lowest, keys, old_share), _key_at(highest, keys, old_share))
+    return KeyBounds(_key_at(lowest, keys, old_share), _key_at(highest, keys, old_share))
 
 
 def _key_at(quantile: float, keys: KeyShape, old_share: float) -> int:

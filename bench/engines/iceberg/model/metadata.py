@@ -95,7 +95,7 @@ class SimulatedMetadata:
     ) -> tuple[int, int]:
         """One snapshot; how many bytes of metadata it wrote, in how many files.
 
-        Files are named by `strategies.state.key_of`; those removed are of both contents.
+        Files are named by their `key`; those removed are of both contents.
         """
         dropped_bytes, self._spent_bytes = self._spent_bytes, 0
         written: list[int] = []

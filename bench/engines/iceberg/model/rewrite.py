@@ -4,16 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from bench.engines.contract import Cost
+from bench.engines.iceberg.ledger import IcebergLedger
 from bench.engines.iceberg.model.delete_bytes import position_bytes
 from bench.engines.iceberg.model.files import table_bytes
-from bench.engines.ledger import Ledger
 from bench.engines.simulated.costs import Coefficients, Work, rewrite_cost
 from bench.engines.simulated.live_rows import LiveRows
-from strategies.iceberg.deletes.index import index_deletes
+from strategies.iceberg.deletes.index import delete_index
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
 from strategies.java_values import parse_boolean
 from strategies.plan import Action, Rewrite
 from strategies.preview import Preview, RewriteGroup
-from strategies.state import DataFile, DeleteFile, DeleteKind
 from workloads.schema import Schema
 
 
@@ -21,7 +21,7 @@ from workloads.schema import Schema
 class Replacement:
     """Data files of one partition, and how many rows each file that replaces them has."""
 
-    files: tuple[DataFile, ...]
+    files: tuple[IcebergDataFile, ...]
     partition: str
     rows: tuple[int, ...]
 
@@ -36,25 +36,28 @@ class Prepared:
 
     sequence_number: int
     replaced: tuple[Replacement, ...]
-    converted: tuple[tuple[DataFile, int], ...]
+    converted: tuple[tuple[IcebergDataFile, int], ...]
     removed_deletes: tuple[str, ...]
     cost: Cost
 
     @property
-    def replaced_files(self) -> Iterator[DataFile]:
+    def replaced_files(self) -> Iterator[IcebergDataFile]:
         """Every data file that is replaced."""
         return (file for each in self.replaced for file in each.files)
 
 
 def prepare(
-    action: Action, preview: Preview, ledger: Ledger, rows: LiveRows, sequence_number: int, schema: Schema,
-    coefficients: Coefficients, cores: int,
+    action: Action, preview: Preview, ledger: IcebergLedger, rows: LiveRows, sequence_number: int,
+    schema: Schema, coefficients: Coefficients, cores: int,
 ) -> Prepared:  # fmt: skip
     """Read and write the files of an action, as the table stands; nothing is committed.
 
     A group's live rows go to the tasks the preview gives it, each its share.
     """
-    replaced = tuple(_replacement(group, rows) for group in preview.groups)
+    replaced = tuple(
+        _replacement(group, [ledger.data_files[file.path] for file in group.files], rows)
+        for group in preview.groups
+    )
     converted = _converted(action, ledger, rows) if isinstance(action, Rewrite) else ()
     counts = (count for each in replaced for count in each.rows if count)
     written_bytes = sum(table_bytes(schema, coefficients, count) for count in counts)
@@ -64,7 +67,10 @@ def prepare(
 
 
 def conflict(
-    prepared: Prepared, data: Mapping[str, DataFile], deletes: Mapping[str, DeleteFile], sequence_number: int
+    prepared: Prepared,
+    data: Mapping[str, IcebergDataFile],
+    deletes: Mapping[str, IcebergDeleteFile],
+    sequence_number: int,
 ) -> str | None:
     """What of the commits since it was prepared a rewrite cannot be committed after, as Iceberg says it.
 
@@ -79,18 +85,18 @@ def conflict(
         return None
     replaced = {file.path for file in prepared.replaced_files}
     for delete in deletes.values():
-        if delete.sequence_number > prepared.sequence_number and delete.referenced_data_file in replaced:
+        if delete.data_sequence_number > prepared.sequence_number and delete.referenced_data_file in replaced:
             return f"found new position delete for replaced data file: {delete.referenced_data_file}"
     return None
 
 
-def below_oldest(data: Iterable[DataFile], deletes: Iterable[DeleteFile]) -> list[str]:
+def below_oldest(data: Iterable[IcebergDataFile], deletes: Iterable[IcebergDeleteFile]) -> list[str]:
     """Delete files older than every data file of the table: commits may drop them (ManifestFilterManager)."""
-    oldest = min((file.sequence_number for file in data), default=0)
-    return [delete.path for delete in deletes if delete.sequence_number < oldest]
+    oldest = min((file.data_sequence_number for file in data), default=0)
+    return [delete.path for delete in deletes if delete.data_sequence_number < oldest]
 
 
-def dangling(data: Iterable[DataFile], deletes: Iterable[DeleteFile]) -> list[str]:
+def dangling(data: Iterable[IcebergDataFile], deletes: Iterable[IcebergDeleteFile]) -> list[str]:
     """Delete files that apply to nothing in their partition.
 
     Those are position deletes older than all data files of it, equality deletes not newer than them, and
@@ -98,14 +104,14 @@ def dangling(data: Iterable[DataFile], deletes: Iterable[DeleteFile]) -> list[st
     """
     oldest: dict[str, int] = {}
     for file in data:
-        number = file.sequence_number
+        number = file.data_sequence_number
         oldest[file.partition] = min(number, oldest.get(file.partition, number))
 
-    def dangles(delete: DeleteFile) -> bool:
+    def dangles(delete: IcebergDeleteFile) -> bool:
         number = oldest.get(delete.partition)
-        if number is None or delete.sequence_number < number:
+        if number is None or delete.data_sequence_number < number:
             return True
-        return delete.kind is DeleteKind.EQUALITY and delete.sequence_number == number
+        return delete.kind is DeleteKind.EQUALITY and delete.data_sequence_number == number
 
     return [delete.path for delete in deletes if dangles(delete)]
 
@@ -116,25 +122,29 @@ def removes_dangling(action: Action) -> bool:
     return parse_boolean(options.get("remove-dangling-deletes", "false"))
 
 
-def _replacement(group: RewriteGroup, rows: LiveRows) -> Replacement:
+def _replacement(group: RewriteGroup, files: Iterable[IcebergDataFile], rows: LiveRows) -> Replacement:
+    """The group, whose files are given as the ledger has them."""
     live = rows.kept(file.path for file in group.files)
     all_rows = max(1, sum(task.rows for task in group.tasks))
     before, made = 0, []
     for task in group.tasks:
         made.append(live * (before + task.rows) // all_rows - live * before // all_rows)
         before += task.rows
-    return Replacement(group.files, group.partition, tuple(made))
+    return Replacement(tuple(files), group.partition, tuple(made))
 
 
-def _converted(action: Rewrite, ledger: Ledger, rows: LiveRows) -> tuple[tuple[DataFile, int], ...]:
+def _converted(
+    action: Rewrite, ledger: IcebergLedger, rows: LiveRows
+) -> tuple[tuple[IcebergDataFile, int], ...]:
     named = {path for group in action.groups for path in group.convert_paths}
     files = ledger.data_files.values()
     return tuple((file, rows.dead(file.path)) for file in files if file.path in named)
 
 
 def _cost(
-    action: Action, ledger: Ledger, preview: Preview, converted: tuple[tuple[DataFile, int], ...],
-    written_bytes: int, coefficients: Coefficients, cores: int,
+    action: Action, ledger: IcebergLedger, preview: Preview,
+    converted: tuple[tuple[IcebergDataFile, int], ...], written_bytes: int,
+    coefficients: Coefficients, cores: int,
 ) -> Cost:  # fmt: skip
     """An explicit rewrite is paid for as one, though it may only drop delete files."""
     if not isinstance(action, Rewrite):
@@ -145,13 +155,13 @@ def _cost(
 
 def _conversion(
     action: Rewrite,
-    ledger: Ledger,
-    converted: tuple[tuple[DataFile, int], ...],
+    ledger: IcebergLedger,
+    converted: tuple[tuple[IcebergDataFile, int], ...],
     coefficients: Coefficients,
 ) -> Work:
     """Reading the keys and the deletes of each file, and writing its positions."""
-    index = index_deletes(ledger.delete_files.values() if converted else ())
-    applied = [index.applying_to(file) for file, _ in converted]
+    state = ledger.state(0)
+    applied = [delete_index(state).applying_to(file) for file, _ in converted]
     deletes_bytes = sum(each.size_bytes for each in applied)
     data_bytes = sum(file.size_bytes for file, _ in converted)
     return Work(

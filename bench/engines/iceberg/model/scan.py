@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from bench.engines.simulated.costs import Work
-from strategies.iceberg.deletes.index import DeleteIndex, index_deletes
+from strategies.iceberg.deletes.index import DeleteIndex, delete_index, index_deletes
 from strategies.iceberg.deletes.series import FileSums
-from strategies.state import DataFile, DeleteFile, KeyRange
+from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile, IcebergState, KeyBounds
 
 _KEY = re.compile(r"\border_id\s*(?:=\s*(\d+)|between\s+(\d+)\s+and\s+(\d+))", re.IGNORECASE)
-_Kind = tuple[str, int, KeyRange | None]  # partition, sequence number, keys
+_Kind = tuple[str, int, KeyBounds | None]  # partition, data sequence number, key bounds
 _NOTHING = FileSums()
 
 
@@ -22,7 +22,7 @@ _NOTHING = FileSums()
 class _Alike:
     """Data files that the same equality deletes apply to, which are those of `any_file`."""
 
-    any_file: DataFile  # under no path, so that no position delete names it
+    any_file: IcebergDataFile  # under no path, so that no position delete names it
     files_count: int = 0
     applied: FileSums = _NOTHING
 
@@ -39,7 +39,7 @@ class Scan:
         self._positions: dict[str, FileSums] = {}  # by data file
         self._deletes_count = self._deletes_bytes = 0  # once per data file
 
-    def add(self, data: Iterable[DataFile], deletes: Iterable[DeleteFile]) -> None:
+    def add(self, data: Iterable[IcebergDataFile], deletes: Iterable[IcebergDeleteFile]) -> None:
         """A commit whose files have a sequence number above all others."""
         index = index_deletes(deletes)
         if not index.is_empty:
@@ -51,10 +51,10 @@ class Scan:
             self._place(file, index)
 
     @classmethod
-    def of(cls, data: Iterable[DataFile], deletes: Iterable[DeleteFile]) -> "Scan":
+    def of(cls, state: IcebergState) -> "Scan":
         """A table as it stands."""
-        scan, index = cls(), index_deletes(deletes)
-        for file in data:
+        scan, index = cls(), delete_index(state)
+        for file in state.data_files:
             scan._place(file, index)
         return scan
 
@@ -62,7 +62,7 @@ class Scan:
         """What a scan of all so many data files opens."""
         return _work(files_count, live_data_bytes, self._deletes_count, self._deletes_bytes)
 
-    def some(self, files: Iterable[DataFile]) -> Work:
+    def some(self, files: Iterable[IcebergDataFile]) -> Work:
         """What a scan of these data files opens."""
         chosen = tuple(files)
         found = [self._alike[_kind(file)].applied for file in chosen]
@@ -72,7 +72,7 @@ class Scan:
             sum(applied.files_count for applied in found), sum(applied.size_bytes for applied in found),
         )  # fmt: skip
 
-    def _place(self, file: DataFile, index: DeleteIndex) -> None:
+    def _place(self, file: IcebergDataFile, index: DeleteIndex) -> None:
         """One more data file, with those of the index that apply to it."""
         kind = _kind(file)
         alike = self._alike.get(kind)
@@ -91,7 +91,7 @@ class Scan:
         self._deletes_bytes += applied.size_bytes * files_count
 
 
-def wanted_keys(sql: str) -> KeyRange | None:
+def wanted_keys(sql: str) -> KeyBounds | None:
     """The keys a probe asks for by one `order_id = n` or `BETWEEN n AND m`; None for all.
 
     A probe that names several is taken to open every file: they may be joined by OR.
@@ -100,16 +100,16 @@ def wanted_keys(sql: str) -> KeyRange | None:
     if len(named) != 1:
         return None
     numbers = [int(number) for number in named[0] if number]
-    return KeyRange(numbers[0], numbers[-1])
+    return KeyBounds(numbers[0], numbers[-1])
 
 
-def _applied(index: DeleteIndex, file: DataFile) -> FileSums:
+def _applied(index: DeleteIndex, file: IcebergDataFile) -> FileSums:
     applied = index.applying_to(file)
     return FileSums(applied.files_count, applied.size_bytes)
 
 
-def _kind(file: DataFile) -> _Kind:
-    return file.partition, file.sequence_number, file.keys
+def _kind(file: IcebergDataFile) -> _Kind:
+    return file.partition, file.data_sequence_number, file.key_bounds
 
 
 def _work(files_count: int, data_bytes: int, deletes_count: int, deletes_bytes: int) -> Work:

@@ -8,8 +8,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from bench.engines.contract import NO_COST, Change, Cores, Cost, TableSpec, Tag, Version
+from bench.engines.iceberg.ledger import IcebergLedger
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients
-from bench.engines.iceberg.model.files import FileMaker, span_of
+from bench.engines.iceberg.model.files import FileMaker, keys_of, span_of
 from bench.engines.iceberg.model.metadata import SimulatedMetadata
 from bench.engines.iceberg.model.rewrite import (
     Prepared,
@@ -21,16 +22,16 @@ from bench.engines.iceberg.model.rewrite import (
     removes_dangling,
 )
 from bench.engines.iceberg.model.scan import Scan, wanted_keys
-from bench.engines.ledger import Ledger
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.live_rows import LiveRows
 from bench.engines.simulated.model import Staging
-from strategies.plan import Action, Capability, Native, Rewrite
+from strategies.iceberg.commands import Command
+from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
+from strategies.plan import Action, Native, Rewrite
 from strategies.preview import NoPreview, Preview
-from strategies.state import DataFile, DeleteFile
 from workloads.commit import CommitSpec
 
-_MAINTENANCE = frozenset({Capability.REWRITE_MANIFESTS, Capability.EXPIRE_SNAPSHOTS})
+_MAINTENANCE = frozenset({Command.REWRITE_MANIFESTS, Command.EXPIRE_SNAPSHOTS})
 _WORKER_THREADS_MIN = 2  # iceberg.worker.num-threads: the cores, at least two
 
 
@@ -40,17 +41,17 @@ class _Snapshot:
 
     operation: str
     removed: Collection[str]
-    data: Collection[DataFile] = ()
-    deletes: Collection[DeleteFile] = ()
+    data: Collection[IcebergDataFile] = ()
+    deletes: Collection[IcebergDeleteFile] = ()
 
 
 class IcebergTableModel:
     """The format model of Iceberg (see `FormatModel`)."""
 
     def __init__(
-        self, spec: TableSpec, coefficients: IcebergCoefficients, cores: Cores, ledger: Ledger
+        self, spec: TableSpec, coefficients: IcebergCoefficients, cores: Cores, ledger: IcebergLedger
     ) -> None:
-        self._spec, self._coefficients, self._cores, self._ledger = spec, coefficients, cores, ledger
+        self._spec, self._coefficients, self._cores, self.ledger = spec, coefficients, cores, ledger
         self._metadata = SimulatedMetadata(coefficients.metadata)
         self._maker = FileMaker(spec.schema, coefficients, spec.files_per_commit)
         self._rows = LiveRows()
@@ -80,7 +81,7 @@ class IcebergTableModel:
         self._rows.commit(spec)
         made, deletes = self._maker.commit(spec, self._sequence_number + 1)
         for file, live_rows in made:
-            self._rows.add(file, live_rows)
+            self._rows.add(file, live_rows, keys_of(file))
         data = [file for file, _ in made]
         version = self._snapshot(_Snapshot("overwrite" if deletes else "append", (), data, deletes), tag)
         if self._scan is not None:
@@ -92,7 +93,7 @@ class IcebergTableModel:
         return version, work
 
     def stage(self, action: Rewrite, preview: Preview | NoPreview) -> Staging[Prepared]:
-        data, deletes = self._ledger.data_files, self._ledger.delete_files
+        data, deletes = self.ledger.data_files, self.ledger.delete_files
         gone = next((key for key in action.keys if key not in data and key not in deletes), None)
         if gone:
             raise ValueError(f"{gone} is no longer live")
@@ -103,7 +104,7 @@ class IcebergTableModel:
         if isinstance(preview, NoPreview):
             raise ValueError(preview.reason)
         return prepare(
-            action, preview, self._ledger, self._rows, self._sequence_number, self._spec.schema,
+            action, preview, self.ledger, self._rows, self._sequence_number, self._spec.schema,
             self._coefficients, self._cores.compactor,
         )  # fmt: skip
 
@@ -121,7 +122,7 @@ class IcebergTableModel:
         return versions, cost
 
     def _maintain(self, action: Native, tag: Tag) -> tuple[Version, ...]:
-        if action.command is Capability.REWRITE_MANIFESTS:
+        if action.command == Command.REWRITE_MANIFESTS:
             written_bytes, files_count = self._metadata.rewrite(tag.at_ms)
             operation = "replace"
         else:
@@ -134,7 +135,7 @@ class IcebergTableModel:
 
     def _remove_dangling(self, tag: Tag) -> tuple[Version, ...]:
         """`remove-dangling-deletes`: a commit of its own, which does nothing without partitions."""
-        gone = dangling(self._ledger.data_files.values(), self._ledger.delete_files.values())
+        gone = dangling(self.ledger.data_files.values(), self.ledger.delete_files.values())
         return (self._snapshot(_Snapshot("replace", gone), tag),) if gone else ()
 
     def _rewrite(self, prepared: Prepared, tag: Tag) -> tuple[Version, ...]:
@@ -145,7 +146,7 @@ class IcebergTableModel:
         those of as many manifests as Iceberg has worker threads: since 1.8 (PR #11131) it comes to that,
         and the others stay until a later commit, applying to nothing. Here the oldest go first.
         """
-        data, deletes = self._ledger.data_files, self._ledger.delete_files
+        data, deletes = self.ledger.data_files, self.ledger.delete_files
         if problem := conflict(prepared, data, deletes, self._sequence_number):
             raise ValueError(problem)
         made = [file for each in prepared.replaced for file in self._outputs(each, prepared.sequence_number)]
@@ -162,7 +163,7 @@ class IcebergTableModel:
         self._scan = None
         return (self._snapshot(_Snapshot("replace", removed, made, positions), tag),)
 
-    def _outputs(self, replacement: Replacement, sequence_number: int) -> list[DataFile]:
+    def _outputs(self, replacement: Replacement, sequence_number: int) -> list[IcebergDataFile]:
         """The files that replace a group's, one for each task that has a row."""
         span = span_of(replacement.files)
         made = [
@@ -173,22 +174,22 @@ class IcebergTableModel:
         self._rows.replace((file.path for file in replacement.files), made)
         return made
 
-    def _dropped_by_commit(self, made: Collection[DataFile], removed: Collection[str]) -> list[str]:
-        data = [file for path, file in self._ledger.data_files.items() if path not in removed]
-        deletes = (delete for key, delete in self._ledger.delete_files.items() if key not in removed)
+    def _dropped_by_commit(self, made: Collection[IcebergDataFile], removed: Collection[str]) -> list[str]:
+        data = [file for path, file in self.ledger.data_files.items() if path not in removed]
+        deletes = (delete for key, delete in self.ledger.delete_files.items() if key not in removed)
         threads = max(_WORKER_THREADS_MIN, self._cores.compactor)
         return self._metadata.first_deletes(below_oldest([*data, *made], deletes), threads)
 
     def _snapshot(self, snapshot: _Snapshot, tag: Tag) -> Version:
         """Commit one snapshot: the ledger, the metadata, and the version it makes."""
         self._sequence_number += 1
-        live_bytes = self._ledger.size_bytes
+        live_bytes = self.ledger.size_bytes
         removed, data, deletes = snapshot.removed, snapshot.data, snapshot.deletes
-        removed_deletes_count = sum(key in self._ledger.delete_files for key in removed)
-        self._ledger.remove(removed)
-        replaced_bytes = live_bytes - self._ledger.size_bytes
-        self._ledger.add([*data, *deletes])
-        added_bytes = self._ledger.size_bytes - live_bytes + replaced_bytes
+        removed_deletes_count = sum(key in self.ledger.delete_files for key in removed)
+        self.ledger.remove(removed)
+        replaced_bytes = live_bytes - self.ledger.size_bytes
+        self.ledger.add([*data, *deletes], tag.at_ms)
+        added_bytes = self.ledger.size_bytes - live_bytes + replaced_bytes
         metadata_bytes, metadata_files_count = self._metadata.commit(
             tag.at_ms, [file.path for file in data], removed, added_bytes, replaced_bytes,
             [file.path for file in deletes],
@@ -201,11 +202,12 @@ class IcebergTableModel:
 
     def opened(self, sql: str) -> Work:
         if self._scan is None:
-            self._scan = Scan.of(self._ledger.data_files.values(), self._ledger.delete_files.values())
+            self._scan = Scan.of(self.ledger.state(0))
         wanted = wanted_keys(sql)
         if wanted is None:
-            return self._scan.all(len(self._ledger.data_files), self._ledger.data_bytes)
-        return self._scan.some(file for file in self._ledger.data_files.values() if wanted.meets(file.keys))
+            return self._scan.all(len(self.ledger.data_files), self.ledger.data_bytes)
+        data = self.ledger.data_files.values()
+        return self._scan.some(file for file in data if wanted.meets(file.key_bounds))
 
     def _price_maintenance(self) -> Cost:
         return self._coefficients.price(self._coefficients.maintenance, Work(), self._cores.compactor)

@@ -12,13 +12,14 @@ from bench.engines.iceberg.engine import IcebergEngine
 from bench.engines.spark.meter import Meter
 from bench.runs.content_check import check_content
 from strategies.iceberg import procedures as planners
+from strategies.iceberg.commands import Command
 from strategies.iceberg.procedures import (
     ExpireSnapshots,
     RewriteDataFiles,
     RewriteManifests,
     RewritePositionDeleteFiles,
 )
-from strategies.plan import Capability, Compact, Native
+from strategies.plan import Compact, Native
 from strategies.state import MIB
 from workloads.append import Append
 from workloads.change_log import ensure_change_log
@@ -110,7 +111,7 @@ def test_rewrite_data_files_takes_every_option_the_planner_allows(engine, log, t
 
 def test_rewrite_data_files_rejects_the_option_its_release_forgot(engine, log):
     commit_all(engine, batches(log)[:1])
-    native = Native(Capability.REWRITE_DATA_FILES, {}, {"max-file-group-input-files": "10"})
+    native = Native(Command.REWRITE_DATA_FILES, {}, {"max-file-group-input-files": "10"})
     outcome = execute(engine, plan(native), 60_000)
     assert outcome.status == "failed"
     assert "max-file-group-input-files" in outcome.error
@@ -333,7 +334,9 @@ def test_the_state_is_that_of_sparks_own_metadata_tables(iceberg, log, sql):
         outcome, after = step(), by_spark()
         observed, change = outcome.observed, outcome.change
         state = engine.state(0)
-        assert {(f.path, f.size_bytes, f.rows, f.partition, f.sequence_number) for f in state.data_files} == {
+        assert {
+            (f.path, f.size_bytes, f.rows, f.partition, f.data_sequence_number) for f in state.data_files
+        } == {
             (r.path, r.size, r.rows, f"partition_bucket={r.bucket}", r.sequence_number)
             for r in after.values()
         }

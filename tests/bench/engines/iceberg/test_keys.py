@@ -18,8 +18,8 @@ from pyiceberg.types import (
     UUIDType,
 )
 
-from bench.engines.iceberg.keys import key_column, key_range
-from strategies.state import KeyRange
+from bench.engines.iceberg.keys import key_bounds, key_column
+from strategies.iceberg.files import KeyBounds
 
 ID = NestedField(1, "id", LongType(), required=True)
 NAME = NestedField(2, "name", StringType())
@@ -66,32 +66,32 @@ def data_file(low=None, high=None, nulls=None, values=None, field_id=2):
 @pytest.mark.parametrize(
     ("counts", "keys"),
     [
-        ({}, KeyRange("a", "b", nulls=True)),
-        ({"nulls": 0}, KeyRange("a", "b")),
-        ({"nulls": 0, "values": 5}, KeyRange("a", "b")),
-        ({"nulls": 2, "values": 5}, KeyRange("a", "b", nulls=True)),
-        ({"nulls": 5}, KeyRange("a", "b", nulls=True)),
-        ({"values": 5}, KeyRange("a", "b", nulls=True)),
-        ({"nulls": 5, "values": 5}, KeyRange("a", "b", nulls=True, values=False)),
+        ({}, KeyBounds("a", "b", nulls=True)),
+        ({"nulls": 0}, KeyBounds("a", "b")),
+        ({"nulls": 0, "values": 5}, KeyBounds("a", "b")),
+        ({"nulls": 2, "values": 5}, KeyBounds("a", "b", nulls=True)),
+        ({"nulls": 5}, KeyBounds("a", "b", nulls=True)),
+        ({"values": 5}, KeyBounds("a", "b", nulls=True)),
+        ({"nulls": 5, "values": 5}, KeyBounds("a", "b", nulls=True, values=False)),
     ],
 )
 def test_null_counts_tell_whether_null_is_a_key(counts, keys):
-    assert key_range(data_file(b"a", b"b", **counts), NAME) == keys
+    assert key_bounds(data_file(b"a", b"b", **counts), NAME) == keys
 
 
 @pytest.mark.parametrize("counts", [{}, {"nulls": 5, "values": 5}, {"nulls": 2}])
 def test_a_required_column_holds_no_nulls_whatever_the_counts(counts):
     bounds = [to_bytes(LongType(), value) for value in (3, 8)]
-    assert key_range(data_file(*bounds, **counts, field_id=1), ID) == KeyRange(3, 8)
+    assert key_bounds(data_file(*bounds, **counts, field_id=1), ID) == KeyBounds(3, 8)
 
 
 @pytest.mark.parametrize("bounds", [(), (b"a",), (None, b"b")])
 def test_one_bound_alone_is_none(bounds):
-    assert key_range(data_file(*bounds, nulls=0), NAME) == KeyRange(None, None)
+    assert key_bounds(data_file(*bounds, nulls=0), NAME) == KeyBounds(None, None)
 
 
 def test_bounds_of_another_column_are_none():
-    assert key_range(data_file(b"a", b"b", 0, 5, field_id=3), NAME) == KeyRange(None, None, nulls=True)
+    assert key_bounds(data_file(b"a", b"b", 0, 5, field_id=3), NAME) == KeyBounds(None, None, nulls=True)
 
 
 @pytest.mark.parametrize(
@@ -104,14 +104,14 @@ def test_bounds_of_another_column_are_none():
     ],
 )
 def test_bounds_are_read_by_the_type_of_the_column(type_, written, value):
-    keys = key_range(data_file(written, written, 0), NestedField(2, "x", type_))
-    assert keys == KeyRange(value, value)
+    keys = key_bounds(data_file(written, written, 0), NestedField(2, "x", type_))
+    assert keys == KeyBounds(value, value)
 
 
 def test_bounds_that_exclude_each_other_are_none():
-    assert key_range(data_file(b"b", b"a", nulls=0), NAME) == KeyRange(None, None)
+    assert key_bounds(data_file(b"b", b"a", nulls=0), NAME) == KeyBounds(None, None)
 
 
 def test_a_bound_that_is_no_number_is_none():
     bounds = [struct.pack("<d", value) for value in (1.0, math.nan)]
-    assert key_range(data_file(*bounds, nulls=0), NestedField(2, "x", DoubleType())) == KeyRange(None, None)
+    assert key_bounds(data_file(*bounds, nulls=0), NestedField(2, "x", DoubleType())) == KeyBounds(None, None)

@@ -1,7 +1,7 @@
 import random
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from urllib.parse import unquote
 from uuid import UUID
 
@@ -36,7 +36,7 @@ from pyiceberg.types import (
 )
 
 from bench.engines.iceberg.manifests import files_of, partition_text
-from strategies.state import DeleteKind, KeyRange
+from strategies.iceberg.files import DeleteKind, KeyBounds
 
 FILE_PATH_COLUMN = 2147483546  # reserved id of file_path in position delete files (Iceberg spec, appendix)
 
@@ -45,11 +45,13 @@ FILE_PATH_COLUMN = 2147483546  # reserved id of file_path in position delete fil
 def read(tmp_path):
     """Writes entries into a manifest of format version 3, committed as number 7, and reads it."""
 
-    def run(*entries, key=None):
+    def run(*entries, key=None, times_ms=MappingProxyType({})):
         io, path = PyArrowFileIO(), f"file://{tmp_path / 'manifest.avro'}"
         write_manifest(io, path, *entries)
-        manifest = SimpleNamespace(manifest_path=path, partition_spec_id=0, sequence_number=7)
-        return files_of(manifest, SimpleNamespace(io=io, specs=lambda: {0: BY_CITY}), key).files
+        manifest = SimpleNamespace(
+            manifest_path=path, partition_spec_id=0, sequence_number=7, added_snapshot_id=5
+        )
+        return files_of(manifest, SimpleNamespace(io=io, specs=lambda: {0: BY_CITY}), key, times_ms).files
 
     return run
 
@@ -73,9 +75,17 @@ def test_a_data_file_is_read_with_its_split_offsets(read):
     assert file.split_offsets == ()
 
 
+def test_a_data_file_has_the_time_of_the_snapshot_that_added_it(read):
+    old, new = entry("old"), entry("new")
+    old.snapshot_id, new.snapshot_id = 4, None  # a new entry may leave it to the manifest: 5
+    assert [f.added_at_ms for f in read(old, new, times_ms={4: 60_000, 5: 120_000})] == [60_000, 120_000]
+    assert [f.added_at_ms for f in read(old, new, times_ms={5: 120_000})] == [None, 120_000]  # 4 has expired
+    assert [f.added_at_ms for f in read(old, new)] == [None, None]
+
+
 def test_a_file_has_its_own_sequence_number_or_that_of_its_commit(read):
     own = read(entry("a"), entry("b", ManifestEntryStatus.EXISTING, 3), entry("c", sequence_number=0))
-    assert [file.sequence_number for file in own] == [7, 3, 0]
+    assert [file.data_sequence_number for file in own] == [7, 3, 0]
 
 
 def test_a_deleted_file_is_left_out(read):
@@ -112,8 +122,8 @@ def test_files_have_the_key_ranges_of_the_column_asked_for(read):
     told = {"lower_bounds": {2: b"b"}, "upper_bounds": {2: b"c"}, "null_value_counts": {2: 0}}
     entries = entry("a", **told), deletes("d", **told)
     key = NestedField(2, "city", StringType())
-    assert [file.keys for file in read(*entries, key=key)] == [KeyRange("b", "c")] * 2
-    assert [file.keys for file in read(*entries)] == [None, None]
+    assert [file.key_bounds for file in read(*entries, key=key)] == [KeyBounds("b", "c")] * 2
+    assert [file.key_bounds for file in read(*entries)] == [None, None]
 
 
 def test_equality_deletes_name_no_data_file(read):
@@ -127,9 +137,9 @@ def test_tables_of_older_versions_hold_data_files(tmp_path, version):
     manifests = table.current_snapshot().manifests(table.io)
     files = [file for manifest in manifests for file in files_of(manifest, table).files]
     assert sorted((file.rows, file.partition, type(file).__name__) for file in files) == [
-        (1, "", "DataFile"), (2, "", "DataFile"),
+        (1, "", "IcebergDataFile"), (2, "", "IcebergDataFile"),
     ]  # fmt: skip
-    assert sorted(file.sequence_number for file in files) == ([0, 0] if version == "1" else [1, 2])
+    assert sorted(file.data_sequence_number for file in files) == ([0, 0] if version == "1" else [1, 2])
     assert all(file.split_offsets == (4,) for file in files)
 
 

@@ -10,7 +10,7 @@ from pyiceberg.types import LongType
 
 from bench.engines.iceberg import state as iceberg_state
 from bench.engines.iceberg.state import LiveFiles
-from strategies.state import KeyRange
+from strategies.iceberg.files import KeyBounds
 
 NULLABLE = {"null_value_counts": {1: 0, 2: 0}}  # the columns of SCHEMA are optional
 
@@ -24,9 +24,9 @@ class Lake:
         monkeypatch.setattr(iceberg_state, "files_of", self._opening(iceberg_state.files_of))
 
     def _opening(self, files_of):
-        def run(manifest, table, key):
+        def run(manifest, table, key, snapshot_times_ms):
             self.opened.append(manifest.name)
-            return files_of(manifest, table, key)
+            return files_of(manifest, table, key, snapshot_times_ms)
 
         return run
 
@@ -54,7 +54,7 @@ class Lake:
         """The keys of the files by path, read as the next snapshot."""
         self.opened.clear()
         snapshot = SimpleNamespace(manifests=lambda io: list(manifests))
-        return {file.path: file.keys for file in self.files.read(self, snapshot)}
+        return {file.path: file.key_bounds for file in self.files.read(self, snapshot)}
 
 
 @pytest.fixture
@@ -76,16 +76,18 @@ def test_manifests_are_read_once_without_equality_deletes(lake):
 def test_the_first_equality_delete_makes_every_manifest_read_again(lake):
     a, delete = lake.manifest("a", 1, 5), lake.manifest("d", 2, 3, equality_ids=[1])
     lake.keys(a)
-    assert lake.keys(a, delete) == {"a": KeyRange(1, 5), "d": KeyRange(2, 3)}
+    assert lake.keys(a, delete) == {"a": KeyBounds(1, 5), "d": KeyBounds(2, 3)}
     assert lake.opened == ["d", "a", "d"]
-    assert lake.keys(a, delete, lake.manifest("e", 4, 4, equality_ids=[1]))["e"] == KeyRange(4, 4)
+    assert lake.keys(a, delete, lake.manifest("e", 4, 4, equality_ids=[1]))["e"] == KeyBounds(4, 4)
     assert lake.opened == ["e"]
 
 
 def test_another_key_column_makes_every_manifest_read_again(lake):
     a, delete = lake.manifest("a", 1, 5), lake.manifest("d", 2, 3, equality_ids=[1])
     lake.keys(a, delete)
-    assert lake.keys(a, lake.manifest("e", 4, 4, equality_ids=[2])) == dict.fromkeys("ae", KeyRange("a", "b"))
+    assert lake.keys(a, lake.manifest("e", 4, 4, equality_ids=[2])) == dict.fromkeys(
+        "ae", KeyBounds("a", "b")
+    )
     assert sorted(lake.opened) == ["a", "e", "e"]
     assert lake.keys(a, delete, lake.manifest("f", 4, 4, equality_ids=[2])) == dict.fromkeys("adf")
 
@@ -93,5 +95,5 @@ def test_another_key_column_makes_every_manifest_read_again(lake):
 def test_the_key_stays_when_the_last_equality_delete_has_gone(lake):
     a, delete = lake.manifest("a", 1, 5), lake.manifest("d", 2, 3, equality_ids=[1])
     lake.keys(a, delete)
-    assert lake.keys(a) == {"a": KeyRange(1, 5)}
+    assert lake.keys(a) == {"a": KeyBounds(1, 5)}
     assert lake.opened == []

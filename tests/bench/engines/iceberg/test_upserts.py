@@ -18,9 +18,10 @@ from bench.engines.contract import Batch, Tag
 from bench.engines.iceberg.model.flink_writer import commit_layout
 from bench.engines.iceberg.rewrite import commit_rewrite, stage_rewrite
 from strategies.iceberg.deletes.index import index_deletes
+from strategies.iceberg.files import DeleteKind
 from strategies.iceberg.procedures import ExpireSnapshots, RewriteDataFiles, RewritePositionDeleteFiles
 from strategies.plan import FileGroup, Rewrite
-from strategies.state import MIB, DeleteKind, key_of
+from strategies.state import MIB
 from workloads.change_log import ensure_change_log
 from workloads.partitioning import Partitioning
 from workloads.upsert import Upsert
@@ -37,7 +38,7 @@ def converting(state, paths=None):
     if paths is None:
         paths = {f.path for f in state.data_files if index.applying_to(f).files_count}
     chosen = [f for f in state.data_files if f.path in paths]
-    return grouped(state, (), chosen, [key_of(d) for d in state.delete_files])
+    return grouped(state, (), chosen, [d.key for d in state.delete_files])
 
 
 def grouped(state, rewritten, converted, removed, sort_columns=()):
@@ -99,11 +100,11 @@ def test_what_flink_writes_for_changes_of_each_kind(iceberg, model):
     engine = made(iceberg)
     commit(engine, model, *upserts(1, 9))
     first = {f.path for f in engine.state(0).data_files}
-    deletes = {key_of(d) for d in engine.state(0).delete_files}
+    deletes = {d.key for d in engine.state(0).delete_files}
     # Rows: 1, 9, 9 again, 10. Keys deleted blindly: 1, 2, 9, 10. By position: the first 9, and 10.
     commit(engine, model, (1, "Rome"), (2, None), (9, "Rome"), (9, "Oslo"), (10, "Rome"), (10, None))
     state = engine.state(0)
-    new = [d for d in state.delete_files if key_of(d) not in deletes]
+    new = [d for d in state.delete_files if d.key not in deletes]
     assert sum(f.rows for f in state.data_files if f.path not in first) == 4
     assert sum(d.rows for d in new if d.kind is DeleteKind.EQUALITY) == 4
     assert sum(d.rows for d in new if d.kind is DeleteKind.POSITION) == 2
@@ -114,8 +115,8 @@ def test_an_equality_delete_goes_to_the_partition_of_the_row_it_replaces(iceberg
     engine = made(iceberg, partitioning=Partitioning("city"))
     commit(engine, model, (1, "Oslo"))
     commit(engine, model, (1, "Rome"))
-    newest = max(d.sequence_number for d in engine.state(0).delete_files)
-    found = {d.partition for d in engine.state(0).delete_files if d.sequence_number == newest}
+    newest = max(d.data_sequence_number for d in engine.state(0).delete_files)
+    found = {d.partition for d in engine.state(0).delete_files if d.data_sequence_number == newest}
     assert found == {"user_city=Oslo"}
 
 
@@ -174,7 +175,7 @@ def test_dropping_a_delete_that_a_file_outside_the_plan_needs_is_vetoed(iceberg,
     commit(engine, model, *upserts(1, 9))
     commit(engine, model, (1, None), (2, None))
     state = engine.state(0)
-    one = next(f.path for f in state.data_files if f.sequence_number == 1)
+    one = next(f.path for f in state.data_files if f.data_sequence_number == 1)
     outcome = execute(engine, converting(state, {one}), 999_000)
     assert outcome.status == "vetoed"
     assert "to which it still applies" in str(outcome.error)
@@ -293,7 +294,7 @@ class Upserts(RuleBasedStateMachine):
         free = [f for f in state.data_files if f.path not in busy]
         rewritten = self._some(free, self.random.choice([0, 0.3, 1]))
         converted = self._some([f for f in free if f not in rewritten], self.random.choice([0, 0.5, 1]))
-        drops = [key_of(d) for d in state.delete_files if key_of(d) not in busy]
+        drops = [d.key for d in state.delete_files if d.key not in busy]
         choice = self.random.choice(["all", "some", "safe"])
         if choice == "some":
             drops = self._some(drops, 0.5)

@@ -15,8 +15,9 @@ from bench.engines.simulated.costs import (
     rewrite_cost,
 )
 from bench.errors import ScenarioError
+from strategies.iceberg.files import IcebergDataFile
 from strategies.preview import Preview, RewriteGroup, ScanTaskGroup
-from strategies.state import MIB, DataFile
+from strategies.state import MIB
 
 ROUND = coefficients()
 WORK = Work(files_count=4, delete_files_count=3, read_bytes=2 * MIB, written_bytes=MIB // 2, tasks_count=4)
@@ -74,7 +75,7 @@ def test_cores_lower_wall_time_down_to_the_serial_part_and_no_cpu(work, cores):
 
 
 def group(files, tasks, delete_files_count=0, delete_bytes=0):
-    made = tuple(DataFile(f"f{n}", MIB, 10) for n in range(files))
+    made = tuple(IcebergDataFile(f"f{n}", MIB, 10) for n in range(files))
     return RewriteGroup(
         partition="", files=made, input_bytes=files * MIB, delete_files_count=delete_files_count,
         delete_bytes=delete_bytes, split_bytes=MIB, max_output_file_bytes=MIB, expected_output_files=tasks,

@@ -23,14 +23,15 @@ from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.iceberg.model.files import ROW_GROUP_BYTES, table_bytes
 from bench.engines.iceberg.simulation import open_simulated_iceberg
 from bench.errors import EngineError, ScenarioError
-from strategies.plan import Capability, Compact, Native, Plan, Reason
+from strategies.iceberg.commands import Command
+from strategies.plan import Compact, Native, Plan, Reason
 from strategies.state import MIB
 from workloads.append import Append
 from workloads.commit import CommitSpec, PartitionShape
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS, SCHEMAS
 
-EXPIRE, MANIFESTS = Capability.EXPIRE_SNAPSHOTS, Capability.REWRITE_MANIFESTS
+EXPIRE, MANIFESTS = Command.EXPIRE_SNAPSHOTS, Command.REWRITE_MANIFESTS
 
 
 def batch(index, rows, count, first_row=0, partition=""):
@@ -58,7 +59,7 @@ def test_a_commit_adds_the_files_rows_and_bytes_of_its_shape():
     made = files(engine)
     assert [f.rows for f in made] == [3, 3, 4]
     assert [f.size_bytes for f in made] == [ORDERS.expected_bytes(rows) + 7 for rows in (3, 3, 4)]
-    assert {f.sequence_number for f in made} == {1}
+    assert {f.data_sequence_number for f in made} == {1}
     change, observed = outcome.change, outcome.observed
     assert (snapshots(outcome), change.files_added_count, change.files_removed_count) == (1, 3, 0)
     assert change.added_bytes == observed.live_bytes == sum(f.size_bytes for f in made)
@@ -138,7 +139,7 @@ def test_maintenance_has_its_own_price_and_is_no_compaction():
     assert outcome.change.metadata_files_count == 3
     assert engine.state(120_000).compactions == ()
     assert execute(engine, upkeep, 120_000).status == "noop"  # one manifest is left
-    assert [f.sequence_number for f in files(engine)] == [1] * 3 + [2] * 4 + [3] * 4
+    assert [f.data_sequence_number for f in files(engine)] == [1] * 3 + [2] * 4 + [3] * 4
 
 
 def test_expiry_leaves_live_data_and_metadata_on_storage():
@@ -195,9 +196,9 @@ def test_a_probe_is_priced_by_files_and_bytes_on_the_readers_cores():
 @pytest.mark.parametrize(
     ("action", "lack"),
     [
-        (Native(Capability.REWRITE_DATA_FILES, {"where": "user_id = 1"}), "row_filter"),
-        (Native(Capability.REWRITE_DATA_FILES, {"branch": "audit"}), "branch"),
-        (Native(Capability.REWRITE_POSITION_DELETE_FILES), "rewrite_position_delete_files"),
+        (Native(Command.REWRITE_DATA_FILES, {"where": "user_id = 1"}), "row_filter"),
+        (Native(Command.REWRITE_DATA_FILES, {"branch": "audit"}), "branch"),
+        (Native(Command.REWRITE_POSITION_DELETE_FILES), "iceberg.rewrite_position_delete_files"),
     ],
 )
 def test_what_needs_rows_or_deletes_is_vetoed_and_costs_nothing(action, lack):
@@ -219,9 +220,9 @@ def test_a_rewrite_keeps_the_sequence_number_it_was_planned_at():
     engine.complete(ticket, 180_000)
     # The commits have 1, 2 and 3; the rewrite was planned after the second.
     merged = next(f for f in files(engine) if f.rows == sum(c.rows for c in chosen))
-    assert merged.sequence_number == 2
+    assert merged.data_sequence_number == 2
     engine.commit(batches(None)[3], 240_000)
-    assert max(f.sequence_number for f in files(engine)) == 5
+    assert max(f.data_sequence_number for f in files(engine)) == 5
 
 
 def test_a_rewrite_of_files_gone_meanwhile_names_one_and_commits_nothing():

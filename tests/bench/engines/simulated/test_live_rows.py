@@ -10,13 +10,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from upsert_commits import changes, load
 
 from bench.engines.simulated.live_rows import LiveRows, expected_live_rows
-from strategies.state import DataFile, KeyRange
+from strategies.state import DataFile
 from workloads.partitioning import Partitioning
 from workloads.upsert import Upsert
 
 
-def data_file(path, rows, first=None, last=None):
-    return DataFile(path, 1, rows, keys=KeyRange(first, last) if first else None)
+def data_file(path, rows):
+    return DataFile(path, 1, rows)
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def rows():
     """A table of a file "old" of 100 rows, keys 1 to 100."""
     made = LiveRows()
     made.commit(load(100))
-    made.add(data_file("old", 100, 1, 100), 100)
+    made.add(data_file("old", 100), 100, (1, 100))
     return made
 
 
@@ -79,7 +79,7 @@ def test_the_newest_rows_die_first_where_changes_hit_them_first():
     rows = LiveRows()
     rows.commit(load(1000))
     for first in (1, 501):
-        rows.add(data_file(f"from-{first}", 500, first, first + 499), 500)
+        rows.add(data_file(f"from-{first}", 500), 500, (first, first + 499))
     rows.commit(changes(1, 1000, deletes=200, hit=100, skew="recent-first"))
     # 1 - ln(501) / ln(1001) = 0.1 of 200 draws go to the older half, and hit next to no key twice.
     assert 15 <= rows.dead("from-1") <= 20
@@ -90,7 +90,7 @@ def test_keys_that_are_hot_somewhere_die_alike_in_all_files_of_the_load():
     rows = LiveRows()
     rows.commit(load(1000))
     for first in (1, 501):
-        rows.add(data_file(f"from-{first}", 500, first, first + 499), 500)
+        rows.add(data_file(f"from-{first}", 500), 500, (first, first + 499))
     rows.commit(changes(1, 1000, updates=400, hit=100, again=300, skew="zipf"))
     rows.add(data_file("new", 400), 100)
     assert (rows.dead("from-1"), rows.dead("from-501")) == (50, 50)
@@ -112,7 +112,7 @@ def test_many_files_lose_together_what_they_are_expected_to():
     rows = LiveRows()
     rows.commit(load(1000))
     for number in range(1000):
-        rows.add(data_file(f"{number}", 1, number + 1, number + 1), 1)
+        rows.add(data_file(f"{number}", 1), 1, (number + 1, number + 1))
     rows.commit(changes(1, 1000, deletes=200))
     assert rows.total == pytest.approx(800, abs=5)
     assert {rows.live(f"{number}") for number in range(1000)} == {0, 1}
@@ -139,7 +139,7 @@ def test_a_rewrite_rounds_up():
     rows = LiveRows()
     rows.commit(load(10))
     for path in ("a", "b"):
-        rows.add(data_file(path, 5, 1, 10), 5)
+        rows.add(data_file(path, 5), 5, (1, 10))
     rows.commit(changes(1, 10, deletes=1))
     assert rows.kept(["a"]) == 5  # of 4.5
     assert rows.kept(["a", "b"]) == 9  # of 9.0
@@ -181,7 +181,7 @@ def test_files_keep_about_as_many_rows_as_a_table_of_real_keys(skew, insert_shar
             for number in range(files):
                 first, end = loaded * number // files + 1, loaded * (number + 1) // files + 1
                 table.update(dict.fromkeys(range(first, end), f"load-{number}"))
-                rows.add(data_file(f"load-{number}", end - first, first, end - 1), end - first)
+                rows.add(data_file(f"load-{number}", end - first), end - first, (first, end - 1))
             continue
         path, newest = f"commit-{spec.index}", spec.keys.population
         ops = ["I"] * spec.inserts + ["U"] * spec.updates + ["D"] * spec.deletes
@@ -232,8 +232,8 @@ class AnyHistory(RuleBasedStateMachine):
     def hold(self, counts, live):
         """New files of the last commit, of so many rows, so many of them living."""
         for count, own in zip(counts, live, strict=True):
-            file = data_file(next(self.names), count, 1, self.population)
-            self.rows.add(file, own)
+            file = data_file(next(self.names), count)
+            self.rows.add(file, own, (1, self.population))
             self.files[file.path] = count
 
     @rule(inserts=st.integers(0, 40), updates=st.integers(0, 40), deletes=st.integers(0, 20), data=st.data())

@@ -10,14 +10,16 @@ from bench.engines.contract import Batch, Probe
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.simulated.live_rows import expected_live_rows
 from strategies.amoro.planner import Amoro
+from strategies.iceberg.commands import Command
 from strategies.iceberg.deletes.index import index_deletes
+from strategies.iceberg.files import DeleteKind
 from strategies.iceberg.procedures import RewriteDataFiles
-from strategies.plan import Capability, FileGroup, Native, Rewrite
-from strategies.state import KIB, DeleteKind, key_of
+from strategies.plan import FileGroup, Native, Rewrite
+from strategies.state import KIB
 from workloads.partitioning import Partitioning
 from workloads.upsert import Upsert
 
-REWRITE = Capability.REWRITE_DATA_FILES
+REWRITE = Command.REWRITE_DATA_FILES
 
 
 def stream(skew="uniform", commits=30, by="none", **changed):
@@ -165,7 +167,7 @@ class AnyHistory(RuleBasedStateMachine):
             return
         chosen, live = self.some(data), self.engine.live_rows
         group = FileGroup((), chosen[0].partition, tuple(f.path for f in chosen))
-        removed = tuple(key_of(d) for d in self.engine.state(0).delete_files) if drops else ()
+        removed = tuple(d.key for d in self.engine.state(0).delete_files) if drops else ()
         outcome = self.act(plan(Rewrite((group,), 64 * KIB, removed)))
         assert outcome.status in (("ok", "noop", "vetoed") if drops else ("ok", "noop"))
         assert self.engine.live_rows == live

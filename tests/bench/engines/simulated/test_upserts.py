@@ -9,12 +9,14 @@ from upsert_commits import changes, commit_specs, load
 from bench.engines.contract import Cost, Probe
 from bench.engines.iceberg.model.delete_bytes import position_bytes
 from strategies.amoro.evaluation import is_amoros_own
+from strategies.iceberg.commands import Command
 from strategies.iceberg.deletes.index import index_deletes
-from strategies.plan import Capability, Compact, FileGroup, Native, Rewrite
-from strategies.state import KIB, MIB, DeleteKind
+from strategies.iceberg.files import DeleteKind
+from strategies.plan import Compact, FileGroup, Native, Rewrite
+from strategies.state import KIB, MIB
 from workloads.partitioning import Partitioning
 
-REWRITE = Capability.REWRITE_DATA_FILES
+REWRITE = Command.REWRITE_DATA_FILES
 
 
 @pytest.fixture
@@ -92,7 +94,7 @@ def test_a_rewrite_of_everything_leaves_the_live_rows(engine):
     assert outcome.change.added_bytes == files(engine)[0].size_bytes
     assert engine.query(FULL_SCAN).work.delete_files_count == 0
     # Rows of deletes read: two on each of two files, one on each of the others.
-    assert files(engine)[0].sequence_number == 2
+    assert files(engine)[0].data_sequence_number == 2
 
 
 def test_a_rewrite_reads_its_deletes_and_writes_live_rows_alone(engine):
@@ -100,8 +102,8 @@ def test_a_rewrite_reads_its_deletes_and_writes_live_rows_alone(engine):
     outcome = execute(engine, rewrite(before[:2]), 60_000)
     (merged,) = [f for f in files(engine) if f not in before]
     assert merged.rows == 910  # 90 of 1,000 keys were hit
-    assert merged.keys.low == 1
-    assert merged.keys.high == 1000
+    assert merged.key_bounds.lower == 1
+    assert merged.key_bounds.upper == 1000
     delete_bytes = 2 * sum(d.size_bytes for d in deletes(engine, DeleteKind.EQUALITY))
     read_bytes = sum(f.size_bytes for f in before[:2]) + delete_bytes
     task_s = 2 * 0.5 + 4 * 2.0 + read_bytes / MIB * 4 + merged.size_bytes / MIB * 8
@@ -125,7 +127,7 @@ def test_deletes_committed_after_a_rewrite_was_planned_apply_to_its_files(engine
     commit_specs(engine, changes(2, 1000, deletes=100))
     assert engine.complete(ticket, 180_000).status == "ok"
     merged = next(f for f in files(engine) if f.rows == 910)
-    assert merged.sequence_number == 2
+    assert merged.data_sequence_number == 2
     found = index_deletes(engine.state(180_000).delete_files).applying_to(merged)
     assert found.files_count == 1  # the later commit's, not those planned with
     assert engine.live_rows == 900
@@ -135,7 +137,7 @@ def test_a_conversion_writes_one_position_delete_file_for_each_file_with_deleted
     old, equality = files(engine)[:2], deletes(engine, DeleteKind.EQUALITY)
     outcome = execute(engine, convert(*old, removed=equality), 60_000)
     assert (outcome.status, outcome.error) == ("ok", None)
-    made = [d for d in deletes(engine) if d.sequence_number == 3]
+    made = [d for d in deletes(engine) if d.data_sequence_number == 3]
     assert sorted(d.referenced_data_file for d in made) == sorted(f.path for f in old)
     assert [d.rows for d in made] == [45, 45]  # 90 of 1,000 keys, half of them in each file
     assert all(is_amoros_own(d.path, d.referenced_data_file) for d in made)
@@ -174,7 +176,7 @@ def test_a_file_that_lost_no_row_gets_no_position_deletes():
     loaded, (equality,) = files(engine)[0], deletes(engine)
     outcome = execute(engine, convert(loaded, removed=[equality]), 60_000)
     assert (outcome.status, len(deletes(engine))) == ("ok", 0)
-    assert equality.keys.low > loaded.keys.high  # nothing to read of it: its keys are new ones
+    assert equality.key_bounds.lower > loaded.key_bounds.upper  # nothing to read of it: its keys are new ones
     read_bytes = round(loaded.size_bytes / 10)
     assert outcome.cost.executor_cpu_s == pytest.approx(0.5 + read_bytes / MIB * 4)
     assert execute(engine, convert(files(engine)[0]), 60_000).status == "noop"
@@ -239,9 +241,9 @@ def test_deletes_older_than_all_data_go_a_manifest_a_worker_thread():
     # Of the five that are, two cores drop two; a later rewrite drops two more.
     outcome = execute(engine, everything, 360_000)
     assert outcome.change.delete_files_removed_count == 2
-    assert [d.sequence_number for d in deletes(engine)] == [4, 5, 6, 7]
+    assert [d.data_sequence_number for d in deletes(engine)] == [4, 5, 6, 7]
     execute(engine, everything, 360_000)
-    assert [d.sequence_number for d in deletes(engine)] == [6, 7]
+    assert [d.data_sequence_number for d in deletes(engine)] == [6, 7]
     assert engine.query(FULL_SCAN).work.delete_files_count == 0
 
 
@@ -252,7 +254,7 @@ def test_a_commit_that_replaces_no_data_drops_no_deletes_but_its_own():
     commit_specs(engine, changes(7, 1000, updates=10))
     newest = deletes(engine)[-1]
     execute(engine, convert(files(engine)[0], removed=[newest]), 420_000)
-    assert [d.sequence_number for d in deletes(engine)] == [4, 5, 6, 7, 10]
+    assert [d.data_sequence_number for d in deletes(engine)] == [4, 5, 6, 7, 10]
 
 
 def test_dangling_deletes_are_removed_in_a_commit_of_their_own_where_there_are_partitions():

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 from key_ranges import KEY_RANGES, may_meet
@@ -5,14 +7,14 @@ from key_ranges import KEY_RANGES, may_meet
 from strategies.iceberg.deletes.index import index_deletes
 from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.iceberg.deletes.series import FileSums
-from strategies.state import DataFile, DeleteFile, DeleteKind, KeyRange
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, KeyBounds
 
 EQUALITY, POSITION = DeleteKind.EQUALITY, DeleteKind.POSITION
 PARTITIONS = st.sampled_from(["p=a", "p=b", ""])
 FILES = st.lists(
     st.builds(
-        DataFile, st.sampled_from("fghij"), st.just(9), st.just(9), PARTITIONS, st.integers(0, 6),
-        st.integers(0, 1), keys=KEY_RANGES,
+        IcebergDataFile, st.sampled_from("fghij"), st.just(9), st.just(9), PARTITIONS, st.integers(0, 6),
+        st.integers(0, 1), key_bounds=KEY_RANGES,
     ),
     unique_by=lambda file: file.path,
 )  # fmt: skip
@@ -30,21 +32,21 @@ def applies(delete, file):
     if delete.kind is EQUALITY:
         is_in_scope = same_scope or not delete.partition
         return (
-            is_in_scope and delete.sequence_number > file.sequence_number and may_meet(delete.keys, file.keys)
+            is_in_scope
+            and delete.data_sequence_number > file.data_sequence_number
+            and may_meet(delete.key_bounds, file.key_bounds)
         )
     named = delete.referenced_data_file
     is_in_reach = same_scope if named is None else named == file.path
-    return is_in_reach and delete.sequence_number >= file.sequence_number
+    return is_in_reach and delete.data_sequence_number >= file.data_sequence_number
 
 
 @given(FILES, DELETES)
 def test_reach_equals_a_look_at_every_pair(files, fields):
-    deletes = [DeleteFile(f"d{n}", *field) for n, field in enumerate(fields)]
+    deletes = [IcebergDeleteFile(f"d{n}", *field, kind=kind) for n, (kind, *field) in enumerate(fields)]
     deletes = [
-        d if d.kind is POSITION else DeleteFile(d.path, EQUALITY, d.size_bytes, d.rows, d.partition,
-                                               d.sequence_number, d.spec_id, keys=d.keys)
-        for d in deletes
-    ]  # fmt: skip
+        d if d.kind is POSITION else replace(d, referenced_data_file=None) for d in deletes
+    ]  # equality deletes name no data file
     reach = DeleteSet(index_deletes(deletes), files)
     found = {kind: [d for d in deletes if d.kind is kind and any(applies(d, f) for f in files)]
              for kind in (EQUALITY, POSITION)}  # fmt: skip
@@ -56,13 +58,17 @@ def test_reach_equals_a_look_at_every_pair(files, fields):
 
 
 def test_an_equality_delete_reaches_a_file_of_its_keys_that_is_older():
-    oldest, other = (DataFile(p, 1, 1, "", n, keys=KeyRange(n, n)) for p, n in (("old", 1), ("other", 5)))
-    deletes = [DeleteFile(f"d{n}", EQUALITY, 1, 1, "", n, keys=KeyRange(5, 9)) for n in (4, 5, 6)]
+    oldest, other = (
+        IcebergDataFile(p, 1, 1, "", n, key_bounds=KeyBounds(n, n)) for p, n in (("old", 1), ("other", 5))
+    )
+    deletes = [
+        IcebergDeleteFile(f"d{n}", 1, 1, "", n, key_bounds=KeyBounds(5, 9), kind=EQUALITY) for n in (4, 5, 6)
+    ]
     assert DeleteSet(index_deletes(deletes), [oldest, other]).keys == {"d6"}
 
 
 def test_reach_of_many_files_and_deletes_looks_at_no_pair():
     # 20,000 x 20,000 pairs in each of which something applies.
-    deletes = [DeleteFile(f"d{n}", EQUALITY, 1, 1, "", n) for n in range(1, 20_001)]
-    reach = DeleteSet(index_deletes(deletes), [DataFile(f"f{n}", 1, 1, "", n) for n in range(20_000)])
+    deletes = [IcebergDeleteFile(f"d{n}", 1, 1, "", n, kind=EQUALITY) for n in range(1, 20_001)]
+    reach = DeleteSet(index_deletes(deletes), [IcebergDataFile(f"f{n}", 1, 1, "", n) for n in range(20_000)])
     assert reach.equality.files_count == 20_000

@@ -9,7 +9,7 @@ from upsert_commits import changes, load
 from bench.engines.iceberg.model.delete_bytes import equality_bytes, position_bytes
 from bench.engines.iceberg.model.files import FileMaker, span_of, table_bytes
 from strategies.amoro.evaluation import is_amoros_own
-from strategies.state import DataFile, DeleteKind, KeyRange
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, KeyBounds
 from workloads.commit import PartitionShape
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS
@@ -32,7 +32,7 @@ def test_a_load_is_data_files_whose_keys_follow_each_other():
     data, live, equality, position = made_by(load(10, 3))
     assert [file.rows for file in data] == live == [3, 3, 4]
     assert [file.size_bytes for file in data] == [table_bytes(ORDERS, COSTS, rows) for rows in (3, 3, 4)]
-    assert [file.keys for file in data] == [KeyRange(1, 3), KeyRange(4, 6), KeyRange(7, 10)]
+    assert [file.key_bounds for file in data] == [KeyBounds(1, 3), KeyBounds(4, 6), KeyBounds(7, 10)]
     assert (equality, position) == ([], [])
 
 
@@ -50,7 +50,7 @@ def test_a_commit_of_changes_is_files_of_each_kind_and_one_sequence_number():
     assert {d.size_bytes for d in position} == {round(position_bytes(1))}
     assert live == [24, 24, 25, 25]
     everything = [*data, *equality, *position]
-    assert {file.sequence_number for file in everything} == {4}
+    assert {file.data_sequence_number for file in everything} == {4}
     assert {file.partition for file in everything} == {"city=a"}
     assert len({file.path for file in everything}) == 10
     assert not any(is_amoros_own(delete.path, file.path) for delete in position for file in data)
@@ -69,30 +69,30 @@ def test_a_writer_override_spreads_deletes_too():
 
 def test_deletes_of_unknown_keys_have_no_range():
     data, _, equality, _ = made_by(changes(1, 1000, inserts=4, updates=6, known=False))
-    assert {file.keys for file in (*data, *equality)} == {None}
+    assert {file.key_bounds for file in (*data, *equality)} == {None}
 
 
 def test_files_of_many_rows_reach_about_everywhere_and_new_keys_are_the_highest():
     (data,), _, (equality,), _ = made_by(changes(1, 10_000, inserts=1000, updates=1000))
-    for keys in (data.keys, equality.keys):
-        assert 1 <= keys.low < 100
-        assert 10_900 < keys.high <= 11_000
+    for keys in (data.key_bounds, equality.key_bounds):
+        assert 1 <= keys.lower < 100
+        assert 10_900 < keys.upper <= 11_000
     (data,), _, _, _ = made_by(changes(1, 10_000, inserts=1000))
-    assert 10_001 <= data.keys.low < 10_010
+    assert 10_001 <= data.key_bounds.lower < 10_010
     (data,), _, (equality,), _ = made_by(changes(1, 10_000, updates=1000))
-    assert max(data.keys.high, equality.keys.high) <= 10_000
+    assert max(data.key_bounds.upper, equality.key_bounds.upper) <= 10_000
 
 
 def test_a_file_of_one_row_has_one_key_which_varies_with_the_commit():
-    drawn = [made_by(changes(index, 1000, updates=1))[0][0].keys for index in range(1, 41)]
-    assert all(keys.low == keys.high for keys in drawn)
-    assert len({keys.low for keys in drawn}) > 30
-    assert sum(keys.low <= 500 for keys in drawn) == pytest.approx(20, abs=3)
+    drawn = [made_by(changes(index, 1000, updates=1))[0][0].key_bounds for index in range(1, 41)]
+    assert all(keys.lower == keys.upper for keys in drawn)
+    assert len({keys.lower for keys in drawn}) > 30
+    assert sum(keys.lower <= 500 for keys in drawn) == pytest.approx(20, abs=3)
 
 
 def test_hot_keys_are_where_ranges_lie():
     (data,), _, _, _ = made_by(changes(1, 100_000, updates=5, skew="recent-first"))
-    assert data.keys.high > 99_000
+    assert data.key_bounds.upper > 99_000
 
 
 @given(
@@ -128,7 +128,7 @@ def test_commits_of_any_stream_are_made_of_their_rows(seed, by, writers, skew):
         assert sum(file.rows for file in data) == sum(shape.rows for shape in spec.partitions)
         keys = spec.keys
         end = keys.population + keys.new_count if keys else spec.rows
-        assert all(1 <= file.keys.low <= file.keys.high <= end for file in (*data, *equality))
+        assert all(1 <= file.key_bounds.lower <= file.key_bounds.upper <= end for file in (*data, *equality))
         if keys:
             assert sum(delete.rows for delete in equality) == keys.new_count + keys.changed_count
             assert all(d.rows and d.partition in {s.partition for s in spec.partitions} for d in equality)
@@ -140,12 +140,15 @@ def test_position_deletes_of_a_conversion_are_named_after_their_data_file():
     first, second = (maker.position_deletes(file, 4, 8) for _ in range(2))
     assert is_amoros_own(first.path, file.path)
     assert first.path != second.path
-    assert (first.referenced_data_file, first.rows, first.sequence_number) == (file.path, 4, 8)
+    assert (first.referenced_data_file, first.rows, first.data_sequence_number) == (file.path, 4, 8)
     assert (first.partition, first.size_bytes) == ("city=a", round(position_bytes(4)))
 
 
 def test_the_span_of_files_is_known_where_all_keys_are():
-    files = [DataFile("a", 1, 1, keys=KeyRange(5, 9)), DataFile("b", 1, 1, keys=KeyRange(1, 6))]
-    assert span_of(files) == KeyRange(1, 9)
-    assert span_of([*files, DataFile("c", 1, 1)]) is None
+    files = [
+        IcebergDataFile("a", 1, 1, key_bounds=KeyBounds(5, 9)),
+        IcebergDataFile("b", 1, 1, key_bounds=KeyBounds(1, 6)),
+    ]
+    assert span_of(files) == KeyBounds(1, 9)
+    assert span_of([*files, IcebergDataFile("c", 1, 1)]) is None
     assert span_of([]) is None

@@ -8,17 +8,17 @@ from bench.engines.iceberg.model.rewrite import (
     conflict,
     dangling,
 )
-from strategies.state import DataFile, DeleteFile, DeleteKind
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
 
 EQUALITY, POSITION = DeleteKind.EQUALITY, DeleteKind.POSITION
 
 
 def data(path, sequence_number=1, partition=""):
-    return DataFile(path, 10, 10, partition, sequence_number)
+    return IcebergDataFile(path, 10, 10, partition, sequence_number)
 
 
 def delete(path, sequence_number, kind=EQUALITY, partition="", named=None):
-    return DeleteFile(path, kind, 1, 1, partition, sequence_number, referenced_data_file=named)
+    return IcebergDeleteFile(path, 1, 1, partition, sequence_number, referenced_data_file=named, kind=kind)
 
 
 def prepared(replaced=(), converted=(), removed=()):

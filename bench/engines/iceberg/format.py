@@ -1,0 +1,168 @@
+"""Apache Iceberg as a format: the keys of its tables, and what its engines can do.
+
+Spark and PyIceberg are imported when an engine or an existing table is opened, never before.
+"""
+
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import asdict
+from typing import Any, Literal, get_args
+
+from pydantic import Field, JsonValue
+
+from bench.engines.contract import Engine, EngineSettings, TableSpec
+from bench.engines.format import EngineKind, ExistingTable, Format, SizeModel, TableAddress
+from bench.engines.iceberg.model.coefficients import iceberg_coefficients
+from bench.engines.iceberg.model.files import table_bytes
+from bench.engines.iceberg.model.flink_writer import commit_layout
+from bench.engines.iceberg.planning import PLANNING
+from bench.keys import TableKeys
+from strategies.iceberg.commands import Command
+from strategies.plan import Capability
+from workloads.commit import CommitSpec
+from workloads.schema import Schema
+
+NAME = "iceberg"
+DEFAULT_VERSION: Literal[2] = 2
+VECTORS_FROM = 3  # table spec: position delete files must not be added to tables of this format version
+
+# By equality deletes, as Flink does; or by MERGE, with the table property `write.merge.mode` of that name.
+UpsertMode = Literal["equality-delete", "merge-on-read", "copy-on-write"]
+DEFAULT_UPSERT_MODE: UpsertMode = "equality-delete"
+
+REAL_CAPABILITIES = frozenset[str]({
+    Capability.COMPACT,
+    Capability.REWRITE,
+    Capability.CONVERT,
+    Capability.UPSERT,
+    Capability.MERGE,
+    Capability.VECTORS,
+    Capability.DELAYED_COMMIT,
+    Capability.ROW_FILTER,
+    Capability.BRANCH,
+    *Command,
+})  # fmt: skip
+
+# A simulated table has files and no rows: no predicate can be asked of it. What merging position deletes
+# or the format's MERGE make of it is not modelled, nor are deletion vectors.
+SIMULATED_CAPABILITIES = REAL_CAPABILITIES - {
+    Capability.ROW_FILTER,
+    Capability.BRANCH,
+    Capability.MERGE,
+    Capability.VECTORS,
+    Command.REWRITE_POSITION_DELETE_FILES,
+}
+
+_EXISTING_HELP = """* `compactbench plan /data/warehouse/db/orders --strategy iceberg.rewrite_data_files`
+
+    * `compactbench plan db.orders --catalog-property type=rest --catalog-property uri=http://localhost:8181
+    --strategy iceberg.rewrite_data_files --option options.target-file-size-bytes=64MiB`
+
+    `--catalog` names a catalog of ~/.pyiceberg.yaml or of PYICEBERG_CATALOG__ variables, which is also the
+    place for secrets."""
+
+
+class IcebergKeys(TableKeys):
+    """[table] of an Iceberg table."""
+
+    format: Literal["iceberg"] = Field(examples=["iceberg"])
+    format_version: Literal[2, 3] = DEFAULT_VERSION
+
+    @property
+    def version(self) -> int:
+        return self.format_version
+
+
+def format_version_of(spec: TableSpec) -> int:
+    """The format version a table is made with."""
+    return spec.keys.format_version if isinstance(spec.keys, IcebergKeys) else DEFAULT_VERSION
+
+
+def _writing_needs(keys: IcebergKeys, upsert_mode: str | None) -> frozenset[str]:
+    if upsert_mode is None:
+        return frozenset()
+    writing = Capability.UPSERT if upsert_mode == "equality-delete" else Capability.MERGE
+    return frozenset({writing, *([Capability.VECTORS] if keys.format_version >= VECTORS_FROM else [])})
+
+
+def _open_real(settings: EngineSettings) -> AbstractContextManager[Engine]:
+    from bench.engines.iceberg.engine import open_iceberg
+
+    return open_iceberg(settings)
+
+
+def _real_options(settings: EngineSettings) -> Mapping[str, JsonValue]:
+    from bench.engines.iceberg.catalog import EXECUTOR_CACHE, session_conf
+    from bench.engines.spark.options import spark_options
+
+    catalog, conf = settings.catalog, session_conf(settings.catalog.name, settings.catalog.properties)
+    effective = {**conf, **settings.spark.conf}
+    return {
+        **spark_options(settings, conf),
+        "catalog": catalog.name if catalog.properties else "own, on SQLite",
+        "caches": {
+            "table cache of the catalog": effective[f"spark.sql.catalog.{catalog.name}.cache-enabled"],
+            "delete-file cache of the executors": effective[EXECUTOR_CACHE],
+        },
+    }
+
+
+def _open_simulated(settings: EngineSettings) -> AbstractContextManager[Engine]:
+    from bench.engines.iceberg.simulation import open_simulated_iceberg
+
+    return open_simulated_iceberg(settings)
+
+
+def _simulated_options(settings: EngineSettings) -> Mapping[str, JsonValue]:
+    coefficients = iceberg_coefficients(settings.coefficients)
+    return {"cores": asdict(settings.cores), "coefficients": coefficients.model_dump(mode="json")}
+
+
+def _wrong_rows(engine: Any, specs: Iterable[CommitSpec], is_cdc: bool) -> str | None:
+    from bench.engines.simulated.row_check import wrong_rows
+
+    return wrong_rows(engine, specs, is_cdc)
+
+
+def _size_model(schema: Schema) -> SizeModel | None:
+    coefficients = FORMAT.shipped_coefficients()
+    if coefficients is None:
+        return None
+    return lambda rows, files: table_bytes(schema, coefficients, rows, files)
+
+
+def _open_existing(address: TableAddress) -> ExistingTable:
+    from bench.engines.iceberg.existing_table import open_existing
+
+    return open_existing(address)
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Iceberg",
+    description="Apache Iceberg by Spark; format_version 2 or 3",
+    table_keys=IcebergKeys,
+    takes_catalog=True,
+    upsert_modes=get_args(UpsertMode),
+    default_upsert_mode=DEFAULT_UPSERT_MODE,
+    own_properties={
+        "write.target-file-size-bytes": "target_file_size",
+        "format-version": "format_version",
+    },
+    codec_property="write.parquet.compression-codec",
+    default_codec="zstd",  # PARQUET_COMPRESSION_DEFAULT_SINCE_1_4_0, of new tables
+    metadata_bytes_per_commit=100_000,  # measured: 20 to 80 KB of manifests and table metadata a snapshot
+    planning=PLANNING,
+    layout=commit_layout,
+    writing_needs=_writing_needs,
+    real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options),
+    simulated=EngineKind(
+        _open_simulated, SIMULATED_CAPABILITIES, False, _simulated_options, wrong_rows=_wrong_rows
+    ),
+    asked_by={Capability.VECTORS: "table.format_version"},
+    packages=("pyiceberg",),
+    coefficients=iceberg_coefficients,
+    size_model=_size_model,
+    open_existing=_open_existing,
+    existing_help=_EXISTING_HELP,
+)

@@ -1,0 +1,16 @@
+"""The configuration of a Spark engine as results show it."""
+
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from bench.engines.contract import EngineSettings
+from bench.engines.spark.session import DEFAULT_CONF
+
+
+def spark_options(settings: EngineSettings, of_format: Mapping[str, str]) -> dict[str, JsonValue]:
+    """Master and configuration; the format's own part wins over ours, and the scenario's over both."""
+    return {
+        "spark.master": settings.spark.master,
+        "spark": {**DEFAULT_CONF, **of_format, **settings.spark.conf},
+    }

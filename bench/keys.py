@@ -1,0 +1,116 @@
+"""What keys of a scenario file are made of: types of values, their texts, and the base of [table].
+
+Formats build the keys of their tables on it, and the scenario its whole file.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+
+from strategies.options import option_texts
+from strategies.quantities import (
+    BYTES_BY_UNIT,
+    MILLISECONDS_BY_UNIT,
+    parse_bytes,
+    parse_duration_ms,
+    parse_duration_s,
+)
+
+
+def value_text(value: object) -> str:
+    """A value on one line, at most 80 characters of it."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def known_text(word: str, known: Iterable[str]) -> str:
+    """Which names there are, the one `word` probably meant first."""
+    names = sorted(known)
+    near = get_close_matches(word, names, n=1, cutoff=0.5)
+    listed = f"known: {', '.join(near + [name for name in names if name not in near])}"
+    return f'did you mean "{near[0]}"? {listed}' if near else listed
+
+
+def duration_text(seconds: float) -> str:
+    """The shortest whole text that `parse_duration_s` reads as exactly `seconds`: 600 is "10min"."""
+    if not math.isfinite(seconds):
+        return str(seconds)
+    for unit in ("d", "h", "min", "s", "ms"):
+        text = f"{round(seconds / MILLISECONDS_BY_UNIT[unit] * 1000)}{unit}"
+        if seconds > 0 and parse_duration_s(text) == seconds:
+            return text
+    return f"{Decimal(repr(seconds)).normalize():f}s"
+
+
+def duration_ms_text(milliseconds: int) -> str:
+    """The shortest whole text that `parse_duration_ms` reads as `milliseconds`: 600_000 is "10min"."""
+    for unit in ("d", "h", "min", "s"):
+        if milliseconds and milliseconds % MILLISECONDS_BY_UNIT[unit] == 0:
+            return f"{milliseconds // MILLISECONDS_BY_UNIT[unit]}{unit}"
+    return f"{milliseconds}ms" if milliseconds else "0s"
+
+
+def bytes_text(size_bytes: int) -> str:
+    """The shortest whole text that `parse_bytes` reads as `size_bytes`: 134217728 is "128MiB"."""
+    for unit in ("TiB", "GiB", "MiB", "KiB"):
+        if size_bytes and size_bytes % BYTES_BY_UNIT[unit] == 0:
+            return f"{size_bytes // BYTES_BY_UNIT[unit]}{unit}"
+    return f"{size_bytes}B"
+
+
+def flat(table: Mapping[str, object], prefix: str = "") -> dict[str, object]:
+    """Dotted keys of nested tables: TOML reads the unquoted key a.b as a table a that holds b."""
+    found: dict[str, object] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            found.update(flat(value, f"{prefix}{key}."))
+        else:
+            found[f"{prefix}{key}"] = value
+    return found
+
+
+def _flat_texts(value: object) -> object:
+    """Properties as text: true/false in lower case, keys ending in "-bytes" also take sizes."""
+    if not isinstance(value, Mapping):
+        return value
+    table = flat(value)
+    if not all(isinstance(item, str | int | float) for item in table.values()):
+        return table
+    return option_texts(table)  # type: ignore[arg-type]  # checked the line before
+
+
+Duration = Annotated[int, BeforeValidator(parse_duration_ms), PlainSerializer(duration_ms_text)]
+Seconds = Annotated[float, BeforeValidator(parse_duration_s), PlainSerializer(duration_text)]
+Size = Annotated[int, BeforeValidator(parse_bytes), PlainSerializer(bytes_text)]
+Texts = Annotated[dict[str, str], BeforeValidator(_flat_texts)]
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,59}$")]
+
+
+class Keys(BaseModel):
+    """A table of a scenario file: an unknown key is an error, and no value is converted silently."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class TableKeys(Keys):
+    """[table]: the keys that every format has. A format adds its own and narrows `format` to its name."""
+
+    format: str
+    target_file_size_bytes: Size = Field(alias="target_file_size", examples=["128MiB"])
+    partitioning: Literal["none", "day", "bucket", "city"] = "none"
+    buckets: int | None = Field(default=None, ge=1)
+    properties: Texts = {}
+
+    @property
+    def version(self) -> int | None:
+        """The version of the format; None where a format has none to choose."""
+        return None
+
+    def own(self) -> dict[str, Any]:
+        """The keys that only this format has, with their values."""
+        return self.model_dump(mode="json", by_alias=True, exclude=set(TableKeys.model_fields))

@@ -1,0 +1,51 @@
+"""The settings of a run's engine, from the scenario and one of its strategies."""
+
+import re
+from pathlib import Path
+
+from bench.engines.contract import CatalogSettings, Cores, EngineSettings, SparkSettings, TableSpec
+from bench.scenario.scenario import Scenario
+from bench.scenario.specs import StrategySpec
+
+
+def engine_settings(
+    scenario: Scenario, label: str, work_folder: Path, coefficients: Path | None = None
+) -> EngineSettings:
+    """The settings of the engine for a run of one strategy."""
+    spec = strategy_of(scenario, label)
+    return EngineSettings(
+        folder=work_folder,
+        cores=_cores(scenario),
+        coefficients=coefficients,
+        table=TableSpec(
+            target_file_size_bytes=scenario.table.target_file_size_bytes,
+            partitioning=scenario.table.partitioning,
+            keys=scenario.table.keys,
+            properties={**scenario.table.properties, **spec.properties},
+            files_per_commit=spec.writer.files_per_commit,
+            upsert_mode=spec.upsert_mode,
+            schema=scenario.workload.schema,
+        ),
+        spark=SparkSettings(
+            scenario.spark.master, scenario.spark.driver_memory_bytes, scenario.spark.settings
+        ),
+        catalog=_catalog(scenario),
+    )
+
+
+def strategy_of(scenario: Scenario, label: str) -> StrategySpec:
+    """The strategy with this label."""
+    return next(spec for spec in scenario.strategies if spec.label == label)
+
+
+def _catalog(scenario: Scenario) -> CatalogSettings:
+    spec = scenario.catalog
+    return CatalogSettings(spec.name, spec.namespace, spec.properties) if spec else CatalogSettings()
+
+
+def _cores(scenario: Scenario) -> Cores:
+    """The cores of the scenario's resources, or else of its Spark master if that names a number."""
+    local = re.fullmatch(r"local\[(\d+)\]", scenario.spark.master)
+    cores = int(local[1]) if local else Cores().compactor
+    shares = scenario.resources
+    return Cores(shares.writer.cores or cores, shares.compactor.cores or cores, shares.reader.cores or cores)

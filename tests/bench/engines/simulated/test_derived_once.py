@@ -1,0 +1,95 @@
+"""The index of all deletes is made once per version of a simulated table, whoever asks for it."""
+
+import pytest
+from engine_streams import FULL_SCAN
+from simulated_tables import make
+from upsert_commits import changes, commit_specs, load
+
+from bench.engines.contract import total_change
+from bench.replay.forecast import forecast
+from strategies.amoro.planner import Amoro
+from strategies.iceberg.convert_deletes import ConvertDeletes
+from strategies.iceberg.deletes import index as indexing
+from strategies.iceberg.procedures import RewriteDataFiles
+from strategies.strategy import Rule, Strategy, Verdict, figures_of
+from strategies.triggers import AfterCommits
+
+AT_MS = 120_000
+
+
+@pytest.fixture
+def built(monkeypatch):
+    """Every index made from now on."""
+    found, real = [], indexing.DeleteIndex
+
+    def recorded(**parts):
+        found.append(real(**parts))
+        return found[-1]
+
+    monkeypatch.setattr(indexing, "DeleteIndex", recorded)
+    return found
+
+
+# Two large files, and two commits of updates, each with equality and position deletes.
+STREAM = [
+    load(200_000, 2),
+    *(changes(n, 200_000, updates=200, hit=190, again=10, writers=2) for n in (1, 2)),
+]
+
+
+@pytest.fixture
+def engine():
+    made = make()
+    commit_specs(made, *STREAM)
+    return made
+
+
+def evaluated(engine, planner):
+    """Decide, ask for figures, schedule (veto, and preparing where it is explicit), and forecast."""
+    strategy = Strategy("any", (Rule(AfterCommits(1), planner),))
+    state = engine.state(AT_MS)
+    ((decision,), _) = strategy.decide(state, strategy.fresh_memories(0, 0))
+    assert decision.verdict is Verdict.PLANNED
+    figures_of(planner, state)
+    ticket = engine.schedule(decision.plan, AT_MS, AT_MS)
+    forecast(ticket, lambda rows, files: rows)
+    return ticket
+
+
+@pytest.mark.parametrize(
+    ("planner", "count"),
+    [
+        (Amoro({"self-optimizing.target-size": "8MiB"}), 1),
+        (RewriteDataFiles(options={"delete-file-threshold": 1, "remove-dangling-deletes": True}), 1),
+        (ConvertDeletes(), 2),  # the other one is of the deletes that several files share
+    ],
+    ids=["amoro", "rewrite", "convert"],
+)
+def test_an_evaluation_makes_the_index_once(engine, built, planner, count):
+    ticket = evaluated(engine, planner)
+    assert len(built) == count
+    outcome = engine.complete(ticket, AT_MS)  # a command of the format is prepared only now
+    assert (outcome.status, len(built)) == ("ok", count)
+
+
+def test_another_version_has_another_index_once(engine, built):
+    engine.complete(evaluated(engine, Amoro({"self-optimizing.target-size": "8MiB"})), AT_MS)
+    before = indexing.delete_index(engine.state(AT_MS))
+    engine.query(FULL_SCAN)  # it counts the whole table again, after a rewrite
+    assert indexing.delete_index(engine.state(AT_MS + 60_000)) is before
+    assert len(built) == 2
+    commit_specs(engine, changes(3, 200_000, updates=200, hit=190, again=10, writers=2))
+    assert indexing.delete_index(engine.state(AT_MS)) is not before
+
+
+def test_the_state_of_a_simulated_table_has_its_version_and_the_age_of_its_files(engine):
+    before = engine.state(AT_MS)
+    times = {file.path: file.added_at_ms for file in before.data_files}
+    assert sorted(set(times.values())) == [spec.at_ms for spec in STREAM]
+    version = before.version
+    outcome = engine.complete(evaluated(engine, Amoro({"self-optimizing.target-size": "8MiB"})), 180_000)
+    assert total_change(outcome.versions).files_added_count > 0
+    after = engine.state(180_000)
+    assert after.version != version
+    assert {f.added_at_ms for f in after.data_files if f.path not in times} == {180_000}
+    assert all(f.added_at_ms == times[f.path] for f in after.data_files if f.path in times)

@@ -1,0 +1,75 @@
+from dataclasses import replace
+
+import pytest
+
+from bench.engines import format as formats
+from bench.engines.contract import TableSpec
+from bench.engines.iceberg.format import FORMAT, IcebergKeys, format_version_of
+from bench.engines.registry import FORMATS, engine_kind, existing_tables
+from bench.errors import ScenarioError
+from strategies.iceberg.commands import Command
+from strategies.plan import Capability
+from workloads.schema import ORDERS
+
+
+def keys(**given):
+    return IcebergKeys.model_validate({"format": "iceberg", "target_file_size": "8MiB", **given})
+
+
+def test_a_format_s_own_keys_are_those_beyond_the_general_ones():
+    assert keys(format_version=3).own() == {"format_version": 3}
+    assert (keys().version, keys(format_version=3).version) == (2, 3)
+
+
+def test_a_table_without_keys_has_the_default_version():
+    assert format_version_of(TableSpec(1)) == 2
+    assert format_version_of(TableSpec(1, keys=keys(format_version=3))) == 3
+
+
+@pytest.mark.parametrize(
+    ("mode", "version", "needs"),
+    [
+        (None, 3, set()),
+        ("equality-delete", 2, {Capability.UPSERT}),
+        ("equality-delete", 3, {Capability.UPSERT, Capability.VECTORS}),
+        ("merge-on-read", 2, {Capability.MERGE}),
+        ("copy-on-write", 3, {Capability.MERGE, Capability.VECTORS}),
+    ],
+)
+def test_what_commits_need_follows_from_the_mode_and_the_version(mode, version, needs):
+    assert FORMAT.writing_needs(keys(format_version=version), mode) == needs
+
+
+def test_capabilities_are_general_ones_and_names_of_commands():
+    real, simulated = FORMAT.real.capabilities, FORMAT.simulated.capabilities
+    assert simulated < real == FORMAT.capabilities == {*Capability, *Command}
+    assert all(type(name) in (Capability, Command) for name in real)
+
+
+def test_a_command_is_called_by_what_follows_the_format():
+    assert {command.procedure for command in Command} == {
+        "expire_snapshots", "rewrite_data_files", "rewrite_manifests", "rewrite_position_delete_files",
+    }  # fmt: skip
+
+
+def test_a_real_run_needs_no_coefficients(monkeypatch, tmp_path):
+    assert FORMAT.size_model(ORDERS)(10, 1) > 0
+    monkeypatch.setattr(formats, "shipped_file", lambda name: tmp_path / f"{name}.toml")
+    assert FORMAT.shipped_coefficients() is None
+    assert FORMAT.size_model(ORDERS) is None
+    assert replace(FORMAT, coefficients=None).shipped_coefficients() is None
+
+
+def test_a_mode_a_format_does_not_have_is_refused(monkeypatch):
+    monkeypatch.setitem(FORMATS, "iceberg", replace(FORMAT, real=None))
+    assert engine_kind("iceberg", "simulated") is FORMAT.simulated
+    with pytest.raises(ScenarioError, match="has no real engine: run --simulate"):
+        engine_kind("iceberg", "real")
+
+
+def test_existing_tables_are_of_the_first_format_that_can_open_them(monkeypatch):
+    other = replace(FORMAT, name="other", open_existing=None)
+    monkeypatch.setitem(FORMATS, "other", other)
+    assert existing_tables(None)[0] is existing_tables("iceberg")[0] is FORMAT
+    with pytest.raises(ScenarioError, match="'other' cannot be read; formats that can: iceberg"):
+        existing_tables("other")

@@ -1,0 +1,74 @@
+"""What keeps a table format behind its own folders: nothing else names it, and nothing else needs it."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.engines.registry import FORMATS
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("bench", "strategies", "workloads", "reports")
+TEXTS = {".py", ".j2", ".css", ".js"}
+OWN_FOLDERS = {"iceberg", "amoro"}  # Amoro plans Iceberg tables
+ELSEWHERE = {"workloads/scenarios", "reports/examples"}  # what users write, and what runs gave
+
+# Where a format is registered: its engines, its planners, and the versions of its jars.
+REGISTRIES = {"bench/engines/registry.py", "strategies/registry.py", "bench/runtime.py"}
+
+
+def naming(word):
+    """The general files in which a word occurs, in code, comments or texts, with the first such line."""
+    found = {}
+    for file in (file for package in PACKAGES for file in (ROOT / package).rglob("*")):
+        place = file.relative_to(ROOT)
+        is_own = OWN_FOLDERS & set(place.parts[:-1]) or any(str(place).startswith(x) for x in ELSEWHERE)
+        if is_own or file.suffix not in TEXTS or str(place) in REGISTRIES:
+            continue
+        lines = enumerate(file.read_text().splitlines(), 1)
+        first = next((f"{n}: {line}" for n, line in lines if re.search(word, line, re.IGNORECASE)), None)
+        if first is not None:
+            found[str(place)] = first
+    return found
+
+
+def test_general_code_names_no_format():
+    assert naming("iceberg") == {}
+
+
+def test_the_guard_sees_comments_and_texts_in_any_case():
+    assert "bench/engines/contract.py" in naming("EngineError when a step that must work")
+    assert naming("compactbench: ERROR that nobody writes") == {}
+
+
+def test_the_folders_of_a_format_have_its_name():
+    for name, found in FORMATS.items():
+        assert found.name == name
+        assert found.table_keys.model_fields["format"].annotation.__args__ == (name,)
+        assert (ROOT / "bench" / "engines" / name / "format.py").is_file()
+        assert name in OWN_FOLDERS
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["list", "formats"],
+        ["list", "strategies"],
+        ["validate", "quickstart", "upsert"],
+        ["run", "quickstart", "--simulate", "--set", "duration=2min"],
+    ],
+)
+def test_only_real_tables_need_spark_and_a_reader_of_metadata(arguments, tmp_path):
+    code = (
+        "import sys; from bench.cli.main import main; "
+        f"assert main({arguments!r}) == 0; "
+        "print(sorted({'pyspark', 'py4j', 'pyiceberg'} & sys.modules.keys()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[]"
