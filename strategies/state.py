@@ -1,8 +1,8 @@
 """Table state: what a planner may know of a table, and nothing else.
 
-Here is what every format shares. A format that needs more has classes of its own that extend these, in
-`strategies/<format>/files.py`: Iceberg's files carry a data sequence number and a partition spec. Planners of
-a format ask for its state by a function such as `strategies.iceberg.files.iceberg_state`.
+Here is what every format shares. A format that needs more (a sequence number, a partition spec, a file group)
+has classes of its own that extend these in `strategies/<format>/files.py`, with a function by which its
+planners ask for their state and refuse another format's.
 
 A state is a read-only view. Whoever keeps it (an engine's ledger) updates it incrementally;
 `data_files` may therefore be a live view that is valid only until the next commit.
@@ -156,7 +156,7 @@ class TableState:
     `probe_latency_s` is that of the last probe there was, which ran `probe_latency_age_ms` ago; both are None
     until one has run.
 
-    `version` is the table version the state is of, in the format's own terms (the id of Iceberg's snapshot).
+    `version` is the table version the state is of, in the format's own terms (such as the id of a snapshot).
     Two of them can only be compared for equality; it is None where there is none, as before the first commit.
     `stream_epoch_ms` is where scenario time 0 lies in the calendar of the stream's dates, in milliseconds
     since 1970 UTC; None where that is not known.

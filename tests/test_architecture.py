@@ -17,8 +17,6 @@ ELSEWHERE = {"workloads/scenarios", "reports/examples"}  # what users write, and
 
 # Where a format is registered: its engines, its planners, and the versions of its jars.
 REGISTRIES = {"bench/engines/registry.py", "strategies/registry.py", "bench/runtime.py"}
-# General files that still name it. A file leaves the list when it no longer does, and none is added.
-NOT_YET = {"strategies/packing.py", "strategies/state.py", "reports/sections/set_up.py"}
 
 
 def naming(word):
@@ -37,9 +35,7 @@ def naming(word):
 
 
 def test_general_code_names_no_format():
-    named = naming("iceberg")
-    assert {place: line for place, line in named.items() if place not in NOT_YET} == {}
-    assert NOT_YET - named.keys() == set(), "these files no longer name it: take them off the list"
+    assert naming("iceberg") == {}
 
 
 def test_the_guard_sees_comments_and_texts_in_any_case():

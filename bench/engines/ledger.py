@@ -51,6 +51,7 @@ class Ledger(Generic[Data, Delete, State]):
         self._stream_epoch_ms = stream_epoch_ms
         self._data: dict[str, Data] = {}
         self._delete_files: dict[str, Delete] = {}
+        self._read: dict[str, Data | Delete] = {}  # as last followed
         # One view of each for good: what states derive from the files is kept by the identity of these.
         self._data_view, self._delete_view = self._data.values(), self._delete_files.values()
         self._derived_values = DerivedValues()
@@ -97,7 +98,10 @@ class Ledger(Generic[Data, Delete, State]):
         A file that is the same and now described otherwise is replaced, and keeps the time it came in.
         """
         known = {**self._data, **self._delete_files}
-        changed = [key for key, file in live.items() if known.get(key) != file]
+        # A file that was read before is the same object again, which is quicker to tell than its equal.
+        read, self._read = self._read, dict(live)
+        new = (key for key, file in live.items() if read.get(key) is not file)
+        changed = [key for key in new if known.get(key) != live[key]]
         times_ms = {key: self._data[key].added_at_ms for key in changed if key in self._data}
         self.remove([*(known.keys() - live.keys()), *(key for key in changed if key in known)])
         for key in changed:

@@ -17,7 +17,7 @@ from bench.engines.contract import (
 from bench.engines.ledger import AnyLedger, compaction_seen, pending_plan
 from strategies.plan import Action, Plan, Reason, capabilities_of
 from strategies.preview import NoPreview, PlanPreview, Preview, PreviewAction, preview_plan
-from strategies.state import TableState
+from strategies.state import StateError, TableState
 
 _Prepared = TypeVar("_Prepared")
 
@@ -82,15 +82,23 @@ class Tickets(Generic[_Prepared]):
 
         It is vetoed where an engine of these capabilities cannot do it, or where a row might come back.
         """
-        state = self._ledger.state(at_ms)
-        preview = preview_plan(plan, state, self._planning.preview)
+        preview, veto = self._judge(plan, self._ledger.state(at_ms))
         ticket = Ticket(TicketId(next(self._numbers)), plan, preview, at_ms, due_at_ms)
         missing = capabilities_of(plan) - capabilities
         cannot = f"this engine cannot {', '.join(sorted(missing))}" if missing else None
-        staged = Staged[_Prepared](veto=cannot or self._planning.veto(plan, preview, state))
+        staged = Staged[_Prepared](veto=cannot or veto)
         self._open[ticket.id] = ticket, staged
         self._update_pending()
         return ticket, staged
+
+    def _judge(self, plan: Plan, state: TableState) -> tuple[PlanPreview, str | None]:
+        """What a plan would do, and why it must not be done; what cannot be understood is left alone."""
+        try:
+            preview = preview_plan(plan, state, self._planning.preview)
+            return preview, self._planning.veto(plan, preview, state)
+        except StateError as error:
+            unknown = NoPreview(str(error))
+            return PlanPreview(state.version, (unknown,) * len(plan.actions)), str(error)
 
     def redeem(self, ticket: Ticket) -> Staged[_Prepared]:
         """What was prepared of the ticket's plan, which is no longer pending."""

@@ -17,7 +17,7 @@ from strategies.amoro.evaluation import FileClass, Partition, ScannedFile
 from strategies.amoro.options import Settings
 from strategies.iceberg.deletes.index import DeleteIndex
 from strategies.iceberg.deletes.reach import DeleteSet
-from strategies.packing import first_fit
+from strategies.iceberg.packing import first_fit
 from strategies.plan import FileGroup
 
 

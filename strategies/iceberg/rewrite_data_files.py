@@ -12,10 +12,10 @@ from typing import TypeVar
 
 from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.files import IcebergDataFile, IcebergState
+from strategies.iceberg.packing import pack
 from strategies.iceberg.partitions import fields_of, is_null
 from strategies.iceberg.rewrite_options import JobOrder, RewriteOptions
 from strategies.iceberg.scan_tasks import FileScan, equal_shares, lookback_of, scan_task_groups
-from strategies.packing import pack
 from strategies.preview import DeleteGroup, Preview, RewriteGroup
 
 Group = TypeVar("Group", RewriteGroup, DeleteGroup)

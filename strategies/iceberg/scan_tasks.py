@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from strategies.iceberg.deletes.index import Applied
 from strategies.iceberg.files import IcebergDataFile
+from strategies.iceberg.packing import pack
 from strategies.java_values import parse_int
-from strategies.packing import pack
 from strategies.preview import ScanTaskGroup
 
 _LOOKBACK_PROPERTY, _DEFAULT_LOOKBACK = "read.split.planning-lookback", 10  # TableProperties at 1.11.0
