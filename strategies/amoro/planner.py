@@ -13,9 +13,10 @@ page's sections 1.1, 2.1 to 2.7 and 3.1; the modules of this folder hold a step 
 Amoro's code means to plan only the partitions that the evaluation found, and at most
 refresh-tables.max-pending-partition-count of them. At 96a4d78 it does not: they are lost when the table's
 pending input is stored (`PendingInput.partitions` is `@JsonIgnore`, `DefaultTableRuntimeStore` keeps JSON;
-upstream #4122, open), so the plan has no filter and no limit. That is the default here. Up to 0.8.1 the
-filter works, but a pending table is evaluated again at each refresh, so that it is always that of the last
-one. `max_pending_partitions` gives what the code means, which no upstream version does.
+upstream #4122, open), so the plan has no filter and no limit. Up to 0.8.1 the filter works, but a pending
+table is evaluated again at each refresh, so that it is always that of the last one. The default here is what
+the code means, with Amoro's own limit of 100; `max_pending_partitions = 0` is what 96a4d78 does. Tables of
+fewer partitions, none of which falls due between an evaluation and its plan, are planned alike by both.
 
 One thing is more, and off by default: a full optimization may sort, which Amoro cannot (upstream #1360).
 
@@ -56,13 +57,13 @@ class Amoro:
     With `max_pending_partitions` (refresh-tables.max-pending-partition-count) an evaluation that finds
     partitions to optimize keeps at most so many of them, and until the plan is made no other is added: it is
     of these partitions with the files they have by then, and of those that files of other partition specs
-    are in. None keeps none and plans all, which is what Amoro does (see the module).
+    are in. 0 keeps none and plans all, as an Amoro server at 96a4d78 does (see the module).
     """
 
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     threads: int = 1
     max_input_per_thread_bytes: int = 512 * MIB
-    max_pending_partitions: int | None = None
+    max_pending_partitions: int = 100
     full_sort_columns: tuple[str, ...] = ()
     known_options: ClassVar[Mapping[str, str]] = KNOWN_OPTIONS
     needs: ClassVar[frozenset[str]] = frozenset({Capability.REWRITE, Capability.CONVERT})
@@ -71,10 +72,13 @@ class Amoro:
     def __post_init__(self) -> None:
         settings = read_settings(self.options)
         _check_sorting(self.full_sort_columns, settings)
-        for name in ("threads", "max_input_per_thread_bytes", "max_pending_partitions"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name}={value} must be >= 1")
+        for name, least in (
+            ("threads", 1),
+            ("max_input_per_thread_bytes", 1),
+            ("max_pending_partitions", 0),
+        ):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name}={getattr(self, name)} must be >= {least}")
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -136,7 +140,7 @@ class Amoro:
     def _kept(self, necessary: Sequence[Partition]) -> tuple[str, ...] | None:
         """The pending partitions that a plan is limited to, None where it is not."""
         count = self.max_pending_partitions
-        return None if count is None else tuple(partition.scanned_first for partition in necessary[:count])
+        return None if not count else tuple(partition.scanned_first for partition in necessary[:count])
 
 
 def _evaluated(

@@ -16,7 +16,7 @@ HOUR = 3600 * S
 A, B = files(*[1] * 12, partition="p=a"), files(*[1] * 12, partition="p=b")
 EARLIER = (ran("minor", 0),)  # so that no plan may be made before 60 s
 FREEZING = amoro(partitions=100)
-LIKE_UPSTREAM = replace(FREEZING, max_pending_partitions=None)
+LIKE_UPSTREAM = replace(FREEZING, max_pending_partitions=0)
 
 
 def at(at_s, version, *found, ran=EARLIER, **more):
@@ -48,17 +48,17 @@ def test_a_partition_that_fills_while_the_table_is_pending_waits_for_the_plan_af
     assert planned(FREEZING, second) == [{"p=a", "p=b"}]
 
 
-def test_by_default_the_plan_takes_what_is_worth_it_by_then_as_upstream_which_loses_the_pending_partitions():
+def test_without_a_limit_the_plan_takes_what_is_worth_it_by_then_as_upstream_loses_the_pending_partitions():
     # PendingInput.partitions is @JsonIgnore, getState deserializes: the filter is alwaysTrue (#4122).
     first, second = at(30, "v1", A, B[:11]), at(60, "v2", A, B)
     assert planned(LIKE_UPSTREAM, first, second) == [None, {"p=a", "p=b"}]
-    assert type(LIKE_UPSTREAM)().max_pending_partitions is None
+    assert type(LIKE_UPSTREAM)().max_pending_partitions == 100
 
 
-def test_by_default_a_plan_knows_no_maximum_of_partitions():
+def test_a_plan_takes_100_partitions_and_without_a_limit_all():
     many = [files(*[1] * 12, partition=f"p={n}") for n in range(101)]
     budget = {"budget": 10**6}
-    assert len(planned(replace(amoro(**budget), max_pending_partitions=None), at(60, "v1", *many))[0]) == 101
+    assert len(planned(replace(amoro(**budget), max_pending_partitions=0), at(60, "v1", *many))[0]) == 101
     assert len(planned(amoro(**budget), at(60, "v1", *many))[0]) == 100
 
 
@@ -190,7 +190,7 @@ PLANNERS = st.builds(
     st.integers(1, 6),
     st.sampled_from([-1, 0, 150 * S]),
     st.sampled_from([-1, 200 * S]),
-    st.none() | st.integers(1, 4),
+    st.integers(0, 4),
     st.integers(1, 500),
 )
 
