@@ -241,8 +241,11 @@ def check_versions_follow(engine, outcomes):
 @needs(answer="maintenance")
 def test_maintenance_is_tagged_as_such(engine, stream, sheet):
     commit_all(engine, stream[:3])
+    before = files(engine)
     outcome = execute(engine, Plan((sheet.maintenance,), Reason.MAINTENANCE), 120_000)
     assert {version.tag.role for version in outcome.versions} == {"maintainer"}
+    assert outcome.change.metadata_bytes > 0
+    assert files(engine) == before
     assert engine.state(120_000).compactions == ()
 
 
