@@ -1,20 +1,20 @@
 """Fixtures every test may use; builders live in tests/support.
 
 One Spark session serves the whole test session, set up as a run's worker sets its own up, with what each
-format's tables need of it: for Iceberg, a catalog on SQLite in a temporary folder.
+format's tables need of it.
 """
 
 import itertools
 from functools import partial
 
 import pytest
+from engine_factories import shared_session
 from engine_sheet import Workshop
 from hypothesis import settings
 from iceberg_sheets import make_real
 
 from bench import runtime
 from bench.engines.contract import SparkSettings
-from bench.engines.iceberg.catalog import Catalog
 from bench.engines.spark.session import start_session, stop_session
 
 # No deadline: a slow moment of a shared machine is no failure. `make check` takes the quick one.
@@ -34,8 +34,7 @@ def tables_folder(tmp_path_factory):
 @pytest.fixture(scope="session")
 def spark(tables_folder):
     runtime.use_java()
-    catalog = Catalog(tables_folder, "lake", "unused", {})
-    session = start_session(SPARK, runtime.jars("iceberg"), catalog.spark_conf(), tables_folder)
+    session = start_session(SPARK, *shared_session(tables_folder), tables_folder)
     yield session
     stop_session(session)
 

@@ -1,12 +1,14 @@
 """The engines the contract suite runs over, which of them a test is for, and markers for what one lacks."""
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import iceberg_sheets
 import pytest
 from engine_sheet import EngineSheet
 
+from bench import runtime
 from bench.engines.registry import engine_kind
 
 
@@ -32,7 +34,19 @@ SHEETS: Mapping[EngineKey, EngineSheet] = {
     EngineKey("iceberg", "simulated"): iceberg_sheets.SIMULATED,
 }
 
+_EXTENSIONS = "spark.sql.extensions"  # one setting, which the formats share
+
 SIMULATED = tuple(key for key in SHEETS if not key.is_real)
+
+
+def shared_session(folder: Path) -> tuple[tuple[Path, ...], dict[str, str]]:
+    """The jars and the configuration of one Spark session that every real engine can use."""
+    real = [key for key in SHEETS if key.is_real]
+    confs = [SHEETS[key].session_conf(folder) for key in real]
+    extensions = [conf[_EXTENSIONS] for conf in confs if _EXTENSIONS in conf]
+    merged = {name: value for conf in confs for name, value in conf.items()}
+    jars = dict.fromkeys(jar for key in real for jar in runtime.jars(key.table_format))
+    return tuple(jars), {**merged, _EXTENSIONS: ",".join(extensions)}
 
 
 def needs(*capabilities: str, answer: str | None = None) -> pytest.MarkDecorator:

@@ -50,6 +50,9 @@ class EngineSheet:
     # Maintenance that has work to do after three commits, and writes metadata.
     maintenance: Native | None = None
 
+    # What the shared Spark session has to be configured with, whose tables lie in this folder.
+    session_conf: Callable[[Path], Mapping[str, str]] = lambda folder: {}
+
     # Whether the empty table has a version already.
     is_created_with_a_version: bool = False
 

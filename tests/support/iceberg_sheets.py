@@ -52,5 +52,6 @@ REAL = EngineSheet(
     reports_metadata_files=True,
     merge_from=_merge_from,
     maintenance=Native(Command.REWRITE_MANIFESTS, {"use_caching": "false"}),
+    session_conf=lambda folder: Catalog(folder, "lake", "unused", {}).spark_conf(),
 )
 SIMULATED = replace(REAL, make=make_simulated)
