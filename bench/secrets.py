@@ -1,9 +1,9 @@
-"""Secrets: which settings hold one, and how they are kept out of everything that is written or printed.
+"""Secrets: which settings contain one, and how they are kept out of everything that is written or printed.
 
-Two ways of finding them complement each other. By name: the value of a key such as `fs.s3a.secret.key` is
-hidden, in settings and in texts (`key=value`, `"key": "value"`, `user:password@host`). By value: `Secrets`
-keeps the secret values of given settings, so that a later text, such as an error message of Spark, can be
-scrubbed of them whatever surrounds them.
+They are recognised in two ways. By name: the value of a key such as `fs.s3a.secret.key` is hidden, in
+settings and in texts (`key=value`, `"key": "value"`, `user:password@host`). By value: `Secrets` remembers the
+secret values of settings, so that they can be removed from any later text, such as an error message of Spark,
+in whatever context they occur.
 """
 
 import json
@@ -20,20 +20,20 @@ HIDDEN = "(hidden)"
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
-# A shorter value is hidden where its key stands and nowhere else: to replace it would mangle any text.
+# A shorter value is hidden only next to its key: replacing it everywhere would mangle any text.
 _LENGTH_MIN = 4
-# A user name without a password is a token if it is this long, as in https://TOKEN@host.
+# A user name without a password is taken for a token if it is this long, as in https://TOKEN@host.
 _TOKEN_LENGTH_MIN = 16
-# So common in texts that to replace them hides nothing, and rather gives away which word was the secret.
+# So common that replacing them hides nothing, but reveals which word was the secret.
 _PLAIN_WORDS = frozenset({"true", "false", "none", "null", "default", "password", "secret", "token"})
 _NUMBER = re.compile(r"[-+]?[\d._]+")
 
-# Azure's keys end in the account they are for: fs.azure.account.key.<account>.dfs.core.windows.net.
+# Azure's keys end with the account they are for: fs.azure.account.key.<account>.dfs.core.windows.net.
 _AZURE_ACCOUNT = re.compile(r"\.[\w-]+\.(?:dfs|blob|file|queue|table)\.core\.[\w.]+$")
 _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
-# Of a key in lower case, its words joined by hyphens. An access key id only identifies, but who shows a
-# configuration to others seldom wants it in there.
+# Matched against a key in lower case with hyphens between its words. An access key id is only an identifier,
+# but people rarely want it in a configuration that they show to others.
 _SECRET = re.compile(
     r"""secret | passw | passphrase | passcode | credential | api-?key | connection-?string | private-?key
       | access-?key | account-?key | shared-?key | signing-?key | license-?key
@@ -43,7 +43,7 @@ _SECRET = re.compile(
       | (?:key|trust)-?store-key$ | service-account-(?:json|key)""",
     re.VERBOSE,
 )
-# Last words of keys that are about a secret and do not hold it: token-refresh-enabled, credentials.provider.
+# Last words of keys that are about a secret but contain none: token-refresh-enabled, credentials.provider.
 _ABOUT = re.compile(
     r"""-(?:enabled|disabled|providers?|provider-path|class|class-?name|type|impl|format|version|algorithm
       |uri|url|endpoint|path|file|keyfile|token-?file|location|name|user-?name|alias|scopes?|issuer|audience
@@ -54,18 +54,18 @@ _ABOUT = re.compile(
 
 _PEM = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z)")
 _BEARER = re.compile(r"\bBearer\s+([\w.~+/=-]{16,})", re.IGNORECASE)
-# In a URI, a user and the beginning of a password: a port such as that of host:8020/path@x is none.
+# In a URI, a user and the beginning of a password; not a port, as in host:8020/path@x.
 _URI = re.compile(r"""[^\s"'<>]+""")
 _USER_AND_PASSWORD = re.compile(r"//([^/:@]*):(?!\d{1,5}[/?#,;])")
-# abfss://container@account and its kin name a place.
+# In abfss://container@account and the like, the part before the @ is a location, not a user.
 _USER = re.compile(
     r"""(?<!\babfs:)(?<!\babfss:)(?<!\bwasb:)(?<!\bwasbs:)//([^\s/?\#@:"'<>]+)@""", re.IGNORECASE
 )
 _ORACLE = re.compile(r":thin:([^\s@/]{1,100}/[^\s@]{1,100})@", re.IGNORECASE)
 # A key and what separates it from its value: key=, key: (no URI), "key": in JSON, key -> in Scala's maps.
 _KEY = re.compile(r"""(?<![\w.\-])([\w.\-]+)[\\"'\])]{0,4}\s{0,4}(?:=>?|->|:(?!//))\s{0,4}""")
-# A value is quoted, or ends at a space, without the closing brackets and quotes before that, or at the next
-# `key=`. Where a quote is not closed it ends with the text.
+# A value is quoted, or ends at a space (without closing brackets and quotes before it) or at the next `key=`.
+# If a quote is not closed, the value ends with the text.
 _VALUE = re.compile(
     r"""\(hidden\)
       | \"{3}(?P<triple>[\s\S]*?)\"{3} | '{3}(?P<triple_single>[\s\S]*?)'{3}
@@ -80,14 +80,14 @@ _VALUE = re.compile(
 
 @lru_cache(maxsize=10_000)
 def is_secret_key(key: str) -> bool:
-    """Whether a setting of this name holds a secret, going by the words it is made of."""
+    """Whether a setting of this name contains a secret, judging by the words in the name."""
     name = _AZURE_ACCOUNT.sub("", key.removeprefix("-D"))  # -D sets a property of a JVM
     words = re.sub(r"[^a-z0-9]+", "-", _CAMEL_CASE.sub("-", name).lower()).strip("-")
     return _SECRET.search(words) is not None and _ABOUT.search(words) is None
 
 
 def hide(text: str) -> str:
-    """`text` without the secrets that its own words give away: passwords in URIs, values of secret keys."""
+    """`text` without the secrets that can be recognised in it: passwords in URIs, values of secret keys."""
     return _masked(text, _spans(text))
 
 
@@ -104,14 +104,14 @@ def hidden(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """Secret values that no text may show. Empty, it still hides what `hide` does."""
+    """Secret values that no text may show. If empty, it still hides what `hide` does."""
 
     literals: frozenset[str] = field(default=frozenset(), repr=False)
 
     @classmethod
     def of(cls, *settings: Mapping[str, Any]) -> "Secrets":
         """The secret values of settings, nested or not."""
-        return cls(frozenset(_worth_hiding(value for given in settings for value in _values(given, ""))))
+        return cls(frozenset(_worth_hiding(value for each in settings for value in _values(each, ""))))
 
     @classmethod
     def of_arguments(cls, arguments: Iterable[str]) -> "Secrets":
@@ -122,16 +122,16 @@ class Secrets:
         return Secrets(self.literals | other.literals)
 
     def scrub(self, text: str) -> str:
-        """`text` without these values and without what `hide` finds."""
+        """`text` without these values and without the secrets that `hide` recognises."""
         pattern = _pattern(self.literals)
         return hide(pattern.sub(HIDDEN, text) if pattern else text)
 
     def clean(self, value: Any) -> Any:
-        """A JSON-like value, scrubbed; values of secret keys are hidden whatever they are."""
+        """A JSON-like value, scrubbed; values of secret keys are always hidden."""
         return _cleaned(value, "", self.scrub)
 
     def clean_model(self, model: _Model, keep: frozenset[str]) -> _Model:
-        """A model, scrubbed but for its fields in `keep`."""
+        """A model, scrubbed except for its fields in `keep`."""
         cleaned = {
             name: _cleaned(value, name, self.scrub)
             for name, value in model
@@ -162,7 +162,7 @@ def _joined(key: str, name: object) -> str:
 
 
 def _values(value: Any, key: str) -> Iterator[str]:
-    """The secrets of a nested setting: values of secret keys, and what other values hold."""
+    """The secrets of a nested setting: values of secret keys, and secrets within other values."""
     if isinstance(value, Mapping):
         for name, item in value.items():
             yield from _values(item, _joined(key, name))
@@ -171,13 +171,13 @@ def _values(value: Any, key: str) -> Iterator[str]:
             yield from _values(item, key)
     elif is_secret_key(key):
         yield str(value)
-        yield from _held(str(value))
+        yield from _contained(str(value))
     elif isinstance(value, str):
-        yield from _held(value)
+        yield from _contained(value)
 
 
-def _held(text: str) -> Iterator[str]:
-    """The secrets in a text that is none as a whole; of a user and a password each by itself."""
+def _contained(text: str) -> Iterator[str]:
+    """The secrets within a text that is not a secret as a whole; a user and a password separately."""
     for start, end in _pair_spans(text):
         yield text[start:end]
     for pattern in (_PEM, _BEARER):
@@ -195,14 +195,14 @@ def _argument_values(word: str) -> Iterator[str]:
     key, _, value = word.partition("=")
     if is_secret_key(key):
         yield value
-        yield value.strip("\"'")  # as TOML has it
+        yield value.strip("\"'")  # as TOML reads it
     elif key.startswith("--"):
         yield from _argument_values(value)
-    yield from _held(word)
+    yield from _contained(word)
 
 
 def _worth_hiding(values: Iterable[str]) -> Iterator[str]:
-    """Each value in the forms it may take in a text, long values of several lines by the line."""
+    """Each value in the forms that it may take in a text; values of several lines also line by line."""
     for value in values:
         for line in (value, *value.splitlines()):
             for form in _forms(line.strip()):
@@ -212,7 +212,7 @@ def _worth_hiding(values: Iterable[str]) -> Iterator[str]:
 
 
 def _forms(value: str) -> set[str]:
-    """As it is, as JSON and Python write it, and as it is in a URI."""
+    """As it is, as JSON and Python write it, and as it appears in a URI."""
     json_texts = {json.dumps(value, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)}
     return {
         value, unquote(value), quote(value, safe=""), quote(value), quote_plus(value), repr(value)[1:-1],
@@ -221,32 +221,32 @@ def _forms(value: str) -> set[str]:
 
 @lru_cache(maxsize=100)
 def _pattern(literals: frozenset[str]) -> re.Pattern[str] | None:
-    """Any of the literals, the longest first: one may hold another."""
+    """Any of the literals, the longest first, since one may contain another."""
     longest_first = sorted(literals, key=lambda literal: (-len(literal), literal))
     return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
-    found = [*_pair_spans(text), *_user_spans(text)]
+    spans = [*_pair_spans(text), *_user_spans(text)]
     for pattern in (_PEM, _BEARER, _USER, _ORACLE):
-        found += [match.span(match.lastindex or 0) for match in pattern.finditer(text)]
-    return found
+        spans += [match.span(match.lastindex or 0) for match in pattern.finditer(text)]
+    return spans
 
 
 def _pair_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where the values of secret keys stand in a text, without their quotes."""
+    """The positions of the values of secret keys in a text, without their quotes."""
     at = 0
     while key := _KEY.search(text, at):
         at = key.end()
         if is_secret_key(key[1]) and (value := _VALUE.match(text, at)):
             at = value.end()
-            if value.lastgroup:  # else it is hidden already
+            if value.lastgroup:  # otherwise it is already hidden
                 start, end = value.span(value.lastgroup)
                 yield (start + 1, end - 1) if value.lastgroup == "quoted" else (start, end)
 
 
 def _user_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where `user:password` stands in URIs: up to the last @, since passwords may hold @ and / too."""
+    """The positions of `user:password` in URIs: up to the last @, since passwords may contain @ and / too."""
     for uri in _URI.finditer(text) if "@" in text else ():
         last = text.rfind("@", uri.start(), uri.end())
         if match := _USER_AND_PASSWORD.search(text, uri.start(), max(last, uri.start())):
@@ -254,7 +254,7 @@ def _user_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _masked(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """`text` with each span hidden, those that overlap or touch as one."""
+    """`text` with each span hidden; spans that overlap or touch are hidden as one."""
     parts: list[str] = []
     done = 0
     for start, end in sorted(spans):

@@ -1,6 +1,6 @@
-"""Numbers as people read them, for reports, charts and the command line.
+"""Numbers for people, in reports, charts and the command line.
 
-`bench.scenario.values` has the pair that writes sizes and durations so that TOML reads them back exactly.
+`bench.scenario.values` formats sizes and durations so that a scenario reads them back exactly.
 """
 
 import math
@@ -29,7 +29,7 @@ def human_bytes(size_bytes: float) -> str:
 
 
 def byte_unit(largest_bytes: float) -> tuple[float, str]:
-    """The unit in which an axis up to `largest_bytes` reads best: its bytes and its name."""
+    """The unit that suits an axis up to `largest_bytes`: its size in bytes and its name."""
     power = min(max(int(math.log2(max(largest_bytes, 1)) // 10), 0), len(_BYTE_UNITS) - 1)
     return 1024.0**power, _BYTE_UNITS[power]
 
@@ -51,6 +51,11 @@ def human_duration(duration_s: float) -> str:
 def human_count(count: float) -> str:
     """A count with thousands separators; a mean that is not a whole number keeps three significant digits."""
     return f"{count:,.0f}" if count == int(count) else human_number(count)
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun, which takes an s in the plural: "1 run", "1,440 compactions"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def human_ratio(ratio: float) -> str:

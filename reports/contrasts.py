@@ -29,14 +29,16 @@ class Contrast:
     runs: int
     other_runs: int
     is_paired: bool
-    found: Comparison
+    comparison: Comparison
 
     @property
     def judged(self) -> Literal["better", "worse", ""]:
         """The verdict by the direction in which the metric is better; "" where there is none."""
-        if self.found.verdict not in ("more", "less") or self.metric.better == "neither":
+        if self.comparison.verdict not in ("more", "less") or self.metric.better == "neither":
             return ""
-        return "better" if (self.found.verdict == "more") == (self.metric.better == "higher") else "worse"
+        return (
+            "better" if (self.comparison.verdict == "more") == (self.metric.better == "higher") else "worse"
+        )
 
 
 def leading_metrics(group: RunGroup) -> tuple[str, ...]:

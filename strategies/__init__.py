@@ -1,1 +1,1 @@
-"""Compaction strategies: pure rules over a table state, without Spark, clock or files."""
+"""Compaction strategies: pure rules over a table state. They use no Spark, no clock and no files."""

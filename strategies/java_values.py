@@ -1,6 +1,6 @@
-"""Texts and numbers as Java reads and narrows them, for options that a Java program parses.
+"""Parsing and narrowing of values as in Java, for options that a Java program parses.
 
-Python's own readers take other texts: `int` accepts "1_0" and " 2", `float` accepts "nan" and refuses "0.3f".
+Python accepts other texts: `int` accepts "1_0" and " 2", `float` accepts "nan" and rejects "0.3f".
 Source: Integer.parseInt, Long.parseLong, Double.parseDouble and Boolean.parseBoolean of Java 11 to 17, and
 the Java Language Specification, 5.1.3, for the conversion of a double to a long.
 """
@@ -15,26 +15,26 @@ _WHOLE = re.compile(r"[+-]?\d+")
 _DECIMAL = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFdD]?")
 _HEXADECIMAL = re.compile(r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?")
 _NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf}
-_TRIMMED = "".join(map(chr, range(0x21)))  # what String.trim takes off: U+0020 and all below
+_TRIMMED = "".join(map(chr, range(0x21)))  # what String.trim removes: all characters up to U+0020
 
 
 def parse_int(text: str) -> int:
-    """`Integer.parseInt`: a sign, then decimal digits of any script.
+    """`Integer.parseInt`: an optional sign, then decimal digits of any script.
 
-    Raises ValueError, here as below with a message that says what the text "must be".
+    Raises ValueError. Its message, like those of the functions below, starts with "must be".
     """
     return _whole(text, MAX_INT, "a Java int")
 
 
 def parse_long(text: str) -> int:
-    """`Long.parseLong`, as `parse_int` with a wider range."""
+    """`Long.parseLong`: like `parse_int`, with a wider range."""
     return _whole(text, MAX_LONG, "a Java long")
 
 
 def parse_double(text: str) -> float:
-    """`Double.parseDouble`, which trims, and reads "0.3f", "0x1p-2", "NaN" and "-Infinity".
+    """`Double.parseDouble`, which trims its text, and accepts "0.3f", "0x1p-2", "NaN" and "-Infinity".
 
-    Raises ValueError. A number beyond the range of a double is infinite, or 0.
+    Raises ValueError. A number outside the range of a double becomes infinity or 0.
     """
     trimmed = text.strip(_TRIMMED)
     sign = -1.0 if trimmed.startswith("-") else 1.0
@@ -48,16 +48,16 @@ def parse_double(text: str) -> float:
             return float.fromhex(hexadecimal[1])
         except OverflowError:
             return sign * math.inf
-    raise ValueError("must be a number as Java reads it, such as 0.3, 3e-1 or NaN")
+    raise ValueError("must be a number that Java can parse, such as 0.3, 3e-1 or NaN")
 
 
 def parse_boolean(text: str) -> bool:
-    """`Boolean.parseBoolean`: any text but "true", in upper or lower case, is false; so is "yes"."""
+    """`Boolean.parseBoolean`: "true" in any case is true, and any other text is false, even "yes"."""
     return text.lower() == "true"
 
 
 def text_of(value: str | float) -> str:
-    """The text under which an option value reaches Java; a bool becomes `true` or `false`."""
+    """The text that Java gets for an option value; a bool becomes `true` or `false`."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and not math.isfinite(value):
@@ -66,7 +66,7 @@ def text_of(value: str | float) -> str:
 
 
 def long_of(value: float) -> int:
-    """`(long) value`: towards zero, NaN as 0, and what does not fit as the nearest long."""
+    """`(long) value`: truncates towards zero and saturates; NaN becomes 0."""
     if math.isnan(value):
         return 0
     if value >= 2.0**63:
@@ -75,15 +75,18 @@ def long_of(value: float) -> int:
 
 
 def divided(dividend: int, divisor: int) -> int:
-    """`dividend / divisor` of whole numbers, which rounds towards zero."""
+    """`dividend / divisor` of integers, which truncates towards zero."""
     quotient = abs(dividend) // abs(divisor)
     return quotient if (dividend < 0) is (divisor < 0) else -quotient
 
 
 def _whole(text: str, largest: int, name: str) -> int:
-    """Digits outside the Basic Multilingual Plane are two chars to Java, neither of them a digit."""
+    """Parse an integer. Digits outside the Basic Multilingual Plane are rejected.
+
+    In Java such a digit is two chars, and neither of them counts as a digit.
+    """
     if not _WHOLE.fullmatch(text) or any(character > "\uffff" for character in text):
-        raise ValueError("must be a whole number as Java reads it: digits alone, or a sign and digits")
+        raise ValueError("must be a whole number that Java can parse: digits, optionally after a sign")
     number = int(text)
     if not -largest - 1 <= number <= largest:
         raise ValueError(f"must be {name}, {-largest - 1} to {largest}")

@@ -1,4 +1,4 @@
-"""The baseline: a table nobody compacts."""
+"""The baseline: a table that is never compacted."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from strategies.state import TableState
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """Never compacts. What every other strategy costs and buys is measured against it."""
+    """Never compact: the baseline for the costs and benefits of all other strategies."""
 
     def decide(self, state: TableState) -> Plan | None:
         return None

@@ -1,4 +1,4 @@
-"""Options a planner takes by the names another system gives them."""
+"""Planner options that have the names of another system, such as Iceberg's."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -13,7 +13,7 @@ OptionValue = str | int | float | bool
 
 
 def check_known(given: Iterable[str], known: Collection[str]) -> None:
-    """Raise ValueError on a name that is not known, naming all and the one probably meant."""
+    """Raise ValueError on an unknown name; the message lists all names and suggests the closest one."""
     for name in given:
         if name not in known:
             near = get_close_matches(name, known, n=1)
@@ -22,9 +22,9 @@ def check_known(given: Iterable[str], known: Collection[str]) -> None:
 
 
 def option_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:
-    """Options as table formats parse them: true/false in lower case, "-bytes" sizes in whole bytes.
+    """Options as text that table formats parse: true/false in lower case, "-bytes" sizes in whole bytes.
 
-    Raises ValueError where such a size has a unit that is none. Other texts are passed on as they are.
+    Raises ValueError if such a size has an unknown unit. Other texts stay as they are.
     """
     return {key: _option_text(key, value) for key, value in options.items()}
 

@@ -1,4 +1,4 @@
-"""What a planner decides: actions with a reason. An engine may refuse one; it never adds one."""
+"""Plans: actions with a reason. An engine may veto a plan, but it never adds an action."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,44 +11,44 @@ _NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
 
 
 class Reason(StrEnum):
-    """Why a plan was made. Each comment states the inequality that fired."""
+    """Why a plan was made. Each comment states the condition that held."""
 
     SCHEDULED = "scheduled"  # the trigger fired; the planner sets no condition of its own
     SMALL_FILES = "small_files"  # files below the small-file size (Amoro: and equality deletes) >= threshold
-    DELETES = "deletes"  # delete files, or the share of deleted rows (Amoro: >), >= the planner's threshold
-    SIZE = "size"  # bytes waiting to be merged >= the planner's threshold
-    INTERVAL = "interval"  # time since the last compaction >= the planner's interval (Amoro: >)
+    DELETES = "deletes"  # delete files, or the share of deleted rows (Amoro: >), >= threshold
+    SIZE = "size"  # bytes waiting to be merged >= threshold
+    INTERVAL = "interval"  # time since the last compaction >= interval (Amoro: >)
     COST = "cost"  # expected saving > expected cost
     RETENTION = "retention"  # snapshots older than the retention exist
-    MAINTENANCE = "maintenance"  # the scenario's own schedule, whatever the strategy; no compaction
-    OTHER = "other"  # a rule of the user's own; the plan's `detail` says which
+    MAINTENANCE = "maintenance"  # the scenario's schedule, the same for all strategies; not a compaction
+    OTHER = "other"  # a custom rule; the plan's `detail` says which
 
 
 class Capability(StrEnum):
-    """What an engine must be able to do, whatever its format; checked before a run starts.
+    """What an engine can do, whatever its format; checked before a run starts.
 
-    A format's own command needs one capability more: its own name, such as "<format>.<command>". So an
-    engine's capabilities, and what a plan or a planner needs, are sets of names.
+    Each native command of a format is a capability too, under its name "<format>.<command>". So the
+    capabilities of an engine, and the needs of a plan or planner, are sets of names.
     """
 
-    COMPACT = "compact"  # scoped compaction
-    REWRITE = "rewrite"  # exactly these files
-    CONVERT = "convert"  # with them, deletes turned into position deletes, and delete files dropped
+    COMPACT = "compact"  # compact given partitions, with the engine choosing the files
+    REWRITE = "rewrite"  # rewrite exactly the files that a plan names
+    CONVERT = "convert"  # in a rewrite, convert deletes to position deletes and drop delete files
     DELAYED_COMMIT = "delayed_commit"  # commits of the stream may land between write and commit
-    ROW_FILTER = "row_filter"  # a command narrowed to files that may hold matching rows
-    BRANCH = "branch"  # a command on another branch than main
+    ROW_FILTER = "row_filter"  # restrict a command to files that may hold matching rows
+    BRANCH = "branch"  # run a command on a branch other than main
     UPSERT = "upsert"  # commits that update and delete rows by equality deletes; no plan needs it
     MERGE = "merge"  # commits that do so by the format's own MERGE; no plan needs it
     VECTORS = "vectors"  # deleted rows as deletion vectors; no plan needs it
 
 
-# Arguments of native commands that ask for more than the command alone.
+# Arguments of native commands that need a capability beyond the command itself.
 _ARGUMENT_NEEDS = {"where": Capability.ROW_FILTER, "branch": Capability.BRANCH}
 
 
 @dataclass(frozen=True, slots=True)
 class Compact:
-    """Scoped: bring these partitions (all when None) to the target size by the engine's own means."""
+    """Compact these partitions (None: all) to the target size; the engine chooses the files."""
 
     partitions: tuple[str, ...] | None = None
     options: Mapping[str, str] = field(default_factory=lambda: _NO_OPTIONS)
@@ -56,12 +56,12 @@ class Compact:
 
 @dataclass(frozen=True, slots=True)
 class FileGroup:
-    """Data files of one partition that one task takes together, in this order; either list may be empty.
+    """Data files of one partition that one task processes together, in this order; either list may be empty.
 
-    The files of `paths` are replaced. Those of `convert_paths` keep their rows and stay: all deletes that
-    apply to one become position deletes in one delete file of its own. With `sort_columns` the files that
-    replace those of `paths` are in ascending order by them, within each and from one to the next; how many
-    they are is `rewrite_options.for_sorting`'s to say.
+    The files of `paths` are replaced. Those of `convert_paths` stay as they are: for each, all deletes that
+    apply to it are converted to position deletes in one file-scoped delete file. With `sort_columns` the
+    files that replace those of `paths` are sorted in ascending order, within each file and across files; the
+    format's own rule for sorting decides how many there are.
     """
 
     paths: tuple[str, ...]
@@ -72,10 +72,10 @@ class FileGroup:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """Explicit: rewrite exactly these groups into files of at most `target_file_size_bytes`.
+    """Rewrite exactly these groups into files of at most `target_file_size_bytes`.
 
-    `removed_deletes` are delete files by their `key`, dropped in the same commit. Whether a
-    file outside the plan still needs one is for the executor to check.
+    `removed_deletes` are the keys of delete files that are dropped in the same commit. The engine checks
+    whether a data file outside the plan still needs one, and vetoes the plan if so.
     """
 
     groups: tuple[FileGroup, ...]
@@ -84,12 +84,12 @@ class Rewrite:
 
     @property
     def converts(self) -> bool:
-        """Whether it does more to deletes than leave out the rows of files it replaces."""
+        """Whether it converts or drops deletes, beyond applying those of the files it replaces."""
         return bool(self.removed_deletes) or any(group.convert_paths for group in self.groups)
 
     @property
     def keys(self) -> Iterator[str]:
-        """Every file it names: rewritten, converted, or a delete file dropped."""
+        """The key of every file it names: files rewritten or converted, and delete files dropped."""
         for group in self.groups:
             yield from group.paths
             yield from group.convert_paths
@@ -98,9 +98,9 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """The format's own command with its own names for `arguments` (how) and `options` (how much).
+    """A native command of the format, with the format's own names of `arguments` and `options`.
 
-    `command` is "<format>.<command>", which is also the capability an engine must have to run it.
+    `command` is "<format>.<command>", which is also the capability that an engine needs to run it.
     """
 
     command: str
@@ -112,7 +112,7 @@ Action = Compact | Rewrite | Native
 
 
 def describe_action(action: Action) -> str:
-    """The action in one line, for decision logs and dry runs."""
+    """The action in one line, for records and for `compactbench plan`."""
     match action:
         case Compact(partitions=partitions):
             return f"compact({'all partitions' if partitions is None else ', '.join(partitions)})"
@@ -139,9 +139,9 @@ def _describe_rewrite(action: Rewrite) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Actions in the order they run, the reason, and one line of detail for the decision log.
+    """Actions in the order they run, the reason, and one line of detail for the records.
 
-    `kind` is the planning system's own word for such a plan, as "minor"; "" where it has none.
+    `kind` is the planner's own term for such a plan, such as Amoro's "minor"; "" if it has none.
     """
 
     actions: tuple[Action, ...]
@@ -151,7 +151,7 @@ class Plan:
 
 
 def capabilities_of(plan: Plan) -> frozenset[str]:
-    """The capabilities an engine needs for the plan's actions: `Capability` members and commands."""
+    """The capabilities that an engine needs for the plan: members of `Capability` and native commands."""
     return frozenset[str]().union(*map(_needs, plan.actions))
 
 
@@ -167,15 +167,15 @@ def _needs(action: Action) -> frozenset[str]:
 
 
 class PlanError(Exception):
-    """A planner broke its contract; a defect of the planner, not of the user's input."""
+    """A planner broke its contract. That is a defect of the planner, not of the user's input."""
 
 
 def check_plan(state: TableState, plan: Plan) -> None:
-    """Check the contract every plan keeps, whoever made it.
+    """Check the contract that every plan must keep.
 
-    Raises PlanError when the plan has no action, a rewrite names no file, or a group is empty, mixes
-    partitions, names a file that is not live or is already being rewritten, or names one file twice:
-    rewritten, converted, or in two groups. So too where the deletes it drops are not live delete files.
+    Raises PlanError if the plan has no action, if a rewrite names no file or drops a delete that is not a
+    live delete file, or if a group is empty, mixes partitions, names a file that is not live, belongs to a
+    pending plan, or is named twice in the plan.
     """
     if not plan.actions:
         raise PlanError("a plan needs at least one action; return None to do nothing")
@@ -217,7 +217,7 @@ def _check_group(group: FileGroup, live: Mapping[str, str], busy: frozenset[str]
     if not group.paths and not group.convert_paths:
         raise PlanError("a file group must not be empty: name files to rewrite or to convert")
     if group.sort_columns and not group.paths:
-        raise PlanError(f"sort_columns={group.sort_columns}: a group that rewrites no file has none to sort")
+        raise PlanError(f"sort_columns={group.sort_columns}: the group rewrites no file, so it cannot sort")
     for path in (*group.paths, *group.convert_paths):
         if path not in live:
             raise PlanError(f"{path} is not a live data file")

@@ -1,4 +1,4 @@
-"""What an action would do to the files of a table, as plain values."""
+"""Previews: what an action would do to the files of a table."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,14 +8,15 @@ from strategies.state import DataFile, DeleteFile, TableState
 
 
 class PreviewError(ValueError):
-    """The action depends on something a table state does not tell, such as a row filter."""
+    """The action depends on something that a table state does not contain, such as a row filter."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScanTaskGroup:
-    """What one task of the rewriting engine reads; it writes one file.
+    """What one task of a rewrite reads; it writes one file.
 
-    `input_bytes` are of data files alone. `rows` are physical, those of a split file in proportion.
+    `input_bytes` counts data files only. `rows` are physical rows; a piece of a split file counts in
+    proportion to its bytes.
     """
 
     input_bytes: int
@@ -24,11 +25,11 @@ class ScanTaskGroup:
 
 @dataclass(frozen=True, slots=True)
 class RewriteGroup:
-    """Data files of one partition rewritten together, in planning order.
+    """Data files of one partition that are rewritten together, in planning order.
 
-    `expected_output_files` is the planner's own figure; how many files come out is the number of
-    `tasks`. `delete_files_count` and `delete_bytes` count each delete file once per data file it
-    applies to. Files of an older partition spec share the partition "", whatever theirs.
+    `expected_output_files` is the planner's own estimate; the number of output files is that of `tasks`.
+    `delete_files_count` and `delete_bytes` count each delete file once per data file it applies to. Files of
+    an older partition spec are grouped under the partition "".
     """
 
     partition: str
@@ -44,11 +45,11 @@ class RewriteGroup:
 
 @dataclass(frozen=True, slots=True)
 class DeleteGroup:
-    """Position delete files of one partition rewritten together, in planning order.
+    """Position delete files of one partition that are rewritten together, in planning order.
 
-    `partition` is that of the first; others may be of another spec with the same values.
-    `expected_output_files` is the planner's own figure. How many come out depends on the rows: without
-    `write.delete.granularity` Spark writes one for each data file they name.
+    `partition` is that of the first file; others may be of another spec with the same values.
+    `expected_output_files` is the planner's own estimate. The number of output files depends on the rows:
+    without `write.delete.granularity` Spark writes one for each data file they reference.
     """
 
     partition: str
@@ -61,10 +62,10 @@ class DeleteGroup:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The groups in the order they run, of data files or of delete files.
+    """The groups of data files or delete files, in the order they run.
 
-    `planned_groups_count` includes those a limit cut off. `dropped_bytes` are those of delete files that an
-    explicit rewrite names to be dropped in the same commit.
+    `planned_groups_count` includes groups beyond a limit. `dropped_bytes` are those of the delete files that
+    an explicit rewrite drops in the same commit.
     """
 
     groups: tuple[RewriteGroup, ...]
@@ -79,7 +80,7 @@ class Preview:
 
     @property
     def files_added_count(self) -> int:
-        """Data files that would take their place."""
+        """Data files that would be written in their place."""
         return sum(len(group.tasks) for group in self.groups)
 
     @property
@@ -90,7 +91,7 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class NoPreview:
-    """An action whose effect cannot be worked out, and why: the state does not tell, or it is at fault."""
+    """Why an action has no preview: the table state does not determine its effect, or it is invalid."""
 
     reason: str
 
@@ -99,8 +100,9 @@ class NoPreview:
 class PlanPreview:
     """What each action of a plan would do to the table at `version`, in the order of the plan.
 
-    Made once, when the plan is scheduled. The veto, the forecast, a simulation and what counts as pending all
-    rest on it. Of several actions the later ones meet a table that the earlier ones have changed.
+    It is made once, when the plan is scheduled, and used by the veto, the forecast, the simulation and the
+    list of pending files. In a plan of several actions the later ones will find a table that the earlier ones
+    have changed, which their previews do not consider.
     """
 
     version: str | None
@@ -108,18 +110,18 @@ class PlanPreview:
 
     @property
     def keys(self) -> frozenset[str]:
-        """Every file that the actions would replace, as far as that is known."""
+        """The key of every file that the actions would replace, as far as that is known."""
         known = [each for each in self.actions if isinstance(each, Preview)]
         data = (file.key for each in known for group in each.groups for file in group.files)
         deletes = (file.key for each in known for group in each.delete_groups for file in group.files)
         return frozenset((*data, *deletes))
 
 
-PreviewAction = Callable[[Action, TableState], Preview]  # a format's own rules; raises ValueError
+PreviewAction = Callable[[Action, TableState], Preview]  # by the rules of a format; raises ValueError
 
 
 def try_preview(action: Action, state: TableState, preview_action: PreviewAction) -> Preview | NoPreview:
-    """What an action would do by a format's rules, or why that is not known."""
+    """What an action would do by the rules of a format, or why that is unknown."""
     try:
         return preview_action(action, state)
     except ValueError as error:
@@ -127,7 +129,7 @@ def try_preview(action: Action, state: TableState, preview_action: PreviewAction
 
 
 def preview_plan(plan: Plan, state: TableState, preview_action: PreviewAction) -> PlanPreview:
-    """The preview of every action of a plan for one state."""
+    """The preview of each action of a plan, each for the same state."""
     return PlanPreview(
         state.version, tuple(try_preview(action, state, preview_action) for action in plan.actions)
     )

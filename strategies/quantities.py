@@ -18,7 +18,7 @@ _QUANTITY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
 def parse_bytes(text: str) -> int:
     """Whole bytes of a size such as "128MiB" or "1.5GB" (binary and decimal units differ).
 
-    Raises ValueError naming the text and the units.
+    Raises ValueError, which names the text and the units.
     """
     return round(_parse(text, BYTES_BY_UNIT, "a size", "128MiB"))
 
@@ -29,7 +29,7 @@ def parse_duration_s(text: str) -> float:
 
 
 def parse_duration_ms(text: str) -> int:
-    """Whole milliseconds of a duration, which is how scenario time is counted.
+    """Whole milliseconds of a duration, the unit of scenario time.
 
     Raises ValueError like `parse_bytes`, and on a fraction of a millisecond.
     """

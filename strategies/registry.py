@@ -1,4 +1,7 @@
-"""The planners and triggers a scenario can name. One line each; a user's own need no line here."""
+"""The planners and triggers that a scenario can name, one line each.
+
+A user's own need no line here: they are found by their entry point, or by a name such as "module:Class".
+"""
 
 from collections.abc import Callable
 

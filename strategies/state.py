@@ -1,11 +1,11 @@
-"""Table state: what a planner may know of a table, and nothing else.
+"""Table state: everything that a planner may know about a table.
 
-Here is what every format shares. A format that needs more has classes of its own that extend these, in
-`strategies/<format>/files.py`: Iceberg's files carry a data sequence number and a partition spec. Planners of
-a format ask for its state by a function such as `strategies.iceberg.files.iceberg_state`.
+This module has what every format shares. A format that needs more (a sequence number, a partition spec, a file
+group) extends these classes in `strategies/<format>/files.py`, with a function by which its planners get
+their state and refuse another format's.
 
-A state is a read-only view. Whoever keeps it (an engine's ledger) updates it incrementally;
-`data_files` may therefore be a live view that is valid only until the next commit.
+A state is a read-only view. Its owner, an engine's ledger, updates it incrementally, so `data_files` may be a
+live view that is valid only until the next commit.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -26,9 +26,9 @@ _Derived = TypeVar("_Derived")
 
 
 class StateError(Exception):
-    """A table state that no table of its format can have; neither a plan nor its planner is at fault.
+    """A table state that no table of its format can have; neither a plan nor its planner is to blame.
 
-    It is no ValueError on purpose, so that code that answers a faulty action cannot take it for one.
+    It is deliberately not a ValueError, so that code that handles an invalid action does not catch it.
     """
 
 
@@ -36,10 +36,12 @@ class StateError(Exception):
 class DataFile:
     """A live data file.
 
-    `partition` is a path such as "city=Oslo/day=2026-01-01", `%` and `/` in its values
-    percent-encoded, null written `null` (and the text "null" `%6Eull`); it is "" without partitions.
-    `added_at_ms` is the scenario time at which the file came into the table, for the output of a compaction
-    the time of its commit; None where that is not known. Two readings of one file are equal whatever theirs.
+    `partition` is a path such as "city=Oslo/day=2026-01-01". In its values `%` and `/` are percent-encoded,
+    null is written `null` and the string "null" `%6Eull`. It is "" in an unpartitioned table.
+
+    `added_at_ms` is the scenario time at which the file was added to the table, for the output of a
+    compaction the time of its commit; None if it is unknown. Comparisons ignore it, so that a file is equal
+    to itself however its state was read.
     """
 
     path: str
@@ -50,16 +52,16 @@ class DataFile:
 
     @property
     def key(self) -> str:
-        """What distinguishes the file from all others of the table."""
+        """The unique key of the file in its table."""
         return self.path
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteFile:
-    """A live file that says which rows of data files are deleted, in the same partition notation.
+    """A live file that marks rows of data files as deleted; `partition` is a path as in `DataFile`.
 
-    Delta's deletion vectors belong here too, each of one data file. Hudi's log files do not, since they hold
-    new rows as well: they are to be a collection `log_files` of Hudi's own state.
+    Delta's deletion vectors belong here too, each for one data file. Hudi's log files do not, because they
+    also hold new rows: a Hudi state is to have a collection `log_files` of its own.
     """
 
     path: str
@@ -69,13 +71,13 @@ class DeleteFile:
 
     @property
     def key(self) -> str:
-        """What distinguishes the file from all others of the table; the path alone may not."""
+        """The unique key of the file in its table; the path alone may not be unique."""
         return self.path
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionStats:
-    """Sums over one partition, kept incrementally."""
+    """Totals of one partition, updated incrementally."""
 
     files_count: int = 0
     size_bytes: int = 0
@@ -87,7 +89,7 @@ class PartitionStats:
 
 @dataclass(frozen=True, slots=True)
 class CommitSeen:
-    """A commit of the stream, as the history keeps it."""
+    """A commit of the stream, as kept in the history."""
 
     at_ms: int
     files_count: int
@@ -97,9 +99,9 @@ class CommitSeen:
 
 @dataclass(frozen=True, slots=True)
 class CompactionSeen:
-    """A finished compaction, as the history keeps it. `status` is ok, noop, vetoed or failed.
+    """A finished compaction, as kept in the history. `status` is ok, noop, vetoed or failed.
 
-    `kind` is the plan's own. `scheduled_at_ms` is when it was decided, `at_ms` when it ended.
+    `kind` is that of the plan. The plan was made at `scheduled_at_ms`, and the compaction ended at `at_ms`.
     """
 
     at_ms: int
@@ -117,9 +119,9 @@ class CompactionSeen:
 
 @dataclass(frozen=True, slots=True)
 class PendingPlan:
-    """A compaction scheduled and not yet complete; its input files must not be planned again.
+    """A compaction that is scheduled and not yet complete; its files must not be planned again.
 
-    `paths` are the keys of every file it names: rewritten, converted, or dropped deletes.
+    `paths` are the keys of every file it names: files rewritten or converted, and delete files dropped.
     """
 
     scheduled_at_ms: int
@@ -129,21 +131,22 @@ class PendingPlan:
 
 
 class DerivedValues:
-    """Values computed from collections of files, each once.
+    """A cache of values computed from collections of files.
 
-    A value is kept under the function that computed it and the identity of the collection, which is kept with
-    it: a collection with other files has a value of its own. A live view keeps its identity while its files
-    change, so whoever keeps one starts new `DerivedValues` at each change (`bench.engines.ledger`).
+    The cache key is the function together with the identity of the collection, so another collection has its
+    own value. A live view keeps its identity while its files change, so its owner must start with new
+    `DerivedValues` at each change (`bench.engines.ledger`).
     """
 
     def __init__(self) -> None:
         self._kept: dict[tuple[Callable[..., Any], int], tuple[object, object]] = {}
 
     def of(self, compute: Callable[[_Files], _Derived], files: _Files) -> _Derived:
-        """`compute(files)`, from the second time on as kept."""
+        """`compute(files)`, from the cache if it has been computed before."""
         key = compute, id(files)
         if key not in self._kept:
-            self._kept[key] = files, compute(files)  # holding `files` keeps others from taking its id
+            # The reference to `files` keeps it alive, so that no later collection can get its id.
+            self._kept[key] = files, compute(files)
         return cast(_Derived, self._kept[key][1])
 
 
@@ -153,13 +156,16 @@ class TableState:
 
     Times are scenario milliseconds since the stream began. `commits` and `compactions` are bounded
     histories, oldest first; `commits_total_count` counts every commit of the stream so far.
-    `probe_latency_s` is that of the last probe there was, which ran `probe_latency_age_ms` ago; both are None
-    until one has run.
+    `probe_latency_s` is the latency of the most recent probe, which ran `probe_latency_age_ms` ago; both are
+    None until a probe has run.
 
-    `version` is the table version the state is of, in the format's own terms (the id of Iceberg's snapshot).
-    Two of them can only be compared for equality; it is None where there is none, as before the first commit.
-    `stream_epoch_ms` is where scenario time 0 lies in the calendar of the stream's dates, in milliseconds
-    since 1970 UTC; None where that is not known.
+    `version` is the table version of the state in the format's own terms, such as the id of a snapshot.
+    Versions can only be compared for equality. It is None before the first commit.
+    `stream_epoch_ms` maps scenario time 0 to the calendar of the stream's dates, in milliseconds since 1970
+    UTC; None if that is unknown.
+
+    `note` is what the planner noted when its rule last fired. It is None at first, after a switch of strategies,
+    and for planners that note nothing (see `strategies.strategy.Planner`).
     """
 
     observed_at_ms: int
@@ -180,6 +186,7 @@ class TableState:
     derived_values: DerivedValues = field(
         default_factory=DerivedValues, repr=False, compare=False, kw_only=True
     )
+    note: object | None = field(default=None, kw_only=True)
 
     @property
     def size_bytes(self) -> int:
@@ -188,7 +195,7 @@ class TableState:
 
     @property
     def calendar_day(self) -> date | None:
-        """The UTC day at `observed_at_ms`, comparable with partitions by day; None where it is not known."""
+        """The UTC day at `observed_at_ms`, comparable with daily partitions; None if it is unknown."""
         if self.stream_epoch_ms is None:
             return None
         return _UNIX_DAY + timedelta(days=(self.stream_epoch_ms + self.observed_at_ms) // _DAY_MS)
@@ -196,7 +203,7 @@ class TableState:
     def derived(self, compute: Callable[[_Files], _Derived], files: _Files) -> _Derived:
         """`compute(files)`, computed once per version of the table; `files` is a collection of this state.
 
-        `compute` is a function at module level that depends on nothing but `files`. A state made by `replace`
-        with other files has values of its own for these, and shares those of the collections it kept.
+        `compute` must be a module-level function that depends on nothing but `files`. A copy of the state
+        made by `replace` shares the values of the collections it keeps, and has its own for new ones.
         """
         return self.derived_values.of(compute, files)

@@ -16,6 +16,19 @@ class Planner(Protocol):
 
     Implement it as a frozen dataclass whose fields are the options. `decide` is all it must have; what
     else it may declare, as attributes of the same names, is listed in `PlannerTraits`.
+
+    A planner keeps nothing in itself. If a decision depends on what it saw before, it declares
+    `note(state, plan)`, whose result it finds as `state.note` when its rule fires again. The rules:
+
+    - `note` is called each time the rule's trigger fires, after `decide`, with the same state and with the
+      plan that resulted (None for nothing to do). While the trigger does not fire, or a rule before it
+      plans, the planner is not asked and the note stays as it is.
+    - Its result replaces the note; None clears it. It must be hashable, such as a frozen dataclass of texts,
+      numbers and tuples, and must not hold the state or a collection of it, which change with the table.
+    - `note` is pure, as `decide` is: both depend on the state alone, `state.note` included.
+    - The note is None at first. It belongs to one rule, and a strategy that takes over in a switch starts
+      without. `compactbench plan` has no past either, so a planner must make sense of a first look.
+    - Whether the engine carried a plan out is in `state.compactions` later, not in the call to `note`.
     """
 
     def decide(self, state: TableState) -> Plan | None:
@@ -37,13 +50,16 @@ class PlannerTraits:
 
     `figures(state)` is what it makes of the table, by name, such as a score. It keeps to the rules of
     `decide` and is recorded with each evaluation at which the rule's trigger fired, whether it planned or
-    not.
+    not. Its state has no note.
+
+    `note(state, plan)` is what it remembers until its rule fires again; see `Planner` for the rules.
     """
 
     needs: frozenset[str] = frozenset()
     columns: tuple[str, ...] = ()
     max_format_version: int | None = None
     figures: Callable[[TableState], Mapping[str, float]] | None = None
+    note: Callable[[TableState, Plan | None], object | None] | None = None
 
     def __post_init__(self) -> None:
         for name in ("needs", "columns"):
@@ -52,6 +68,8 @@ class PlannerTraits:
             raise ValueError(f"max_format_version={self.max_format_version!r} must be a whole number")
         if self.figures is not None and not callable(self.figures):
             raise ValueError(f"figures={self.figures!r} must be a method that takes a table state")
+        if self.note is not None and not callable(self.note):
+            raise ValueError(f"note={self.note!r} must be a method that takes a table state and a plan")
 
 
 def _demand_names(trait: str, given: object) -> None:
@@ -89,6 +107,27 @@ def figures_of(planner: Planner, state: TableState) -> dict[str, float]:
         if not math.isfinite(value):
             raise PlanError(f"figure {name}={value} must be a finite number; leave out what does not apply")
     return found
+
+
+def consult(planner: Planner, state: TableState, note: object | None) -> tuple[Plan | None, object | None]:
+    """A planner's plan for a state, and what it notes; `note` is what it noted before.
+
+    Raises PlanError on a note that is not hashable, since it could change until it is read.
+    """
+    take_note = traits_of(planner).note
+    if take_note is None:
+        return planner.decide(state), None
+    informed = replace(state, note=note)
+    plan = planner.decide(informed)
+    noted = take_note(informed, plan)
+    try:
+        hash(noted)
+    except TypeError as error:
+        kind = type(noted).__name__
+        raise PlanError(
+            f"note of type {kind} must be hashable: {error}; return a tuple or a frozen dataclass"
+        ) from error
+    return plan, noted
 
 
 class Verdict(StrEnum):
@@ -139,7 +178,8 @@ class Strategy:
             if not fired:
                 decisions.append(Decision(index, Verdict.NOT_DUE))
                 continue
-            plan = rule.planner.decide(state)
+            plan, note = consult(rule.planner, state, memory.note)
+            after[index] = replace(after[index], note=note)
             if plan is None:
                 decisions.append(Decision(index, Verdict.NOTHING_TO_DO))
                 continue

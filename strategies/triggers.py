@@ -8,11 +8,15 @@ from strategies.state import TableState
 
 @dataclass(frozen=True, slots=True)
 class RuleMemory:
-    """What a rule remembers between evaluations: scenario milliseconds; None where it never fired."""
+    """What a rule remembers between evaluations: scenario milliseconds; None where it never fired.
+
+    `note` is the planner's own (see `strategies.strategy.Planner`); it changes only when the rule fires.
+    """
 
     evaluated_at_ms: int = 0
     fired_at_ms: int | None = None
     commits_at_fire_count: int = 0
+    note: object | None = None
 
 
 class Trigger(Protocol):

@@ -1,18 +1,20 @@
 """Fixtures every test may use; builders live in tests/support.
 
-One Spark session serves the whole test session, set up as a run's worker sets its own up, with an
-Iceberg catalog on SQLite in a temporary folder.
+One Spark session serves the whole test session, set up as a run's worker sets its own up, with what each
+format's tables need of it.
 """
 
 import itertools
+from functools import partial
 
 import pytest
-from engine_factories import Workshop
+from engine_factories import shared_session
+from engine_sheet import Workshop
 from hypothesis import settings
+from iceberg_sheets import make_real
 
 from bench import runtime
 from bench.engines.contract import SparkSettings
-from bench.engines.iceberg.catalog import Catalog
 from bench.engines.spark.session import start_session, stop_session
 
 # No deadline: a slow moment of a shared machine is no failure. `make check` takes the quick one.
@@ -24,16 +26,15 @@ SPARK = SparkSettings(master="local[2]", driver_memory_bytes=2 * 2**30)
 
 
 @pytest.fixture(scope="session")
-def catalog_folder(tmp_path_factory):
-    """Where the session's own catalog keeps its tables."""
-    return tmp_path_factory.mktemp("catalog")
+def tables_folder(tmp_path_factory):
+    """Where the tables of the test session lie, with the catalog of those that have one."""
+    return tmp_path_factory.mktemp("tables")
 
 
 @pytest.fixture(scope="session")
-def spark(catalog_folder):
+def spark(tables_folder):
     runtime.use_java()
-    catalog = Catalog(catalog_folder, "lake", "unused", {})
-    session = start_session(SPARK, runtime.jars("iceberg"), catalog.spark_conf(), catalog_folder)
+    session = start_session(SPARK, *shared_session(tables_folder), tables_folder)
     yield session
     stop_session(session)
 
@@ -45,18 +46,17 @@ def namespaces():
 
 
 @pytest.fixture
-def workshop(request, catalog_folder, namespaces, tmp_path):
+def workshop(request, tables_folder, namespaces):
     """What an engine of one test is made with; Spark starts when the first engine asks for it."""
     return Workshop(
         spark=lambda: request.getfixturevalue("spark"),
         settings=SPARK,
-        catalog_folder=catalog_folder,
+        folder=tables_folder,
         namespace=next(namespaces),
-        scratch=tmp_path,
     )
 
 
 @pytest.fixture
 def iceberg(workshop):
     """Makes the test's Iceberg engine, its table not yet created: `iceberg(format_version=3)`."""
-    return workshop.iceberg
+    return partial(make_real, workshop)

@@ -1,4 +1,4 @@
-"""Append-only: each commit adds new orders."""
+"""Append-only stream: each commit inserts new orders."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """A stream of inserts: `rows_per_commit` on average, written by `files_per_commit` tasks.
+    """Append-only stream: inserts `rows_per_commit` rows on average, written by `files_per_commit` tasks.
 
-    `arrival` says how traffic varies. A share `late_share` (0..1) of the rows is dated up to
-    `late_by_s` before its commit's interval. With `initial_rows` > 0 the stream starts from a table
-    of that many rows, loaded as commit 0 by `initial_files` tasks and dated within one interval.
-    `columns` is how many the table has (`workloads.schema`).
+    `arrival` says how traffic varies over time. A share `late_share` (0..1) of the rows is dated up to
+    `late_by_s` before the interval of its commit. With `initial_rows` > 0 the stream starts from a table of
+    that many rows, loaded as commit 0 by `initial_files` tasks and dated within one interval. `columns` is
+    the number of columns of the table (`workloads.schema`).
 
-    Raises ValueError naming the field and its value.
+    Raises ValueError, which names the field and its value.
     """
 
     rows_per_commit: int
@@ -58,8 +58,8 @@ class Append:
     ) -> Iterator[CommitSpec]:
         """The commits of the stream in order: 0 if there is an initial load, then 1 to `commits_count`.
 
-        Commit i of the stream is at i x `commit_interval_ms`. Commits without rows are kept. A longer
-        stream begins like a shorter one.
+        Commit i is at i x `commit_interval_ms`. Commits without rows are included. A shorter stream is a
+        prefix of a longer one.
         """
         rng = random.Random(f"{seed}/arrival")  # noqa: S311 - reproducible, not secret
         first_row = 0

@@ -1,19 +1,19 @@
-"""Traffic over time: how many rows each commit of a stream brings."""
+"""Traffic over time: how many rows arrive in each commit of a stream."""
 
 import math
 import random
 from dataclasses import dataclass
 from typing import Protocol
 
-# Above this mean a normal draw is off a Poisson one by less than the rounding to whole rows shows.
+# Above this mean a normal distribution differs from a Poisson one by less than the rounding to whole rows.
 _NORMAL_FROM_ROWS = 100.0
 
 
 class Arrival(Protocol):
-    """How many rows the commit covering [`at_s` - `interval_s`, `at_s`) brings; never below 0.
+    """How many rows arrive in the commit covering [`at_s` - `interval_s`, `at_s`); never negative.
 
-    `at_s` counts from the start of the stream, commits from `index` 1. `mean_rows` is the mean of a
-    commit over the long run. Whatever is random comes from `rng`.
+    `at_s` counts from the start of the stream, `index` from 1. `mean_rows` is the long-run mean per commit.
+    All randomness comes from `rng`.
     """
 
     def rows(
@@ -23,7 +23,7 @@ class Arrival(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """Each commit brings the mean."""
+    """Steady traffic: every commit has the mean number of rows."""
 
     def rows(self, index: int, at_s: float, interval_s: float, mean_rows: float, rng: random.Random) -> int:
         return round(mean_rows)
@@ -31,7 +31,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Poisson:
-    """Rows arrive independently of each other at a constant rate."""
+    """Poisson arrivals: rows arrive independently of each other at a constant rate."""
 
     def rows(self, index: int, at_s: float, interval_s: float, mean_rows: float, rng: random.Random) -> int:
         if mean_rows >= _NORMAL_FROM_ROWS:
@@ -41,9 +41,9 @@ class Poisson:
 
 @dataclass(frozen=True, slots=True)
 class Bursts:
-    """Steady traffic; in the last `length_s` of every `every_s` it is `factor` times as strong.
+    """Steady traffic with bursts: it is `factor` times as high during the last `length_s` of every `every_s`.
 
-    The steady part is lowered so that the mean over a period stays the mean.
+    The steady part is lowered so that the mean over a period is kept.
     """
 
     every_s: float = 3600.0
@@ -64,14 +64,14 @@ class Bursts:
 
 @dataclass(frozen=True, slots=True)
 class Daily:
-    """A day's curve: a flat quiet night, and a day rising to its peak as a cosine and falling again.
+    """A daily cycle: constant low traffic at night, and a raised-cosine peak during the day.
 
-    At its peak traffic is `peak_factor` times the mean, at night `night_factor` (0..1) times; the
-    length of the day part, 2 x (1 - night) / (peak - night) of 24 h, follows from the mean: 2.5 and
-    0.2 give 16.7 h. The peak is at `peak_at_s` of the day (None: 14 h of 24), and the stream begins
-    at its midnight; a `day_s` below 86400 squeezes the day into a short scenario. Bursts add
-    (`burst_factor` - 1) times the mean in the last `burst_length_s` of every `burst_every_s`, the
-    rest being lowered so that the mean holds. A `burst_factor` of 1 means none.
+    Traffic is `peak_factor` times the mean at its peak and `night_factor` (0..1) times at night. The length of
+    the day part, 2 x (1 - night) / (peak - night) of 24 h, follows from the mean: 2.5 and 0.2 give 16.7 h. The
+    peak is at `peak_at_s` of the day (None: 14 h of 24), and the stream begins at midnight. A `day_s` below
+    86400 compresses the day for a short scenario. Bursts add (`burst_factor` - 1) times the mean during the
+    last `burst_length_s` of every `burst_every_s`; the rest is lowered so that the mean is kept. A
+    `burst_factor` of 1 means no bursts.
     """
 
     peak_factor: float = 2.5
@@ -117,12 +117,12 @@ class Daily:
 
 
 def _between(from_s: float, to_s: float, rows_per_s: float) -> int:
-    """Whole rows between two points of cumulative traffic; over many commits nothing is lost to rounding."""
+    """Whole rows between two points of cumulative traffic; rounding errors do not add up over commits."""
     return max(0, math.floor(to_s * rows_per_s + 0.5) - math.floor(from_s * rows_per_s + 0.5))
 
 
 def _burst_s(at_s: float, every_s: float, length_s: float) -> float:
-    """Seconds of burst before `at_s`."""
+    """Total seconds of bursts before `at_s`."""
     periods, into_s = divmod(at_s, every_s)
     return periods * length_s + max(0.0, into_s - (every_s - length_s))
 

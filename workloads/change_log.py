@@ -1,4 +1,4 @@
-"""The change log: a stream written once as Parquet, so that every run replays the same bytes."""
+"""The change log: a stream that is written once as Parquet, so that every run replays the same bytes."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SCHEMA_VERSION = 2  # of manifest.json
-GENERATOR_VERSION = 1  # raised whenever the same workload and seed give other rows than before
+GENERATOR_VERSION = 1  # increased whenever the same workload and seed generate different rows
 MANIFEST = "manifest.json"
-EARLIER_FILES_MAX = 64  # the most files of changes that are read again to write the next commit
+EARLIER_FILES_MAX = 64  # the maximum number of files that are read again to generate the next commit
 
 
 class ChangeLogError(ValueError):
-    """A change log on disk is damaged; the text names the file and the remedy."""
+    """A change log on disk is damaged; the message names the file and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedFile:
-    """A Parquet file of a commit, by its name in the commit's folder."""
+    """A Parquet file of a commit; `name` is relative to the commit's folder."""
 
     name: str
     size_bytes: int
@@ -41,10 +41,10 @@ class LoggedFile:
 
 @dataclass(frozen=True, slots=True)
 class LoggedCommit:
-    """One commit of the stream as it was written: a file per writer that had a row.
+    """One commit of the stream as it was written: one file per writer with at least one row.
 
-    `content_hash` is the hash of `workloads.content` over the log's columns, or over
-    `change_columns` of them where its rows are changes.
+    `content_hash` is the hash of `workloads.content` over the columns of the log, or over their
+    `change_columns` if the rows are changes.
     """
 
     index: int
@@ -58,10 +58,10 @@ class LoggedCommit:
 
 @dataclass(frozen=True, slots=True)
 class ChangeLog:
-    """A complete change log, its commits in order of their index.
+    """A complete change log, with its commits in order of their index.
 
-    With `is_cdc` the rows of all commits but the initial load (index 0) are changes. `columns` are
-    the names of the payload columns.
+    With `is_cdc` the rows of all commits except the initial load (index 0) are changes. `columns` are the
+    names of the payload columns.
     """
 
     folder: Path
@@ -82,29 +82,34 @@ class ChangeLog:
 
     @property
     def content_hash(self) -> int:
-        """The hash of all commits together; that of the first n is the sum of theirs."""
+        """The hash of all commits: the sum of the hashes of each."""
         return sum(commit.content_hash for commit in self.commits)
 
     def paths(self, commit: LoggedCommit) -> tuple[Path, ...]:
-        """The files of one commit, in order of their rows; none where it has no rows."""
+        """The files of one commit, in order of their rows; empty if it has no rows."""
         return _paths(self.folder, commit)
 
     def holds_changes(self, commit: LoggedCommit) -> bool:
-        """Whether the rows of the commit are changes, and not plain orders."""
+        """Whether the rows of the commit are changes rather than plain orders."""
         return self.is_cdc and commit.index > 0
 
     def table_after(self, commits: Sequence[LoggedCommit]) -> tuple[Path, ...] | Fold:
-        """What a table holds after the first so many commits: the rows of files, or their fold."""
+        """What a table holds after these commits, the first ones of the stream: files, or their fold."""
         changes, plain = (
-            tuple(p for commit in commits if self.holds_changes(commit) is kind for p in self.paths(commit))
-            for kind in (True, False)
+            tuple(
+                path
+                for commit in commits
+                if self.holds_changes(commit) is are_changes
+                for path in self.paths(commit)
+            )
+            for are_changes in (True, False)
         )
         return Fold(plain, changes) if self.is_cdc else plain
 
     def is_unchanged(self, commits: Sequence[LoggedCommit]) -> bool:
-        """Whether the rows of these commits are those that were written."""
-        for kind, columns in ((False, self.columns), (True, change_columns(self.columns))):
-            alike = [commit for commit in commits if self.holds_changes(commit) is kind]
+        """Whether the files of these commits still hold the rows that were written."""
+        for are_changes, columns in ((False, self.columns), (True, change_columns(self.columns))):
+            alike = [commit for commit in commits if self.holds_changes(commit) is are_changes]
             paths = [path for commit in alike for path in self.paths(commit)]
             if content(paths, columns).hash != sum(commit.content_hash for commit in alike):
                 return False
@@ -120,13 +125,13 @@ def ensure_change_log(
     commit_interval_ms: int,
     progress: Callable[[int, int], None],
 ) -> ChangeLog:
-    """The change log of a stream, from `cache_folder` or else written there.
+    """The change log of a stream, from `cache_folder`; if it is missing there, it is written.
 
-    Only a missing log asks `spark_factory` for a session. `progress` hears (commits done, commits in
-    all) after each commit written. A log appears under its name whole or not at all, whoever is
-    killed or writes it at the same time.
+    `spark_factory` is called only if the log is missing. `progress` is called with (commits done, commits in
+    total) after each commit written. A log appears under its name complete or not at all, even if this
+    process is killed or another one writes the same log at the same time.
 
-    Raises ChangeLogError when the log is there and damaged.
+    Raises ChangeLogError if the log exists and is damaged.
     """
     parameters = _parameters(workload, seed, commits_count, commit_interval_ms)
     key = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()[:16]
@@ -153,9 +158,9 @@ def ensure_change_log(
 
 
 def open_change_log(folder: Path) -> ChangeLog:
-    """The change log in `folder`, every file of it there at its recorded size.
+    """Open the change log in `folder`, and check that every file has its recorded size.
 
-    Raises ChangeLogError when it is not, or when the manifest is missing or cannot be understood.
+    Raises ChangeLogError if a file is missing or of another size, or if the manifest cannot be parsed.
     """
     file = folder / MANIFEST
     try:
@@ -163,11 +168,11 @@ def open_change_log(folder: Path) -> ChangeLog:
         if manifest["schema_version"] != SCHEMA_VERSION:
             raise ValueError(f"schema_version={manifest['schema_version']}, expected {SCHEMA_VERSION}")
         commits = tuple(_commit_of(record) for record in manifest["commits"])
-        # A manifest from before there was a choice does not say these.
+        # Manifests written before these could be chosen do not have them.
         is_cdc, columns = bool(manifest.get("is_cdc", False)), manifest.get("columns", ORDERS.names)
         log = ChangeLog(folder, str(manifest["key"]), commits, is_cdc, tuple(columns))
     except (OSError, KeyError, TypeError, ValueError) as cause:
-        raise _damaged(file, f"cannot be understood ({cause!r})") from cause
+        raise _damaged(file, f"cannot be parsed ({cause!r})") from cause
     for commit in log.commits:
         for path, expected in zip(log.paths(commit), commit.files, strict=True):
             _check_file(path, expected.size_bytes)
@@ -177,7 +182,7 @@ def open_change_log(folder: Path) -> ChangeLog:
 def _parameters(
     workload: Workload, seed: int, commits_count: int, commit_interval_ms: int
 ) -> dict[str, str | int | float]:
-    """All that the rows and their hashes depend on: Faker makes the words and DuckDB the hashes."""
+    """Everything that the rows and hashes depend on: Faker generates the words and DuckDB the hashes."""
     return {
         "generator_version": GENERATOR_VERSION,
         "workload": repr(workload),
@@ -190,7 +195,10 @@ def _parameters(
 
 
 class _Earlier:
-    """The changes written so far, as the next commit needs them: in few files, however many commits."""
+    """The changes written so far, as needed to generate the next commit: in few files for any number of commits.
+
+    Without condensing, commit n would read the files of all n - 1 commits before it.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -198,13 +206,13 @@ class _Earlier:
         self._condensed_count = 0
 
     def frame(self, spark: SparkSession) -> DataFrame | None:
-        """Each key's changes, or at least its last one; None before the first."""
+        """All changes of each key, or at least the last one; None before the first change."""
         if not self._paths:
             return None
         return spark.read.parquet(*map(str, self._paths)).select(*STATE_COLUMNS)
 
     def add(self, paths: Sequence[Path]) -> None:
-        """One commit more."""
+        """Add the files of one more commit."""
         self._paths += tuple(paths)
         if len(self._paths) > EARLIER_FILES_MAX:
             self._folder.mkdir(exist_ok=True)
@@ -225,9 +233,9 @@ def _write_commit(work: Path, spec: CommitSpec, rows: DataFrame, columns: Sequen
             paths.append(part.rename(target / f"part-{number:05}.parquet"))
         shutil.rmtree(scratch)
         files = tuple(LoggedFile(path.name, path.stat().st_size) for path in paths)
-    held = content(paths, columns)
+    written = content(paths, columns)
     size_bytes = sum(file.size_bytes for file in files)
-    return LoggedCommit(spec.index, spec.at_ms, held.rows, spec.writers, size_bytes, files, held.hash)
+    return LoggedCommit(spec.index, spec.at_ms, written.rows, spec.writers, size_bytes, files, written.hash)
 
 
 def _write_manifest(
@@ -254,13 +262,13 @@ def _write_manifest(
 
 
 def _publish(work: Path, folder: Path) -> None:
-    """Rename the finished log into place, over an unfinished folder if there is one."""
+    """Rename the finished log into place, replacing an unfinished folder if there is one."""
     if folder.exists() and not (folder / MANIFEST).exists():
         shutil.rmtree(folder)
     try:
         (work / "log").rename(folder)
     except OSError:
-        # Another process was first, and wrote the same rows; anything else is an error.
+        # Another process may have published the same rows first; anything else is an error.
         if not (folder / MANIFEST).exists():
             raise
 
@@ -281,12 +289,12 @@ def _check_file(path: Path, expected_bytes: int) -> None:
     if not path.is_file():
         raise _damaged(path, "is missing")
     if path.stat().st_size != expected_bytes:
-        raise _damaged(path, f"has {path.stat().st_size} bytes, its manifest says {expected_bytes}")
+        raise _damaged(path, f"has {path.stat().st_size} bytes instead of {expected_bytes}")
 
 
 def _damaged(path: Path, what: str) -> ChangeLogError:
     folder = path.parent if path.name == MANIFEST else path.parent.parent
-    return ChangeLogError(f"change log {path} {what}: delete the folder {folder}; it is made anew")
+    return ChangeLogError(f"change log {path} {what}: delete the folder {folder}; it will be regenerated")
 
 
 def _paths(folder: Path, commit: LoggedCommit) -> tuple[Path, ...]:

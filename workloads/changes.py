@@ -1,4 +1,16 @@
-"""The rows of a stream of changes: pure functions of the seed, a change's number and what came before."""
+"""The rows of a stream of changes: pure functions of the seed, the number of a change and earlier changes.
+
+The columns are built as SQL text, one step per function, because everything a change needs follows from a few
+numbers by hashing and integer arithmetic. Spark evaluates that for all changes of a commit in parallel, in any
+order, with the same result everywhere; a loop in Python would have to run once per row. A commit is built as:
+
+    _drawn    what each change is: I, U or D, its key, its time, whether it moves the row
+      _kinds    how kinds and repeats are laid out over the changes, in the exact counts of the `Mix`
+      _twice    which changes are delivered a second time
+    _placed   where the row of the key is before the change and after it
+      _known    where it was before the commit
+    rows      the payload on top: the columns that identify the order, and those that the change sets
+"""
 
 from __future__ import annotations
 
@@ -21,7 +33,7 @@ _BY_KEY = "PARTITION BY key ORDER BY change_number ROWS BETWEEN UNBOUNDED PRECED
 
 @dataclass(frozen=True, slots=True)
 class ChangeBlock:
-    """The changes of one commit, their deliveries numbered from `first_row`, in `writers` parts."""
+    """The changes of one commit. Deliveries are numbered from `first_row` and split into `writers` parts."""
 
     first_row: int
     writers: int
@@ -34,18 +46,19 @@ class ChangeBlock:
 
 
 def rows(spark: SparkSession, seed: int, block: ChangeBlock, earlier: DataFrame | None) -> DataFrame:
-    """The changes as they are delivered: a partition per writer that has one, by change number.
+    """The changes as delivered, in order of their numbers, in one Spark partition per writer with any.
 
-    Columns are the payload and `CHANGE_FACTS`. An update's payload is the order's own with
-    `changed_values` drawn anew; a delete has NULLs beside its key and the columns that tell a
-    partition. Where the key's row lay before comes from the same commit, else from `earlier`, else
-    from the initial load.
+    The columns are the payload and `CHANGE_FACTS`. The payload of an update is that of the order, with new
+    `changed_values`. That of a delete is NULL except for the key and the columns that determine the
+    partition. The previous location of the row follows from an earlier change in the same commit, otherwise
+    from `earlier`, otherwise from the initial load.
     """
     from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
     drawn = _drawn(spark, seed, block).localCheckpoint()
-    # Drawn once for both sides. The right one is a single task: a commit is small, and to sort it by
-    # key in place is half the time of shuffling it. The left one keeps its partitions and their order.
+    # The checkpoint lets both sides of the join share one computation. The right side is a single task: a
+    # commit is small, and sorting it by key in one place takes half the time of a shuffle. The broadcast
+    # lets the left side keep its partitions and their order.
     placed = F.broadcast(_placed(spark, seed, block, drawn.coalesce(1), earlier))
     own = {"user_city": "city", "order_date": "date"}
     kept = ("number", *CHANGE_FACTS)
@@ -68,9 +81,10 @@ def _payload_of_op(schema: Schema, seed: int) -> list[str]:
 
 
 def _drawn(spark: SparkSession, seed: int, block: ChangeBlock) -> DataFrame:
-    """Each delivery's `change_number`, `op`, `key`, `ts` and whether it `moves`.
+    """For each delivery `change_number`, `op`, `key`, `ts` and whether it `moves` the row.
 
-    `number` is that of a change's first delivery: what is drawn for a change is drawn by it.
+    `number` is the change number of the first delivery. Draws are keyed by it, so that a second delivery has
+    the same values.
     """
     total = block.mix.changes
     frame = spark.range(0, total, 1, max(1, min(block.writers, total))).withColumnRenamed("id", "place")
@@ -89,7 +103,12 @@ def _drawn(spark: SparkSession, seed: int, block: ChangeBlock) -> DataFrame:
 
 
 def _kinds(frame: DataFrame, seed: int, block: ChangeBlock) -> DataFrame:
-    """Adds `op`, `repeat`, and how many inserts, updates, deletes and draws of a key are before."""
+    """Add `op`, `repeat`, and how many inserts, updates, deletes and draws of a key come before.
+
+    Each kind is spread over an ordinal that counts only the changes that can be of it: inserts over all
+    places, repeats over the `other` changes (updates and deletes), and deletes over the draws and the repeats
+    separately. So the counts come out exactly as in the `Mix`, and each ordinal takes one subtraction.
+    """
     mix = block.mix
     others = mix.updates + mix.deletes
     drawn_deletes = Strata(mix.deletes - mix.repeated_deletes, mix.draws)
@@ -110,7 +129,7 @@ def _kinds(frame: DataFrame, seed: int, block: ChangeBlock) -> DataFrame:
 
 
 def _twice(frame: DataFrame, seed: int, block: ChangeBlock) -> DataFrame:
-    """Adds whether a change is delivered `twice`, and how many before it are."""
+    """Add whether a change is delivered `twice`, and how many changes before it are."""
     mix = block.mix
     counts = {
         "insert": Strata(mix.twice_inserts, mix.inserts),
@@ -128,7 +147,7 @@ def _twice(frame: DataFrame, seed: int, block: ChangeBlock) -> DataFrame:
 def _marked(
     frame: DataFrame, seed: int, block: ChangeBlock, name: str, strata: Strata, ordinal: str
 ) -> DataFrame:
-    """Adds whether `strata` marks the ordinal, as `name`, and how many before it, as `names_before`."""
+    """Add whether `strata` marks the ordinal (`name`), and how many lower ordinals it marks (`names_before`)."""
     numbered = frame.selectExpr("*", f"{strata.number(ordinal)} AS stratum")
     drawn = strata.drawn(seed, name, "stratum", f"{block.first_row}L + stratum")
     marked = numbered.selectExpr("*", f"{drawn} AS marked")
@@ -139,9 +158,10 @@ def _marked(
 
 
 def _key(seed: int, block: ChangeBlock) -> str:
-    """A new key, one the commit has inserted or drawn before, or one drawn among those there before.
+    """SQL of the key: for an insert a new one, for a draw one that existed before the commit.
 
-    A repeat with nothing before it in the commit draws what the first draw will.
+    A repeat takes the key of an earlier insert or draw of the commit. If there is none, it draws the same key
+    as the first draw, which comes later.
     """
     keys = block.keys
     draw = f"{block.first_row}L + IF(repeat, target - inserts_before, draw)"
@@ -153,7 +173,7 @@ def _key(seed: int, block: ChangeBlock) -> str:
 
 
 def _ts(seed: int, block: ChangeBlock) -> str:
-    """Event times are spread over the interval in order of the changes, save for late ones."""
+    """SQL of the event time: increasing over the interval in order of the changes, except for late ones."""
     from_ms, length_ms = orders.window_ms(block.dates)
     jitter = below(seed, "ts", length_ms, "number")
     on_time = f"{from_ms}L + (place * {length_ms}L + {jitter}) div {max(1, block.mix.changes)}L"
@@ -163,7 +183,22 @@ def _ts(seed: int, block: ChangeBlock) -> str:
 def _placed(
     spark: SparkSession, seed: int, block: ChangeBlock, drawn: DataFrame, earlier: DataFrame | None
 ) -> DataFrame:
-    """By `change_number`: what tells the row's partition after the change and before it."""
+    """For each `change_number` the city and date, which determine the partition, after and before the change.
+
+    An insert and a move set them (`own_city`, `own_date`). Any other change inherits what the key had last,
+    so each column is the last non-null `own_` value of the key, up to the change or up to the one before. If
+    the commit has none yet, it is the value known before the commit. Four changes of an order that was loaded
+    with city Oslo and date d0, so that its known values are I, Oslo and d0:
+
+        change           own         before_op  before_city, _date  city, date  before_exists
+        100  U           NULL        I          Oslo, d0            Oslo, d0    true
+        101  U, a move   Rome, t101  U          Oslo, d0            Rome, t101  true
+        102  D           NULL        U          Rome, t101          Rome, t101  true
+        103  U           NULL        D          Rome, t101          Rome, t101  false
+
+    Change 103 updates an order that is gone, so it creates it again where it was last. It replaces no row, and
+    its `before_user_city` and `before_order_date` are therefore NULL.
+    """
     known = _known(spark, seed, block, drawn, earlier)
     own = known.selectExpr(
         "*", "CASE WHEN op = 'I' THEN first_city WHEN moves THEN "
@@ -186,13 +221,17 @@ def _placed(
 def _known(
     spark: SparkSession, seed: int, block: ChangeBlock, drawn: DataFrame, earlier: DataFrame | None
 ) -> DataFrame:
-    """Adds the city an order is made with, and what was known of the key before the commit, else NULL."""
+    """Add the city an order is created with, and the op, city and date of its key before the commit.
+
+    Those come from the last change in `earlier`. A key without one has them from the initial load, as if by
+    an insert, or is new: then they are NULL.
+    """
     from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
     kept = ("change_number", "number", "key", "op", "moves", "ts")
     based = orders.with_payload(
         drawn.selectExpr("*", "key - 1 AS id"),
-        SCHEMAS[3],  # which tells where a row lies
+        SCHEMAS[3],  # the columns that determine the partition of a row
         seed,
         {"order_date": orders.order_date(seed, block.initial_dates)},
         kept,

@@ -1,4 +1,4 @@
-"""What a workload promises: commit specs without Spark, and the rows of one commit with it."""
+"""The contract of a workload: commit specs, which need no Spark, and the rows of a commit, which do."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PartitionShape:
-    """What a commit is expected to change in one partition; "" where the table has none.
+    """What a commit is expected to change in one partition ("" in an unpartitioned table).
 
-    `rows` are added to it, and `expected_bytes` is their size as plain Parquet, in one file for each
-    writer that holds any of them. `deleted_keys` counts the changes whose key has no row in the commit
-    yet: a row that the table has of such a key must be deleted. The change counts in the partition of
-    that row or, where there is none, in that of its own row. `superseded_rows` counts rows of this very
-    commit that a later change of it updates or deletes. A partition may have rows to delete only.
+    `rows` are added, and `expected_bytes` is their size as plain Parquet, in one file for each writer that
+    holds any of them. `deleted_keys` counts the first change of each key in the commit: if the table has a
+    row of that key, the row must be deleted. Such a change counts in the partition of the old row, or in that
+    of its new row if there is no old one. `superseded_rows` counts rows of the commit that a later change of
+    the same commit updates or deletes. A partition may have deleted keys only.
     """
 
     partition: str
@@ -35,16 +35,16 @@ class PartitionShape:
     def live_rows(self) -> int:
         """Added rows that are still live at the end of the commit.
 
-        The two counts are rounded independently, so more rows may be superseded than there are.
+        Both counts are rounded independently, so more rows may be superseded than added.
         """
         return self.rows - min(self.rows, self.superseded_rows)
 
 
 @dataclass(frozen=True, slots=True)
 class KeyShape:
-    """Which keys a commit changes: the `new_count` ones from `population` + 1 on, and older ones.
+    """Which keys a commit changes: `new_count` new ones from `population` + 1 on, and existing ones.
 
-    Older ones are chosen by `choice` among 1 to `population`, `changed_count` different ones expected.
+    `choice` selects the existing ones among 1 to `population`; `changed_count` distinct ones are expected.
     """
 
     population: int
@@ -55,14 +55,14 @@ class KeyShape:
 
 @dataclass(frozen=True, slots=True)
 class CommitSpec:
-    """One commit of the stream, as far as it is known without making its rows.
+    """One commit of the stream, as far as it is known without generating its rows.
 
     It becomes visible `at_ms` milliseconds after the stream began. Its rows, which are the changes it
-    delivers, are numbered [`first_row`, `first_row` + `rows`) over the whole stream; `rows` is the sum
-    of `inserts`, `updates` and `deletes`, and that without `deletes` the sum of the rows of
-    `partitions`. They are counted as they are delivered: an update of a key that is not there is an
-    update, though a table gains a row by it, and what is delivered twice counts twice. Index 0 is
-    the initial load. `keys` is None where the commit only adds new ones.
+    delivers, are numbered [`first_row`, `first_row` + `rows`) over the whole stream. `rows` is the sum of
+    `inserts`, `updates` and `deletes`; the rows of `partitions` sum to `inserts` + `updates`. Changes count
+    as delivered: an update of a key that does not exist is an update, although it adds a row to the table,
+    and a change delivered twice counts twice. Index 0 is the initial load. `keys` is None if the commit only
+    adds new ones.
     """
 
     index: int
@@ -80,12 +80,12 @@ class CommitSpec:
 
     @property
     def at_s(self) -> float:
-        """The same in seconds, as rates and windows of dates are reckoned."""
+        """`at_ms` in seconds, the unit of rates and date windows."""
         return self.at_ms / 1000
 
 
 class Workload(Protocol):
-    """A seeded stream of commits. Its repr names everything its rows depend on besides the seed."""
+    """A seeded stream of commits. Its repr contains everything that its rows depend on besides the seed."""
 
     @property
     def schema(self) -> Schema:
@@ -93,7 +93,7 @@ class Workload(Protocol):
 
     @property
     def is_cdc(self) -> bool:
-        """Whether its rows are changes, of which the last one of each key holds (`workloads.fold`)."""
+        """Whether its rows are changes; the last one of each key is valid (`workloads.fold`)."""
 
     def shape(
         self, seed: int, commits_count: int, commit_interval_ms: int, partitioning: Partitioning
@@ -107,18 +107,19 @@ class Workload(Protocol):
         commit_interval_ms: int,
         earlier: DataFrame | None = None,
     ) -> DataFrame:
-        """The rows of one commit, in at most `spec.writers` partitions, by order of their number.
+        """The rows of one commit in order of their numbers, in at most `spec.writers` Spark partitions.
 
-        They have the columns of `schema`, and those of changes `fold.CHANGE_FACTS` behind them; the
-        initial load has no changes. `earlier` holds columns `fold.STATE_COLUMNS` of the stream's
-        commits before this one (None: there is none): of each key all changes, or at least the last.
+        They have the columns of `schema`. Changes also have `fold.CHANGE_FACTS` after them; the rows of the
+        initial load are not changes. `earlier` has the columns `fold.STATE_COLUMNS` of all changes before
+        this commit, or at least of the last change of each key; None if there are none.
         """
 
 
 def repr_of(workload: Any) -> str:
-    """The repr of a workload's dataclass; `columns` stands in it only where they are not the 17.
+    """The repr of a workload's dataclass, without `columns` if it is 17, the default.
 
-    So streams from before there was a choice keep their names, and what is cached under them.
+    The repr identifies a stream and its cached change log. `columns` was added later; leaving out its default
+    keeps the change logs that were written before.
     """
     left_out = {"columns"} if workload.schema is ORDERS else set()
     named = (f.name for f in fields(workload) if f.repr and f.name not in left_out)
@@ -128,19 +129,19 @@ def repr_of(workload: Any) -> str:
 
 @runtime_checkable
 class Dated(Protocol):
-    """A workload that knows where in the calendar of its rows' dates the stream begins."""
+    """A workload that knows at which calendar time its stream begins."""
 
     @property
     def stream_epoch_ms(self) -> int | None:
-        """Scenario time 0 in milliseconds since 1970 UTC; None where it is not known after all."""
+        """Scenario time 0 in milliseconds since 1970 UTC; None if it is unknown."""
 
 
 @runtime_checkable
 class Recorded(Protocol):
-    """A workload whose changes were recorded, and may last longer than the scenario."""
+    """A workload that replays recorded changes, which may last longer than the scenario."""
 
     def left_out_rows(self, duration_ms: int) -> int:
-        """How many changes come later than a stream of this length lasts."""
+        """How many changes come after the end of a stream of this length."""
 
 
 @runtime_checkable
@@ -148,4 +149,4 @@ class TargetSized(Protocol):
     """A workload that can load its table in files of about the table's target size."""
 
     def sized_for(self, target_file_size_bytes: int, seed: int, partitioning: Partitioning) -> Workload:
-        """The same workload, with whatever follows from the target size filled in."""
+        """The same workload, with everything filled in that follows from the target size."""

@@ -1,4 +1,4 @@
-"""What Parquet files hold, whatever the order of their rows: a sum to compare, and what differs."""
+"""Order-independent content of Parquet files: a checksum to compare, and the rows that differ."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Paths = Sequence[str | Path]
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Row count and the sum of a 64-bit hash per row; the content of two sets of rows adds up."""
+    """The row count and the sum of a 64-bit hash per row; the contents of two sets of rows add up."""
 
     rows: int
     hash: int
@@ -25,7 +25,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How many rows of one key only the left, and only the right side holds."""
+    """For one key, how many rows only the left side has, and how many only the right side has."""
 
     key: int | str | None
     left_rows: int
@@ -33,19 +33,19 @@ class Difference:
 
     @property
     def kind(self) -> str:
-        """Which side lacks the key's rows: "missing_left", "missing_right", or "changed"."""
+        """Which side lacks rows of the key: "missing_left", "missing_right", or "changed" if both do."""
         if self.left_rows and self.right_rows:
             return "changed"
         return "missing_right" if self.left_rows else "missing_left"
 
 
 def content(source: Paths | Fold, columns: Sequence[str]) -> Content:
-    """The content of Parquet files (paths or glob patterns) or a fold over `columns`; no files, no rows.
+    """The content of `columns` of Parquet files (paths or glob patterns) or of a fold; no files have no rows.
 
-    Names, order and types of the columns enter the hash, and so do NULLs; 0.0 and -0.0 hash alike.
-    A hash may only be compared with one made by the same DuckDB release.
+    The hash depends on the names, order and types of the columns, and on NULLs; 0.0 and -0.0 hash alike. Only
+    compare hashes computed by the same DuckDB release.
 
-    Raises ValueError when the files lack a column.
+    Raises ValueError if the files lack a column.
     """
     if _is_empty(source):
         return Content(0, 0)
@@ -58,9 +58,9 @@ def content(source: Paths | Fold, columns: Sequence[str]) -> Content:
 def differences(
     left: Paths | Fold, right: Paths | Fold, columns: Sequence[str], key: str = "order_id", limit: int = 5
 ) -> tuple[Difference, ...]:
-    """The first `limit` keys whose rows differ between two sets of Parquet files or is_cdc, by key.
+    """The first `limit` keys whose rows differ between two sets of Parquet files or folds, in key order.
 
-    Rows are compared as multisets: a row that one side holds once more than the other differs.
+    Rows are compared as multisets: if one side has a row once more than the other, the key differs.
     """
     with _connect() as connection:
         sides = [
@@ -76,8 +76,8 @@ def differences(
         by_key = uneven.filter("excess <> 0").aggregate(
             "key, sum(greatest(excess, 0)), sum(greatest(-excess, 0))", "key"
         )
-        found = by_key.order("key NULLS FIRST").limit(limit).fetchall()
-    return tuple(Difference(key, int(in_left), int(in_right)) for key, in_left, in_right in found)
+        first = by_key.order("key NULLS FIRST").limit(limit).fetchall()
+    return tuple(Difference(key, int(in_left), int(in_right)) for key, in_left, in_right in first)
 
 
 def _is_empty(source: Paths | Fold) -> bool:
@@ -91,11 +91,10 @@ def _connect() -> duckdb.DuckDBPyConnection:
 def _hashed(
     connection: duckdb.DuckDBPyConnection, source: Paths | Fold, columns: Sequence[str], key: str = ""
 ) -> duckdb.DuckDBPyRelation:
-    """The source's rows as (key, row_hash); without `key` it is NULL.
+    """The rows of the source as (key, row_hash); the key is NULL if no `key` column is given.
 
-    DuckDB hashes an INT like a BIGINT, so the types are hashed too, as a text. The outer hash
-    matters: the inner one combines its arguments by xor, and sums of xors hardly see two rows
-    swapping a value.
+    DuckDB hashes an INT like a BIGINT, so the column types are hashed too, as text. The outer hash matters:
+    the inner one combines its arguments by XOR, and a sum of XORs rarely changes if two rows swap a value.
     """
     if isinstance(source, Fold):
         rows, first = source.rows(connection), (*source.initial, *source.changes)[0]
@@ -105,7 +104,7 @@ def _hashed(
     types = dict(zip(rows.columns, rows.types, strict=True))
     missing = [name for name in columns if name not in types]
     if missing:
-        raise ValueError(f"{first} and the files beside it lack columns: {', '.join(missing)}")
+        raise ValueError(f"{first} and the other files lack columns: {', '.join(missing)}")
     schema = ", ".join(f"{name} {types[name]}" for name in columns).replace("'", "''")
     row_hash = f"hash(hash('{schema}', {', '.join(map(_quoted, columns))}))"
     return rows.project(f"{_quoted(key) if key else 'NULL'} AS key, {row_hash} AS row_hash")

@@ -1,4 +1,4 @@
-"""When the rows of a commit were ordered: most just before it, some late."""
+"""Order dates of a commit: most lie within its interval, some are late."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 class DateWindow:
     """Order dates of one commit, in seconds since the stream began.
 
-    Dates are uniform in [`from_s`, `to_s`). A share `late_share` (0..1) of the rows lies further
-    back by an amount uniform in [0, `late_by_s`). Raises ValueError for a window below 1 ms, the
-    resolution of `order_date`.
+    Dates are uniform in [`from_s`, `to_s`). A share `late_share` (0..1) of the rows is earlier by an amount
+    uniform in [0, `late_by_s`). Raises ValueError if the window is shorter than 1 ms, the resolution of
+    `order_date`.
     """
 
     from_s: float
@@ -23,7 +23,7 @@ class DateWindow:
 
     @property
     def earliest_s(self) -> float:
-        """No row is older than this."""
+        """A lower bound of all dates."""
         return self.from_s - (self.late_by_s if self.late_share > 0 else 0.0)
 
     def share_before(self, at_s: float) -> float:

@@ -1,4 +1,4 @@
-"""How `compare` prints: what was compared, what differs, the figures, the limits."""
+"""The output of `compare`: what was compared, what differs, the figures and the limits."""
 
 import csv
 import sys
@@ -16,7 +16,7 @@ from bench.cli.output import ERR, OUT, print_json, print_table
 from bench.cli.results_argument import gaps
 from bench.results.pooling import Difference
 from bench.results.rows import Row
-from bench.text import MISSING, human_ratio
+from bench.text import MISSING, counted, human_ratio
 from reports.compare import CONFIDENCE, Comparison
 from reports.contrasts import Contrast
 from reports.load import RunGroup
@@ -32,8 +32,8 @@ _METHODS = {
 }  # fmt: skip
 
 
-class Output(StrEnum):
-    """How `compare` prints."""
+class ComparisonFormat(StrEnum):
+    """How `compare` prints its answer."""
 
     TABLE = "table"
     JSON = "json"
@@ -50,12 +50,12 @@ class Tested:
 
     @property
     def outcome(self) -> Outcome:
-        return self.limit.outcome(self.contrast.found)
+        return self.limit.outcome(self.contrast.comparison)
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """All comparisons of one scenario, workload, format and mode. `headings` are of the two figures."""
+    """All comparisons of one scenario, workload, format and mode. `headings` name the two figures."""
 
     place: str
     title: str
@@ -67,20 +67,25 @@ class Group:
     differences: tuple[Difference, ...]
     notes: tuple[str, ...]
 
+    @property
+    def is_simulated(self) -> bool:
+        """Whether its seconds are modelled, not measured."""
+        return any(run_group.is_simulated for run_group in self.sides.values())
+
     def with_notes(self, more: Sequence[str]) -> "Group":
-        """The same with more notes."""
+        """This group with more notes."""
         return replace(self, notes=(*self.notes, *more))
 
 
-def print_groups(groups: Sequence[Group], output: Output) -> None:
-    """Print what was compared and found; data on stdout, with CSV the words beside it on stderr."""
-    if output is Output.JSON:
+def print_groups(groups: Sequence[Group], output: ComparisonFormat) -> None:
+    """Print the comparisons to stdout. With CSV, what they are about and the limits go to stderr."""
+    if output is ComparisonFormat.JSON:
         print_json({"confidence": CONFIDENCE, "groups": [_json(group) for group in groups]})
-    elif output is Output.CSV:
+    elif output is ComparisonFormat.CSV:
         _print_csv(groups)
     else:
         for group in groups:
-            (_print_markdown if output is Output.MARKDOWN else _print_table)(group)
+            (_print_markdown if output is ComparisonFormat.MARKDOWN else _print_table)(group)
 
 
 def _print_table(group: Group) -> None:
@@ -88,20 +93,20 @@ def _print_table(group: Group) -> None:
     for line in _head(group):
         OUT.print(line, markup=False, highlight=False, soft_wrap=True)
     if group.contrasts:
-        print_table(_columns(group), [_cells(contrast) for contrast in group.contrasts])
+        print_table(_columns(group), [_cells(group, contrast) for contrast in group.contrasts])
     if group.tested:
         print_table(_TESTED_COLUMNS, [_tested_cells(tested) for tested in group.tested])
         counts = Counter(tested.outcome for tested in group.tested)
-        told = ", ".join(
+        summary = ", ".join(
             f"{counts[outcome]} {outcome}" for outcome in ("broken", "undecided") if counts[outcome]
         )
-        OUT.print(f"limits: {told or 'all hold'}", markup=False, highlight=False)
+        OUT.print(f"limits: {summary or 'all hold'}", markup=False, highlight=False)
 
 
 def _print_markdown(group: Group) -> None:
     typer.echo(f"### {escape(group.place)}\n\n" + "\n".join(f"- {escape(line)}" for line in _head(group)))
     for columns, lines in (
-        (_columns(group), [_cells(contrast) for contrast in group.contrasts]),
+        (_columns(group), [_cells(group, contrast) for contrast in group.contrasts]),
         (_TESTED_COLUMNS, [_tested_cells(tested) for tested in group.tested]),
     ):
         if lines:
@@ -111,97 +116,106 @@ def _print_markdown(group: Group) -> None:
 
 
 def _head(group: Group) -> list[str]:
-    """What was compared, on what, and how sure it is."""
-    noisy = sum(contrast.found.method not in ("exact", "none") for contrast in group.contrasts)
+    """What was compared, from which runs, and how certain the answer is."""
+    noisy = sum(contrast.comparison.method not in ("exact", "none") for contrast in group.contrasts)
     lines = [group.title, *(_side(group, side) for side in group.sides)]
     ratio = "strategy / " + group.headings[1] if len(group.sides) == 1 else "new / old"
-    lines.append(f"ratio: {ratio}, with its {CONFIDENCE:.0%} interval".replace("%", " %") + _by_chance(noisy))
-    if any(run_group.is_simulated for run_group in group.sides.values()):
-        lines.append("simulated: nothing was measured, seconds follow from a model's coefficients")
+    certain = "exact, modelled" if group.is_simulated else "exact"
+    chance = _by_chance(noisy) if noisy else f"; all figures are {certain} or undecided"
+    lines.append(f"ratio: {ratio}, with its {CONFIDENCE:.0%} interval".replace("%", " %") + chance)
+    if group.is_simulated:
+        lines.append("simulated: nothing was measured, all times come from a cost model")
     lines += [f"differs: {difference}" for difference in group.differences]
     return lines + [f"note: {note}" for note in group.notes]
 
 
 def _by_chance(noisy: int) -> str:
-    if not noisy:
-        return "; all figures are exact or undecided"
-    return f"; of {noisy} intervals some {noisy * (1 - CONFIDENCE):.2g} leave out 1 by chance alone"
+    expected = f"{noisy * (1 - CONFIDENCE):.2g}"
+    return f"; of {counted(noisy, 'interval')}, about {expected} would exclude 1 by chance alone"
 
 
 def _side(group: Group, side: str) -> str:
     run_group = group.sides[side]
     counts = ", ".join(f"{row.strategy} {_runs(row)}" for row in run_group.rows)
     folders = ", ".join(str(folder) for folder in group.folders[side])
-    return f"{side}: {len(run_group.usable_runs)} runs of {folders}: {counts}"
+    return f"{side}: {counted(len(run_group.usable_runs), 'run')} from {folders}: {counts}"
 
 
 def _runs(row: Row) -> str:
-    told = gaps(row)
-    return f"{row.runs} ({told})" if told else str(row.runs)
+    unused = gaps(row)
+    return f"{row.runs} ({unused})" if unused else str(row.runs)
 
 
 def _columns(group: Group) -> tuple[str, ...]:
     return ("strategy", "metric", *group.headings, "ratio", "95 % interval", "n", "method", "verdict")
 
 
-def _cells(contrast: Contrast) -> tuple[str, ...]:
-    found, unit = contrast.found, contrast.metric.unit
+def _cells(group: Group, contrast: Contrast) -> tuple[str, ...]:
+    comparison, unit = contrast.comparison, contrast.metric.unit
     return (
         contrast.strategy,
         contrast.metric.name,
         format_value(unit, contrast.figure),
         format_value(unit, contrast.other_figure),
-        _ratio(found),
-        _interval(found),
+        _ratio(comparison),
+        _interval(comparison),
         _n(contrast),
-        _METHODS[found.method],
+        _method(group, contrast),
         _verdict(contrast),
     )
 
 
-def _ratio(found: Comparison) -> str:
-    """The ratio, an exact one near 1 with the digits that tell it from 1."""
-    if found.ratio is None:
+def _ratio(comparison: Comparison) -> str:
+    """The ratio; an exact one close to 1 has enough digits to be distinguished from 1."""
+    ratio = comparison.ratio
+    if ratio is None:
         return MISSING
-    is_close = found.method == "exact" and found.ratio != 1 and abs(found.ratio - 1) < 0.01
-    return f"{found.ratio:.6g}x" if is_close else human_ratio(found.ratio)
+    is_close = comparison.method == "exact" and ratio != 1 and abs(ratio - 1) < 0.01
+    return f"{ratio:.6g}x" if is_close else human_ratio(ratio)
 
 
-def _interval(found: Comparison) -> str:
-    if found.method == "exact" or found.low is None or found.high is None:
+def _interval(comparison: Comparison) -> str:
+    if comparison.method == "exact" or comparison.low is None or comparison.high is None:
         return MISSING
-    return format_range(found.low, found.high)
+    return format_range(comparison.low, comparison.high)
+
+
+def _method(group: Group, contrast: Contrast) -> str:
+    """A figure of a cost model repeats exactly, but is not exact."""
+    method = contrast.comparison.method
+    is_modelled = method == "exact" and group.is_simulated and not contrast.metric.exact
+    return "modelled" if is_modelled else _METHODS[method]
 
 
 def _n(contrast: Contrast) -> str:
-    """Pairs, or the runs of each group."""
+    """The number of pairs, or of runs on either side."""
     if contrast.is_paired or contrast.runs == contrast.other_runs:
-        return str(contrast.found.n)
+        return str(contrast.comparison.n)
     return f"{contrast.runs} / {contrast.other_runs}"
 
 
 def _verdict(contrast: Contrast) -> str:
-    found = contrast.found
-    said = f"{found.verdict}, {contrast.judged}" if contrast.judged else found.verdict
-    return f"{said}: {found.reason}" if found.reason else said
+    comparison = contrast.comparison
+    verdict = f"{comparison.verdict}, {contrast.judged}" if contrast.judged else comparison.verdict
+    return f"{verdict}: {comparison.reason}" if comparison.reason else verdict
 
 
-_TESTED_COLUMNS = ("strategy", "limit", "outcome", "because")
+_TESTED_COLUMNS = ("strategy", "limit", "outcome", "reason")
 
 
 def _tested_cells(tested: Tested) -> tuple[str, ...]:
-    return (tested.contrast.strategy, tested.limit.kept, tested.outcome, _because(tested.contrast))
+    return (tested.contrast.strategy, tested.limit.kept, tested.outcome, _reason(tested.contrast))
 
 
-def _because(contrast: Contrast) -> str:
-    found, unit = contrast.found, contrast.metric.unit
-    figures = " against ".join(format_value(unit, v) for v in (contrast.figure, contrast.other_figure))
-    if found.low is None or found.high is None or found.ratio is None:
-        return f"{figures}: {found.reason}"
-    if found.method == "exact":
-        return f"{figures}: exactly {_ratio(found)}"
-    interval = f"95 % interval {format_range(found.low, found.high)}, n = {_n(contrast)}"
-    return f"{figures}: {human_ratio(found.ratio)}, {interval}"
+def _reason(contrast: Contrast) -> str:
+    comparison, unit = contrast.comparison, contrast.metric.unit
+    figures = " vs ".join(format_value(unit, v) for v in (contrast.figure, contrast.other_figure))
+    if comparison.low is None or comparison.high is None or comparison.ratio is None:
+        return f"{figures}: {comparison.reason}"
+    if comparison.method == "exact":
+        return f"{figures}: exactly {_ratio(comparison)}"
+    interval = f"95 % interval {format_range(comparison.low, comparison.high)}, n = {_n(contrast)}"
+    return f"{figures}: {human_ratio(comparison.ratio)}, {interval}"
 
 
 def _json(group: Group) -> dict[str, Any]:
@@ -225,22 +239,22 @@ def _json(group: Group) -> dict[str, Any]:
 
 
 def _record(contrast: Contrast) -> dict[str, Any]:
-    """One comparison for programs; keys are never renamed."""
-    found = contrast.found
+    """One comparison, for programs; keys are never renamed."""
+    comparison = contrast.comparison
     return {
         "strategy": contrast.strategy, "against": contrast.other, "metric": contrast.metric.name,
         "unit": contrast.metric.unit, "figure": contrast.figure, "against_figure": contrast.other_figure,
-        "ratio": found.ratio, "low": found.low, "high": found.high, "n": found.n, "runs": contrast.runs,
-        "against_runs": contrast.other_runs, "method": found.method, "verdict": found.verdict,
-        "judged": contrast.judged, "reason": found.reason,
+        "ratio": comparison.ratio, "low": comparison.low, "high": comparison.high, "n": comparison.n,
+        "runs": contrast.runs, "against_runs": contrast.other_runs, "method": comparison.method,
+        "verdict": comparison.verdict, "judged": contrast.judged, "reason": comparison.reason,
     }  # fmt: skip
 
 
 def _print_csv(groups: Sequence[Group]) -> None:
     lines = [
-        {name: told[name] for name in ("scenario", "workload", "format", "mode")} | record
-        for told in map(_json, groups)
-        for record in told["comparisons"]
+        {name: answer[name] for name in ("scenario", "workload", "format", "mode")} | record
+        for answer in map(_json, groups)
+        for record in answer["comparisons"]
     ]
     writer = csv.DictWriter(sys.stdout, list(lines[0]))
     writer.writeheader()

@@ -1,4 +1,4 @@
-"""Limits of `compare --fail-if`: what a condition means, and whether a comparison keeps it."""
+"""The limits of `compare --fail-if`: how a condition is read, and whether a comparison breaks the limit."""
 
 import math
 import operator
@@ -22,7 +22,7 @@ _OPPOSITE = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A ratio that must not lie beyond `ratio` in the direction of `sign`: the condition of a failure."""
+    """A limit on the ratio of a metric: it must not lie beyond `ratio` in the direction of `sign`."""
 
     metric: str
     sign: Literal[">", ">=", "<", "<="]
@@ -30,44 +30,46 @@ class Limit:
 
     @property
     def condition(self) -> str:
-        """As it was asked for, in one spelling: "files_end>1.1x"."""
+        """The condition of a failure, in one spelling: "files_end>1.1x"."""
         return f"{self.metric}{self.sign}{self.ratio:g}x"
 
     @property
     def kept(self) -> str:
-        """What must be so: "files_end <= 1.1x"."""
+        """The limit to be kept, the opposite of the condition: "files_end <= 1.1x"."""
         return f"{self.metric} {_OPPOSITE[self.sign]} {self.ratio:g}x"
 
-    def outcome(self, found: Comparison) -> Outcome:
-        """Broken only where the whole interval, or an exact ratio, lies beyond; undecided on both sides.
+    def outcome(self, comparison: Comparison) -> Outcome:
+        """Broken only where the whole interval, or an exact ratio, lies beyond; undecided where a part does.
 
-        Two figures of 0 are as 1x, an exact figure over 0 lies beyond any ratio; a measured one over 0
-        has no ratio: undecided.
+        Two figures of 0 count as 1x. An exact figure over 0 lies beyond every ratio; a measured one over 0
+        has no ratio and is undecided.
         """
-        if found.verdict == "equal" and found.ratio is None:
+        if comparison.verdict == "equal" and comparison.ratio is None:
             ends = (1.0, 1.0)
-        elif found.method == "exact" and found.ratio is None:
+        elif comparison.method == "exact" and comparison.ratio is None:
             ends = (math.inf, math.inf)
-        elif found.low is None or found.high is None:
+        elif comparison.low is None or comparison.high is None:
             return "undecided"
         else:
-            ends = (found.low, found.high)
+            ends = (comparison.low, comparison.high)
         beyond = [_TESTS[self.sign](end, self.ratio) for end in ends]
         return "broken" if all(beyond) else "undecided" if any(beyond) else "holds"
 
 
 def parse_limit(text: str) -> Limit:
-    """`METRIC>RATIOx`, or with <, >=, <=. Raises ScenarioError saying what is wrong with it."""
-    found = _CONDITION.fullmatch(text)
-    if found is None:
+    """Read `METRIC>RATIOx`, or the same with <, >= or <=. Raises ScenarioError for anything else."""
+    match = _CONDITION.fullmatch(text)
+    if match is None:
         raise ScenarioError(
-            f"--fail-if {text!r}: is no condition; write METRIC, one of > >= < <= and a ratio with an x, "
-            "such as 'compaction_cpu_s>1.1x' (quoted, or the shell takes > for itself)"
+            f"--fail-if {text!r}: not a condition; write a metric, one of > >= < <=, and a ratio that ends "
+            "in x, such as 'compaction_cpu_s>1.1x' (in quotes, since > is special to the shell)"
         )
-    metric, ratio = found["metric"], float(found["ratio"])
+    metric, ratio = match["metric"], float(match["ratio"])
     if metric not in METRIC_BY_NAME:
-        raise ScenarioError(f"--fail-if {text!r}: no metric {metric!r}; {known_text(metric, METRIC_BY_NAME)}")
+        raise ScenarioError(
+            f"--fail-if {text!r}: unknown metric {metric!r}; {known_text(metric, METRIC_BY_NAME)}"
+        )
     if ratio == 0 or not math.isfinite(ratio):
-        raise ScenarioError(f"--fail-if {text!r}: the ratio must be above 0; 1x is no change")
-    sign: Literal[">", ">=", "<", "<="] = found["sign"]  # type: ignore[assignment]
+        raise ScenarioError(f"--fail-if {text!r}: the ratio must be above 0; 1x means no change")
+    sign: Literal[">", ">=", "<", "<="] = match["sign"]  # type: ignore[assignment]
     return Limit(metric, sign, ratio)

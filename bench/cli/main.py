@@ -1,4 +1,4 @@
-"""`compactbench`: the sub-commands, and the one place where errors become texts and exit codes."""
+"""`compactbench`: the sub-commands, and the one place where errors become messages and exit codes."""
 
 import os
 import sys
@@ -17,11 +17,11 @@ from bench.errors import CompactbenchError
 from bench.secrets import Secrets
 
 DEBUG_VARIABLE = "COMPACTBENCH_DEBUG"
-EXIT_DEFECT = 1
-EXIT_BROKEN_PIPE = 141  # what a shell reports of a program that SIGPIPE ended
+EXIT_BUG = 1
+EXIT_BROKEN_PIPE = 141  # what a shell reports for a program killed by SIGPIPE
 
-# In the order `--help` prints them: a function with typer's annotations in a file of its own. Only the
-# file of the command that was called is imported, which saves the others' libraries.
+# In the order in which `--help` prints them. Each command is a function with typer's annotations, in a module
+# of its own. Only the module of the command that is called is imported, not the libraries of the others.
 COMMANDS: dict[str, str] = {
     "run": "bench.cli.commands.run:run",
     "show": "bench.cli.commands.show:show",
@@ -36,32 +36,32 @@ COMMANDS: dict[str, str] = {
 }
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"compactbench {version('compactbench')}")
         raise typer.Exit
 
 
 def compactbench(
-    version_asked: Annotated[
+    version_requested: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Replay one stream of table commits under different compaction policies: what each costs and buys.
+    """Replay one stream of table commits under different compaction strategies, and compare cost and benefit.
 
-    Begin with what is there, and check a scenario before it runs:
+    To get started, list the scenarios and check one of them:
 
     * `compactbench list scenarios`
 
     * `compactbench validate quickstart`
 
-    Exit codes: 0 done, 1 a run failed or a condition of `compare` is broken, 2 something you can correct,
-    3 the machine lacks something.
+    Exit codes: 0 success, 1 a run failed or a limit of `compare --fail-if` is broken, 2 an error you can
+    correct, 3 this machine lacks something.
     """
 
 
 class _Group(TyperGroup):
-    """Sees to it that errors of usage, which repeat words of the command line, repeat no secret."""
+    """Hides secrets in usage errors, which repeat words of the command line."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         with _usage_errors_without_secrets():
@@ -77,14 +77,14 @@ def _usage_errors_without_secrets() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        # Typer prints them, and has had classes of its own for them since it no longer needs click.
+        # Typer prints them. Versions that do not depend on click have error classes of their own.
         if isinstance(message := getattr(error, "message", None), str):
             error.message = without_secrets(message)  # type: ignore[attr-defined]
         raise
 
 
 def command_line(argv: Sequence[str]) -> typer.Typer:
-    """The application with the command that `argv` calls, or with all where it calls none."""
+    """The application with the command that `argv` calls, or with all commands if it calls none."""
     app = typer.Typer(
         name="compactbench",
         cls=_Group,
@@ -101,14 +101,14 @@ def command_line(argv: Sequence[str]) -> typer.Typer:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code."""
+    """Run the command line and return the exit code."""
     words = sys.argv[1:] if argv is None else list(argv)
     try:
         with concealing(Secrets.of_arguments(words)):
             code = _run(words)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader went away, as in `| head`. Python would complain once more when it closes stdout.
+        # The reader closed the pipe, as `| head` does. Python would fail again when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE
     return code
@@ -127,10 +127,10 @@ def _run(words: list[str]) -> int:
     except Exception as error:
         if os.environ.get(DEBUG_VARIABLE) == "1":
             ERR.print(without_secrets(traceback.format_exc()), markup=False, highlight=False, soft_wrap=True)
-            return EXIT_DEFECT
+            return EXIT_BUG
         print_error(
-            f"{type(error).__name__}: {error}. This is a defect in compactbench; "
-            f"{DEBUG_VARIABLE}=1 shows where it happened"
+            f"{type(error).__name__}: {error}. This is a bug in compactbench; "
+            f"set {DEBUG_VARIABLE}=1 to print the traceback"
         )
-        return EXIT_DEFECT
+        return EXIT_BUG
     return 0

@@ -1,6 +1,6 @@
-"""What every sub-command prints with: tables and JSON to stdout, errors and logs to stderr.
+"""Printing for all sub-commands: tables and JSON to stdout, errors and progress to stderr.
 
-Nothing of it shows a secret: neither what `bench.secrets` finds by itself, nor the values given to `conceal`.
+No secret is printed: neither those that `bench.secrets` recognises by itself nor those passed to `conceal`.
 """
 
 import json
@@ -18,7 +18,7 @@ from rich.table import Table
 
 from bench.secrets import NO_SECRETS, Secrets
 
-# Without a terminal there is no width to fit: lines stay whole for `grep` and files.
+# Without a terminal there is no width to fit: lines are kept whole for `grep` and files.
 PIPE_WIDTH = 400
 
 OUT = Console(width=None if sys.stdout.isatty() else PIPE_WIDTH)
@@ -30,7 +30,7 @@ _concealed: ContextVar[Secrets] = ContextVar("concealed", default=NO_SECRETS)
 
 @contextmanager
 def concealing(secrets: Secrets) -> Iterator[None]:
-    """Within the block nothing printed shows these secrets, or those that `conceal` adds."""
+    """Within the block, hide these secrets and those that `conceal` adds in everything printed."""
     before = _concealed.set(secrets)
     try:
         yield
@@ -39,23 +39,25 @@ def concealing(secrets: Secrets) -> Iterator[None]:
 
 
 def conceal(secrets: Secrets) -> None:
-    """From now on print nothing that shows these secrets either."""
+    """From now on, hide these secrets as well."""
     _concealed.set(_concealed.get() | secrets)
 
 
 def without_secrets(text: str) -> str:
-    """A text as it may be printed."""
+    """`text` with all concealed secrets hidden."""
     return _concealed.get().scrub(text)
 
 
-class Format(StrEnum):
+class OutputFormat(StrEnum):
     """How a command prints its data."""
 
     TABLE = "table"
     JSON = "json"
 
 
-FormatOption = Annotated[Format, typer.Option("--format", help="A table to read, or JSON to process.")]
+FormatOption = Annotated[
+    OutputFormat, typer.Option("--format", help="A table for people, or JSON for programs.")
+]
 
 
 def print_json(data: object) -> None:
@@ -64,7 +66,7 @@ def print_json(data: object) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print rows for people; texts are taken as they are, brackets included."""
+    """Print rows for people. Cells are printed literally: brackets are no markup."""
     table = Table(
         box=None, header_style="bold", pad_edge=False, padding=(0, 2 if OUT.width > 100 else 1, 0, 0)
     )
@@ -76,7 +78,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 
 def print_line(text: str) -> None:
-    """Print a sentence for people on a line of its own, however long."""
+    """Print a sentence for people on one line, however long."""
     OUT.print(without_secrets(text), markup=False, highlight=False, soft_wrap=True)
 
 

@@ -1,4 +1,4 @@
-"""How a suite is followed: bars on a terminal, a line per run elsewhere. Both on stderr."""
+"""The progress of a suite, on stderr: bars on a terminal, one line per run elsewhere."""
 
 import time
 from collections.abc import Sequence
@@ -27,23 +27,23 @@ from bench.results.records import (
     QueryRecord,
 )
 from bench.runs.suite import PlannedRun
-from bench.text import human_duration
+from bench.text import counted, human_duration
 
-# Before its first commit a run starts an engine and warms up, which takes about as long as so many
-# commits of a small scenario; it only weighs the bar.
+# Before its first commit a run starts an engine and warms up, which takes about as long as this many commits
+# of a small scenario. It is only a weight for the bar.
 START_STEPS = 15
 SPEED_WINDOW_S = 600.0
 
 
 class SuiteProgress:
-    """Follows a suite (see `bench.runs.suite.Watcher`)."""
+    """Shows the progress of a suite (see `bench.runs.suite.Watcher`)."""
 
     def __init__(self, planned: Sequence[PlannedRun], console: Console) -> None:
         self._console = console
         self._runs_count = len(planned)
         self._ended_count = 0
         self._started_s = 0.0
-        self._live = Live()
+        self._figures = LiveFigures()
         self._bars = Progress(
             TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(),
             TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
@@ -65,25 +65,25 @@ class SuiteProgress:
         self._bars.stop()
 
     def log_progressed(self, scenario: str, done: int, total: int) -> None:
-        """A change log is being written: once per stream, in no figure."""
+        """A change log is being written: once per stream, and not part of any figure."""
         if self._log is None:
             self._log = self._bars.add_task(f"change log of {escape(scenario)}", total=total, figures="")
-            self._say(f"writing the change log of {scenario}, {total} commits")
+            self._print(f"writing the change log of {scenario}, {counted(total, 'commit')}")
         self._bars.update(self._log, completed=done, visible=done < total)
         if done >= total:
             self._log = None
 
     def run_started(self, run: PlannedRun) -> None:
-        """A worker starts."""
-        self._started_s, self._live = time.monotonic(), Live()
+        """A run starts."""
+        self._started_s, self._figures = time.monotonic(), LiveFigures()
         self._one = self._bars.add_task(escape(_title(run)), total=_steps(run), figures="starting")
-        self._say(f"{_title(run)} ({self._ended_count + 1} of {self._runs_count})")
+        self._print(f"{_title(run)} ({self._ended_count + 1} of {self._runs_count})")
 
     def run_progressed(self, run: PlannedRun, record: Any) -> None:
         """A record was written."""
-        steps = self._live.heard(record)
+        steps = self._figures.add(record)
         if self._one is not None:
-            self._bars.update(self._one, advance=steps, figures=self._live.text())
+            self._bars.update(self._one, advance=steps, figures=self._figures.text())
         self._bars.update(self._all, advance=steps)
 
     def run_ended(self, run: PlannedRun, result: RunResult) -> None:
@@ -91,24 +91,24 @@ class SuiteProgress:
         self._ended_count += 1
         if self._one is not None:
             self._bars.remove_task(self._one)
-        took = human_duration(time.monotonic() - self._started_s)
+        duration = human_duration(time.monotonic() - self._started_s)
         end = result.end
         if end is not None and end.status == "failed":
-            what = f"FAILED: {end.error}; see {result.folder / 'log.txt'}"
+            summary = f"FAILED: {end.error}; see {result.folder / 'log.txt'}"
         else:
-            what = self._live.text()
+            summary = self._figures.text()
         if run.mode == "simulated":
-            took, what = f"simulated in {took}", f"modelled: {what}"
+            duration, summary = f"simulated in {duration}", f"modelled: {summary}"
         self._bars.console.print(
-            f"{_title(run)}: {took}; {what}", markup=False, highlight=False, soft_wrap=True
+            f"{_title(run)}: {duration}; {summary}", markup=False, highlight=False, soft_wrap=True
         )
 
-    def _say(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         if not self._console.is_terminal:
             self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-class Live:
+class LiveFigures:
     """The latest figures of a run in progress."""
 
     def __init__(self) -> None:
@@ -119,8 +119,8 @@ class Live:
         self._failed_count = 0
         self._compaction_cpu_s = 0.0
 
-    def heard(self, record: Any) -> int:
-        """Take a record in; how many steps of the run's bar it ends."""
+    def add(self, record: Any) -> int:
+        """Take a record into account; returns how many steps of the run's bar it completes."""
         match record:
             case PhaseRecord(name="start_engine"):
                 self._phase = "warming up"
@@ -146,7 +146,8 @@ class Live:
         query = "" if self._query_s is None else f", last query {human_duration(self._query_s)}"
         cpu = f" ({human_duration(self._compaction_cpu_s)} CPU)" if self._compactions_count else ""
         failed = f", {self._failed_count} of them FAILED" if self._failed_count else ""
-        return f"{self._files} files{query}, {self._compactions_count} compactions{failed}{cpu}"
+        files = counted(self._files, "file")
+        return f"{files}{query}, {counted(self._compactions_count, 'compaction')}{failed}{cpu}"
 
 
 def _steps(run: PlannedRun) -> int:

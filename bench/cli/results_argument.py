@@ -1,4 +1,4 @@
-"""What the commands that read results share: the argument, and what is missing of a row's runs."""
+"""What the commands that read results share: their argument, and the runs that are missing from a row."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,15 +9,15 @@ from bench.results.rows import Row
 
 ResultsArgument = Annotated[
     list[Path],
-    typer.Argument(metavar="RESULTS...", help="Result folders: what `run --out` wrote, or parts of it."),
+    typer.Argument(metavar="RESULTS", help="Results folders that `run --out` wrote, or parts of them."),
 ]
 
 
 def gaps(row: Row) -> str:
-    """The runs whose figures are not used, or not all, in words; empty where there are none."""
+    """The runs whose figures are not used, or only in part, in words; empty if there are none."""
     counts = {
         "failed": row.failed,
-        "cut off": row.interrupted,
-        "timings_invalid by checks": row.timings_invalid,
+        "interrupted": row.interrupted,
+        "without valid timings": row.timings_invalid,
     }
-    return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    return ", ".join(f"{count} {fate}" for fate, count in counts.items() if count)

@@ -1,4 +1,4 @@
-"""Real and simulated runs of one strategy beside each other, as `show --side-by-side` prints them."""
+"""Real and simulated runs of one strategy, as `show --side-by-side` prints them."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -19,56 +19,58 @@ SAME = "same"
 
 
 def full_line(pair: Pair) -> tuple[Any, ...]:
-    """One evaluation as programs read it."""
-    done = pair.compactions
+    """One evaluation, for programs."""
+    compactions = pair.compactions
     return (
         pair.scenario, pair.strategy, pair.tick, pair.at_ms,
         *(one.decision if one else None for one in pair.evaluations), pair.same_decision,
-        *_each(done, "status"), *_each(done, "files_removed_count"), *_each(done, "files_added_count"),
-        pair.same_files, *_each(done, "added_bytes"),
+        *_each(compactions, "status"), *_each(compactions, "files_removed_count"),
+        *_each(compactions, "files_added_count"), pair.same_files, *_each(compactions, "added_bytes"),
     )  # fmt: skip
 
 
 def table_line(pair: Pair) -> tuple[str, ...]:
-    """One evaluation as people read it: what is the same in both modes is printed once."""
-    decided = [one.decision if one else "not evaluated" for one in pair.evaluations]
-    files = [_files(done) if done else "-" for done in pair.compactions]
+    """One evaluation, for people: where both modes agree, the simulated column says so."""
+    decisions = [one.decision if one else "not evaluated" for one in pair.evaluations]
+    files = [_files(compaction) if compaction else "-" for compaction in pair.compactions]
     written = [format_value("bytes", c.added_bytes) if c else "-" for c in pair.compactions]
     return (
-        pair.strategy, duration_ms_text(pair.at_ms), decided[0], SAME if pair.same_decision else decided[1],
+        pair.strategy, duration_ms_text(pair.at_ms), decisions[0],
+        SAME if pair.same_decision else decisions[1],
         files[0], SAME if pair.same_files else files[1], *written,
     )  # fmt: skip
 
 
-def _files(done: CompactionRecord) -> str:
-    """What became of the files, delete files apart where there were any."""
-    told = f"{done.status} {done.files_removed_count} -> {done.files_added_count}"
-    if not (done.delete_files_removed_count or done.delete_files_added_count):
-        return told
-    return f"{told}, deletes {done.delete_files_removed_count} -> {done.delete_files_added_count}"
+def _files(compaction: CompactionRecord) -> str:
+    """The status and the files in and out, followed by the delete files if there were any."""
+    c = compaction
+    data_files = f"{c.status} {c.files_removed_count} -> {c.files_added_count}"
+    if not (c.delete_files_removed_count or c.delete_files_added_count):
+        return data_files
+    return f"{data_files}, deletes {c.delete_files_removed_count} -> {c.delete_files_added_count}"
 
 
 def has_effect_or_differs(pair: Pair) -> bool:
-    """Whether something was done, or decided differently."""
+    """Whether the evaluation led to a compaction, or the decisions differ."""
     return any(pair.compactions) or not pair.same_decision
 
 
 def agreements(pairs: Sequence[Pair]) -> Iterator[str]:
-    """A line a strategy: how many decisions and compactions are alike, and how close their bytes."""
+    """One line per strategy: how many decisions and compactions are the same, and how close the bytes are."""
     for label, group in groupby(pairs, key=lambda pair: pair.strategy):
-        looks = tuple(group)
-        compacted = [pair for pair in looks if any(pair.compactions)]
-        decisions = f"{sum(p.same_decision for p in looks)} of {len(looks)} decisions alike"
-        files = f"{sum(p.same_files for p in compacted)} of {len(compacted)} compactions with the same files"
+        evaluated = tuple(group)
+        compacted = [pair for pair in evaluated if any(pair.compactions)]
+        decisions = f"{sum(p.same_decision for p in evaluated)} of {len(evaluated)} decisions are the same"
+        files = f"{sum(p.same_files for p in compacted)} of {len(compacted)} compactions have the same files"
         yield f"{label}: {decisions}, {files}{_bytes_apart(compacted)}"
 
 
 def _bytes_apart(compacted: Sequence[Pair]) -> str:
     real, simulated = (
-        sum(done.added_bytes for pair in compacted if (done := pair.compactions[side])) for side in (0, 1)
+        sum(c.added_bytes for pair in compacted if (c := pair.compactions[side])) for side in (0, 1)
     )
-    return f", {simulated / real:.2f}x the bytes written" if real else ""
+    return f", simulated bytes are {simulated / real:.2f}x the real ones" if real else ""
 
 
-def _each(done: Sequence[CompactionRecord | None], name: str) -> Iterator[Any]:
-    return (getattr(found, name) if found else None for found in done)
+def _each(compactions: Sequence[CompactionRecord | None], field: str) -> Iterator[Any]:
+    return (getattr(compaction, field) if compaction else None for compaction in compactions)

@@ -2,7 +2,7 @@
 
     <out>/<scenario>/<UTC>-<format>-<mode>-<strategy>-r<repetition>/
         manifest.json   what ran, on what; written once, before the run starts
-        events.jsonl    one record a line, append only; a finished run ends with a `run` record
+        events.jsonl    one record per line, append only; a finished run ends with a `run` record
         log.txt         what the worker and its JVM printed
 
 A run whose last record is not a `run` record was interrupted: it is kept and shown as such, and its
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 Mode = Literal["real", "simulated"]
 
 SCHEMA_VERSION = 2
-FAILED_STATUSES = ("failed", "vetoed")  # of a step within a run that went on
+FAILED_STATUSES = ("failed", "vetoed")  # of a step after which the run continued
 MANIFEST = "manifest.json"
 EVENTS = "events.jsonl"
 LOG = "log.txt"
@@ -27,7 +27,7 @@ class _Model(BaseModel):
 
 
 class Manifest(_Model):
-    """What ran, and on what: all that runs must share to be pooled, and all that is needed to repeat one."""
+    """What ran, and on what: what runs must share to be pooled, and what is needed to repeat them."""
 
     schema_version: int = SCHEMA_VERSION
     run_id: str
@@ -63,8 +63,8 @@ class Manifest(_Model):
     options: dict[str, JsonValue]  # effective Spark configuration, table properties, writer, notes
     notes: dict[str, str]  # short facts of the method, such as "fsync": "off"; see `provenance.notes`
     scenario_text: dict[str, JsonValue]  # the scenario as it was resolved
-    dataset: dict[str, JsonValue] = {}  # what the rows are: see `provenance.dataset`
-    option_defaults: dict[str, dict[str, str]] = {}  # by planner: what an option is where it is not given
+    dataset: dict[str, JsonValue] = {}  # facts about the rows: see `provenance.dataset`
+    option_defaults: dict[str, dict[str, str]] = {}  # by planner: the value of an option that is not set
 
     @property
     def is_cdc(self) -> bool:
@@ -80,9 +80,9 @@ class BaseRecord(_Model):
     written_utc: str  # when the step had ended
     table: str = "orders"
     role: Literal["writer", "compactor", "maintainer", "reader", "runner"] = "runner"  # who did it
-    version: str | None = None  # the table's when the step had ended; None where the table has none yet
-    started_s: float | None = None  # on the run's clock: real seconds since the replay began, simulated ones
-    ended_s: float | None = None  # modelled; None of steps outside the replay
+    version: str | None = None  # of the table when the step had ended; None if it has none yet
+    started_s: float | None = None  # since the replay began: measured or, in simulations, modelled seconds
+    ended_s: float | None = None  # likewise; both are None for steps outside the replay
     wall_s: float = 0.0
     cpu_s: float = 0.0
     executor_cpu_s: float = 0.0  # of the Spark tasks alone, a part of cpu_s
@@ -91,7 +91,7 @@ class BaseRecord(_Model):
 
 
 class PhaseRecord(BaseRecord):
-    """A step outside the stream, engine start or warm-up; of its cost only `wall_s` is known."""
+    """A step outside the stream, engine start or warm-up; only `wall_s` of its cost is known."""
 
     kind: Literal["phase"] = "phase"
     name: str
@@ -110,8 +110,8 @@ class CommitRecord(BaseRecord):
     metadata_bytes: int = 0
     metadata_files_count: int = 0
     prepare_s: float = 0.0
-    waited_s: float = 0.0  # for compactions that the commit itself ran, which have records of their own
-    versions: list[str] = []  # those it made
+    waited_s: float = 0.0  # for compactions that the commit itself ran; these have their own records
+    versions: list[str] = []  # those it created
 
 
 class ObserveRecord(BaseRecord):
@@ -130,7 +130,7 @@ class ObserveRecord(BaseRecord):
 
 
 class QueryRecord(BaseRecord):
-    """One probe. `wall_s` is planning plus execution."""
+    """One query of a probe. `wall_s` is planning plus execution."""
 
     kind: Literal["query"] = "query"
     probe: str
@@ -138,7 +138,7 @@ class QueryRecord(BaseRecord):
     when: Literal["cadence", "before", "after"]  # fixed cadence, or just around a compaction
     planning_s: float = 0.0
     execution_s: float = 0.0
-    files_count: int | None = None  # what its scans opened; None where the reader does not tell
+    files_count: int | None = None  # opened by its scans; None if the reader does not report it
     delete_files_count: int | None = None  # each delete file once per data file it applies to
     opened_bytes: int | None = None
     metadata_files_count: int | None = None
@@ -156,23 +156,23 @@ class DecisionRecord(BaseRecord):
     reason: str | None = None
     detail: str = ""
     actions: list[str] = []
-    figures: dict[str, float] | None = None  # what the planner reports of the table, where the trigger fired
+    figures: dict[str, float] | None = None  # reported by the planner about the table, if the trigger fired
 
 
 class CompactionRecord(BaseRecord):
-    """One plan carried out: status ok, noop (nothing committed), vetoed or failed."""
+    """One plan executed: status ok, noop (nothing committed), vetoed or failed."""
 
     kind: Literal["compaction"] = "compaction"
     reason: str
     actions: list[str]
-    plan_kind: str = ""  # the planning system's own word, as "minor"; "" where it has none
+    plan_kind: str = ""  # the planner's own word, such as "minor"; "" if it has none
     scheduled_at_ms: int
     files_before_count: int  # live data files
     files_after_count: int
     delete_files_before_count: int = 0  # live delete and log files
     delete_files_after_count: int = 0
-    delete_rows_after: int | None = None  # in the delete files left live
-    equality_files_after_count: int | None = None  # of the delete files left live
+    delete_rows_after: int | None = None  # in the delete files that are still live
+    equality_files_after_count: int | None = None  # of the delete files that are still live
     rows_before: int | None = None  # in the data files, deleted ones included; None where not counted
     rows_after: int | None = None
     live_before_bytes: int
@@ -181,15 +181,15 @@ class CompactionRecord(BaseRecord):
     files_added_count: int = 0
     delete_files_removed_count: int = 0
     delete_files_added_count: int = 0
-    replaced_bytes: int = 0  # of the data and delete files it replaced or dropped; of no file it left
+    replaced_bytes: int = 0  # of the data and delete files it replaced or dropped, not of those it kept
     added_bytes: int = 0
     metadata_bytes: int = 0
     metadata_files_count: int = 0
-    query_before_s: float | None = None  # primary probe just before and after, for compactions with status ok
+    query_before_s: float | None = None  # primary query just before and after, if the status is ok
     query_after_s: float | None = None
-    forecast: dict[str, float] | None = None  # what our planner expected of the fields it names
-    answer: dict[str, int] | None = None  # what the format's own command reported, by its own names
-    versions: list[str] = []  # those it made
+    forecast: dict[str, float] | None = None  # our planner's expectation, by field of this record
+    answer: dict[str, int] | None = None  # reported by the format's own command, under its own names
+    versions: list[str] = []  # those it created
     is_inline: bool = False  # run by a commit, which waited for it
 
 
@@ -200,12 +200,12 @@ class MaintenanceRecord(BaseRecord):
     command: str
     metadata_bytes: int = 0
     metadata_files_count: int = 0
-    versions: list[str] = []  # those it made; the expiry of snapshots makes none
-    freed_bytes: int = 0  # storage bytes it gave back; metadata it wrote counts against it
+    versions: list[str] = []  # those it created; the expiry of snapshots creates none
+    freed_bytes: int = 0  # storage bytes released, minus the metadata it wrote
 
 
 class ContentRecord(BaseRecord):
-    """Table content against the fold of the change log: status equal or differs."""
+    """The table's content compared with the folded change log: status equal or differs."""
 
     kind: Literal["content"] = "content"
     expected_rows: int
@@ -219,11 +219,11 @@ class RunRecord(BaseRecord):
     """The last record of a finished run: status finished or failed (with `error`)."""
 
     kind: Literal["run"] = "run"
-    loop_s: float = 0.0  # the replayed stream, without start, warm-up and content check
-    measured_s: float = 0.0  # of it: commits, their preparation, probes, compactions, maintenance
+    loop_s: float = 0.0  # replay of the stream, without engine start, warm-up and content check
+    measured_s: float = 0.0  # of it: commits, their preparation, queries, compactions, maintenance
     observe_s: float = 0.0  # of it: state reads
-    own_s: float = 0.0  # of it: the rest, this project's own code
-    timings_invalid: bool = False  # checked after every compaction: its timings enter no comparison
+    own_s: float = 0.0  # of it: the rest, compactbench's own code
+    timings_invalid: bool = False  # checked after every compaction, which distorts timings
     file_sizes: list[
         tuple[int, int]
     ] = []  # live data files at the end: (lower bound in bytes, count), powers of 2
@@ -245,5 +245,5 @@ _RECORD: TypeAdapter[Any] = TypeAdapter(Record)
 
 
 def parse_record(line: bytes) -> Any:
-    """One record. Raises pydantic.ValidationError when it is none."""
+    """One record. Raises pydantic.ValidationError if the line is not a record."""
     return _RECORD.validate_json(line)

@@ -1,1 +1,1 @@
-"""Runs: planned as a suite, carried out in worker processes, checked."""
+"""Runs: planned as a suite, executed in worker processes, and checked."""

@@ -1,8 +1,8 @@
-"""Nothing lost: the table's whole content against the fold of the change log."""
+"""The content check: the table's whole content compared with the folded change log."""
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.engines.contract import Engine
@@ -15,32 +15,33 @@ SHOWN_DIFFERENCES = 5
 
 @dataclass(frozen=True, slots=True)
 class ContentCheck:
-    """Rows and summed row hash of both sides, and the first keys that differ."""
+    """Row count and summed row hash of the stream (expected) and of the table (found)."""
 
     expected_rows: int
     found_rows: int
     expected_hash: int
     found_hash: int
-    differences: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()  # the first few, in words
 
     @property
     def equal(self) -> bool:
-        """Whether both sides hold the same rows."""
+        """Whether both contain the same rows."""
         return (self.expected_rows, self.expected_hash) == (self.found_rows, self.found_hash)
 
 
 def check_content(
     engine: Engine, log: ChangeLog, commits: Sequence[LoggedCommit], folder: Path
 ) -> ContentCheck:
-    """Dump the table below `folder`, compare it with `commits` of the log, drop the dump.
+    """Dump the table below `folder`, compare it with `commits` of the log, and delete the dump.
 
-    An append-only log folds to the union of its rows, one of changes to the last of each key. The
-    payload columns are compared, partition columns that a format derived are not. Raises
-    ChangeLogError when the log itself is not what it was when it was written.
+    An append-only log folds to the union of its rows, a log of changes to the last row of each key. The
+    payload columns are compared, but not partition columns that a format derived. Raises ChangeLogError if
+    the log itself has changed since it was written.
     """
     if not log.is_unchanged(commits):
         raise ChangeLogError(
-            f"{log.folder}: rows changed since they were written; delete it, it is made anew"
+            f"{log.folder}: rows have changed since they were written; delete the folder, which will then "
+            "be regenerated"
         )
     dump = folder / "dump"
     shutil.rmtree(dump, ignore_errors=True)
@@ -56,14 +57,13 @@ def compare_content(
 ) -> ContentCheck:
     """Compare Parquet files with others, or with the fold of others, as multisets of rows."""
     left, right = content(expected, columns), content(found, columns)
-    truth = ContentCheck(left.rows, right.rows, left.hash, right.hash)
-    if truth.equal:
-        return truth
+    check = ContentCheck(left.rows, right.rows, left.hash, right.hash)
+    if check.equal:
+        return check
     first = differences(expected, found, columns, limit=SHOWN_DIFFERENCES)
-    return ContentCheck(
-        left.rows,
-        right.rows,
-        left.hash,
-        right.hash,
-        tuple(f"order_id {d.key}: {d.kind} ({d.left_rows} expected, {d.right_rows} found)" for d in first),
+    return replace(
+        check,
+        differences=tuple(
+            f"order_id {d.key}: {d.kind} ({d.left_rows} expected, {d.right_rows} found)" for d in first
+        ),
     )

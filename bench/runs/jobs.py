@@ -1,4 +1,4 @@
-"""What a worker is asked to do, and what it answers about a change log: JSON documents."""
+"""The jobs of worker processes and the progress of a change log, as JSON documents."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -15,7 +15,7 @@ class _Job(BaseModel):
 
 
 class NoiseJob(_Job):
-    """Repeat one probe for so many seconds."""
+    """Repeat one query for this many seconds."""
 
     kind: Literal["noise"] = "noise"
     seconds: float
@@ -37,7 +37,7 @@ class LogJob(_ScenarioJob):
 
 
 class LogProgress(BaseModel):
-    """How far a change log is: commits done, then its folder; or what is wrong with it."""
+    """How many commits of a change log are written, then its folder; or the error."""
 
     done: int = 0
     total: int = 0
@@ -47,7 +47,7 @@ class LogProgress(BaseModel):
 
 
 class RunJob(_ScenarioJob):
-    """Carry out one run."""
+    """Execute one run."""
 
     kind: Literal["run"] = "run"
     mode: Mode
@@ -57,8 +57,8 @@ class RunJob(_ScenarioJob):
     strategy: str
     repetition: int
     position: int
-    log_folder: Path | None  # of the change log; a simulated run has none
-    coefficients: Path | None  # of a simulated run; None: those that come with the format
+    log_folder: Path | None  # of the change log; None for a simulated run
+    coefficients: Path | None  # of a simulated run; None for the format's own
     verify: Literal["end", "each", "off"]
     command: str
     keep_tables: bool

@@ -1,4 +1,4 @@
-"""What a run's manifest says: what ran, on what, and all that two runs must share to be pooled."""
+"""The manifest of a run: what ran, on what, and everything that runs must share to be pooled."""
 
 import hashlib
 
@@ -22,7 +22,7 @@ def _memory_bytes(scenario: Scenario) -> int:
 
 
 def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: ChangeLog | None) -> Manifest:
-    """The manifest of a run that is about to start. Secrets are still in it."""
+    """The manifest of a run that is about to start. It still contains secrets."""
     spec, kind = strategy_of(scenario, job.strategy), engine_kind(scenario.table.format, job.mode)
     return Manifest(
         run_id=job.run_id,
@@ -64,7 +64,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
 
 
 def _options(scenario: Scenario, settings: EngineSettings, kind: EngineKind) -> dict[str, JsonValue]:
-    """What was in force beyond the format's own defaults."""
+    """The settings in force beyond the format's own defaults."""
     table = settings.table
     return {
         "table_properties": dict(table.properties),
@@ -77,7 +77,7 @@ def _options(scenario: Scenario, settings: EngineSettings, kind: EngineKind) -> 
 
 
 def _shape_hash(scenario: Scenario) -> str:
-    """What stands for the hash of a change log where there is none: that of the commits' shapes."""
+    """The hash of the commits' shapes, which replaces that of the change log if there is none."""
     digest = hashlib.sha256()
     for spec in scenario.shape():
         digest.update(repr(spec).encode())

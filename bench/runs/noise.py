@@ -1,4 +1,4 @@
-"""How steady this machine's timings are: one probe, again and again, on a table without rows."""
+"""How noisy this machine's timings are: one query, repeated on a table without rows."""
 
 import json
 import time
@@ -8,18 +8,18 @@ from bench.engines.registry import FORMATS
 from bench.runs.jobs import NoiseJob
 from strategies.state import MIB
 
-WARM_UP_PROBES = 20
+WARM_UP_QUERIES = 20
 PROBE = Probe("noise", "SELECT count(*) FROM range(1000000), (SELECT count(*) FROM orders)", primary=True)
 
 
 def measure_noise(job: NoiseJob) -> None:
-    """Write the wall seconds of each probe, in order, to the job's file."""
+    """Write the wall seconds of each query, in order, to the job's file."""
     settings = EngineSettings(job.work_folder, TableSpec(target_file_size_bytes=128 * MIB))
     walls_s = []
-    kind = next(found.real for found in FORMATS.values() if found.real is not None)
+    kind = next(each.real for each in FORMATS.values() if each.real is not None)
     with kind.open(settings) as engine:
         engine.create()
-        for _ in range(WARM_UP_PROBES):
+        for _ in range(WARM_UP_QUERIES):
             engine.query(PROBE)
         until_s = time.monotonic() + job.seconds
         while time.monotonic() < until_s:

@@ -1,4 +1,4 @@
-"""Worker processes: started, fed one job, and ended together with all they started."""
+"""Worker processes: each is started, given one job, and ended together with all its child processes."""
 
 import os
 import signal
@@ -12,19 +12,19 @@ from pathlib import Path
 from bench.runs.jobs import Job
 from bench.secrets import NO_SECRETS, Secrets
 
-STOP_GRACE_S = 15.0  # a worker that is asked to stop ends its JVM first
-LOG_GRACE_S = 5.0  # the pipe closes with the last process of the group
+STOP_GRACE_S = 15.0  # a worker ends its JVM before itself
+LOG_GRACE_S = 5.0  # until the pipe is closed by the last process of the group
 
 
 @contextmanager
 def worker(job: Job, log: Path, secrets: Secrets = NO_SECRETS) -> Iterator[subprocess.Popen[bytes]]:
-    """A worker doing `job`; what it and its JVM print goes to `log`, without `secrets`.
+    """A worker process doing `job`. Its output and that of its JVM goes to `log`, without `secrets`.
 
-    It reads the job from its standard input, so that no file holds the settings in plain text. When the
-    block ends, however it does, the worker and all its children have ended too, and the log is complete.
+    It reads the job from its standard input, so that no file contains the settings in plain text. When the
+    block ends for any reason, the worker and all its child processes have ended and the log is complete.
     """
-    # -P keeps the working folder off the import path: a folder named `bench` there must not win.
-    # The worker does not read its argument: `ps` shows by it which run a process belongs to.
+    # -P keeps the working folder off the import path, which may contain a folder named `bench`.
+    # The worker ignores its argument, which shows in `ps` which run a process belongs to.
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "bench.runs.worker", job.work_folder],
         stdin=subprocess.PIPE,
@@ -36,25 +36,25 @@ def worker(job: Job, log: Path, secrets: Secrets = NO_SECRETS) -> Iterator[subpr
     logging = threading.Thread(target=_log, args=(process, log, secrets), daemon=True)
     logging.start()
     try:
-        _give(job, process)
+        _send(job, process)
         yield process
     finally:
         _end(process)
         logging.join(LOG_GRACE_S)
 
 
-def _give(job: Job, process: subprocess.Popen[bytes]) -> None:
-    """A worker that died before it had read its job is found out by its exit code."""
-    assert process.stdin is not None  # noqa: S101  a pipe was asked for
+def _send(job: Job, process: subprocess.Popen[bytes]) -> None:
+    """Write the job to the worker's standard input. If the worker died before, its exit code says so."""
+    assert process.stdin is not None  # noqa: S101  it was opened as a pipe
     with suppress(BrokenPipeError), process.stdin:
         process.stdin.write(job.model_dump_json().encode())
 
 
 def _log(process: subprocess.Popen[bytes], log: Path, secrets: Secrets) -> None:
-    """Copy what a worker and its JVM print, line by line, so that no secret ever reaches the file."""
-    assert process.stdout is not None  # noqa: S101  a pipe was asked for
-    with process.stdout as printed, log.open("ab", buffering=0) as file:
-        for line in printed:
+    """Copy the output of a worker and its JVM line by line, so that no secret ever reaches the file."""
+    assert process.stdout is not None  # noqa: S101  it was opened as a pipe
+    with process.stdout as output, log.open("ab", buffering=0) as file:
+        for line in output:
             file.write(secrets.scrub(line.decode(errors="replace")).encode())
 
 

@@ -1,4 +1,4 @@
-"""What a run ran on: versions, machine, source, and facts of the method."""
+"""The provenance of a run: versions, machine, source, dataset and facts of the method."""
 
 import os
 import platform
@@ -44,8 +44,8 @@ _NOTES: Mapping[Mode, Mapping[str, str]] = {
 
 
 def notes(mode: Mode, workload: Workload) -> dict[str, str]:
-    """The facts a reader of the figures must know: a short value for each topic."""
-    keys = {} if isinstance(workload, Debezium) else {"keys": "ascending"}  # of recorded events: not known
+    """The facts that a reader of the figures must know: a short value for each topic."""
+    keys = {} if isinstance(workload, Debezium) else {"keys": "ascending"}  # not known of recorded events
     return {**_NOTES[mode], **keys}
 
 
@@ -70,24 +70,24 @@ def versions(table_format: Format, mode: Mode) -> dict[str, str]:
 
 
 def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
-    """Facts of the rows of one strategy's run that the keys of the scenario do not state.
+    """Facts about the rows of one strategy's run that the scenario does not state.
 
     `key` is the primary key, which equality deletes compare; `initial_order` is how the initial load is
-    ordered in its files. Either is missing where the stream has none.
+    ordered in its files. Each is omitted if the stream has none.
     """
     workload, properties = scenario.workload, {**scenario.table.properties, **spec.properties}
     table_format = FORMATS[scenario.table.format]
     default_codec = f"{table_format.default_codec} (format default)"
-    found: dict[str, JsonValue] = {
+    facts: dict[str, JsonValue] = {
         "table": "orders",
         "columns_count": len(workload.schema.names),
         "codec": properties.get(table_format.codec_property, default_codec),
     }
     if workload.is_cdc:
-        found["key"] = ["order_id"]
+        facts["key"] = ["order_id"]
     if next(iter(scenario.shape())).is_initial:
-        found["initial_order"] = _initial_order(workload, spec)
-    return found
+        facts["initial_order"] = _initial_order(workload, spec)
+    return facts
 
 
 def _initial_order(workload: Workload, spec: StrategySpec) -> str:
@@ -119,7 +119,7 @@ def _cpu_model() -> str:
 
 
 def source() -> dict[str, JsonValue]:
-    """The commit of the checkout this code runs from and whether it is dirty; empty outside a checkout."""
+    """The commit of the checkout this code runs from, and whether it is dirty; empty outside a checkout."""
     root = Path(__file__).parents[2]
     if not (root / ".git").exists():
         return {}
@@ -130,7 +130,7 @@ def source() -> dict[str, JsonValue]:
 def _git(root: Path, *arguments: str) -> str:
     try:
         done = subprocess.run(
-            ["git", "-C", root, *arguments],  # noqa: S607  git is found on the path, wherever it is
+            ["git", "-C", root, *arguments],  # noqa: S607  git is looked up on the path
             capture_output=True,
             text=True,
             timeout=30,

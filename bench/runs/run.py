@@ -1,6 +1,6 @@
-"""One run: engine, warm-up, replay, content check, and the records of it all.
+"""One run: engine start, warm-up, replay and content check, and the records of each.
 
-A real run has a worker process of its own; a simulated one is carried out where it is asked for.
+A real run has a worker process of its own; a simulated run is executed in the calling process.
 """
 
 import traceback
@@ -37,9 +37,9 @@ from workloads.change_log import ChangeLog, open_change_log
 def execute(
     job: RunJob, scenario: Scenario, on_record: Callable[[BaseModel], None] = lambda record: None
 ) -> bool:
-    """Carry out one run and tell whether it finished; what became of it is its last record.
+    """Execute one run and return whether it finished. Its last record has the outcome.
 
-    Each record is also given to `on_record`. What went wrong is written to the run's log.
+    Each record is also passed to `on_record`. The traceback of an error is written to the run's log.
     """
     log = open_change_log(job.log_folder) if job.log_folder else None
     settings = engine_settings(scenario, job.strategy, job.work_folder, job.coefficients)
@@ -49,7 +49,7 @@ def execute(
         run = Run(job, scenario, settings, log, recorder)
         try:
             run.execute()
-        except Exception as error:  # whatever it is, this run failed, and the suite goes on with the next
+        except Exception as error:  # any error fails this run only, and the suite continues
             with (job.run_folder / LOG).open("a") as file:
                 file.write(scenario.secrets.scrub(traceback.format_exc()))
             run.finish("failed", f"{type(error).__name__}: {error}")
@@ -58,7 +58,7 @@ def execute(
 
 
 class Run:
-    """One run from engine start to content check, each step a record."""
+    """One run from engine start to content check; every step writes a record."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Run:
         self._histogram: list[tuple[int, int]] = []
 
     def execute(self) -> None:
-        """Warm up, replay, check, clear away. Raises whatever made it fail."""
+        """Warm up, replay, check the content and drop the table. Raises the error that made it fail."""
         with ExitStack() as stack:
             if self._kind.is_measured:
                 engine = self._warm_engine(stack)
@@ -96,13 +96,13 @@ class Run:
         self.finish("finished")
 
     def _replayed(self, loop: Loop) -> ReplayTimes:
-        """Replay the whole stream; where its real seconds went, whatever clock the records are by."""
+        """Replay the whole stream; returns where its real seconds went, whichever clock the records use."""
         stopwatch = SystemClock()
         loop.run(self._batches())
         return replace(loop.times, loop_s=stopwatch.now_s())
 
     def _warm_engine(self, stack: ExitStack) -> Engine:
-        """An engine that has done everything of the scenario before; how long that took is recorded."""
+        """An engine that has already run everything in the scenario once; the time it took is recorded."""
         with self._phase("start_engine"):
             engine = stack.enter_context(self._kind.open(self._settings))
         with self._phase("warm_up"):
@@ -110,7 +110,7 @@ class Run:
         return engine
 
     def _size_model(self) -> SizeModel | None:
-        """A forecast of what a simulated engine does would be compared with itself."""
+        """None for a simulated engine, whose forecast would be compared with itself."""
         if not self._kind.is_measured:
             return None
         return FORMATS[self._scenario.table.format].size_model(self._settings.table.schema)
@@ -142,7 +142,7 @@ class Run:
         return ActiveStrategy(self._job.strategy, strategies, switches)
 
     def _batches(self) -> Iterator[Batch]:
-        """The commits' shapes beside what the log holds of them; without a log the shapes alone."""
+        """The shape of each commit with its files in the change log; without a log, the shapes only."""
         if self._log is None:
             yield from (Batch(spec, (), spec.expected_bytes) for spec in self._scenario.shape())
             return
@@ -155,7 +155,7 @@ class Run:
         return lambda tick: self._check(engine, tick)
 
     def _check(self, engine: Engine, tick: int) -> None:
-        """Compare the content with the stream up to `tick`. Raises EngineError when it differs."""
+        """Compare the content with the stream up to `tick`. Raises EngineError if it differs."""
         if self._log is not None:
             self._check_content(engine, self._log, tick)
         elif self._kind.wrong_rows is not None:
@@ -166,22 +166,24 @@ class Run:
 
     def _check_content(self, engine: Engine, log: ChangeLog, tick: int) -> None:
         commits = [commit for commit in log.commits if commit.index <= tick]
-        found = check_content(engine, log, commits, self._settings.folder)
+        check = check_content(engine, log, commits, self._settings.folder)
         self._recorder.write(
             ContentRecord(
                 tick=tick,
                 at_ms=tick * self._scenario.commit_interval_ms,
                 written_utc=utc_now(),
-                status="equal" if found.equal else "differs",
-                expected_rows=found.expected_rows,
-                found_rows=found.found_rows,
-                expected_hash=f"{found.expected_hash:x}",
-                found_hash=f"{found.found_hash:x}",
-                differences=list(found.differences),
+                status="equal" if check.equal else "differs",
+                expected_rows=check.expected_rows,
+                found_rows=check.found_rows,
+                expected_hash=f"{check.expected_hash:x}",
+                found_hash=f"{check.found_hash:x}",
+                differences=list(check.differences),
             )
         )
-        if not found.equal:
-            raise EngineError(f"content after commit {tick} differs: {'; '.join(found.differences)}")
+        if not check.equal:
+            raise EngineError(
+                f"after commit {tick} the table differs from the stream: {'; '.join(check.differences)}"
+            )
 
     @contextmanager
     def _phase(self, name: str) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""What the engine of a run is opened with, as the scenario and one of its strategies say."""
+"""The settings of a run's engine, from the scenario and one of its strategies."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from bench.scenario.specs import StrategySpec
 def engine_settings(
     scenario: Scenario, label: str, work_folder: Path, coefficients: Path | None = None
 ) -> EngineSettings:
-    """What the engine of one strategy's run is opened with."""
+    """The settings of the engine for a run of one strategy."""
     spec = strategy_of(scenario, label)
     return EngineSettings(
         folder=work_folder,
@@ -34,17 +34,17 @@ def engine_settings(
 
 
 def strategy_of(scenario: Scenario, label: str) -> StrategySpec:
-    """The strategy of that label."""
+    """The strategy with this label."""
     return next(spec for spec in scenario.strategies if spec.label == label)
 
 
 def _catalog(scenario: Scenario) -> CatalogSettings:
-    given = scenario.catalog
-    return CatalogSettings(given.name, given.namespace, given.properties) if given else CatalogSettings()
+    spec = scenario.catalog
+    return CatalogSettings(spec.name, spec.namespace, spec.properties) if spec else CatalogSettings()
 
 
 def _cores(scenario: Scenario) -> Cores:
-    """The scenario's shares, where it has none the cores of the Spark master if that names them."""
+    """The cores of the scenario's resources, or else of its Spark master if that names a number."""
     local = re.fullmatch(r"local\[(\d+)\]", scenario.spark.master)
     cores = int(local[1]) if local else Cores().compactor
     shares = scenario.resources

@@ -1,4 +1,4 @@
-"""The suite: which runs there are, in which order, and one after the other: real ones in worker processes."""
+"""The suite: which runs to make, in which order, and running them one after the other."""
 
 import contextlib
 import fcntl
@@ -23,16 +23,17 @@ from bench.runs.processes import worker
 from bench.runs.run import execute
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
+from bench.text import counted
 
 POLL_S = 0.2
-WORK = ".work"  # in the results folder: tables of the run in progress
-TABLES = "tables"  # in a run folder: what --keep-tables keeps
+WORK = ".work"  # in the results folder: the tables of the run in progress
+TABLES = "tables"  # in a run folder: the tables kept by --keep-tables
 LOCK = ".lock"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A scenario as the user asked for it, so that a worker can load it again."""
+    """A scenario as the user specified it, so that a worker can load it again."""
 
     name_or_path: str
     overrides: tuple[str, ...]
@@ -41,7 +42,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
-    """One run to be made."""
+    """One run to make."""
 
     source: Source
     mode: Mode
@@ -51,24 +52,24 @@ class PlannedRun:
 
     @property
     def folder_name(self) -> str:
-        """Without the time it starts: format, mode, label (what a file name can hold of it), repetition."""
+        """Format, mode, label (in characters safe for file names) and repetition, without the start time."""
         label = re.sub(r"[^A-Za-z0-9._-]+", "_", self.spec.label)
         return f"{self.source.scenario.table.format}-{self.mode}-{label}-r{self.repetition}"
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to carry the suite out."""
+    """How to execute the suite."""
 
     out: Path
     verify: Literal["end", "each", "off"] = "end"
     keep_tables: bool = False
-    command: str = ""  # as the user could type it again
-    coefficients: Path | None = None  # of simulated runs; None: those that come with the format
+    command: str = ""  # that repeats the suite
+    coefficients: Path | None = None  # of simulated runs; None for the format's own
 
 
 class Watcher(Protocol):
-    """Hears how the suite goes, for progress bars and logs."""
+    """Is notified of the suite's progress, for progress bars and logs."""
 
     def log_progressed(self, scenario: str, done: int, total: int) -> None: ...
 
@@ -90,8 +91,8 @@ def plan_runs(
 ) -> tuple[PlannedRun, ...]:
     """The runs still to make. Repetitions interleave the strategies: A B C, then B C A, ...
 
-    `only` narrows them to these labels; what `done` holds finished is left out, timings_invalid runs only if
-    no timings are wanted (`invalidated_too`). Raises ScenarioError on a label no scenario has.
+    `only` limits them to these labels. Runs in `done` that finished are left out; those with invalid timings
+    only if no timings are needed (`invalidated_too`). Raises ScenarioError for a label that no scenario has.
     """
     finished = {
         (r.manifest.scenario, r.manifest.strategy, r.manifest.repetition)
@@ -111,7 +112,7 @@ def plan_runs(
 
 
 def repetitions_of(scenario: Scenario, mode: Mode) -> int:
-    """How often each strategy runs; a simulated run would only repeat itself."""
+    """How often each strategy runs: once if simulated, since a repetition would be identical."""
     return 1 if mode == "simulated" else scenario.repetitions
 
 
@@ -119,31 +120,31 @@ def _check_labels(sources: Sequence[Source], only: Sequence[str]) -> None:
     known = [spec.label for source in sources for spec in source.scenario.strategies]
     for label in only:
         if label not in known:
-            raise ScenarioError(f"--only strategy={label}: no such strategy; there are {', '.join(known)}")
+            raise ScenarioError(f"--only strategy={label}: no such strategy; available: {', '.join(known)}")
 
 
 def earlier_runs(
     sources: Sequence[Source], out: Path, *, resume: bool, mode: Mode = "real"
 ) -> tuple[RunResult, ...]:
-    """The runs of one mode already in the result folders of these scenarios.
+    """The runs of one mode that `out` already contains for these scenarios.
 
-    Raises ScenarioError when there are some and `resume` is off, or when they are of another
-    definition of the scenario or strategy, which must not be pooled with new ones.
+    Raises ScenarioError if there are any and `resume` is off, or if their definition of the scenario or the
+    strategy differs, since they must not be pooled with new runs.
     """
-    found: list[RunResult] = []
+    earlier: list[RunResult] = []
     for source in sources:
         folder = out / source.scenario.name
-        found_runs = load_runs(folder) if any(folder.glob(f"*/{MANIFEST}")) else ()
-        runs = [run for run in found_runs if run.manifest.mode == mode]
+        stored = load_runs(folder) if any(folder.glob(f"*/{MANIFEST}")) else ()
+        runs = [run for run in stored if run.manifest.mode == mode]
         if runs and not resume:
             raise ScenarioError(
-                f"{folder} holds {len(runs)} runs already: add --resume to make the missing ones, "
-                "or choose another --out"
+                f"{folder} already contains {counted(len(runs), 'run')}: add --resume to run only what is "
+                "missing, or choose another --out"
             )
         for run in runs:
             _check_same(run, source.scenario)
-        found += runs
-    return tuple(found)
+        earlier += runs
+    return tuple(earlier)
 
 
 def _check_same(run: RunResult, scenario: Scenario) -> None:
@@ -153,16 +154,16 @@ def _check_same(run: RunResult, scenario: Scenario) -> None:
     if manifest.scenario_hash != scenario.hash or not same_strategy:
         what = f"strategy {manifest.strategy!r}" if manifest.scenario_hash == scenario.hash else "scenario"
         raise ScenarioError(
-            f"{run.folder}: was run with another definition of the {what}; runs of both must not be "
-            "pooled: choose another --out"
+            f"{run.folder}: has a different definition of the {what}, so its results must not be combined "
+            "with new ones; choose another --out"
         )
 
 
 @contextlib.contextmanager
 def locked(out: Path, *, sweep: bool = True) -> Iterator[None]:
-    """Hold the results folder for this process, and `sweep` away what a suite that died left there.
+    """Lock the results folder for this process; `sweep` removes what an interrupted suite left there.
 
-    Raises ScenarioError when it cannot be had or written.
+    Raises ScenarioError if it cannot be locked or written.
     """
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -174,7 +175,7 @@ def locked(out: Path, *, sweep: bool = True) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise ScenarioError(
-                f"{out}: another compactbench is writing there; wait for it or choose another --out"
+                f"{out}: another compactbench is writing there; wait for it, or choose another --out"
             ) from error
         if sweep:
             shutil.rmtree(out / WORK, ignore_errors=True)
@@ -186,10 +187,10 @@ def locked(out: Path, *, sweep: bool = True) -> Iterator[None]:
 
 
 def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher) -> tuple[RunResult, ...]:
-    """Make the runs one after the other, in an `out` that is locked; the results of these runs.
+    """Execute the runs one after the other and return their results. `out` must be locked.
 
-    A run that fails is recorded and the next one starts. Raises EngineError or ScenarioError when a
-    change log cannot be had.
+    Simulated runs are executed in this process, real ones in worker processes. A run that fails is recorded,
+    and the next one starts. Raises EngineError or ScenarioError if a change log cannot be written or read.
     """
     suite_id = _stamp()
     results = []
@@ -203,7 +204,7 @@ def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher)
 
 
 def ensure_log(source: Source, out: Path, watcher: Watcher) -> Path:
-    """The folder of the scenario's change log, which a worker writes when there is none yet."""
+    """The folder of the scenario's change log, which a worker writes unless it exists."""
     folder = _fresh(out / WORK / f"log-{source.scenario.name}")
     job = LogJob(
         scenario=source.name_or_path,
@@ -214,29 +215,29 @@ def ensure_log(source: Source, out: Path, watcher: Watcher) -> Path:
         progress_file=folder / "progress.json",
     )
     log_file = folder / LOG
-    heard = LogProgress()
+    progress = LogProgress()
     secrets = source.scenario.secrets
     with worker(job, log_file, secrets) as process:
         while process.poll() is None:
             time.sleep(POLL_S)
-            heard = _log_progress(job.progress_file, heard)
-            if heard.total:
-                watcher.log_progressed(source.scenario.name, heard.done, heard.total)
-        heard = _log_progress(job.progress_file, heard)
-    said = last_line(log_file)
+            progress = _log_progress(job.progress_file, progress)
+            if progress.total:
+                watcher.log_progressed(source.scenario.name, progress.done, progress.total)
+        progress = _log_progress(job.progress_file, progress)
+    last_output = last_line(log_file)
     shutil.rmtree(folder, ignore_errors=True)
-    if heard.damaged:
-        raise ScenarioError(heard.damaged)
-    if heard.folder is None:
-        cause = secrets.scrub(heard.failed) if heard.failed else said
+    if progress.damaged:
+        raise ScenarioError(progress.damaged)
+    if progress.folder is None:
+        cause = secrets.scrub(progress.failed) if progress.failed else last_output
         raise EngineError(f"cannot write the change log of {source.scenario.name}: {cause}")
-    return heard.folder
+    return progress.folder
 
 
 def _log_progress(file: Path, before: LogProgress) -> LogProgress:
     try:
         return LogProgress.model_validate_json(file.read_text())
-    except (OSError, ValidationError):  # not there yet, or half written
+    except (OSError, ValidationError):  # does not exist yet, or is half written
         return before
 
 
@@ -281,7 +282,7 @@ def _simulate(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
 
 
 def _in_worker(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
-    """A process of its own; its exit code."""
+    """Execute the run in a worker process; returns its exit code."""
     with worker(job, job.run_folder / LOG, run.source.scenario.secrets) as process:
         tail = _Tail(job.run_folder / EVENTS)
         while process.poll() is None:
@@ -292,7 +293,7 @@ def _in_worker(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
 
 
 class _Tail:
-    """Reads the records a worker appends, whole lines only."""
+    """Reads the records that a worker appends, complete lines only."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -311,9 +312,9 @@ class _Tail:
 
 
 def _closed(folder: Path, exit_code: int) -> RunResult:
-    """The run as stored. A worker that died without a word gets its closing record from us.
+    """The run as stored. If the worker died without a closing record, one is written here.
 
-    Raises EngineError when it died before it could even say what it was about to run.
+    Raises EngineError if it died before it had written the manifest.
     """
     if not (folder / MANIFEST).exists():
         raise EngineError(f"{folder.name}: the worker could not start: {last_line(folder / 'log.txt')}")
@@ -328,10 +329,10 @@ def _closed(folder: Path, exit_code: int) -> RunResult:
 
 
 def last_line(log: Path) -> str:
-    """The last line a worker printed: all there is to say of one that died without a record."""
-    text = log.read_text(errors="replace").partition("nanobind: ")[0]  # DuckDB's talk of leaks at exit
+    """The last line that a worker printed: the best explanation if it died without a record."""
+    text = log.read_text(errors="replace").partition("nanobind: ")[0]  # DuckDB's report of leaks at exit
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it printed nothing"
+    return lines[-1] if lines else "no output"
 
 
 def _fresh(folder: Path) -> Path:

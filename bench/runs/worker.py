@@ -1,7 +1,7 @@
 """A worker process: `python -m bench.runs.worker` reads one job from its standard input and does it.
 
-Each run has a process, a JVM and a work folder of its own. The worker ends with its parent, whatever
-became of it, and takes its JVM along.
+Each run has its own process, JVM and work folder. The worker ends when its parent does, for whatever reason,
+and takes its JVM with it.
 """
 
 import os
@@ -28,7 +28,7 @@ PARENT_CHECK_S = 1.0
 
 
 def main() -> None:
-    """Do the job; its outcome is in the files it writes and in the exit code."""
+    """Do the job. The outcome is in the files it writes and in the exit code."""
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides, and sends SIGTERM
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
@@ -45,27 +45,27 @@ def main() -> None:
 
 
 def _scenario(job: LogJob | RunJob) -> Scenario:
-    """The scenario, read again from where the user has it; raises EngineError when it has changed."""
+    """The scenario, read again from its file. Raises EngineError if it has changed."""
     scenario = load_scenario(job.scenario, job.overrides)
     if scenario.hash != job.scenario_hash:
-        raise EngineError(f"{job.scenario} changed while the suite ran; start it again")
+        raise EngineError(f"{job.scenario} changed while the suite was running; start the suite again")
     return scenario
 
 
 def _stop(signum: int, frame: FrameType | None) -> None:
-    """End at once, JVM included: an exception amid a call to it would look like a failed run."""
+    """End at once, JVM included: an exception during a call to it would look like a failed run."""
     os.killpg(0, signal.SIGKILL)
 
 
 def _end_with_parent(parent: int) -> None:
-    """Kill this process group once the parent is gone, JVM included: nothing else would end it."""
+    """Kill this process group, JVM included, once the parent is gone: nothing else would end it."""
     while os.getppid() == parent:
         time.sleep(PARENT_CHECK_S)
     os.killpg(os.getpgid(0), signal.SIGKILL)
 
 
 def write_log(job: LogJob, scenario: Scenario) -> None:
-    """Write the change log; how far it is, where it is and what is wrong with it go to the job's outcome."""
+    """Write the change log. Its progress, then its folder or the error, go to the job's progress file."""
     with ExitStack() as stack:
 
         def session() -> SparkSession:
@@ -73,20 +73,20 @@ def write_log(job: LogJob, scenario: Scenario) -> None:
             stack.callback(stop_session, spark)
             return spark
 
-        def tell(**fields: object) -> None:
+        def write_progress(**fields: object) -> None:
             job.progress_file.write_text(LogProgress(**fields).model_dump_json())  # type: ignore[arg-type]
 
         try:
             log = ensure_change_log(
                 session, job.cache_folder, scenario.workload, scenario.seed, scenario.commits_count,
-                scenario.commit_interval_ms, lambda done, total: tell(done=done, total=total),
+                scenario.commit_interval_ms, lambda done, total: write_progress(done=done, total=total),
             )  # fmt: skip
-            tell(folder=log.folder)
+            write_progress(folder=log.folder)
         except ChangeLogError as error:
-            tell(damaged=str(error))
+            write_progress(damaged=str(error))
             raise
         except Exception as error:
-            tell(failed=f"{type(error).__name__}: {error}".splitlines()[0])
+            write_progress(failed=f"{type(error).__name__}: {error}".splitlines()[0])
             raise
 
 

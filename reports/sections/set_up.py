@@ -14,7 +14,6 @@ from reports.phrases import Sentence, Verbatim, counted, joined, say
 from reports.sections.summary import Cell, Column, Table
 
 UNKNOWN = "not known"
-_EXECUTOR_CACHE = "spark.sql.iceberg.executor-cache.enabled"
 _COLUMNS = (Column("Property", is_number=False), Column("Value", is_number=False))
 
 Fact = Callable[[Manifest], str | None]  # of one run; None where it does not apply
@@ -184,16 +183,11 @@ def _resources(m: Manifest) -> str:
 
 
 def _caches(m: Manifest) -> str | None:
-    if m.mode == "simulated":
+    """The caches a format's reader has, as its engine states them; None where it states none."""
+    caches = m.options.get("caches")
+    if not isinstance(caches, dict):
         return None
-    spark = m.options.get("spark")
-    conf: Mapping[str, Any] = spark if isinstance(spark, dict) else {}
-    table = next((value for key, value in conf.items() if key.endswith(".cache-enabled")), None)
-    switches = (
-        ("table cache of the catalog", table),
-        ("delete-file cache of the executors", conf.get(_EXECUTOR_CACHE)),
-    )
-    return "; ".join(f"{name} {_on(value)}" for name, value in switches)
+    return "; ".join(f"{name} {_on(value)}" for name, value in caches.items())
 
 
 def _on(value: object) -> str:

@@ -1,14 +1,13 @@
-"""Amoro's clocks of one table, read from its history (reference 2.1 and 2.2).
+"""Amoro's per-table clocks, derived from the compaction history (reference 2.1 and 2.2).
 
-Amoro keeps the times itself; here they follow from the compactions seen. The clock of a type is the plan
-time of its last process whatever became of it, for the whole table: a failed MINOR restarts the minor
-clock, a MAJOR or FULL does not. A look without a plan leaves no trace, so it moves no clock, which is
-Amoro's rule but for the time of the last plan: there an empty plan counts too, and the next look may come
-up to `min-plan-interval` later than ours.
+Amoro stores these times; here they follow from the compactions in the table state. The clock of an optimizing
+type is the time at which its last process was planned, whatever the outcome, and it covers the whole table: a
+failed MINOR restarts the minor clock, a MAJOR or FULL does not. A plan without tasks restarts none of them; it
+counts as the time of the last plan, which the planner keeps in its note (`strategies.amoro.note`).
 
-The history holds the last 1000 compactions. That is enough for an interval below 1000 x
-`min-plan-interval`, 16.7 hours at its default: before that no 1000 compactions of ours can have pushed the
-last one of a type out. A longer interval fires early after 1000 compactions of other types, not before.
+The history holds the last 1000 compactions. That is enough for any interval below 1000 x
+`min-plan-interval` (16.7 hours at its default), because within it fewer than 1000 compactions can follow the
+last one of a type. A longer interval fires early, but only after 1000 compactions of other types.
 
 Source: upstream `CommonPartitionEvaluator`, `MetadataBasedEvaluationEvent`, `SchedulingPolicy.fillSkipSet`
 and `DefaultTableRuntime.completeProcess` at 96a4d78.
@@ -26,7 +25,7 @@ STREAM_BEGIN_MS = 1_767_225_600_000
 
 
 class OptimizingType(StrEnum):
-    """Upstream's `OptimizingType`, the weakest first."""
+    """Upstream's `OptimizingType`, weakest first."""
 
     MINOR = "minor"
     MAJOR = "major"
@@ -35,44 +34,51 @@ class OptimizingType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Clocks:
-    """Milliseconds since the last process of a type.
+    """Milliseconds since the last process of each type.
 
-    Where there was none it is the time since 1970, as in Amoro, whose times begin at 0: an interval of weeks
-    is over on a new table, one of a hundred years is not.
+    A type without any process counts from 1970, as in Amoro, whose times start at 0. On a new table an
+    interval of weeks has therefore passed, and one of a hundred years has not.
     """
 
     minor_ms: int = STREAM_BEGIN_MS
     major_ms: int = STREAM_BEGIN_MS
     full_ms: int = STREAM_BEGIN_MS
+    tried_ms: int = STREAM_BEGIN_MS  # since the last plan that the planner noted, with or without tasks
+
+    @property
+    def plan_ms(self) -> int:
+        """Since the last plan, be it one without tasks (`lastPlanTime`)."""
+        return min(self.any_ms, self.tried_ms)
 
     @property
     def any_ms(self) -> int:
-        """Since the last process of any type."""
+        """Milliseconds since the last process of any type."""
         return min(self.minor_ms, self.major_ms, self.full_ms)
 
     def is_minor_due(self, settings: Settings) -> bool:
-        """Strictly longer ago than the interval; never where that is below 0."""
+        """Whether the last MINOR is strictly longer ago than the interval; never if that is negative."""
         return 0 <= settings.minor_interval_ms < self.minor_ms
 
     def is_full_due(self, settings: Settings) -> bool:
-        """As for MINOR. It is true from the moment the interval is set (2.4 f)."""
+        """The same for FULL. On a table without a FULL it is true as soon as an interval is set (2.4 f)."""
         return 0 <= settings.full_interval_ms < self.full_ms
 
     def is_fallback_reached(self, settings: Settings) -> bool:
-        """Whether the fallback interval has passed; here at least as long ago as that is enough."""
+        """Whether the fallback interval has passed; unlike above, exactly the interval is enough."""
         return self.any_ms >= settings.fallback_interval_ms
 
     def may_plan(self, settings: Settings) -> bool:
-        """Whether the last plan is at least `min-plan-interval` ago."""
-        return self.any_ms >= settings.min_plan_interval_ms
+        """Whether the last plan was made at least `min-plan-interval` ago."""
+        return self.plan_ms >= settings.min_plan_interval_ms
 
 
-def read_clocks(state: TableState) -> Clocks:
-    """The clocks at the moment the state was observed, in whole milliseconds."""
+def read_clocks(state: TableState, tried_at_ms: int | None = None) -> Clocks:
+    """The clocks when the state was observed; `tried_at_ms` is when the planner last tried to plan."""
     planned_ms = dict.fromkeys(OptimizingType, -STREAM_BEGIN_MS)
     for seen in state.compactions:
         if seen.kind in planned_ms:
             at_ms = seen.at_ms if seen.scheduled_at_ms is None else seen.scheduled_at_ms
-            own = OptimizingType(seen.kind)
-            planned_ms[own] = max(planned_ms[own], at_ms)
-    return Clocks(*(state.observed_at_ms - at_ms for at_ms in planned_ms.values()))
+            optimizing_type = OptimizingType(seen.kind)
+            planned_ms[optimizing_type] = max(planned_ms[optimizing_type], at_ms)
+    last_ms = (*planned_ms.values(), -STREAM_BEGIN_MS if tried_at_ms is None else tried_at_ms)
+    return Clocks(*(state.observed_at_ms - at_ms for at_ms in last_ms))

@@ -1,4 +1,4 @@
-"""Whether Amoro optimizes a partition, as what kind, why, and at what cost (reference 2.2, 2.4 and 2.5).
+"""Whether Amoro optimizes a partition, with which type, why, and at what cost (reference 2.2, 2.4, 2.5).
 
 Source: upstream `CommonPartitionEvaluator` (isNecessary, getOptimizingType, getCost) and
 `MetadataBasedEvaluationEvent` at 96a4d78.
@@ -18,7 +18,7 @@ from strategies.state import TableState
 
 
 class Condition(StrEnum):
-    """Which of Amoro's conditions fired, in the order they are asked."""
+    """The conditions under which Amoro optimizes a partition, in the order it checks them."""
 
     FULL = "full_interval"
     ENOUGH_CONTENT = "enough_content"
@@ -29,7 +29,7 @@ class Condition(StrEnum):
 
     @property
     def reason(self) -> Reason:
-        """The same in the words all strategies share."""
+        """The reason that all strategies use for such a plan."""
         return _REASONS[self]
 
 
@@ -45,18 +45,20 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class PartitionDecision:
-    """That a partition is optimized: the type, and each condition that fired with its figures."""
+    """The optimizing type of a partition, and each condition that fired together with its figures."""
 
     optimizing_type: OptimizingType
     fired: tuple[tuple[Condition, str], ...]
 
 
 def is_worth_a_scan(state: TableState, settings: Settings, clocks: Clocks) -> bool:
-    """Whether the snapshot summary alone lets a table be looked at; always without a fallback interval.
+    """Whether the totals of the snapshot summary justify an evaluation of the table's files.
 
-    Large files without deletes are not, until that interval has passed since the last plan.
+    A table of large files without deletes is skipped until the fallback interval has passed since the last
+    plan, even one without tasks; for a partition it counts from the last process. Without a fallback interval
+    (below 0) it counts as passed, so every table is evaluated.
     """
-    if clocks.is_fallback_reached(settings):
+    if clocks.plan_ms >= settings.fallback_interval_ms:
         return True
     count = len(state.data_files)
     if count == 0 or state.delete_files:
@@ -65,7 +67,11 @@ def is_worth_a_scan(state: TableState, settings: Settings, clocks: Clocks) -> bo
 
 
 def decide_partition(partition: Partition, settings: Settings, clocks: Clocks) -> PartitionDecision | None:
-    """The decision, None where the partition is left alone. When FULL is due nothing else is asked."""
+    """The decision; None if the partition is left alone.
+
+    If FULL is due, no other condition is checked: a partition with nothing for a FULL to do is left alone
+    even where MAJOR or MINOR would have found work.
+    """
     if not clocks.is_fallback_reached(settings) and not _passes_gate(partition, settings):
         return None
     if clocks.is_full_due(settings):
@@ -73,15 +79,16 @@ def decide_partition(partition: Partition, settings: Settings, clocks: Clocks) -
         return PartitionDecision(OptimizingType.FULL, fired) if fired else None
     major = tuple(_major(partition, settings))
     fired = (*major, *_minor(partition, settings, clocks))
-    own = OptimizingType.MAJOR if major else OptimizingType.MINOR
-    return PartitionDecision(own, fired) if fired else None
+    optimizing_type = OptimizingType.MAJOR if major else OptimizingType.MINOR
+    return PartitionDecision(optimizing_type, fired) if fired else None
 
 
 def cost_bytes(partition: Partition, settings: Settings) -> int:
-    """What a plan of the partition is reckoned to cost, which orders partitions and fills the budget.
+    """Amoro's estimate of what optimizing the partition costs, by which it ranks partitions within a budget.
 
-    Writing costs as reading, a conversion reads a tenth, and each file costs its opening. 40 fragments of
-    6 KB: 2 x 240,000 + 40 x 4 MiB. Undersized files and their deletes count even where no task takes them.
+    Writing a byte costs as much as reading it, a conversion reads a tenth of a file, and every file adds a
+    fixed cost for opening it. 40 fragments of 6 KB cost 2 x 240,000 + 40 x 4 MiB. Undersized files and their
+    deletes count even if no task takes them.
     """
     rewritten = (FileClass.FRAGMENT, FileClass.SEGMENT, FileClass.UNDERSIZED)
     positions = partition.sums[FileClass.POSITIONS]
@@ -137,11 +144,11 @@ def _minor(partition: Partition, settings: Settings, clocks: Clocks) -> Iterator
 
 
 def _passes_gate(partition: Partition, settings: Settings) -> bool:
-    """Whether enough small files are there to look at the partition before the fallback interval is over.
+    """Whether the partition has enough small files to be evaluated before the fallback interval has passed.
 
-    Its deletes do not count. The error is the mean square of what its files are short of the minimum: the
-    sum a long that stops at its largest value, the mean and the square of the tolerance doubles. Below a
-    tolerance of 0 no sum is taken, so the gate stays shut.
+    Deletes do not count. The error is the mean squared shortfall of the files from the minimum target size.
+    Upstream sums it in a long that saturates, and takes the mean and the squared tolerance as doubles. With a
+    negative tolerance upstream does not compute the sum, so the error is 0 and the gate stays closed.
     """
     count = partition.count(FileClass.FRAGMENT) + partition.count(FileClass.UNDERSIZED)
     tolerance_bytes = settings.mse_tolerance_bytes
@@ -157,7 +164,10 @@ def _squared_error(partition: Partition, min_target_bytes: int) -> int:
 
 
 def _smallest_two(sizes: Iterable[int]) -> int:
-    """`min1` and `min2` begin at the largest int, so targets of 2 GiB and more are misjudged, as upstream."""
+    """The sum of the two smallest sizes, upstream's `min1` and `min2`.
+
+    Upstream initializes both with `Integer.MAX_VALUE`, so it misjudges targets of 2 GiB and more. So do we.
+    """
     return sum(heapq.nsmallest(2, (MAX_INT, MAX_INT, *sizes)))
 
 

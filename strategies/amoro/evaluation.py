@@ -1,8 +1,10 @@
-"""What Amoro sees in a partition: its files by what may become of them, and what their deletes add up to.
+"""Amoro's evaluation of partitions: their files by class, and the totals of the deletes that apply.
 
-Source: reference 2.3, upstream `CommonPartitionEvaluator` and `AbstractOptimizingEvaluator` at 96a4d78. Files
-are grouped by `partition_path`, whatever their spec, in a hash map whose order shows in a plan. A scan with
-several manifests gives files in accidental order; here they are taken to be scanned by path.
+Files are grouped by `partition_path`, whatever their partition spec, in a hash map whose order is visible in
+plans. Upstream scans several manifests in parallel and gets their files in arbitrary order; we take files to
+be scanned in order of their paths.
+
+Source: reference 2.3, upstream `CommonPartitionEvaluator` and `AbstractOptimizingEvaluator` at 96a4d78.
 """
 
 from collections import defaultdict
@@ -18,33 +20,36 @@ from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.iceberg.deletes.series import FileSums, sums_of
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergState
 
-# FileFormat of Iceberg 1.7.2, names and extensions.
+# Names and extensions of Iceberg's `FileFormat` at 1.7.2.
 _EXTENSIONS = {"orc": ".orc", "parquet": ".parquet", "avro": ".avro", "metadata": ".metadata.json"}
 
 
 class FileClass(StrEnum):
-    """What a data file counts as, which says what becomes of it in a plan.
+    """The class of a data file, which decides what a plan does with it.
 
-    Fragments and segments are rewritten, undersized files merged where two fit, of `POSITIONS` the deletes
-    are converted.
+    Fragments and segments are rewritten. Undersized files are merged if at least two fit into a task. Files
+    of class `POSITIONS` stay, and their deletes are converted to one position delete file.
     """
 
     FRAGMENT = auto()  # size <= fragment size
     SEGMENT = auto()  # larger, and rewritten: position-deleted rows > ratio of its rows, or FULL is due
     UNDERSIZED = auto()  # fragment size < size <= minimum target size, and no reason to rewrite it alone
-    POSITIONS = auto()  # size > minimum target size, and deletes that are not one file of Amoro's own
-    CLEAN = auto()  # size > minimum target size; counted nowhere, its deletes are left alone
+    POSITIONS = auto()  # size > minimum target size, and its deletes are not one file written by Amoro for it
+    CLEAN = auto()  # size > minimum target size; in no figure, its deletes are left alone
 
 
 @dataclass(frozen=True, slots=True)
 class ScannedFile:
-    """A data file with what applies to it. `position_rows` are of whole delete files, whichever file's."""
+    """A data file with counts of the delete files that apply to it.
+
+    `position_rows` counts all rows of those position delete files, including rows for other data files.
+    """
 
     file: IcebergDataFile
     equality_count: int = 0
     position_count: int = 0
     position_rows: int = 0
-    has_own_positions: bool = False  # its one position delete file was written by Amoro for it alone
+    has_own_positions: bool = False  # whether Amoro wrote its one position delete file, for this file alone
 
     @property
     def has_deletes(self) -> bool:
@@ -53,7 +58,7 @@ class ScannedFile:
 
     @property
     def needs_positions(self) -> bool:
-        """Whether its deletes are worth one new position delete file (`segmentShouldRewritePos`)."""
+        """Whether its deletes should be converted to one position delete file (`segmentShouldRewritePos`)."""
         if self.position_count >= 2 or self.equality_count > 0:
             return True
         return self.position_count == 1 and not self.has_own_positions
@@ -61,10 +66,11 @@ class ScannedFile:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A partition's files by class with their sums, and the sums of deletes, each delete file once.
+    """A partition as Amoro evaluates it: its files and their sums by class, and the sums of its deletes.
 
-    Deletes of clean files are not in the sums. `name` is its `partition_path`, which several partitions of
-    the table may have in common: `texts` are those of its files. Amoro keeps the one `scanned_first`.
+    Each delete file counts once; those that apply to clean files only do not count. `name` is the
+    `partition_path`, which several partitions of the table may share (null and "null", for one). `texts` are
+    the partitions of its files, and `scanned_first` is the one that Amoro keeps for all of them.
     """
 
     name: str
@@ -76,17 +82,17 @@ class Partition:
     position: FileSums
 
     def count(self, file_class: FileClass) -> int:
-        """Data files of a class."""
+        """How many data files are of a class."""
         return self.sums[file_class].files_count
 
     @property
     def small_count(self) -> int:
-        """What the minor trigger counts: fragments and equality delete files, no position deletes."""
+        """The count of the minor trigger: fragments and equality delete files, but no position deletes."""
         return self.count(FileClass.FRAGMENT) + self.equality.files_count
 
     @property
     def counted(self) -> FileSums:
-        """The sums of all data files but the clean ones."""
+        """The sums of all data files except the clean ones."""
         return sum((self.sums[each] for each in FileClass if each is not FileClass.CLEAN), FileSums())
 
 
@@ -97,42 +103,43 @@ def evaluate(
     full_due: bool,
     known: Iterable[Partition] = (),
 ) -> tuple[Partition, ...]:
-    """The partitions that the files are of, in the order of Amoro's hash map.
+    """The partitions of the files, in the order of Amoro's hash map.
 
-    Those `known` from an evaluation at the same time are not evaluated again if they have the same files.
+    `known` are results of an evaluation of the same state; a partition among them with the same files is
+    not evaluated again.
     """
     by_name = {partition.name: partition for partition in known}
     paths = {text: partition_path(text) for text in {file.partition for file in files}}
     groups: dict[str, list[IcebergDataFile]] = defaultdict(list)
     for file in files:
         groups[paths[file.partition]].append(file)
-    found = []
+    evaluated = []
     for name in _in_map_order(groups):
         texts = frozenset(file.partition for file in groups[name])
         partition = by_name.get(name)
         if partition is None or partition.texts != texts:
             partition = _partition(name, groups[name], index, settings, full_due)
-        found.append(partition)
-    return tuple(found)
+        evaluated.append(partition)
+    return tuple(evaluated)
 
 
 def filtered(files: Collection[IcebergDataFile], settings: Settings) -> Collection[IcebergDataFile]:
     """The files that `self-optimizing.filter` admits. Raises ValueError as `PartitionFilter.admits` does."""
-    own = settings.filter
-    return files if own is None else admitted(files, own.admits)
+    return files if settings.filter is None else admitted(files, settings.filter.admits)
 
 
 def admitted(files: Iterable[IcebergDataFile], admits: Callable[[str], bool]) -> Collection[IcebergDataFile]:
-    """The files whose partition is admitted, which is asked once a partition."""
-    found = tuple(files)
-    partitions = {text for text in {file.partition for file in found} if admits(text)}
-    return [file for file in found if file.partition in partitions]
+    """The files whose partition is admitted; `admits` is called once per partition."""
+    candidates = tuple(files)
+    partitions = {text for text in {file.partition for file in candidates} if admits(text)}
+    return [file for file in candidates if file.partition in partitions]
 
 
 def _in_map_order(groups: Mapping[str, Sequence[IcebergDataFile]]) -> Iterable[str]:
-    """Names in the order of the map that `computeIfAbsent` fills, called for each file.
+    """Partition names in the order of the map that upstream fills by `computeIfAbsent`, once per file.
 
-    A call after that for the last new name may still make the map grow.
+    A call for a name that is already in the map can still make it grow, because `computeIfAbsent` resizes
+    before it looks the key up. So one more call follows if files come after the last new name.
     """
     first = {name: min(file.path for file in files) for name, files in groups.items()}
     names = sorted(groups, key=first.__getitem__)
@@ -145,20 +152,20 @@ def _in_map_order(groups: Mapping[str, Sequence[IcebergDataFile]]) -> Iterable[s
 
 
 def amoro_index(state: IcebergState) -> DeleteIndex:
-    """The table's deletes. Amoro knows no deletion vectors: its reader fails on their files (2.7).
+    """The index of the table's deletes. Amoro does not support deletion vectors: its reader fails (2.7).
 
-    Raises ValueError where the table has any, and StateError as `index_deletes`.
+    Raises ValueError if the table has a deletion vector, and StateError as `index_deletes` does.
     """
     vector = next((d for d in state.delete_files if d.kind is DeleteKind.DELETION_VECTOR), None)
     if vector is not None:
         raise ValueError(
-            f"{vector.path} is a deletion vector, which Amoro cannot read: give the table format version 2"
+            f"{vector.path} is a deletion vector, which Amoro cannot read: use a table of format version 2"
         )
     return delete_index(state)
 
 
 def class_of(scanned: ScannedFile, settings: Settings, full_due: bool) -> FileClass:
-    """The class of one file (`addFile`)."""
+    """The class of one data file (`addFile`)."""
     size_bytes = scanned.file.size_bytes
     if size_bytes <= settings.fragment_bytes:
         return FileClass.FRAGMENT
@@ -177,32 +184,32 @@ def class_of(scanned: ScannedFile, settings: Settings, full_due: bool) -> FileCl
 def _partition(
     name: str, files: Sequence[IcebergDataFile], index: DeleteIndex, settings: Settings, full_due: bool
 ) -> Partition:
-    found: dict[FileClass, list[ScannedFile]] = {each: [] for each in FileClass}
-    reach = DeleteSet(index)
+    by_class: dict[FileClass, list[ScannedFile]] = {each: [] for each in FileClass}
+    deletes = DeleteSet(index)
     for file in files:
         scanned = _scanned(file, index)
         file_class = class_of(scanned, settings, full_due)
-        found[file_class].append(scanned)
+        by_class[file_class].append(scanned)
         if file_class is not FileClass.CLEAN:
-            reach.add(file)
+            deletes.add(file)
     return Partition(
         name=name,
         texts=frozenset(file.partition for file in files),
         scanned_first=min(files, key=lambda file: file.path).partition,
-        files={each: tuple(own) for each, own in found.items()},
-        sums={each: sums_of(scanned.file for scanned in own) for each, own in found.items()},
-        equality=reach.equality,
-        position=reach.position,
+        files={each: tuple(members) for each, members in by_class.items()},
+        sums={each: sums_of(scanned.file for scanned in members) for each, members in by_class.items()},
+        equality=deletes.equality,
+        position=deletes.position,
     )
 
 
 def _scanned(file: IcebergDataFile, index: DeleteIndex) -> ScannedFile:
     if index.is_empty:
         return ScannedFile(file)
-    reach = DeleteSet(index, [file])
-    position = reach.position
+    deletes = DeleteSet(index, [file])
+    position = deletes.position
     is_own = position.files_count == 1 and all(
-        is_amoros_own(delete.path, file.path) for delete in reach.position_files
+        is_amoros_own(delete.path, file.path) for delete in deletes.position_files
     )
     return ScannedFile(
         file,
@@ -214,7 +221,7 @@ def _scanned(file: IcebergDataFile, index: DeleteIndex) -> ScannedFile:
 
 
 def is_amoros_own(delete_path: str, data_path: str) -> bool:
-    """Whether Amoro wrote a delete file for this data file: a.parquet has a-delete-*.
+    """Whether Amoro wrote the delete file for this data file: those of a.parquet are named a-delete-*.
 
     Source: `TableFileUtil.isOptimizingPosDeleteFile`.
     """
@@ -226,6 +233,10 @@ def _file_name(path: str) -> str:
 
 
 def _without_extension(name: str) -> str:
-    """`getFileNameWithoutExt`: only extensions of formats are cut, by the length of the format's name."""
-    own = next((each for each, extension in _EXTENSIONS.items() if name.endswith(extension)), None)
-    return name if own is None else name[: -len(own) - 1]
+    """`getFileNameWithoutExt`, which recognises the extensions of file formats only.
+
+    It cuts off as many characters as the format's name has, and one for the dot. For "metadata" that is not
+    the extension (".metadata.json"); upstream has the same flaw.
+    """
+    file_format = next((each for each, extension in _EXTENSIONS.items() if name.endswith(extension)), None)
+    return name if file_format is None else name[: -len(file_format) - 1]

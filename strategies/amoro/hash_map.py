@@ -1,13 +1,13 @@
-"""The order in which Java's `HashMap` gives back its keys, where they are texts.
+"""The iteration order of Java's `HashMap` for keys that are strings.
 
-A text has the same hash in every JVM, so which bucket a key is in, hence the order, is the same in every run.
-Upstream collects partitions in a map by `computeIfAbsent`, copies those to optimize to a second by
-`Collectors.toMap`, and that to a third by `putAll` (AbstractOptimizingEvaluator at 96a4d78): each has a
-capacity of its own, and keys that share a bucket keep the order they came in.
+A string has the same hash in every JVM, so its bucket, and with it the iteration order, is the same in every
+run. Upstream collects partitions in one map by `computeIfAbsent`, copies those to optimize to a second one by
+`Collectors.toMap`, and that one to a third by `putAll` (AbstractOptimizingEvaluator at 96a4d78). Each map has
+its own capacity, and keys that share a bucket keep the order in which they were inserted.
 
-Source: java.util.HashMap of Java 11, which Amoro is built for, and 17. Since Java 19 `putAll` makes the third
-map half as large where it takes 3, 6, 12, 24 ... keys. Not reproduced: from 64 buckets on, a bucket of eight
-keys (nine in the second and third map) becomes a tree, which may move keys within the bucket.
+Source: java.util.HashMap of Java 11, which Amoro is built for, and 17. Since Java 19 `putAll` creates the
+third map half as large for 3, 6, 12, 24 ... keys. Not reproduced: from 64 buckets on, a bucket of eight keys
+(nine in the second and third map) is turned into a tree, which may reorder the keys of the bucket.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,11 +15,11 @@ from itertools import chain
 
 _FIRST_CAPACITY = 16  # DEFAULT_INITIAL_CAPACITY
 _TREE_FROM_KEYS = 8  # TREEIFY_THRESHOLD
-_TREE_FROM_CAPACITY = 64  # MIN_TREEIFY_CAPACITY: a smaller map grows where a bucket would become a tree
+_TREE_FROM_CAPACITY = 64  # MIN_TREEIFY_CAPACITY: a smaller map grows instead of turning a bucket into a tree
 
 
 class HashMapKeys:
-    """The keys of a `HashMap`, in its order. Made empty, for `expected_count` keys where that is given."""
+    """The keys of a `HashMap`, in its order. It starts empty, sized for `expected_count` keys if given."""
 
     def __init__(self, expected_count: int | None = None) -> None:
         capacity = _FIRST_CAPACITY if expected_count is None else _capacity_for(expected_count)
@@ -30,7 +30,7 @@ class HashMapKeys:
         return (key for _, key in chain.from_iterable(self._buckets))
 
     def compute_if_absent(self, key: str) -> None:
-        """Call `computeIfAbsent`: the map grows before the call, a new key is the first of its bucket."""
+        """Call `computeIfAbsent`: the map grows before it inserts, and a new key goes first in its bucket."""
         if self._is_overfull():
             self._grow()
         hash_code = spread_hash(key)
@@ -43,7 +43,7 @@ class HashMapKeys:
         self._count += 1
 
     def put(self, key: str) -> None:
-        """Call `put` or `putIfAbsent`: a new key is the last of its bucket, the map grows after the call."""
+        """Call `put` or `putIfAbsent`: a new key goes last in its bucket, and the map grows afterwards."""
         hash_code = spread_hash(key)
         bucket = self._bucket(hash_code)
         if (hash_code, key) in bucket:
@@ -66,7 +66,7 @@ class HashMapKeys:
             self._grow()
 
     def _grow(self) -> None:
-        """Twice the buckets; keys that stay together keep their order."""
+        """Double the buckets; keys that stay in one bucket keep their order."""
         entries = list(chain.from_iterable(self._buckets))
         self._buckets = [[] for _ in range(2 * len(self._buckets))]
         for entry in entries:
@@ -86,7 +86,7 @@ def collected(keys: Iterable[str]) -> tuple[str, ...]:
 
 
 def spread_hash(text: str) -> int:
-    """`HashMap.hash` of a text, without its sign: `String.hashCode`, its upper half folded into the lower."""
+    """`HashMap.hash` of a string, as an unsigned number: `String.hashCode` with its upper half XORed in."""
     units = text.encode("utf-16-be", "surrogatepass")
     code = 0
     for high, low in zip(units[::2], units[1::2], strict=True):
@@ -95,5 +95,5 @@ def spread_hash(text: str) -> int:
 
 
 def _capacity_for(count: int) -> int:
-    """The capacity `putAll` gives an empty map: the power of two from a third more keys, and one, on."""
+    """The capacity that `putAll` gives an empty map: the lowest power of two >= `count` / 0.75 + 1."""
     return 1 << max(int(count / 0.75 + 1) - 1, 0).bit_length()

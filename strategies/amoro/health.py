@@ -1,7 +1,7 @@
-"""Amoro's health score, 0 (sick) to 100, as it reports it for a table (reference 3.1).
+"""Amoro's health score of a table, from 0 (worst) to 100 (reference 3.1).
 
-Every partition weighs the same. Clean files of the target size are in no figure, so a partition that has
-nothing else is healthy. Source: upstream `CommonPartitionEvaluator.getHealthScore` and
+Every partition has the same weight. Clean files of the target size are in no figure, so a partition of such
+files alone is healthy. Source: upstream `CommonPartitionEvaluator.getHealthScore` and
 `AbstractOptimizingEvaluator.PendingInput`.
 """
 
@@ -14,12 +14,12 @@ from strategies.amoro.evaluation import Partition, amoro_index, evaluate, filter
 from strategies.amoro.options import Settings
 from strategies.iceberg.files import IcebergState
 
-_SMALL, _EQUALITY, _POSITION = 40, 40, 20  # the most of each score
+_SMALL, _EQUALITY, _POSITION = 40, 40, 20  # the maximum of each score
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Scores of small files (at most 40), equality deletes (40) and position deletes (20)."""
+    """Scores for small files (up to 40), equality deletes (up to 40) and position deletes (up to 20)."""
 
     small_files: int
     equality_deletes: int
@@ -27,30 +27,30 @@ class Health:
 
     @property
     def total(self) -> int:
-        """The health score: their sum."""
+        """The health score, which is the sum of the three."""
         return self.small_files + self.equality_deletes + self.position_deletes
 
 
 def health(state: IcebergState, settings: Settings) -> Health:
-    """The scores of the table as it stands, each the mean over partitions rounded up.
+    """The scores of the table in its current state, each the mean over the partitions, rounded up.
 
-    Where optimizing is disabled no file is looked at, and the score is the highest. Raises ValueError as
+    If optimizing is disabled, no file is evaluated and every score is at its maximum. Raises ValueError as
     `amoro_index` and `PartitionFilter.admits` do.
     """
     if not settings.is_enabled:
         return Health(_SMALL, _EQUALITY, _POSITION)
     full_due = read_clocks(state).is_full_due(settings)
     partitions = evaluate(filtered(state.data_files, settings), amoro_index(state), settings, full_due)
-    own = [partition_health(partition, settings) for partition in partitions]
+    scores = [partition_health(partition, settings) for partition in partitions]
     return Health(
-        _mean([h.small_files for h in own], _SMALL),
-        _mean([h.equality_deletes for h in own], _EQUALITY),
-        _mean([h.position_deletes for h in own], _POSITION),
+        _mean([each.small_files for each in scores], _SMALL),
+        _mean([each.equality_deletes for each in scores], _EQUALITY),
+        _mean([each.position_deletes for each in scores], _POSITION),
     )
 
 
 def partition_health(partition: Partition, settings: Settings) -> Health:
-    """The scores of one partition. The mean file size is a fraction, since upstream's ddd4ec46 (#3807)."""
+    """The scores of one partition. Since upstream's ddd4ec46 (#3807) the mean file size is not truncated."""
     data, ratio = partition.counted, settings.duplicate_ratio
     weight = _weight(partition, settings)
     mean_bytes = data.size_bytes / data.files_count if data.files_count else 0.0
@@ -65,7 +65,7 @@ def partition_health(partition: Partition, settings: Settings) -> Health:
 
 
 def _weight(partition: Partition, settings: Settings) -> float:
-    """How much a partition of so few files and bytes can hurt, 0 to 1."""
+    """How much the partition's problems count, from 0 (hardly any files or bytes) to 1."""
     data = partition.counted
     if data.files_count <= 1:
         return 0.0
@@ -74,14 +74,14 @@ def _weight(partition: Partition, settings: Settings) -> float:
 
 
 def _share(part: float, whole: float) -> float:
-    """`part` of `whole`, at most 1; 0 of nothing."""
+    """`part` as a share of `whole`, at most 1; 0 if `whole` is not positive."""
     return 0.0 if whole <= 0 else min(part, whole) / whole
 
 
 def _rounded_up(score: float) -> int:
-    """As Java casts: a score that is no number, as by a ratio of NaN, is 0."""
+    """The score as Java casts it to an int: NaN, which a ratio of NaN leads to, becomes 0."""
     return 0 if math.isnan(score) else math.ceil(score)
 
 
-def _mean(scores: Sequence[int], without_any: int) -> int:
-    return math.ceil(sum(scores) / len(scores)) if scores else without_any
+def _mean(scores: Sequence[int], default: int) -> int:
+    return math.ceil(sum(scores) / len(scores)) if scores else default

@@ -1,7 +1,7 @@
-"""Amoro's table properties as numbers.
+"""Amoro's table properties, parsed.
 
-Times are milliseconds, as in Amoro; a text such as "1h" is read as a duration. Sizes are bytes or a text
-such as "128MiB". All else is read as Java reads it, with Java's ranges.
+Times are milliseconds, as in Amoro, or a duration such as "1h". Sizes are bytes or a size such as "128MiB".
+Every other value is parsed as Java parses it, with Java's ranges.
 
 Source: reference 1.1, upstream `TableProperties`, `TableConfigurations.parseOptimizingConfig` and
 `OptimizingConfig` at 96a4d78, and `PropertyUtil` of Iceberg 1.7.2.
@@ -27,25 +27,25 @@ from strategies.quantities import parse_bytes, parse_duration_s
 from strategies.state import MIB
 
 KNOWN_OPTIONS: Mapping[str, str] = {
-    "self-optimizing.enabled": "true; any other text is false, as in Java, and plans nothing",
-    "self-optimizing.filter": "none; SQL on columns the table is partitioned by, without parentheses",
-    "self-optimizing.target-size": "128MiB, whatever the table's own target file size",
+    "self-optimizing.enabled": "true; any value but true disables planning, as in Java",
+    "self-optimizing.filter": "none; a SQL condition on partition columns, without parentheses",
+    "self-optimizing.target-size": "128MiB, regardless of the table's target file size",
     "self-optimizing.max-task-size-bytes": "128MiB; a task takes up to the larger of this and target-size",
     "self-optimizing.fragment-ratio": "8: files of at most target-size / 8 are fragments",
     "self-optimizing.min-target-size-ratio": "0.75: files above 0.75 of target-size have reached it",
-    "self-optimizing.minor.trigger.file-count": "12 fragments and equality delete files of a partition",
-    "self-optimizing.minor.trigger.interval": "1h (plain numbers are ms); below 0 is off, at most 24.8 days",
-    "self-optimizing.major.trigger.duplicate-ratio": "0.1 of a file's rows deleted by position",
-    "self-optimizing.full.trigger.interval": "-1, off (plain numbers are ms); at most 24.8 days",
+    "self-optimizing.minor.trigger.file-count": "12 fragments and equality delete files in a partition",
+    "self-optimizing.minor.trigger.interval": "1h (a plain number is ms); negative: off; at most 24.8 days",
+    "self-optimizing.major.trigger.duplicate-ratio": "0.1: the share of a file's rows deleted by position",
+    "self-optimizing.full.trigger.interval": "-1: off (a plain number is ms); at most 24.8 days",
     "self-optimizing.full.rewrite-all-files": "true",
-    "self-optimizing.min-plan-interval": "1min (plain numbers are ms)",
-    "self-optimizing.evaluation.fallback-interval": "-1, off (plain numbers are ms)",
-    "self-optimizing.evaluation.file-size.mse-tolerance": "0B, off",
-    "read.split.open-file-cost": "4MiB: what opening a file costs, in bytes",
+    "self-optimizing.min-plan-interval": "1min (a plain number is ms)",
+    "self-optimizing.evaluation.fallback-interval": "-1: off (a plain number is ms)",
+    "self-optimizing.evaluation.file-size.mse-tolerance": "0B: off",
+    "read.split.open-file-cost": "4MiB: the cost of opening a file, in bytes",
 }
 
-_ELSEWHERE = "it changes no plan: how tasks run is the engine's, when the table is looked at the trigger's"
-_GROUP = "resources are the planner's own fields threads and max_input_per_thread"
+_ELSEWHERE = "it changes no plan: how tasks run is up to the engine, when to evaluate is up to the trigger"
+_GROUP = "set the planner's resources by its own fields threads and max_input_per_thread"
 REFUSED_OPTIONS: Mapping[str, str] = {
     "self-optimizing.max-file-count": "it has no effect on native Iceberg tables, contrary to Amoro's guide",
     "self-optimizing.group": _GROUP,
@@ -61,7 +61,7 @@ REFUSED_OPTIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the planner decides by; an interval below 0 is off."""
+    """The settings of the planner; a negative interval is off."""
 
     is_enabled: bool = True
     filter: PartitionFilter | None = None
@@ -81,39 +81,39 @@ class Settings:
 
     @property
     def fragment_bytes(self) -> int:
-        """The largest fragment: 16 MiB of a target of 128."""
+        """The size of the largest fragment: 16 MiB at a target of 128 MiB."""
         return divided(self.target_bytes, self.fragment_ratio)
 
     @property
     def min_target_bytes(self) -> int:
-        """The largest file that has not reached the target: 96 MiB of 128."""
+        """The size of the largest file that has not reached the target: 96 MiB at a target of 128 MiB."""
         return long_of(self.target_bytes * self.min_target_ratio)
 
     @property
     def task_bytes(self) -> int:
-        """How many bytes of data files a task takes."""
+        """The most bytes of data files in one task."""
         return max(self.target_bytes, self.max_task_bytes)
 
     @property
     def warning(self) -> str:
-        """What Amoro's log says of the sizes at every look; "" where they are sound.
+        """The warning that Amoro logs about the sizes at every evaluation; "" if they are consistent.
 
-        At a ratio of 0.9 a file of 115 MiB is undersized, and any other such file is above 16 MiB: the two
-        exceed 128 MiB. Source: CommonPartitionEvaluator's constructor.
+        At a ratio of 0.9 a file of 115 MiB is undersized, and every other undersized file is larger than
+        16 MiB, so the two never fit into 128 MiB. Source: CommonPartitionEvaluator's constructor.
         """
         if self.min_target_bytes <= self.target_bytes - self.fragment_bytes:
             return ""
         return (
             f"min-target-size-ratio={self.min_target_ratio} is large: an undersized file of "
-            f"{self.min_target_bytes} bytes finds no other to make at most {self.target_bytes} with"
+            f"{self.min_target_bytes} bytes can be merged with no other within {self.target_bytes} bytes"
         )
 
 
 def read_settings(given: Mapping[str, OptionValue]) -> Settings:
-    """Raises ValueError on an option that is unknown, that cannot have an effect, or out of its range."""
+    """Parse Amoro's options. Raises ValueError if one is unknown, has no effect here or is out of range."""
     for name, reason in REFUSED_OPTIONS.items():
         if name in given:
-            raise ValueError(f"option {name} = {given[name]!r} is not taken: {reason}; leave it out")
+            raise ValueError(f"option {name} = {given[name]!r} is not supported: {reason}; leave it out")
     check_known(given, KNOWN_OPTIONS)
     values: dict[str, Any] = {_READERS[name].field: _read(name, value) for name, value in given.items()}
     return Settings(**values)
@@ -121,9 +121,9 @@ def read_settings(given: Mapping[str, OptionValue]) -> Settings:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Into which field of `Settings` an option goes, and how.
+    """The field of `Settings` that an option sets, and how its text is parsed.
 
-    `read` raises ValueError with a message that says what the text "must be".
+    `read` raises ValueError with a message that starts with "must be".
     """
 
     field: str
@@ -138,20 +138,20 @@ def _read(name: str, value: OptionValue) -> object:
 
 
 def _size(text: str) -> int:
-    """Bytes as Java's long, or with a unit."""
+    """Bytes as a Java long, or a size with a unit."""
     return _number(text, parse_long, parse_bytes, 'bytes as a Java long, or a size such as "128MiB"')
 
 
 def _long_interval_ms(text: str) -> int:
-    return _number(text, parse_long, _duration_ms, 'milliseconds or a duration such as "1h"; below 0 is off')
+    return _number(text, parse_long, _duration_ms, 'milliseconds or a duration such as "1h"; negative: off')
 
 
 def _int_interval_ms(text: str) -> int:
-    """An interval that Amoro keeps as an int; it cannot load a table with a longer one."""
+    """An interval that Amoro stores as an int; Amoro cannot load a table with a longer one."""
     interval_ms = _long_interval_ms(text)
     if not -MAX_INT - 1 <= interval_ms <= MAX_INT:
         raise ValueError(
-            f"must be at most {MAX_INT} ms, which are 24.8 days: Amoro reads it as a Java int, and fails on "
+            f"must be at most {MAX_INT} ms (24.8 days): Amoro parses it as a Java int, and fails on "
             f"{interval_ms} ms; set a shorter interval, or -1 for none"
         )
     return interval_ms
@@ -171,7 +171,7 @@ def _number(text: str, plain: Callable[[str], int], with_unit: Callable[[str], i
 
 
 def _target_size(text: str) -> int:
-    """No file can be written to a size of 0, on which Amoro plans all the same."""
+    """A target of 0 is refused: Amoro would plan with it, but no file can be written to that size."""
     target_bytes = _size(text)
     if target_bytes < 1:
         raise ValueError("must be at least 1 byte")
@@ -179,7 +179,7 @@ def _target_size(text: str) -> int:
 
 
 def _fragment_ratio(text: str) -> int:
-    """Amoro divides by it, so that 0 fails; below 0 no file is a fragment."""
+    """Amoro divides by the ratio, so it fails on 0; with a negative ratio no file is a fragment."""
     ratio = parse_int(text)
     if ratio == 0:
         raise ValueError("must not be 0: Amoro divides the target size by it")

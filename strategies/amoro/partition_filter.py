@@ -1,12 +1,12 @@
-"""Amoro's `self-optimizing.filter`: a SQL condition on columns, evaluated on the partitions files are in.
+"""Amoro's `self-optimizing.filter`: a SQL condition on columns, evaluated on the partitions of files.
 
-Upstream makes an Iceberg expression of it and scans with that, so Iceberg drops the files that cannot hold a
-matching row: by their partition, and by the bounds that manifests have of any column. A table state has no
-bounds and no column types. So here a filter may name identity partition columns alone, and a literal is
-taken to be of its column's type, whereas Amoro fails on others.
+Upstream converts it to an Iceberg expression and scans with that, so Iceberg skips the files that cannot hold
+a matching row: by their partition, and by the column bounds in the manifests. A table state has neither
+bounds nor column types. Here a filter may therefore name identity partition columns only, and a literal is
+assumed to have the type of its column, whereas Amoro fails on any other literal.
 
-Its SQL is what upstream converts, and no more: comparisons of a column and a literal, IN, BETWEEN and IS
-NULL, negated or not, joined by AND and OR without parentheses.
+The grammar is the part of SQL that upstream converts: comparisons of a column with a literal, IN, BETWEEN and
+IS NULL, negated or not, joined by AND and OR without parentheses.
 
 Source: `ExpressionUtil.convertSqlFilterToIcebergExpression` of Amoro at 96a4d78 (JSqlParser 4.7);
 `Evaluator` and `InclusiveMetricsEvaluator` of Iceberg 1.7.2.
@@ -36,7 +36,7 @@ _OTHER_DATE_OR_TIME = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{4}-\d{2}-\d{2}T.*|\d
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A column against a literal. Null compares with none, and differs from all."""
+    """A column compared with a literal. Null differs from every literal, and no other comparison holds."""
 
     column: str
     operator: str
@@ -51,7 +51,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """A column among literals, or not among them, as null never is."""
+    """A column that is one of the literals, or is none of them. Null is never one of them."""
 
     column: str
     literals: tuple[Literal, ...]
@@ -75,26 +75,26 @@ class NullTest:
 
 
 Condition = Comparison | Membership | NullTest
-Rows = tuple[tuple[Condition, ...], ...]  # all conditions of a row hold, of any row
+Rows = tuple[tuple[Condition, ...], ...]  # matches if all conditions of any row hold
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionFilter:
-    """A condition in its disjunctive form, and the SQL it was read from."""
+    """A condition in disjunctive normal form, and the SQL it was parsed from."""
 
     text: str
     rows: Rows
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns it names, each once."""
+        """The columns that the condition names, each once."""
         return tuple(dict.fromkeys(condition.column for row in self.rows for condition in row))
 
     def admits(self, partition: str) -> bool:
         """Whether files of the partition may hold matching rows.
 
-        Raises ValueError where the partition does not tell: it has no such field, or no number where the
-        filter has one.
+        Raises ValueError if the partition cannot decide that: it lacks a column of the filter, or its value
+        is not a number where the filter compares with one.
         """
         fields = fields_of(partition)
         matched = [[self._matches(condition, fields, partition) for condition in row] for row in self.rows]
@@ -105,8 +105,8 @@ class PartitionFilter:
         if encoded is None:
             raise ValueError(
                 f"option self-optimizing.filter = {self.text!r} cannot be evaluated: partition "
-                f"{partition!r} does not tell the values of {condition.column}, and the table state tells "
-                "no others; filter by columns the table is partitioned by, or leave the option out"
+                f"{partition!r} does not give the values of {condition.column}, and the table state has no "
+                "others; filter by columns that the table is partitioned by, or leave the option out"
             )
         if is_null(encoded):
             return condition.matches(None)
@@ -116,7 +116,7 @@ class PartitionFilter:
         if not re.fullmatch(r"-?\d+", text):
             raise ValueError(
                 f"option self-optimizing.filter = {self.text!r} compares {condition.column} with a number, "
-                f"which {text!r} of partition {partition!r} is not; put the literal in single quotes"
+                f"but {text!r} of partition {partition!r} is not one; put the literal in single quotes"
             )
         return condition.matches(int(text))
 
@@ -132,7 +132,7 @@ def _compares_numbers(condition: Condition) -> bool:
 
 
 def read_filter(text: str) -> PartitionFilter | None:
-    """The filter of a SQL condition, None for blank text. Raises ValueError that says what it "must be"."""
+    """Parse a SQL condition; None for blank text. Raises ValueError, whose message starts with "must"."""
     if not text.strip():
         return None
     return PartitionFilter(text, _Reader(_tokens(text)).filter_rows())
@@ -141,19 +141,19 @@ def read_filter(text: str) -> PartitionFilter | None:
 def _tokens(text: str) -> list[str]:
     tokens, position = list[str](), 0
     while position < len(text.rstrip()):
-        found = _TOKEN.match(text, position)
-        if found is None:
+        match = _TOKEN.match(text, position)
+        if match is None:
             raise ValueError(
-                "must be conditions on whole numbers from 0, texts in single quotes and dates; not read from "
-                f"{text[position:].strip()!r} on"
+                "must be conditions on whole numbers >= 0, strings in single quotes and dates; cannot parse "
+                f"{text[position:].strip()!r}"
             )
-        tokens.append(found[0].strip())
-        position = found.end()
+        tokens.append(match[0].strip())
+        position = match.end()
     return tokens
 
 
 class _Reader:
-    """A descent through the tokens, of which one is current, "" at the end."""
+    """A recursive descent parser. One token is current; "" marks the end."""
 
     def __init__(self, tokens: list[str]) -> None:
         self._tokens = [*tokens, ""]
@@ -168,67 +168,67 @@ class _Reader:
         return self._current.upper()
 
     def filter_rows(self) -> Rows:
-        """The whole condition."""
+        """Parse the whole condition."""
         rows = self._disjunction()
         if self._current:
-            raise ValueError(f"must be conditions joined by AND and OR; not read from {self._current!r} on")
+            raise ValueError(f"must be conditions joined by AND and OR; cannot parse {self._current!r}")
         return rows
 
     def _disjunction(self) -> Rows:
-        """Rows of conditions: AND binds closer than OR."""
+        """Conjunctions joined by OR: AND binds tighter."""
         rows = self._conjunction()
-        while self._took("OR"):
+        while self._accept("OR"):
             rows += self._conjunction()
         return rows
 
     def _conjunction(self) -> Rows:
         rows = self._condition()
-        while self._took("AND"):
+        while self._accept("AND"):
             more = self._condition()
             rows = tuple((*left, *right) for left in rows for right in more)
         return rows
 
     def _condition(self) -> Rows:
-        """One condition, as rows too: NOT BETWEEN is below or above."""
-        is_negated = self._took("NOT")
+        """One condition. It may need two rows: NOT BETWEEN means below or above."""
+        is_negated = self._accept("NOT")
         if self._current == "(":
-            raise ValueError("must be without parentheses around conditions, which Amoro does not read")
+            raise ValueError("must have no parentheses around conditions: Amoro does not support them")
         if not self._is_column():
             literal, operator = self._literal(), _REVERSED[self._operator()]
             return _compared(self._column(), operator, literal, is_negated)
         column = self._column()
-        if self._took("IS"):
-            is_null = not self._took("NOT")
-            self._demand("NULL")
+        if self._accept("IS"):
+            is_null = not self._accept("NOT")
+            self._expect("NULL")
             return ((NullTest(column, is_null is not is_negated),),)
-        is_negated = self._took("NOT") is not is_negated
-        if self._took("IN"):
+        is_negated = self._accept("NOT") is not is_negated
+        if self._accept("IN"):
             return ((Membership(column, self._literals(), is_in=not is_negated),),)
-        if self._took("BETWEEN"):
+        if self._accept("BETWEEN"):
             low = self._literal()
-            self._demand("AND")
+            self._expect("AND")
             return _between(column, low, self._literal(), is_negated)
         return _compared(column, self._operator(), self._literal(), is_negated)
 
     def _literals(self) -> tuple[Literal, ...]:
-        self._demand("(")
-        found = [self._literal()]
-        while self._took(","):
-            found.append(self._literal())
-        self._demand(")")
-        return tuple(found)
+        self._expect("(")
+        literals = [self._literal()]
+        while self._accept(","):
+            literals.append(self._literal())
+        self._expect(")")
+        return tuple(literals)
 
     def _is_column(self) -> bool:
-        """DATE is a column unless a text follows, which makes it a literal."""
+        """Whether the current token names a column; DATE does not if a string follows, as in a literal."""
         if self._word == "DATE":
             return not self._tokens[self._place + 1].startswith("'")
         return self._current[:1].isidentifier() and self._word not in _WORDS
 
     def _column(self) -> str:
-        """A column's own name: what stands before a dot, a table's name, is passed over."""
+        """The name of a column, without the name of a table in front of it."""
         if not self._is_column():
             raise ValueError(
-                f"must compare a column with a literal; {self._current or 'the end'!r} is no column"
+                f"must compare a column with a literal; {self._current or 'the end'!r} is not a column"
             )
         return self._next().rpartition(".")[2]
 
@@ -236,42 +236,42 @@ class _Reader:
         operator = "!=" if self._current == "<>" else self._current
         if operator not in _OPERATORS:
             raise ValueError(
-                f"must be comparisons, IN, BETWEEN and IS NULL; not {self._current or 'the end'!r}"
+                f"must use comparisons, IN, BETWEEN or IS NULL, not {self._current or 'the end'!r}"
             )
         self._next()
         return operator
 
     def _literal(self) -> Literal:
-        """A whole number, a text, DATE 'text', or true and false.
+        """A whole number, a string, DATE 'yyyy-mm-dd', true or false.
 
-        A quote within a text is doubled, and stays so: Amoro does not undo it.
+        A quote within a string is doubled, and it stays doubled, because Amoro does not unescape it.
         """
         if self._current.isdigit():
             return parse_long(self._next())
         if self._word in ("TRUE", "FALSE"):
             return self._next().lower()
-        is_date = not self._is_column() and self._took("DATE")
+        is_date = not self._is_column() and self._accept("DATE")
         if not self._current.startswith("'"):
             raise ValueError(
-                "must have whole numbers or texts in single quotes for literals, not "
+                "must have whole numbers or strings in single quotes as literals, not "
                 f"{self._current or 'the end'!r}"
             )
         text = self._next()[1:-1]
         if (is_date or _OTHER_DATE_OR_TIME.fullmatch(text)) and not _DATE.fullmatch(text):
             raise ValueError(
-                f"must have dates such as '2026-01-05' and no times, since texts are compared; not {text!r}"
+                f"must have dates such as '2026-01-05' and no times, since strings are compared; not {text!r}"
             )
         return text
 
-    def _took(self, word: str) -> bool:
+    def _accept(self, word: str) -> bool:
         if self._word != word:
             return False
         self._next()
         return True
 
-    def _demand(self, word: str) -> None:
-        if not self._took(word):
-            raise ValueError(f"must have {word} where it has {self._current or 'its end'!r}")
+    def _expect(self, word: str) -> None:
+        if not self._accept(word):
+            raise ValueError(f"must have {word} instead of {self._current or 'its end'!r}")
 
     def _next(self) -> str:
         token = self._current

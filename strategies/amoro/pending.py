@@ -1,8 +1,9 @@
-"""Which files Amoro plans: those that may be in a partition found pending.
+"""Which files Amoro means to plan: those that may be in a partition found pending.
 
 An evaluation keeps the partitions to optimize, up to a maximum, as "pending input". The plan scans the table
-anew with one filter, that a file is in any of them. Iceberg applies a condition on partition columns of one
-spec to the files of another as far as that has the same columns, so files of specs without them pass.
+again with one filter, that a file is in any of them; at 96a4d78 it is lost before (see `planner`). Iceberg
+applies a condition on partition columns of one spec to the files of another as far as that has the same
+columns, so files of specs without them pass.
 
 Which fields of two specs are the same is told here by their names, which say what a field is made of unless
 somebody named it otherwise.

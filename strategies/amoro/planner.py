@@ -5,19 +5,18 @@ page's sections 1.1, 2.1 to 2.7 and 3.1; the modules of this folder hold a step 
 
 - Where Amoro's order is accidental, over object identities or over a scan of several manifests, ours is by
   path. The order of partitions is that of its hash maps (`hash_map`).
-- A look is an evaluation and a plan at once. Amoro evaluates at its own refreshes, once a minute by default,
-  keeps the partitions found (`PendingInput`), and plans when `min-plan-interval` is over: on the newest
-  snapshot, but of those partitions alone. The two are one as long as no look falls between a plan and the
-  end of its `min-plan-interval`: then the first look after a process is also the first that may plan, and
-  all is as upstream. A trigger that fires more often makes looks at which Amoro would evaluate and not plan;
-  partitions that become worth optimizing after such a look wait there for the plan after the next, and are
-  in the next one here. To freeze them the planner would have to know when its rule looked since the last
-  process, and which files the table held then. A state tells neither: a look leaves no trace in it, its
-  commits have a time but neither partitions nor sequence numbers, and files replaced since are gone.
-- Amoro skips a table whose snapshot it has judged before. A planner does not remember which version it has
-  judged, so a look at an unchanged table judges again: an interval that ended meanwhile fires here at once,
-  there at the next commit.
+- An evaluation happens when the rule's trigger fires, in Amoro at each refresh, once a minute by default. The
+  plan follows at once or, where `min-plan-interval` is not over, at the first firing after its end; in Amoro
+  it follows at its end. What Amoro keeps in between is the planner's note (`strategies.amoro.note`).
 - A filter is evaluated on partition columns alone (`partition_filter`).
+
+Amoro's code means to plan only the partitions that the evaluation found, and at most
+refresh-tables.max-pending-partition-count of them. At 96a4d78 it does not: they are lost when the table's
+pending input is stored (`PendingInput.partitions` is `@JsonIgnore`, `DefaultTableRuntimeStore` keeps JSON;
+upstream #4122, open), so the plan has no filter and no limit. Up to 0.8.1 the filter works, but a pending
+table is evaluated again at each refresh, so that it is always that of the last one. The default here is what
+the code means, with Amoro's own limit of 100; `max_pending_partitions = 0` is what 96a4d78 does. Tables of
+fewer partitions, none of which falls due between an evaluation and its plan, are planned alike by both.
 
 One thing is more, and off by default: a full optimization may sort, which Amoro cannot (upstream #1360).
 
@@ -25,9 +24,8 @@ The plan may drop a delete file that another partition, or a partition left out,
 (2.7). Whether that is safe is for the engine to check.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import ClassVar
 
 from strategies.amoro.clocks import Clocks, OptimizingType, read_clocks
@@ -35,11 +33,11 @@ from strategies.amoro.decision import PartitionDecision, decide_partition, is_wo
 from strategies.amoro.evaluation import FileClass, Partition, admitted, amoro_index, evaluate, filtered
 from strategies.amoro.hash_map import collected
 from strategies.amoro.health import Health, health
+from strategies.amoro.note import AmoroNote, recall
 from strategies.amoro.options import KNOWN_OPTIONS, Settings, read_settings
 from strategies.amoro.pending import PendingInput
 from strategies.amoro.tasks import PartitionCandidate, PartitionPlan, candidate_of, choose
-from strategies.iceberg.deletes.index import DeleteIndex
-from strategies.iceberg.files import IcebergDataFile, iceberg_state
+from strategies.iceberg.files import IcebergDataFile, IcebergState, iceberg_state
 from strategies.options import OptionValue
 from strategies.plan import Capability, Plan, Rewrite
 from strategies.state import MIB, TableState
@@ -53,10 +51,13 @@ class Amoro:
 
     `options` are Amoro's own properties; sizes may be texts such as "128MiB", times are milliseconds or
     texts such as "1h". One plan takes partitions of `max_input_per_thread_bytes` x `threads`, which are
-    group settings in Amoro (max-input-file-size-per-thread, optimizer threads), out of at most
-    `max_pending_partitions` (refresh-tables.max-pending-partition-count) and those that files of other
-    partition specs are in. With `full_sort_columns` a full
-    optimization takes a partition as one task and writes what it rewrites in their order.
+    group settings in Amoro (max-input-file-size-per-thread, optimizer threads). With `full_sort_columns` a
+    full optimization takes a partition as one task and writes what it rewrites in their order.
+
+    With `max_pending_partitions` (refresh-tables.max-pending-partition-count) an evaluation that finds
+    partitions to optimize keeps at most so many of them, and until the plan is made no other is added: it is
+    of these partitions with the files they have by then, and of those that files of other partition specs
+    are in. 0 keeps none and plans all, as an Amoro server at 96a4d78 does (see the module).
     """
 
     options: Mapping[str, OptionValue] = field(default_factory=dict)
@@ -71,9 +72,13 @@ class Amoro:
     def __post_init__(self) -> None:
         settings = read_settings(self.options)
         _check_sorting(self.full_sort_columns, settings)
-        for name in ("threads", "max_input_per_thread_bytes", "max_pending_partitions"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)} must be >= 1")
+        for name, least in (
+            ("threads", 1),
+            ("max_input_per_thread_bytes", 1),
+            ("max_pending_partitions", 0),
+        ):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name}={getattr(self, name)} must be >= {least}")
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -82,17 +87,15 @@ class Amoro:
         return tuple(dict.fromkeys((*self.full_sort_columns, *(own.columns if own else ()))))
 
     def decide(self, state: TableState) -> Plan | None:
-        settings, table = read_settings(self.options), iceberg_state(state)
-        if not settings.is_enabled or table.pending:  # one process a table at a time
-            return None
-        clocks = read_clocks(table)
-        if not clocks.may_plan(settings) or not is_worth_a_scan(table, settings, clocks):
-            return None
-        index = amoro_index(table)
-        candidates = self._candidates(table.data_files, index, settings, clocks)
-        budget_bytes = self.max_input_per_thread_bytes * self.threads
-        chosen = choose(candidates, index, settings, budget_bytes, self.full_sort_columns)
-        return _plan(chosen, settings) if any(plan.tasks for plan in chosen) else None
+        plan, _ = self._evaluation(iceberg_state(state))
+        return plan
+
+    def note(self, state: TableState, plan: Plan | None) -> AmoroNote:
+        """What Amoro's server would keep of the table until its next refresh."""
+        if plan is not None:
+            return recall(state).planned(state.version, state.observed_at_ms)
+        _, note = self._evaluation(iceberg_state(state))
+        return note
 
     def health(self, state: TableState) -> Health:
         """Amoro's health score of the table under these options."""
@@ -108,25 +111,67 @@ class Amoro:
             "health_position_deletes": scores.position_deletes,
         }
 
-    def _candidates(
-        self, files: Collection[IcebergDataFile], index: DeleteIndex, settings: Settings, clocks: Clocks
-    ) -> Iterable[PartitionCandidate]:
-        """The partitions to optimize among those that the pending ones let through, in Amoro's order.
+    def _evaluation(self, table: IcebergState) -> tuple[Plan | None, AmoroNote]:
+        """A refresh, which may leave the table pending, and the plan of a pending table where it is due."""
+        settings, note = read_settings(self.options), recall(table)
+        if not settings.is_enabled or table.pending or note.has_judged(table.version):
+            return None, note  # with a compaction pending too: Amoro runs one process a table at a time
+        clocks = read_clocks(table, note.planned_at_ms)
+        evaluated: tuple[Partition, ...] = ()
+        if not note.is_pending:
+            if not is_worth_a_scan(table, settings, clocks):
+                return None, note
+            evaluated = _evaluated(filtered(table.data_files, settings), table, settings, clocks)
+            necessary = [partition for partition, _ in _necessary(evaluated, settings, clocks)]
+            if not necessary:
+                return None, note.judged(table.version)
+            note = note.pending(self._kept(necessary))
+        if not clocks.may_plan(settings):
+            return None, note
+        scanned = _scanned(table.data_files, note.pending_partitions, settings)
+        planned = _evaluated(scanned, table, settings, clocks, evaluated)
+        budget_bytes = self.max_input_per_thread_bytes * self.threads
+        candidates = _candidates(planned, settings, clocks)
+        chosen = choose(candidates, amoro_index(table), settings, budget_bytes, self.full_sort_columns)
+        if not any(plan.tasks for plan in chosen):
+            return None, note.planned_nothing(table.version, table.observed_at_ms)
+        return _plan(chosen, settings), note.planned(table.version, table.observed_at_ms)
 
-        An evaluation finds at most so many partitions pending, the plan evaluates what their filter admits.
-        """
-        full_due = clocks.is_full_due(settings)
-        looked_at = filtered(files, settings)
-        evaluated = evaluate(looked_at, index, settings, full_due)
-        necessary = islice(_necessary(evaluated, settings, clocks), self.max_pending_partitions)
-        pending = PendingInput(partition.scanned_first for partition, _ in necessary)
-        scanned = looked_at if pending.is_everything else admitted(files, pending.admits)
-        planned = evaluate(scanned, index, settings, full_due, known=evaluated)
-        found = {
-            partition.name: candidate_of(partition, decision, settings)
-            for partition, decision in _necessary(planned, settings, clocks)
-        }
-        return (found[name] for name in collected(found))
+    def _kept(self, necessary: Sequence[Partition]) -> tuple[str, ...] | None:
+        """The pending partitions that a plan is limited to, None where it is not."""
+        count = self.max_pending_partitions
+        return None if not count else tuple(partition.scanned_first for partition in necessary[:count])
+
+
+def _evaluated(
+    files: Collection[IcebergDataFile],
+    table: IcebergState,
+    settings: Settings,
+    clocks: Clocks,
+    known: Iterable[Partition] = (),
+) -> tuple[Partition, ...]:
+    return evaluate(files, amoro_index(table), settings, clocks.is_full_due(settings), known)
+
+
+def _scanned(
+    files: Collection[IcebergDataFile], kept: tuple[str, ...] | None, settings: Settings
+) -> Collection[IcebergDataFile]:
+    """The files that a plan evaluates, by the filter of the kept partitions or else by the option's."""
+    pending = None if kept is None else PendingInput(kept)
+    if pending is None or pending.is_everything:
+        return filtered(files, settings)
+    return admitted(files, pending.admits)
+
+
+def _candidates(
+    planned: Iterable[Partition], settings: Settings, clocks: Clocks
+) -> Iterable[PartitionCandidate]:
+    """The partitions to optimize, in Amoro's order."""
+    found = {
+        partition.name: candidate_of(partition, decision, settings)
+        for partition, decision in _necessary(planned, settings, clocks)
+    }
+    return (found[name] for name in collected(found))
 
 
 def _necessary(

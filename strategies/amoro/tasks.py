@@ -1,9 +1,10 @@
-"""Which partitions one Amoro plan takes, and the tasks it makes of them (reference 2.5 to 2.7).
+"""Which partitions one Amoro plan contains, and how it splits them into tasks (reference 2.5 to 2.7).
 
-Amoro packs files in the order of a hash map over object identities, so its bins vary from run to run. Here
-files are packed by path. Partitions of equal cost come in the order of a hash map over texts, which is the
-same in every run and reproduced. Source: upstream `AbstractOptimizingPlanner`, `AbstractPartitionPlan` and
-`IcebergPartitionPlan` at 96a4d78.
+Amoro packs files in the iteration order of a hash map keyed by object identity, so its bins vary from run to
+run. Here files are packed in order of their paths. Partitions of equal cost come in the order of a hash map
+keyed by strings, which is the same in every run and is reproduced here.
+
+Source: upstream `AbstractOptimizingPlanner`, `AbstractPartitionPlan` and `IcebergPartitionPlan` at 96a4d78.
 """
 
 import sys
@@ -17,13 +18,13 @@ from strategies.amoro.evaluation import FileClass, Partition, ScannedFile
 from strategies.amoro.options import Settings
 from strategies.iceberg.deletes.index import DeleteIndex
 from strategies.iceberg.deletes.reach import DeleteSet
-from strategies.packing import first_fit
+from strategies.iceberg.packing import first_fit
 from strategies.plan import FileGroup
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionCandidate:
-    """A partition worth optimizing."""
+    """A partition that should be optimized, and the cost by which it is ranked."""
 
     partition: Partition
     decision: PartitionDecision
@@ -32,7 +33,7 @@ class PartitionCandidate:
 
 @dataclass(frozen=True, slots=True)
 class PartitionPlan:
-    """A chosen partition, its tasks, and the delete files they make superfluous within the partition."""
+    """A chosen partition, its tasks, and the delete files that nothing in the partition needs afterwards."""
 
     candidate: PartitionCandidate
     tasks: tuple[FileGroup, ...]
@@ -46,7 +47,7 @@ class _Item:
 
 
 def candidate_of(partition: Partition, decision: PartitionDecision, settings: Settings) -> PartitionCandidate:
-    """The candidate with its cost."""
+    """The candidate for a partition and its decision, with its cost."""
     return PartitionCandidate(partition, decision, cost_bytes(partition, settings))
 
 
@@ -57,12 +58,11 @@ def choose(
     budget_bytes: int,
     full_sort_columns: tuple[str, ...] = (),
 ) -> tuple[PartitionPlan, ...]:
-    """The most expensive partitions up to the first that exceeds the budget, that one included.
+    """The most expensive partitions, up to and including the first one that exceeds the budget.
 
-    Of equally expensive ones the first in the order given.
-
-    As long as none of them yields a task one more is taken (upstream #3546). Those without a task are in
-    the answer too: they count for the type of the plan.
+    Partitions of equal cost are taken in the order given. While no partition has yielded a task, one more is
+    taken regardless of the budget (upstream #3546). Partitions without a task are returned too, because they
+    count towards the type of the plan.
     """
     chosen: list[PartitionPlan] = []
     spent_bytes = 0
@@ -78,14 +78,16 @@ def choose(
 def split(
     candidate: PartitionCandidate, index: DeleteIndex, settings: Settings, sort_columns: tuple[str, ...] = ()
 ) -> PartitionPlan:
-    """The tasks of one partition.
+    """Split one partition into tasks.
 
-    Undersized files are merged among themselves whatever the type. Left alone in its bin, one has its
-    deletes converted where that is worth it, otherwise they are reserved like those of clean files. A
-    delete file that a task reads and nothing reserves is removed; other partitions are not asked.
+    Undersized files are merged with each other, whatever the optimizing type. If one is alone in its bin, its
+    deletes are converted where that is worthwhile; otherwise they are kept, like those of clean files. A
+    delete file that a task reads and no kept file needs is removed. That considers this partition only, as
+    upstream does, though the delete file may apply in others too: the engine vetoes a plan that would
+    resurrect rows.
 
-    With `sort_columns`, which are no rule of Amoro's, a task has no limit: sorted by the bin, each file
-    would span all keys, and a reader could skip none.
+    `sort_columns` is our extension of Amoro's rules. With it a task has no size limit: if each bin were
+    sorted for itself, every file would span all keys, and a reader could skip none.
     """
     files = candidate.partition.files
     task_bytes = sys.maxsize if sort_columns else settings.task_bytes
@@ -104,7 +106,7 @@ def split(
 def _merged(
     undersized: Iterable[ScannedFile], task_bytes: int
 ) -> tuple[list[list[_Item]], list[ScannedFile]]:
-    """Bins of two and more undersized files, and the files that found no other."""
+    """Bins of two or more undersized files, and the files that are alone in their bin."""
     bins = _packed(_items(undersized, True), task_bytes)
     return [b for b in bins if len(b) >= 2], [b[0].scanned for b in bins if len(b) == 1]
 
@@ -114,24 +116,25 @@ def _items(files: Iterable[ScannedFile], is_rewritten: bool) -> list[_Item]:
 
 
 def _packed(items: Iterable[_Item], task_bytes: int) -> list[list[_Item]]:
-    """First fit by bytes of data files alone; a larger file has a bin of its own."""
+    """Bins filled first-fit by the bytes of data files; a file above the limit gets a bin of its own."""
     return first_fit(items, lambda item: item.scanned.file.size_bytes, task_bytes)
 
 
 def _is_enough(items: Sequence[_Item]) -> bool:
-    """Not a single file without deletes (`enoughInputFiles`); one to convert has some."""
+    """Whether a bin is worth a task (`enoughInputFiles`): anything but a single file without deletes."""
     return len(items) > 1 or items[0].scanned.has_deletes
 
 
 def _groups(items: Sequence[_Item], sort_columns: tuple[str, ...]) -> Iterator[FileGroup]:
-    """A task as a group of files; as two where it takes files of the partitions null and "null".
+    """The task as one file group per partition.
 
-    Amoro cannot tell those apart. Its writers do, so the files they write are the same.
+    There is more than one only if a task mixes files of the partitions null and "null", which Amoro's planner
+    confuses. Its writers do not, so two groups lead to the same files.
     """
     by_partition: dict[str, list[_Item]] = defaultdict(list)
     for item in items:
         by_partition[item.scanned.file.partition].append(item)
-    for partition, own in by_partition.items():
-        rewritten = tuple(item.scanned.file.path for item in own if item.is_rewritten)
-        converted = tuple(item.scanned.file.path for item in own if not item.is_rewritten)
+    for partition, members in by_partition.items():
+        rewritten = tuple(item.scanned.file.path for item in members if item.is_rewritten)
+        converted = tuple(item.scanned.file.path for item in members if not item.is_rewritten)
         yield FileGroup(rewritten, partition, converted, sort_columns if rewritten else ())

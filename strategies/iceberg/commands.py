@@ -1,10 +1,10 @@
-"""Iceberg's own commands by the names that plans, records and an engine's capabilities give them."""
+"""Iceberg's maintenance commands, by the names used in plans, in records and as engine capabilities."""
 
 from enum import StrEnum
 
 
 class Command(StrEnum):
-    """A stored procedure of Iceberg's Spark extensions; what follows the dot is its name there."""
+    """A stored procedure of Iceberg's Spark extensions; the part after the dot is its name there."""
 
     EXPIRE_SNAPSHOTS = "iceberg.expire_snapshots"
     REWRITE_DATA_FILES = "iceberg.rewrite_data_files"
@@ -13,5 +13,5 @@ class Command(StrEnum):
 
     @property
     def procedure(self) -> str:
-        """Its name in the `system` namespace of a catalog."""
+        """The procedure's name in the `system` namespace of a catalog."""
         return self.value.partition(".")[2]

@@ -1,4 +1,7 @@
-"""Turning deletes into position deletes of single files, data files untouched."""
+"""Conversion of deletes, equality deletes above all, into file-scoped position deletes.
+
+No data file is rewritten.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -15,11 +18,12 @@ from strategies.state import TableState
 
 @dataclass(frozen=True, slots=True)
 class ConvertDeletes:
-    """Give each data file with `min_delete_files` and more one delete file of its own in place of them.
+    """Convert the deletes of data files with `min_delete_files` or more to one file-scoped delete file each.
 
-    Readers then open one small file a data file instead of every equality delete since. A delete file goes
-    only when nothing needs it, so files that share one with such a file are converted too, however few they
-    have. Nothing is planned while another plan is pending.
+    A reader then opens one small delete file per data file instead of every equality delete written since. An
+    old delete file can be dropped only when no data file needs it any more. So data files that share a delete
+    file with one of those are converted too, however few deletes they have. Nothing is planned while another
+    plan is pending.
     """
 
     min_delete_files: int = 1
@@ -35,13 +39,13 @@ class ConvertDeletes:
             return None
         index = delete_index(table)
         due = [file for file in table.data_files if self._is_due(file, index)]
-        converted = _with_sharers(due, table, index)
+        converted = _with_files_sharing_deletes(due, table, index)
         paths = frozenset(file.path for file in converted)
         removed = unneeded_deletes(table, (file for file in table.data_files if file.path not in paths))
         if not (converted or removed):
             return None
         action = Rewrite(_groups(converted), state.target_file_size_bytes, removed)
-        detail = f"{len(due)} data files with {self.min_delete_files} and more delete files"
+        detail = f"{len(due)} data files with {self.min_delete_files} or more delete files"
         return Plan((action,), Reason.DELETES, detail, "conversion")
 
     def _is_due(self, file: IcebergDataFile, index: DeleteIndex) -> bool:
@@ -49,21 +53,22 @@ class ConvertDeletes:
 
 
 def _is_converted(file: IcebergDataFile, index: DeleteIndex) -> bool:
-    """Whether all there is to apply is one delete file for this data file alone."""
+    """Whether the only delete file that applies is scoped to this data file already."""
     if index.applying_to(file).files_count != 1 or index.equality_of(file).files_count:
         return False
     return all(delete.referenced_data_file for delete in DeleteSet(index, [file]).position_files)
 
 
-def _with_sharers(
+def _with_files_sharing_deletes(
     due: Collection[IcebergDataFile], state: IcebergState, index: DeleteIndex
 ) -> Collection[IcebergDataFile]:
-    """The files due, and those that share a delete file with one of them, or with one of those."""
+    """The files due, and transitively all files that share a delete file with a file in the result."""
     chosen = {file.path: file for file in due}
     while True:
         rest = [file for file in state.data_files if file.path not in chosen]
         both = DeleteSet(index, chosen.values()).keys & DeleteSet(index, rest).keys
-        # Vectors are never shared; with them in it, the index still knows which position deletes they hide.
+        # A vector is never shared. It is indexed all the same, because it replaces the position deletes of
+        # its data file, which would otherwise seem to apply; the condition below discounts it.
         deletes = (delete for delete in state.delete_files if delete.key in both)
         shared = index_deletes((*index.vectors.values(), *deletes))
         more = [f for f in rest if shared.applying_to(f).files_count > (f.path in index.vectors)]
@@ -73,7 +78,7 @@ def _with_sharers(
 
 
 def _groups(files: Collection[IcebergDataFile]) -> tuple[FileGroup, ...]:
-    """A group a partition, in order."""
+    """One file group per partition, in order of their names."""
     by_partition: dict[tuple[str, int], list[str]] = defaultdict(list)
     for file in files:
         by_partition[file.partition, file.spec_id].append(file.path)

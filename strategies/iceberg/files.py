@@ -1,4 +1,4 @@
-"""What an Iceberg table's state has beyond that of every format."""
+"""The state of an Iceberg table: what it has beyond the state that all formats share."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from strategies.state import DataFile, DeleteFile, TableState
 
 
 class DeleteKind(StrEnum):
-    """What a delete file holds. Which data files it applies to follows from sequence number and partition."""
+    """The content of a delete file. `strategies.iceberg.deletes.applies` says which data files it is for."""
 
     EQUALITY = "equality"  # applies where data.sequence < delete.sequence (Iceberg spec, scan planning)
     POSITION = "position"  # applies where data.sequence <= delete.sequence
@@ -19,10 +19,10 @@ class DeleteKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeyBounds:
-    """Bounds of the keys a file may hold: from `lower` to `upper`, both included, and null.
+    """Lower and upper bounds, both inclusive, of the key column in a file.
 
-    The key column is the one that the table's equality deletes compare. Both bounds are None where one of
-    them is not known. `nulls` says whether null may be among the keys, `values` whether anything else may.
+    The key column is the one that the table's equality deletes compare. If one bound is unknown, both are
+    None. `nulls` says whether the column may contain null, `values` whether it may contain anything else.
     """
 
     lower: Any
@@ -31,7 +31,7 @@ class KeyBounds:
     values: bool = True
 
     def meets(self, other: "KeyBounds | None") -> bool:
-        """Whether a key can be in both; bounds that are not known (None) exclude none.
+        """Whether a key can be in both files; unknown bounds (None) exclude nothing.
 
         Source: Iceberg DeleteFileIndex.canContainEqDeletesForFile at 1.11.0.
         """
@@ -49,8 +49,8 @@ class KeyBounds:
 class IcebergDataFile(DataFile):
     """A live data file. `spec_id` is the partition spec it was written with.
 
-    `split_offsets` are the bytes at which it may be cut for reading, one a Parquet row group; empty
-    where unknown.
+    `split_offsets` are the byte offsets at which a reader may split it, one per Parquet row group; empty
+    if they are unknown.
     """
 
     data_sequence_number: int = 0
@@ -61,10 +61,10 @@ class IcebergDataFile(DataFile):
 
 @dataclass(frozen=True, slots=True)
 class IcebergDeleteFile(DeleteFile):
-    """A live delete file. `referenced_data_file` is the one data file it is for, None where it is for more.
+    """A live delete file. `referenced_data_file` is the data file it is scoped to; None if it is not.
 
-    The deletion vectors that one task wrote share a Puffin file, each a blob of it; their `size_bytes` are
-    those of the blob.
+    Deletion vectors written by one task share a Puffin file, in which each is a blob; the `size_bytes` of a
+    vector are those of its blob.
     """
 
     kind: DeleteKind = field(kw_only=True)
@@ -75,7 +75,7 @@ class IcebergDeleteFile(DeleteFile):
 
     @property
     def key(self) -> str:
-        """The path, and of a deletion vector also the data file it is for."""
+        """The path; for a deletion vector also the data file, because several vectors share a path."""
         if self.kind is DeleteKind.DELETION_VECTOR:
             return f"{self.path}#{self.referenced_data_file}"
         return self.path
@@ -83,7 +83,7 @@ class IcebergDeleteFile(DeleteFile):
 
 @dataclass(frozen=True, slots=True)
 class IcebergState(TableState):
-    """An Iceberg table. `spec_id` is the partition spec new files are written with."""
+    """The state of an Iceberg table. `spec_id` is the partition spec that new files are written with."""
 
     data_files: Collection[IcebergDataFile] = ()
     delete_files: Collection[IcebergDeleteFile] = ()
@@ -91,13 +91,13 @@ class IcebergState(TableState):
 
 
 def iceberg_state(state: TableState) -> IcebergState:
-    """The state as that of an Iceberg table.
+    """The state as an `IcebergState`.
 
-    Raises PlanError where it is of another format's table, which no planner of Iceberg can plan for.
+    Raises PlanError if it is the state of another format's table, for which Iceberg's planners cannot plan.
     """
     if not isinstance(state, IcebergState):
         raise PlanError(
-            f"the table's state is a {type(state).__name__}, no IcebergState: a planner of Iceberg can only "
-            "plan for Iceberg tables"
+            f"the table's state is a {type(state).__name__}, not an IcebergState: a planner of Iceberg can "
+            "only plan for Iceberg tables"
         )
     return state

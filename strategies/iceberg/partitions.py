@@ -1,4 +1,4 @@
-"""The text of a partition, `name=value` pairs between slashes, taken apart."""
+"""Parsing of partition paths: `name=value` pairs separated by slashes."""
 
 from urllib.parse import unquote
 
@@ -6,9 +6,9 @@ _NULL = "null"
 
 
 def fields_of(partition: str) -> dict[str, str]:
-    """The value of each field, still encoded; none for "".
+    """The value of each field, still percent-encoded; empty for "".
 
-    Only the first `=` of a pair separates: in names it is percent-encoded, in values it is not.
+    A pair is split at its first `=`, because `=` is percent-encoded in names but not in values.
     """
     pairs = (pair.partition("=") for pair in partition.split("/") if pair)
     return {name: value for name, _, value in pairs}
@@ -20,5 +20,5 @@ def is_null(value: str) -> bool:
 
 
 def decoded(text: str) -> str:
-    """A name or a value as the table has it."""
+    """A name or value without the percent-encoding of the path."""
     return unquote(text)

@@ -1,7 +1,6 @@
-"""What a plan would do to the files of a table: the Python planner behind every action.
+"""What an action would do to the files of an Iceberg table, by Iceberg's own planning rules in Python.
 
-It drives the simulator and the dry run, and its forecast stands beside what a command really did.
-Its rules are Iceberg's.
+The veto, the forecast, the simulation and `compactbench plan` rest on it.
 """
 
 from collections.abc import Collection, Mapping
@@ -24,23 +23,23 @@ from strategies.plan import Action, Compact, FileGroup, Native, Rewrite
 from strategies.preview import Preview, PreviewError, RewriteGroup
 from strategies.state import TableState
 
-# Planners know them, the Spark actions of 1.11.0 refuse them; see strategies.iceberg.procedures.
+# The planners of 1.11.0 accept them, its Spark actions do not; see strategies.iceberg.procedures.
 _REFUSED_OPTIONS = {"max-file-group-input-files"}
 _ARGUMENTS = {"strategy", "sort_order", "where", "branch"}
 
 
 def preview_action(action: Action, state: TableState) -> Preview:
-    """What `action` would do to the table as it stands; pending rewrites do not keep it from their files.
+    """What `action` would do to the table in its current state; files of pending rewrites are not excluded.
 
-    How many files come out is exact where the groups' files are of the current partition spec; others
-    are distributed by partition before they are written.
+    The number of output files is exact if the files of a group are of the current partition spec. Rows of
+    files of another spec are redistributed by partition before they are written.
 
-    Of an explicit rewrite only replaced data files count: files whose deletes are converted stay, and a
-    group of those alone is left out.
+    For an explicit rewrite only the data files it replaces count. Files whose deletes are converted stay, and
+    a group of such files alone is left out.
 
-    Raises PreviewError where the state does not tell, and ValueError where the action itself is at
-    fault: an unknown option, one out of range, or a file that is not live. Raises StateError as
-    `index_deletes` does, and PlanError where the state is of another format's table.
+    Raises PreviewError if the effect does not follow from the state, and ValueError if the action is invalid:
+    an unknown option, a value out of range, or a file that is not live. Raises StateError as `index_deletes`
+    does, and PlanError if the state is of another format's table.
     """
     table = iceberg_state(state)
     match action:
@@ -53,9 +52,7 @@ def preview_action(action: Action, state: TableState) -> Preview:
         case Native(command=Command.REWRITE_POSITION_DELETE_FILES, arguments=arguments, options=options):
             return _planned_deletes(arguments, options, table)
         case Native(command=command):
-            raise PreviewError(
-                f"{command} rewrites no data and no delete files: what it does to a table is not planned"
-            )
+            raise PreviewError(f"{command} rewrites neither data nor delete files, so it has no preview")
 
 
 def _planned(arguments: Mapping[str, str], options: Mapping[str, str], state: IcebergState) -> Preview:
@@ -80,29 +77,29 @@ def _planned_deletes(
 def _check_options(command: Command, given: Mapping[str, str], known: Collection[str]) -> None:
     unknown = given.keys() - known - _REFUSED_OPTIONS
     if unknown:
-        raise ValueError(f"options {', '.join(sorted(unknown))} are not of {command}")
+        raise ValueError(f"{command} does not have the options {', '.join(sorted(unknown))}")
 
 
 def _check_arguments(arguments: Mapping[str, str]) -> None:
     if "where" in arguments:
         raise PreviewError(
-            f"where={arguments['where']!r}: which files hold such rows the state does not tell"
+            f"where={arguments['where']!r}: the table state does not say which files hold matching rows"
         )
     if arguments.get("branch", "main") != "main":
-        raise PreviewError(f"branch={arguments['branch']!r}: the state is that of branch main")
+        raise PreviewError(f"branch={arguments['branch']!r}: the table state is of branch main only")
     if unknown := arguments.keys() - _ARGUMENTS:
-        raise PreviewError(f"arguments {', '.join(sorted(unknown))}: their effect is not known")
+        raise PreviewError(f"arguments {', '.join(sorted(unknown))}: their effect is unknown")
 
 
 def _narrowed(state: IcebergState, partitions: tuple[str, ...] | None) -> IcebergState:
-    """The state with only the data files of these partitions; "" filters nothing, as on the engine."""
+    """The state with the data files of these partitions only; "" filters nothing, as in the engine."""
     if partitions is None or "" in partitions:
         return state
     old = next((f for f in state.data_files if f.spec_id != state.spec_id), None)
     if old is not None:
         raise PreviewError(
-            f"{old.path} is of partition spec {old.spec_id}, the table of spec {state.spec_id}: "
-            "whether it holds rows of the partitions the state does not tell"
+            f"{old.path} is of partition spec {old.spec_id}, the table of spec {state.spec_id}: the table "
+            "state does not say whether it holds rows of the partitions"
         )
     wanted = frozenset(partitions)
     return replace(state, data_files=tuple(f for f in state.data_files if f.partition in wanted))
@@ -131,7 +128,7 @@ def _explicit(action: Rewrite, state: IcebergState) -> Preview:
 
 
 def _explicit_group(group: FileGroup, scans: list[FileScan], action: Rewrite, lookback: int) -> RewriteGroup:
-    """A group as named. No planner stands behind it: what it expects are the tasks themselves."""
+    """An explicit group. It has no planner's estimate, so its expected files are the number of its tasks."""
     target_bytes = action.target_file_size_bytes
     if group.sort_columns:
         cut = rewrite_group(group.partition, scans, for_sorting(target_bytes), lookback)

@@ -1,4 +1,4 @@
-"""Iceberg's own maintenance commands as planners: the command plans, we decide only when."""
+"""Planners that run Iceberg's own maintenance commands: we decide when, the command plans what."""
 
 import re
 from collections.abc import Mapping
@@ -13,8 +13,8 @@ from strategies.plan import Native, Plan, Reason, capabilities_of
 from strategies.state import TableState
 
 # Options of RewriteDataFilesSparkAction and its planners at 1.11.0, with their defaults in words.
-# `max-file-group-input-files` is missing on purpose: the action of that release rejects it (it is
-# absent from validOptions()).
+# `max-file-group-input-files` is left out on purpose: the planner of that release has it, but the action
+# rejects it (it is absent from validOptions()).
 _SIZE_OPTIONS = {
     "target-file-size-bytes": "the table's write.target-file-size-bytes",
     "min-file-size-bytes": "75 % of the target",
@@ -24,7 +24,7 @@ _SIZE_OPTIONS = {
     "max-file-group-size-bytes": "100 GiB",
 }
 _GROUP_OPTIONS = {
-    "rewrite-job-order": "none; or bytes-asc, bytes-desc, files-asc, files-desc",
+    "rewrite-job-order": "none; otherwise bytes-asc, bytes-desc, files-asc or files-desc",
     "partial-progress.enabled": "false",
     "partial-progress.max-commits": "10",
     "max-concurrent-file-group-rewrites": "5",
@@ -32,30 +32,30 @@ _GROUP_OPTIONS = {
 _DATA_OPTIONS = {
     **_SIZE_OPTIONS,
     **_GROUP_OPTIONS,
-    "delete-file-threshold": "off",
+    "delete-file-threshold": "no limit",
     "delete-ratio-threshold": "0.3",
     "max-files-to-rewrite": "no limit",
     "output-spec-id": "the current partition spec",
     "partial-progress.max-failed-commits": "partial-progress.max-commits",
     "use-starting-sequence-number": "true",
-    "remove-dangling-deletes": "false; does nothing without partitions, see iceberg.remove_dangling_deletes",
+    "remove-dangling-deletes": "false; no effect in unpartitioned tables, see iceberg.remove_dangling_deletes",
 }
 _SHUFFLE_OPTIONS = {"shuffle-partitions-per-file": "1; sort only", "compression-factor": "1.0; sort only"}
 _ZORDER_OPTIONS = {
     "max-output-size": "2147483647; z-order only",
     "var-length-contribution": "8; z-order only",
 }
-_COLUMN_OR_WORD = re.compile(r"[a-z_]\w*(?!\w*\s*\()")  # no function: zorder(, bucket(
+_COLUMN_OR_WORD = re.compile(r"[a-z_]\w*(?!\w*\s*\()")  # not a function such as zorder( or bucket(
 _ORDER_WORDS = frozenset({"asc", "desc", "nulls", "first", "last"})
 
 
 @dataclass(frozen=True, slots=True)
 class RewriteDataFiles:
-    """Run `rewrite_data_files`: merge small files, split large ones, optionally sort them.
+    """Run `rewrite_data_files`, which merges small files, splits large ones and can sort their rows.
 
-    `strategy` is binpack or sort; a `sort_order` of "zorder(a, b)" z-orders. `where` narrows it to
-    files that may hold matching rows. `options` take Iceberg's names and defaults; those ending in
-    "-bytes" also accept sizes such as "128MiB".
+    `strategy` is binpack or sort; a `sort_order` of "zorder(a, b)" z-orders. `where` restricts the command to
+    files that may hold matching rows. `options` have Iceberg's names and defaults; those ending in "-bytes"
+    also accept sizes such as "128MiB".
     """
 
     strategy: str = "binpack"
@@ -69,7 +69,9 @@ class RewriteDataFiles:
         if self.strategy not in ("binpack", "sort"):
             raise ValueError(f"strategy={self.strategy!r} must be binpack or sort")
         if self.sort_order and self.strategy != "sort":
-            raise ValueError(f'sort_order={self.sort_order!r} needs strategy = "sort", not {self.strategy!r}')
+            raise ValueError(
+                f'sort_order={self.sort_order!r} requires strategy = "sort", not {self.strategy!r}'
+            )
         allowed = _DATA_OPTIONS | (_SHUFFLE_OPTIONS if self.strategy == "sort" else {})
         if (self.sort_order or "").lower().lstrip().startswith("zorder"):
             allowed = allowed | _ZORDER_OPTIONS
@@ -84,7 +86,7 @@ class RewriteDataFiles:
 
     @property
     def needs(self) -> frozenset[str]:
-        """What its plan needs of an engine; `where` and `branch` need more than the command alone."""
+        """The capabilities its plan requires; `where` and `branch` require more than the command does."""
         return capabilities_of(self._plan())
 
     def decide(self, state: TableState) -> Plan | None:
@@ -103,7 +105,7 @@ class RewriteDataFiles:
 
 @dataclass(frozen=True, slots=True)
 class RewritePositionDeleteFiles:
-    """Run `rewrite_position_delete_files`: merge position delete files and drop dangling rows."""
+    """Run `rewrite_position_delete_files`, which merges position delete files and drops dangling deletes."""
 
     where: str | None = None
     options: Mapping[str, OptionValue] = field(default_factory=dict)
@@ -122,7 +124,7 @@ class RewritePositionDeleteFiles:
 
 @dataclass(frozen=True, slots=True)
 class RewriteManifests:
-    """Run `rewrite_manifests`: regroup the metadata by partition, data files untouched."""
+    """Run `rewrite_manifests`, which clusters manifest entries by partition; no data file is rewritten."""
 
     needs: ClassVar[frozenset[str]] = frozenset({Command.REWRITE_MANIFESTS})
 
@@ -132,10 +134,10 @@ class RewriteManifests:
 
 @dataclass(frozen=True, slots=True)
 class ExpireSnapshots:
-    """Run `expire_snapshots`: drop snapshots older than `retain_ms` of scenario time, and their files.
+    """Run `expire_snapshots`, which drops snapshots older than `retain_ms` of scenario time, and their files.
 
-    At least the newest `retain_last` stay. Iceberg's own default age is 5 days
-    (history.expire.max-snapshot-age-ms), longer than most scenarios.
+    The newest `retain_last` snapshots are always kept. Iceberg's default maximum age is 5 days
+    (history.expire.max-snapshot-age-ms), which is longer than most scenarios.
     """
 
     retain_ms: int = 5 * 86_400_000
@@ -146,7 +148,7 @@ class ExpireSnapshots:
         if not self.retain_ms >= 0:
             raise ValueError(f"retain_ms={self.retain_ms} must be >= 0")
         if self.retain_last < 1:
-            raise ValueError(f"retain_last={self.retain_last} must be >= 1: the current snapshot stays")
+            raise ValueError(f"retain_last={self.retain_last} must be >= 1: the current snapshot is kept")
 
     def decide(self, state: TableState) -> Plan | None:
         keep_from_ms = state.observed_at_ms - self.retain_ms
@@ -161,9 +163,9 @@ def _scheduled(action: Native) -> Plan:
 
 
 def _check_options(options: Mapping[str, OptionValue]) -> None:
-    """Raise ValueError on what Iceberg would refuse: a text Java cannot read, a value out of its range.
+    """Raise ValueError on options that Iceberg would reject: unparsable text and values out of range.
 
-    Of sizes, min < target < max is checked of those that are given (SizeBasedFileRewritePlanner.init).
+    min < target < max is checked for the sizes that are given (SizeBasedFileRewritePlanner.init).
     """
     texts = option_texts(options)
     check_option_texts(texts)
@@ -172,6 +174,6 @@ def _check_options(options: Mapping[str, OptionValue]) -> None:
     for (low_name, low_bytes), (high_name, high_bytes) in pairwise(order):
         if low_bytes >= high_bytes:
             raise ValueError(
-                f"{low_name}={low_bytes} must be below {high_name}={high_bytes}: otherwise every file "
-                "written is rewritten again at once"
+                f"{low_name}={low_bytes} must be below {high_name}={high_bytes}: otherwise the next run "
+                "rewrites every file that this one wrote"
             )

@@ -1,4 +1,4 @@
-"""Dropping delete files that delete nothing any more, exactly those."""
+"""Removal of dangling deletes: delete files that no longer apply to any data file."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from strategies.state import TableState
 
 @dataclass(frozen=True, slots=True)
 class RemoveDanglingDeletes:
-    """Drop the delete files that apply to no live data file; no data file is touched.
+    """Drop exactly the delete files that apply to no live data file; no data file is rewritten.
 
-    `rewrite_data_files` with `remove-dangling-deletes` leaves them in tables without partitions, and where a
-    table was partitioned later it also drops deletes that still apply.
+    `rewrite_data_files` with `remove-dangling-deletes` does nothing in unpartitioned tables. In tables that
+    were partitioned later it also drops deletes that still apply.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({Capability.REWRITE, Capability.CONVERT})
@@ -31,7 +31,7 @@ class RemoveDanglingDeletes:
 
 
 def unneeded_deletes(state: IcebergState, files: Iterable[IcebergDataFile]) -> tuple[str, ...]:
-    """The delete files that apply to none of the data files and are in no pending plan, keys in order.
+    """The sorted keys of the delete files that apply to none of `files` and are in no pending plan.
 
     Raises StateError as `index_deletes` does.
     """

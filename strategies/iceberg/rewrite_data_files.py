@@ -1,7 +1,7 @@
 """Which files Iceberg's `rewrite_data_files` rewrites, and in which groups.
 
-The order of partitions is that of the state's data files; Iceberg's is that of a hash map. It matters
-only where `max-files-to-rewrite` cuts the plan off. Which deletes apply is told by `DeleteIndex`.
+Partitions come in the order of the state's data files; in Iceberg they come in that of a hash map. The order
+matters only if `max-files-to-rewrite` limits the plan.
 
 Source: Iceberg BinPackRewriteFilePlanner and SizeBasedFileRewritePlanner at 1.11.0.
 """
@@ -12,10 +12,10 @@ from typing import TypeVar
 
 from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.files import IcebergDataFile, IcebergState
+from strategies.iceberg.packing import pack
 from strategies.iceberg.partitions import fields_of, is_null
 from strategies.iceberg.rewrite_options import JobOrder, RewriteOptions
 from strategies.iceberg.scan_tasks import FileScan, equal_shares, lookback_of, scan_task_groups
-from strategies.packing import pack
 from strategies.preview import DeleteGroup, Preview, RewriteGroup
 
 Group = TypeVar("Group", RewriteGroup, DeleteGroup)
@@ -23,7 +23,7 @@ _Group = tuple[str, Sequence[FileScan]]  # partition and files
 
 
 def plan_rewrite(state: IcebergState, options: RewriteOptions) -> Preview:
-    """The groups a rewrite with `options` would make of the table as it stands."""
+    """The groups that a rewrite with `options` would form in the table's current state."""
     planned = [
         (partition, group)
         for partition, scans in _by_partition(state).items()
@@ -36,25 +36,26 @@ def plan_rewrite(state: IcebergState, options: RewriteOptions) -> Preview:
 
 
 def _by_partition(state: IcebergState) -> dict[str, list[FileScan]]:
-    """Files by partition; those of another spec than the current one are one bucket without partition.
-
-    So are those whose partition values are all null: an empty partition tuple has nulls too.
-    """
+    """The files with their deletes by `bucket_of`."""
     deletes = delete_index(state)
-    found: dict[str, list[FileScan]] = defaultdict(list)
+    buckets: dict[str, list[FileScan]] = defaultdict(list)
     for file in state.data_files:
-        found[bucket_of(file, state.spec_id)].append(FileScan(file, deletes.applying_to(file)))
-    return found
+        buckets[bucket_of(file, state.spec_id)].append(FileScan(file, deletes.applying_to(file)))
+    return buckets
 
 
 def bucket_of(file: IcebergDataFile, spec_id: int) -> str:
-    """The partition a file is planned in, `spec_id` being the table's current spec."""
+    """The partition that a file is planned in, where `spec_id` is the table's current spec.
+
+    Iceberg plans all files of other specs together, under an empty partition tuple. The values of an empty
+    tuple are nulls too, so files whose partition values are all null land in the same bucket.
+    """
     is_all_null = all(map(is_null, fields_of(file.partition).values()))
     return "" if file.spec_id != spec_id or is_all_null else file.partition
 
 
 def _groups(scans: Iterable[FileScan], options: RewriteOptions) -> Iterator[list[FileScan]]:
-    """Next-fit groups of the files worth a rewrite; the groups worth one."""
+    """The groups worth a rewrite, packed next-fit from the files worth one."""
     chosen = (scan for scan in scans if options.rewrite_all or _is_file_due(scan, options))
     packed = pack(
         chosen, _bytes_of, options.max_file_group_bytes, lookback=1, max_items=options.max_file_group_files
@@ -67,12 +68,12 @@ def _bytes_of(scan: FileScan) -> int:
 
 
 def _is_file_due(scan: FileScan, options: RewriteOptions) -> bool:
-    """`filterFiles`."""
+    """Whether a file is a candidate (`filterFiles`)."""
     return not options.is_right_size(scan.file.size_bytes) or _is_due_for_deletes(scan, options)
 
 
 def _is_group_due(group: Sequence[FileScan], options: RewriteOptions) -> bool:
-    """`filterFileGroups`: whether the rewrite gains something, by the group's size or any file's deletes."""
+    """Whether rewriting the group gains anything, by its size or any file's deletes (`filterFileGroups`)."""
     input_bytes = sum(map(_bytes_of, group))
     return (
         options.enough_input_files(len(group))
@@ -90,7 +91,7 @@ def _is_due_for_deletes(scan: FileScan, options: RewriteOptions) -> bool:
 
 
 def _first_files(groups: Iterable[_Group], max_files: int) -> Iterator[_Group]:
-    """The first `max_files` files, in their groups; the last group may lose its end."""
+    """The first `max_files` files in their groups; the last group may be truncated."""
     for partition, group in groups:
         if max_files <= 0:
             return
@@ -101,10 +102,10 @@ def _first_files(groups: Iterable[_Group], max_files: int) -> Iterator[_Group]:
 def rewrite_group(
     partition: str, group: Sequence[FileScan], options: RewriteOptions, lookback: int
 ) -> RewriteGroup:
-    """The group with its figures, which are of the files left in it.
+    """The group and its figures.
 
-    A sort shuffles, so its tasks are equal shares. `shuffle-partitions-per-file` does not add to them:
-    the shuffled partitions of a file are joined again (OrderAwareCoalesce) before it is written.
+    A sort shuffles its rows, so its tasks read equal shares. `shuffle-partitions-per-file` does not change
+    their number: the shuffle partitions of a file are coalesced (OrderAwareCoalesce) before it is written.
     """
     input_bytes = sum(map(_bytes_of, group))
     outputs = options.expected_output_files(input_bytes)
@@ -126,7 +127,7 @@ def rewrite_group(
 
 
 def ordered(groups: list[Group], order: JobOrder) -> list[Group]:
-    """Groups by bytes or by files; of equals the one planned first."""
+    """The groups in the order they run: by bytes or number of files, ties in planning order."""
     match order:
         case JobOrder.NONE:
             return groups

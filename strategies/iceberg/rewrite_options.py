@@ -1,4 +1,4 @@
-"""The options of `rewrite_data_files` as numbers, and the sizes that follow from them.
+"""The options of `rewrite_data_files`, parsed, and the thresholds that follow from them.
 
 Sources: Iceberg SizeBasedFileRewritePlanner, BinPackRewriteFilePlanner and, for sorting,
 SparkShufflingDataRewritePlanner, all at 1.11.0.
@@ -16,11 +16,11 @@ Number = TypeVar("Number", int, float)
 
 _SPLIT_OVERHEAD_BYTES = 5 * KIB  # SPLIT_OVERHEAD
 _MIN_FACTOR, _MAX_FACTOR = 0.75, 1.80  # MIN_FILE_SIZE_DEFAULT_RATIO, MAX_FILE_SIZE_DEFAULT_RATIO
-_TOLERATED_FACTOR = 1.1  # expectedOutputFiles: how far the mean file may exceed the target
+_TOLERATED_FACTOR = 1.1  # expectedOutputFiles: by how much the mean file may exceed the target
 
 
 class JobOrder(StrEnum):
-    """Which groups run first."""
+    """The order in which groups run."""
 
     NONE = "none"
     BYTES_ASC = "bytes-asc"
@@ -30,9 +30,9 @@ class JobOrder(StrEnum):
 
 
 def job_order(text: str) -> JobOrder:
-    """`RewriteJobOrder.fromName`: in any case, the first hyphen an underscore if you like: "Bytes_DESC".
+    """Parse a job order as `RewriteJobOrder.fromName` does: case-insensitive, "Bytes_DESC" as "bytes-desc".
 
-    Raises ValueError.
+    Raises ValueError on an unknown order.
     """
     name = text.replace("-", "_", 1).upper()
     if name not in JobOrder.__members__:
@@ -42,7 +42,7 @@ def job_order(text: str) -> JobOrder:
 
 @dataclass(frozen=True, slots=True)
 class NumberOption(Generic[Number]):
-    """An option that is a number: how Java reads its text, and which values Iceberg takes."""
+    """A numeric option: how Java parses its text, and which values Iceberg accepts."""
 
     name: str
     parse: Callable[[str], Number]
@@ -50,12 +50,12 @@ class NumberOption(Generic[Number]):
     is_allowed: Callable[[Number], bool] = lambda value: True
 
     def read(self, given: Mapping[str, str], default: Number) -> Number:
-        """The value given, otherwise the default. Raises ValueError as `check`, and on other texts."""
+        """The value given, otherwise the default. Raises ValueError as `read_if_given` does."""
         value = self.read_if_given(given)
         return default if value is None else value
 
     def read_if_given(self, given: Mapping[str, str]) -> Number | None:
-        """The value given, None without one. Raises ValueError as `read`."""
+        """The value given; None if there is none. Raises ValueError if it is no number or out of range."""
         text = given.get(self.name)
         if text is None:
             return None
@@ -67,7 +67,7 @@ class NumberOption(Generic[Number]):
         return value
 
     def check(self, value: Number) -> None:
-        """Raise ValueError on a value out of its range."""
+        """Raise ValueError if the value is out of range."""
         if not self.is_allowed(value):
             raise ValueError(f"{self.name}={value} must be {self.rule}")
 
@@ -113,12 +113,12 @@ _NUMBERS: tuple[NumberOption[int] | NumberOption[float], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class RewriteOptions:
-    """What the planner decides by.
+    """The options that the planner uses.
 
-    `delete_file_threshold`, `max_files` and `max_file_group_files` are None where there is no limit.
+    `delete_file_threshold`, `max_files` and `max_file_group_files` are None if there is no limit.
 
-    Raises ValueError when new files would count as too small or too large at once, or when a number is
-    out of its range.
+    Raises ValueError if newly written files would immediately count as too small or too large, or if a number
+    is out of range.
     """
 
     target_bytes: int
@@ -157,40 +157,45 @@ class RewriteOptions:
 
     @property
     def max_output_file_bytes(self) -> int:
-        """Where a writer starts another file: half-way from target to maximum, so that no tail is cut off."""
+        """The size at which a writer rolls over to a new file.
+
+        It is half-way from target to maximum, so that a small excess over the target does not become a tiny
+        file of its own.
+        """
         return int(self.target_bytes + (self.max_bytes - self.target_bytes) * 0.5)
 
     def is_right_size(self, size_bytes: int) -> bool:
-        """Whether a file of `size_bytes` is left alone for its size."""
+        """Whether the size of a file is no reason to rewrite it."""
         return self.min_bytes <= size_bytes <= self.max_bytes
 
     def enough_input_files(self, files_count: int) -> bool:
-        """Whether a group has the files to be merged; one alone is never enough."""
+        """Whether a group has enough files to merge; a single file never is."""
         return files_count > 1 and files_count >= self.min_input_files
 
     def enough_content(self, files_count: int, input_bytes: int) -> bool:
-        """Whether the files of a group, several of them, fill one of the target size."""
+        """Whether a group of several files fills more than one file of the target size."""
         return files_count > 1 and input_bytes > self.target_bytes
 
     def too_much_content(self, input_bytes: int) -> bool:
-        """Whether a group is larger than a file may be, so that even a single file is split."""
+        """Whether a group exceeds the maximum file size, so that even a single file must be split."""
         return input_bytes > self.max_bytes
 
     def too_many_deletes(self, delete_files_count: int) -> bool:
-        """Whether a data file is rewritten, whatever its size, for the delete files that apply to it."""
+        """Whether so many delete files apply to a data file that it is rewritten whatever its size."""
         return self.delete_file_threshold is not None and delete_files_count >= self.delete_file_threshold
 
     def too_high_delete_ratio(self, deleted_rows: int, rows: int) -> bool:
-        """Whether a data file is rewritten, whatever its size, for its share of deleted rows.
+        """Whether the share of deleted rows is so high that a data file is rewritten whatever its size.
 
-        `deleted_rows` are those of delete files that name it: of others it is not known whose rows they hit.
+        `deleted_rows` counts file-scoped deletes only: for others the metadata does not say how many of the
+        deleted rows are in this file.
         """
         return rows > 0 and deleted_rows / rows >= self.delete_ratio_threshold
 
     def expected_output_files(self, input_bytes: int) -> int:
-        """How many files a group of `input_bytes` should become.
+        """How many files a rewrite of `input_bytes` should produce.
 
-        563 MiB at a target of 512 MiB are one file, 564 MiB are two.
+        At a target of 512 MiB, 563 MiB become one file and 564 MiB two.
         """
         if self.is_shuffled:
             input_bytes = long_of(input_bytes * self.compression_factor)
@@ -199,35 +204,40 @@ class RewriteOptions:
         without_remainder, remainder = divmod(input_bytes, self.target_bytes)
         with_remainder = without_remainder + (remainder > 0)
         if remainder > self.min_bytes:
-            # The remainder makes a file that the next rewrite leaves alone.
+            # The remainder is large enough for a file that the next rewrite will leave alone.
             return with_remainder
         mean_bytes = input_bytes // without_remainder
         if mean_bytes < min(_TOLERATED_FACTOR * self.target_bytes, float(self.max_output_file_bytes)):
-            # Spread over the other files it makes them at most a tenth larger than the target.
+            # Distributed over the other files, the remainder makes each less than a tenth larger than the
+            # target. So it does not need a small file of its own.
             return without_remainder
-        # There are too few others to take it in: better one small file than all of them too large.
+        # There are too few other files to absorb the remainder: one small file is better than only too
+        # large ones.
         return with_remainder
 
     def split_bytes(self, input_bytes: int) -> int:
-        """How much one task should read: an output file's share and some slack, from target to maximum."""
+        """The bytes that one task should read: an output file's share plus overhead, at least the target.
+
+        It is limited to `max_output_file_bytes`, so that a task writes one file.
+        """
         share = input_bytes // self.expected_output_files(input_bytes) + _SPLIT_OVERHEAD_BYTES
         return self.target_bytes if share < self.target_bytes else min(share, self.max_output_file_bytes)
 
 
 def for_sorting(target_bytes: int) -> RewriteOptions:
-    """How an explicit group that sorts is cut into files: as by `rewrite_data_files` without options."""
+    """The options by which an explicit group that sorts is split: the defaults of `rewrite_data_files`."""
     return rewrite_options({}, target_bytes, is_shuffled=True)
 
 
 def rewrite_options(
     given: Mapping[str, str], default_target_bytes: int, is_shuffled: bool = False
 ) -> RewriteOptions:
-    """Read Iceberg's option texts. Options that do not touch the plan are passed over.
+    """Parse Iceberg's option texts. Options that do not affect the plan are ignored.
 
-    Raises ValueError when a text is no number to Java, or its number is out of range.
+    Raises ValueError if Java cannot parse a text as a number, or if a number is out of range.
     """
     target_bytes = TARGET_SIZE.read(given, default_target_bytes)
-    SHUFFLE_PARTITIONS.read(given, 1)  # it changes no figure here, but Iceberg refuses a wrong one
+    SHUFFLE_PARTITIONS.read(given, 1)  # it affects no figure here, but Iceberg rejects an invalid value
     return RewriteOptions(
         target_bytes=target_bytes,
         min_bytes=MIN_SIZE.read(given, int(target_bytes * _MIN_FACTOR)),
@@ -246,9 +256,9 @@ def rewrite_options(
 
 
 def check_option_texts(given: Mapping[str, str]) -> None:
-    """Raise ValueError on the first text that Iceberg would refuse whatever the table.
+    """Raise ValueError on the first text that Iceberg would reject for any table.
 
-    How sizes relate to a target the table may set is for `rewrite_options` to check.
+    `rewrite_options` checks the sizes against the target, which may come from the table.
     """
     job_order(given.get("rewrite-job-order", "none"))
     for option in _NUMBERS:

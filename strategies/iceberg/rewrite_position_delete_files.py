@@ -1,8 +1,8 @@
 """Which delete files Iceberg's `rewrite_position_delete_files` rewrites, and in which groups.
 
-Files are chosen and grouped by their size alone, so one of the right size stays however little of it is still
-needed. In a table of format version 3 the command turns position deletes into deletion vectors;
-where none but vectors are left it does nothing.
+Files are selected and grouped by their size alone, so a file of the right size is kept however few of its
+rows are still needed. In a table of format version 3 the command converts position deletes to deletion
+vectors; if only vectors are left, it does nothing.
 
 Source: Iceberg BinPackRewritePositionDeletePlanner and RewritePositionDeleteFilesSparkAction at 1.11.0.
 """
@@ -10,10 +10,10 @@ Source: Iceberg BinPackRewritePositionDeletePlanner and RewritePositionDeleteFil
 from collections import defaultdict
 
 from strategies.iceberg.files import DeleteKind, IcebergDeleteFile, IcebergState
+from strategies.iceberg.packing import pack
 from strategies.iceberg.partitions import fields_of, is_null
 from strategies.iceberg.rewrite_data_files import ordered
 from strategies.iceberg.rewrite_options import RewriteOptions
-from strategies.packing import pack
 from strategies.preview import DeleteGroup, Preview
 from strategies.state import MIB
 
@@ -24,9 +24,9 @@ _Partition = frozenset[tuple[str, str]]  # field and value
 
 
 def plan_delete_rewrite(state: IcebergState, options: RewriteOptions) -> Preview:
-    """The groups a rewrite with `options` would make; of no option about deletes or a number of files.
+    """The groups that a rewrite with `options` would form; those on deletes and numbers of files are ignored.
 
-    The order of partitions is that of the state's delete files; Iceberg's is that of a hash map.
+    Partitions come in the order of the state's delete files; in Iceberg they come in that of a hash map.
     """
     kinds = {delete.kind for delete in state.delete_files}
     if DeleteKind.POSITION not in kinds:
@@ -40,7 +40,7 @@ def plan_delete_rewrite(state: IcebergState, options: RewriteOptions) -> Preview
 
 
 def _bucket(delete: IcebergDeleteFile) -> _Partition:
-    """The partition a file is planned in: its values that are not null, whatever the spec they are of."""
+    """The partition that a file is planned in: its non-null values, whatever its partition spec."""
     return frozenset(
         (name, value) for name, value in fields_of(delete.partition).items() if not is_null(value)
     )
@@ -56,7 +56,7 @@ def _groups(deletes: list[IcebergDeleteFile], options: RewriteOptions) -> list[D
 
 
 def _is_group_due(group: DeleteGroup, options: RewriteOptions) -> bool:
-    """`filterFileGroups`."""
+    """Whether rewriting the group gains anything (`filterFileGroups`)."""
     return (
         options.enough_input_files(len(group.files))
         or options.enough_content(len(group.files), group.input_bytes)

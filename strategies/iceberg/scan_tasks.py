@@ -1,4 +1,4 @@
-"""How an engine cuts and combines the files of a group into the tasks that read them."""
+"""How an engine splits files and combines the pieces into scan task groups."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from strategies.iceberg.deletes.index import Applied
 from strategies.iceberg.files import IcebergDataFile
+from strategies.iceberg.packing import pack
 from strategies.java_values import parse_int
-from strategies.packing import pack
 from strategies.preview import ScanTaskGroup
 
 _LOOKBACK_PROPERTY, _DEFAULT_LOOKBACK = "read.split.planning-lookback", 10  # TableProperties at 1.11.0
@@ -29,17 +29,17 @@ class _Piece:
 
 
 def lookback_of(properties: Mapping[str, str]) -> int:
-    """How many tasks a reader of a table with these properties keeps open while it packs."""
+    """How many task groups a reader of a table with these properties keeps open while packing."""
     text = properties.get(_LOOKBACK_PROPERTY)
     return _DEFAULT_LOOKBACK if text is None else parse_int(text)
 
 
 def scan_task_groups(scans: Iterable[FileScan], split_bytes: int, lookback: int) -> tuple[ScanTaskGroup, ...]:
-    """The tasks that read the files, in the order the engine makes them.
+    """The scan task groups that read the files, in the order the engine creates them.
 
-    A piece of a file weighs its own bytes and those of every delete file of the file, so that many
-    deletes make many small tasks. Six files of 100 MiB at a split size of 512 MiB: tasks of 500 and
-    100 MiB. Source: Iceberg TableScanUtil.planTaskGroups at 1.11.0 with a file-open cost of 0.
+    The weight of a piece is its own bytes plus those of every delete file that applies to its data file, so
+    many deletes lead to many small tasks. Six files of 100 MiB at a split size of 512 MiB become tasks of 500
+    and 100 MiB. Source: Iceberg TableScanUtil.planTaskGroups at 1.11.0 with a file-open cost of 0.
     """
     pieces = (piece for scan in scans for piece in _pieces(scan, split_bytes))
     bins = pack(pieces, lambda piece: piece.weight_bytes, split_bytes, lookback, largest_first=True)
@@ -47,7 +47,7 @@ def scan_task_groups(scans: Iterable[FileScan], split_bytes: int, lookback: int)
 
 
 def equal_shares(input_bytes: int, rows: int, tasks_count: int) -> tuple[ScanTaskGroup, ...]:
-    """`tasks_count` tasks that read as good as the same, as after a shuffle; sums are kept."""
+    """`tasks_count` tasks of equal size to within one byte and row, as after a shuffle; totals are kept."""
     return tuple(
         ScanTaskGroup(even_share(input_bytes, index, tasks_count), even_share(rows, index, tasks_count))
         for index in range(tasks_count)
@@ -55,7 +55,7 @@ def equal_shares(input_bytes: int, rows: int, tasks_count: int) -> tuple[ScanTas
 
 
 def even_share(total: int, index: int, count: int) -> int:
-    """What part `index`, from 0, of `count` has of `total`, as even as whole numbers allow; parts add up."""
+    """Part `index` (from 0) of `total` split into `count` whole numbers, which differ by at most 1."""
     return total * (index + 1) // count - total * index // count
 
 
@@ -72,7 +72,7 @@ def _pieces(scan: FileScan, split_bytes: int) -> Iterable[_Piece]:
 
 
 def _cuts(file: IcebergDataFile, split_bytes: int) -> Sequence[int]:
-    """Where `file` is cut, its start and end included; what lies before the first row group is not read.
+    """The offsets at which `file` is split, with its start and end; it starts at its first row group.
 
     Source: BaseContentScanTask.split and BaseFile.hasWellDefinedOffsets at 1.11.0.
     """

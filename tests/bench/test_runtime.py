@@ -63,8 +63,8 @@ def test_java_home_of_another_version_falls_back_to_the_bundled(jdk, monkeypatch
 @pytest.mark.parametrize(
     ("given", "found"),
     [
-        ('openjdk version "21.0.1"', "holds Java 21"),
-        ("broken", "holds no Java that runs"),
+        ('openjdk version "21.0.1"', "contains Java 21"),
+        ("broken", "contains no working Java"),
         (None, "JAVA_HOME is not set"),
     ],
 )
@@ -246,7 +246,7 @@ def test_a_truncated_jar_is_replaced(resolver, tmp_path, monkeypatch):
 
 def test_a_cache_that_cannot_be_written_names_the_setting(resolver, tmp_path):
     (tmp_path / "jars-of-iceberg").write_text("in the way")
-    with pytest.raises(MissingRuntimeError, match="set COMPACTBENCH_CACHE to a folder you may write"):
+    with pytest.raises(MissingRuntimeError, match="set COMPACTBENCH_CACHE to a writable folder"):
         resolver({})()
 
 

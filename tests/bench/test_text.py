@@ -59,3 +59,10 @@ def test_human_ratio_keeps_two_digits(ratio, expected):
 @pytest.mark.parametrize(("largest", "expected"), [(0, (1, "B")), (1023, (1, "B")), (2**21, (2**20, "MiB"))])
 def test_byte_unit_suits_the_largest_value(largest, expected):
     assert text.byte_unit(largest) == expected
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"), [(0, "0 runs"), (1, "1 run"), (2, "2 runs"), (1440, "1,440 runs")]
+)
+def test_a_count_has_its_noun_in_the_singular_or_plural(count, expected):
+    assert text.counted(count, "run") == expected

@@ -1,18 +1,20 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import pytest
+from noting_planner import WhenSettled
 
 from strategies.iceberg.commands import Command
 from strategies.iceberg.procedures import ExpireSnapshots, RewriteDataFiles, RewriteManifests
 from strategies.never import Never
 from strategies.plan import Capability, Compact, Plan, PlanError, Reason
-from strategies.state import TableState
+from strategies.state import DataFile, TableState
 from strategies.strategy import (
     PlannerTraits,
     Rule,
     Strategy,
     Verdict,
+    consult,
     figures_of,
     known_options_of,
     traits_of,
@@ -124,6 +126,74 @@ def test_needs_is_the_union_of_the_planners():
     }
 
 
+def files(count):
+    return tuple(DataFile(f"f{n}", 1, 1) for n in range(count))
+
+
+def planned(strategy, *states):
+    """Which states were planned on, one after the other."""
+    memories, found = strategy.fresh_memories(0, 0), []
+    for each in states:
+        decisions, memories = strategy.decide(each, memories)
+        found.append(decisions[-1].verdict is Verdict.PLANNED)
+    return found
+
+
+def test_a_planner_finds_what_it_noted_when_its_rule_fired_before():
+    strategy = Strategy("s", (Rule(Every(60_000), WhenSettled()),))
+    counts = [3, 4, 4, 4, 4]
+    states = [replace(state(60_000 * n), data_files=files(count)) for n, count in enumerate(counts, 1)]
+    # The plan of the third cleared the note, so it takes the fourth and the fifth for the next.
+    assert planned(strategy, *states) == [False, False, True, False, True]
+
+
+def test_a_note_outlasts_evaluations_at_which_the_trigger_does_not_fire():
+    strategy = Strategy("s", (Rule(Every(60_000), WhenSettled()),))
+    states = [replace(state(at), data_files=files(count)) for at, count in ((60_000, 3), (90_000, 9))]
+    assert planned(strategy, *states, replace(state(120_000), data_files=files(3))) == [False, False, True]
+
+
+def test_a_note_outlasts_plans_of_the_rules_before():
+    strategy = Strategy("s", (Rule(Every(120_000), COMPACT), Rule(Every(60_000), WhenSettled())))
+    memories = strategy.fresh_memories(0, 0)
+    notes = []
+    for at, count in ((60_000, 3), (120_000, 9)):
+        _, memories = strategy.decide(replace(state(at), data_files=files(count)), memories)
+        notes.append([memory.note for memory in memories])
+    assert notes == [[None, 3], [None, 3]]
+
+
+def test_each_rule_has_a_note_of_its_own():
+    rules = (Rule(Every(60_000), WhenSettled()), Rule(Every(180_000), WhenSettled()))
+    strategy = Strategy("s", rules)
+    memories = strategy.fresh_memories(0, 0)
+    for at, count in ((60_000, 3), (120_000, 4), (180_000, 5)):
+        _, memories = strategy.decide(replace(state(at), data_files=files(count)), memories)
+    assert [memory.note for memory in memories] == [5, 5]
+    _, memories = strategy.decide(replace(state(240_000), data_files=files(6)), memories)
+    assert [memory.note for memory in memories] == [6, 5]
+
+
+def test_a_planner_that_notes_nothing_sees_no_note():
+    class Sees:
+        def decide(self, state):
+            assert state.note is None
+
+    assert consult(Sees(), state(60_000), "another's") == (None, None)
+
+
+def test_a_note_that_could_change_is_the_planners_defect():
+    class Keeps(Fixed):
+        def note(self, state, plan):
+            return ["paths"]
+
+    strategy = Strategy("s", (Rule(Every(60_000), Keeps(None)),))
+    with pytest.raises(
+        PlanError, match=r"note of type list must be hashable: .*; return a tuple or a frozen"
+    ):
+        strategy.decide(state(60_000), strategy.fresh_memories(0, 0))
+
+
 class Declaring(Fixed):
     needs: ClassVar[set[str]] = {"compact"}
     columns: ClassVar[list[str]] = ["user_id"]
@@ -154,6 +224,7 @@ def test_traits_may_follow_from_the_options():
         ("columns", (1,), r"columns=\(1,\) must be a collection of names"),
         ("max_format_version", "2", "max_format_version='2' must be a whole number"),
         ("figures", {}, r"figures=\{\} must be a method"),
+        ("note", "later", "note='later' must be a method"),
     ],
 )
 def test_an_attribute_of_a_trait_s_name_that_is_none_is_refused(name, value, text):

@@ -5,6 +5,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 from key_ranges import KEY_RANGES, may_meet
 
+from strategies.iceberg import deletes as rule
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 
 EQUALITY, POSITION, VECTOR = DeleteKind.EQUALITY, DeleteKind.POSITION, DeleteKind.DELETION_VECTOR
@@ -12,18 +13,11 @@ SCOPES = ((0, ""), (1, "p=a"), (1, "p=b"))  # specs and partitions; the table wa
 
 
 def applies(delete, file, state, meet=may_meet):
-    """The table spec, "Scan Planning"."""
-    same_scope = (delete.spec_id, delete.partition) == (file.spec_id, file.partition)
-    if delete.kind is EQUALITY:
-        is_newer = delete.data_sequence_number > file.data_sequence_number
-        return is_newer and (same_scope or not delete.partition) and meet(delete.key_bounds, file.key_bounds)
-    if delete.kind is VECTOR:
-        return delete.referenced_data_file == file.path
-    if any(d.kind is VECTOR and d.referenced_data_file == file.path for d in state.delete_files):
+    """The plain rule for one pair of a table, with another rule of when the keys of two files meet."""
+    if delete.kind is EQUALITY and not meet(delete.key_bounds, file.key_bounds):
         return False
-    is_not_older = delete.data_sequence_number >= file.data_sequence_number
-    named = delete.referenced_data_file
-    return is_not_older and (same_scope if named is None else named == file.path)
+    has_vector = any(d.kind is VECTOR and d.referenced_data_file == file.path for d in state.delete_files)
+    return rule.applies(replace(delete, key_bounds=None), file, has_vector)
 
 
 def applying(state, file):

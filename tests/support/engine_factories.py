@@ -1,75 +1,93 @@
-"""The engines the contract suite runs over, one line each, and markers for what one of them lacks."""
+"""The engines the contract suite runs over, which of them a test is for, and markers for what one lacks."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
+import iceberg_sheets
 import pytest
-from pyspark.sql import SparkSession
+from engine_sheet import EngineSheet
 
-from bench.engines.contract import Cores, Engine, SparkSettings, TableSpec
-from bench.engines.iceberg.catalog import Catalog
-from bench.engines.iceberg.engine import IcebergEngine
-from bench.engines.iceberg.format import IcebergKeys
-from bench.engines.iceberg.model.coefficients import iceberg_coefficients
-from bench.engines.iceberg.simulation import simulated_table
-from bench.engines.simulated.engine import SimulatedEngine
-from bench.engines.spark.meter import Meter
-from strategies.state import MIB
-
-EngineKey = tuple[str, str]
+from bench import runtime
+from bench.engines.registry import engine_kind
 
 
-@dataclass(frozen=True)
-class Workshop:
-    """What one test makes its engine with: the warm session, a namespace of its own, a scratch folder."""
+class EngineKey(NamedTuple):
+    """An engine by its format and the mode it runs that in."""
 
-    spark: Callable[[], SparkSession]
-    settings: SparkSettings
-    catalog_folder: Path
-    namespace: str
-    scratch: Path
+    table_format: str
+    mode: Literal["real", "simulated"]
 
     @property
-    def warehouse(self) -> Path:
-        """Where the test's Iceberg tables lie."""
-        return self.catalog_folder / "warehouse" / self.namespace
+    def is_real(self) -> bool:
+        """Whether it is on Spark, with rows in its tables."""
+        return self.mode == "real"
 
-    def simulated(self, **table: Any) -> SimulatedEngine[Any]:
-        """A simulated Iceberg engine; `table` are fields of its TableSpec."""
-        spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, **table})
-        return simulated_table(spec, iceberg_coefficients(), Cores())
-
-    def iceberg(self, **table: Any) -> IcebergEngine:
-        """An Iceberg engine; `table` are fields of its TableSpec, or its `format_version`."""
-        catalog = Catalog(self.catalog_folder, "lake", self.namespace, {})
-        spark = self.spark()
-        version = {key: table.pop(key) for key in ("format_version",) if key in table}
-        keys = IcebergKeys.model_validate({"format": "iceberg", "target_file_size": "8MiB", **version})
-        spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, "keys": keys, **table})
-        return IcebergEngine(spark, Meter(spark, self.settings), catalog, spec)
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """Those its format declares of the engine."""
+        return engine_kind(self.table_format, self.mode).capabilities
 
 
-@dataclass(frozen=True)
-class EngineFactory:
-    """How a test gets an engine, and whether that is real: on Spark, with rows in its tables."""
-
-    make: Callable[..., Engine]
-    is_real: bool
-
-
-FACTORIES: Mapping[EngineKey, EngineFactory] = {
-    ("iceberg", "real"): EngineFactory(Workshop.iceberg, is_real=True),
-    ("iceberg", "simulated"): EngineFactory(Workshop.simulated, is_real=False),
+SHEETS: Mapping[EngineKey, EngineSheet] = {
+    EngineKey("iceberg", "real"): iceberg_sheets.REAL,
+    EngineKey("iceberg", "simulated"): iceberg_sheets.SIMULATED,
 }
 
+_EXTENSIONS = "spark.sql.extensions"  # one setting, which the formats share
 
-def engine_params() -> list[Any]:
-    """Every factory's key as a parameter of the contract suite."""
+SIMULATED = tuple(key for key in SHEETS if not key.is_real)
+
+
+def shared_session(folder: Path) -> tuple[tuple[Path, ...], dict[str, str]]:
+    """The jars and the configuration of one Spark session that every real engine can use."""
+    real = [key for key in SHEETS if key.is_real]
+    confs = [SHEETS[key].session_conf(folder) for key in real]
+    extensions = [conf[_EXTENSIONS] for conf in confs if _EXTENSIONS in conf]
+    merged = {name: value for conf in confs for name, value in conf.items()}
+    jars = dict.fromkeys(jar for key in real for jar in runtime.jars(key.table_format))
+    return tuple(jars), {**merged, _EXTENSIONS: ",".join(extensions)}
+
+
+def needs(*capabilities: str, answer: str | None = None) -> pytest.MarkDecorator:
+    """Run on the engines that have the capabilities and, of their sheets, the answer."""
+    return pytest.mark.needs(capabilities=frozenset(capabilities), answer=answer)
+
+
+def of_format(name: str) -> pytest.MarkDecorator:
+    """Run on the engines of one format."""
+    return pytest.mark.of_format(name)
+
+
+def engines_for(marks: Iterable[pytest.Mark]) -> list[EngineKey]:
+    """The engines that a test with these marks runs on.
+
+    Raises ValueError where there is none: such a test would pass without a run.
+    """
+    marks = list(marks)
+    found = [key for key in SHEETS if all(_admits(mark, key) for mark in marks)]
+    if not found:
+        raise ValueError("no engine has what the test asks for")
+    return found
+
+
+def _admits(mark: pytest.Mark, key: EngineKey) -> bool:
+    match mark.name:
+        case "needs":
+            answer = mark.kwargs["answer"]
+            can = mark.kwargs["capabilities"] <= key.capabilities
+            return can and (answer is None or getattr(SHEETS[key], answer) is not None)
+        case "of_format":
+            return key.table_format == mark.args[0]
+        case _:
+            return True
+
+
+def engine_params(marks: Iterable[pytest.Mark]) -> list[Any]:
+    """The engines a test runs on, as parameters."""
     return [
-        pytest.param(key, id="-".join(key), marks=[pytest.mark.spark] if factory.is_real else [])
-        for key, factory in FACTORIES.items()
+        pytest.param(key, id="-".join(key), marks=[pytest.mark.spark] if key.is_real else [])
+        for key in engines_for(marks)
     ]
 
 
@@ -96,7 +114,7 @@ def _gap(
     return pytest.mark.gap(engines=engines, reason=f"{kind}: {reason}", raises=raises)
 
 
-def expected_failures(marks: Iterator[pytest.Mark], key: EngineKey) -> list[pytest.MarkDecorator]:
+def expected_failures(marks: Iterable[pytest.Mark], key: EngineKey) -> list[pytest.MarkDecorator]:
     """The strict xfail of each gap that concerns `key`: it fails as soon as the gap is closed."""
     return [
         pytest.mark.xfail(reason=mark.kwargs["reason"], raises=mark.kwargs["raises"], strict=True)

@@ -7,9 +7,8 @@ from pathlib import Path
 from bench.engines.contract import Batch, Engine, Probe
 from bench.engines.simulated.engine import SimulatedEngine
 from bench.runs.content_check import ContentCheck, compare_content
-from strategies.iceberg.files import IcebergDataFile
 from strategies.plan import FileGroup, Plan, Reason, Rewrite
-from strategies.state import MIB
+from strategies.state import MIB, DataFile
 from workloads.append import Append
 from workloads.change_log import ChangeLog
 from workloads.partitioning import Partitioning
@@ -72,7 +71,7 @@ def plan(*actions) -> Plan:
 
 
 def rewrite(
-    *groups: Sequence[IcebergDataFile], target_bytes: int = 8 * MIB, sort_columns: tuple[str, ...] = ()
+    *groups: Sequence[DataFile], target_bytes: int = 8 * MIB, sort_columns: tuple[str, ...] = ()
 ) -> Plan:
     """An explicit plan; each group's files lie in one partition."""
     named = (
@@ -81,5 +80,6 @@ def rewrite(
     return plan(Rewrite(tuple(named), target_bytes))
 
 
-def files(engine: Engine) -> list[IcebergDataFile]:
-    return sorted(engine.state(0).data_files, key=lambda f: (f.data_sequence_number, f.path))
+def files(engine: Engine) -> list[DataFile]:
+    """The live data files, in the order they came into the table; those of one step by path."""
+    return sorted(engine.state(0).data_files, key=lambda f: (f.added_at_ms, f.path))

@@ -39,8 +39,7 @@ UPSERT: Mapping[str, Any] = {
     "description": "A commit a minute of eight data files and three delete files.",
     "options": {
         "upsert_mode": "equality-delete", "format_version": 2, "spark.master": "local[2]",
-        "spark": {"spark.sql.iceberg.executor-cache.enabled": "false",
-                  "spark.sql.catalog.lake.cache-enabled": "false"},
+        "caches": {"table cache of the catalog": "false", "delete-file cache of the executors": "false"},
     },
     "dataset": {"table": "orders", "columns_count": 17, "codec": "zstd (format default)",
                 "key": ["order_id"], "initial_order": "ordered by order_id, one range per file"},

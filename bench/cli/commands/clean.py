@@ -1,4 +1,4 @@
-"""`compactbench clean`: what runs left behind."""
+"""`compactbench clean`: remove what runs left behind."""
 
 import shutil
 from collections.abc import Iterator
@@ -15,37 +15,41 @@ from bench.text import human_bytes
 
 
 def clean(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The results folder.")] = DEFAULT_OUT,
-    cache: Annotated[bool, typer.Option("--cache", help="Also the cached change logs and jars.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="The results folder to clean.")
+    ] = DEFAULT_OUT,
+    cache: Annotated[
+        bool, typer.Option("--cache", help="Also remove the cached change logs and jars.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be removed.")] = False,
 ) -> None:
-    """Remove leftover tables: of suites that died, and those kept by `--keep-tables`. Results stay.
+    """Remove tables that interrupted suites left behind or `--keep-tables` kept. Results are never removed.
 
     * `compactbench clean --out results --dry-run`
 
     * `compactbench clean --cache`
     """
-    found: list[Path] = []
+    removed: list[Path] = []
     if out.is_dir():
         with locked(out, sweep=False):
-            found = _remove([out / WORK, *sorted(out.glob(f"*/*/{TABLES}"))], dry_run=dry_run)
+            removed = _remove([out / WORK, *sorted(out.glob(f"*/*/{TABLES}"))], dry_run=dry_run)
     if cache:
-        kept = [runtime.cache_folder() / name for name in ("change_logs", "jars")]
-        found += _remove(kept, dry_run=dry_run)
-    if not found:
+        cached = [runtime.cache_folder() / name for name in ("change_logs", "jars")]
+        removed += _remove(cached, dry_run=dry_run)
+    if not removed:
         OUT.print(f"nothing to remove in {out}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _remove(folders: list[Path], *, dry_run: bool) -> list[Path]:
-    """Remove those of the folders that are there; which they were."""
-    found = [folder for folder in folders if folder.is_dir()]
-    for folder in found:
+    """Remove the folders that exist, or only print them; returns those that exist."""
+    existing = [folder for folder in folders if folder.is_dir()]
+    for folder in existing:
         size = human_bytes(sum(_sizes(folder)))
         if not dry_run:
             shutil.rmtree(folder)
         verb = "would remove" if dry_run else "removed"
         OUT.print(f"{verb} {folder} ({size})", markup=False, highlight=False, soft_wrap=True)
-    return found
+    return existing
 
 
 def _sizes(folder: Path) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""`compactbench doctor`: whether this machine can run it, and how steady its timings are now."""
+"""`compactbench doctor`: whether this machine is ready, and how noisy its timings are right now."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from bench.errors import CompactbenchError, EngineError, MissingRuntimeError
 from bench.runs.jobs import NoiseJob
 from bench.runs.processes import worker
 from bench.runs.suite import last_line
-from bench.text import human_bytes, human_duration, human_percent
+from bench.text import counted, human_bytes, human_duration, human_percent
 from strategies.state import GIB
 
 MEMORY_NEEDED_BYTES = 6 * GIB  # 4 GiB of Spark driver, Python and the page cache beside it
@@ -30,17 +30,18 @@ DISK_NEEDED_BYTES = 2 * GIB
 
 def doctor(
     seconds: Annotated[
-        float, typer.Option("--seconds", min=0.0, help="How long to repeat one probe; 0 leaves it out.")
+        float, typer.Option("--seconds", min=0.0, help="How long to measure the noise; 0 skips it.")
     ] = 30.0,
 ) -> None:
-    """Check Python, Java, jars, memory and disk, and how noisy this machine is at the moment.
+    """Check Python, Java, jars, memory and disk, and measure how noisy this machine is right now.
 
     * `compactbench doctor`
 
     * `compactbench doctor --seconds 0`
 
-    The noise is measured by repeating one probe on a small table. Exit code 3 if something a run
-    needs is missing.
+    The noise is measured by repeating one query on an empty table.
+
+    Exit codes: 0 ready, 3 something that a run needs is missing.
     """
     checks: list[tuple[str, Callable[[], str]]] = [
         ("Python", _python),
@@ -49,7 +50,6 @@ def doctor(
         ("jars", _jars),
         ("memory", _memory),
         ("disk", _disk),
-        ("load", _load),
     ]
     problems = []
     lines = []
@@ -60,9 +60,10 @@ def doctor(
         except CompactbenchError as error:
             lines.append((name, "MISSING", str(error)))
             problems.append(name)
-    print_table(("check", "", "found"), lines)
+    lines.append(("load", *_load()))
+    print_table(("check", "status", "details"), lines)
     if problems:
-        raise MissingRuntimeError(f"{', '.join(problems)} missing: see the table above for the remedy")
+        raise MissingRuntimeError(f"not ready ({', '.join(problems)}): see the table above for the remedy")
     if seconds:
         _print_noise(seconds)
 
@@ -77,9 +78,9 @@ def _java() -> str:
 
 
 def _jars() -> str:
-    formats = (name for name, found in FORMATS.items() if found.real is not None)
-    found = [path for name in formats for path in runtime.jars(name)]
-    return f"{', '.join(dict.fromkeys(path.name for path in found))} in {found[0].parent}"
+    formats = (name for name, table_format in FORMATS.items() if table_format.real is not None)
+    paths = [path for name in formats for path in runtime.jars(name)]
+    return f"{', '.join(dict.fromkeys(path.name for path in paths))} in {paths[0].parent}"
 
 
 def _memory() -> str:
@@ -87,7 +88,7 @@ def _memory() -> str:
     text = f"{human_bytes(memory.available)} of {human_bytes(memory.total)} available"
     if memory.available < MEMORY_NEEDED_BYTES:
         raise MissingRuntimeError(
-            f"{text}; a run wants {human_bytes(MEMORY_NEEDED_BYTES)}: end other programs"
+            f"{text}; a run needs {human_bytes(MEMORY_NEEDED_BYTES)}: close other programs"
         )
     return text
 
@@ -97,43 +98,46 @@ def _disk() -> str:
     free_bytes = shutil.disk_usage(folder).free
     text = f"{human_bytes(free_bytes)} free at {folder}"
     if free_bytes < DISK_NEEDED_BYTES:
-        raise MissingRuntimeError(f"{text}; a run wants {human_bytes(DISK_NEEDED_BYTES)}: free some space")
+        raise MissingRuntimeError(f"{text}; a run needs {human_bytes(DISK_NEEDED_BYTES)}: free some space")
     return text
 
 
-def _load() -> str:
+def _load() -> tuple[str, str]:
+    """Status and details; a busy machine is a warning, not a problem."""
     load, cores = os.getloadavg()[0], os.cpu_count() or 1
-    busy = "; busy: timings will suffer" if load > cores / 2 else ""
-    return f"{load:.2f} over the last minute, {cores} cores{busy}"
+    details = f"{load:.2f} over the last minute, {counted(cores, 'core')}"
+    return ("BUSY", f"{details}: timings will suffer") if load > cores / 2 else ("ok", details)
 
 
 def _print_noise(seconds: float) -> None:
-    with ERR.status(f"repeating one probe for {human_duration(seconds)}"):
-        walls = np.array(_probe_walls_s(seconds))
+    with ERR.status(f"repeating one query for {human_duration(seconds)}"):
+        walls = np.array(_query_walls_s(seconds))
     median_s, p95_s = np.median(walls), np.percentile(walls, 95)
     spread = float((np.percentile(walls, 75) - np.percentile(walls, 25)) / median_s)
     OUT.print(
-        f"noise: {len(walls)} probes, median {human_duration(median_s)}, 95th percentile "
-        f"{human_duration(p95_s)}, middle half spread over {human_percent(spread)} of the median: "
+        f"noise: {len(walls):,} queries, median {human_duration(median_s)}, 95th percentile "
+        f"{human_duration(p95_s)}, interquartile range {human_percent(spread)} of the median: "
         f"{_verdict(spread)}",
         highlight=False, soft_wrap=True,
     )  # fmt: skip
 
 
 def _verdict(spread: float) -> str:
-    """In words; a two-fold difference of means over some ten probes stands out of any of these."""
+    """In words. A twofold difference between means of about ten queries is visible in any of these cases."""
     if spread < 0.1:
         return "quiet"
-    return "usable, repeat runs" if spread < 0.3 else "noisy, trust CPU seconds and bytes more than latencies"
+    return (
+        "usable with repetitions" if spread < 0.3 else "noisy, rely on CPU and bytes rather than on latencies"
+    )
 
 
-def _probe_walls_s(seconds: float) -> list[float]:
-    """Wall seconds of one probe, again and again, measured in a worker of its own."""
+def _query_walls_s(seconds: float) -> list[float]:
+    """Wall seconds of one query, repeated in a worker process."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         job = NoiseJob(work_folder=folder, seconds=seconds, walls_file=folder / "walls.json")
         with worker(job, folder / "log.txt") as process:
             process.wait()
         if not job.walls_file.exists():
-            raise EngineError(f"the probe did not run: {last_line(folder / 'log.txt')}")
+            raise EngineError(f"the query did not run: {last_line(folder / 'log.txt')}")
         return [float(wall_s) for wall_s in json.loads(job.walls_file.read_text())]

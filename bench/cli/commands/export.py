@@ -1,4 +1,4 @@
-"""`compactbench export`: result folders as tidy tables."""
+"""`compactbench export`: results as tidy tables."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -12,7 +12,7 @@ from bench.results.folders import load_runs
 from reports.export import export as export_tables
 
 
-class Kind(StrEnum):
+class ExportFormat(StrEnum):
     """What `export` writes."""
 
     PARQUET = "parquet"
@@ -22,11 +22,14 @@ class Kind(StrEnum):
 def export(
     results: ResultsArgument,
     destination: Annotated[
-        Path, typer.Option("-o", "--output", metavar="PATH", help="A new folder (Parquet) or file (DuckDB).")
+        Path,
+        typer.Option(
+            "-o", "--output", metavar="PATH", help="The folder (Parquet) or file (DuckDB) to create."
+        ),
     ],
-    kind: Annotated[
-        Kind, typer.Option("--to", help="A Parquet file per table, or one DuckDB file.")
-    ] = Kind.PARQUET,
+    file_format: Annotated[
+        ExportFormat, typer.Option("--to", help="One Parquet file per table, or a single DuckDB file.")
+    ] = ExportFormat.PARQUET,
 ) -> None:
     """Export results as tidy tables: runs, metrics, commits, queries, compactions, decisions and more.
 
@@ -36,7 +39,7 @@ def export(
     """
     runs = load_runs(*results)
     try:
-        written = export_tables(runs, destination, kind.value)
+        written = export_tables(runs, destination, file_format.value)
     except OSError as error:
         raise ScenarioError(
             f"{destination}: cannot write there ({error.strerror}); choose another -o"

@@ -1,4 +1,4 @@
-"""`compactbench list`: what a scenario can name, each explained with its options."""
+"""`compactbench list`: everything a scenario can refer to by name, with explanations and options."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bench.cli.output import Format, FormatOption, print_json, print_table
+from bench.cli.output import FormatOption, OutputFormat, print_json, print_table
 from bench.engines.registry import FORMATS, PLANNED
 from bench.results.rows import METRICS
 from bench.scenario import file as scenario_file
@@ -15,7 +15,7 @@ from bench.scenario import plugins
 from bench.scenario.scenario import load_scenario
 
 
-class Listed(StrEnum):
+class Topic(StrEnum):
     """What can be listed."""
 
     STRATEGIES = "strategies"
@@ -28,22 +28,28 @@ class Listed(StrEnum):
 
 
 def list_what(
-    what: Annotated[Listed, typer.Argument(help="What to list.")], output: FormatOption = Format.TABLE
+    what: Annotated[
+        Topic, typer.Argument(metavar="WHAT", show_choices=False, help=f"One of: {', '.join(Topic)}.")
+    ],
+    output: FormatOption = OutputFormat.TABLE,
 ) -> None:
-    """Explain what a scenario can name, and the options each takes.
+    """List what a scenario can refer to by name, with explanations and options.
 
-    * `compactbench list strategies`: planners, for `planner = { type = ... }`
+    * `compactbench list strategies`: the planners, for `planner = { type = ... }`
 
-    * `compactbench list triggers`: for `trigger = { type = ... }`
+    * `compactbench list triggers`: the triggers, for `trigger = { type = ... }`
 
     * `compactbench list metrics`: what the figures of a report mean
     """
     entries = _ENTRIES[what]()
-    if output is Format.JSON:
+    if output is OutputFormat.JSON:
         print_json(entries)
         return
     shown = [{key: _cell(value) for key, value in entry.items()} for entry in entries]
-    print_table(list(shown[0]), [tuple(row.values()) for row in shown])
+    print_table([_HEADINGS.get(key, key) for key in shown[0]], [tuple(row.values()) for row in shown])
+
+
+_HEADINGS = {"doc": "description"}
 
 
 def _cell(value: Any) -> str:
@@ -55,19 +61,19 @@ def _cell(value: Any) -> str:
 
 
 def _option(option: dict[str, str | None]) -> str:
-    default = "must be given" if option["default"] is None else f"default {option['default']}"
+    default = "required" if option["default"] is None else f"default {option['default']}"
     return f"{option['key']}: {option['type']}; {default}"
 
 
 def _plugins(kind: plugins.PluginKind[Any]) -> Callable[[], list[dict[str, Any]]]:
     return lambda: [
-        {"name": told.name, "doc": told.doc, "options": [asdict(option) for option in told.options]}
-        for told in plugins.describe_all(kind)
+        {"name": plugin.name, "doc": plugin.doc, "options": [asdict(option) for option in plugin.options]}
+        for plugin in plugins.describe_all(kind)
     ]
 
 
 def _formats() -> list[dict[str, Any]]:
-    described = {**{name: found.description for name, found in FORMATS.items()}, **PLANNED}
+    described = {**{name: table_format.description for name, table_format in FORMATS.items()}, **PLANNED}
     return [{"name": name, "doc": doc, "engine": name in FORMATS} for name, doc in described.items()]
 
 
@@ -90,12 +96,12 @@ def _metrics() -> list[dict[str, Any]]:
     ]
 
 
-_ENTRIES: dict[Listed, Callable[[], list[dict[str, Any]]]] = {
-    Listed.STRATEGIES: _plugins(plugins.PLANNER),
-    Listed.TRIGGERS: _plugins(plugins.TRIGGER),
-    Listed.FORMATS: _formats,
-    Listed.WORKLOADS: _plugins(plugins.WORKLOAD),
-    Listed.SCENARIOS: _scenarios,
-    Listed.METRICS: _metrics,
-    Listed.ARRIVALS: _plugins(plugins.ARRIVAL),
+_ENTRIES: dict[Topic, Callable[[], list[dict[str, Any]]]] = {
+    Topic.STRATEGIES: _plugins(plugins.PLANNER),
+    Topic.TRIGGERS: _plugins(plugins.TRIGGER),
+    Topic.FORMATS: _formats,
+    Topic.WORKLOADS: _plugins(plugins.WORKLOAD),
+    Topic.SCENARIOS: _scenarios,
+    Topic.METRICS: _metrics,
+    Topic.ARRIVALS: _plugins(plugins.ARRIVAL),
 }

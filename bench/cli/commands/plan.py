@@ -1,4 +1,4 @@
-"""`compactbench plan`: what a strategy would do to a table that is already there. Nothing is written."""
+"""`compactbench plan`: preview what a strategy would do to an existing table. Nothing is written."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -6,7 +6,16 @@ from typing import Annotated, Any
 
 import typer
 
-from bench.cli.output import ERR, OUT, Format, FormatOption, conceal, print_json, print_line, print_table
+from bench.cli.output import (
+    ERR,
+    OUT,
+    FormatOption,
+    OutputFormat,
+    conceal,
+    print_json,
+    print_line,
+    print_table,
+)
 from bench.engines.contract import CatalogSettings
 from bench.engines.format import TableAddress
 from bench.engines.registry import FORMATS, existing_tables
@@ -15,7 +24,7 @@ from bench.preview.figures import plan_figures, table_figures
 from bench.preview.preview import named_planners, preview_strategy
 from bench.scenario.scenario import Scenario, load_scenario
 from bench.secrets import NO_SECRETS, Secrets
-from bench.text import human_bytes, human_count, human_duration
+from bench.text import counted, human_bytes, human_count, human_duration
 
 PARTITIONS_SHOWN = 20
 FILES_SHOWN = 50
@@ -27,7 +36,7 @@ def plan(
         str,
         typer.Argument(
             metavar="TABLE",
-            help="namespace.table, the path or URI of a table's folder, or of one of its *.metadata.json.",
+            help="namespace.table, or the path or URI of a table's folder or of a *.metadata.json in it.",
         ),
     ],
     strategy: Annotated[
@@ -35,8 +44,8 @@ def plan(
         typer.Option(
             "--strategy",
             metavar="NAME",
-            help="A planner (`compactbench list strategies`, or your own module:Class), or with --scenario "
-            "the label of one of its strategies.",
+            help="A planner (see `compactbench list strategies`, or module:Class for your own), or with "
+            "--scenario the label of one of its strategies.",
         ),
     ],
     options: Annotated[
@@ -51,7 +60,7 @@ def plan(
     catalog: Annotated[
         str | None,
         typer.Option(
-            "--catalog", metavar="NAME", help="A catalog by its name in the configuration named below."
+            "--catalog", metavar="NAME", help="A catalog by its name in the configuration described above."
         ),
     ] = None,
     catalog_properties: Annotated[
@@ -70,23 +79,26 @@ def plan(
         ),
     ] = None,
     branch: Annotated[
-        str | None, typer.Option("--branch", metavar="NAME", help="Look at this branch, not at main.")
+        str | None, typer.Option("--branch", metavar="NAME", help="Preview this branch instead of main.")
     ] = None,
     files: Annotated[
-        bool, typer.Option("--files", help=f"List the files too: {FILES_SHOWN} in the table, all in JSON.")
+        bool,
+        typer.Option(
+            "--files", help=f"Also list the files: {FILES_SHOWN} in the table, all of them in JSON."
+        ),
     ] = False,
-    output: FormatOption = Format.TABLE,
+    output: FormatOption = OutputFormat.TABLE,
 ) -> None:
-    """Say what a strategy would do to a table of yours right now: files, bytes, result, rough cost.
+    """Preview what a strategy would do to a table of yours right now: files, bytes, result and rough cost.
 
     Only metadata is read, no Java is needed, and nothing is written.
 
-    * `compactbench plan db.orders --catalog prod --scenario my-table.toml --strategy every-10min`
+    * `compactbench plan db.orders --scenario my-table.toml --strategy every-10min`
 
     {formats}
 
-    A scenario's strategy is evaluated as if all its triggers had fired: its planners in order, and the first
-    that plans wins.
+    A scenario's strategy is evaluated as if all its triggers had fired: its planners are tried in order, and
+    the first plan wins.
     """
     loaded = load_scenario(scenario) if scenario else None
     properties = _pairs(catalog_properties or ())
@@ -94,29 +106,34 @@ def plan(
     named = named_planners(strategy, options or (), loaded)
     table_format, open_existing = existing_tables(loaded.table.format if loaded else None)
     with ERR.status("reading metadata"):
-        found = open_existing(TableAddress(table, catalog, properties, _catalog(loaded), branch))
-        done = preview_strategy(named, found, table_format)
-        told = {"table": table_figures(table, found), **plan_figures(done, found, with_files=files)}
-    told["nothing_because"] = _nothing_because(told)
-    if output is Format.JSON:
-        print_json(told)
+        existing = open_existing(TableAddress(table, catalog, properties, _catalog(loaded), branch))
+        preview = preview_strategy(named, existing, table_format)
+        answer = {
+            "table": table_figures(table, existing),
+            **plan_figures(preview, existing, with_files=files),
+        }
+    answer["nothing_because"] = _nothing_because(answer)
+    if output is OutputFormat.JSON:
+        print_json(answer)
     else:
-        _print_table_facts(told["table"])
-        _print_plan(told, table_format.title)
+        _print_table_facts(answer["table"])
+        _print_plan(answer, table_format.title)
 
 
 plan.__doc__ = (plan.__doc__ or "").format(
-    formats="\n\n    ".join(found.existing_help for found in FORMATS.values() if found.open_existing)
+    formats="\n\n    ".join(
+        table_format.existing_help for table_format in FORMATS.values() if table_format.open_existing
+    )
 )
 
 
 def _catalog(scenario: Scenario | None) -> CatalogSettings | None:
-    given = scenario.catalog if scenario else None
-    return CatalogSettings(given.name, given.namespace, given.properties) if given else None
+    spec = scenario.catalog if scenario else None
+    return CatalogSettings(spec.name, spec.namespace, spec.properties) if spec else None
 
 
 def _pairs(settings: Sequence[str]) -> dict[str, str]:
-    """Never with a value in the error: it may be a secret."""
+    """The settings by key. Errors never repeat a value, since it may be a secret."""
     pairs = {}
     for setting in settings:
         key, equals, value = setting.partition("=")
@@ -129,33 +146,33 @@ def _pairs(settings: Sequence[str]) -> dict[str, str]:
 _CHANGES = ("groups", "delete_groups", "files_converted", "delete_files_dropped")
 
 
-def _nothing_because(told: Mapping[str, Any]) -> str | None:
-    """Why no file would change, in words."""
-    effect, shortfall = told["effect"], told["shortfall"]
+def _nothing_because(answer: Mapping[str, Any]) -> str | None:
+    """Why no file would change, in words; None if some would."""
+    effect, shortfall = answer["effect"], answer["shortfall"]
     if effect and any(effect[key] for key in _CHANGES):
         return None
-    if not told["table"]["data_files"]:
-        return "the table holds no data files"
+    if not answer["table"]["data_files"]:
+        return "the table contains no data files"
     if effect is None:
-        return f"{' and '.join(told['planners'])} would do nothing"
+        return f"{' and '.join(answer['planners'])} would do nothing"
     if shortfall is None:
         return "the plan rewrites no file"
     if not shortfall["files_count"]:
-        return "no data file may hold rows of those the plan names"
-    deleted = any(kind["files"] for kind in told["table"]["delete_files"])
-    alone = ", and no file has deletes enough to be taken for them" if deleted else ""
+        return "no data file can contain rows that the plan selects"
+    deleted = any(kind["files"] for kind in answer["table"]["delete_files"])
+    alone = ", and no file has enough deletes to be rewritten for them" if deleted else ""
     return f"{_shortfall_text(shortfall)}{alone}"
 
 
 def _shortfall_text(short: Mapping[str, Any]) -> str:
-    """The thresholds, with what the files have."""
+    """The thresholds of the planner, and how far the files are from them."""
     sizes = f"below {human_bytes(short['min_bytes'])} or above {human_bytes(short['max_bytes'])}"
     has = f"{short['candidates_count']:,} of {short['files_count']:,} data files are {sizes}"
     if short["candidates_count"]:
         has += f", at most {short['candidates_together_count']:,} of them in one partition"
     return (
-        f"{has}; a rewrite takes {short['needed_count']:,} of a partition ({short['needed_option']}), or 2 "
-        f"of more than {human_bytes(short['target_bytes'])} together"
+        f"{has}; a rewrite needs {short['needed_count']:,} files of a partition ({short['needed_option']}), "
+        f"or 2 that exceed {human_bytes(short['target_bytes'])} together"
     )
 
 
@@ -181,12 +198,12 @@ def _print_table_facts(facts: Mapping[str, Any]) -> None:
 
 def _snapshot(number: int | None, committed_at: str | None) -> str:
     if number is None or committed_at is None:
-        return "none: nothing was written to it yet"
+        return "none: nothing has been written to the table yet"
     return f"{number}, committed {datetime.fromisoformat(committed_at):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _amount(files: int, size_bytes: int, rows: int) -> str:
-    return f"{files:,} files, {human_bytes(size_bytes)}, {rows:,} rows"
+    return f"{counted(files, 'file')}, {human_bytes(size_bytes)}, {counted(rows, 'row')}"
 
 
 def _deletes(kinds: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -205,21 +222,21 @@ def _size_lines(classes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str
         yield name, f"{one['files']:,}", human_bytes(one["bytes"]), bar
 
 
-def _print_plan(told: Mapping[str, Any], format_title: str) -> None:
+def _print_plan(answer: Mapping[str, Any], format_title: str) -> None:
     OUT.print()
-    planned, effect = told["plan"], told["effect"]
+    planned, effect = answer["plan"], answer["effect"]
     if planned:
         detail = f", {planned['detail']}" if planned["detail"] else ""
         print_line(
             f"{planned['planner']} plans, reason {planned['reason']}{detail}: {'; '.join(planned['actions'])}"
         )
-    if told["nothing_because"]:
-        print_line(f"Nothing would change: {told['nothing_because']}.")
+    if answer["nothing_because"]:
+        print_line(f"Nothing would change: {answer['nothing_because']}.")
     else:
         _print_effect(effect, format_title)
-    if told["cost"]:
-        about = human_duration(float(f"{told['cost']['cpu_s']:.1g}"))
-        marked = "rough" if told["cost"]["calibrated"] else "rough, uncalibrated"
+    if answer["cost"]:
+        about = human_duration(float(f"{answer['cost']['cpu_s']:.1g}"))
+        marked = "rough" if answer["cost"]["calibrated"] else "rough, uncalibrated"
         print_line(f"Cost: about {about} of CPU ({marked}).")
     print_line("Nothing was written.")
 
@@ -227,34 +244,35 @@ def _print_plan(told: Mapping[str, Any], format_title: str) -> None:
 def _print_effect(effect: Mapping[str, Any], format_title: str) -> None:
     if effect["delete_groups"]:
         print_line(
-            f"It would rewrite {effect['delete_files_in']:,} delete files "
-            f"({human_bytes(effect['delete_bytes_in'])}) in {effect['delete_groups']:,} groups; how many "
-            "come out, their rows tell."
+            f"It would rewrite {counted(effect['delete_files_in'], 'delete file')} "
+            f"({human_bytes(effect['delete_bytes_in'])}) in {counted(effect['delete_groups'], 'group')}. The "
+            "number of output files cannot be predicted from metadata."
         )
     if effect["files_converted"]:
         print_line(
-            f"The deletes of {effect['files_converted']:,} data files would become position deletes of their "
-            "own; the data files stay."
+            f"The deletes of {counted(effect['files_converted'], 'data file')} would be converted to "
+            "position deletes, one delete file per data file; the data files would not change."
         )
     if effect["delete_files_dropped"]:
-        print_line(f"{effect['delete_files_dropped']:,} delete files would go.")
+        print_line(f"{counted(effect['delete_files_dropped'], 'delete file')} would be removed.")
     if effect["vetoed_because"]:
-        print_line(f"It would be vetoed: {effect['vetoed_because']}.")
+        print_line(f"The plan would be vetoed: {effect['vetoed_because']}.")
     if not effect["groups"]:
         return
     cut = effect["planned_groups"] - effect["groups"] - effect["delete_groups"]
     about = "" if effect["files_out_exact"] else "about "
-    left = f"; a limit leaves {cut:,} more groups, and {format_title} may choose others" if cut > 0 else ""
+    excluded = f"; a limit excludes {counted(cut, 'more group')}, and {format_title} may choose others"
     print_line(
-        f"It would rewrite {effect['files_in']:,} data files ({human_bytes(effect['bytes_in'])}) in "
-        f"{effect['groups']:,} groups into {about}{effect['files_out']:,}: the table goes "
-        f"from {effect['files_before']:,} data files to {about}{effect['files_after']:,}{left}."
+        f"It would rewrite {counted(effect['files_in'], 'data file')} ({human_bytes(effect['bytes_in'])}) in "
+        f"{counted(effect['groups'], 'group')} into {about}{counted(effect['files_out'], 'file')}: the table "
+        f"would go from {counted(effect['files_before'], 'data file')} to {about}{effect['files_after']:,}"
+        f"{excluded if cut > 0 else ''}."
     )
     if effect["delete_files_read"]:
         print_line(
             f"Delete files to apply: {'' if effect['deletes_exact'] else 'at most '}"
             f"{effect['delete_files_read']:,} "
-            f"({human_bytes(effect['delete_bytes_read'])}), each once per data file it applies to."
+            f"({human_bytes(effect['delete_bytes_read'])}), each counted once per data file it applies to."
         )
     OUT.print()
     lines = effect["partitions"]
@@ -263,7 +281,7 @@ def _print_effect(effect: Mapping[str, Any], format_title: str) -> None:
         [_partition_cells(line) for line in lines[:PARTITIONS_SHOWN]],
     )
     if len(lines) > PARTITIONS_SHOWN:
-        print_line(f"and {len(lines) - PARTITIONS_SHOWN:,} more partitions")
+        print_line(f"and {counted(len(lines) - PARTITIONS_SHOWN, 'more partition')}")
     if any("files" in group for group in effect["groups_in_order"]):
         _print_files(effect["groups_in_order"])
     OUT.print()
@@ -286,4 +304,4 @@ def _print_files(groups: Sequence[Mapping[str, Any]]) -> None:
     ]
     print_table(("group", "size", "rows", "file"), lines[:FILES_SHOWN])
     if len(lines) > FILES_SHOWN:
-        print_line(f"and {len(lines) - FILES_SHOWN:,} more files; --format json lists them all")
+        print_line(f"and {counted(len(lines) - FILES_SHOWN, 'more file')}; --format json lists them all")

@@ -1,4 +1,4 @@
-"""`compactbench report`: the report for a design review."""
+"""`compactbench report`: a report for a design review."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +16,7 @@ def report(
     results: ResultsArgument,
     destination: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="Where it goes; default RESULTS/report."),
+        typer.Option("-o", "--output", metavar="DIR", help="The folder to write; default RESULTS/report."),
     ] = None,
 ) -> None:
     """Write a report: one self-contained HTML page, the same in Markdown, charts and tables.
@@ -25,12 +25,12 @@ def report(
 
     * `compactbench report results/quickstart -o review`
 
-    The last line printed is the path of the page.
+    Prints the path of the page on its last line.
     """
     runs = load_runs(*results)
     folder = destination or results[0] / "report"
     try:
-        with ERR.status("drawing"):
+        with ERR.status("writing the report"):
             page = render(runs, folder)
     except OSError as error:
         raise ScenarioError(

@@ -1,4 +1,4 @@
-"""`compactbench run`: carry scenarios out, on real tables or on simulated ones."""
+"""`compactbench run`: run scenarios, on real tables or on simulated ones."""
 
 import json
 import shlex
@@ -25,9 +25,10 @@ from bench.runs import preflight
 from bench.runs.suite import Options, PlannedRun, Source, earlier_runs, locked, plan_runs, run_suite
 from bench.scenario.scenario import load_scenario
 from bench.secrets import hide_setting
+from bench.text import counted
 
 DEFAULT_OUT = Path("results")
-EXIT_INTERRUPTED = 130  # what a shell reports of a program that SIGINT ended
+EXIT_INTERRUPTED = 130  # what a shell reports for a program killed by SIGINT
 
 
 class Verify(StrEnum):
@@ -40,64 +41,75 @@ class Verify(StrEnum):
 
 def run(
     scenarios: ScenariosArgument,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where results go.")] = DEFAULT_OUT,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where to write the results.")
+    ] = DEFAULT_OUT,
     repetitions: Annotated[
-        int | None, typer.Option("--repetitions", min=1, metavar="N", help="In place of the scenario's.")
+        int | None,
+        typer.Option(
+            "--repetitions", min=1, metavar="N", help="Runs per strategy, in place of the scenario's."
+        ),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="strategy=LABEL", help="Only this strategy. May be repeated."),
+        typer.Option("--only", metavar="strategy=LABEL", help="Run only this strategy. May be repeated."),
     ] = None,
     overrides: SetOption = None,
     conf: Annotated[
         list[str] | None,
         typer.Option(
-            "--conf", metavar="KEY=VALUE", help="A setting of Spark, e.g. spark.sql.shuffle.partitions=8."
+            "--conf",
+            metavar="KEY=VALUE",
+            help="A Spark setting, e.g. spark.sql.shuffle.partitions=8. May be repeated.",
         ),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Make only the runs that --out does not hold finished.")
+        bool, typer.Option("--resume", help="Skip the runs that are already finished in --out.")
     ] = False,
     verify: Annotated[
         Verify,
         typer.Option(
-            help="Compare the table's content with the stream at the end of a run, after each compaction "
-            "(such a run gives no timings), or not at all."
+            help="When to compare the table's content with the stream: at the end of a run, after each "
+            "compaction (which invalidates the timings), or never."
         ),
     ] = Verify.END,
     keep_tables: Annotated[
-        bool, typer.Option("--keep-tables", help="Keep each run's tables, in its result folder.")
+        bool, typer.Option("--keep-tables", help="Keep the table of each run, in the run's folder.")
     ] = False,
     simulate: Annotated[
         bool,
-        typer.Option("--simulate", help="On simulated tables: no Java, in seconds, costs from coefficients."),
+        typer.Option(
+            "--simulate", help="Use simulated tables: takes seconds, needs no Java; all times are modelled."
+        ),
     ] = False,
     coefficients: Annotated[
         Path | None,
         typer.Option(
             "--coefficients",
             metavar="FILE",
-            help="What operations cost in simulation, in place of the shipped.",
+            help="Cost coefficients of the simulation, in place of the shipped ones.",
         ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would run.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would run.")] = False,
 ) -> None:
-    """Replay a scenario's stream into tables under each of its strategies, and measure.
+    """Replay a scenario's stream into a table under each of its strategies, and measure cost and effect.
 
     * `compactbench run quickstart`
 
-    * `compactbench run append-only --out results/today --only strategy=never --only strategy=every-10min`
+    * `compactbench run quickstart --repetitions 5 --out results/today`
 
-    * `compactbench run my-table.toml --set workload.rows_per_commit=1000 --repetitions 5`
+    * `compactbench run append-only --only strategy=every-10min`
+
+    * `compactbench run my-table.toml --set workload.rows_per_commit=1000`
 
     * `compactbench run append-only --simulate --set duration=24h`
 
-    Simulated tables make the decisions and files real ones would; their seconds are modelled, and they
-    are never put together with measured ones. Each strategy is simulated once: a repetition would be the
-    same. `show --side-by-side` holds simulated and real runs against each other.
+    Each real run has its own process, Spark session and new table. Stop with Ctrl-C at any time and continue
+    with `--resume`. `show`, `compare` and `report` read the results.
 
-    Each real run has a process, a Spark and a fresh table of its own. Stop it with Ctrl-C at any time and go
-    on with `--resume`. `show` and `report` read what it writes.
+    Simulated runs make the same decisions and produce the same files as real ones. Their times are modelled
+    and never combined with measured ones. Each strategy is simulated once, since a repetition would be
+    identical. `show --side-by-side` compares simulated runs with real ones.
     """
     signal.signal(signal.SIGTERM, _interrupted)
     out = out.absolute()  # tables are named by URI
@@ -114,20 +126,20 @@ def run(
         return plan_runs(sources, labels, repetitions, done, mode=mode, invalidated_too=each)
 
     if dry_run:
-        _say_plan(planned())
+        _print_plan(planned())
         return
     with locked(out):
         runs = planned()
-        with ERR.status("checking what the runs need"):
+        with ERR.status("checking requirements"):
             preflight.check(runs, out, keep_tables=keep_tables)
         try:
             with SuiteProgress(runs, ERR) as progress:
                 results = run_suite(runs, options, progress)
         except KeyboardInterrupt:
-            ERR.print("stopped; finished runs are kept, --resume makes the others", highlight=False)
+            ERR.print("stopped; finished runs are kept, --resume continues with the others", highlight=False)
             raise typer.Exit(EXIT_INTERRUPTED) from None
-    made = load_runs(*(out / source.scenario.name for source in sources))
-    print_rows(rows(run for run in made if run.manifest.mode == mode))
+    stored = load_runs(*(out / source.scenario.name for source in sources))
+    print_rows(rows(run for run in stored if run.manifest.mode == mode))
     print_line(f"results in {out}; next: compactbench report {out}")
     if not all(result.finished for result in results):
         raise typer.Exit(1)
@@ -140,16 +152,16 @@ def _mode(
     keep_tables: bool,
     verify: Verify,
 ) -> Mode:
-    """Raises ScenarioError when an option asks for the other mode."""
+    """Raises ScenarioError for an option that belongs to the other mode."""
     if coefficients and not simulate:
-        raise ScenarioError(f"--coefficients {coefficients}: only simulation uses them; add --simulate")
+        raise ScenarioError(f"--coefficients {coefficients}: only simulations use them; add --simulate")
     if keep_tables and simulate:
         raise ScenarioError(
-            "--keep-tables --simulate: a simulated table has nothing to keep; drop one of them"
+            "--keep-tables and --simulate: a simulated table has no files to keep; remove one of the options"
         )
     if verify is Verify.EACH and simulate:
         raise ScenarioError(
-            "--verify each --simulate: a simulated table has no rows to check; drop one of them"
+            "--verify each and --simulate: a simulated table has no rows to check; remove one of the options"
         )
     for name in {source.scenario.table.format: None for source in sources} if coefficients else ():
         read = FORMATS[name].coefficients
@@ -172,12 +184,12 @@ def _sources(scenarios: Sequence[str], overrides: Sequence[str]) -> list[Source]
     names = [source.scenario.name for source in sources]
     for name in names:
         if names.count(name) > 1:
-            raise ScenarioError(f"{name} is given twice; runs of both would go into one result folder")
+            raise ScenarioError(f"{name} is given twice; the runs of both would go into one folder")
     return sources
 
 
 def _spark_settings(conf: Sequence[str]) -> list[str]:
-    """`--conf` is short for `--set` in the scenario's [spark]."""
+    """The `--set` that each `--conf` is short for, in the scenario's [spark]."""
     settings = []
     for text in conf:
         key, equals, value = text.partition("=")
@@ -196,9 +208,9 @@ def _command(
     mode: Mode,
     coefficients: Path | None,
 ) -> str:
-    """What makes the same runs again, wherever their results go, once its secrets are filled in."""
-    given = [(flag, without_secrets(hide_setting(text))) for flag, texts in settings for text in texts]
-    words = [word for pair in given for word in pair]
+    """The command that repeats these runs, without --out and with its secrets hidden."""
+    pairs = [(flag, without_secrets(hide_setting(text))) for flag, texts in settings for text in texts]
+    words = [word for pair in pairs for word in pair]
     words += ["--repetitions", str(repetitions)] if repetitions else []
     words += [] if verify is Verify.END else ["--verify", verify.value]
     words += ["--simulate"] if mode == "simulated" else []
@@ -213,13 +225,13 @@ def _label(text: str) -> str:
     return label
 
 
-def _say_plan(planned: Sequence[PlannedRun]) -> None:
+def _print_plan(planned: Sequence[PlannedRun]) -> None:
     for number, planned_run in enumerate(planned, 1):
         scenario, mode = planned_run.source.scenario, planned_run.mode
         space = f"at most {preflight.needed_bytes(planned_run) / 2**30:.1f} GiB" if mode == "real" else mode
         print_line(
             f"{number:3}. {scenario.name} {planned_run.spec.label} #{planned_run.repetition}: "
-            f"{scenario.commits_count} commits, {planned_run.spec.summary}; {space}"
+            f"{counted(scenario.commits_count, 'commit')}, {planned_run.spec.summary}; {space}"
         )
-    print_line(f"{len(planned)} runs; nothing was run")
+    print_line(f"{counted(len(planned), 'run')} planned; nothing was run")
     sys.stdout.flush()

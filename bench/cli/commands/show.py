@@ -20,15 +20,16 @@ from bench.cli.side_by_side import (
     table_line,
 )
 from bench.errors import ScenarioError
-from bench.results.agreement import Pair, side_by_side
+from bench.results.agreement import Pair
+from bench.results.agreement import side_by_side as pairs
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import CompactionRecord, DecisionRecord
 from bench.results.rows import METRIC_BY_NAME, Row, rows
 from reports.text import format_value
 
-# What the table shows of the metrics, under headings short enough for a terminal.
+# The metrics in the table, under headings short enough for a terminal.
 HEADINGS = {
-    "compactions": "rounds",
+    "compactions": "compactions",
     "compaction_cpu_s": "CPU",
     "query_mean_s": "query",
     "query_before_s": "before",
@@ -37,7 +38,7 @@ HEADINGS = {
     "space_amplification": "space",
     "files_end": "files",
 }
-# The same for figures that many scenarios have none of: a column is there where some strategy has one.
+# The same for metrics that many scenarios do not have: shown if any strategy has a value.
 MORE_HEADINGS = {
     "delete_files_mean": "deletes",
     "delete_rows_mean": "del. rows",
@@ -53,15 +54,15 @@ COMPACTION_COLUMNS = (
     "deletes_after", "delete_rows_after", "bytes_before", "bytes_after", "wall_s", "cpu_s", "query_before_s",
     "query_after_s", "replaced_bytes", "added_bytes", "error",
 )  # fmt: skip
-# Left out of a table for people, not of JSON and CSV, where no line has anything in them.
+# Left out of the table if they are empty in every line. JSON and CSV always have them.
 RARE_COLUMNS = frozenset({"figures", "kind", "deletes_before", "deletes_after", "delete_rows_after"})
 
 
-MODELLED = "simulated rows: nothing was measured, seconds follow from a model's coefficients"
+MODELLED = "simulated rows: nothing was measured, all times come from a cost model"
 
 
-class Output(StrEnum):
-    """How `show` prints."""
+class ShowFormat(StrEnum):
+    """How `show` prints its rows."""
 
     TABLE = "table"
     JSON = "json"
@@ -71,21 +72,25 @@ class Output(StrEnum):
 def show(
     results: ResultsArgument,
     output: Annotated[
-        Output, typer.Option("--format", help="A table to read, JSON or CSV to process.")
-    ] = Output.TABLE,
+        ShowFormat, typer.Option("--format", help="A table for people, JSON or CSV for programs.")
+    ] = ShowFormat.TABLE,
     decisions: Annotated[
-        bool, typer.Option("--decisions", help="Every look at every rule: what was decided, and why.")
+        bool, typer.Option("--decisions", help="Every evaluation of every rule: the decision and the reason.")
     ] = False,
     compactions: Annotated[
         bool,
-        typer.Option("--compactions", help="Every compaction: files, bytes, seconds, probe around it."),
+        typer.Option(
+            "--compactions", help="Every compaction: files, bytes, seconds, and queries before and after."
+        ),
     ] = False,
-    beside: Annotated[
+    side_by_side: Annotated[
         bool,
-        typer.Option("--side-by-side", help="What real and simulated runs of one strategy decided and did."),
+        typer.Option(
+            "--side-by-side", help="Decisions and compactions of real runs beside those of simulated runs."
+        ),
     ] = False,
 ) -> None:
-    """Show the figures: a row per scenario, workload, format, mode and strategy, means over its runs.
+    """Show the figures: one row per scenario, workload, format, mode and strategy, with means over its runs.
 
     * `compactbench show results`
 
@@ -95,68 +100,69 @@ def show(
 
     * `compactbench show results --side-by-side`
 
-    In the table: rounds of compaction that committed, their process CPU, the primary probe's mean
-    latency at its cadence and just before and after a round, write and space amplification, live files
-    at the end. Of a stream of changes also the delete files live after a commit and their rows, and the
-    health score where a planner reports one, all means. JSON and CSV have every metric by its name;
-    `compactbench list metrics` explains them.
+    The table has the number of compactions that committed, the process CPU of all compactions, the mean
+    latency of the primary query at its fixed cadence and just before and after a compaction, write and space
+    amplification, and the live files at the end. For CDC streams, also the mean number of live delete files
+    after a commit and of their rows, and the mean health score where a planner reports one. JSON and CSV have
+    every metric by its name; `compactbench list metrics` explains them.
     """
-    if decisions + compactions + beside > 1:
-        raise ScenarioError("--decisions --compactions --side-by-side: ask for one table at a time")
+    if decisions + compactions + side_by_side > 1:
+        raise ScenarioError("--decisions, --compactions, --side-by-side: give only one of them")
     runs = load_runs(*results)
     if decisions:
         _print(output, DECISION_COLUMNS, [_decision(run, r) for run in runs for r in run.of(DecisionRecord)])
     elif compactions:
         lines = [_compaction(run, r) for run in runs for r in run.of(CompactionRecord)]
         _print(output, COMPACTION_COLUMNS, lines)
-    elif beside:
-        _print_pairs(side_by_side(runs), output)
+    elif side_by_side:
+        _print_pairs(pairs(runs), output)
     else:
         print_rows(rows(runs), output)
 
 
-def print_rows(found: Sequence[Row], output: Output = Output.TABLE) -> None:
-    """Print metric rows; what is missing from a row's runs is said below the table."""
-    if output is Output.JSON:
-        print_json({"rows": [row.to_json() for row in found]})
-    elif output is Output.CSV:
-        flat = [{k: v for k, v in row.to_json().items() if k not in NESTED} for row in found]
+def print_rows(metric_rows: Sequence[Row], output: ShowFormat = ShowFormat.TABLE) -> None:
+    """Print metric rows; below the table, the runs missing from a row and the compactions that failed."""
+    if output is ShowFormat.JSON:
+        print_json({"rows": [row.to_json() for row in metric_rows]})
+    elif output is ShowFormat.CSV:
+        flat = [{k: v for k, v in row.to_json().items() if k not in NESTED} for row in metric_rows]
         _print_csv(tuple(flat[0]), [tuple(line.values()) for line in flat])
     else:
-        for place, group in groupby(found, key=_place):
+        for place, group in groupby(metric_rows, key=_place):
             OUT.print(place, style="bold", markup=False, highlight=False)
             _print_rows(tuple(group))
-        for row in found:
+        for row in metric_rows:
             _print_remarks(row)
-        if any(row.mode == "simulated" for row in found):
+        if any(row.mode == "simulated" for row in metric_rows):
             ERR.print(MODELLED, markup=False, highlight=False)
 
 
-def _print_pairs(pairs: Sequence[Pair], output: Output) -> None:
-    if output is not Output.TABLE:
-        _print(output, COLUMNS, [full_line(pair) for pair in pairs])
+def _print_pairs(evaluations: Sequence[Pair], output: ShowFormat) -> None:
+    if output is not ShowFormat.TABLE:
+        _print(output, COLUMNS, [full_line(pair) for pair in evaluations])
         return
-    for scenario, group in groupby(pairs, key=lambda pair: pair.scenario):
-        looks = tuple(group)
+    for scenario, group in groupby(evaluations, key=lambda pair: pair.scenario):
+        of_scenario = tuple(group)
         OUT.print(scenario, style="bold", markup=False, highlight=False)
-        _print(output, TABLE_COLUMNS, [table_line(pair) for pair in looks if has_effect_or_differs(pair)])
-        for told in agreements(looks):
-            OUT.print(told, markup=False, highlight=False, soft_wrap=True)
+        lines = [table_line(pair) for pair in of_scenario if has_effect_or_differs(pair)]
+        _print(output, TABLE_COLUMNS, lines)
+        for summary in agreements(of_scenario):
+            OUT.print(summary, markup=False, highlight=False, soft_wrap=True)
 
 
 def _place(row: Row) -> str:
     return f"{row.scenario}: {row.workload} on {row.format}, {row.mode}"
 
 
-def _print_rows(found: Sequence[Row]) -> None:
+def _print_rows(group: Sequence[Row]) -> None:
     more = {
         name: heading
         for name, heading in MORE_HEADINGS.items()
-        if any(row.values[name] is not None for row in found)
+        if any(row.values[name] is not None for row in group)
     }
     headings = HEADINGS | more
     print_table(
-        ("strategy", "runs", *headings.values(), "content"), (_row_cells(row, headings) for row in found)
+        ("strategy", "runs", *headings.values(), "content"), (_row_cells(row, headings) for row in group)
     )
 
 
@@ -166,14 +172,18 @@ def _row_cells(row: Row, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _print_remarks(row: Row) -> None:
-    for told in filter(None, (gaps(row), _failures(row))):
-        ERR.print(f"{row.scenario}, {row.strategy}: {told}", markup=False, highlight=False)
+    for remark in filter(None, (gaps(row), _failures(row))):
+        ERR.print(f"{row.scenario}, {row.strategy}: {remark}", markup=False, highlight=False)
 
 
 def _failures(row: Row) -> str:
-    """The compactions that failed, in words; empty where there are none."""
+    """The compactions that failed, in words; empty if there are none."""
     count = row.values["failed_compactions"]
-    return f"{count:g} compactions a run failed or were vetoed; --compactions has the errors" if count else ""
+    return (
+        f"{count:g} compactions per run failed or were vetoed; --compactions shows the errors"
+        if count
+        else ""
+    )
 
 
 def _run_name(run: RunResult) -> str:
@@ -201,16 +211,17 @@ def _compaction(run: RunResult, record: CompactionRecord) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _print(output: Output, columns: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
-    if output is Output.JSON:
+def _print(output: ShowFormat, columns: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
+    if output is ShowFormat.JSON:
         print_json({"rows": [dict(zip(columns, line, strict=True)) for line in lines]})
-    elif output is Output.CSV:
+    elif output is ShowFormat.CSV:
         _print_csv(columns, [[_plain(value) for value in line] for line in lines])
     else:
-        told = [
-            column not in RARE_COLUMNS or any(line[i] for line in lines) for i, column in enumerate(columns)
+        kept = [
+            index
+            for index, column in enumerate(columns)
+            if column not in RARE_COLUMNS or any(line[index] for line in lines)
         ]
-        kept = [index for index, is_told in enumerate(told) if is_told]
         print_table(
             [columns[index] for index in kept],
             ([_cell(columns[index], line[index]) for index in kept] for line in lines),
@@ -218,7 +229,7 @@ def _print(output: Output, columns: Sequence[str], lines: Sequence[Sequence[Any]
 
 
 def _plain(value: Any) -> Any:
-    """Figures a planner reported as one text: health_score=71, ..."""
+    """The value; the figures of a planner as one text: "health_score=71, ..."."""
     return ", ".join(f"{name}={part:g}" for name, part in value.items()) if isinstance(value, dict) else value
 
 

@@ -1,30 +1,31 @@
-"""`compactbench validate`: whether scenarios are sound, and what running them would mean."""
+"""`compactbench validate`: whether scenarios are valid, and what each would run."""
 
 from typing import Annotated, Any
 
 import typer
 
-from bench.cli.output import Format, FormatOption, conceal, print_json, print_line, print_table
+from bench.cli.output import FormatOption, OutputFormat, conceal, print_json, print_line, print_table
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.keys import duration_text
 from bench.results.records import Mode
-from bench.runs.preflight import check_asked
+from bench.runs.preflight import check_supported
 from bench.runs.suite import repetitions_of
 from bench.scenario.scenario import Scenario, load_scenario
+from bench.text import counted
 from workloads.commit import Recorded
 
 ScenariosArgument = Annotated[
     list[str],
-    typer.Argument(metavar="SCENARIO...", help="Paths to .toml files, or names of shipped scenarios."),
+    typer.Argument(metavar="SCENARIO", help="Paths of .toml files, or names of shipped scenarios."),
 ]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Override a key, e.g. table.target_file_size=8MiB or "
-        "'strategies[every-10min].writer.files_per_commit=4'. May be repeated.",
+        help="Override a key of the scenario, e.g. table.target_file_size=8MiB, or of one of its strategies: "
+        "'strategies[LABEL].KEY=VALUE'. May be repeated.",
     ),
 ]
 
@@ -33,40 +34,40 @@ def validate(
     scenarios: ScenariosArgument,
     overrides: SetOption = None,
     simulate: Annotated[
-        bool, typer.Option("--simulate", help="For `run --simulate`, which honours [resources].")
+        bool, typer.Option("--simulate", help="Check for `run --simulate`, which honours [resources].")
     ] = False,
-    output: FormatOption = Format.TABLE,
+    output: FormatOption = OutputFormat.TABLE,
 ) -> None:
-    """Check scenarios without running them, and say what each would run.
+    """Check scenarios without running them, and list what each would run.
 
     * `compactbench validate quickstart`
 
-    * `compactbench validate my-table.toml --set repetitions=5 --set workload.rows_per_commit=1000`
+    * `compactbench validate my-table.toml --set workload.rows_per_commit=1000`
     """
     mode: Mode = "simulated" if simulate else "real"
-    meanings, problems = [], []
+    summaries, problems = [], []
     for name in scenarios:
         try:
             scenario = load_scenario(name, overrides or ())
             conceal(scenario.secrets)
-            check_asked(scenario, mode)
+            check_supported(scenario, mode)
         except ScenarioError as error:
             problems.append(str(error))
             continue
-        meanings.append(meaning(scenario, mode))
-    if output is Format.JSON:
-        print_json(meanings)
+        summaries.append(summary(scenario, mode))
+    if output is OutputFormat.JSON:
+        print_json(summaries)
     else:
-        for told in meanings:
-            _print_meaning(told)
+        for one in summaries:
+            _print_summary(one)
     if problems:
         raise ScenarioError("\n".join(problems))
 
 
-def meaning(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
-    """What running `scenario` would mean; rows, files and bytes are of the stream each run replays.
+def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
+    """What running `scenario` would do. Rows, files and bytes are those of the stream that each run replays.
 
-    Files are those the table's format makes of the stream; bytes are those of its rows as plain Parquet.
+    Files are those that the table's format makes of the stream, bytes those of its rows as plain Parquet.
     """
     repetitions = repetitions_of(scenario, mode)
     commits = list(scenario.shape())
@@ -92,22 +93,28 @@ def meaning(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
 
 
 def _left_out_rows(scenario: Scenario) -> int:
-    """Recorded changes that come after the scenario has ended."""
+    """Recorded changes that come after the end of the scenario."""
     workload = scenario.workload
     return workload.left_out_rows(scenario.duration_ms) if isinstance(workload, Recorded) else 0
 
 
-def _print_meaning(told: dict[str, Any]) -> None:
-    strategies, duration = told["strategies"], duration_text(told["duration_s"])
-    deletes = f" and {told['delete_files']:,} delete files" if told["delete_files"] else ""
-    print_line(
-        f"{told['scenario']}: ok. {told['runs']} runs ({len(strategies)} strategies x {told['repetitions']} "
-        f"repetitions), each {told['commits']} commits over {duration} of scenario time: "
-        f"{told['rows']:,} rows in {told['files']:,} files{deletes}, "
-        f"about {told['expected_bytes'] / 1e6:,.1f} MB. "
-        f"Probes: {', '.join(told['probes'])}; primary {told['primary_probe']}."
+def _print_summary(facts: dict[str, Any]) -> None:
+    strategies, duration = facts["strategies"], duration_text(facts["duration_s"])
+    matrix = " x ".join(
+        (
+            "1 strategy" if len(strategies) == 1 else f"{len(strategies)} strategies",
+            counted(facts["repetitions"], "repetition"),
+        )
     )
-    if told["left_out_rows"]:
-        changes = f"{told['left_out_rows']:,} recorded changes come after duration = {duration}"
-        print_line(f"Left out: {changes}, which is counted from the first one.")
+    deletes = f" and {counted(facts['delete_files'], 'delete file')}" if facts["delete_files"] else ""
+    print_line(
+        f"{facts['scenario']}: ok. {counted(facts['runs'], 'run')} ({matrix}), each with "
+        f"{counted(facts['commits'], 'commit')} over {duration} of scenario time: "
+        f"{counted(facts['rows'], 'row')} in {counted(facts['files'], 'file')}{deletes}, "
+        f"about {facts['expected_bytes'] / 1e6:,.1f} MB. "
+        f"Probes: {', '.join(facts['probes'])}; the primary one is {facts['primary_probe']}."
+    )
+    if facts["left_out_rows"]:
+        changes = counted(facts["left_out_rows"], "recorded change")
+        print_line(f"Left out: {changes} after duration = {duration}, which starts at the first change.")
     print_table(["strategy", "what it does"], [(s["label"], s["summary"]) for s in strategies])

@@ -11,6 +11,8 @@ from pyspark.sql import SparkSession
 
 from bench.engines.spark.session import java_class
 
+EXECUTOR_CACHE = "spark.sql.iceberg.executor-cache.enabled"
+
 
 def session_conf(catalog: str, properties: Mapping[str, str]) -> dict[str, str]:
     """The part of Spark's configuration that results show; it names no location and no secret.
@@ -21,7 +23,7 @@ def session_conf(catalog: str, properties: Mapping[str, str]) -> dict[str, str]:
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         # On by default. Each Spark executor then caches the delete files it has read for later tasks and
         # queries. That flatters small tables, whose deletes all fit, and hides a cost of large ones.
-        "spark.sql.iceberg.executor-cache.enabled": "false",
+        EXECUTOR_CACHE: "false",
         f"spark.sql.catalog.{catalog}.cache-enabled": properties.get("cache-enabled", "false"),
     }
 

@@ -92,13 +92,18 @@ def _open_real(settings: EngineSettings) -> AbstractContextManager[Engine]:
 
 
 def _real_options(settings: EngineSettings) -> Mapping[str, JsonValue]:
-    from bench.engines.iceberg.catalog import session_conf
+    from bench.engines.iceberg.catalog import EXECUTOR_CACHE, session_conf
     from bench.engines.spark.options import spark_options
 
-    catalog = settings.catalog
+    catalog, conf = settings.catalog, session_conf(settings.catalog.name, settings.catalog.properties)
+    effective = {**conf, **settings.spark.conf}
     return {
-        **spark_options(settings, session_conf(catalog.name, catalog.properties)),
+        **spark_options(settings, conf),
         "catalog": catalog.name if catalog.properties else "own, on SQLite",
+        "caches": {
+            "table cache of the catalog": effective[f"spark.sql.catalog.{catalog.name}.cache-enabled"],
+            "delete-file cache of the executors": effective[EXECUTOR_CACHE],
+        },
     }
 
 

@@ -1,4 +1,7 @@
-"""Which delete files apply to a data file, in sums: answers take logarithmic time, no pair is stored."""
+"""Index of delete files: sums over those that apply to a data file, in logarithmic time and without pairs.
+
+`strategies.iceberg.deletes.applies` is the rule that it implements, for one pair.
+"""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -15,10 +18,10 @@ _Scope = tuple[int, str]  # partition spec and partition
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The delete files that apply to one data file.
+    """Sums over the delete files that apply to one data file.
 
-    `file_scoped_rows` counts only what is known to hit that file: rows of delete files that name it. Equality
-    deletes, and position deletes of a whole partition, add nothing to it.
+    `file_scoped_rows` counts rows of file-scoped deletes only, which are known to delete from this file.
+    Equality deletes and position deletes of a whole partition do not count.
     """
 
     files_count: int = 0
@@ -28,9 +31,9 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class DeleteIndex:
-    """The delete files of a table, by what they may apply to. Made by `index_deletes`."""
+    """The delete files of a table, by scope. Built by `index_deletes`."""
 
-    everywhere: KeyedFiles[IcebergDeleteFile]  # equality deletes written without partitions
+    everywhere: KeyedFiles[IcebergDeleteFile]  # equality deletes of unpartitioned specs: global deletes
     equality: Mapping[_Scope, KeyedFiles[IcebergDeleteFile]]
     position: Mapping[_Scope, Series[IcebergDeleteFile]]
     position_of_file: Mapping[str, Series[IcebergDeleteFile]]
@@ -38,44 +41,39 @@ class DeleteIndex:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no delete file at all."""
+        """Whether the table has no delete file."""
         scoped = self.equality or self.position or self.position_of_file or self.vectors
         return not scoped and self.everywhere.is_empty
 
     def applying_to(self, file: IcebergDataFile) -> Applied:
-        """The delete files a reader of `file` has to open.
-
-        Equality deletes must be newer than the file, position deletes not older. Those without a
-        partition reach every file; otherwise partition and spec must be the same, or the delete file
-        names the data file. Equality deletes whose keys cannot meet the file's are left out. A deletion
-        vector stands for all position deletes of its file.
+        """The delete files that a reader of `file` has to open, by the rule of `applies`.
 
         Source: Iceberg DeleteFileIndex at 1.11.0; table spec, scan planning.
         """
-        found = self.equality_of(file)
+        applied = self.equality_of(file)
         vector = self.vectors.get(file.path)
         if vector is not None:
-            found, file_scoped_rows = found + FileSums(1, vector.size_bytes), vector.rows
+            applied, file_scoped_rows = applied + FileSums(1, vector.size_bytes), vector.rows
         else:
-            own = not_older(self.position_of_file.get(file.path, _NONE), file)
-            scoped = not_older(self.position.get((file.spec_id, file.partition), _NONE), file)
-            found, file_scoped_rows = found + scoped + own, own.rows
-        return Applied(found.files_count, found.size_bytes, file_scoped_rows)
+            file_scoped = not_older(self.position_of_file.get(file.path, _NONE), file)
+            of_partition = not_older(self.position.get((file.spec_id, file.partition), _NONE), file)
+            applied, file_scoped_rows = applied + of_partition + file_scoped, file_scoped.rows
+        return Applied(applied.files_count, applied.size_bytes, file_scoped_rows)
 
     def equality_of(self, file: IcebergDataFile) -> FileSums:
-        """The equality delete files among them."""
+        """The sums of the equality delete files that apply to `file`."""
         scoped = self.equality.get((file.spec_id, file.partition), _NO_KEYS)
         number, keys = file.data_sequence_number, file.key_bounds
         return self.everywhere.meeting(number, keys) + scoped.meeting(number, keys)
 
 
 def not_older(deletes: Series[IcebergDeleteFile], file: IcebergDataFile) -> FileSums:
-    """The sums of those that are not older than `file`."""
+    """The sums of the deletes that are not older than `file`, as position deletes must be."""
     return deletes.sums_since(bisect_left(deletes.numbers, file.data_sequence_number))
 
 
 def delete_index(state: IcebergState) -> DeleteIndex:
-    """The index of all delete files of the table, made once per table version.
+    """The index of all delete files of the table, built once per table version.
 
     Raises StateError as `index_deletes` does.
     """
@@ -85,7 +83,7 @@ def delete_index(state: IcebergState) -> DeleteIndex:
 def index_deletes(delete_files: Iterable[IcebergDeleteFile]) -> DeleteIndex:
     """Index delete files.
 
-    Raises StateError when a deletion vector names no data file, or when two name the same.
+    Raises StateError if a deletion vector names no data file, or if two name the same one.
     """
     equality: dict[_Scope | None, list[IcebergDeleteFile]] = defaultdict(list)
     position: dict[_Scope, list[IcebergDeleteFile]] = defaultdict(list)
@@ -102,7 +100,7 @@ def index_deletes(delete_files: Iterable[IcebergDeleteFile]) -> DeleteIndex:
         elif delete.kind is DeleteKind.POSITION:
             position_of_file[named].append(delete)
         elif vectors.setdefault(named, delete) is not delete:
-            raise StateError(f"{named} has two deletion vectors; one is the most there can be")
+            raise StateError(f"{named} has two deletion vectors; a data file can have at most one")
     return DeleteIndex(
         everywhere=_keyed(equality.pop(None, [])),
         equality={scope: _keyed(deletes) for scope, deletes in equality.items() if scope is not None},

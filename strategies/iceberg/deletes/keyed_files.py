@@ -1,7 +1,7 @@
-"""Files by a number and by the keys they may hold: sums over those beyond one number that meet a range.
+"""Files indexed by a number and by their key bounds, for sums over those above a number that overlap a range.
 
-Where every range meets, which is the common case, the outermost bounds settle it at once. Otherwise those
-that miss are counted in logarithmic time; no file is looked at.
+If all of them overlap, which is the common case, the outermost bounds settle that at once. Otherwise those
+that do not overlap are counted in logarithmic time. In neither case is a single file visited.
 """
 
 from bisect import bisect_left, bisect_right
@@ -16,7 +16,7 @@ from strategies.iceberg.files import KeyBounds
 
 
 class KeyedFiles(Generic[File]):
-    """Files that can be asked by number and key range. `number` gives the number of a file."""
+    """An index of files by number and key bounds. `number` returns the number of a file."""
 
     def __init__(self, files: Iterable[File], number: Callable[[File], int]) -> None:
         of_kind: dict[tuple[bool, bool], list[File]] = defaultdict(list)
@@ -24,25 +24,25 @@ class KeyedFiles(Generic[File]):
             keys = file.key_bounds
             of_kind[(True, True) if keys is None else (keys.nulls, keys.values)].append(file)
         self._kinds: list[_Kind[File]] = [
-            _Kind(nulls, values, series_of(own, number)) for (nulls, values), own in of_kind.items()
+            _Kind(nulls, values, series_of(alike, number)) for (nulls, values), alike in of_kind.items()
         ]
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no file at all."""
+        """Whether the index holds no file."""
         return not self._kinds
 
     def meeting(self, beyond: int, keys: KeyBounds | None) -> FileSums:
-        """The sums of the files whose number is above `beyond` and whose keys meet `keys`; None meets all."""
+        """The sums of the files whose number is above `beyond` and whose bounds meet `keys` (None: all)."""
         return sum((kind.meeting(kind.start(beyond), keys) for kind in self._kinds), NO_FILES)
 
     def parts(self, beyond: int) -> Iterator[tuple[Series[File], int]]:
-        """The files whose number is above `beyond`, as ends of series, whatever their keys."""
+        """The files whose number is above `beyond`, whatever their keys: each series with a start in it."""
         return ((kind.series, kind.start(beyond)) for kind in self._kinds)
 
 
 class _Kind(Generic[File]):
-    """Files that are alike in whether they may hold nulls, and other values."""
+    """The files that agree on whether they may hold nulls, and whether they may hold other values."""
 
     def __init__(self, nulls: bool, values: bool, series: Series[File]) -> None:
         self._nulls, self._values = nulls, values
@@ -53,7 +53,7 @@ class _Kind(Generic[File]):
         self._lowest_upper_from = _outermost(self._uppers, min)
 
     def start(self, beyond: int) -> int:
-        """The place of the first file whose number is above `beyond`."""
+        """The index in the series of the first file whose number is above `beyond`."""
         return bisect_right(self.series.numbers, beyond)
 
     def meeting(self, start: int, keys: KeyBounds | None) -> FileSums:
@@ -65,7 +65,10 @@ class _Kind(Generic[File]):
         return self.series.sums_since(start) - self._missing(start, keys)
 
     def _missing(self, start: int, keys: KeyBounds) -> FileSums:
-        """A range lies above another or below it, never both, so the two sums share no file."""
+        """The sums of the files from `start` on whose bounds do not overlap `keys`.
+
+        A range that misses another lies either above or below it, so the two sums share no file.
+        """
         lower, upper = self._lowest_upper_from[start], self._highest_lower_from[start]
         if keys.lower is None or lower is None or (keys.lower <= lower and upper <= keys.upper):
             return NO_FILES
@@ -82,10 +85,11 @@ class _Kind(Generic[File]):
 
 
 class _Ranks:
-    """Sums of the files at the end of a series whose bound is above, or below, a value.
+    """Sums over those of the last files of a series whose bound is above, or below, a value.
 
-    A Fenwick tree over the series read backwards: the n-th node covers as many places up to the n-th as n's
-    lowest set bit says, their bounds in ascending order with running sums of bytes and rows.
+    A Fenwick tree over the reversed series: node n covers the places from n - (lowest set bit of n) + 1 to n,
+    and keeps their bounds in ascending order with running sums of bytes and rows. The last n files are
+    covered by at most log n nodes, and each is searched by bisection.
     """
 
     def __init__(self, bounds: Sequence[Any], series: Series[Any]) -> None:
@@ -99,12 +103,12 @@ class _Ranks:
                 node += node & -node
 
     def above(self, from_end: int, bound: Any) -> FileSums:
-        """Of the last `from_end` files those whose bound is above `bound`."""
+        """The sums of those of the last `from_end` files whose bound is above `bound`."""
         covering = self._covering(from_end)
         return sum((node.sums(bisect_right(node.bounds, bound), None) for node in covering), NO_FILES)
 
     def below(self, from_end: int, bound: Any) -> FileSums:
-        """Of the last `from_end` files those whose bound is below `bound`."""
+        """The sums of those of the last `from_end` files whose bound is below `bound`."""
         covering = self._covering(from_end)
         return sum((node.sums(0, bisect_left(node.bounds, bound)) for node in covering), NO_FILES)
 
@@ -134,7 +138,7 @@ class _Node:
 
 
 def _outermost(bounds: list[Any], choose: Callable[[Any, Any], Any]) -> list[Any]:
-    """The outermost of the bounds from each place to the end; None where none of them is known."""
+    """The outermost of the bounds from each place to the end; None if none of them is known."""
 
     def further(so_far: Any, bound: Any) -> Any:
         return so_far if bound is None else bound if so_far is None else choose(so_far, bound)

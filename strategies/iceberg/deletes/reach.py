@@ -1,9 +1,9 @@
-"""Which delete files apply to any of several data files, each counted once.
+"""Which delete files apply to at least one of several data files, each counted once.
 
-Position deletes of one scope apply by sequence number alone, so whatever applies to one file of it applies
-to the oldest too: per scope the answer is everything from one number on. So it is for equality deletes
-whose keys all meet those of the oldest file; of others each is asked whether it meets any file older than it.
-No pair is looked at.
+Within a scope (partition spec and partition) position deletes apply by data sequence number alone, so those
+that apply to any file of the scope also apply to its oldest one: the result is everything from one number on.
+The same holds for equality deletes if the keys of all of them overlap those of the oldest file. Otherwise
+each equality delete is checked against an index of the data files older than it. No pair is visited.
 """
 
 from bisect import bisect_left
@@ -15,14 +15,15 @@ from strategies.iceberg.deletes.keyed_files import KeyedFiles
 from strategies.iceberg.deletes.series import NO_FILES, FileSums, Series, series_of
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 
-_Part = tuple[Series[IcebergDeleteFile], int]  # the delete files of a series from this place on
+_Part = tuple[Series[IcebergDeleteFile], int]  # a series, and where in it the delete files start that apply
 
 
 class DeleteSet:
     """The delete files that apply to at least one of the data files added.
 
-    Each data file is to be added once. A deletion vector stands for all position deletes of its file; it is
-    in `keys` alone. A position delete file counts with all its rows, whichever files they are in.
+    Add each data file once. A deletion vector replaces all position deletes of its data file, and it appears
+    in `keys` only, not in the sums. A position delete file counts with all its rows, whichever data files
+    they delete from.
     """
 
     def __init__(self, index: DeleteIndex, files: Iterable[IcebergDataFile] = ()) -> None:
@@ -35,7 +36,7 @@ class DeleteSet:
             self.add(file)
 
     def add(self, file: IcebergDataFile) -> None:
-        """Take one more data file in."""
+        """Add one data file."""
         scope, number = (file.spec_id, file.partition), file.data_sequence_number
         self._files[scope].append(file)
         vector, named = self._index.vectors.get(file.path), self._index.position_of_file.get(file.path)
@@ -63,7 +64,7 @@ class DeleteSet:
 
     @property
     def keys(self) -> frozenset[str]:
-        """Them all, by `key`."""
+        """The `key` of every delete file that applies, deletion vectors included."""
         parts = (*self._equality(), *self._position())
         return frozenset(delete.key for delete in (*_files(parts), *self._vectors))
 
@@ -84,21 +85,21 @@ class DeleteSet:
 
 
 def _meeting_any(deletes: KeyedFiles[IcebergDeleteFile], files: Sequence[IcebergDataFile]) -> Iterator[_Part]:
-    """The equality deletes that apply to any of the files."""
+    """The equality deletes among `deletes` that apply to any of the files."""
     oldest = min(files, key=lambda file: file.data_sequence_number)
     number = oldest.data_sequence_number
     if deletes.meeting(number, oldest.key_bounds) == deletes.meeting(number, None):
         yield from deletes.parts(number)
         return
-    # Backwards, so that the files older than a delete are those beyond its number.
+    # Negated numbers, so that the data files older than a delete are those above its negated number.
     older = KeyedFiles(files, lambda file: -file.data_sequence_number)
     newer = _files(deletes.parts(number))
-    found = (
+    applying = (
         delete
         for delete in newer
         if older.meeting(-delete.data_sequence_number, delete.key_bounds).files_count
     )
-    yield series_of(found, lambda delete: delete.data_sequence_number), 0
+    yield series_of(applying, lambda delete: delete.data_sequence_number), 0
 
 
 def _sums(parts: Iterable[_Part]) -> FileSums:

@@ -1,4 +1,4 @@
-"""Files in the order of a number, with the sums from any place on."""
+"""Files sorted by a number, with the sums from any place to the end."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -36,14 +36,14 @@ NO_FILES = FileSums()
 
 
 def sums_of(files: Iterable[IcebergDataFile | IcebergDeleteFile]) -> FileSums:
-    """The sums over files."""
-    found = tuple(files)
-    return FileSums(len(found), sum(f.size_bytes for f in found), sum(f.rows for f in found))
+    """The sums over the files given."""
+    summed = tuple(files)
+    return FileSums(len(summed), sum(f.size_bytes for f in summed), sum(f.rows for f in summed))
 
 
 @dataclass(frozen=True, slots=True)
 class Series(Generic[File]):
-    """Files by number; the i-th of `bytes_from` and `rows_from` sums from i to the end."""
+    """Files in ascending order of their number; `bytes_from[i]` and `rows_from[i]` sum from i to the end."""
 
     files: tuple[File, ...]
     numbers: tuple[int, ...]
@@ -51,12 +51,12 @@ class Series(Generic[File]):
     rows_from: tuple[int, ...]
 
     def sums_since(self, start: int) -> FileSums:
-        """The sums from the `start`-th file on."""
+        """The sums from file `start`, counted from 0, to the end."""
         return FileSums(len(self.files) - start, self.bytes_from[start], self.rows_from[start])
 
 
 def series_of(files: Iterable[File], number: Callable[[File], int]) -> Series[File]:
-    """The files by their `number`; those of the same one stay in the order given."""
+    """The files sorted by their `number`; files of equal number keep the order given."""
     ordered = tuple(sorted(files, key=number))
     return Series(
         ordered,

@@ -34,9 +34,9 @@ def left(folder):
 def test_clean_removes_tables_and_keeps_results(results, cache, capsys):
     before = load_runs(results)
     assert main(["clean", "--out", str(results)]) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert told[0] == f"removed {results / suite.WORK} (5 B)"
-    assert [line.split(" (")[0] for line in told[1:]] == [
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == f"removed {results / suite.WORK} (5 B)"
+    assert [line.split(" (")[0] for line in printed[1:]] == [
         f"removed {run.folder / suite.TABLES}" for run in sorted(before, key=lambda run: run.folder)
     ]
     assert left(results) == []
@@ -46,9 +46,9 @@ def test_clean_removes_tables_and_keeps_results(results, cache, capsys):
 
 def test_a_dry_run_removes_nothing(results, cache, capsys):
     assert main(["clean", "--out", str(results), "--cache", "--dry-run"]) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert len(told) == 5
-    assert all(line.startswith("would remove ") for line in told)
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 5
+    assert all(line.startswith("would remove ") for line in printed)
     assert len(left(results)) == 3
     assert (cache / "jars").exists()
 

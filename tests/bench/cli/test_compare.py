@@ -67,8 +67,8 @@ def test_the_table_says_first_what_was_compared_and_how_surely(capsys, results):
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0] == "append-small: append on iceberg, real"
-    assert lines[1] == "each strategy against never"
-    assert lines[2] == f"pooled: 9 runs of {results}: never 3, every-10min 3, every-2min 3"
+    assert lines[1] == "each strategy compared with never"
+    assert lines[2] == f"pooled: 9 runs from {results}: never 3, every-10min 3, every-2min 3"
     assert lines[3].startswith("ratio: strategy / never, with its 95 % interval; of ")
     assert lines[4].split() == [
         "strategy", "metric", "figure", "never", "ratio", "95", "%", "interval", "n", "method", "verdict",
@@ -104,7 +104,7 @@ def test_csv_has_a_line_a_comparison_and_the_words_on_stderr(capsys, results):
     lines = list(csv.DictReader(io.StringIO(out)))
     assert {line["strategy"] for line in lines} == {"every-10min", "every-2min"}
     assert {"scenario", "metric", "ratio", "low", "high", "n", "method", "verdict"} <= lines[0].keys()
-    assert "each strategy against never" in err
+    assert "each strategy compared with never" in err
     assert "every-2min: files_end <= 1x: holds" in err
 
 
@@ -152,7 +152,7 @@ def test_pairs_are_those_of_one_suite_and_groups_are_compared_where_there_is_non
 def test_two_folders_are_old_and_new_and_each_strategy_meets_itself(capsys, old_and_new):
     old, new = old_and_new
     (group,) = as_json(capsys, old, new)
-    assert group["compared"] == f"new ({new}) against old ({old}), each strategy against itself"
+    assert group["compared"] == f"new ({new}) compared with old ({old}), each strategy with itself"
     assert group["runs"] == {
         "old": {"never": 3, "every-2min": 3, "gone": 3},
         "new": {"added": 4, "never": 4, "every-2min": 4},
@@ -184,7 +184,7 @@ def test_the_ratio_is_new_over_old(capsys, tmp_path):
 
 def test_swapped_folders_are_suspected(capsys, old_and_new):
     (group,) = as_json(capsys, *reversed(old_and_new))
-    assert any("is the order of the folders right?" in note for note in group["notes"])
+    assert any("are the folders in the right order?" in note for note in group["notes"])
 
 
 def test_two_folders_with_a_baseline_are_pooled(capsys, old_and_new):
@@ -222,7 +222,7 @@ def test_undecided_passes_unless_strict(capsys, old_and_new):
     code, out, _ = compare(capsys, *arguments)
     assert code == 0
     assert re.search(
-        r"never +query_mean_s <= \S+ +undecided +.* against .*: .*x, 95 % interval .* to .*, n = 4 / 3", out
+        r"never +query_mean_s <= \S+ +undecided +.* vs .*: .*x, 95 % interval .* to .*, n = 4 / 3", out
     )
     assert compare(capsys, *arguments, "--strict")[0] == 1
 
@@ -253,8 +253,8 @@ def test_results_without_a_usable_run_are_an_error_not_a_pass(capsys, tmp_path):
     folder = build_results(
         tmp_path, {"never": None, "b": 2}, 1, 2, fate={("never", 1): "failed", ("b", 1): "failed"}
     )
-    said = refusal(capsys, folder, "--baseline", "never", "--format", "csv", "--fail-if", "files_end>1x")
-    assert "no other strategy has a usable run" in said
+    error = refusal(capsys, folder, "--baseline", "never", "--format", "csv", "--fail-if", "files_end>1x")
+    assert "no other strategy has a usable run" in error
 
 
 def test_a_figure_of_zero_has_no_ratio_and_says_so(capsys, results):
@@ -268,7 +268,7 @@ def test_a_figure_of_zero_has_no_ratio_and_says_so(capsys, results):
 
 def test_an_exact_rise_from_zero_breaks_any_limit(capsys, results):
     code, out, _ = compare(capsys, results, "--baseline", "never", "--fail-if", "compactions>1x")
-    assert re.search(r"every-2min +compactions <= 1x +broken +10 against 0: the second value is 0", out)
+    assert re.search(r"every-2min +compactions <= 1x +broken +10 vs 0: the second value is 0", out)
     assert "limits: 2 broken" in out
     assert code == 1
 
@@ -284,7 +284,7 @@ def test_a_strategy_that_costs_nothing_on_both_sides_breaks_no_limit(capsys, old
     )
 
 
-def test_a_single_run_tells_no_noise(capsys, tmp_path):
+def test_a_single_run_gives_no_estimate_of_noise(capsys, tmp_path):
     folder = build_results(tmp_path, STRATEGIES, 1, 10)
     (group,) = as_json(capsys, folder, "--baseline", "never", "--fail-if", "query_mean_s>1.1x")
     by_metric = {c["metric"]: c for c in group["comparisons"] if c["strategy"] == "every-2min"}
@@ -295,21 +295,21 @@ def test_a_single_run_tells_no_noise(capsys, tmp_path):
     assert {t["outcome"] for t in group["conditions"]} == {"undecided"}
 
 
-def test_simulated_figures_are_exact(capsys, tmp_path):
+def test_simulated_figures_have_no_interval_and_times_are_modelled(capsys, tmp_path):
     folder = build_results(tmp_path, STRATEGIES, 1, 10, mode="simulated")
     (group,) = as_json(capsys, folder, "--baseline", "never")
     assert {c["method"] for c in group["comparisons"] if c["against_figure"]} == {"exact"}
     _, out, _ = compare(capsys, folder, "--baseline", "every-10min")
-    assert "all figures are exact or undecided" in out
+    assert "all figures are exact, modelled or undecided" in out
 
 
-def test_runs_that_count_nowhere_are_told(capsys, tmp_path):
+def test_runs_that_are_not_used_are_reported(capsys, tmp_path):
     fate = {("never", 1): "failed", ("every-2min", 2): "cut off", ("every-10min", 3): "timings_invalid"}
     folder = build_results(tmp_path, STRATEGIES, 3, 10, fate=fate)
     _, out, _ = compare(capsys, folder, "--baseline", "never")
-    assert "never 2 (1 failed), every-10min 3 (1 timings_invalid by checks), every-2min 2 (1 cut off)" in out
+    assert "never 2 (1 failed), every-10min 3 (1 without valid timings), every-2min 2 (1 interrupted)" in out
     (group,) = as_json(capsys, folder, "--baseline", "never", "--metric", "query_mean_s")
-    # Timings of the timings_invalid third repetition do not count, nor has the first one a counterpart.
+    # The invalid timings of the third repetition do not count, nor has the first one a counterpart.
     assert [(c["strategy"], c["n"]) for c in group["comparisons"]] == [("every-10min", 1), ("every-2min", 1)]
     _, out, _ = compare(capsys, folder, "--baseline", "never", "--metric", "query_mean_s")
     assert re.search(
@@ -328,20 +328,20 @@ def test_a_side_without_a_usable_run_is_undecided_not_passed_over(capsys, tmp_pa
     assert compare(capsys, *arguments, "--strict")[0] == 1
 
 
-def test_runs_of_two_machines_are_pooled_only_when_asked_for_and_then_it_is_told(capsys, tmp_path):
+def test_runs_of_two_machines_are_pooled_only_on_request_and_then_reported(capsys, tmp_path):
     build_results(tmp_path / "a", STRATEGIES, 2, 5)
     build_results(tmp_path / "b", STRATEGIES, 2, 5, suite_id="later", machine={"cpu": "Other", "cores": 2})
     arguments = [tmp_path / "a", tmp_path / "b", "--baseline", "never"]
-    said = refusal(capsys, *arguments)
-    assert f"{tmp_path}/a/append-small/run-iceberg-000 and {tmp_path}/b/append-small/run-iceberg-000" in said
-    assert "differ in machine.cpu ('Example CPU' and 'Other')" in said
-    assert "--allow-mixed" in said
+    error = refusal(capsys, *arguments)
+    assert f"{tmp_path}/a/append-small/run-iceberg-000 and {tmp_path}/b/append-small/run-iceberg-000" in error
+    assert "differ in machine.cpu ('Example CPU' and 'Other')" in error
+    assert "--allow-mixed" in error
     code, out, _ = compare(capsys, *arguments, "--allow-mixed")
     assert code == 0
     assert out.index("differs: machine.cpu ('Example CPU' and 'Other')") < out.index("strategy  ")
 
 
-def test_new_versions_are_told_and_another_machine_is_refused(capsys, tmp_path):
+def test_new_versions_are_reported_and_another_machine_is_refused(capsys, tmp_path):
     old = build_results(tmp_path / "old", STRATEGIES, 2, 5)
     new = build_results(
         tmp_path / "new", STRATEGIES, 2, 5, suite_id="later", git={"commit": "f00", "dirty": False}
@@ -363,8 +363,8 @@ def test_measured_and_simulated_runs_never_meet(capsys, tmp_path, baseline):
         groups = as_json(capsys, real, simulated, *baseline, "--allow-mixed")
         assert [(g["mode"], g["runs"]["pooled"]["never"]) for g in groups] == [("real", 2), ("simulated", 2)]
     else:
-        said = refusal(capsys, real, simulated, "--allow-mixed")
-        assert "differ in mode ('real' and 'simulated')" in said
+        error = refusal(capsys, real, simulated, "--allow-mixed")
+        assert "differ in mode ('real' and 'simulated')" in error
 
 
 @pytest.mark.parametrize("field", ["scenario_hash", "change_log_hash"])
@@ -382,7 +382,7 @@ def test_a_copy_of_the_same_runs_is_no_new_result(capsys, tmp_path):
     assert "the same run is on both sides" in refusal(capsys, old, old)
 
 
-def test_scenarios_are_kept_apart_and_what_cannot_be_compared_is_told(capsys, tmp_path):
+def test_scenarios_are_kept_apart_and_what_cannot_be_compared_is_reported(capsys, tmp_path):
     build_results(tmp_path, {"never": None, "every-2min": 2}, 2, 5)
     build_results(tmp_path, {"every-2min": 2}, 2, 5, scenario="other", scenario_hash="o")
     first, second = as_json(capsys, tmp_path, "--baseline", "never")
@@ -391,7 +391,7 @@ def test_scenarios_are_kept_apart_and_what_cannot_be_compared_is_told(capsys, tm
     assert second["notes"] == ["never did not run here: nothing to compare with"]
 
 
-def test_a_scenario_of_one_folder_only_is_told(capsys, tmp_path, old_and_new):
+def test_a_scenario_of_one_folder_only_is_reported(capsys, tmp_path, old_and_new):
     old, new = tmp_path / "old", tmp_path / "new"
     for source, target in zip(old_and_new, (old, new), strict=True):
         shutil.copytree(source, target)
@@ -408,12 +408,15 @@ def test_a_scenario_of_one_folder_only_is_told(capsys, tmp_path, old_and_new):
             "--baseline 'evry-2min': no such strategy here; did you mean \"every-2min\"?",
         ),
         (["--baseline", "never", "--only", "every"], "--only 'every': no such strategy here"),
-        (["--baseline", "never", "--only", "never"], "or --only leaves none"),
+        (["--baseline", "never", "--only", "never"], "or --only excludes all of them"),
         (
             ["--baseline", "never", "--metric", "query_mean"],
             "--metric 'query_mean': no such metric; did you mean",
         ),
-        (["--baseline", "never", "--strict"], "--strict: there is no condition"),
+        (
+            ["--baseline", "never", "--strict"],
+            "--strict: there is no limit to be strict about; add --fail-if",
+        ),
         ([], "1 folder without --baseline: name the strategy"),
     ],
 )
@@ -424,19 +427,19 @@ def test_what_cannot_be_meant_is_one_clear_error(capsys, results, arguments, tex
 @pytest.mark.parametrize(
     ("condition", "text"),
     [
-        ("files_end>1.1", "is no condition; write METRIC"),
-        ("files_end=1.1x", "is no condition"),
-        ("files_end>-1x", "is no condition"),
-        ("files_end>1x or so", "is no condition"),
-        ("", "is no condition"),
-        ("fles_end>1x", "no metric 'fles_end'; did you mean \"files_end\"?"),
+        ("files_end>1.1", "not a condition; write a metric"),
+        ("files_end=1.1x", "not a condition"),
+        ("files_end>-1x", "not a condition"),
+        ("files_end>1x or so", "not a condition"),
+        ("", "not a condition"),
+        ("fles_end>1x", "unknown metric 'fles_end'; did you mean \"files_end\"?"),
         ("files_end>0x", "the ratio must be above 0"),
     ],
 )
-def test_a_condition_that_is_none_is_told_with_its_text(capsys, results, condition, text):
-    said = refusal(capsys, results, "--baseline", "never", "--fail-if", condition)
-    assert f"--fail-if {condition!r}: " in said
-    assert text in said
+def test_an_invalid_condition_is_an_error_with_its_text(capsys, results, condition, text):
+    error = refusal(capsys, results, "--baseline", "never", "--fail-if", condition)
+    assert f"--fail-if {condition!r}: " in error
+    assert text in error
 
 
 def test_folders_without_a_common_strategy_are_an_error_not_a_pass(capsys, tmp_path):

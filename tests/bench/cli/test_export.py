@@ -35,7 +35,7 @@ def test_export_overwrites_nothing(capsys, results, tmp_path, kind):
     assert (tmp_path / "there").read_text() == "precious"
 
 
-def test_export_to_a_place_that_cannot_be_is_told(capsys, results, tmp_path):
+def test_export_to_an_impossible_place_is_an_error(capsys, results, tmp_path):
     (tmp_path / "file").write_text("")
     assert main(["export", str(results), "-o", str(tmp_path / "file" / "tables")]) == 2
     assert "cannot write there (Not a directory); choose another -o" in capsys.readouterr().err

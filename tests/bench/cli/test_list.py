@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from bench.cli.commands.list import Listed
+from bench.cli.commands.list import Topic
 from bench.cli.main import main
 from bench.results.rows import METRICS
 from bench.scenario.file import shipped
@@ -44,7 +44,7 @@ def test_list_says_which_formats_have_an_engine(capsys):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", list(Listed))
+@pytest.mark.parametrize("what", list(Topic))
 def test_list_prints_tables_with_whole_names(capsys, what):
     assert main(["list", what]) == 0
     captured = capsys.readouterr()
@@ -52,8 +52,8 @@ def test_list_prints_tables_with_whole_names(capsys, what):
     assert "…" not in captured.out
 
 
-def test_list_tells_defaults_and_what_must_be_given(capsys):
+def test_list_prints_defaults_and_what_is_required(capsys):
     assert main(["list", "triggers"]) == 0
-    told = capsys.readouterr().out
-    assert "must be given" in told
-    assert "default none" in told
+    printed = capsys.readouterr().out
+    assert "required" in printed
+    assert "default none" in printed

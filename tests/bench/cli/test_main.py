@@ -41,14 +41,14 @@ def test_error_texts_are_no_markup(failing, capsys):
     assert capsys.readouterr().err == "error: strategies[every-10min][/] [bold]x\n"
 
 
-def test_an_unexpected_error_is_told_as_a_defect(failing, capsys, monkeypatch):
+def test_an_unexpected_error_is_reported_as_a_bug(failing, capsys, monkeypatch):
     monkeypatch.delenv("COMPACTBENCH_DEBUG", raising=False)
     failing(KeyError("x"))
     assert main(["fail"]) == 1
-    told = capsys.readouterr().err
-    assert told == (
-        "error: KeyError: 'x'. This is a defect in compactbench; "
-        "COMPACTBENCH_DEBUG=1 shows where it happened\n"
+    shown = capsys.readouterr().err
+    assert shown == (
+        "error: KeyError: 'x'. This is a bug in compactbench; "
+        "set COMPACTBENCH_DEBUG=1 to print the traceback\n"
     )
 
 
@@ -108,13 +108,13 @@ def test_version_and_help(capsys):
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("compactbench ")
     assert main(["--help"]) == 0
-    told = capsys.readouterr().out
-    assert "compactbench validate quickstart" in told
+    shown = capsys.readouterr().out
+    assert "compactbench validate quickstart" in shown
     for name in cli.COMMANDS:
-        assert name in told
+        assert name in shown
 
 
-def test_every_command_is_where_it_is_said_to_be():
+def test_every_command_can_be_imported():
     assert [c.name for c in cli.command_line([]).registered_commands] == list(cli.COMMANDS)
 
 
@@ -146,6 +146,6 @@ def test_a_reader_that_goes_away_is_no_error():
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         process.stdout.close()
-        told = process.stderr.read()
+        errors = process.stderr.read()
         assert process.wait() in (1, cli.EXIT_BROKEN_PIPE)
-    assert told == b""
+    assert errors == b""

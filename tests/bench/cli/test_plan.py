@@ -102,7 +102,7 @@ def test_plan_tells_table_groups_and_result_by_catalog_property(printed, table, 
         in text
     )
     assert "It would rewrite 5 data files" in text
-    assert "in 2 groups into 2: the table goes from 5 data files to 2." in text
+    assert "in 2 groups into 2 files: the table would go from 5 data files to 2." in text
     assert "city=Oslo 1 3 1 " in text
     assert text.index("city=Oslo") < text.index("city=Rome")
     assert "Cost: about " in text
@@ -218,7 +218,8 @@ def test_plan_tells_of_groups_a_limit_leaves(printed, told, standing_table):
     limit = [*FEW, "--option", "options.max-files-to-rewrite=3"]
     text = printed(standing_table.location(), *REWRITE, *limit)
     assert (
-        "in 1 groups into 1: the table goes from 5 data files to 3; a limit leaves 1 more groups, and" in text
+        "in 1 group into 1 file: the table would go from 5 data files to 3; "
+        "a limit excludes 1 more group, and Iceberg may choose others." in text
     )
     effect = told(standing_table.location(), *REWRITE, *limit)["effect"]
     assert (effect["groups"], effect["planned_groups"]) == (1, 2)
@@ -360,6 +361,11 @@ class Fails:
     assert told.startswith("wrong:Fails(): failed: ZeroDivisionError: division by zero; correct the planner")
 
 
+def test_plan_asks_a_planner_that_remembers_without_a_past(told, standing_table):
+    found = told(standing_table.location(), "--strategy", "noting_planner:WhenSettled")
+    assert found["plan"] is None
+
+
 def test_plan_says_that_never_does_nothing(printed, told, standing_table):
     text = printed(standing_table.location(), "--strategy", "never")
     assert "Nothing would change: never() would do nothing." in text
@@ -372,7 +378,8 @@ def test_plan_says_which_threshold_kept_the_files_out(printed, told, standing_ta
     text = printed(standing_table.location(), *REWRITE, "--option", "options.target-file-size-bytes=128MiB")
     assert (
         "Nothing would change: 5 of 5 data files are below 96 MiB or above 230 MiB, at most 3 of them in one "
-        "partition; a rewrite takes 5 of a partition (min-input-files), or 2 of more than 128 MiB together."
+        "partition; a rewrite needs 5 files of a partition (min-input-files), or 2 that exceed 128 MiB "
+        "together."
     ) in text
     short = told(standing_table.location(), *REWRITE)["shortfall"]
     assert (short["candidates_together_count"], short["needed_count"]) == (3, 5)
@@ -403,8 +410,8 @@ def test_plan_one_small_file_alone_is_not_enough(told, folder):
 def test_plan_tells_of_an_empty_table(printed, told, folder):
     table = make_table(folder, [])
     text = printed(table.location(), *REWRITE)
-    assert "snapshot none: nothing was written to it yet" in text
-    assert "Nothing would change: the table holds no data files." in text
+    assert "snapshot none: nothing has been written to the table yet" in text
+    assert "Nothing would change: the table contains no data files." in text
     assert told(table.location(), *REWRITE, "--option", "where=id = 1")["table"]["committed_at"] is None
 
 
@@ -430,7 +437,7 @@ def test_plan_reads_files_of_an_older_partition_spec(told, printed, folder):
     found = told(table.location(), *REWRITE, *FEW)
     assert found["table"]["partition_spec"] == "city"
     assert found["effect"]["files_out_exact"] is False
-    assert "into about 1: the table goes from 3 data files to about 1." in printed(
+    assert "into about 1 file: the table would go from 3 data files to about 1." in printed(
         table.location(), *REWRITE, *FEW
     )
 
@@ -453,7 +460,7 @@ def test_plan_narrows_to_the_files_a_filter_may_match(told, standing_table):
     one = told(standing_table.location(), *REWRITE, *FEW, "--option", "where=id > 4")
     assert (one["effect"]["groups"], one["shortfall"]["files_count"]) == (0, 1)
     none = told(standing_table.location(), *REWRITE, *FEW, "--option", "where=id > 400")
-    assert none["nothing_because"] == "no data file may hold rows of those the plan names"
+    assert none["nothing_because"] == "no data file can contain rows that the plan selects"
 
 
 @pytest.mark.parametrize("where", ["length(city) > 2", "nowhere = 1", "id ="])

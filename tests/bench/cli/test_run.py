@@ -69,14 +69,14 @@ def test_a_dry_run_says_what_would_run_and_leaves_nothing(run, tmp_path):
         "demo never #1", "demo every-2min #1", "demo every-2min #2", "demo never #2",
     ]  # fmt: skip
     assert "10 commits, every(interval=2min): iceberg.rewrite_data_files(); at most 0.2 GiB" in lines[1]
-    assert lines[-1] == "4 runs; nothing was run"
+    assert lines[-1] == "4 runs planned; nothing was run"
     assert not (tmp_path / "results").exists()
 
 
 def test_only_narrows_what_runs(run):
     code, out, _ = run("--dry-run", "--only", "strategy=never")
     assert code == 0
-    assert "1 runs; nothing was run" in out
+    assert "1 run planned; nothing was run" in out
     assert "every-2min" not in out
 
 
@@ -85,7 +85,7 @@ def test_only_narrows_what_runs(run):
     [
         (["--only", "never"], "--only never: write --only strategy=LABEL"),
         (["--only", "strategy="], "--only strategy=: write --only strategy=LABEL"),
-        (["--only", "strategy=nver"], "no such strategy; there are never, every-2min"),
+        (["--only", "strategy=nver"], "no such strategy; available: never, every-2min"),
         (["--conf", "spark.x"], "--conf spark.x: write spark.some.key=value"),
         (["--conf", "x=1"], "--conf x=1: write spark.some.key=value"),
         (["--conf", "spark.driver.memory=1g"], "set that instead"),
@@ -135,11 +135,11 @@ def test_results_that_are_there_need_resume(run, suites, tmp_path):
     for more in ([], ["--dry-run"]):
         code, _, err = run(*more)
         assert code == 2
-        assert "holds 1 runs already: add --resume" in err
+        assert "already contains 1 run: add --resume" in err
     code, out, _ = run("--resume", "--dry-run")
     assert code == 0
     assert "demo every-2min #1" in out
-    assert "1 runs; nothing was run" in out
+    assert "1 run planned; nothing was run" in out
     code, out, _ = run("--resume")
     assert code == 0
     assert [one.spec.label for one in suites[-1][0]] == ["every-2min"]
@@ -150,7 +150,7 @@ def test_resuming_another_definition_is_refused(run, suites):
     assert run()[0] == 0
     code, _, err = run("--resume", "--set", "workload.rows_per_commit=7")
     assert code == 2
-    assert "another definition of the scenario" in err
+    assert "a different definition of the scenario" in err
 
 
 def test_more_repetitions_are_no_other_definition(run, suites):

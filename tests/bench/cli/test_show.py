@@ -53,7 +53,7 @@ def test_csv_has_the_flat_figures(capsys, results):
     assert {m.name for m in METRICS} <= never.keys()
 
 
-def test_the_table_is_for_people_and_tells_gaps_on_stderr(capsys, results):
+def test_the_table_is_for_people_and_gaps_go_to_stderr(capsys, results):
     code, out, err = show(capsys, results)
     assert code == 0
     assert "append-small" in out
@@ -64,12 +64,12 @@ def test_the_table_is_for_people_and_tells_gaps_on_stderr(capsys, results):
     assert err == "append-small, every-10min: 1 failed\n"
 
 
-def test_decisions_are_every_look_at_every_rule(capsys, results):
+def test_decisions_are_all_evaluations_of_all_rules(capsys, results):
     code, out, _ = show(capsys, results, "--decisions", "--format", "json")
     assert code == 0
     rows = json.loads(out)["rows"]
     assert set(rows[0]) == set(DECISION_COLUMNS)
-    # 20 looks of the run that finished, 10 of the one that failed half way; `never` has no rules here.
+    # 20 evaluations in the run that finished, 10 in the one that failed half way; `never` has no rules here.
     assert len(rows) == 30
     assert [r["tick"] for r in rows if r["verdict"] == "planned"] == [10, 20, 10]
 
@@ -118,7 +118,7 @@ def test_deletes_and_health_are_shown_where_there_are_any(capsys, upserts, resul
     assert not {"deletes", "health"} & set(out.split())
 
 
-def test_decisions_tell_what_the_planner_makes_of_the_table(capsys, upserts, results):
+def test_decisions_have_the_figures_that_the_planner_reports(capsys, upserts, results):
     _, out, _ = show(capsys, upserts, "--decisions", "--format", "json")
     fired = [row for row in json.loads(out)["rows"] if row["verdict"] == "planned"]
     assert fired[0]["figures"] == {"health_score": 85.0}
@@ -130,7 +130,7 @@ def test_decisions_tell_what_the_planner_makes_of_the_table(capsys, upserts, res
     assert "figures" not in out
 
 
-def test_compactions_tell_kinds_and_deletes_where_there_are_any(capsys, upserts, results):
+def test_compactions_have_kinds_and_deletes_where_there_are_any(capsys, upserts, results):
     _, out, _ = show(capsys, upserts, "--compactions", "--format", "csv")
     first, second, *_ = csv.DictReader(io.StringIO(out))
     kept = ("kind", "deletes_before", "deletes_after", "delete_rows_after")
@@ -142,11 +142,13 @@ def test_compactions_tell_kinds_and_deletes_where_there_are_any(capsys, upserts,
         assert "error" in out  # of the other columns those without anything in them stay
 
 
-def test_compactions_that_failed_are_told_below_the_table(capsys, results):
+def test_compactions_that_failed_are_reported_below_the_table(capsys, results):
     row, *others = rows(load_runs(results))
     print_rows([replace(row, values={**row.values, "failed_compactions": 2.0}), *others])
-    told = "append-small, never: 2 compactions a run failed or were vetoed; --compactions has the errors"
-    assert told in " ".join(capsys.readouterr().err.split())
+    remark = (
+        "append-small, never: 2 compactions per run failed or were vetoed; --compactions shows the errors"
+    )
+    assert remark in " ".join(capsys.readouterr().err.split())
 
 
 def test_several_folders_are_one_answer(capsys, tmp_path):
@@ -185,5 +187,5 @@ def test_figures_that_are_not_there_are_a_gap(capsys, tmp_path):
     folder = build_results(tmp_path, {"never": None}, 1, 2, fate={("never", 1): "cut off"})
     code, out, err = show(capsys, folder)
     assert code == 0
-    assert "append-small, never: 1 cut off" in err
+    assert "append-small, never: 1 interrupted" in err
     assert "unchecked" in out

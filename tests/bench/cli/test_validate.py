@@ -4,34 +4,34 @@ import re
 import pytest
 from scenario_builder import SOUND, write
 
-from bench.cli.commands.validate import meaning
+from bench.cli.commands.validate import summary
 from bench.cli.main import main
 from bench.scenario.scenario import load_scenario
 
 
-def test_validate_says_what_a_run_would_mean(capsys, tmp_path):
+def test_validate_prints_what_would_run(capsys, tmp_path):
     assert main(["validate", write(tmp_path), "--set", "repetitions=3"]) == 0
     captured = capsys.readouterr()
     assert captured.err == ""
-    told = " ".join(captured.out.split())
-    assert "demo: ok. 6 runs (2 strategies x 3 repetitions), each 10 commits over 10min" in told
-    assert "800 rows in 80 files" in told
-    assert "never no compaction" in told
-    assert "every-2min every(interval=2min): iceberg.rewrite_data_files()" in told
+    printed = " ".join(captured.out.split())
+    assert "demo: ok. 6 runs (2 strategies x 3 repetitions), each with 10 commits over 10min" in printed
+    assert "800 rows in 80 files" in printed
+    assert "never no compaction" in printed
+    assert "every-2min every(interval=2min): iceberg.rewrite_data_files()" in printed
 
 
 def test_validate_gives_json_and_only_json_on_stdout(capsys):
     assert main(["validate", "quickstart", "append-only", "--format", "json"]) == 0
     captured = capsys.readouterr()
-    told = json.loads(captured.out)
-    assert [one["scenario"] for one in told] == ["quickstart", "append-only"]
-    assert told[1]["runs"] == 15
-    assert told[1]["commits"] == 60
-    assert told[0]["hash"] == load_scenario("quickstart").hash
+    printed = json.loads(captured.out)
+    assert [one["scenario"] for one in printed] == ["quickstart", "append-only"]
+    assert printed[1]["runs"] == 15
+    assert printed[1]["commits"] == 60
+    assert printed[0]["hash"] == load_scenario("quickstart").hash
     assert captured.err == ""
 
 
-def test_validate_tells_each_problem_and_what_is_sound(capsys, tmp_path):
+def test_validate_prints_each_problem_and_what_is_valid(capsys, tmp_path):
     bad = write(tmp_path, SOUND.replace("seed", "sed"), "bad.toml")
     assert main(["validate", bad, "quickstart", "nope"]) == 2
     captured = capsys.readouterr()
@@ -53,7 +53,7 @@ def test_validate_refuses_resources_a_local_process_cannot_honour(capsys):
 def test_validate_for_simulation_honours_resources_and_counts_one_repetition(capsys):
     setting = ["--set", "resources.writer.cores=8", "--set", "repetitions=3"]
     assert main(["validate", "quickstart", "--simulate", *setting]) == 0
-    assert "4 runs (4 strategies x 1 repetitions)" in capsys.readouterr().out
+    assert "4 runs (4 strategies x 1 repetition)" in capsys.readouterr().out
 
 
 def test_validate_for_simulation_refuses_what_needs_rows(capsys, tmp_path):
@@ -72,10 +72,10 @@ def test_validate_prints_overrides_as_they_were_given(capsys, setting):
     assert f"--set {setting}" in capsys.readouterr().err
 
 
-def test_meaning_counts_an_initial_load_as_a_commit(tmp_path):
+def test_the_summary_counts_an_initial_load_as_a_commit(tmp_path):
     scenario = load_scenario(write(tmp_path), ["workload.initial_rows=1000", "workload.initial_files=2"])
-    told = meaning(scenario)
-    assert (told["commits"], told["rows"], told["files"]) == (11, 1800, 82)
+    facts = summary(scenario)
+    assert (facts["commits"], facts["rows"], facts["files"]) == (11, 1800, 82)
 
 
 def test_validate_counts_delete_files_and_what_is_left_out(capsys, tmp_path):
@@ -86,4 +86,7 @@ def test_validate_counts_delete_files_and_what_is_left_out(capsys, tmp_path):
     events.write_text("".join(f"{json.dumps(event)}\n" for event in made))
     workload = f'workload={{ type = "debezium", path = "{events}" }}'
     assert main(["validate", "upsert-quick", "--set", workload, "--set", "duration=7min"]) == 0
-    assert "Left out: 3 recorded changes come after duration = 7min" in capsys.readouterr().out
+    assert (
+        "Left out: 3 recorded changes after duration = 7min, which starts at the first change."
+        in capsys.readouterr().out
+    )

@@ -1,7 +1,9 @@
 """Fixtures of the engine tests."""
 
+from functools import partial
+
 import pytest
-from engine_factories import FACTORIES, engine_params, expected_failures
+from engine_factories import SHEETS, engine_params, expected_failures
 from engine_streams import COMMITS, INTERVAL_MS, SEED, WORKLOAD, batches
 
 from workloads.change_log import ensure_change_log
@@ -9,6 +11,15 @@ from workloads.change_log import ensure_change_log
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "gap: what an engine lacks; see engine_factories")
+    config.addinivalue_line("markers", "needs: what an engine must have for the test; see engine_factories")
+    config.addinivalue_line("markers", "of_format: the one format the test is for; see engine_factories")
+
+
+def pytest_generate_tests(metafunc):
+    """Run a test that uses `engine_key` on each engine its marks admit; for the others there is no test."""
+    if "engine_key" in metafunc.fixturenames:
+        engines = engine_params(metafunc.definition.iter_markers())
+        metafunc.parametrize("engine_key", engines, indirect=True)
 
 
 @pytest.fixture(scope="session")
@@ -20,24 +31,30 @@ def log(spark, tmp_path_factory):
     )
 
 
-@pytest.fixture(params=engine_params())
+@pytest.fixture
 def engine_key(request):
-    """Format and mode of the engine under test, each registered kind in turn."""
+    """Format and mode of the engine under test."""
     for mark in expected_failures(request.node.iter_markers("gap"), request.param):
         request.applymarker(mark)
     return request.param
 
 
 @pytest.fixture
-def make_engine(engine_key, workshop):
+def sheet(engine_key):
+    """What the engine's format answers for itself."""
+    return SHEETS[engine_key]
+
+
+@pytest.fixture
+def make_engine(sheet, workshop):
     """Makes the test's engine: `make_engine(partitioning=...)`."""
-    return lambda **table: FACTORIES[engine_key].make(workshop, **table)
+    return partial(sheet.make, workshop)
 
 
 @pytest.fixture
 def make_stream(engine_key, request):
     """Makes the batches of `engine_streams` for any partitioning; only real engines need their rows."""
-    log = request.getfixturevalue("log") if FACTORIES[engine_key].is_real else None
+    log = request.getfixturevalue("log") if engine_key.is_real else None
     return lambda partitioning=None: batches(log, partitioning)
 
 

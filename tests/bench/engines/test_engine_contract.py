@@ -1,9 +1,13 @@
-"""What every engine must do alike. A gap of one engine is marked, never skipped."""
+"""What every engine must do alike, as far as its capabilities go.
+
+What a format has to say for itself is in its engine's sheet. A gap of one engine is marked, never skipped.
+"""
 
 from dataclasses import replace
 
 import pytest
-from engine_factories import never
+from engine_factories import SIMULATED, needs, never
+from engine_sheet import UNKNOWN_OPTION
 from engine_streams import (
     FULL_SCAN,
     commit_all,
@@ -18,15 +22,12 @@ from engine_streams import (
 
 from bench.engines.contract import Probe, Tag
 from bench.errors import EngineError
-from strategies.iceberg.commands import Command
-from strategies.plan import Capability, Compact, Native, Plan, Reason
+from strategies.plan import Capability, Compact, Plan, Reason
 from strategies.state import StateError
 from workloads.partitioning import Partitioning
 
-SIMULATED = ("iceberg", "simulated")
+COMPACT, REWRITE, DELAYED = Capability.COMPACT, Capability.REWRITE, Capability.DELAYED_COMMIT
 KEY_PROBE = Probe("key", "SELECT * FROM orders WHERE order_id = 5")
-# Iceberg merges 5 files of a partition or more (min-input-files); here 2 are enough.
-FEW = {"min-input-files": "2"}
 
 
 @pytest.fixture
@@ -35,10 +36,15 @@ def stream(make_stream):
     return make_stream()
 
 
-def test_create_makes_an_empty_table(engine):
+def test_an_engine_can_do_what_its_format_declares(engine_key, engine):
+    assert engine.capabilities == engine_key.capabilities
+
+
+def test_create_makes_an_empty_table(engine, sheet):
     state = engine.state(0)
     assert (len(state.data_files), len(state.delete_files), dict(state.partitions)) == (0, 0, {})
     assert (state.commits_total_count, state.commits, state.compactions, state.pending) == (0, (), (), ())
+    assert (state.version is not None) == sheet.is_created_with_a_version
 
 
 def test_commits_appear_as_their_specs_say(engine, stream, tmp_path):
@@ -55,7 +61,7 @@ def test_commits_appear_as_their_specs_say(engine, stream, tmp_path):
     assert state.size_bytes == outcomes[-1].observed.live_bytes
     assert state.size_bytes == sum(o.change.added_bytes for o in outcomes)
     assert state.partitions[""].files_count == 11
-    assert sorted(f.data_sequence_number for f in state.data_files) == [1] * 3 + [2] * 4 + [3] * 4
+    assert sorted(f.added_at_ms for f in state.data_files) == [0] * 3 + [60_000] * 4 + [120_000] * 4
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
 
 
@@ -71,7 +77,7 @@ def test_the_initial_load_is_no_commit_of_the_stream(engine, stream):
     assert engine.state(60_000).commits_total_count == 1
 
 
-@never(SIMULATED, reason="it neither prepares rows nor reads metadata", raises=AssertionError)
+@never(*SIMULATED, reason="it neither prepares rows nor reads metadata", raises=AssertionError)
 def test_preparing_and_observing_cost_apart_from_the_commit(engine, stream):
     outcome = engine.commit(stream[1], 60_000)
     assert outcome.prepare_s > 0
@@ -103,6 +109,7 @@ def test_a_writer_override_sets_the_files_of_each_commit(make_engine, stream, tm
     assert content_of(engine, stream[1:2], tmp_path / "dump").equal
 
 
+@needs(COMPACT)
 def test_a_scoped_compaction_merges_everything(engine, stream, tmp_path):
     commit_all(engine, stream[:3])
     live_bytes = engine.state(120_000).size_bytes
@@ -125,14 +132,15 @@ def test_a_scoped_compaction_merges_everything(engine, stream, tmp_path):
     assert (seen.replaced_bytes, seen.added_bytes) == (change.replaced_bytes, change.added_bytes)
 
 
-def test_a_scoped_compaction_leaves_other_partitions_alone(make_engine, make_stream, tmp_path):
+@needs(COMPACT)
+def test_a_scoped_compaction_leaves_other_partitions_alone(make_engine, make_stream, sheet, tmp_path):
     partitioning = Partitioning("bucket", 3)
     engine = make_engine(partitioning=partitioning)
     engine.create()
     stream = commit_all(engine, make_stream(partitioning)[:3])
     chosen = ("partition_bucket=0", "partition_bucket=2")
     before = {f.path: f for f in files(engine)}
-    assert execute(engine, plan(Compact(chosen, FEW)), 120_000).status == "ok"
+    assert execute(engine, plan(Compact(chosen, sheet.compact_two)), 120_000).status == "ok"
     after = {f.path for f in files(engine)}
     assert {before[path].partition for path in before.keys() - after} == set(chosen)
     counts = {name: p.files_count for name, p in engine.state(120_000).partitions.items()}
@@ -141,6 +149,7 @@ def test_a_scoped_compaction_leaves_other_partitions_alone(make_engine, make_str
     assert content_of(engine, stream, tmp_path / "dump").equal
 
 
+@needs(REWRITE)
 def test_an_explicit_rewrite_replaces_exactly_its_files(engine, stream, tmp_path):
     commit_all(engine, stream[:3])
     before = files(engine)
@@ -153,6 +162,7 @@ def test_an_explicit_rewrite_replaces_exactly_its_files(engine, stream, tmp_path
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
 
 
+@needs(REWRITE)
 def test_a_sorted_rewrite_writes_the_files_it_says(engine, stream, tmp_path):
     commit_all(engine, stream[:3])
     small = files(engine)
@@ -164,64 +174,85 @@ def test_a_sorted_rewrite_writes_the_files_it_says(engine, stream, tmp_path):
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
 
 
-def test_a_native_command_runs_with_its_options(engine, stream, tmp_path):
-    commit_all(engine, stream[:2])
-    options = {"min-input-files": "8"}  # 7 small files: too few
-    command = Command.REWRITE_DATA_FILES
-    assert execute(engine, plan(Native(command, {}, options)), 60_000).status == "noop"
-    assert execute(engine, plan(Native(command, {}, {"min-input-files": "7"})), 60_000).status == "ok"
+@needs(answer="merge_from")
+def test_a_native_command_runs_with_its_options(engine, stream, sheet, tmp_path):
+    commit_all(engine, stream[:2])  # 7 small files
+    assert execute(engine, plan(sheet.merge_from(8)), 60_000).status == "noop"
+    assert execute(engine, plan(sheet.merge_from(7)), 60_000).status == "ok"
     assert len(files(engine)) == 1
     assert content_of(engine, stream[:2], tmp_path / "dump").equal
 
 
-@never(SIMULATED, reason="no command runs that could answer", raises=AssertionError)
-def test_a_command_answers_with_its_own_counts(engine, stream):
+@never(*SIMULATED, reason="no command runs that could answer", raises=AssertionError)
+@needs(COMPACT)
+def test_a_command_answers_with_its_own_counts(engine, stream, sheet):
     commit_all(engine, stream[:2])
     answer = execute(engine, plan(Compact()), 60_000).answer
-    assert (answer.get("rewritten_data_files_count"), answer.get("added_data_files_count")) == (7, 1)
+    assert [answer.get(name) for name in sheet.removed_and_added] == [7, 1]
 
 
-def test_a_noop_is_told_and_commits_nothing(engine, stream):
+@needs(COMPACT)
+def test_a_noop_is_reported_and_commits_nothing(engine, stream, sheet):
     commit_all(engine, stream[1:2])
-    outcome = execute(engine, plan(Compact()), 60_000)  # 4 small files, the default asks for 5
+    merging = plan(Compact(None, sheet.compact_two))
+    assert execute(engine, merging, 60_000).status == "ok"
+    outcome = execute(engine, merging, 60_000)  # of one file
     assert (outcome.status, outcome.error) == ("noop", None)
     assert snapshots(outcome) == 0
     assert outcome.cost.wall_s > 0
-    assert [c.status for c in engine.state(60_000).compactions] == ["noop"]
+    assert [c.status for c in engine.state(60_000).compactions] == ["ok", "noop"]
 
 
+@needs(COMPACT)
 def test_compacting_an_empty_table_is_a_noop(engine):
     assert execute(engine, plan(Compact()), 60_000).status == "noop"
 
 
-def test_every_step_returns_the_versions_it_made_under_its_own_tag(engine, stream):
+def test_every_commit_returns_the_version_it_made_under_its_own_tag(engine, stream):
+    outcomes = [engine.commit(batch, batch.spec.at_ms) for batch in stream[:3]]
+    assert [[version.tag for version in outcome.versions] for outcome in outcomes] == [
+        [Tag("writer", "load", 0, 60)],
+        [Tag("writer", "commit-1", 60_000, 40)],
+        [Tag("writer", "commit-2", 120_000, 40)],
+    ]
+    check_versions_follow(engine, outcomes)
+
+
+@needs(COMPACT, REWRITE)
+def test_every_compaction_returns_the_version_it_made_under_its_own_tag(engine, stream):
     commits = [engine.commit(batch, batch.spec.at_ms) for batch in stream[:3]]
     merged = execute(engine, plan(Compact()), 120_000)
     rewritten = execute(engine, rewrite(files(engine)), 120_000)
-    made = [outcome.versions for outcome in (*commits, merged, rewritten)]
-    assert [len(versions) for versions in made] == [1] * 5
-    assert [versions[0].tag for versions in made] == [
-        Tag("writer", "load", 0, 60), Tag("writer", "commit-1", 60_000, 40),
-        Tag("writer", "commit-2", 120_000, 40),
-        Tag("compactor", "compaction-1", 120_000), Tag("compactor", "compaction-2", 120_000),
-    ]  # fmt: skip
-    ids = [versions[0].id for versions in made]
-    assert len(set(ids)) == 5
-    assert [o.observed.version for o in (*commits, merged, rewritten)] == ids
+    assert [[version.tag for version in outcome.versions] for outcome in (merged, rewritten)] == [
+        [Tag("compactor", "compaction-1", 120_000)],
+        [Tag("compactor", "compaction-2", 120_000)],
+    ]
+    check_versions_follow(engine, [*commits, merged, rewritten])
+
+
+def check_versions_follow(engine, outcomes):
+    """Each outcome made one version of its own, and is observed at it; the state is of the last."""
+    ids = [version.id for outcome in outcomes for version in outcome.versions]
+    assert len(set(ids)) == len(ids) == len(outcomes)
+    assert [outcome.observed.version for outcome in outcomes] == ids
     assert engine.state(120_000).version == ids[-1]
 
 
-def test_maintenance_is_tagged_as_such(engine, stream):
+@needs(answer="maintenance")
+def test_maintenance_is_tagged_as_such(engine, stream, sheet):
     commit_all(engine, stream[:3])
-    action = Native(Command.REWRITE_MANIFESTS, {"use_caching": "false"})
-    outcome = execute(engine, Plan((action,), Reason.MAINTENANCE), 120_000)
+    before = files(engine)
+    outcome = execute(engine, Plan((sheet.maintenance,), Reason.MAINTENANCE), 120_000)
     assert {version.tag.role for version in outcome.versions} == {"maintainer"}
+    assert outcome.change.metadata_bytes > 0
+    assert files(engine) == before
     assert engine.state(120_000).compactions == ()
 
 
+@needs(COMPACT)
 @pytest.mark.parametrize("rule", ["preview", "resurrection"])
 @pytest.mark.parametrize("error", [ValueError, StateError])
-def test_a_plan_is_vetoed_where_it_cannot_be_judged(engine, stream, monkeypatch, rule, error):
+def test_a_plan_is_vetoed_where_it_cannot_be_judged(engine, stream, sheet, monkeypatch, rule, error):
     commit_all(engine, stream[:2])
 
     def unreadable(*args):
@@ -230,7 +261,7 @@ def test_a_plan_is_vetoed_where_it_cannot_be_judged(engine, stream, monkeypatch,
     planning = replace(engine._tickets._planning, **{rule: unreadable})
     monkeypatch.setattr(engine._tickets, "_planning", planning)
     before = files(engine)
-    outcome = execute(engine, plan(Compact(None, FEW)), 60_000)
+    outcome = execute(engine, plan(Compact(None, sheet.compact_two)), 60_000)
     if (rule, error) == ("preview", ValueError):  # an effect that is not known is no reason to refuse a plan
         assert outcome.status in ("ok", "failed")
         return
@@ -242,7 +273,7 @@ def test_a_plan_is_vetoed_where_it_cannot_be_judged(engine, stream, monkeypatch,
 def test_what_the_engine_cannot_do_is_vetoed_and_not_done(engine, stream, tmp_path):
     commit_all(engine, stream[:3])
     before = files(engine)
-    engine.capabilities = engine.capabilities - {Capability.COMPACT}
+    engine.capabilities = engine.capabilities - {COMPACT}
     outcome = execute(engine, plan(Compact()), 120_000)
     assert outcome.status == "vetoed"
     assert "compact" in outcome.error
@@ -250,16 +281,17 @@ def test_what_the_engine_cannot_do_is_vetoed_and_not_done(engine, stream, tmp_pa
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
 
 
-def test_a_command_that_fails_is_an_outcome_with_its_error(engine, stream, tmp_path):
+def test_a_command_that_fails_is_an_outcome_with_its_error(engine, stream, sheet, tmp_path):
     commit_all(engine, stream[:2])
-    outcome = execute(engine, plan(Native(Command.REWRITE_DATA_FILES, {}, {"no-such": "1"})), 60_000)
+    outcome = execute(engine, plan(sheet.faulty), 60_000)
     assert outcome.status == "failed"
-    assert "no-such" in outcome.error
+    assert UNKNOWN_OPTION in outcome.error
     assert "\n" not in outcome.error
     assert [c.status for c in engine.state(60_000).compactions] == ["failed"]
     assert content_of(engine, stream[:2], tmp_path / "dump").equal
 
 
+@needs(REWRITE, DELAYED)
 def test_a_scheduled_rewrite_is_pending_until_it_completes(engine, stream, tmp_path):
     commit_all(engine, stream[:2])
     chosen = files(engine)[:5]
@@ -277,6 +309,32 @@ def test_a_scheduled_rewrite_is_pending_until_it_completes(engine, stream, tmp_p
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
 
 
+def check_what_is_taken(engine, stream, sheet, action, folder):
+    """Schedule an action that merges all files, let a commit land, and complete it."""
+    commit_all(engine, stream[:2])
+    ticket = engine.schedule(plan(action), 60_000, 180_000)
+    (pending,) = engine.state(60_000).pending
+    assert (pending.scheduled_at_ms, pending.due_at_ms) == (60_000, 180_000)
+    assert len(files(engine)) == 7  # nothing is committed yet
+    engine.commit(stream[2], 120_000)
+    outcome = engine.complete(ticket, 180_000)
+    taken_count = 7 if type(action) in sheet.settled_on_schedule else 7 + 4
+    assert (outcome.status, outcome.change.files_removed_count) == ("ok", taken_count)
+    assert engine.state(180_000).pending == ()
+    assert content_of(engine, stream[:3], folder).equal
+
+
+@needs(COMPACT, DELAYED)
+def test_a_scheduled_compaction_takes_the_files_its_format_says(engine, stream, sheet, tmp_path):
+    check_what_is_taken(engine, stream, sheet, Compact(), tmp_path / "dump")
+
+
+@needs(DELAYED, answer="merge_from")
+def test_a_scheduled_command_takes_the_files_its_format_says(engine, stream, sheet, tmp_path):
+    check_what_is_taken(engine, stream, sheet, sheet.merge_from(2), tmp_path / "dump")
+
+
+@needs(COMPACT, REWRITE)
 def test_a_conflicting_rewrite_fails_and_loses_nothing(engine, stream, tmp_path):
     commit_all(engine, stream[:3])
     ticket = engine.schedule(rewrite(files(engine)[:4]), 120_000, 180_000)
@@ -291,6 +349,7 @@ def test_a_conflicting_rewrite_fails_and_loses_nothing(engine, stream, tmp_path)
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
 
 
+@needs(REWRITE)
 def test_the_history_tells_what_was_decided_and_when(engine, stream):
     commit_all(engine, stream[:3])
     decided = replace(rewrite(files(engine)[:2]), kind="minor")
@@ -299,6 +358,7 @@ def test_the_history_tells_what_was_decided_and_when(engine, stream):
     assert (seen.kind, seen.scheduled_at_ms, seen.at_ms) == ("minor", 120_000, 180_000)
 
 
+@needs(COMPACT, REWRITE)
 def test_a_rewrite_of_a_file_that_is_gone_fails_when_completed(engine, stream):
     commit_all(engine, stream[:3])
     stale = rewrite(files(engine)[:2])
@@ -308,16 +368,16 @@ def test_a_rewrite_of_a_file_that_is_gone_fails_when_completed(engine, stream):
     assert "no longer live" in outcome.error
 
 
-def test_actions_run_in_order_until_one_fails(engine, stream, tmp_path):
+@needs(COMPACT)
+def test_actions_run_in_order_until_one_fails(engine, stream, sheet, tmp_path):
     commit_all(engine, stream[:3])
-    impossible = Native(Command.REWRITE_DATA_FILES, {}, {"no-such": "1"})
-    outcome = execute(engine, plan(Compact(), impossible, Compact()), 120_000)
+    outcome = execute(engine, plan(Compact(), sheet.faulty, Compact()), 120_000)
     assert outcome.status == "failed"
     assert outcome.change.files_removed_count == 11  # the first action's
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
 
 
-@never(SIMULATED, reason="it has no rows to dump", raises=EngineError)
+@never(*SIMULATED, reason="it has no rows to dump", raises=EngineError)
 @pytest.mark.parametrize("name", ["a b", "a%20b", "a+b#c", "ü"])
 def test_a_dump_goes_where_it_is_told(engine, stream, tmp_path, name):
     commit_all(engine, stream[:1])
@@ -325,7 +385,7 @@ def test_a_dump_goes_where_it_is_told(engine, stream, tmp_path, name):
     assert content_of(engine, stream[:1], tmp_path / name / "again").equal
 
 
-def test_a_full_scan_opens_all_files_and_a_key_probe_fewer(engine, stream):
+def test_a_full_scan_opens_all_files_and_a_key_probe_fewer(engine, stream, sheet):
     commit_all(engine, stream[:3])
     full, key = engine.query(FULL_SCAN), engine.query(KEY_PROBE)
     state = engine.state(120_000)
@@ -338,9 +398,11 @@ def test_a_full_scan_opens_all_files_and_a_key_probe_fewer(engine, stream):
         assert outcome.planning_s > 0
         assert outcome.execution_s > 0
         assert outcome.planning_s + outcome.execution_s <= outcome.cost.wall_s
-        assert outcome.work.metadata_files_count > 0
+        read_count = outcome.work.metadata_files_count
+        assert read_count > 0 if sheet.reports_metadata_files else read_count is None
 
 
+@needs(COMPACT)
 def test_a_probe_sees_what_a_compaction_left(engine, stream):
     commit_all(engine, stream[:3])
     execute(engine, plan(Compact()), 120_000)
@@ -370,8 +432,8 @@ def test_a_dropped_table_can_be_made_anew(make_engine, stream, tmp_path):
     assert content_of(second, stream[1:2], tmp_path / "dump").equal
 
 
+@needs(REWRITE)
 def test_a_state_has_its_version_and_its_files_the_time_they_came_in(engine, stream):
-    assert engine.state(0).version is None
     commit_all(engine, stream[:3])
     before = engine.state(120_000)
     assert {f.added_at_ms for f in before.data_files} == {b.spec.at_ms for b in stream[:3]}

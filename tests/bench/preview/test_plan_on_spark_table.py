@@ -150,7 +150,7 @@ def test_what_the_plan_leaves_the_command_leaves(spark, make_table, planned):
     options = {"min-input-files": "100", "delete-ratio-threshold": "1"}
     found = planned(location(spark, name), options)
     assert found["effect"]["files_in"] == 0
-    assert found["nothing_because"].endswith(", and no file has deletes enough to be taken for them")
+    assert found["nothing_because"].endswith(", and no file has enough deletes to be rewritten for them")
     assert rewritten(spark, name, options)[:2] == (0, 0)
 
 

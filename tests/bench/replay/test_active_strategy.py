@@ -1,5 +1,6 @@
 import pytest
 from fake_engine import CompactAll
+from noting_planner import WhenSettled
 
 from bench.replay.active_strategy import ActiveStrategy
 from strategies.never import Never
@@ -11,7 +12,8 @@ from strategies.triggers import AfterCommits, Every
 EVERY = Strategy("every", (Rule(Every(60_000), CompactAll()),))
 COUNTED = Strategy("counted", (Rule(AfterCommits(2), CompactAll()),))
 BOTH = Strategy("both", (Rule(Every(60_000), Never()), Rule(Every(60_000), CompactAll())))
-STRATEGIES = {s.label: s for s in (EVERY, COUNTED, BOTH)}
+SETTLED = Strategy("settled", (Rule(Every(60_000), WhenSettled()),))
+STRATEGIES = {s.label: s for s in (EVERY, COUNTED, BOTH, SETTLED)}
 
 
 def at(at_ms, commits=0):
@@ -41,6 +43,15 @@ def test_a_switch_takes_over_at_its_time_and_starts_afresh():
         ("counted", [Verdict.NOT_DUE]),
         ("counted", [Verdict.PLANNED]),
     ]
+
+
+def test_a_switch_forgets_what_planners_noted():
+    # The same strategy takes over from itself at 90 s: what was seen at 60 s, only the one before has seen.
+    waits, plans = ("settled", [Verdict.NOTHING_TO_DO]), ("settled", [Verdict.PLANNED])
+    looks = at(60_000), at(120_000), at(180_000)
+    assert verdicts(ActiveStrategy("settled", STRATEGIES), *looks) == [waits, plans, waits]
+    policy = ActiveStrategy("settled", STRATEGIES, ((90_000, "settled"),))
+    assert verdicts(policy, *looks) == [waits, waits, plans]
 
 
 def test_switches_that_a_late_look_finds_behind_it_leave_the_last_in_force():

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 from fake_engine import CompactAll, Costs, FakeEngine
+from noting_planner import EverySecond
 from replay import batches, replay
 from scenario_builder import load, maintenance
 
@@ -52,6 +53,12 @@ def test_a_tick_is_commit_probe_decide_compact_probe(scenario):
         "3 query cadence",
         "3 decision mine 0 not_due",
     ]
+
+
+def test_a_planner_that_remembers_finds_its_note_at_the_next_tick_of_its_rule(scenario):
+    recorder, _ = replay(scenario("8min"), Rule(Every(120_000), EverySecond()))
+    planned = [record.tick for record in recorder.of(DecisionRecord) if record.status == "planned"]
+    assert planned == [4, 8]
 
 
 def test_each_probe_runs_at_the_cadence_and_only_the_primary_around_compactions(scenario):

@@ -166,7 +166,8 @@ def test_the_table_prints_what_is_the_same_once_and_omits_idle_evaluations(show,
     words = "never 2min rule 1 planned compact(all partitions) (scheduled) same ok 8 -> 1 same 5 KiB 5.50 KiB"
     assert lines[2] == words.split()
     assert out.splitlines()[-1] == (
-        "never: 3 of 3 decisions alike, 1 of 1 compactions with the same files, 1.10x the bytes written"
+        "never: 3 of 3 decisions are the same, 1 of 1 compactions have the same files, "
+        "simulated bytes are 1.10x the real ones"
     )
     assert len(lines) == 4
 
@@ -177,7 +178,10 @@ def test_the_table_tells_both_where_they_differ(show, monkeypatch):
     assert code == 0
     assert "rule 1 not due" in out
     assert "not evaluated" in out
-    assert "never: 0 of 2 decisions alike, 0 of 1 compactions with the same files, 0.00x" in out
+    assert (
+        "never: 0 of 2 decisions are the same, 0 of 1 compactions have the same files, "
+        "simulated bytes are 0.00x the real ones"
+    ) in out
 
 
 def test_the_table_counts_delete_files_apart(show, monkeypatch):
@@ -223,4 +227,4 @@ def test_one_mode_alone_is_one_error_with_its_remedy(show, mode, output):
 def test_one_table_at_a_time(tmp_path, capsys):
     write_run(tmp_path / "run", manifest(), [end()])
     assert main(["show", str(tmp_path), "--side-by-side", "--decisions"]) == 2
-    assert "ask for one table at a time" in capsys.readouterr().err
+    assert "give only one of them" in capsys.readouterr().err

@@ -182,8 +182,8 @@ def test_runs_are_found_from_any_level_and_once(run_folder, tmp_path):
 def test_runs_are_ordered_by_scenario_and_id(tmp_path):
     build_results(tmp_path, {"never": None, "b": 1}, repetitions=2, ticks=2)
     build_results(tmp_path, {"never": None}, repetitions=1, ticks=2, scenario="a-first")
-    told = [(run.manifest.scenario, run.manifest.run_id) for run in load_runs(tmp_path)]
-    assert told == [("a-first", "run-000"), *(("append-small", f"run-00{n}") for n in range(4))]
+    loaded = [(run.manifest.scenario, run.manifest.run_id) for run in load_runs(tmp_path)]
+    assert loaded == [("a-first", "run-000"), *(("append-small", f"run-00{n}") for n in range(4))]
 
 
 @pytest.mark.parametrize(("status", "finished"), [("finished", True), ("failed", False)])

@@ -208,8 +208,8 @@ def test_rows_of_a_suite_have_each_fate_in_its_place(tmp_path):
     found = {
         r.strategy: r for r in rows(load_runs(build_results(tmp_path, repetitions=2, ticks=20, fate=fate)))
     }
-    told = {label: (r.runs, r.failed, r.interrupted, r.repetitions) for label, r in found.items()}
-    assert told == {
+    counts = {label: (r.runs, r.failed, r.interrupted, r.repetitions) for label, r in found.items()}
+    assert counts == {
         "never": (1, 1, 0, (2,)),
         "every-1min": (1, 0, 1, (1,)),
         "every-10min": (1, 1, 0, (2,)),

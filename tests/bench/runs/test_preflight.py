@@ -18,11 +18,11 @@ UPSERT = {"type": "upsert", "initial_rows": 1000}
 @pytest.fixture
 def machine(monkeypatch):
     """A machine that has everything; the disk has `free` bytes, and what was asked of it is in `asked`."""
-    told = SimpleNamespace(free=PLENTY, asked=[])
-    monkeypatch.setattr(preflight.runtime, "java_home", lambda: told.asked.append("java"))
-    monkeypatch.setattr(preflight.runtime, "jars", told.asked.append)
-    monkeypatch.setattr(preflight.shutil, "disk_usage", lambda folder: SimpleNamespace(free=told.free))
-    return told
+    fake = SimpleNamespace(free=PLENTY, asked=[])
+    monkeypatch.setattr(preflight.runtime, "java_home", lambda: fake.asked.append("java"))
+    monkeypatch.setattr(preflight.runtime, "jars", fake.asked.append)
+    monkeypatch.setattr(preflight.shutil, "disk_usage", lambda folder: SimpleNamespace(free=fake.free))
+    return fake
 
 
 def check(folder, keep_tables=False, repetitions=1, mode="real", **changes):
@@ -63,7 +63,7 @@ def test_maintenance_an_engine_cannot_do_is_refused(machine, tmp_path):
         check(tmp_path, mode="simulated", maintenance=rules)
     assert str(caught.value).startswith(
         "demo: maintenance needs iceberg.rewrite_position_delete_files, which the simulated iceberg engine "
-        "cannot do; it can "
+        "does not support; it supports "
     )
 
 
@@ -83,8 +83,8 @@ def test_what_an_engine_cannot_do_is_refused_by_strategy(machine, tmp_path, monk
         check(tmp_path, mode=mode)
     assert str(caught.value) == (
         f"demo: strategy 'every-2min' needs iceberg.rewrite_data_files, which the {mode} iceberg engine "
-        "cannot do; it can compact, rewrite"
-        f"{'' if mode == 'real' else '. Change that, or run without --simulate'}"
+        "does not support; it supports compact, rewrite"
+        f"{'' if mode == 'real' else '. Change it, or run without --simulate'}"
     )
     assert machine.asked == []  # before anything is looked for
 
@@ -96,7 +96,7 @@ def test_updates_an_engine_cannot_write_are_refused(machine, tmp_path, monkeypat
     with pytest.raises(ScenarioError) as caught:
         check(tmp_path, mode=mode, workload=UPSERT)
     assert str(caught.value).startswith(
-        f"demo: strategy 'never' needs upsert, which the {mode} iceberg engine cannot do; it can "
+        f"demo: strategy 'never' needs upsert, which the {mode} iceberg engine does not support; it supports "
     )
     limit(monkeypatch, mode, able)
     check(tmp_path, mode=mode, workload=UPSERT)
@@ -107,7 +107,7 @@ def test_shares_a_local_process_cannot_honour_are_refused(machine, tmp_path):
         check(tmp_path, resources={"compactor": {"cores": 1}})
 
 
-def test_a_missing_java_is_told(machine, tmp_path, monkeypatch):
+def test_a_missing_java_is_reported(machine, tmp_path, monkeypatch):
     def missing():
         raise MissingRuntimeError("no Java 17")
 
@@ -165,13 +165,13 @@ def test_needed_bytes_count_delete_files_with_the_table(machine, tmp_path):
     assert preflight.needed_bytes(every) == preflight.needed_bytes(never) + rewritten_bytes
 
 
-def test_too_little_disk_is_told_with_what_is_needed(machine, tmp_path):
+def test_too_little_disk_is_reported_with_what_is_needed(machine, tmp_path):
     planned = check(tmp_path)
     largest = max(preflight.needed_bytes(run) for run in planned)
     machine.free = largest
     check(tmp_path)
     machine.free = largest - 1
-    with pytest.raises(MissingRuntimeError, match=rf"{largest / GIB:.1f} GiB may be needed; free some"):
+    with pytest.raises(MissingRuntimeError, match=rf"{largest / GIB:.1f} GiB may be needed; free some space"):
         check(tmp_path)
 
 

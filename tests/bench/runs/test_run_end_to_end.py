@@ -109,26 +109,26 @@ def compactbench(start):
 
 
 def rows_of(compactbench, out):
-    code, told, _ = compactbench("show", out, "--format", "json")
+    code, printed, _ = compactbench("show", out, "--format", "json")
     assert code == 0
-    return {row["strategy"]: row for row in json.loads(told)["rows"]}
+    return {row["strategy"]: row for row in json.loads(printed)["rows"]}
 
 
 def test_a_suite_runs_every_strategy_of_ones_own_and_never(compactbench, folder):
-    code, told_by_suite, err = compactbench("run", "tiny.toml", "--out", "results")
+    code, suite_output, err = compactbench("run", "tiny.toml", "--out", "results")
     assert code == 0, err
-    assert "next: compactbench report" in told_by_suite
+    assert "next: compactbench report" in suite_output
     assert "Traceback" not in err
     runs = {run.manifest.strategy: run for run in load_runs(folder / "results")}
     assert list(runs) == ["never", "mine", "installed"]
 
     rows = rows_of(compactbench, "results")
-    told = {
+    outcomes = {
         label: [row[key] for key in ("runs", "failed", "content", "compactions", "files_end")]
         for label, row in rows.items()
     }
     # `mine` acts from 6 files on: 4, then 8 become 1, then 5. `installed` acts at each commit.
-    assert told == {
+    assert outcomes == {
         "never": [1, 0, "equal", 0, 12],
         "mine": [1, 0, "equal", 1, 5],
         "installed": [1, 0, "equal", 3, 1],
@@ -158,7 +158,7 @@ def test_a_suite_runs_every_strategy_of_ones_own_and_never(compactbench, folder)
     ]
     assert len({run.manifest.change_log_hash for run in runs.values()}) == 1
     assert not (folder / "results" / ".work").exists() or not list((folder / "results" / ".work").iterdir())
-    assert "Zq7" not in told_by_suite + err
+    assert "Zq7" not in suite_output + err
     files = [file for file in (folder / "results").rglob("*") if file.is_file()]
     assert len(files) > 9
     assert not [file for file in files if b"Zq7" in file.read_bytes()]
@@ -170,7 +170,7 @@ def test_a_suite_runs_every_strategy_of_ones_own_and_never(compactbench, folder)
     assert code == 2
     assert "--resume" in err
     before = sorted(folder.glob("results/tiny/*"))
-    code, told, _ = compactbench("run", "tiny.toml", "--out", "results", "--resume")
+    code, _, _ = compactbench("run", "tiny.toml", "--out", "results", "--resume")
     assert code == 0  # there is nothing left to do
     assert sorted(folder.glob("results/tiny/*")) == before
 
@@ -191,12 +191,12 @@ def test_forecast_and_simulation_agree_with_what_was_done(compactbench, folder):
 
     code, _, err = compactbench("run", "tiny.toml", "--out", "results", "--simulate")
     assert code == 0, err
-    code, told, _ = compactbench("show", "results", "--side-by-side", "--format", "json")
+    code, printed, _ = compactbench("show", "results", "--side-by-side", "--format", "json")
     assert code == 0
-    looks = json.loads(told)["rows"]
-    assert {look["strategy"] for look in looks} == {"never", "mine", "installed"}
-    assert len(looks) == 9
-    assert all(look["same_decision"] and look["same_files"] for look in looks)
+    evaluations = json.loads(printed)["rows"]
+    assert {one["strategy"] for one in evaluations} == {"never", "mine", "installed"}
+    assert len(evaluations) == 9
+    assert all(one["same_decision"] and one["same_files"] for one in evaluations)
 
 
 def test_a_suite_that_is_stopped_leaves_no_process_and_is_resumed(compactbench, start, folder):
@@ -225,8 +225,8 @@ def test_a_suite_that_is_stopped_leaves_no_process_and_is_resumed(compactbench, 
     assert code == 0, err
     assert len(load_runs(out)) == 4
     rows = rows_of(compactbench, out)
-    told = {label: [row[key] for key in ("runs", "failed", "interrupted")] for label, row in rows.items()}
-    assert told == {"never": [1, 0, 0], "mine": [1, 0, 0]}
+    counts = {label: [row[key] for key in ("runs", "failed", "interrupted")] for label, row in rows.items()}
+    assert counts == {"never": [1, 0, 0], "mine": [1, 0, 0]}
     finished = [run for run in load_runs(out) if run.finished]
     assert [(content_of(run), run.end.timings_invalid) for run in finished] == [("equal", True)] * 2
     # Checked after its compaction and at the end: exact figures stay, timings go.
@@ -241,13 +241,13 @@ def test_a_suite_that_is_stopped_leaves_no_process_and_is_resumed(compactbench, 
 
     kept = list(out.glob("tiny/*/tables"))
     assert len([tables for tables in kept if list(tables.rglob("*.parquet"))]) >= 2
-    code, told, _ = compactbench("clean", "--out", out, "--dry-run")
+    code, printed, _ = compactbench("clean", "--out", out, "--dry-run")
     assert code == 0
-    assert told.count("/tables (") == told.count("would remove") == len(kept)
+    assert printed.count("/tables (") == printed.count("would remove") == len(kept)
     assert list(out.glob("tiny/*/tables")) == kept
-    code, told, _ = compactbench("clean", "--out", out)
+    code, printed, _ = compactbench("clean", "--out", out)
     assert code == 0
-    assert told.count("/tables (") == told.count("removed") == len(kept)
+    assert printed.count("/tables (") == printed.count("removed") == len(kept)
     assert not list(out.glob("tiny/*/tables"))
     assert len(load_runs(out)) == 4
 

@@ -114,15 +114,15 @@ def test_a_narrow_table_is_simulated_with_the_probes_it_has_columns_for(simulate
     added_bytes = iceberg_coefficients().data.file_bytes
     assert {r.added_bytes for r in run.of(CommitRecord)} == {8 * (1_315 + added_bytes)}
     assert run.of(CompactionRecord)[0].added_bytes == SCHEMAS[3].expected_bytes(160) + added_bytes
-    told = markdown_text(load_runs(tmp_path / "results"))
-    assert ("key_lookup" in told, "aggregate" in told) == (True, False)
+    page = markdown_text(load_runs(tmp_path / "results"))
+    assert ("key_lookup" in page, "aggregate" in page) == (True, False)
 
 
 def test_a_report_of_simulated_runs_says_so(simulate, tmp_path):
     assert simulate(*FEW)[0] == 0
-    told = markdown_text(load_runs(tmp_path / "results"))
-    assert "These runs are simulated" in told
-    assert "nothing was measured" in told
+    page = markdown_text(load_runs(tmp_path / "results"))
+    assert "These runs are simulated" in page
+    assert "nothing was measured" in page
 
 
 def without_time(file):
@@ -214,17 +214,17 @@ def test_real_and_simulated_runs_share_a_folder_and_leave_each_other_alone(
     scenario = load_scenario(write(tmp_path))
     stored_real(tmp_path, scenario, "never")
     code, out, _ = simulate("--dry-run")  # the real run is no earlier one of these
-    assert (code, out.splitlines()[-1]) == (0, "2 runs; nothing was run")
+    assert (code, out.splitlines()[-1]) == (0, "2 runs planned; nothing was run")
     assert simulate()[0] == 0
     code, out, err = simulate()
     assert code == 2
-    assert "holds 2 runs already: add --resume" in err
+    assert "already contains 2 runs: add --resume" in err
     code, out, _ = simulate("--resume", "--dry-run")
-    assert (code, out) == (0, "0 runs; nothing was run\n")
+    assert (code, out) == (0, "0 runs planned; nothing was run\n")
     assert main(["run", write(tmp_path), "--out", "results", "--dry-run"]) == 2
-    assert "holds 1 runs already" in capsys.readouterr().err
+    assert "already contains 1 run" in capsys.readouterr().err
     assert main(["run", write(tmp_path), "--out", "results", "--dry-run", "--resume"]) == 0
-    assert "1 runs; nothing was run" in capsys.readouterr().out  # every-2min
+    assert "1 run planned; nothing was run" in capsys.readouterr().out  # every-2min
     assert main(["show", "results", "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [(row["strategy"], row["mode"]) for row in rows] == [
@@ -261,15 +261,15 @@ def test_a_dry_run_says_simulated_and_writes_nothing(simulate, tmp_path):
 def test_coefficients_of_ones_own_are_used_and_recorded(simulate, results, tmp_path):
     file = shipped_with(tmp_path, "[noop_compaction]", "[noop_compaction]\ntask_s_per_delete_file = 7.0")
     assert simulate("--coefficients", str(file), *FEW)[0] == 0
-    told = results()["never"].manifest
-    assert told.options["coefficients"]["noop_compaction"]["task_s_per_delete_file"] == 7.0
-    assert f"--coefficients {file}" in told.command
+    stored = results()["never"].manifest
+    assert stored.options["coefficients"]["noop_compaction"]["task_s_per_delete_file"] == 7.0
+    assert f"--coefficients {file}" in stored.command
 
 
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--keep-tables"], "--keep-tables --simulate: a simulated table has nothing to keep"),
+        (["--keep-tables"], "--keep-tables and --simulate: a simulated table has no files to keep"),
         (["--coefficients", "none.toml"], "none.toml: cannot be read"),
         (["--coefficients", "bad.toml"], "bad.toml: rewrite.serial_m: Extra inputs"),
         (["--only", "strategy=nver"], "no such strategy"),
@@ -286,7 +286,7 @@ def test_what_cannot_be_simulated_is_refused_before_anything_is_written(simulate
 def test_coefficients_are_for_simulation_alone(tmp_path, capsys):
     file = shipped_with(tmp_path, "[noop_compaction]", "[noop_compaction]")
     assert main(["run", write(tmp_path), "--coefficients", str(file), "--out", str(tmp_path / "out")]) == 2
-    assert "only simulation uses them; add --simulate" in capsys.readouterr().err
+    assert "only simulations use them; add --simulate" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
@@ -294,7 +294,10 @@ def test_a_planner_that_asks_for_rows_is_refused_before_anything_runs(simulate, 
     text = SOUND + f'[[strategies]]\nlabel = "filtered"\nrules = [{FILTERED}]\n'
     code, _, err = simulate(scenario=write(tmp_path, text))
     assert code == 2
-    assert "strategy 'filtered' needs row_filter (where), which the simulated iceberg engine cannot do" in err
+    assert (
+        "strategy 'filtered' needs row_filter (where), which the simulated iceberg engine does not support"
+        in err
+    )
     assert list((tmp_path / "results").iterdir()) == [tmp_path / "results" / ".lock"]
 
 
@@ -389,16 +392,17 @@ def test_writers_that_merge_are_refused_in_simulation(simulate, tmp_path):
     code, _, err = simulate(scenario=write(tmp_path, text))
     assert code == 2
     assert (
-        "strategy 'never' needs merge (writer.upsert_mode), which the simulated iceberg engine cannot" in err
+        "strategy 'never' needs merge (writer.upsert_mode), which the simulated iceberg engine does not"
+        in err
     )
-    assert "Change that, or run without --simulate" in err
+    assert "Change it, or run without --simulate" in err
 
 
 def test_deletion_vectors_are_refused_in_simulation(simulate, tmp_path):
     text = CHANGES.replace("[table]", "[table]\nformat_version = 3").replace('"amoro" }', '"never" }')
     code, _, err = simulate(scenario=write(tmp_path, text))
     assert code == 2
-    assert "needs vectors (table.format_version), which the simulated iceberg engine cannot do" in err
+    assert "needs vectors (table.format_version), which the simulated iceberg engine does not support" in err
 
 
 def test_a_table_of_changes_with_too_few_rows_fails_its_run(simulate, results, tmp_path, monkeypatch):
@@ -411,7 +415,7 @@ def test_a_table_of_changes_with_too_few_rows_fails_its_run(simulate, results, t
 def test_there_are_no_rows_to_check_after_each_compaction(simulate):
     code, _, err = simulate("--verify", "each", *FEW)
     assert code == 2
-    assert "--verify each --simulate: a simulated table has no rows to check" in err
+    assert "--verify each and --simulate: a simulated table has no rows to check" in err
 
 
 def test_a_failed_simulation_takes_no_real_seconds_for_measured_ones(simulate, results):

@@ -82,7 +82,7 @@ def test_an_unknown_label_names_the_known_ones(source):
     with pytest.raises(ScenarioError) as caught:
         planned([source], ["nver"])
     assert str(caught.value) == (
-        "--only strategy=nver: no such strategy; there are never, every-2min, third one"
+        "--only strategy=nver: no such strategy; available: never, every-2min, third one"
     )
 
 
@@ -122,7 +122,7 @@ def test_runs_of_another_scenario_finish_nothing(source, tmp_path):
 def test_earlier_runs_need_resume(source, tmp_path):
     assert earlier_runs([source], tmp_path, resume=False) == ()
     run = stored(tmp_path, source, "never", 1, end())
-    with pytest.raises(ScenarioError, match=r"holds 1 runs already: add --resume .* choose another --out"):
+    with pytest.raises(ScenarioError, match=r"already contains 1 run: add --resume .* choose another --out"):
         earlier_runs([source], tmp_path, resume=False)
     assert earlier_runs([source], tmp_path, resume=True) == (run,)
 
@@ -176,7 +176,7 @@ def test_the_lock_is_held_against_other_processes(tmp_path):
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def test_locking_sweeps_what_a_dead_suite_left_unless_told_not_to(tmp_path):
+def test_locking_sweeps_what_a_dead_suite_left_unless_sweep_is_off(tmp_path):
     left = tmp_path / suite.WORK / "run" / "warehouse"
     left.mkdir(parents=True)
     with locked(tmp_path, sweep=False):
@@ -225,7 +225,7 @@ def test_a_worker_that_died_inside_a_line_gets_its_closing_record(tmp_path):
     assert result.end.status == "failed"
 
 
-def test_a_worker_that_never_started_is_told_with_what_it_said(tmp_path):
+def test_a_worker_that_never_started_is_reported_with_its_output(tmp_path):
     folder = tmp_path / "20260105T090000Z-iceberg-real-never-r1"
     folder.mkdir()
     (folder / "log.txt").write_text("ModuleNotFoundError: No module named 'x'\n")
@@ -249,9 +249,7 @@ def test_the_records_of_a_run_in_progress_are_followed_by_whole_lines(tmp_path):
     assert [record.tick for record in tail.new_records()] == [2]
 
 
-@pytest.mark.parametrize(
-    ("text", "told"), [("", "it printed nothing"), (" \n\n", "it printed nothing"), ("a\nb \n\n", "b")]
-)
-def test_last_line_is_the_last_that_says_something(tmp_path, text, told):
+@pytest.mark.parametrize(("text", "line"), [("", "no output"), (" \n\n", "no output"), ("a\nb \n\n", "b")])
+def test_last_line_is_the_last_that_is_not_blank(tmp_path, text, line):
     (tmp_path / "log.txt").write_text(text)
-    assert suite.last_line(tmp_path / "log.txt") == told
+    assert suite.last_line(tmp_path / "log.txt") == line

@@ -54,10 +54,12 @@ def test_the_list_of_strategies_tells_each_option_with_its_default():
     assert told["options.self-optimizing.evaluation.file-size.mse-tolerance"] == "0B, off"
 
 
-@pytest.mark.parametrize("name", ["threads", "max_input_per_thread_bytes", "max_pending_partitions"])
-def test_a_planner_without_resources_is_refused(name):
-    with pytest.raises(ValueError, match=f"{name}=0 must be >= 1"):
-        Amoro(**{name: 0})
+@pytest.mark.parametrize(
+    ("name", "least"), [("threads", 1), ("max_input_per_thread_bytes", 1), ("max_pending_partitions", 0)]
+)
+def test_a_planner_without_resources_is_refused(name, least):
+    with pytest.raises(ValueError, match=f"{name}={least - 1} must be >= {least}"):
+        Amoro(**{name: least - 1})
 
 
 def test_its_needs_are_what_its_plans_can_ask_for():

@@ -6,7 +6,7 @@ from amoro_tables import amoro, applied, data, equality, position, rewrite_of, t
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.iceberg.files import DeleteKind
+from strategies.iceberg.deletes import applies
 from strategies.plan import check_plan
 
 CAPACITY = 128
@@ -45,18 +45,6 @@ PLANNERS = st.builds(
     full__rewrite_all_files=st.booleans(),
     evaluation__fallback_interval=st.sampled_from([-1, 0]),
 )
-
-
-def applies(delete, file):
-    """The table spec, "Scan Planning", for one pair."""
-    same_scope = (delete.spec_id, delete.partition) == (file.spec_id, file.partition)
-    if delete.kind is DeleteKind.EQUALITY:
-        return (
-            same_scope or not delete.partition
-        ) and delete.data_sequence_number > file.data_sequence_number
-    named = delete.referenced_data_file
-    is_in_reach = same_scope if named is None else named == file.path
-    return is_in_reach and delete.data_sequence_number >= file.data_sequence_number
 
 
 @given(tables(), PLANNERS)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from engine_streams import batches, commit_all, content_of, execute, files, plan, rewrite, snapshots
+from iceberg_sheets import stored_table
 from pyspark.sql import functions
 
 from bench.engines.contract import Batch, TableSpec
@@ -233,7 +234,7 @@ def test_expire_snapshots_keeps_the_newest_asked_for(engine, log, sql):
 
 def stored(workshop):
     """Paths of the data files on storage, as the state writes them."""
-    return {f"file:{path}" for path in workshop.warehouse.glob("orders/data/**/*.parquet")}
+    return {f"file:{path}" for path in stored_table(workshop).glob("data/**/*.parquet")}
 
 
 @pytest.mark.parametrize("by", ["day", "bucket", "city"])
@@ -379,7 +380,7 @@ def test_an_expiry_is_metadata_of_its_own(engine, log):
 
 def test_metadata_bytes_are_those_that_reached_storage(engine, log, workshop):
     def lying():
-        paths = [p for p in (workshop.warehouse / "orders" / "metadata").iterdir() if p.suffix != ".crc"]
+        paths = [p for p in (stored_table(workshop) / "metadata").iterdir() if p.suffix != ".crc"]
         return sum(path.stat().st_size for path in paths), len(paths)
 
     def check(outcome):
@@ -405,7 +406,7 @@ def test_metadata_bytes_are_those_that_reached_storage(engine, log, workshop):
 def test_storage_bytes_are_all_files_of_the_table(engine, log, workshop):
     commit_all(engine, batches(log)[:2])
     observed = execute(engine, plan(Compact()), 60_000).observed
-    kept = [p for p in (workshop.warehouse / "orders").rglob("*") if p.is_file() and p.suffix != ".crc"]
+    kept = [p for p in stored_table(workshop).rglob("*") if p.is_file() and p.suffix != ".crc"]
     assert observed.storage_bytes == sum(path.stat().st_size for path in kept)
     assert observed.storage_bytes > observed.live_bytes + observed.metadata_storage_bytes  # the merged files
 

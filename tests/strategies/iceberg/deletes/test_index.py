@@ -1,8 +1,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from key_ranges import KEY_RANGES, may_meet
+from key_ranges import KEY_RANGES
 
+from strategies.iceberg.deletes import applies
 from strategies.iceberg.deletes.index import Applied, index_deletes
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, KeyBounds
 from strategies.state import StateError
@@ -112,7 +113,7 @@ DELETES = st.lists(
         st.integers(1, 6),
         st.sampled_from(["p=a", "p=b", ""]),
         st.integers(0, 1),
-        st.none() | st.just("f"),
+        st.sampled_from([None, None, "f", "other"]),
         st.integers(0, 9),
         st.integers(0, 9),
         KEY_RANGES,
@@ -120,25 +121,22 @@ DELETES = st.lists(
 )
 
 
-@given(DELETES, st.integers(0, 6), st.sampled_from(["p=a", "p=b", ""]), st.integers(0, 1), KEY_RANGES)
-def test_applying_to_equals_a_look_at_every_delete_file(deletes, sequence_number, partition, spec_id, keys):
+@given(
+    DELETES,
+    st.booleans(),
+    st.integers(0, 6),
+    st.sampled_from(["p=a", "p=b", ""]),
+    st.integers(0, 1),
+    KEY_RANGES,
+)
+def test_the_index_agrees_with_the_rule_for_every_delete_file(
+    deletes, has_vector, sequence_number, partition, spec_id, keys
+):
     data_file = file(partition, sequence_number, spec_id, keys=keys)
-
-    def applies(delete):
-        same_scope = (delete.spec_id, delete.partition) == (spec_id, partition)
-        if delete.kind is EQUALITY:
-            is_in_scope = same_scope or not delete.partition
-            return (
-                is_in_scope
-                and delete.data_sequence_number > sequence_number
-                and may_meet(delete.key_bounds, keys)
-            )
-        names_it = delete.referenced_data_file == "f"
-        return (names_it or same_scope) and delete.data_sequence_number >= sequence_number
-
-    found = [d for d in deletes if applies(d)]
-    own = [d for d in found if d.kind is POSITION and d.referenced_data_file]
-    expected = Applied(len(found), sum(d.size_bytes for d in found), sum(d.rows for d in own))
+    deletes = [*deletes, *([delete(VECTOR, 9, names="f", rows=4)] if has_vector else [])]
+    applied = [d for d in deletes if applies(d, data_file, has_vector)]
+    file_scoped = [d for d in applied if d.kind is not EQUALITY and d.referenced_data_file]
+    expected = Applied(len(applied), sum(d.size_bytes for d in applied), sum(d.rows for d in file_scoped))
     assert index_deletes(deletes).applying_to(data_file) == expected
 
 

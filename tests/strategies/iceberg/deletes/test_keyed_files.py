@@ -36,6 +36,12 @@ def test_key_ranges_meet_where_a_key_can_be_in_both(left, right, meets):
         assert right.meets(left) is meets
 
 
+@given(KEY_RANGES, KEY_RANGES)
+def test_key_ranges_meet_as_their_sets_of_keys_do(left, right):
+    if left is not None:
+        assert left.meets(right) == may_meet(left, right)
+
+
 # Files alike in nulls and values share a tree, so most lists are of those alone.
 FILES = st.sampled_from([KEY_RANGES, NARROW, NARROW]).flatmap(
     lambda ranges: st.lists(

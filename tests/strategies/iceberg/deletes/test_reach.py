@@ -2,8 +2,9 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from key_ranges import KEY_RANGES, may_meet
+from key_ranges import KEY_RANGES
 
+from strategies.iceberg.deletes import applies
 from strategies.iceberg.deletes.index import index_deletes
 from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.iceberg.deletes.series import FileSums
@@ -24,21 +25,6 @@ DELETES = st.lists(
         st.integers(0, 7), st.integers(0, 1), st.none() | st.sampled_from("fgh"), KEY_RANGES,
     ).map(list)
 )  # fmt: skip
-
-
-def applies(delete, file):
-    """The table spec, "Scan Planning", for one pair."""
-    same_scope = (delete.spec_id, delete.partition) == (file.spec_id, file.partition)
-    if delete.kind is EQUALITY:
-        is_in_scope = same_scope or not delete.partition
-        return (
-            is_in_scope
-            and delete.data_sequence_number > file.data_sequence_number
-            and may_meet(delete.key_bounds, file.key_bounds)
-        )
-    named = delete.referenced_data_file
-    is_in_reach = same_scope if named is None else named == file.path
-    return is_in_reach and delete.data_sequence_number >= file.data_sequence_number
 
 
 @given(FILES, DELETES)

@@ -3,7 +3,7 @@ import sys
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from strategies.packing import first_fit, pack
+from strategies.iceberg.packing import first_fit, pack
 
 WEIGHTS = st.lists(st.integers(0, 12), max_size=30)
 LOOKBACKS = st.integers(1, 12)

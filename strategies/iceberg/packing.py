@@ -1,4 +1,4 @@
-"""Packing weighted items into bins while they stream by, as Iceberg groups files and scan tasks."""
+"""Online bin packing of weighted items, by which Iceberg groups files and scan tasks."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -23,11 +23,11 @@ def pack(
     largest_first: bool = False,
     max_items: int | None = None,
 ) -> Iterator[list[Item]]:
-    """Bins of at most `target_weight` and `max_items`; an item heavier than that gets a bin of its own.
+    """Bins of at most `target_weight` and `max_items`; an item above `target_weight` gets a bin of its own.
 
-    Each item goes into the oldest open bin that has room. When more than `lookback` bins are open one
-    is closed: the heaviest (of equals the oldest) if `largest_first`, otherwise the oldest. Items keep
-    their order within a bin. Weights 5 4 6 2 with target 10: 5 4 | 6 2 at lookback 1.
+    Each item goes into the oldest open bin with enough room. As soon as more than `lookback` bins are open,
+    one is closed: the heaviest (of equals the oldest) if `largest_first`, otherwise the oldest. Items keep
+    their order within a bin. Weights 5 4 6 2 with target 10 and lookback 1: 5 4 | 6 2.
 
     Source: Iceberg BinPacking.PackingIterator at 1.11.0.
     """
@@ -54,10 +54,10 @@ def _has_room(bin_: _Bin[Item], item_weight: int, target_weight: int, max_items:
 
 
 def first_fit(items: Iterable[Item], weight: Callable[[Item], int], target_weight: int) -> list[list[Item]]:
-    """What `pack` answers when no bin is ever closed, in n log n steps instead of n times the bins."""
+    """The bins of `pack` with unlimited lookback, in O(n log n) instead of O(n x bins)."""
     weighed = [(item, weight(item)) for item in items]
     leaves = 1 << max(len(weighed) - 1, 0).bit_length()
-    room = [target_weight] * (2 * leaves)  # a binary tree: a node has the most room of its bins
+    room = [target_weight] * (2 * leaves)  # a binary tree: each node holds the maximum room of its bins
     bins: list[list[Item]] = []
     for item, item_weight in weighed:
         place = len(bins) if item_weight > target_weight else _leftmost(room, item_weight)
@@ -69,7 +69,7 @@ def first_fit(items: Iterable[Item], weight: Callable[[Item], int], target_weigh
 
 
 def _leftmost(room: list[int], item_weight: int) -> int:
-    """The first bin with room for it; those not yet opened have all there is."""
+    """The index of the first bin with enough room; bins that are not open yet are empty."""
     node, leaves = 1, len(room) // 2
     while node < leaves:
         node = 2 * node if room[2 * node] >= item_weight else 2 * node + 1

@@ -1,0 +1,57 @@
+"""The sheets of Iceberg's two engines."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from engine_sheet import UNKNOWN_OPTION, EngineSheet, Workshop
+
+from bench.engines.contract import Cores, TableSpec
+from bench.engines.iceberg.catalog import Catalog
+from bench.engines.iceberg.engine import IcebergEngine
+from bench.engines.iceberg.format import IcebergKeys
+from bench.engines.iceberg.model.coefficients import iceberg_coefficients
+from bench.engines.iceberg.simulation import simulated_table
+from bench.engines.simulated.engine import SimulatedEngine
+from bench.engines.spark.meter import Meter
+from strategies.iceberg.commands import Command
+from strategies.plan import Native
+from strategies.state import MIB
+
+
+def make_real(workshop: Workshop, **table: Any) -> IcebergEngine:
+    """An engine on Spark; `table` are fields of its TableSpec, or its `format_version`."""
+    catalog = Catalog(workshop.folder, "lake", workshop.namespace, {})
+    spark = workshop.spark()
+    version = {key: table.pop(key) for key in ("format_version",) if key in table}
+    keys = IcebergKeys.model_validate({"format": "iceberg", "target_file_size": "8MiB", **version})
+    spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, "keys": keys, **table})
+    return IcebergEngine(spark, Meter(spark, workshop.settings), catalog, spec)
+
+
+def make_simulated(workshop: Workshop, **table: Any) -> SimulatedEngine[Any]:
+    """A simulated engine with the coefficients that come with the format; `table` as for `TableSpec`."""
+    spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, **table})
+    return simulated_table(spec, iceberg_coefficients(), Cores())
+
+
+def stored_table(workshop: Workshop) -> Path:
+    """The folder of the test's table in the default catalog, with `data` and `metadata` in it."""
+    return workshop.folder / "warehouse" / workshop.namespace / "orders"
+
+
+def _merge_from(files_count: int) -> Native:
+    return Native(Command.REWRITE_DATA_FILES, {}, {"min-input-files": str(files_count)})
+
+
+REAL = EngineSheet(
+    make_real,
+    compact_two={"min-input-files": "2"},  # 5 where it is not given
+    faulty=Native(Command.REWRITE_DATA_FILES, {}, {UNKNOWN_OPTION: "1"}),
+    removed_and_added=("rewritten_data_files_count", "added_data_files_count"),
+    reports_metadata_files=True,
+    merge_from=_merge_from,
+    maintenance=Native(Command.REWRITE_MANIFESTS, {"use_caching": "false"}),
+    session_conf=lambda folder: Catalog(folder, "lake", "unused", {}).spark_conf(),
+)
+SIMULATED = replace(REAL, make=make_simulated)
