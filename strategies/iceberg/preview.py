@@ -52,9 +52,7 @@ def preview_action(action: Action, state: TableState) -> Preview:
         case Native(command=Command.REWRITE_POSITION_DELETE_FILES, arguments=arguments, options=options):
             return _planned_deletes(arguments, options, table)
         case Native(command=command):
-            raise PreviewError(
-                f"{command} rewrites neither data nor delete files, so it has no preview"
-            )
+            raise PreviewError(f"{command} rewrites neither data nor delete files, so it has no preview")
 
 
 def _planned(arguments: Mapping[str, str], options: Mapping[str, str], state: IcebergState) -> Preview:

@@ -74,9 +74,7 @@ def _dangling_dropped(
         dropped = (d for d in everywhere if d.spec_id == spec_id and d.data_sequence_number <= oldest)
         problem = _still_applying(frozenset(delete.key for delete in dropped), others, state)
         if problem is not None:
-            return (
-                f"remove-dangling-deletes: {problem}; iceberg.remove_dangling_deletes keeps such deletes"
-            )
+            return f"remove-dangling-deletes: {problem}; iceberg.remove_dangling_deletes keeps such deletes"
     return None
 
 

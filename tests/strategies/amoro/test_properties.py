@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies.iceberg.deletes import applies
-from strategies.iceberg.files import DeleteKind
 from strategies.plan import check_plan
 
 CAPACITY = 128
@@ -46,7 +45,6 @@ PLANNERS = st.builds(
     full__rewrite_all_files=st.booleans(),
     evaluation__fallback_interval=st.sampled_from([-1, 0]),
 )
-
 
 
 @given(tables(), PLANNERS)

@@ -136,9 +136,7 @@ def test_the_index_agrees_with_the_rule_for_every_delete_file(
     deletes = [*deletes, *([delete(VECTOR, 9, names="f", rows=4)] if has_vector else [])]
     applied = [d for d in deletes if applies(d, data_file, has_vector)]
     file_scoped = [d for d in applied if d.kind is not EQUALITY and d.referenced_data_file]
-    expected = Applied(
-        len(applied), sum(d.size_bytes for d in applied), sum(d.rows for d in file_scoped)
-    )
+    expected = Applied(len(applied), sum(d.size_bytes for d in applied), sum(d.rows for d in file_scoped))
     assert index_deletes(deletes).applying_to(data_file) == expected
 
 

@@ -27,7 +27,6 @@ DELETES = st.lists(
 )  # fmt: skip
 
 
-
 @given(FILES, DELETES)
 def test_reach_equals_a_look_at_every_pair(files, fields):
     deletes = [IcebergDeleteFile(f"d{n}", *field, kind=kind) for n, (kind, *field) in enumerate(fields)]
