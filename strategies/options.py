@@ -1,4 +1,4 @@
-"""Planner options that have the names of another system, such as Iceberg's."""
+"""Planner options that have the names of another system."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping

@@ -66,11 +66,11 @@ class Bursts:
 class Daily:
     """A daily cycle: constant low traffic at night, and a raised-cosine peak during the day.
 
-    Traffic is `peak_factor` times the mean at its peak and `night_factor` (0..1) times at night. The length of
-    the day part, 2 x (1 - night) / (peak - night) of 24 h, follows from the mean: 2.5 and 0.2 give 16.7 h. The
-    peak is at `peak_at_s` of the day (None: 14 h of 24), and the stream begins at midnight. A `day_s` below
-    86400 compresses the day for a short scenario. Bursts add (`burst_factor` - 1) times the mean during the
-    last `burst_length_s` of every `burst_every_s`; the rest is lowered so that the mean is kept. A
+    Traffic is `peak_factor` times the mean at its peak and `night_factor` (0..1) times at night. The length
+    of the day part, 2 x (1 - night) / (peak - night) of 24 h, follows from the mean: 2.5 and 0.2 give 16.7 h.
+    The peak is at `peak_at_s` of the day (None: 14 h of 24), and the stream begins at midnight. A `day_s`
+    below 86400 compresses the day for a short scenario. Bursts add (`burst_factor` - 1) times the mean during
+    the last `burst_length_s` of every `burst_every_s`; the rest is lowered so that the mean is kept. A
     `burst_factor` of 1 means no bursts.
     """
 

@@ -195,9 +195,9 @@ def _parameters(
 
 
 class _Earlier:
-    """The changes written so far, as needed to generate the next commit: in few files for any number of commits.
+    """The changes written so far, as needed to generate the next commit.
 
-    Without condensing, commit n would read the files of all n - 1 commits before it.
+    They are condensed into few files, or commit n would read the files of all n - 1 commits before it.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -1,8 +1,8 @@
 """The rows of a stream of changes: pure functions of the seed, the number of a change and earlier changes.
 
 The columns are built as SQL text, one step per function, because everything a change needs follows from a few
-numbers by hashing and integer arithmetic. Spark evaluates that for all changes of a commit in parallel, in any
-order, with the same result everywhere; a loop in Python would have to run once per row. A commit is built as:
+numbers by hashing and integer arithmetic. Spark evaluates that for all changes of a commit in parallel and in
+any order, with the same result everywhere; in Python it would take a loop over rows. A commit is built as:
 
     _drawn    what each change is: I, U or D, its key, its time, whether it moves the row
       _kinds    how kinds and repeats are laid out over the changes, in the exact counts of the `Mix`
@@ -147,7 +147,7 @@ def _twice(frame: DataFrame, seed: int, block: ChangeBlock) -> DataFrame:
 def _marked(
     frame: DataFrame, seed: int, block: ChangeBlock, name: str, strata: Strata, ordinal: str
 ) -> DataFrame:
-    """Add whether `strata` marks the ordinal (`name`), and how many lower ordinals it marks (`names_before`)."""
+    """Add whether `strata` marks the ordinal, as `name`, and how many lower ones, as `names_before`."""
     numbered = frame.selectExpr("*", f"{strata.number(ordinal)} AS stratum")
     drawn = strata.drawn(seed, name, "stratum", f"{block.first_row}L + stratum")
     marked = numbered.selectExpr("*", f"{drawn} AS marked")
@@ -196,8 +196,8 @@ def _placed(
         102  D           NULL        U          Rome, t101          Rome, t101  true
         103  U           NULL        D          Rome, t101          Rome, t101  false
 
-    Change 103 updates an order that is gone, so it creates it again where it was last. It replaces no row, and
-    its `before_user_city` and `before_order_date` are therefore NULL.
+    Change 103 updates an order that is gone, so it creates it again where it was last. It replaces no row,
+    and its `before_user_city` and `before_order_date` are therefore NULL.
     """
     known = _known(spark, seed, block, drawn, earlier)
     own = known.selectExpr(

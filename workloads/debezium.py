@@ -1,4 +1,4 @@
-"""Recorded changes: replays Debezium events of a table with the columns of `orders`."""
+"""Recorded changes: replay of Debezium events of a table with the columns of `orders`."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _EPOCH = date(1970, 1, 1)
-_FILE_NUMBERS = count()  # of the files made for Spark
+_FILE_NUMBERS = count()  # of the files written for Spark
 
 
 @dataclass(frozen=True, slots=True)
 class Debezium:
-    """Replays the change events at `path`, a JSON-lines or Parquet file or a folder of them.
+    """Recorded CDC stream: replays the Debezium events at `path`, a JSON-lines or Parquet file or a folder.
 
-    Events have before, after, op (c, u, d, r) and ts_ms, whether or not a message with its schema is
-    around them; rows have the 17 columns of `orders` by name, missing ones being NULL. Files are read in
-    order of their names, and events arrive in order of their lines: those up to the first c, u or d,
-    all of op r, are the table the stream starts from, loaded by `initial_files` tasks; a commit,
-    written by `files_per_commit` tasks, takes those whose ts_ms is in its interval, counted from the
-    first one's. A late event (its ts_ms below one before it) comes with what is before it. The whole
-    is held in memory. The repr shows the content instead of the path.
+    An event has before, after, op (c, u, d, r) and ts_ms, and may be wrapped in a message with its schema.
+    Rows have the 17 columns of `orders` by name; a missing column is NULL. Files are read in order of their
+    names, and events arrive in order of their lines. The events of op r before the first c, u or d are the
+    snapshot that the stream starts from, loaded by `initial_files` tasks. A commit, written by
+    `files_per_commit` tasks, contains the events whose ts_ms is in its interval, counted from the first
+    change. A late event, with a ts_ms below an earlier one's, arrives together with the event before it. All
+    events are held in memory. The repr contains a hash of the content instead of the path.
 
-    Raises ValueError naming the file, the line and the remedy.
+    Raises ValueError, which names the file, the line and the remedy.
     """
 
     path: str = field(repr=False)
@@ -72,15 +72,16 @@ class Debezium:
 
     @property
     def stream_epoch_ms(self) -> int | None:
-        """When the first change was recorded, in milliseconds since 1970 UTC; None without a change."""
+        """When the first change was recorded, in milliseconds since 1970 UTC; None if there is no change."""
         return self._events.first_ms
 
     def shape(
         self, seed: int, commits_count: int, commit_interval_ms: int, partitioning: Partitioning
     ) -> Iterator[CommitSpec]:
-        """The snapshot as commit 0 if there is one, then as many commits, empty ones after the last event.
+        """The snapshot as commit 0 if there is one, then `commits_count` commits, empty after the last event.
 
-        What is added and deleted is counted; only over buckets it is spread evenly.
+        Rows added and deleted are exact counts per partition, except for buckets: there the totals are spread
+        evenly, because Spark computes the bucket of a key.
         """
         for index in range(0 if self._events.snapshot_rows else 1, commits_count + 1):
             first, end = self._rows_of(index, commit_interval_ms)
@@ -95,7 +96,7 @@ class Debezium:
             )  # fmt: skip
 
     def left_out_rows(self, duration_ms: int) -> int:
-        """How many events come later than a stream of this length lasts."""
+        """How many events come after the end of a stream of this length."""
         _, end = self._rows_of(1, duration_ms)
         return len(self._events.arrived_ms) - end
 
@@ -107,7 +108,7 @@ class Debezium:
         commit_interval_ms: int,
         earlier: DataFrame | None = None,
     ) -> DataFrame:
-        """The events of a commit in order of arrival; what was before them is known from the files."""
+        """The events of a commit in order of arrival; `earlier` is not used, since events have old rows."""
         columns = self.schema.names if spec.is_initial else change_columns(self.schema.names)
         events = self._events.table.slice(spec.first_row, spec.rows).select(columns)
         parts = max(1, min(spec.writers, spec.rows))
@@ -120,7 +121,7 @@ class Debezium:
         return reduce(lambda first, second: first.union(second), frames)
 
     def _rows_of(self, index: int, interval_ms: int) -> tuple[int, int]:
-        """The events of a commit, as positions of the first and behind the last."""
+        """The positions of the first event of a commit, and after its last event."""
         snapshot = self._events.snapshot_rows
         if index == 0:
             return 0, snapshot
@@ -131,7 +132,7 @@ class Debezium:
 
 @cache
 def _scratch() -> Path:
-    """Where files for Spark lie as long as this process lives."""
+    """A folder for the files that Spark reads, deleted when this process exits."""
     folder = Path(tempfile.mkdtemp(prefix="compactbench-debezium-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -142,7 +143,7 @@ def _shapes(
 ) -> tuple[PartitionShape, ...]:
     """What a commit of these events adds and deletes in each partition."""
     added, deleted_keys, superseded = Counter[str](), Counter[str](), Counter[str]()
-    touched: dict[int, str | None] = {}  # keys of this commit, and where it has put their rows
+    touched: dict[int, str | None] = {}  # keys of this commit and the partition of their row; None: deleted
     columns = (
         "order_id",
         "op",
@@ -178,7 +179,7 @@ def _shapes(
 
 
 def _partition(partitioning: Partitioning, city: str | None, date_ms: int | None) -> str:
-    """The partition of a row, as `Partitioning.shares` names it; "" over buckets, which are not known."""
+    """The partition of a row, as named by `Partitioning.shares`; "" for buckets, which Spark computes."""
     if partitioning.by == "city":
         return f"{partitioning.column}={'null' if city is None else city}"
     if partitioning.by == "day":

@@ -1,4 +1,4 @@
-"""Reads Debezium's change events of an `orders` table from files, in the order they arrived."""
+"""Reading of Debezium change events of an `orders` table from files, in order of arrival."""
 
 import hashlib
 import json
@@ -34,8 +34,8 @@ _SCHEMA = pa.schema(
 class Events:
     """All events, those of the snapshot first; `table` has the columns of changes.
 
-    `arrived_ms` says of each when it arrived, counted from the first change; 0 for the snapshot. `first_ms`
-    is when that one did, in milliseconds since 1970 UTC; None without a change.
+    `arrived_ms` is the arrival time of each event, counted from the first change; 0 for the snapshot.
+    `first_ms` is the time of the first change in milliseconds since 1970 UTC; None if there is no change.
     """
 
     table: pa.Table
@@ -45,10 +45,10 @@ class Events:
 
 
 def event_files(path: Path) -> tuple[Path, ...]:
-    """The file, or the files of a folder by name. Raises ValueError when there is none."""
+    """The file, or the files of a folder in order of their names. Raises ValueError if there is none."""
     if not path.exists():
         raise ValueError(
-            f"debezium {path}: no such file or folder; a relative path begins at the scenario's folder"
+            f"debezium {path}: no such file or folder; a relative path starts at the scenario's folder"
         )
     files = [path] if path.is_file() else list(filter(_holds_events, path.iterdir()))
     if not files or files[0].suffix not in _SUFFIXES:
@@ -61,16 +61,16 @@ def _holds_events(path: Path) -> bool:
 
 
 def digest(files: tuple[Path, ...]) -> str:
-    """What changes with the bytes of the files and their order, and not with their folder."""
+    """A hash of the bytes and order of the files, which does not depend on their folder."""
     sums = (hashlib.sha256(file.read_bytes()).hexdigest() for file in files)
     return hashlib.sha256("".join(sums).encode()).hexdigest()
 
 
 @lru_cache(maxsize=4)
 def read_events(files: tuple[Path, ...], content_sha256: str) -> Events:
-    """The events of files whose `digest` is given, which tells a changed file from the one read before.
+    """The events of files with this `digest`, which keeps the cache from returning those of an older file.
 
-    Raises ValueError naming the file, the line (of Parquet the row) and the remedy.
+    Raises ValueError, which names the file, the line (in Parquet the row) and the remedy.
     """
     reader = _Reader()
     for file in files:
@@ -90,12 +90,12 @@ def read_events(files: tuple[Path, ...], content_sha256: str) -> Events:
 
 
 def _records(file: Path) -> Iterator[tuple[int, Any]]:
-    """What each line or row holds, and its number from 1. Blank lines are left out."""
+    """The value of each line or row and its number, counted from 1. Blank lines are skipped."""
     if file.suffix == ".parquet":
         try:
             rows = pq.ParquetFile(file).read().to_pylist()
         except (OSError, ValueError) as cause:
-            raise ValueError(f"debezium {file}: is no Parquet file ({cause}): export it again") from cause
+            raise ValueError(f"debezium {file}: is not a Parquet file ({cause}): export it again") from cause
         yield from enumerate(rows, start=1)
         return
     with file.open("rb") as lines:
@@ -104,7 +104,7 @@ def _records(file: Path) -> Iterator[tuple[int, Any]]:
                 try:
                     yield number, json.loads(line)
                 except ValueError as cause:
-                    problem = f"is not JSON ({cause}); write one event a line, in UTF-8"
+                    problem = f"is not JSON ({cause}); write one event per line, in UTF-8"
                     raise _wrong(file, number, problem) from cause
 
 
@@ -115,7 +115,7 @@ def _wrong(file: Path, number: int, problem: str) -> ValueError:
 
 @dataclass(slots=True)
 class _Reader:
-    """Turns events into columns, and remembers of each key what its row is like."""
+    """Converts events to columns, and keeps the current row of each key."""
 
     columns: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in _SCHEMA.names})
     snapshot_rows: int = 0
@@ -125,7 +125,7 @@ class _Reader:
     rows: dict[int, Mapping[str, Any] | None] = field(default_factory=dict)  # None: deleted
 
     def take(self, record: Any) -> None:
-        """One event more. Raises ValueError when it is none."""
+        """Add one event. Raises ValueError if the record is not a valid one."""
         event = _envelope(record)
         if event is None:
             return
@@ -143,7 +143,7 @@ class _Reader:
         self._append(_OPS[op], ts_ms, row)
 
     def _arrive(self, ts_ms: int) -> None:
-        """Changes arrive in order of the file: a late one with what is before it."""
+        """Advance the arrival time. Changes arrive in file order, so a late one does not move it back."""
         if self.first_ms is None:
             self.first_ms = self.latest_ms = ts_ms
         self.latest_ms = max(self.latest_ms, ts_ms)
@@ -169,13 +169,13 @@ class _Reader:
 
 
 def _envelope(record: Any) -> Mapping[str, Any] | None:
-    """The event itself, out of a message with its schema; None for a tombstone."""
+    """The event, unwrapped if it is in a message with its schema; None for a tombstone."""
     if isinstance(record, Mapping) and "payload" in record and "op" not in record:
         record = record["payload"]
     if record is None:
         return None
     if not isinstance(record, Mapping):
-        raise ValueError("is no object; an event has before, after, op and ts_ms")
+        raise ValueError("is not an object; an event has before, after, op and ts_ms")
     return record
 
 
@@ -190,18 +190,18 @@ def _ts_ms(event: Mapping[str, Any]) -> int:
     ts_ms = event.get("ts_ms")
     if not _fits(ts_ms, "BIGINT"):
         raise ValueError(f"ts_ms is {ts_ms!r}; it must be whole milliseconds since 1970")
-    return int(ts_ms)  # type: ignore[arg-type]  # checked the line before
+    return int(ts_ms)  # type: ignore[arg-type]  # checked above
 
 
 def _row(event: Mapping[str, Any], image: str, op: str) -> dict[str, Any]:
-    """One image as a row of orders, columns that it lacks being NULL."""
+    """One image as a row of `orders`; columns that it lacks are NULL."""
     given = event.get(image)
     if not isinstance(given, Mapping):
         raise ValueError(f"op is {op!r} and {image} is {given!r}; it must be the row with its order_id")
     unknown = sorted(given.keys() - {*ORDERS.names})
     if unknown:
         raise ValueError(
-            f"{image} holds {', '.join(unknown)}, which orders has not; leave out or rename: it has "
+            f"{image} holds {', '.join(unknown)}, which orders does not have; remove or rename them: it has "
             + ", ".join(ORDERS.names)
         )
     row = {column.name: given.get(column.name) for column in ORDERS.columns}

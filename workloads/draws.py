@@ -1,11 +1,11 @@
-"""SQL of draws: pure functions of (seed, stream, key), the same on every Spark and machine."""
+"""SQL of random draws: pure functions of (seed, stream, key), with the same result on every machine."""
 
 import hashlib
 from dataclasses import dataclass
 
 
 def hashed(seed: int, stream: str, key: str = "id") -> str:
-    """SQL of 64 bits that depend on (seed, stream, key) alone."""
+    """SQL of a 64-bit hash that depends on (seed, stream, key) only."""
     salt = int.from_bytes(hashlib.sha256(f"{seed}/{stream}".encode()).digest()[:7])
     return f"xxhash64({salt}L, {key})"
 
@@ -16,17 +16,17 @@ def below(seed: int, stream: str, limit: int, key: str = "id") -> str:
 
 
 def share(seed: int, stream: str, key: str = "id") -> str:
-    """SQL of a DOUBLE uniform in [0, 1), of 53 bits."""
+    """SQL of a DOUBLE uniform in [0, 1), with 53 random bits."""
     return f"(shiftrightunsigned({hashed(seed, stream, key)}, 11) / {2**53}D)"
 
 
 def happens(seed: int, stream: str, probability: float, key: str = "id") -> str:
-    """SQL of a BOOLEAN that is true with a probability, which is kept to a billionth."""
+    """SQL of a BOOLEAN that is true with this probability, which is rounded to a billionth."""
     return f"{below(seed, stream, 10**9, key)} < {round(probability * 10**9)}L"
 
 
 def word(seed: int, stream: str, words: tuple[str, ...], key: str) -> str:
-    """SQL of one of `words`."""
+    """SQL of one of `words`, all equally likely."""
     return f"element_at({array(words)}, CAST(1 + {below(seed, stream, len(words), key)} AS INT))"
 
 
@@ -39,20 +39,20 @@ def array(words: tuple[str, ...]) -> str:
 class Strata:
     """Marks exactly `count` of the ordinals 0 to `total` - 1, spread evenly but not regularly.
 
-    The ordinals are cut into `count` strata of as equal a length as whole numbers allow; one of each
-    is drawn. So both whether an ordinal is marked and how many before it are take one draw, whoever
-    asks. Kept without rounding while count x total is below 2**63.
+    The ordinals are divided into `count` strata whose lengths differ by at most 1, and one ordinal of each is
+    drawn. So a single draw decides whether an ordinal is marked and how many before it are, independently for
+    every row. The arithmetic is exact while count x total is below 2**63.
     """
 
     count: int
     total: int
 
     def number(self, ordinal: str) -> str:
-        """SQL of the stratum an ordinal is in, counted from 0."""
+        """SQL of the stratum that contains an ordinal, counted from 0."""
         return f"({ordinal}) * {self.count}L div {max(1, self.total)}L"
 
     def drawn(self, seed: int, stream: str, number: str, key: str) -> str:
-        """SQL of the ordinal marked in stratum `number`; `key` tells it from other streams' strata."""
+        """SQL of the ordinal marked in stratum `number`; `key` makes the draw unique within `stream`."""
         if self.count == 0:
             return "-1L"
         start, end = self._start(number), self._start(f"({number} + 1)")

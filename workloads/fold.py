@@ -1,4 +1,4 @@
-"""The fold of a stream of changes: the last change of each key holds, and deleted rows are gone."""
+"""The fold of a stream of changes: the table that results from applying the last change of each key."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 import duckdb
 
-# What a change has beside the payload: its kind (I, U, D), its place in the order of delivery over
-# the whole stream, when it happened, and the row it replaces: whether there was one, and the columns
-# that tell its partition, which is where an equality delete has to go.
+# What a change has besides the payload: its kind (I, U, D), its place in the order of delivery over the whole
+# stream, when it happened, and the row it replaces: whether there is one, and the columns that determine its
+# partition, to which an equality delete must be written.
 CHANGE_FACTS = ("op", "change_number", "ts", "before_exists", "before_user_city", "before_order_date")
 
-# What has to be known of a key's changes to make its next one, and the types in Spark SQL.
+# The columns of a key's changes that are needed to generate its next change, with their types in Spark SQL.
 STATE_COLUMNS: Mapping[str, str] = {
     "order_id": "BIGINT",
     "op": "STRING",
@@ -25,18 +25,18 @@ STATE_COLUMNS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Parquet files of an initial load, each key once, and of the changes after it, in any order.
+    """Parquet files of an initial load with unique keys, and of the changes after it, in any order.
 
-    Change numbers grow over the stream and none is there twice.
+    Change numbers are unique and increase over the stream.
     """
 
     initial: tuple[Path, ...]
     changes: tuple[Path, ...]
 
     def rows(self, connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyRelation:
-        """The rows of the folded table, with its payload columns; there must be a file.
+        """The rows of the folded table, with its payload columns; there must be at least one file.
 
-        Held in memory are keys and numbers of the changes alone: the load is read past them.
+        Only the keys and numbers of the changes are held in memory; the initial load is streamed.
         """
         if not self.changes:
             return _parquet(connection, self.initial)
@@ -44,8 +44,8 @@ class Fold:
         columns = ", ".join(name for name in changes.columns if name not in CHANGE_FACTS)
         newest = changes.aggregate("order_id, max(change_number) AS change_number", "order_id")
         newest = newest.set_alias("newest")
-        holding = changes.join(newest, "change_number", how="semi")
-        rows = holding.filter("op <> 'D'").project(columns)
+        last = changes.join(newest, "change_number", how="semi")
+        rows = last.filter("op <> 'D'").project(columns)
         if not self.initial:
             return rows
         load = _parquet(connection, self.initial)
@@ -58,7 +58,7 @@ def change_columns(payload: Sequence[str]) -> tuple[str, ...]:
 
 
 def condense(changes: Sequence[Path], target: Path) -> None:
-    """Write the last change of each key, its `STATE_COLUMNS`, to one Parquet file."""
+    """Write the `STATE_COLUMNS` of the last change of each key to one Parquet file."""
     with duckdb.connect(config={"threads": 2}) as connection:
         rows = _parquet(connection, changes)
         newest = rows.aggregate("max(change_number) AS change_number", "order_id").set_alias("newest")

@@ -1,4 +1,4 @@
-"""Which rows a stream of changes hits: keys drawn from those that are there, evenly or not."""
+"""Which rows a stream of changes hits: keys drawn from the existing ones, uniformly or skewed."""
 
 import math
 from collections.abc import Iterator
@@ -9,19 +9,19 @@ from workloads.draws import below, share
 
 Skew = Literal["uniform", "zipf", "recent-first"]
 
-_RANKS_APART = 64  # beyond them ranks are taken together, each range longer by this factor:
+_RANKS_APART = 64  # higher ranks are grouped into ranges, each longer by this factor:
 _RANGE_FACTOR = 1.1
 
 
 @dataclass(frozen=True, slots=True)
 class KeyChoice:
-    """How changes choose among the keys 1 to `population`, in order of their insertion.
+    """How changes choose among the keys 1 to `population`, which are numbered in order of insertion.
 
-    "uniform": each alike. The others draw a rank r with a density falling as r^-`exponent`, cut down
-    to a whole number, and give rank 1 to the newest key ("recent-first") or to a key that is hot
-    wherever it lies ("zipf"): there the ranks up to `initial_rows` are scattered over the initial
-    load, some keys getting two and some none, and later keys have the rank of their number, so that
-    a key stays as hot as it was while the table grows.
+    "uniform": all keys are equally likely. The other two draw a rank r with density proportional to
+    r^-`exponent`, truncated to a whole number. With "recent-first" rank 1 is the newest key. With "zipf" the
+    ranks up to `initial_rows` are scattered over the initial load by hashing, so that some keys have two
+    ranks and some none, and the rank of a later key is its number. A key thus stays as hot as it was while
+    the table grows.
     """
 
     skew: Skew
@@ -39,7 +39,7 @@ class KeyChoice:
         return f"IF({rank} <= {self.initial_rows}L, {scattered}, {rank})"
 
     def _rank_sql(self, uniform: str, population: int) -> str:
-        """The inverse of `_below`; POW is Java's StrictMath, and so the same everywhere."""
+        """SQL of the inverse of `_below`. POW is Java's StrictMath, so it is the same on every machine."""
         if self.exponent == 1:
             rank = f"pow({population + 1}D, {uniform})"
         else:
@@ -48,7 +48,7 @@ class KeyChoice:
         return f"least({population}L, greatest(1L, CAST(floor({rank}) AS BIGINT)))"
 
     def share(self, first_key: int, end_key: int, population: int) -> float:
-        """The share (0..1) of draws that hits a key in [`first_key`, `end_key`)."""
+        """The expected share (0..1) of draws that hit a key in [`first_key`, `end_key`)."""
         first, end = max(first_key, 1), min(end_key, population + 1)
         if first >= end:
             return 0.0
@@ -63,17 +63,17 @@ class KeyChoice:
 
     @property
     def is_scattered(self) -> bool:
-        """Whether the keys of the initial load are hot in another order than that of their numbers."""
+        """Whether the hotness of keys in the initial load does not follow the order of their numbers."""
         return self.skew == "zipf"
 
     def heat(self, first: int, end: int, population: int) -> float:
-        """As `share`, but of places in the order of heat: the keys, where they are scattered their ranks."""
+        """Like `share`, but for places in order of hotness: ranks if keys are scattered, otherwise keys."""
         if self.is_scattered:
             return self._ranks(max(first, 1), min(end, population + 1), population)
         return self.share(first, end, population)
 
     def key_at(self, share_before: float, population: int) -> int:
-        """The key at a quantile (0..1) of the draws: at most that share of them hits a lower one."""
+        """The key at a quantile (0..1) of the draws: at most that share of them hits lower keys."""
         first, last = 1, population
         while first < last:
             middle = (first + last + 1) // 2
@@ -84,7 +84,7 @@ class KeyChoice:
         return first
 
     def distinct(self, draws: int, population: int) -> float:
-        """How many different keys so many draws are expected to hit; ranks that share a key count apart."""
+        """The expected number of distinct keys hit by `draws`; two ranks of one key count as two."""
         if self.skew == "uniform":
             return _hit(1.0, population, draws)
         return sum(
@@ -96,7 +96,7 @@ class KeyChoice:
         return self._below(end, population) - self._below(start, population) if start < end else 0.0
 
     def _below(self, rank: int, population: int) -> float:
-        """The share of draws with a lower rank: the integral of r^-exponent from 1, over that to the end."""
+        """The share of draws with a lower rank: the integral of r^-exponent up to it, over the whole one."""
         if self.exponent == 1:
             return math.log(rank) / math.log(population + 1)
         power = 1 - self.exponent
@@ -112,6 +112,6 @@ def _rank_ranges(population: int) -> Iterator[tuple[int, int]]:
 
 
 def _hit(share_of_all: float, keys: int, draws: int) -> float:
-    """How many of `keys`, which share out a share of the draws evenly, are hit at least once."""
+    """The expected number of `keys` hit at least once, if together they get this share of all draws."""
     each = share_of_all / keys
     return keys * -math.expm1(draws * math.log1p(-each)) if each < 1 else float(min(draws, 1))

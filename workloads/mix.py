@@ -1,4 +1,4 @@
-"""What the changes of one commit are, in whole numbers that its rows keep exactly."""
+"""The mix of changes in one commit, as whole numbers that its rows match exactly."""
 
 import math
 import random
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class MixShares:
-    """Shares (0..1): of all changes, but `repeat` of updates and deletes and `duplicate` of deliveries."""
+    """Shares (0..1) of all changes, but `repeat` of updates and deletes and `duplicate` of deliveries."""
 
     insert: float
     delete: float
@@ -17,10 +17,10 @@ class MixShares:
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """The different changes of a commit by kind, and how many of each kind are delivered twice.
+    """The distinct changes of a commit by kind, and how many of each kind are delivered twice.
 
-    Of the updates and deletes together, `repeats` hit a key that the commit has changed before, and
-    `repeated_deletes` of the deletes are among them.
+    Of the updates and deletes together, `repeats` hit a key that the commit has changed before;
+    `repeated_deletes` of those are deletes.
     """
 
     inserts: int
@@ -34,25 +34,25 @@ class Mix:
 
     @property
     def changes(self) -> int:
-        """Different changes."""
+        """Distinct changes."""
         return self.inserts + self.updates + self.deletes
 
     @property
     def deliveries(self) -> int:
-        """Changes as they are delivered, some of them twice."""
+        """Changes as delivered, some of them twice."""
         return self.changes + self.twice_inserts + self.twice_updates + self.twice_deletes
 
     @property
     def draws(self) -> int:
-        """Updates and deletes that choose a key among those there before the commit."""
+        """Updates and deletes that draw a key from those that existed before the commit."""
         return self.updates + self.deletes - self.repeats
 
 
 def mix_of(seed: int, index: int, rows: int, shares: MixShares) -> Mix:
     """The mix of commit `index`, which delivers `rows` changes.
 
-    Every count is a share rounded up or down, by a shift drawn once per commit: over many commits
-    the shares come out also where a commit expects less than one of a kind.
+    Every count is a share, rounded up or down at random. So the shares hold over many commits, even if less
+    than one change of a kind is expected per commit.
     """
     rng = random.Random(f"{seed}/mix/{index}")  # noqa: S311 - reproducible, not secret
 
@@ -80,5 +80,5 @@ def mix_of(seed: int, index: int, rows: int, shares: MixShares) -> Mix:
 
 
 def _both(first: int, second: int, total: int) -> int:
-    """How many of `total` are in both of two independent parts of it, to the nearest; never above either."""
+    """The expected overlap of two independent parts of `total`, rounded to the nearest whole number."""
     return (2 * first * second + total) // (2 * total) if total else 0

@@ -1,4 +1,4 @@
-"""What the 23 further columns of the widest `orders` table hold: SQL of draws like those of the 17."""
+"""SQL of the 23 additional columns of the widest `orders` table, drawn like those of the 17."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from workloads.words import vocabulary
 
 _DEVICES = ("web", "phone", "tablet", "store")
 _TAX_RATES = "array(0D, 0.05D, 0.07D, 0.19D)"
-# The stream starts on 2026-01-01: users have registered before, deliveries are promised for after.
+# The stream starts on 2026-01-01: users registered before it, and deliveries are promised for later.
 _FIRST_DAY = "DATE'2026-01-01'"
 
 
 @dataclass(frozen=True, slots=True)
 class DetailVocabularies:
-    """The words of the further STRING columns; each tuple holds distinct ASCII texts without quotes."""
+    """The words of the additional STRING columns; each tuple holds distinct ASCII words without quotes."""
 
     first_names: tuple[str, ...]
     last_names: tuple[str, ...]
@@ -31,7 +31,7 @@ class DetailVocabularies:
 
 @cache
 def detail_vocabularies(seed: int) -> DetailVocabularies:
-    """The vocabularies of `seed`, apart from those of the 17 columns."""
+    """The vocabularies of `seed` for the additional columns."""
     return DetailVocabularies(
         first_names=vocabulary(seed, "first_names", lambda fake: _letters(fake.first_name()), 150),
         last_names=vocabulary(seed, "last_names", lambda fake: _letters(fake.last_name()), 300),
@@ -52,7 +52,7 @@ def _brand(fake: Faker) -> str:
 
 
 def values(seed: int) -> dict[str, str]:
-    """SQL of every further column, over `id`, `user_id` and `product_number`."""
+    """SQL of every additional column, over `id`, `user_id` and `product_number`."""
     return _user_values(seed) | _product_values(seed) | _order_values(seed) | status_values(seed, "", "id")
 
 
@@ -98,7 +98,7 @@ def _order_values(seed: int) -> dict[str, str]:
 
 
 def status_values(seed: int, stream: str, key: str) -> dict[str, str]:
-    """The further columns that tell how an order is getting on, drawn for each `key`."""
+    """SQL of the additional columns on the progress of an order, drawn for each `key`."""
     return {
         "promised_date": _days_from(below(seed, f"{stream}promised_date", 60, key)),
         "delivery_attempts": below(seed, f"{stream}delivery_attempts", 4, key),
@@ -112,7 +112,7 @@ def _days_from(days: str) -> str:
 
 
 def _text(seed: int, stream: str, length: tuple[int, int], key: str) -> str:
-    """A text of so many words at least and at most, each drawn alone."""
+    """SQL of a text whose number of words lies in the range `length`, each word drawn independently."""
     fewest, most = length
     count = f"{fewest} + {below(seed, f'{stream}_length', most - fewest + 1, key)}"
     each = word(seed, stream, detail_vocabularies(seed).text, f"{key}, position")

@@ -1,4 +1,4 @@
-"""The rows of the `orders` table: pure functions of (seed, row number), whatever its width."""
+"""The rows of the `orders` table: pure functions of (seed, row number), for every number of columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ USERS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Vocabularies:
-    """The words of the STRING columns of the 17; each tuple holds distinct ASCII texts without quotes."""
+    """The words of the STRING columns among the 17; each tuple holds distinct ASCII words without quotes."""
 
     cities: tuple[str, ...]
     payment_ways: tuple[str, ...]
@@ -34,9 +34,10 @@ class Vocabularies:
 
 @cache
 def vocabularies(seed: int) -> Vocabularies:
-    """The vocabularies of `seed`: the same seed and Faker release, the same words.
+    """The vocabularies of `seed`; the same seed and Faker release give the same words.
 
-    50 cities, letters only so that each is safe as a partition folder; about ten payment ways.
+    The 50 cities have letters only, so that each is safe as a partition folder. There are about ten payment
+    methods.
     """
     return Vocabularies(
         cities=vocabulary(seed, "cities", lambda fake: "".join(filter(str.isalpha, fake.city())), 50),
@@ -49,7 +50,7 @@ def vocabularies(seed: int) -> Vocabularies:
 
 @dataclass(frozen=True, slots=True)
 class RowBlock:
-    """Rows [`first_row`, `first_row` + `rows`), numbered from 0, in `writers` contiguous parts."""
+    """Rows [`first_row`, `first_row` + `rows`), numbered from 0, split into `writers` contiguous parts."""
 
     first_row: int
     rows: int
@@ -59,11 +60,11 @@ class RowBlock:
 
 
 def rows(spark: SparkSession, seed: int, block: RowBlock) -> DataFrame:
-    """The rows of `block`: a partition per writer that has a row, in order of `order_id`.
+    """The rows of `block` in order of `order_id`, in one Spark partition per writer with at least one row.
 
-    A row depends on the seed, its number and the block's date window only, so that a commit can be
-    generated alone, by any number of writers and on any machine. A column has the same values in
-    every schema that has it.
+    A row depends only on the seed, its number and the date window of the block. So a commit can be generated
+    on its own, by any number of writers and on any machine. A column has the same values in every schema that
+    contains it.
     """
     end = block.first_row + block.rows
     partitions = max(1, min(block.writers, block.rows))
@@ -74,10 +75,10 @@ def rows(spark: SparkSession, seed: int, block: RowBlock) -> DataFrame:
 def with_payload(
     numbered: DataFrame, schema: Schema, seed: int, own: Mapping[str, str], kept: Sequence[str] = ()
 ) -> DataFrame:
-    """The columns of `schema` of the orders that are numbered by `id`, and behind them those of `kept`.
+    """The columns of `schema` for the orders numbered by `id`, followed by the columns `kept`.
 
-    `own` is the SQL, over the columns of `numbered`, of order_date and of whatever else the number
-    alone does not give.
+    `own` is the SQL, over the columns of `numbered`, of order_date and of any other column that does not
+    follow from the number alone.
     """
     keyed = numbered.selectExpr("*", *_key_expressions(seed))
     values = _user_values(seed) | _product_values(seed) | _order_values(seed)
@@ -88,7 +89,7 @@ def with_payload(
 
 
 def _key_expressions(seed: int) -> tuple[str, str]:
-    """Who bought what. Users are skewed: the square of a uniform share gives the first 1 % a tenth."""
+    """SQL of the user and product. Squaring a uniform share skews users: the first 1 % get 10 % of orders."""
     drawn = share(seed, "user_id")
     return (
         f"CAST(1 + floor({drawn} * {drawn} * {USERS}) AS BIGINT) AS user_id",
@@ -97,7 +98,7 @@ def _key_expressions(seed: int) -> tuple[str, str]:
 
 
 def _user_values(seed: int) -> dict[str, str]:
-    """Columns that follow from the user."""
+    """SQL of the columns that depend on the user."""
     return {
         "user_id": "user_id",
         "user_city": word(seed, "user_city", vocabularies(seed).cities, "user_id"),
@@ -107,7 +108,7 @@ def _user_values(seed: int) -> dict[str, str]:
 
 
 def _product_values(seed: int) -> dict[str, str]:
-    """Columns that follow from the product: prices 1.00 to 1000.00, two to four neighbouring tags."""
+    """SQL of the columns that depend on the product: prices 1.00 to 1000.00, two to four adjacent tags."""
     tags = vocabularies(seed).tags
     first = f"CAST(1 + {below(seed, 'first_tag', len(tags) - 3, 'product_number')} AS INT)"
     count = f"CAST(2 + {below(seed, 'tag_count', 3, 'product_number')} AS INT)"
@@ -119,7 +120,7 @@ def _product_values(seed: int) -> dict[str, str]:
 
 
 def _order_values(seed: int) -> dict[str, str]:
-    """Columns that are drawn for each row."""
+    """SQL of the columns that are drawn for each row."""
     words = vocabularies(seed)
     return _status_values(seed, "", "id") | {
         "order_id": "id + 1",
@@ -132,13 +133,13 @@ def _order_values(seed: int) -> dict[str, str]:
 
 
 def changed_values(schema: Schema, seed: int, key: str) -> dict[str, str]:
-    """SQL of the columns of `schema` an update changes, drawn anew for each `key`."""
+    """SQL of the columns of `schema` that an update changes, with a new draw for each `key`."""
     values = _status_values(seed, "changed_", key) | order_details.status_values(seed, "changed_", key)
     return {name: values[name] for name in schema.names if name in values}
 
 
 def _status_values(seed: int, stream: str, key: str) -> dict[str, str]:
-    """Columns that tell how an order is getting on."""
+    """SQL of the columns on the progress of an order."""
     return {
         "order_status": below(seed, f"{stream}order_status", 3, key),
         "delivery_id": below(seed, f"{stream}delivery_id", 10**12, key),
@@ -147,19 +148,19 @@ def _status_values(seed: int, stream: str, key: str) -> dict[str, str]:
 
 
 def order_date(seed: int, dates: DateWindow) -> str:
-    """SQL of when the order numbered `id` was made, in ms since 1970."""
+    """SQL of the time at which the order numbered `id` was placed, in ms since 1970."""
     from_ms, length_ms = window_ms(dates)
     on_time = f"{from_ms}L + {below(seed, 'order_date', length_ms)}"
     return on_time + late_by(seed, dates, "id")
 
 
 def window_ms(dates: DateWindow) -> tuple[int, int]:
-    """Where a window begins, in ms since 1970, and how long it is."""
+    """The start of a window in ms since 1970, and its length in ms."""
     return EPOCH_MS + round(dates.from_s * 1000), round((dates.to_s - dates.from_s) * 1000)
 
 
 def late_by(seed: int, dates: DateWindow, key: str) -> str:
-    """SQL that takes from a date what it is late by; empty where none is late."""
+    """SQL, to be appended to a date, that subtracts its delay; empty if no date is late."""
     late_by_ms = round(dates.late_by_s * 1000)
     if dates.late_share == 0 or late_by_ms == 0:
         return ""

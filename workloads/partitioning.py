@@ -1,4 +1,4 @@
-"""How a table is partitioned, and how the rows of a commit spread over its partitions."""
+"""How a table is partitioned, and how the rows of a commit are distributed over its partitions."""
 
 import math
 from collections.abc import Iterator
@@ -17,9 +17,9 @@ _FIRST_DAY = date(1970, 1, 1) + timedelta(milliseconds=EPOCH_MS)
 
 @dataclass(frozen=True, slots=True)
 class Partitioning:
-    """By nothing, by UTC day of `order_date`, by hash bucket of `order_id`, or by `user_city`.
+    """Partitioning by UTC day of `order_date`, by hash bucket of `order_id`, by `user_city`, or none.
 
-    `by` is "none", "day", "bucket" or "city"; `buckets` counts for "bucket" only.
+    `by` is "none", "day", "bucket" or "city"; `buckets` applies to "bucket" only.
     """
 
     by: str = "none"
@@ -33,12 +33,12 @@ class Partitioning:
 
     @property
     def column(self) -> str | None:
-        """The column the table is partitioned by; None without partitions."""
+        """The column that the table is partitioned by; None if it is unpartitioned."""
         return _COLUMNS[self.by]
 
     @property
     def derived(self) -> dict[str, str]:
-        """Columns to add to the payload: name -> Spark SQL over payload columns, in any time zone."""
+        """Columns to add to the payload: name -> Spark SQL over the payload, independent of the time zone."""
         if self.by == "day":
             day = f"CAST(order_date div {DAY_S * 1000} AS INT)"
             return {"partition_day": f"CAST(date_from_unix_date({day}) AS STRING)"}
@@ -47,9 +47,9 @@ class Partitioning:
         return {}
 
     def shares(self, seed: int, dates: DateWindow) -> Shares:
-        """The expected share (0..1, sum 1) of a commit's rows in each partition it can touch.
+        """The expected share (0..1, sum 1) of a commit's rows in each partition that it can touch.
 
-        A partition is named like "partition_day=2026-01-01", and "" without partitions.
+        A partition is named like "partition_day=2026-01-01"; it is "" in an unpartitioned table.
         """
         if self.by == "day":
             return tuple((f"{self.column}={day}", share) for day, share in _day_shares(dates))

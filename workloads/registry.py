@@ -1,4 +1,4 @@
-"""The workloads and arrivals a scenario can name. One line each."""
+"""The workloads and arrivals that a scenario can name, one line each."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The columns of the `orders` table in each of its widths, and what files of them take."""
+"""The columns of the `orders` table in each of its widths, and the sizes of their files."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The payload columns of a table in order, and (rows of a file, its bytes) as measured, ascending."""
+    """The payload columns of a table in order, and measured pairs (rows of a file, its bytes), ascending."""
 
     columns: tuple[Column, ...]
     measured_bytes: tuple[tuple[int, int], ...]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns' names in order."""
+        """The names of the columns in order."""
         return tuple(column.name for column in self.columns)
 
     def ddl(self) -> str:
-        """The column list as it stands between the parentheses of `CREATE TABLE orders (...)`."""
+        """The column list for the parentheses of `CREATE TABLE orders (...)`."""
         return ",\n".join(
             f"{c.name} {c.spark_type}{'' if c.nullable else ' NOT NULL'} COMMENT '{c.comment}'"
             for c in self.columns
         )
 
     def expected_bytes(self, rows: int, files: int = 1) -> int:
-        """Bytes of `files` Parquet files that hold `rows` rows between them, evenly.
+        """The total bytes of `files` Parquet files that hold `rows` rows in equal parts.
 
-        Linear between the sizes that were measured, and beyond the largest.
+        Sizes are interpolated linearly between those measured, and extrapolated beyond them.
         """
         return round(files * self._file_bytes(rows / files))
 
@@ -99,7 +99,7 @@ _DETAILS = (
     Column("status_note", "STRING", True, "What the carrier said last"),
 )
 
-# Of the 17: what identifies a row and tells its partition, and with four more a plain table of sales.
+# Of the 17: the columns that identify a row and its partition, and with four more a plain table of sales.
 _IDENTITY = ("user_city", "order_id", "order_date")
 _SALES = (*_IDENTITY, "user_id", "order_status", "product_id", "product_prices")
 
@@ -108,11 +108,12 @@ def _of_orders(names: tuple[str, ...]) -> tuple[Column, ...]:
     return tuple(column for column in _ORDERS if column.name in names)
 
 
-# Rows of a file and its bytes: Spark 3.5.8 with zstd, seed 7, the mean of 8 files a size (2 of 100,000
-# rows, 1 of a million). Dictionaries make small files grow faster with their rows than large ones.
-# An order date takes as many bits as the milliseconds its file spans: in every width 1.9 bytes a row
-# more in files of 30 days, as a load writes them, than in those of a minute, as a commit does. The
-# 17 are measured within a minute, the others, of which it is up to a third, within 30 days.
+# Rows of a file and its bytes: Spark 3.5.8 with zstd, seed 7, the mean of 8 files per size (2 of 100,000
+# rows, 1 of a million). Because of dictionaries small files grow faster with their rows than large ones.
+# An order date takes as many bits as the time span of its file in milliseconds needs: in every width 1.9
+# bytes per row more in files of 30 days, as a load writes them, than in those of a minute, as a commit does.
+# The 17 columns were measured with dates of a minute; the other widths, where this makes up to a third of a
+# file, with dates of 30 days.
 SCHEMAS: Mapping[int, Schema] = {
     3: Schema(
         _of_orders(_IDENTITY),
@@ -147,7 +148,7 @@ ORDERS = SCHEMAS[17]
 
 
 def schema_of(columns: int) -> Schema:
-    """The schema of so many columns. Raises ValueError naming those there are."""
+    """The schema with this number of columns. Raises ValueError, which names the valid numbers."""
     if columns not in SCHEMAS:
         raise ValueError(f"columns={columns} must be one of {', '.join(map(str, SCHEMAS))}")
     return SCHEMAS[columns]

@@ -1,4 +1,4 @@
-"""How the rows of a commit, and what it deletes, spread over partitions and writers in whole numbers."""
+"""Distribution of a commit's rows and deletes over partitions and writers, in whole numbers."""
 
 import math
 import random
@@ -12,11 +12,11 @@ from workloads.schema import Schema
 
 
 def whole_parts(seed: int, stream: str, total: int, shares: Shares) -> dict[str, int]:
-    """The expected number in each partition, rounded so that they sum to `total`; none of 0.
+    """The expected number in each partition, rounded so that they sum to `total`; zeros are left out.
 
-    The cumulative shares are rounded down after a shift drawn once per `stream`, so that over many
-    commits a partition gets its share also where it expects less than one of each. The name of a
-    stream is part of the seed: under another one the parts would be rounded otherwise.
+    The cumulative counts are rounded down after adding a shift drawn once per `stream`. So a partition gets
+    its share over many commits, even if less than one row per commit is expected. The name of the stream is
+    part of the seed, so each stream is rounded independently.
     """
     shift = random.Random(f"{seed}/{stream}").random()  # noqa: S311 - reproducible, not secret
     parts: dict[str, int] = {}
@@ -31,7 +31,7 @@ def whole_parts(seed: int, stream: str, total: int, shares: Shares) -> dict[str,
 
 
 def blended(*weighted: tuple[float, Shares]) -> Shares:
-    """Shares of several parts of a whole as its own, by the weight of each part; none without weight."""
+    """The weighted mean of several distributions over partitions; empty if no weight is positive."""
     total = sum(weight for weight, _ in weighted)
     blend: dict[str, float] = {}
     for weight, shares in weighted:
@@ -42,7 +42,7 @@ def blended(*weighted: tuple[float, Shares]) -> Shares:
 
 @dataclass(slots=True)
 class _Segment:
-    """Keys [`first_key`, `end_key`) that were inserted on one day of the stream, and where their rows lie."""
+    """Keys [`first_key`, `end_key`), inserted on one day of the stream, and where their rows are."""
 
     first_key: int
     end_key: int
@@ -51,14 +51,14 @@ class _Segment:
 
 
 class KeyPartitions:
-    """Where the rows of the keys inserted so far lie, in order of the keys."""
+    """The distribution over partitions of the rows inserted so far, by ranges of keys."""
 
     def __init__(self) -> None:
         self._segments: list[_Segment] = []
         self._end_key = 1
 
     def add(self, keys: int, at_s: float, shares: Shares) -> None:
-        """The next so many keys, of rows that spread by `shares`; those of a day are taken together."""
+        """Add the next `keys` keys, whose rows are distributed by `shares`; keys of one day are merged."""
         first_key, day = self._end_key, math.ceil(at_s / DAY_S)
         self._end_key += keys
         last = self._segments[-1] if self._segments else None
@@ -71,7 +71,7 @@ class KeyPartitions:
             self._segments.append(_Segment(first_key, self._end_key, day, shares))
 
     def shares(self, choice: KeyChoice) -> Shares:
-        """The expected share (0..1, sum 1) of each partition in the rows that `choice` hits."""
+        """The expected share (0..1, sum 1) of each partition among the rows that `choice` hits."""
         population = self._end_key - 1
         return blended(
             *((choice.share(s.first_key, s.end_key, population), s.shares) for s in self._segments)
@@ -79,9 +79,9 @@ class KeyPartitions:
 
 
 def dealt_writers(rows: int, commit_rows: int, writers: int) -> int:
-    """Writers that hold any of a partition's `rows`, where a commit's rows are dealt out evenly at random.
+    """The number of writers with any of a partition's `rows`, if rows are split evenly and at random.
 
-    The expected number, rounded; at least one if there is a row.
+    It is the expected number, rounded; at least one if there is a row.
     """
     if not rows:
         return 0
@@ -91,9 +91,9 @@ def dealt_writers(rows: int, commit_rows: int, writers: int) -> int:
 
 
 def hashed_writers(rows: int, writers: int) -> int:
-    """Writers that hold any of so many rows, where each row goes to a writer by the hash of its key.
+    """The number of writers with any of `rows` rows, if each row goes to a writer by the hash of its key.
 
-    The expected number, rounded.
+    It is the expected number, rounded.
     """
     miss: float = (1 - 1 / writers) ** rows
     return min(rows, round(writers * (1 - miss)))
@@ -102,9 +102,9 @@ def hashed_writers(rows: int, writers: int) -> int:
 def data_shapes(
     schema: Schema, seed: int, index: int, rows: int, writers: int, shares: Shares
 ) -> tuple[PartitionShape, ...]:
-    """The partitions of commit `index`, which adds so many rows and removes none.
+    """The partitions of commit `index`, which adds `rows` rows and deletes none.
 
-    Rows are dealt out evenly to the writers.
+    The rows are split evenly over the writers.
     """
     parts = whole_parts(seed, f"partitions/{index}", rows, shares)
     return tuple(
@@ -120,10 +120,10 @@ def change_shapes(
     superseded_rows: Mapping[str, int],
     writers: int,
 ) -> tuple[PartitionShape, ...]:
-    """The partitions of a commit of changes, each count given by partition (see `PartitionShape`).
+    """The partitions of a commit of changes; every count is given by partition (see `PartitionShape`).
 
-    For their size in Parquet the rows go to the writers by the hash of their key, so that the changes of
-    a key stay in order.
+    The size in Parquet assumes that rows go to writers by the hash of their key, as they must for the changes
+    of a key to stay in order.
     """
     return tuple(
         PartitionShape(

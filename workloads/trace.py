@@ -1,4 +1,4 @@
-"""Recorded traffic: replays a file of times and row counts."""
+"""Recorded traffic: replay of a file of times and row counts."""
 
 import csv
 import hashlib
@@ -16,14 +16,14 @@ import pyarrow.parquet as pq
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Replays the CSV or Parquet file at `path`, columns `time` (seconds) and `rows`; 0 after its end.
+    """Recorded traffic: replays the CSV or Parquet file at `path`, with columns `time` and `rows`.
 
-    The file has the columns `time` (seconds since the start, or ISO timestamps counted from the
-    first one, UTC where they name no zone) and `rows` (whole, >= 0), in any order of time. A commit
-    takes the rows of its interval, start included and end not. The repr shows the file's content
-    instead of its path, so that a moved file is the same trace and a changed one is not.
+    `time` is in seconds since the start, or an ISO timestamp, which counts from the first one and is UTC if
+    it has no zone. `rows` are whole numbers >= 0. The lines may be in any order. A commit has the rows of its
+    interval, which includes its start and not its end; after the last line there are none. The repr contains
+    a hash of the file instead of its path, so that a moved file is the same trace and a changed one is not.
 
-    Raises ValueError naming the file, and the column where one is wrong.
+    Raises ValueError, which names the file and, if one is wrong, the column.
     """
 
     path: str = field(repr=False)
@@ -48,7 +48,7 @@ class Trace:
 
 
 def _read(file: Path) -> list[tuple[float, int]]:
-    """The points of a trace file, by time."""
+    """The points of a trace file, sorted by time."""
     try:
         records = _READERS[file.suffix.lower()](file)
     except KeyError:
@@ -82,7 +82,7 @@ _READERS: dict[str, Callable[[Path], list[dict[str, Any]]]] = {
 
 
 def _times_s(file: Path, texts: list[str]) -> list[float]:
-    """Times as seconds since the start; the first text says whether they are seconds or timestamps."""
+    """Times in seconds since the start; the first one decides whether all are seconds or timestamps."""
     parse = _stamp_s if _number(texts[0]) is None else _number
     times_s = []
     for text in texts:

@@ -1,4 +1,4 @@
-"""Upsert: a CDC stream of inserts, updates and deletes over a table that is loaded first."""
+"""Upsert: a CDC stream of inserts, updates and deletes on a table that is loaded first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from workloads import changes, orders
 from workloads.arrival import Arrival, Constant
@@ -21,34 +21,34 @@ from workloads.spread import KeyPartitions, blended, change_shapes, data_shapes,
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Files of the initial load are expected to fill this much of the target, so that they end up in the 0.75
-# to 1.0 of it that no planner takes for small. Really they fill up to 1.1 times as much, where the table
-# has 17 columns, whose bytes were measured with dates of a minute, or 40, for their dictionaries. From
-# eight files a partition on, each is expected to fill 0.75 at least (0.87 x 7/8).
+# The expected size of initial files as a ratio of the target size. It is chosen so that the files end up in
+# the range of 0.75 to 1.0 that no planner considers small. The actual size is up to 1.1 times the expected
+# one in tables of 17 columns, whose bytes were measured with dates of a minute, and of 40 columns, because of
+# their dictionaries. From eight files per partition on, each is expected to reach at least 0.75 (0.87 x 7/8).
 _FILL_RATIO = 0.87
 
 
 @dataclass(frozen=True, slots=True)
 class Upsert:
-    """CDC over a loaded table: `rows_per_commit` changes on average, written by `files_per_commit` tasks.
+    """CDC stream: `rows_per_commit` changes of a loaded table on average, by `files_per_commit` tasks.
 
-    A share `insert_share` (0..1) of the changes adds an order, `delete_share` removes one, and the
-    rest updates one. `key_skew` says which orders those two hit: "uniform", "zipf" (some are hot,
-    wherever they lie) or "recent-first", falling by the power `key_exponent`; an order that is gone
-    already is made again by an update and stays gone after a delete. A share `repeat_share` of the
-    updates and deletes hits an order that the same commit changed before, and `move_share` of the
-    updates moves a row: to a city drawn anew, and to the day of the change.
+    A share `insert_share` (0..1) of the changes inserts an order, `delete_share` deletes one, and the rest
+    updates one. `key_skew` is the key distribution of updates and deletes: "uniform", "zipf" (hot keys
+    scattered over the table) or "recent-first", the last two with exponent `key_exponent`. An update of an
+    order that was deleted inserts it again, and a delete of it has no effect. A share `repeat_share` of the
+    updates and deletes hits an order that the same commit changed before. A share `move_share` of the updates
+    moves the row to a random city and to the day of the change.
 
-    A share `late_share` of the changes happened up to `late_by_s` before their commit's interval, as
-    their `ts` (and an insert's order date) says; they are applied when they arrive, as Flink does. A
-    share `duplicate_share` (0 to 0.5) of the deliveries is the change before once more.
+    A share `late_share` of the changes happened up to `late_by_s` before the interval of their commit, by
+    their `ts` (and the order date of an insert); they are applied when they arrive, as Flink does. A share
+    `duplicate_share` (0 to 0.5) of the deliveries repeats the change delivered before.
 
-    The stream starts from `initial_rows` orders, dated over `initial_span_s` before it and loaded as
-    commit 0 by `initial_files` tasks; 0 means as many as make files of 0.75 to 1.0 of the table's
-    target size. `arrival` says how traffic varies, `columns` how many the table has
-    (`workloads.schema`); with 3 an update that moves no row writes the same row again.
+    The stream starts from `initial_rows` orders, dated within `initial_span_s` before it and loaded as commit
+    0 by `initial_files` tasks; 0 means as many as give files of 0.75 to 1.0 of the table's target size.
+    `arrival` says how traffic varies over time. `columns` is the number of columns of the table
+    (`workloads.schema`); with 3, an update that does not move its row writes the same row again.
 
-    Raises ValueError naming the field and its value.
+    Raises ValueError, which names the field and its value.
     """
 
     rows_per_commit: int
@@ -78,7 +78,8 @@ class Upsert:
         fits = self.delete_share <= most + 1e-9
         _check("delete_share", self.delete_share, fits, f"<= {most:g} = 1 - insert_share")
         _check("duplicate_share", self.duplicate_share, 0 <= self.duplicate_share <= 0.5, "in [0, 0.5]")
-        _check("key_skew", self.key_skew, self.key_skew in ("uniform", "zipf", "recent-first"), "a known one")
+        skews = get_args(Skew)
+        _check("key_skew", self.key_skew, self.key_skew in skews, f"one of {', '.join(skews)}")
         for name in ("initial_span_s", "late_by_s", "key_exponent"):
             value = getattr(self, name)
             _check(name, value, value > 0 and math.isfinite(value), "> 0 and finite")
@@ -100,7 +101,7 @@ class Upsert:
         return True
 
     def sized_for(self, target_file_size_bytes: int, seed: int, partitioning: Partitioning) -> Upsert:
-        """With as many `initial_files` as fill files of the target size, where none are given."""
+        """The workload with `initial_files` set so that they are about of the target size, unless given."""
         if self.initial_files:
             return self
         partitions = len(partitioning.shares(seed, self._initial_dates))
@@ -111,10 +112,10 @@ class Upsert:
     def shape(
         self, seed: int, commits_count: int, commit_interval_ms: int, partitioning: Partitioning
     ) -> Iterator[CommitSpec]:
-        """The initial load, then the commits 1 to `commits_count`, the last at that many intervals.
+        """The initial load, then the commits 1 to `commits_count`; commit i is at i x `commit_interval_ms`.
 
-        Commits without rows are kept. A longer stream begins like a shorter one. Where an old row lies
-        is expected from the orders inserted so far; that some have moved since is left out.
+        Commits without rows are included. A shorter stream is a prefix of a longer one. The expected location
+        of an old row follows from the orders inserted so far; rows that have moved since are ignored.
         """
         rng = random.Random(f"{seed}/arrival")  # noqa: S311 - reproducible, not secret
         old, choice = KeyPartitions(), self._choice
@@ -171,7 +172,7 @@ class Upsert:
 
     def _load(self, seed: int, partitioning: Partitioning) -> CommitSpec:
         if not self.initial_files:
-            raise ValueError("initial_files=0 must be filled in by sized_for before the stream is asked for")
+            raise ValueError("initial_files=0 must be resolved by sized_for before the stream is generated")
         shares = partitioning.shares(seed, self._initial_dates)
         shapes = data_shapes(self.schema, seed, 0, self.initial_rows, self.initial_files, shares)
         return CommitSpec(
@@ -203,15 +204,15 @@ class Upsert:
     def _shapes(
         self, seed: int, index: int, mix: Mix, hit: int, new: Shares, old: Shares
     ) -> tuple[PartitionShape, ...]:
-        """New rows go where new orders do, old rows are updated and deleted where they lie.
+        """New rows are in the partitions of new orders; old rows are updated and deleted where they are.
 
-        Of the deliveries beyond the first to each key, those that do not follow a delete replace a
-        row of the same commit: a new order's where a repeat or the second delivery hits one.
+        Each delivery after the first for a key replaces a row of the same commit, unless it follows a delete.
+        The replaced row is that of a new order if the repeat or second delivery hits one.
         """
         inserts = mix.inserts + mix.twice_inserts
         updates = mix.updates + mix.twice_updates
-        again = mix.deliveries - mix.inserts - hit
-        again_new = mix.twice_inserts + mix.repeats * mix.inserts / max(1, mix.inserts + mix.draws)
+        repeated = mix.deliveries - mix.inserts - hit
+        repeated_new = mix.twice_inserts + mix.repeats * mix.inserts / max(1, mix.inserts + mix.draws)
         kept_share = (inserts + updates) / max(1, mix.deliveries)
 
         def landing(of_new: float, of_old: float) -> Shares:
@@ -224,12 +225,15 @@ class Upsert:
                 seed, f"equality/{index}", mix.inserts + hit, blended((mix.inserts, new), (hit, old))
             ),
             whole_parts(
-                seed, f"position/{index}", round(again * kept_share), landing(again_new, again - again_new)
+                seed,
+                f"position/{index}",
+                round(repeated * kept_share),
+                landing(repeated_new, repeated - repeated_new),
             ),
             self.files_per_commit,
         )
 
 
-def _check(name: str, value: object, holds: bool, what: str) -> None:
+def _check(name: str, value: object, holds: bool, rule: str) -> None:
     if not holds:
-        raise ValueError(f"{name}={value} must be {what}")
+        raise ValueError(f"{name}={value} must be {rule}")

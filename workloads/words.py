@@ -1,4 +1,4 @@
-"""Vocabularies: the words of the columns of text."""
+"""Vocabularies: the words of text columns."""
 
 from collections.abc import Callable
 
@@ -6,9 +6,9 @@ from faker import Faker
 
 
 def vocabulary(seed: int, name: str, draw: Callable[[Faker], str], count: int) -> tuple[str, ...]:
-    """At most `count` distinct words in the order drawn; fewer where Faker knows no more.
+    """At most `count` distinct words in the order drawn; fewer if Faker has no more.
 
-    The same seed, name and Faker release, the same words.
+    The same seed, name and Faker release give the same words.
     """
     fake = Faker("en_US")
     fake.seed_instance(f"{seed}/{name}")

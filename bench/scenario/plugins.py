@@ -271,7 +271,7 @@ def _option_helps(cls: type, options: Iterable[Option]) -> Iterator[OptionHelp]:
     for option in options:
         yield _option_help(option)
         if option.key == "options":
-            yield from (OptionHelp(f"options.{name}", "text", known[name]) for name in known)
+            yield from (OptionHelp(f"options.{name}", "", known[name]) for name in known)
 
 
 def _option_help(option: Option) -> OptionHelp:

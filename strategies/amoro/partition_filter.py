@@ -43,7 +43,7 @@ class Comparison:
     literal: Literal
 
     def matches(self, value: Literal | None) -> bool:
-        """Whether the column's value is as asked."""
+        """Whether the condition holds for this value of the column."""
         if value is None:
             return self.operator == "!="
         return _OPERATORS[self.operator](value, self.literal)
@@ -58,7 +58,7 @@ class Membership:
     is_in: bool
 
     def matches(self, value: Literal | None) -> bool:
-        """Whether the column's value is as asked."""
+        """Whether the condition holds for this value of the column."""
         return (value in self.literals) is self.is_in
 
 
@@ -70,7 +70,7 @@ class NullTest:
     is_null: bool
 
     def matches(self, value: Literal | None) -> bool:
-        """Whether the column's value is as asked."""
+        """Whether the condition holds for this value of the column."""
         return (value is None) is self.is_null
 
 

@@ -38,7 +38,7 @@ _DATA_OPTIONS = {
     "output-spec-id": "the current partition spec",
     "partial-progress.max-failed-commits": "partial-progress.max-commits",
     "use-starting-sequence-number": "true",
-    "remove-dangling-deletes": "false; no effect in unpartitioned tables, see iceberg.remove_dangling_deletes",
+    "remove-dangling-deletes": "false; without effect in unpartitioned tables",
 }
 _SHUFFLE_OPTIONS = {"shuffle-partitions-per-file": "1; sort only", "compression-factor": "1.0; sort only"}
 _ZORDER_OPTIONS = {

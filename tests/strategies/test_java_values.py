@@ -18,7 +18,7 @@ from strategies.java_values import (
     text_of,
 )
 
-WHOLE = r"must be a whole number as Java reads it"
+WHOLE = r"must be a whole number that Java can parse"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_nan_is_a_number_to_java():
     "text", ["", ".", "1e", "nan", "inf", "infinity", "1_0.5", "0x1", "\u0661", "1 .0", "1ff", "1\u00a0"]
 )
 def test_python_reads_more_as_a_double_than_java(text):
-    with pytest.raises(ValueError, match="must be a number as Java reads it"):
+    with pytest.raises(ValueError, match="must be a number that Java can parse"):
         parse_double(text)
 
 

@@ -75,12 +75,12 @@ def edit_manifest(**changes):
     ("damage", "file", "what"),
     [
         (remove_file, "commit-00001/part-00000.parquet", "is missing"),
-        (truncate_file, "commit-00001/part-00000.parquet", "has 3 bytes, its manifest says 5"),
-        (remove_manifest, "manifest.json", "cannot be understood"),
-        (truncate_manifest, "manifest.json", "cannot be understood"),
+        (truncate_file, "commit-00001/part-00000.parquet", "has 3 bytes instead of 5"),
+        (remove_manifest, "manifest.json", "cannot be parsed"),
+        (truncate_manifest, "manifest.json", "cannot be parsed"),
         (edit_manifest(schema_version=99), "manifest.json", "schema_version=99, expected 2"),
-        (edit_manifest(commits=[{"index": 1}]), "manifest.json", "cannot be understood"),
-        (edit_manifest(commits=3), "manifest.json", "cannot be understood"),
+        (edit_manifest(commits=[{"index": 1}]), "manifest.json", "cannot be parsed"),
+        (edit_manifest(commits=3), "manifest.json", "cannot be parsed"),
     ],
 )
 def test_open_change_log_names_the_damaged_file_and_the_remedy(tmp_path, damage, file, what):
@@ -91,7 +91,7 @@ def test_open_change_log_names_the_damaged_file_and_the_remedy(tmp_path, damage,
     text = str(caught.value)
     assert f"change log {folder / file} " in text
     assert what in text
-    assert text.endswith(f"delete the folder {folder}; it is made anew")
+    assert text.endswith(f"delete the folder {folder}; it will be regenerated")
 
 
 @pytest.mark.spark

@@ -186,7 +186,7 @@ def change(**changes):
 @pytest.mark.parametrize(
     ("events", "problem"),
     [
-        ([CREATED, 5], "line 2: is no object; an event has before, after, op and ts_ms"),
+        ([CREATED, 5], "line 2: is not an object; an event has before, after, op and ts_ms"),
         ([change(op="t")], "line 1: op is 't'; it must be one of c, r, u, d: leave the event out"),
         ([{"after": {"order_id": 1}, "ts_ms": 1}], "line 1: op is None; it must be one of"),
         ([change(ts_ms="2026-01-01")], "ts_ms is '2026-01-01'; it must be whole milliseconds since 1970"),
@@ -194,7 +194,7 @@ def change(**changes):
         ([change(ts_ms=True)], "ts_ms is True"),
         ([change(after=None)], "op is 'c' and after is None; it must be the row with its order_id"),
         ([change(op="d", after=None)], "op is 'd' and before is None"),
-        ([change(after={"order_id": 1, "colour": 1})], "after holds colour, which orders has not; leave"),
+        ([change(after={"order_id": 1, "colour": 1})], "after holds colour, which orders does not have; remove"),
         ([change(after={"user_id": 1})], "after.order_id is None; it must be a whole number of 64 bits"),
         ([change(after={"order_id": "1"})], "after.order_id is '1'; it must be a whole number of 64 bits"),
         ([change(after={"order_id": 2**63})], "it must be a whole number of 64 bits"),
@@ -229,7 +229,7 @@ def test_what_cannot_be_read_is_told(tmp_path):
     assert refused("none.jsonl").startswith(": no such file or folder; a relative path begins")
     assert refused("cut.jsonl", first + b'{"op": ').startswith(", line 2: is not JSON (")
     assert refused("bytes.jsonl", first + b"\xff\xfe\n").startswith(", line 2: is not JSON (")
-    assert ": is no Parquet file (" in refused("broken.parquet", b"no")
+    assert ": is not a Parquet file (" in refused("broken.parquet", b"no")
     assert (
         refused("events.csv", b"a") == ": holds no events; they are read from .json, .jsonl, .parquet files"
     )

@@ -115,7 +115,7 @@ def test_fold_of_nothing_has_no_rows():
 
 def test_fold_names_a_missing_column_and_a_file(tmp_path):
     (file,) = load_files(tmp_path, {1: 1})
-    with pytest.raises(ValueError, match=rf"{file} and the files beside it lack columns: color"):
+    with pytest.raises(ValueError, match=rf"{file} and the other files lack columns: color"):
         content(Fold((file,), ()), (*COLUMNS, "color"))
 
 

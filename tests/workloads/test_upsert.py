@@ -173,7 +173,7 @@ def test_the_initial_load_is_sized_only_where_no_files_are_asked_for():
     assert isinstance(Upsert(10, 1, 10), TargetSized)
     assert Upsert(10, 1, 10).sized_for(MIB, 7, Partitioning()).initial_files == 1
     assert Upsert(10, 1, 10**7, 5).sized_for(MIB, 7, Partitioning()).initial_files == 5
-    with pytest.raises(ValueError, match="initial_files=0 must be filled in by sized_for"):
+    with pytest.raises(ValueError, match="initial_files=0 must be resolved by sized_for"):
         stream(Upsert(10, 1, 10))
 
 
@@ -199,7 +199,7 @@ def test_the_initial_load_is_as_large_as_an_append_of_it(files, rows):
         ("move_share", -1, r"in \[0, 1\]"),
         ("late_share", 2, r"in \[0, 1\]"),
         ("duplicate_share", 0.51, r"in \[0, 0.5\]"),
-        ("key_skew", "normal", "a known one"),
+        ("key_skew", "normal", "one of uniform, zipf, recent-first"),
         ("key_exponent", 0.0, "> 0 and finite"),
         ("late_by_s", math.inf, "> 0 and finite"),
         ("columns", 5, "one of 3, 7, 17, 40"),

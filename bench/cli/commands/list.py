@@ -62,7 +62,7 @@ def _cell(value: Any) -> str:
 
 def _option(option: dict[str, str | None]) -> str:
     default = "required" if option["default"] is None else f"default {option['default']}"
-    return f"{option['key']}: {option['type']}; {default}"
+    return f"{option['key']}: {'; '.join(filter(None, (option['type'], default)))}"
 
 
 def _plugins(kind: plugins.PluginKind[Any]) -> Callable[[], list[dict[str, Any]]]:

@@ -21,7 +21,7 @@ def test_an_iceberg_state_is_taken_as_it_is():
 @pytest.mark.parametrize("planner", [ConvertDeletes(), RemoveDanglingDeletes()])
 def test_planners_that_look_at_files_refuse_the_state_of_another_format(planner):
     with pytest.raises(
-        PlanError, match="a TableState, no IcebergState: a planner of Iceberg can only plan for"
+        PlanError, match="a TableState, not an IcebergState: a planner of Iceberg can only plan for"
     ):
         planner.decide(TableState(0, 100))
 

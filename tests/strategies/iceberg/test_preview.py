@@ -202,7 +202,7 @@ def test_expand_leaves_conversions_out_of_its_figures():
         (
             Native(Command.EXPIRE_SNAPSHOTS),
             state(1),
-            "iceberg.expire_snapshots rewrites no data and no delete",
+            "iceberg.expire_snapshots rewrites neither data nor delete",
         ),
         (Native(Command.REWRITE_DATA_FILES, {"where": "id = 1"}), state(1), "where='id = 1'"),
         (Native(Command.REWRITE_DATA_FILES, {"branch": "b"}), state(1), "branch='b'"),
@@ -224,7 +224,7 @@ def test_a_state_that_breaks_icebergs_rules_is_no_fault_of_the_action():
 
 
 def test_a_state_of_another_format_is_refused():
-    with pytest.raises(PlanError, match="the table's state is a TableState, no IcebergState"):
+    with pytest.raises(PlanError, match="the table's state is a TableState, not an IcebergState"):
         preview_action(Compact(), TableState(0, TARGET))
 
 
@@ -236,7 +236,7 @@ def test_expand_takes_the_main_branch():
 @pytest.mark.parametrize(
     ("action", "text"),
     [
-        (native(min_input_flies=5), "options min-input-flies are not of iceberg.rewrite_data_files"),
+        (native(min_input_flies=5), "iceberg.rewrite_data_files does not have the options min-input-flies"),
         (native(min_file_size_bytes=TARGET), f"min-file-size-bytes={TARGET} must be below target-file-size"),
         (Rewrite((FileGroup(("gone",)),), TARGET), "gone is not a live data file"),
         (Rewrite((FileGroup((), "", ("gone",)),), TARGET), "gone is not a live data file"),

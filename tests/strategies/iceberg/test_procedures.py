@@ -50,7 +50,7 @@ def test_rewrite_data_files_passes_what_is_given():
     ("options", "text"),
     [
         ({"strategy": "zorder"}, r"strategy='zorder' must be binpack or sort"),
-        ({"sort_order": "user_id"}, r"sort_order='user_id' needs strategy = \"sort\""),
+        ({"sort_order": "user_id"}, r"sort_order='user_id' requires strategy = \"sort\""),
         (
             {"options": {"min-input-file": 2}},
             r"option 'min-input-file' is not one of .*did you mean 'min-input-files'",
@@ -64,7 +64,7 @@ def test_rewrite_data_files_passes_what_is_given():
         ({"options": {"min-input-files": -2}}, "min-input-files=-2 must be >= 1"),
         ({"options": {"max-concurrent-file-group-rewrites": "1_0"}}, "='1_0' must be a whole number"),
         ({"options": {"partial-progress.max-commits": 2**31}}, "='2147483648' must be a Java int"),
-        ({"options": {"delete-ratio-threshold": "1,5"}}, "='1,5' must be a number as Java reads it"),
+        ({"options": {"delete-ratio-threshold": "1,5"}}, "='1,5' must be a number that Java can parse"),
         ({"options": {"rewrite-job-order": "bytes desc"}}, "rewrite-job-order='bytes desc' must be one of"),
         ({"options": {"target-file-size-bytes": " 64"}}, "target-file-size-bytes=' 64' must be a whole"),
         ({"options": {"target-file-size-bytes": "64 elephants"}}, "'64 elephants' is not a size"),

@@ -37,8 +37,8 @@ def state(*files):
 def test_a_delete_without_partition_is_dropped_while_another_partition_needs_it():
     told = resurrected(native(DANGLING, where="cat = 'a'"), state(A, B, GLOBAL))
     assert told == (
-        "remove-dangling-deletes: dropping delete file everywhere would bring back rows of a, to which it "
-        "still applies; iceberg.remove_dangling_deletes leaves such deletes alone"
+        "remove-dangling-deletes: dropping delete file everywhere would resurrect rows of a, to which it "
+        "still applies; iceberg.remove_dangling_deletes keeps such deletes"
     )
     assert "rows of b" in resurrected(Compact(("cat=a",), ALL), state(A, B, GLOBAL))
     assert "rows of a" in resurrected(
@@ -109,7 +109,7 @@ def test_an_explicit_rewrite_revives_where_a_file_it_does_not_name_needs_a_delet
     assert (told is None) == (not lost)
     if told is not None:
         key, path = min(lost)
-        assert f"delete file {key} would bring back rows of {path}," in told
+        assert f"delete file {key} would resurrect rows of {path}," in told
 
 
 def dropped_by_iceberg(found, left):

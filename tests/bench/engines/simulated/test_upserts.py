@@ -188,7 +188,7 @@ def test_dropping_a_delete_that_a_file_left_alone_needs_is_vetoed(engine):
     outcome = execute(engine, convert(old[0], removed=equality), 60_000)
     assert (outcome.status, outcome.cost) == ("vetoed", Cost())
     assert outcome.error == (
-        f"dropping delete file {equality[0].path} would bring back rows of {old[1].path}, "
+        f"dropping delete file {equality[0].path} would resurrect rows of {old[1].path}, "
         "to which it still applies"
     )
     assert (files(engine), deletes(engine), engine.live_rows) == (*before, 1000)
