@@ -1,8 +1,8 @@
 """Table state: everything that a planner may know about a table.
 
-This module has what every format shares. A format that needs more (a sequence number, a partition spec, a file
-group) extends these classes in `strategies/<format>/files.py`, with a function by which its planners get
-their state and refuse another format's.
+This module has what every format shares. A format that needs more (a sequence number, a partition spec, a
+file group) extends these classes in `strategies/<format>/files.py`, with a function by which its planners
+get their state and refuse another format's.
 
 A state is a read-only view. Its owner, an engine's ledger, updates it incrementally, so `data_files` may be a
 live view that is valid only until the next commit.
@@ -164,8 +164,8 @@ class TableState:
     `stream_epoch_ms` maps scenario time 0 to the calendar of the stream's dates, in milliseconds since 1970
     UTC; None if that is unknown.
 
-    `note` is what the planner noted when its rule last fired. It is None at first, after a switch of strategies,
-    and for planners that note nothing (see `strategies.strategy.Planner`).
+    `note` is what the planner noted when its rule last fired. It is None at first, after a switch of
+    strategies, and for planners that note nothing (see `strategies.strategy.Planner`).
     """
 
     observed_at_ms: int

@@ -48,7 +48,7 @@ def figures(run: RunResult) -> RunFigures:
         run=run,
         commits=tuple(c for c in run.of(CommitRecord) if c.status == "ok" and not c.is_initial and c.rows),
         cadence=tuple(q for q in queries if q.primary and q.status == "ok" and q.when == "cadence"),
-        compactions=run.of(CompactionRecord),
+        compactions=tuple(c for c in run.of(CompactionRecord) if c.tick),
         maintenance=run.of(MaintenanceRecord),
         observed=run.of(ObserveRecord),
         fired=tuple(d for d in run.of(DecisionRecord) if d.status != "not_due" and d.planner != IDLE_PLANNER),
@@ -97,7 +97,9 @@ def ineffective(f: RunFigures) -> float:
 
 def _is_ineffective(c: CompactionRecord) -> bool:
     same_deletes = c.delete_files_removed_count == c.delete_files_added_count
-    return c.files_removed_count == c.files_added_count > 0 and same_deletes and c.rows_before == c.rows_after
+    # Around an inline compaction the table was observed together with the commit that ran it.
+    is_known = not c.is_inline and c.rows_before == c.rows_after
+    return c.files_removed_count == c.files_added_count > 0 and same_deletes and is_known
 
 
 def noop_evaluations(f: RunFigures) -> float | None:

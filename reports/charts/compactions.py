@@ -23,7 +23,7 @@ _NOT_COMMITTED_WORDS = {"noop": "committed nothing", "failed": "failed", "vetoed
 
 
 def draw(group: RunGroup, theme: Theme) -> Figure:
-    """A lane per strategy, a mark per compaction of its first usable run, its area by bytes written."""
+    """A lane per strategy, a mark per compaction of its first usable run, its area by bytes added."""
     lanes = {label: run.of(CompactionRecord) for label, run in group.first_runs.items()}
     compactions = [record for lane in lanes.values() for record in lane]
     if not compactions:
@@ -38,7 +38,7 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
         write(axes, -0.012, 1 - (lane + 0.5) / len(lanes), chart_label(label), theme.ink, ha="right")
         for record in records:
             _mark(axes, record.at_ms / unit_ms, lane, record, largest_bytes, colours, theme)
-    head(axes, f"area of a mark: bytes written (largest: {human_bytes(largest_bytes)})", theme)
+    head(axes, f"area of a mark: bytes added (largest: {human_bytes(largest_bytes)})", theme)
     key_row(axes, _key(compactions, colours, theme), theme)
     return figure
 

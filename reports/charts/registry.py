@@ -77,7 +77,7 @@ CHARTS: tuple[Chart, ...] = (
     Chart(
         "compactions",
         "When compaction ran",
-        "A mark is one compaction of the first repetition: its area shows the bytes written, its colour the "
+        "A mark is one compaction of the first repetition: its area shows the bytes added, its colour the "
         "reason. Hollow marks and crosses committed nothing.",
         compactions.draw,
     ),

@@ -11,7 +11,7 @@ from reports.sections.summary import Cell, Column, Table, arrow, seconds
 _IN_OUT = arrow("in", "out")
 _COLUMNS = (
     Column("Strategy", is_number=False), Column("Kind", is_number=False), Column("Compactions"),
-    Column(f"Data files {_IN_OUT}"), Column(f"Delete files {_IN_OUT}"), Column("Replaced"), Column("Written"),
+    Column(f"Data files {_IN_OUT}"), Column(f"Delete files {_IN_OUT}"), Column("Replaced"), Column("Added"),
     Column("Time", "s"), Column("CPU", "s"),
 )  # fmt: skip
 _NOTE = "Sums over the compactions that committed in the first usable repetition of each strategy."

@@ -34,7 +34,12 @@ def left_behind(group: RunGroup) -> Table | None:
         return None
     known = [c for c in _LEFT_BEHIND if any(row.values[c[0]] is not None for row in group.rows)]
     cost = (group.cost_metric, cost_title(group), "s")
-    metrics = (*known, cost, ("compaction_added_bytes", "Rewritten", ""), ("query_mean_s", "Query mean", "s"))
+    metrics = (
+        *known,
+        cost,
+        ("compaction_added_bytes", "Compaction added", ""),
+        ("query_mean_s", "Query mean", "s"),
+    )
     cells = [[Cell(Verbatim(label)) for label in group.strategies]]
     cells += [metric_cells(group.rows, name) for name, _, _ in metrics]
     columns = (Column("Strategy", is_number=False), *(Column(title, unit) for _, title, unit in metrics))

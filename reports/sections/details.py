@@ -26,7 +26,7 @@ def _compactions(label: str, records: tuple[CompactionRecord, ...]) -> Table:
         *((Column("Kind", is_number=False),) if has_kinds else ()), Column("Reason", is_number=False),
         Column(f"Data files {_BEFORE_AFTER}"),
         *((Column(f"Delete files {_BEFORE_AFTER}"), Column("Deleted rows after")) if has_deletes else ()),
-        Column(f"Live bytes {_BEFORE_AFTER}"), Column("Written"), Column("Time", "s"), Column("CPU", "s"),
+        Column(f"Live bytes {_BEFORE_AFTER}"), Column("Added"), Column("Time", "s"), Column("CPU", "s"),
         Column("Query before", "s"), Column("Query after", "s"),
     )  # fmt: skip
     timings = zip(

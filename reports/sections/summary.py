@@ -42,7 +42,7 @@ _COST = ""  # stands for the cost metric of the group
 _COLUMNS = (
     ("compactions", "Compactions", ""),
     (_COST, "", ""),
-    ("compaction_added_bytes", "Rewritten", ""),
+    ("compaction_added_bytes", "Compaction added", ""),
     ("write_amplification", "Write amplification", ""),
     ("query_mean_s", "Query mean", "s"),
     ("query_p95_s", "Query p95", "s"),

@@ -2,8 +2,8 @@
 
 Amoro stores these times; here they follow from the compactions in the table state. The clock of an optimizing
 type is the time at which its last process was planned, whatever the outcome, and it covers the whole table: a
-failed MINOR restarts the minor clock, a MAJOR or FULL does not. A plan without tasks restarts none of them; it
-counts as the time of the last plan, which the planner keeps in its note (`strategies.amoro.note`).
+failed MINOR restarts the minor clock, a MAJOR or FULL does not. A plan without tasks restarts none of them;
+it counts as the time of the last plan, which the planner keeps in its note (`strategies.amoro.note`).
 
 The history holds the last 1000 compactions. That is enough for any interval below 1000 x
 `min-plan-interval` (16.7 hours at its default), because within it fewer than 1000 compactions can follow the

@@ -44,7 +44,10 @@ def shared_session(folder: Path) -> tuple[tuple[Path, ...], dict[str, str]]:
     real = [key for key in SHEETS if key.is_real]
     confs = [SHEETS[key].session_conf(folder) for key in real]
     extensions = [conf[_EXTENSIONS] for conf in confs if _EXTENSIONS in conf]
-    merged = {name: value for conf in confs for name, value in conf.items()}
+    merged: dict[str, str] = {}
+    for name, value in (item for conf in confs for item in conf.items() if item[0] != _EXTENSIONS):
+        if merged.setdefault(name, value) != value:
+            raise ValueError(f"{name} is {merged[name]} for one format and {value} for another")
     jars = dict.fromkeys(jar for key in real for jar in runtime.jars(key.table_format))
     return tuple(jars), {**merged, _EXTENSIONS: ",".join(extensions)}
 

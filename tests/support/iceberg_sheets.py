@@ -9,9 +9,9 @@ from engine_sheet import UNKNOWN_OPTION, EngineSheet, Workshop
 from bench.engines.contract import Cores, TableSpec
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.engine import IcebergEngine
-from bench.engines.iceberg.format import IcebergKeys
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.iceberg.simulation import simulated_table
+from bench.engines.iceberg.table_keys import IcebergKeys
 from bench.engines.simulated.engine import SimulatedEngine
 from bench.engines.spark.meter import Meter
 from strategies.iceberg.commands import Command

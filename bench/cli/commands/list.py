@@ -73,8 +73,11 @@ def _plugins(kind: plugins.PluginKind[Any]) -> Callable[[], list[dict[str, Any]]
 
 
 def _formats() -> list[dict[str, Any]]:
-    described = {**{name: table_format.description for name, table_format in FORMATS.items()}, **PLANNED}
-    return [{"name": name, "doc": doc, "engine": name in FORMATS} for name, doc in described.items()]
+    built = [
+        {"name": name, "doc": found.description, "engine": bool(found.real or found.simulated)}
+        for name, found in FORMATS.items()
+    ]
+    return [*built, *({"name": name, "doc": doc, "engine": False} for name, doc in PLANNED.items())]
 
 
 def _scenarios() -> list[dict[str, Any]]:

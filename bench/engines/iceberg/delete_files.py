@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-from bench.engines.iceberg.format import VECTORS_FROM
+from bench.engines.iceberg.table_keys import VECTORS_FROM
 from bench.engines.spark.session import file_system, java_class
 
 FIELD_ID = "parquet.field.id"  # column metadata that tells Spark the Parquet field id

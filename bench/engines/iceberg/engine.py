@@ -12,13 +12,13 @@ from bench import runtime
 from bench.engines.contract import TAG_PROPERTY, Batch, EngineSettings, TableSpec, Tag
 from bench.engines.iceberg import merge, upsert
 from bench.engines.iceberg.catalog import Catalog
-from bench.engines.iceberg.format import DEFAULT_UPSERT_MODE, NAME, REAL_CAPABILITIES, format_version_of
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.planning import PLANNING
 from bench.engines.iceberg.procedures import answer_of, call, scoped
 from bench.engines.iceberg.rewrite import NO_LIMIT_BYTES, StagedRewrite, commit_rewrite, stage_rewrite
 from bench.engines.iceberg.scan_metrics import READER
 from bench.engines.iceberg.state import IcebergReader
+from bench.engines.iceberg.table_keys import DEFAULT_UPSERT_MODE, NAME, REAL_CAPABILITIES, format_version_of
 from bench.engines.spark.engine import TABLE, SparkEngine, TableReading
 from bench.engines.spark.meter import Meter
 from bench.engines.spark.session import file_system, sql_text, start_session, stop_session

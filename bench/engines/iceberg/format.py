@@ -6,52 +6,28 @@ Spark and PyIceberg are only imported when an engine or an existing table is ope
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
-from bench.engines.contract import Engine, EngineSettings, TableSpec
+from bench.engines.contract import Engine, EngineSettings
 from bench.engines.format import EngineKind, ExistingTable, Format, SizeModel, TableAddress
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.iceberg.model.files import table_bytes
 from bench.engines.iceberg.model.flink_writer import commit_layout
 from bench.engines.iceberg.planning import PLANNING
-from bench.keys import TableKeys
-from strategies.iceberg.commands import Command
+from bench.engines.iceberg.table_keys import (
+    DEFAULT_UPSERT_MODE,
+    NAME,
+    REAL_CAPABILITIES,
+    SIMULATED_CAPABILITIES,
+    VECTORS_FROM,
+    IcebergKeys,
+    UpsertMode,
+)
 from strategies.plan import Capability
 from workloads.commit import CommitSpec
 from workloads.schema import Schema
-
-NAME = "iceberg"
-DEFAULT_VERSION: Literal[2] = 2
-VECTORS_FROM = 3  # table spec: position delete files must not be added to tables of this format version
-
-# By equality deletes as in Flink, or by MERGE with the table property `write.merge.mode` of that name.
-UpsertMode = Literal["equality-delete", "merge-on-read", "copy-on-write"]
-DEFAULT_UPSERT_MODE: UpsertMode = "equality-delete"
-
-REAL_CAPABILITIES = frozenset[str]({
-    Capability.COMPACT,
-    Capability.REWRITE,
-    Capability.CONVERT,
-    Capability.UPSERT,
-    Capability.MERGE,
-    Capability.VECTORS,
-    Capability.DELAYED_COMMIT,
-    Capability.ROW_FILTER,
-    Capability.BRANCH,
-    *Command,
-})  # fmt: skip
-
-# A simulated table has files but no rows, so no predicate can be evaluated on it. The effects of merging
-# position deletes, of MERGE and of deletion vectors are not modelled.
-SIMULATED_CAPABILITIES = REAL_CAPABILITIES - {
-    Capability.ROW_FILTER,
-    Capability.BRANCH,
-    Capability.MERGE,
-    Capability.VECTORS,
-    Command.REWRITE_POSITION_DELETE_FILES,
-}
 
 _EXISTING_HELP = """* `compactbench plan /data/warehouse/db/orders --strategy iceberg.rewrite_data_files`
 
@@ -60,22 +36,6 @@ _EXISTING_HELP = """* `compactbench plan /data/warehouse/db/orders --strategy ic
 
     `--catalog` names a catalog of ~/.pyiceberg.yaml or of PYICEBERG_CATALOG__ variables, which is also the
     place for secrets."""
-
-
-class IcebergKeys(TableKeys):
-    """[table] of an Iceberg table."""
-
-    format: Literal["iceberg"] = Field(examples=["iceberg"])
-    format_version: Literal[2, 3] = DEFAULT_VERSION
-
-    @property
-    def version(self) -> int:
-        return self.format_version
-
-
-def format_version_of(spec: TableSpec) -> int:
-    """The format version that a table is created with."""
-    return spec.keys.format_version if isinstance(spec.keys, IcebergKeys) else DEFAULT_VERSION
 
 
 def _writing_needs(keys: IcebergKeys, upsert_mode: str | None) -> frozenset[str]:

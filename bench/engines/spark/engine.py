@@ -16,6 +16,8 @@ from bench.engines.contract import (
     NO_COST,
     Batch,
     CommitOutcome,
+    Cost,
+    InlineCompaction,
     Observation,
     Outcome,
     Probe,
@@ -119,8 +121,20 @@ class SparkEngine(ABC, Generic[_Prepared]):
             with self._meter.step() as committing:
                 write()
             cached.unpersist(blocking=True)
-        observed, versions = self._observe(at_ms, tag)
-        return CommitOutcome(committing.cost, preparing.cost.wall_s, versions, observed)
+        observed, new = self._observe(at_ms)
+        untagged = tuple(version for version in new if version.tag is None)
+        cost, compactions = self._split_inline(committing.cost, untagged)
+        return CommitOutcome(cost, preparing.cost.wall_s, _tagged(new, tag), observed, compactions)
+
+    def _split_inline(
+        self, cost: Cost, untagged: tuple[Version, ...]
+    ) -> tuple[Cost, tuple[InlineCompaction, ...]]:
+        """What of a commit's cost is its own, and the compactions that it ran by itself.
+
+        A format whose commits compact (automatic or inline compaction) overrides this; `untagged` are the new
+        versions that do not carry the commit's tag. By default a commit runs no compaction.
+        """
+        return cost, ()
 
     def state(self, at_ms: int) -> TableState:
         return self._ledger.state(at_ms)
@@ -150,8 +164,8 @@ class SparkEngine(ABC, Generic[_Prepared]):
         with self._meter.step() as answering:
             answer = self._answer(answers)
         takes_no_tag = any(not isinstance(action, Rewrite) for action in ticket.plan.actions)
-        observed, versions = self._observe(at_ms, tag, claims_untagged=takes_no_tag)
-        observed = replace(observed, cost=observed.cost + answering.cost)
+        observed, new = self._observe(at_ms, tag if takes_no_tag else None)
+        versions, observed = _tagged(new, tag), replace(observed, cost=observed.cost + answering.cost)
         status = staged.status(error, versions)
         self._tickets.ended(ticket, at_ms, status, versions, cost)
         return Outcome(status, cost, versions, observed, error, answer)
@@ -177,23 +191,20 @@ class SparkEngine(ABC, Generic[_Prepared]):
         with self._errors(f"dump {self._name}"):
             self._spark.table(self._name).select(*self._spec.schema.names).write.parquet(f"file://{folder}")
 
-    def _observe(
-        self, at_ms: int, tag: Tag | None = None, *, claims_untagged: bool = False
-    ) -> tuple[Observation, tuple[Version, ...]]:
-        """The table as it is now, and the versions that the step of `tag` made.
+    def _observe(self, at_ms: int, untagged_as: Tag | None = None) -> tuple[Observation, tuple[Version, ...]]:
+        """The table as it is now, and its versions since the last time, whoever made them.
 
-        These are the versions that carry the tag. A step that called a command of the format, which cannot
-        write a tag, also claims the new versions without one.
+        A command of the format cannot write a tag. The step that called one passes its own tag as
+        `untagged_as`, for the new versions that have none.
         """
         with self._errors(f"read the metadata of {self._name}"), self._meter.step() as reading_cost:
             reading = self._read(at_ms)
             self._ledger.follow(reading.live, at_ms)
-        own_tag = tag if claims_untagged else None
-        versions = tuple(replace(version, tag=version.tag or own_tag) for version in reading.versions)
+        versions = tuple(replace(version, tag=version.tag or untagged_as) for version in reading.versions)
         self._ledger.saw_versions(versions)
         storage_bytes = reading.data_bytes + reading.metadata_bytes
         observed = self._ledger.observation(reading_cost.cost, storage_bytes, reading.metadata_bytes)
-        return observed, tuple(version for version in versions if tag is not None and version.tag == tag)
+        return observed, versions
 
     @contextmanager
     def _errors(self, step: str) -> Iterator[None]:
@@ -201,6 +212,11 @@ class SparkEngine(ABC, Generic[_Prepared]):
             yield
         except (Py4JJavaError, PySparkException) as error:
             raise EngineError(f"{self.format_name}: cannot {step}: {first_line(error)}") from error
+
+
+def _tagged(versions: tuple[Version, ...], tag: Tag) -> tuple[Version, ...]:
+    """Those that carry the tag: another writer may have committed meanwhile."""
+    return tuple(version for version in versions if version.tag == tag)
 
 
 def first_line(error: Exception) -> str:

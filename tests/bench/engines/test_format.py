@@ -4,7 +4,8 @@ import pytest
 
 from bench.engines import format as formats
 from bench.engines.contract import TableSpec
-from bench.engines.iceberg.format import FORMAT, IcebergKeys, format_version_of
+from bench.engines.iceberg.format import FORMAT
+from bench.engines.iceberg.table_keys import IcebergKeys, format_version_of
 from bench.engines.registry import FORMATS, engine_kind, existing_tables
 from bench.errors import ScenarioError
 from strategies.iceberg.commands import Command

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 from engine_streams import batches, commit_all, content_of, execute, files, plan, rewrite, snapshots
-from iceberg_sheets import stored_table
+from iceberg_sheets import make_real, stored_table
 from pyspark.sql import functions
 
-from bench.engines.contract import Batch, TableSpec
+from bench.engines.contract import Batch, Cost, InlineCompaction, TableSpec
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.engine import IcebergEngine
+from bench.engines.iceberg.procedures import call, scoped
 from bench.engines.spark.meter import Meter
 from bench.runs.content_check import check_content
 from strategies.iceberg import procedures as planners
@@ -367,6 +368,36 @@ def test_a_step_is_not_charged_with_what_another_writer_committed(engine, log, s
     assert [c.at_ms for c in engine.state(180_000).commits] == [60_000, 120_000, 180_000]
     assert engine.state(180_000).version == outcome.observed.version
     assert outcome.observed.rows == sum(b.spec.rows for b in stream[:4]) + 10
+
+
+def test_a_format_whose_commits_compact_reports_that_apart(workshop, log):
+    class Compacting(IcebergEngine):
+        def _prepare(self, batch, tag):
+            write, cached = super()._prepare(batch, tag)
+
+            def write_and_compact():
+                write()
+                call(self._spark, self._name, scoped(Compact(None, FEW)))
+
+            return write_and_compact, cached
+
+        def _split_inline(self, cost, untagged):
+            half = Cost(cost.wall_s / 2, cost.cpu_s / 2, cost.executor_cpu_s / 2)
+            return half, (InlineCompaction(half, untagged, "auto_compact()"),)
+
+    made = make_real(workshop)
+    engine = Compacting(made._spark, made._meter, made._catalog, made._spec)
+    engine.create()
+    first, second = batches(log)[:2]
+    engine.commit(first, 0)
+    outcome = engine.commit(second, 60_000)
+    assert (outcome.change.files_added_count, outcome.change.files_removed_count) == (4, 0)
+    ((inline,), (version,)) = outcome.compactions, outcome.compactions[0].versions
+    assert (version.change.files_removed_count, version.change.files_added_count) == (5, 1)
+    assert version.tag is None
+    assert len(engine.state(60_000).commits) == 1
+    assert outcome.observed.data_files_count == 1
+    assert inline.cost == outcome.cost
 
 
 def test_an_expiry_is_metadata_of_its_own(engine, log):
