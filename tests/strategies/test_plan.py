@@ -60,7 +60,10 @@ def test_check_plan_accepts_what_keeps_the_contract():
         (Plan((Compact(("p=3",)),), Reason.SIZE), r"\['p=3'\] are not in the table"),
         (Plan((Compact(()),), Reason.SIZE), "are not in the table"),
         (rewrite(FileGroup((), "p=1")), "must not be empty"),
-        (rewrite(FileGroup((), "p=1", ("a",), ("user_id",))), "the group rewrites no file, so it cannot sort"),
+        (
+            rewrite(FileGroup((), "p=1", ("a",), ("user_id",))),
+            "the group rewrites no file, so it cannot sort",
+        ),
         (rewrite(FileGroup(("z",), "p=1")), "z is not a live data file"),
         (rewrite(FileGroup(("a",), "p=2")), "a is in partition 'p=1', not 'p=2'"),
         (rewrite(FileGroup(("c",), "p=2")), "c is already being rewritten"),

@@ -226,7 +226,7 @@ def test_what_cannot_be_read_is_told(tmp_path):
         return str(caught.value).removeprefix(f"debezium {tmp_path / name}")
 
     first = json.dumps(CREATED).encode() + b"\n"
-    assert refused("none.jsonl").startswith(": no such file or folder; a relative path begins")
+    assert refused("none.jsonl").startswith(": no such file or folder; a relative path starts")
     assert refused("cut.jsonl", first + b'{"op": ').startswith(", line 2: is not JSON (")
     assert refused("bytes.jsonl", first + b"\xff\xfe\n").startswith(", line 2: is not JSON (")
     assert ": is not a Parquet file (" in refused("broken.parquet", b"no")
