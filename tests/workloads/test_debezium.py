@@ -194,7 +194,7 @@ def change(**changes):
         ([change(ts_ms=True)], "ts_ms is True"),
         ([change(after=None)], "op is 'c' and after is None; it must be the row with its order_id"),
         ([change(op="d", after=None)], "op is 'd' and before is None"),
-        ([change(after={"order_id": 1, "colour": 1})], "after holds colour, which orders does not have; remove"),
+        ([change(after={"order_id": 1, "colour": 1})], "after holds colour, which orders does not have;"),
         ([change(after={"user_id": 1})], "after.order_id is None; it must be a whole number of 64 bits"),
         ([change(after={"order_id": "1"})], "after.order_id is '1'; it must be a whole number of 64 bits"),
         ([change(after={"order_id": 2**63})], "it must be a whole number of 64 bits"),
@@ -226,7 +226,7 @@ def test_what_cannot_be_read_is_told(tmp_path):
         return str(caught.value).removeprefix(f"debezium {tmp_path / name}")
 
     first = json.dumps(CREATED).encode() + b"\n"
-    assert refused("none.jsonl").startswith(": no such file or folder; a relative path begins")
+    assert refused("none.jsonl").startswith(": no such file or folder; a relative path starts")
     assert refused("cut.jsonl", first + b'{"op": ').startswith(", line 2: is not JSON (")
     assert refused("bytes.jsonl", first + b"\xff\xfe\n").startswith(", line 2: is not JSON (")
     assert ": is not a Parquet file (" in refused("broken.parquet", b"no")

@@ -49,17 +49,17 @@ def test_partitions_are_admitted_by_their_values(sql, matching, others):
     [
         ("(city = 'Oslo')", "must have no parentheses around conditions: Amoro does not support them"),
         ("a = 1 OR NOT (b = 2)", "must have no parentheses"),
-        ("b = -5", "not read from '-5' on"),
-        ("b = 1.5", "not read from '1.5' on"),
+        ("b = -5", "cannot parse '-5'"),
+        ("b = 1.5", "cannot parse '1.5'"),
         ("b == 1", "must have whole numbers or strings in single quotes as literals, not '='"),
-        ('city = "Oslo"', "not read from '\"Oslo\"' on"),
+        ('city = "Oslo"', "cannot parse '\"Oslo\"'"),
         ("city = oslo", "must have whole numbers or strings in single quotes as literals, not 'oslo'"),
         ("city LIKE 'O%'", "must use comparisons, IN, BETWEEN or IS NULL, not 'LIKE'"),
         ("city", "must use comparisons, IN, BETWEEN or IS NULL, not 'the end'"),
         ("1 = 1", "must compare a column with a literal; '1' is not a column"),
-        ("b = 1 b = 2", "must be conditions joined by AND and OR; not read from 'b' on"),
-        ("b IN (1", "must have ) where it has 'its end'"),
-        ("b IS 1", "must have NULL where it has '1'"),
+        ("b = 1 b = 2", "must be conditions joined by AND and OR; cannot parse 'b'"),
+        ("b IN (1", "must have ) instead of 'its end'"),
+        ("b IS 1", "must have NULL instead of '1'"),
         ("b = 9223372036854775808", "must be a Java long"),
         ("day = '2026-1-5'", "must have dates such as '2026-01-05' and no times"),
         ("at < '2026-01-05T10:00:00'", "must have dates such as '2026-01-05' and no times"),
@@ -83,9 +83,7 @@ def test_a_column_that_the_partitions_do_not_tell_is_refused():
 
 
 def test_a_text_is_not_compared_with_a_number():
-    with pytest.raises(
-        ValueError, match="compares city with a number, which 'Oslo' of partition 'city=Oslo'"
-    ):
+    with pytest.raises(ValueError, match="compares city with a number, but 'Oslo' of partition 'city=Oslo'"):
         admits("city IN (5)", "city=Oslo")
 
 
@@ -102,7 +100,7 @@ def test_a_plan_takes_the_partitions_of_the_filter():
 
 
 def test_a_plan_of_a_column_the_table_is_not_partitioned_by_is_refused():
-    with pytest.raises(ValueError, match="filter by columns the table is partitioned by"):
+    with pytest.raises(ValueError, match="filter by columns that the table is partitioned by"):
         amoro(filter="user_id = 7").decide(table(files(1, 1)))
 
 

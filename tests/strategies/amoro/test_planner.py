@@ -51,7 +51,7 @@ def test_a_scenario_writes_options_plainly_and_reads_them_back():
 def test_the_list_of_strategies_tells_each_option_with_its_default():
     told = {option.key: option.default for option in describe(Amoro).options}
     assert told["max_input_per_thread"] == '"512MiB"'
-    assert told["options.self-optimizing.evaluation.file-size.mse-tolerance"] == "0B, off"
+    assert told["options.self-optimizing.evaluation.file-size.mse-tolerance"] == "0B: off"
 
 
 @pytest.mark.parametrize(
