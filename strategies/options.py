@@ -1,4 +1,4 @@
-"""Planner options that have the names of another system."""
+"""Planner options that keep the names of another system, such as a table format's own."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping

@@ -44,7 +44,7 @@ def test_what_is_left_behind_is_listed_with_the_cost(upsert_group):
         "Deleted rows (mean)", "Deleted rows (at end)", "Age of last compaction (mean, s)",
         "Health (mean, of 100)",
     ]  # fmt: skip
-    assert headings(table)[8:] == ["Compaction CPU (s)", "Rewritten", "Query mean (s)"]
+    assert headings(table)[8:] == ["Compaction CPU (s)", "Compaction added", "Query mean (s)"]
     never, every, amoro = (row[:8] for row in texts(table))
     # Three delete files a commit, two by equality, 50 rows each: 3, 6, ... 18.
     assert never == ("never", "10.5", "18", "7", "525", "900", "210", "\N{EN DASH}")
