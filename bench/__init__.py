@@ -1,1 +1,1 @@
-"""Replays one stream of commits into real tables under different compaction policies, and measures them."""
+"""Replays one stream of commits into real tables under different compaction strategies, and measures them."""

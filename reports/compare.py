@@ -241,7 +241,7 @@ def _without_noise(a: np.ndarray, b: np.ndarray, n: int, exact: bool | None) -> 
 def _exact(a: float, b: float, n: int) -> Comparison:
     verdict: Verdict = "more" if a > b else "less" if a < b else "equal"
     if b == 0:
-        reason = "both values are 0" if a == 0 else "the second value is 0"
+        reason = "both values are 0" if a == 0 else "the value it is compared with is 0"
         return Comparison(None, None, None, n, "exact", verdict, reason)
     return Comparison(a / b, a / b, a / b, n, "exact", verdict)
 

@@ -27,7 +27,7 @@ class Planner(Protocol):
       numbers and tuples, and must not hold the state or a collection of it, which change with the table.
     - `note` is pure, as `decide` is: both depend on the state alone, `state.note` included.
     - The note is None at first. It belongs to one rule, and a strategy that takes over in a switch starts
-      without. `compactbench plan` has no past either, so a planner must make sense of a first look.
+      without. `compactbench plan` has no past either, so a planner must make sense of a state without a note.
     - Whether the engine carried a plan out is in `state.compactions` later, not in the call to `note`.
     """
 
@@ -131,7 +131,7 @@ def consult(planner: Planner, state: TableState, note: object | None) -> tuple[P
 
 
 class Verdict(StrEnum):
-    """What became of one look at a rule."""
+    """What became of one evaluation of a rule."""
 
     NOT_DUE = "not_due"  # the trigger did not fire
     NOTHING_TO_DO = "nothing_to_do"  # it fired, the planner returned None
@@ -140,7 +140,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """When to look, and what to do then."""
+    """When to evaluate the table, and what to do then."""
 
     trigger: Trigger
     planner: Planner
@@ -148,7 +148,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One rule's answer at one look; `plan` is set exactly when the verdict is PLANNED."""
+    """One rule's answer at one evaluation; `plan` is set exactly when the verdict is PLANNED."""
 
     rule_index: int
     verdict: Verdict
@@ -157,7 +157,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A label and rules in order of precedence: at one look the first plan wins."""
+    """A label and rules in order of precedence: in each tick the first plan wins."""
 
     label: str
     rules: tuple[Rule, ...]
@@ -165,10 +165,10 @@ class Strategy:
     def decide(
         self, state: TableState, memories: tuple[RuleMemory, ...]
     ) -> tuple[tuple[Decision, ...], tuple[RuleMemory, ...]]:
-        """The answers of the rules looked at, and what each rule remembers from now on.
+        """The answers of the rules evaluated, and what each rule remembers from now on.
 
-        `memories` has one entry per rule. Rules behind the one that planned are not looked at, so
-        that what they wait for is still due at the next look. Raises PlanError on a bad plan.
+        `memories` has one entry per rule. Rules behind the one that planned are not evaluated, so
+        that what they wait for is still due at the next evaluation. Raises PlanError on a bad plan.
         """
         decisions: list[Decision] = []
         after = list(memories)
@@ -198,7 +198,9 @@ class Strategy:
 
 
 def _remember(memory: RuleMemory, state: TableState, *, fired: bool) -> RuleMemory:
-    looked = replace(memory, evaluated_at_ms=state.observed_at_ms)
+    evaluated = replace(memory, evaluated_at_ms=state.observed_at_ms)
     if not fired:
-        return looked
-    return replace(looked, fired_at_ms=state.observed_at_ms, commits_at_fire_count=state.commits_total_count)
+        return evaluated
+    return replace(
+        evaluated, fired_at_ms=state.observed_at_ms, commits_at_fire_count=state.commits_total_count
+    )

@@ -1,4 +1,4 @@
-"""Triggers: when a rule looks at the table. Any trigger composes with any planner."""
+"""Triggers: when a rule evaluates the table. Any trigger composes with any planner."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -20,7 +20,7 @@ class RuleMemory:
 
 
 class Trigger(Protocol):
-    """Answers whether a rule should look now. Pure: the same state and memory, the same answer.
+    """Answers whether a rule should evaluate the table now. Pure: the same state and memory, the same answer.
 
     A trigger that fires at fixed intervals has them in a field or attribute `interval_ms`: a scenario
     that commits less often is refused then, and its disk space is estimated from them.
@@ -39,7 +39,7 @@ def interval_ms_of(trigger: Trigger) -> int | None:
 class Every:
     """Fires at `interval_ms`, then every `interval_ms` of scenario time, never at 0.
 
-    A look that comes late fires once, however many boundaries passed since the look before.
+    An evaluation that comes late fires once, however many boundaries passed since the one before.
     """
 
     interval_ms: int

@@ -213,7 +213,7 @@ def _reason(contrast: Contrast) -> str:
     if comparison.low is None or comparison.high is None or comparison.ratio is None:
         return f"{figures}: {comparison.reason}"
     if comparison.method == "exact":
-        return f"{figures}: exactly {_ratio(comparison)}"
+        return f"{figures}: {'exactly' if contrast.metric.exact else 'modelled'} {_ratio(comparison)}"
     interval = f"95 % interval {format_range(comparison.low, comparison.high)}, n = {_n(contrast)}"
     return f"{figures}: {human_ratio(comparison.ratio)}, {interval}"
 

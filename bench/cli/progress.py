@@ -96,9 +96,9 @@ class SuiteProgress:
         if end is not None and end.status == "failed":
             summary = f"FAILED: {end.error}; see {result.folder / 'log.txt'}"
         else:
-            summary = self._figures.text()
+            summary = self._figures.text() if run.mode == "real" else f"modelled: {self._figures.text()}"
         if run.mode == "simulated":
-            duration, summary = f"simulated in {duration}", f"modelled: {summary}"
+            duration = f"simulated in {duration}"
         self._bars.console.print(
             f"{_title(run)}: {duration}; {summary}", markup=False, highlight=False, soft_wrap=True
         )

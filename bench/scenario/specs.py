@@ -189,8 +189,13 @@ def rule_tables(rules: Iterable[Rule]) -> list[dict[str, Any]]:
     return [{"trigger": to_table(rule.trigger), "planner": to_table(rule.planner)} for rule in rules]
 
 
+def rule_text(rule: Rule) -> str:
+    """A rule in a few words: when, and what."""
+    return f"{in_words(rule.trigger)}: {in_words(rule.planner)}"
+
+
 def _summary(keys: StrategyKeys, strategy: Strategy, writer: WriterKeys) -> str:
-    rules = "; else ".join(f"{in_words(r.trigger)}: {in_words(r.planner)}" for r in strategy.rules)
+    rules = "; else ".join(map(rule_text, strategy.rules))
     parts = [rules if keys.rules else "no compaction"]
     if keys.writer.files_per_commit is not None:
         parts.append(f"writes {keys.writer.files_per_commit} files per commit")

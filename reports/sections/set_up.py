@@ -48,6 +48,7 @@ def _facts(group: RunGroup) -> Iterator[tuple[str, Fact]]:
     yield "Updates and deletes", _upsert_mode
     yield "Partitioning", lambda m: _partitioning(_part(m, "table"))
     yield "Table", _table
+    yield "Maintenance of every table", _maintenance
     yield "Cores and memory", _resources
     yield "Caches", _caches
 
@@ -180,6 +181,22 @@ def _resources(m: Manifest) -> str:
     if not str(master).startswith("local"):
         return f"Spark master {master}, cores of the cluster {UNKNOWN}; memory {memory}"
     return f"one process (Spark {master}) writes, compacts and queries in turn; memory {memory}"
+
+
+def _maintenance(m: Manifest) -> str | None:
+    rules = m.scenario_text.get("maintenance")
+    if not isinstance(rules, list):
+        return None
+    known = [rule for rule in rules if isinstance(rule, dict)]
+    return "; ".join(f"{_call(rule.get('trigger'))}: {_call(rule.get('planner'))}" for rule in known) or None
+
+
+def _call(part: object) -> str:
+    """A trigger or planner of a resolved scenario, as `type(option=value)`."""
+    if not isinstance(part, dict):
+        return UNKNOWN
+    options = ", ".join(f"{key}={value}" for key, value in part.items() if key != "type")
+    return f"{part.get('type')}({options})"
 
 
 def _caches(m: Manifest) -> str | None:

@@ -65,7 +65,7 @@ def summary(group: RunGroup) -> Table:
         columns.append(Column(title, unit))
         cells.append(_paybacks(group) if name == "payback_queries" else metric_cells(group.rows, name))
         if name == _COMPARED and group.baseline is not None:
-            columns.append(Column(f"vs {BASELINE}", "95 % CI"))
+            columns.append(Column(f"Query mean vs {BASELINE}", "95 % CI"))
             cells.append([_compared_with_baseline(group, row) for row in group.rows])
     return Table(tuple(columns), tuple(zip(*cells, strict=True)), _NOTE)
 

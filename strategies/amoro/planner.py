@@ -102,7 +102,7 @@ class Amoro:
         return health(iceberg_state(state), read_settings(self.options))
 
     def figures(self, state: TableState) -> Mapping[str, float]:
-        """What Amoro reports of a table at a look, for the decision log."""
+        """What Amoro reports of a table at an evaluation, for the decision log."""
         scores = self.health(state)
         return {
             "health_score": scores.total,

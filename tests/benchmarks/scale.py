@@ -24,7 +24,7 @@ def main() -> None:
     runs = [run for run in load_runs(*map(Path, sys.argv[1:])) if run.finished]
     by_table = groupby(sorted(runs, key=table_of), key=table_of)
     tables = [(name_of(group), group) for _, of_table in by_table for group in run_groups(of_table)]
-    print("| table | policy | n | compaction CPU, s | wall, s | rounds | one round, CPU s | content |")
+    print("| table | strategy | n | compaction CPU, s | wall, s | compactions | CPU s of one | content |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |")
     for name, group in tables:
         for row in group.rows:
@@ -34,7 +34,7 @@ def main() -> None:
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     for name, group in tables:
         print(f"| {name} | {' | '.join(ratios_of(group))} |")
-    print("\n| table | policy | query at each probe, s | before a round, s | after, s | delete files |")
+    print("\n| table | strategy | query at each probe, s | before compaction, s | after, s | delete files |")
     print("| --- | --- | --- | ---: | ---: | ---: |")
     for name, group in tables:
         for row in group.rows:

@@ -1,7 +1,7 @@
 """What comparisons are worth here: how often equals are told apart, and a known difference found.
 
-Run by `make trust` on the results of the scenario `trust`. `twelve` and `twelve-again` are one policy; `ten`
-makes 10 of its 12 compactions. Verdicts are counted over blocks of repetitions and over all of them.
+Run by `make trust` on the results of the scenario `trust`. `twelve` and `twelve-again` are one strategy;
+`ten` makes 10 of its 12 compactions. Verdicts are counted over blocks of repetitions and over all of them.
 """
 
 import sys

@@ -63,7 +63,7 @@ def test_exact_figures_are_decided_by_their_ratio(how, a, b, verdict):
 def test_an_exact_figure_over_zero_is_more_but_has_no_ratio(how):
     found = how([5, 5], [0, 0], exact=True)
     assert (found.method, found.verdict, found.ratio, found.low) == ("exact", "more", None, None)
-    assert found.reason == "the second value is 0"
+    assert found.reason == "the value it is compared with is 0"
 
 
 @pytest.mark.parametrize("exact", [True, False, None])

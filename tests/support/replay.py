@@ -70,7 +70,7 @@ def replay(
     strategies = {
         label: Strategy(label, tuple(its)) for label, its in {"mine": rules, **(others or {})}.items()
     }
-    policy = ActiveStrategy("mine", strategies, switches)
-    loop = Loop(scenario, policy, engine or FakeEngine(), recorder, ModelledClock(), after_compaction)
+    strategy = ActiveStrategy("mine", strategies, switches)
+    loop = Loop(scenario, strategy, engine or FakeEngine(), recorder, ModelledClock(), after_compaction)
     loop.run(batches(scenario) if stream is None else stream)
     return recorder, loop.times

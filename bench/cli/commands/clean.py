@@ -10,6 +10,7 @@ import typer
 from bench import runtime
 from bench.cli.commands.run import DEFAULT_OUT
 from bench.cli.output import OUT
+from bench.results.records import EVENTS
 from bench.runs.suite import TABLES, WORK, locked
 from bench.text import human_bytes
 
@@ -32,12 +33,17 @@ def clean(
     removed: list[Path] = []
     if out.is_dir():
         with locked(out, sweep=False):
-            removed = _remove([out / WORK, *sorted(out.glob(f"*/*/{TABLES}"))], dry_run=dry_run)
+            removed = _remove([out / WORK, *_tables_of_runs(out)], dry_run=dry_run)
     if cache:
         cached = [runtime.cache_folder() / name for name in ("change_logs", "jars")]
         removed += _remove(cached, dry_run=dry_run)
     if not removed:
         OUT.print(f"nothing to remove in {out}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _tables_of_runs(out: Path) -> list[Path]:
+    """The folders of kept tables. A report has a folder of that name too, but no events beside it."""
+    return sorted(folder for folder in out.glob(f"*/*/{TABLES}") if (folder.parent / EVENTS).is_file())
 
 
 def _remove(folders: list[Path], *, dry_run: bool) -> list[Path]:

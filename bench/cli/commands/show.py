@@ -30,17 +30,17 @@ from reports.text import format_value
 # The metrics in the table, under headings short enough for a terminal.
 HEADINGS = {
     "compactions": "compactions",
-    "compaction_cpu_s": "CPU",
+    "compaction_cpu_s": "comp. CPU",
     "query_mean_s": "query",
-    "query_before_s": "before",
-    "query_after_s": "after",
-    "write_amplification": "write",
-    "space_amplification": "space",
+    "query_before_s": "q. before",
+    "query_after_s": "q. after",
+    "write_amplification": "write amp.",
+    "space_amplification": "space amp.",
     "files_end": "files",
 }
 # The same for metrics that many scenarios do not have: shown if any strategy has a value.
 MORE_HEADINGS = {
-    "delete_files_mean": "deletes",
+    "delete_files_mean": "del. files",
     "delete_rows_mean": "del. rows",
     "health_mean": "health",
 }

@@ -12,6 +12,7 @@ from bench.results.records import Mode
 from bench.runs.preflight import check_supported
 from bench.runs.suite import repetitions_of
 from bench.scenario.scenario import Scenario, load_scenario
+from bench.scenario.specs import rule_text
 from bench.text import counted
 from workloads.commit import Recorded
 
@@ -89,6 +90,7 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
         "strategies": [
             {"label": spec.label, "summary": spec.summary, "hash": spec.hash} for spec in scenario.strategies
         ],
+        "maintenance": [rule_text(rule) for rule in scenario.maintenance],
     }
 
 
@@ -117,4 +119,6 @@ def _print_summary(facts: dict[str, Any]) -> None:
     if facts["left_out_rows"]:
         changes = counted(facts["left_out_rows"], "recorded change")
         print_line(f"Left out: {changes} after duration = {duration}, which starts at the first change.")
+    for rule in facts["maintenance"]:
+        print_line(f"Maintenance of every strategy's table: {rule}.")
     print_table(["strategy", "what it does"], [(s["label"], s["summary"]) for s in strategies])

@@ -270,7 +270,7 @@ def _nearest_tables(catalog: Catalog, name: str) -> str:
         return f"nearest: {', '.join(near)}"
     in_database = str(catalog.properties.get("uri", "")).startswith(("sqlite", "postgresql"))
     return "it holds no tables" + (
-        "; a catalog in a database has its tables under its own name: give it by --catalog"
+        "; a SQL catalog stores its tables under its own name: pass that name with --catalog"
         if in_database
         else ""
     )

@@ -44,6 +44,14 @@ def test_clean_removes_tables_and_keeps_results(results, cache, capsys):
     assert (cache / "change_logs").exists()
 
 
+def test_the_tables_of_a_report_are_kept(results, cache):
+    page = results / "s" / "report" / "tables"
+    page.mkdir(parents=True)
+    (page / "compactions.csv").write_text("at_ms\n")
+    assert main(["clean", "--out", str(results)]) == 0
+    assert (page / "compactions.csv").is_file()
+
+
 def test_a_dry_run_removes_nothing(results, cache, capsys):
     assert main(["clean", "--out", str(results), "--cache", "--dry-run"]) == 0
     printed = capsys.readouterr().out.splitlines()

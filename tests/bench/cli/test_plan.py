@@ -553,7 +553,7 @@ def test_plan_refuses_a_table_that_is_not_there(error, table, folder):
 def test_plan_refuses_a_catalog_that_holds_no_tables(error, folder):
     load_catalog("lake", **catalog_properties(folder))
     assert error("shop.visits", *in_catalog(folder), *REWRITE).endswith(
-        "it holds no tables; a catalog in a database has its tables under its own name: give it by --catalog"
+        "; a SQL catalog stores its tables under its own name: pass that name with --catalog"
     )
 
 

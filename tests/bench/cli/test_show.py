@@ -108,14 +108,14 @@ def upserts(tmp_path_factory):
 def test_deletes_and_health_are_shown_where_there_are_any(capsys, upserts, results):
     _, out, _ = show(capsys, upserts)
     heading, never, amoro = (line.split() for line in out.splitlines()[1:])
-    columns = ["deletes", "del.", "rows", "health", "content"]
-    assert heading[-5:] == columns
+    columns = ["del.", "files", "del.", "rows", "health", "content"]
+    assert heading[-6:] == columns
     # 3 delete files a commit: 3 to 60, mean 31.5, 50 rows each.
     assert never[-4:] == ["31.5", "1,575", "\N{EN DASH}", "equal"]
     # It compacts at 5, 10, 15 and 20: left are 1, 0, 1, 0, so 15, 16, 15 and 16 delete files meet it.
     assert amoro[-2:] == ["84.5", "equal"]
     _, out, _ = show(capsys, results)
-    assert not {"deletes", "health"} & set(out.split())
+    assert not {"del.", "health"} & set(out.split())
 
 
 def test_decisions_have_the_figures_that_the_planner_reports(capsys, upserts, results):

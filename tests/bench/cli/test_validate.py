@@ -20,6 +20,15 @@ def test_validate_prints_what_would_run(capsys, tmp_path):
     assert "every-2min every(interval=2min): iceberg.rewrite_data_files()" in printed
 
 
+def test_validate_prints_the_maintenance_of_every_table(capsys):
+    assert main(["validate", "example"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert (
+        "Maintenance of every strategy's table: every(interval=10min): iceberg.expire_snapshots(retain=5min)."
+        in printed
+    )
+
+
 def test_validate_gives_json_and_only_json_on_stdout(capsys):
     assert main(["validate", "quickstart", "append-only", "--format", "json"]) == 0
     captured = capsys.readouterr()

@@ -20,11 +20,11 @@ def at(at_ms, commits=0):
     return TableState(at_ms, 8 * MIB, data_files=(DataFile("a", 1, 1),), commits_total_count=commits)
 
 
-def verdicts(policy, *states):
-    return [(label, [d.verdict for d in made]) for label, made in map(policy.decide, states)]
+def verdicts(active, *states):
+    return [(label, [d.verdict for d in made]) for label, made in map(active.decide, states)]
 
 
-def test_a_policy_remembers_when_its_rules_looked():
+def test_a_strategy_remembers_when_its_rules_were_evaluated():
     asked = verdicts(ActiveStrategy("every", STRATEGIES), at(60_000), at(90_000), at(120_000))
     assert asked == [
         ("every", [Verdict.PLANNED]),
@@ -34,8 +34,8 @@ def test_a_policy_remembers_when_its_rules_looked():
 
 
 def test_a_switch_takes_over_at_its_time_and_starts_afresh():
-    policy = ActiveStrategy("every", STRATEGIES, ((120_000, "counted"),))
-    asked = verdicts(policy, at(60_000, 1), at(120_000, 2), at(180_000, 3), at(240_000, 4))
+    active = ActiveStrategy("every", STRATEGIES, ((120_000, "counted"),))
+    asked = verdicts(active, at(60_000, 1), at(120_000, 2), at(180_000, 3), at(240_000, 4))
     # Two commits since 120 s, when the table had seen two, are there at the fourth.
     assert asked == [
         ("every", [Verdict.PLANNED]),
@@ -48,15 +48,15 @@ def test_a_switch_takes_over_at_its_time_and_starts_afresh():
 def test_a_switch_forgets_what_planners_noted():
     # The same strategy takes over from itself at 90 s: what was seen at 60 s, only the one before has seen.
     waits, plans = ("settled", [Verdict.NOTHING_TO_DO]), ("settled", [Verdict.PLANNED])
-    looks = at(60_000), at(120_000), at(180_000)
-    assert verdicts(ActiveStrategy("settled", STRATEGIES), *looks) == [waits, plans, waits]
-    policy = ActiveStrategy("settled", STRATEGIES, ((90_000, "settled"),))
-    assert verdicts(policy, *looks) == [waits, waits, plans]
+    states = at(60_000), at(120_000), at(180_000)
+    assert verdicts(ActiveStrategy("settled", STRATEGIES), *states) == [waits, plans, waits]
+    active = ActiveStrategy("settled", STRATEGIES, ((90_000, "settled"),))
+    assert verdicts(active, *states) == [waits, waits, plans]
 
 
-def test_switches_that_a_late_look_finds_behind_it_leave_the_last_in_force():
-    policy = ActiveStrategy("every", STRATEGIES, ((60_000, "counted"), (120_000, "both"), (600_000, "every")))
-    label, _ = policy.decide(at(300_000))
+def test_switches_that_a_late_evaluation_finds_behind_it_leave_the_last_in_force():
+    active = ActiveStrategy("every", STRATEGIES, ((60_000, "counted"), (120_000, "both"), (600_000, "every")))
+    label, _ = active.decide(at(300_000))
     assert label == "both"
 
 
@@ -67,9 +67,9 @@ def test_a_switch_counts_from_its_very_millisecond_on(at_ms, expected):
 
 
 def test_rule_is_the_one_a_decision_came_from():
-    policy = ActiveStrategy("both", STRATEGIES)
-    _, decisions = policy.decide(at(60_000))
-    assert [policy.rule(d) for d in decisions] == list(BOTH.rules)
+    active = ActiveStrategy("both", STRATEGIES)
+    _, decisions = active.decide(at(60_000))
+    assert [active.rule(d) for d in decisions] == list(BOTH.rules)
     assert [d.verdict for d in decisions] == [Verdict.NOTHING_TO_DO, Verdict.PLANNED]
 
 
@@ -78,6 +78,6 @@ def test_a_bad_plan_is_an_error():
         def decide(self, state):
             return Plan((), Reason.OTHER)
 
-    policy = ActiveStrategy("bad", {"bad": Strategy("bad", (Rule(Every(60_000), Empty()),))})
+    active = ActiveStrategy("bad", {"bad": Strategy("bad", (Rule(Every(60_000), Empty()),))})
     with pytest.raises(PlanError, match="at least one action"):
-        policy.decide(at(60_000))
+        active.decide(at(60_000))

@@ -306,7 +306,7 @@ def test_shipped_scenarios_are_sound_and_resolve_to_themselves(tmp_path, name):
     scenario = load_scenario(name)
     check_real_resources(scenario)
     assert scenario.description.endswith(".")
-    assert scenario.strategies[0].label == "never" or name == "trust"  # policies against themselves
+    assert scenario.strategies[0].label == "never" or name == "trust"  # strategies against themselves
     again = tmp_path / f"{name}.toml"
     again.write_text("\n".join(f"{key} = {toml(value)}" for key, value in scenario.resolved.items()))
     told = load_scenario(str(again))
@@ -315,7 +315,7 @@ def test_shipped_scenarios_are_sound_and_resolve_to_themselves(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["append-only", "append-traffic", "append-layered"])
-def test_published_comparisons_have_the_published_policies(name):
+def test_published_comparisons_have_the_published_strategies(name):
     scenario = load_scenario(name)
     labels = ["never", "every-1min", "every-10min", "every-60min", "amoro"]
     assert [spec.label for spec in scenario.strategies] == labels

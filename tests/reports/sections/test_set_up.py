@@ -1,0 +1,32 @@
+from dataclasses import replace
+
+from reports.load import RunGroup
+from reports.phrases import say
+from reports.sections.set_up import set_up
+
+RULES = [
+    {"trigger": {"type": "every", "interval": "10min"},
+     "planner": {"type": "iceberg.expire_snapshots", "retain": "5min"}},
+    {"trigger": {"type": "after_commits", "commits": 4}, "planner": {"type": "iceberg.rewrite_manifests"}},
+]  # fmt: skip
+TITLE = "Maintenance of every table"
+
+
+def facts(group, rules):
+    def with_rules(run):
+        text = run.manifest.scenario_text | {"maintenance": rules}
+        return replace(run, manifest=run.manifest.model_copy(update={"scenario_text": text}))
+
+    rows = set_up(RunGroup(group.rows, tuple(map(with_rules, group.runs)))).rows
+    return {title.text: value.text for title, value in rows}
+
+
+def test_maintenance_is_listed_rule_by_rule(group):
+    assert facts(group, RULES)[TITLE] == say(
+        "every(interval=10min): iceberg.expire_snapshots(retain=5min); "
+        "after_commits(commits=4): iceberg.rewrite_manifests()"
+    )
+
+
+def test_a_scenario_without_maintenance_has_no_such_row(group):
+    assert TITLE not in facts(group, [])
