@@ -10,7 +10,8 @@ from decimal import Decimal
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from strategies.options import option_texts
 from strategies.quantities import (
@@ -81,7 +82,18 @@ def _flat_texts(value: object) -> object:
     table = flat(value)
     if not all(isinstance(item, str | int | float) for item in table.values()):
         return table
-    return option_texts(table)  # type: ignore[arg-type]  # the line above checks it
+    return {key: _property_text(key, item) for key, item in table.items()}
+
+
+def _property_text(key: str, value: Any) -> str:
+    """One property as text. Raises ValidationError, which names the key instead of the whole table."""
+    try:
+        return option_texts({key: value})[key]
+    except ValueError as error:
+        problem = PydanticCustomError("property", "{problem}", {"problem": str(error)})
+        raise ValidationError.from_exception_data(
+            key, [InitErrorDetails(type=problem, loc=(key,), input=value)]
+        ) from None
 
 
 Duration = Annotated[int, BeforeValidator(parse_duration_ms), PlainSerializer(duration_ms_text)]

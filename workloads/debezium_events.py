@@ -50,6 +50,8 @@ def event_files(path: Path) -> tuple[Path, ...]:
         raise ValueError(
             f"debezium {path}: no such file or folder; a relative path starts at the scenario's folder"
         )
+    if not (path.is_file() or path.is_dir()):
+        raise ValueError(f"debezium {path}: is neither a file nor a folder; name a file of events")
     files = [path] if path.is_file() else list(filter(_holds_events, path.iterdir()))
     if not files or files[0].suffix not in _SUFFIXES:
         raise ValueError(f"debezium {path}: holds no events; they are read from {', '.join(_SUFFIXES)} files")

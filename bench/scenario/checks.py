@@ -13,6 +13,7 @@ from workloads.schema import ORDERS, Schema
 COMMIT_INTERVAL_MIN_MS = 1
 DRIVER_MEMORY_MIN_BYTES = 512 * 2**20
 LABEL_LENGTH_MAX = 60
+_SIZE_BYTES = re.compile(r"0*[1-9][0-9]{0,17}")  # fits into the 64 bits that formats read a size into
 _TEXT_OR_COMMENT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|--[^\n]*|/\*.*?\*/""", re.DOTALL)
 
 
@@ -28,6 +29,7 @@ def check_keys(keys: ScenarioKeys) -> None:
     _check_probes(keys.probes)
     _check_labels([strategy.label for strategy in keys.strategies])
     for index, strategy in enumerate(keys.strategies):
+        _check_properties(keys.table.format, strategy, ("strategies", index, "properties"))
         _check_switches(keys, strategy, ("strategies", index, "switch"))
     _check_spark(keys.spark)
     if keys.catalog is not None and not FORMATS[keys.table.format].takes_catalog:
@@ -79,6 +81,23 @@ def _check_table(keys: ScenarioKeys) -> None:
                 f"is set by table.{own}: set that instead",
                 table.properties[name],
             )
+
+
+def _check_properties(format_name: str, strategy: StrategyKeys, path: KeyPath) -> None:
+    """Of the properties that a key of [table] sets, a strategy may override the target size only."""
+    for name, own in FORMATS[format_name].own_properties.items():
+        if name not in strategy.properties:
+            continue
+        value = strategy.properties[name]
+        if own != "target_file_size":
+            raise OptionError(
+                (*path, name),
+                f"is the same for all strategies: set table.{own} and leave it out of strategy "
+                f"{strategy.label!r}",
+                value,
+            )
+        if not _SIZE_BYTES.fullmatch(value):
+            raise OptionError((*path, name), 'must be a size > 0, e.g. "64MiB"', value)
 
 
 def _check_probes(probes: tuple[ProbeKeys, ...]) -> None:

@@ -93,7 +93,7 @@ def build(kind: PluginKind[_P], table: object, path: KeyPath, folder: Path) -> _
     values = {by_key[key].name: _value(by_key[key], given[key], (*path, key), folder) for key in given}
     try:
         return cls(**values)  # type: ignore[no-any-return]  # `_class` has checked its method
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         raise _as_option_error(error, options, given, path) from error
 
 
@@ -248,13 +248,19 @@ def _kind_of(option: Option) -> PluginKind[Any] | None:
 
 
 def _as_option_error(
-    error: ValueError, options: tuple[Option, ...], given: dict[str, Any], path: KeyPath
+    error: Exception, options: tuple[Option, ...], given: dict[str, Any], path: KeyPath
 ) -> OptionError:
-    """A class's ValueError, assigned to the key its text begins with, as in "interval_ms=0 must be > 0"."""
+    """A class's error, assigned to the key its text begins with, as in "interval_ms=0 must be > 0".
+
+    An error that names the file of the option `path` is assigned to that.
+    """
     name = str(error).partition("=")[0]
     for option in options:
         if option.name == name and option.key in given:
             return OptionError((*path, option.key), str(error), given[option.key])
+    file = given.get("path")
+    if isinstance(file, str) and str(Path(file)) in str(error):
+        return OptionError((*path, "path"), str(error), file)
     return OptionError(path, str(error))
 
 

@@ -1,7 +1,7 @@
 """Options in the notation of TOML: names, conversion of values, and errors that name the key."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -20,6 +20,11 @@ Quantity = Literal["duration", "duration_ms", "size"]  # in seconds, in millisec
 
 _NO_VALUE = object()
 _PARSERS = {"duration": parse_duration_s, "duration_ms": parse_duration_ms, "size": parse_bytes}
+_DURATION_WORDS = ("a duration such as 10min", 'a list of durations such as ["1min", "10min"]')
+_QUANTITY_WORDS: Mapping[Quantity, tuple[str, str]] = {  # for a field of one, and of a list of them
+    "duration": _DURATION_WORDS, "duration_ms": _DURATION_WORDS,
+    "size": ("a size such as 128MiB", 'a list of sizes such as ["8MiB", "128MiB"]'),
+}  # fmt: skip
 _WORDS: Mapping[Any, str] = {
     bool: "true or false", int: "a whole number", float: "a number", str: "text",
     dict: "a table", Mapping: "a table", list: "a list", tuple: "a list", frozenset: "a list",
@@ -63,7 +68,10 @@ class Option:
     def read(self, value: object, path: KeyPath) -> object:
         """The value of the field for a TOML value. Raises OptionError if that has another type."""
         if self.quantity is not None:
-            return _each(value, lambda text: self._parse(text, path))
+            if self._is_list():
+                texts = enumerate(self._listed(value, path))
+                return tuple(self._parse(text, (*path, index)) for index, text in texts)
+            return self._parse(value, path)
         given = flat(value) if isinstance(value, Mapping) and self._is_mapping() else value
         try:
             # Given JSON, a strict adapter still accepts lists as tuples and strings as enum members.
@@ -88,7 +96,8 @@ class Option:
     def type_text(self) -> str:
         """The type of the TOML value in words."""
         if self.quantity is not None:
-            return "a size such as 128MiB" if self.quantity == "size" else "a duration such as 10min"
+            one, some = _QUANTITY_WORDS[self.quantity]
+            return some if self._is_list() else one
         return _type_words(self.annotation)
 
     def _parse(self, text: Any, path: KeyPath) -> float:
@@ -96,6 +105,16 @@ class Option:
             return _PARSERS[str(self.quantity)](text)
         except ValueError as error:
             raise OptionError(path, str(error), text) from None
+
+    def _listed(self, value: object, path: KeyPath) -> Sequence[Any]:
+        if not isinstance(value, list | tuple):
+            raise OptionError(path, f"must be {self.type_text}", value)
+        return value
+
+    def _is_list(self) -> bool:
+        """Whether the field of a quantity holds several, as `tuple[int, ...] | None` does."""
+        parts = (self.annotation, *get_args(self.annotation))
+        return any(get_origin(part) not in (None, Union, UnionType, Literal) for part in parts)
 
     def _is_mapping(self) -> bool:
         return get_origin(self.annotation) in (dict, Mapping) or self.annotation is dict

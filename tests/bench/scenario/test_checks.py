@@ -120,6 +120,14 @@ STRATEGY_CONTRADICTIONS = [
      'switch[1].at = "5min": must be after 5min'),
     ([{"label": "a", "switch": [{"at": "90s", "strategy": "a"}]}],
      'switch[0].at = "90s": must be on a commit (commit_interval = 1min)'),
+    ([{"label": "a", "properties": {"format-version": 3}}],
+     'strategies[0].properties.format-version = "3": is the same for all strategies: '
+     "set table.format_version and leave it out of strategy 'a'"),
+    ([{"label": "a", "properties": {"write.target-file-size-bytes": "64 elephants"}}],
+     "strategies[0].properties.\"write.target-file-size-bytes\" = \"64 elephants\": "
+     "'64 elephants' is not a size"),
+    ([{"label": "a", "properties": {"write.target-file-size-bytes": 0}}],
+     'properties."write.target-file-size-bytes" = "0": must be a size > 0, e.g. "64MiB"'),
     ([{"label": "a", "writer": {"files_per_commit": 0}}],
      "writer.files_per_commit = 0: must be greater than"),
     ([{"label": "a", "rules": [{"trigger": {**EACH_2MIN, "interval": "1s"}, "planner": {"type": "never"}}]}],

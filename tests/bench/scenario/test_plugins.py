@@ -163,6 +163,24 @@ def test_build_puts_a_refusal_without_a_field_to_the_table():
     assert text.startswith("strategies[1].rules[0].trigger: option 'min-input' is not one of")
 
 
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [("/dev/null", "is neither a file nor a folder"), ("/no/such.jsonl", "no such file or folder")],
+)
+def test_build_names_the_path_that_holds_no_events(path, problem):
+    refused = refusal(WORKLOAD, {"type": "debezium", "path": path})
+    assert f'trigger.path = "{path}": debezium {path}: {problem}' in refused
+
+
+def test_build_names_the_path_that_the_system_refuses(monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("workloads.debezium.event_files", refuse)
+    refused = refusal(WORKLOAD, {"type": "debezium", "path": "/closed"})
+    assert "trigger.path = \"/closed\": [Errno 13] Permission denied: '/closed'" in refused
+
+
 def test_own_planner_needs_no_registration(own_module):
     planner = make(PLANNER, type=f"{own_module}:Mine", small="8MiB", wait="1min", weights=[1, 2.5])
     assert (planner.small_bytes, planner.wait_s, planner.weights) == (8 * 2**20, 60.0, (1.0, 2.5))
