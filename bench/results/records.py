@@ -51,10 +51,10 @@ class Manifest(_Model):
     seed: int
     duration_ms: Positive
     commit_interval_ms: Positive
-    target_file_size_bytes: Positive
+    target_file_size_bytes: int = Field(gt=0)
     primary_probe: str
     probe_every_ms: Positive
-    memory_bytes: Int64  # of the process that compacts
+    memory_bytes: int  # of the process that compacts
     price_per_gb_hour: float | None = None
     currency: str = "USD"
     request_price_s: float | None = None  # modelled seconds of one storage request
@@ -227,9 +227,8 @@ class RunRecord(BaseRecord):
     observe_s: float = 0.0  # of it: state reads
     own_s: float = 0.0  # of it: the rest, compactbench's own code
     timings_invalid: bool = False  # checked after every compaction, which distorts timings
-    file_sizes: list[
-        tuple[Positive, Positive]
-    ] = []  # live data files at the end: (lower bound in bytes, count), powers of 2
+    # Live data files at the end: (lower bound in bytes, count), powers of 2.
+    file_sizes: list[tuple[Positive, Positive]] = []
 
 
 Record = Annotated[
