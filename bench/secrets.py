@@ -65,13 +65,14 @@ _ORACLE = re.compile(r":thin:([^\s@/]{1,100}/[^\s@]{1,100})@", re.IGNORECASE)
 # A key and what separates it from its value: key=, key: (no URI), "key": in JSON, key -> in Scala's maps.
 _KEY = re.compile(r"""(?<![\w.\-])([\w.\-]+)[\\"'\])]{0,4}\s{0,4}(?:=>?|->|:(?!//))\s{0,4}""")
 # A value is quoted, or ends at a space (without closing brackets and quotes before it) or at the next `key=`.
-# If a quote is not closed, the value ends with the text.
+# If a quote is not closed, the value ends with the text. A list is one value.
 _VALUE = re.compile(
     r"""\(hidden\)
       | \"{3}(?P<triple>[\s\S]*?)\"{3} | '{3}(?P<triple_single>[\s\S]*?)'{3}
       | \\{1,3}"(?P<escaped>[\s\S]*?)\\{1,3}"
       | (?P<quoted>(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')+)
       | ["'](?P<open>[\s\S]+)
+      | (?P<list>\[[^\[\]]*\])(?=[:"'<>)\]},;&]{0,8}(?:\s|\Z))
       | (?P<bare>(?:(?:bearer|basic|digest|negotiate)\s+)?\S+?)
         (?=["'<>)\]},;&]{0,8}(?:\s|\Z) | [,;&]\s{0,4}["']?[\w.\-]{1,80}["']?\s{0,4}=)""",
     re.VERBOSE | re.IGNORECASE,

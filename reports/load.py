@@ -4,7 +4,7 @@ import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 import pandas as pd
@@ -209,6 +209,8 @@ def _columns(kind: type[Any]) -> dict[str, str]:
 
 
 def _plain_type(annotation: Any) -> type:
+    if get_origin(annotation) is Annotated:
+        return _plain_type(get_args(annotation)[0])
     if get_origin(annotation) in (Union, types.UnionType):
         return _plain_type(next(part for part in get_args(annotation) if part is not type(None)))
     if annotation in (bool, int, float, str):

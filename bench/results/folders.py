@@ -20,6 +20,7 @@ from bench.results.records import (
 )
 
 _R = TypeVar("_R", bound=BaseRecord)
+_RESTORE = "restore the file or delete its run folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +76,25 @@ def load_run(folder: Path) -> RunResult:
 def _load_manifest(path: Path) -> Manifest:
     try:
         text = path.read_text()
-        version = json.loads(text).get("schema_version")
+        content = json.loads(text)
+        version = content.get("schema_version") if isinstance(content, dict) else SCHEMA_VERSION
         if version != SCHEMA_VERSION:
             raise ResultSchemaError(
                 f"{path}: schema_version {version!r}, but this compactbench reads {SCHEMA_VERSION}; "
                 "read it with the version that wrote it (see `versions` in the manifest)"
             )
         return Manifest.model_validate_json(text)
-    except (ValueError, AttributeError, UnicodeDecodeError) as error:
-        raise ResultSchemaError(
-            f"{path}: {first_error(error)}; restore the file or delete its run folder"
-        ) from error
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    except (ValueError, RecursionError) as error:  # not JSON, nested too deeply, or not a manifest
+        raise ResultSchemaError(f"{path}: {first_error(error)}; {_RESTORE}") from error
 
 
 def _load_records(path: Path) -> Iterator[Any]:
-    lines = path.read_bytes().split(b"\n") if path.exists() else []
+    try:
+        lines = path.read_bytes().split(b"\n") if path.exists() else []
+    except OSError as error:
+        raise _unreadable(path, error) from error
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -102,3 +107,7 @@ def _load_records(path: Path) -> Iterator[Any]:
                 f"{path}, line {number}: damaged record ({first_error(error)}); delete the line if it is "
                 "not needed, or delete the run folder and repeat the run with `run --resume`"
             ) from error
+
+
+def _unreadable(path: Path, error: OSError) -> ResultSchemaError:
+    return ResultSchemaError(f"{path}: cannot be read ({error.strerror}); {_RESTORE}")

@@ -21,6 +21,9 @@ MANIFEST = "manifest.json"
 EVENTS = "events.jsonl"
 LOG = "log.txt"
 
+Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # what exported tables can hold
+Positive = Annotated[int, Field(gt=0, lt=2**63)]
+
 
 class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -29,7 +32,7 @@ class _Model(BaseModel):
 class Manifest(_Model):
     """What ran, and on what: what runs must share to be pooled, and what is needed to repeat them."""
 
-    schema_version: int = SCHEMA_VERSION
+    schema_version: Int64 = SCHEMA_VERSION
     run_id: str
     suite_id: str
     started_utc: str
@@ -43,14 +46,14 @@ class Manifest(_Model):
     strategy: str
     strategy_hash: str = ""
     strategy_summary: str  # its rules in words
-    repetition: int
-    position: int  # how many runs of the suite ran before this one
+    repetition: Int64
+    position: Int64  # how many runs of the suite ran before this one
     seed: int
-    duration_ms: int
-    commit_interval_ms: int
-    target_file_size_bytes: int
+    duration_ms: Positive
+    commit_interval_ms: Positive
+    target_file_size_bytes: int = Field(gt=0)
     primary_probe: str
-    probe_every_ms: int
+    probe_every_ms: Positive
     memory_bytes: int  # of the process that compacts
     price_per_gb_hour: float | None = None
     currency: str = "USD"
@@ -75,8 +78,8 @@ class Manifest(_Model):
 class BaseRecord(_Model):
     """Fields of every record. `wall_s` and `cpu_s` (process CPU of JVM, Python, children) are its own."""
 
-    tick: int  # 0 before the stream begins, then the number of the commit
-    at_ms: int  # scenario milliseconds
+    tick: Int64  # 0 before the stream begins, then the number of the commit
+    at_ms: Int64  # scenario milliseconds
     written_utc: str  # when the step had ended
     table: str = "orders"
     role: Literal["writer", "compactor", "maintainer", "reader", "runner"] = "runner"  # who did it
@@ -102,13 +105,13 @@ class CommitRecord(BaseRecord):
 
     kind: Literal["commit"] = "commit"
     is_initial: bool = False
-    rows: int = 0
-    ingested_bytes: int = 0  # change-log bytes of the same rows
-    files_added_count: int = 0
-    delete_files_added_count: int = 0
-    added_bytes: int = 0  # data and delete files
-    metadata_bytes: int = 0
-    metadata_files_count: int = 0
+    rows: Int64 = 0
+    ingested_bytes: Int64 = 0  # change-log bytes of the same rows
+    files_added_count: Int64 = 0
+    delete_files_added_count: Int64 = 0
+    added_bytes: Int64 = 0  # data and delete files
+    metadata_bytes: Int64 = 0
+    metadata_files_count: Int64 = 0
     prepare_s: float = 0.0
     waited_s: float = 0.0  # for compactions that the commit itself ran; these have their own records
     versions: list[str] = []  # those it created
@@ -119,14 +122,14 @@ class ObserveRecord(BaseRecord):
 
     kind: Literal["observe"] = "observe"
     after: Literal["initial", "commit", "compaction", "maintenance"]
-    data_files_count: int
-    delete_files_count: int = 0
-    delete_rows: int | None = None  # in the delete files: keys of equality deletes, positions of the others
-    equality_files_count: int | None = None  # of the delete files
-    live_bytes: int
-    rows: int
-    storage_bytes: int  # all files of the table, old snapshots and metadata included
-    metadata_storage_bytes: int
+    data_files_count: Int64
+    delete_files_count: Int64 = 0
+    delete_rows: Int64 | None = None  # in the delete files: keys of equality deletes, positions of the others
+    equality_files_count: Int64 | None = None  # of the delete files
+    live_bytes: Int64
+    rows: Int64
+    storage_bytes: Int64  # all files of the table, old snapshots and metadata included
+    metadata_storage_bytes: Int64
 
 
 class QueryRecord(BaseRecord):
@@ -138,11 +141,11 @@ class QueryRecord(BaseRecord):
     when: Literal["cadence", "before", "after"]  # fixed cadence, or just around a compaction
     planning_s: float = 0.0
     execution_s: float = 0.0
-    files_count: int | None = None  # opened by its scans; None if the reader does not report it
-    delete_files_count: int | None = None  # each delete file once per data file it applies to
-    opened_bytes: int | None = None
-    metadata_files_count: int | None = None
-    live_bytes: int = 0
+    files_count: Int64 | None = None  # opened by its scans; None if the reader does not report it
+    delete_files_count: Int64 | None = None  # each delete file once per data file it applies to
+    opened_bytes: Int64 | None = None
+    metadata_files_count: Int64 | None = None
+    live_bytes: Int64 = 0
 
 
 class DecisionRecord(BaseRecord):
@@ -150,7 +153,7 @@ class DecisionRecord(BaseRecord):
 
     kind: Literal["decision"] = "decision"
     strategy: str  # the label in force, which a switch may have changed
-    rule: int
+    rule: Int64
     trigger: str  # by the name a scenario gives it: registered, or module:Class
     planner: str
     reason: str | None = None
@@ -166,25 +169,25 @@ class CompactionRecord(BaseRecord):
     reason: str
     actions: list[str]
     plan_kind: str = ""  # the planner's own word, such as "minor"; "" if it has none
-    scheduled_at_ms: int
-    files_before_count: int  # live data files
-    files_after_count: int
-    delete_files_before_count: int = 0  # live delete and log files
-    delete_files_after_count: int = 0
-    delete_rows_after: int | None = None  # in the delete files that are still live
-    equality_files_after_count: int | None = None  # of the delete files that are still live
-    rows_before: int | None = None  # in the data files, deleted ones included; None where not counted
-    rows_after: int | None = None
-    live_before_bytes: int
-    live_after_bytes: int
-    files_removed_count: int = 0  # data files
-    files_added_count: int = 0
-    delete_files_removed_count: int = 0
-    delete_files_added_count: int = 0
-    replaced_bytes: int = 0  # of the data and delete files it replaced or dropped, not of those it kept
-    added_bytes: int = 0
-    metadata_bytes: int = 0
-    metadata_files_count: int = 0
+    scheduled_at_ms: Int64
+    files_before_count: Int64  # live data files
+    files_after_count: Int64
+    delete_files_before_count: Int64 = 0  # live delete and log files
+    delete_files_after_count: Int64 = 0
+    delete_rows_after: Int64 | None = None  # in the delete files that are still live
+    equality_files_after_count: Int64 | None = None  # of the delete files that are still live
+    rows_before: Int64 | None = None  # in the data files, deleted ones included; None where not counted
+    rows_after: Int64 | None = None
+    live_before_bytes: Int64
+    live_after_bytes: Int64
+    files_removed_count: Int64 = 0  # data files
+    files_added_count: Int64 = 0
+    delete_files_removed_count: Int64 = 0
+    delete_files_added_count: Int64 = 0
+    replaced_bytes: Int64 = 0  # of the data and delete files it replaced or dropped, not of those it kept
+    added_bytes: Int64 = 0
+    metadata_bytes: Int64 = 0
+    metadata_files_count: Int64 = 0
     query_before_s: float | None = None  # primary query just before and after, if the status is ok
     query_after_s: float | None = None
     forecast: dict[str, float] | None = None  # our planner's expectation, by field of this record
@@ -198,18 +201,18 @@ class MaintenanceRecord(BaseRecord):
 
     kind: Literal["maintenance"] = "maintenance"
     command: str
-    metadata_bytes: int = 0
-    metadata_files_count: int = 0
+    metadata_bytes: Int64 = 0
+    metadata_files_count: Int64 = 0
     versions: list[str] = []  # those it created; the expiry of snapshots creates none
-    freed_bytes: int = 0  # storage bytes released, minus the metadata it wrote
+    freed_bytes: Int64 = 0  # storage bytes released, minus the metadata it wrote
 
 
 class ContentRecord(BaseRecord):
     """The table's content compared with the folded change log: status equal or differs."""
 
     kind: Literal["content"] = "content"
-    expected_rows: int
-    found_rows: int
+    expected_rows: Int64
+    found_rows: Int64
     expected_hash: str
     found_hash: str
     differences: list[str] = []
@@ -224,9 +227,8 @@ class RunRecord(BaseRecord):
     observe_s: float = 0.0  # of it: state reads
     own_s: float = 0.0  # of it: the rest, compactbench's own code
     timings_invalid: bool = False  # checked after every compaction, which distorts timings
-    file_sizes: list[
-        tuple[int, int]
-    ] = []  # live data files at the end: (lower bound in bytes, count), powers of 2
+    # Live data files at the end: (lower bound in bytes, count), powers of 2.
+    file_sizes: list[tuple[Positive, Positive]] = []
 
 
 Record = Annotated[

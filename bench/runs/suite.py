@@ -129,11 +129,12 @@ def earlier_runs(
     """The runs of one mode that `out` already contains for these scenarios.
 
     Raises ScenarioError if there are any and `resume` is off, or if their definition of the scenario or the
-    strategy differs, since they must not be pooled with new runs.
+    strategy differs, since they must not be pooled with new runs; also if a file is in place of a folder.
     """
     earlier: list[RunResult] = []
     for source in sources:
         folder = out / source.scenario.name
+        _check_folder(folder)
         stored = load_runs(folder) if any(folder.glob(f"*/{MANIFEST}")) else ()
         runs = [run for run in stored if run.manifest.mode == mode]
         if runs and not resume:
@@ -145,6 +146,11 @@ def earlier_runs(
             _check_same(run, source.scenario)
         earlier += runs
     return tuple(earlier)
+
+
+def _check_folder(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise ScenarioError(f"{folder}: is not a folder; remove it, or choose another --out")
 
 
 def _check_same(run: RunResult, scenario: Scenario) -> None:
@@ -179,6 +185,7 @@ def locked(out: Path, *, sweep: bool = True) -> Iterator[None]:
             ) from error
         if sweep:
             shutil.rmtree(out / WORK, ignore_errors=True)
+            _check_folder(out / WORK)
         try:
             yield
         finally:
@@ -336,7 +343,13 @@ def last_line(log: Path) -> str:
 
 
 def _fresh(folder: Path) -> Path:
-    folder.mkdir(parents=True)
+    """Create a folder. Raises ScenarioError if it cannot be created."""
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise ScenarioError(
+            f"{folder}: cannot be created ({error.strerror}); choose another --out"
+        ) from error
     return folder
 
 

@@ -96,6 +96,7 @@ def test_no_field_of_the_results_passes_for_a_secret():
         ("curl -H Bearer abcdefgh12345678", "curl -H Bearer (hidden)"),
         ("a -----BEGIN RSA PRIVATE KEY-----\nab\n-----END RSA PRIVATE KEY----- b", "a (hidden) b"),
         ("-----BEGIN PRIVATE KEY-----\nab\ncut", "(hidden)"),
+        ('token = [1, "x y"]: must be a string', "token = (hidden): must be a string"),
         ("password=(hidden), x=1", "password=(hidden), x=1"),
     ],
 )

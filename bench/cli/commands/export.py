@@ -4,10 +4,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
+import duckdb
 import typer
 
 from bench.cli.results_argument import ResultsArgument
-from bench.errors import ScenarioError
+from bench.errors import ScenarioError, first_error
 from bench.results.folders import load_runs
 from reports.export import export as export_tables
 
@@ -41,10 +42,14 @@ def export(
     try:
         written = export_tables(runs, destination, file_format.value)
     except OSError as error:
-        raise ScenarioError(
-            f"{destination}: cannot write there ({error.strerror}); choose another -o"
-        ) from error
+        raise _not_writable(destination, error.strerror) from error
+    except duckdb.IOException as error:
+        raise _not_writable(destination, first_error(error)) from error
     except ValueError as error:  # it already exists
         raise ScenarioError(str(error)) from error
     for path in written:
         typer.echo(path)
+
+
+def _not_writable(destination: Path, problem: str | None) -> ScenarioError:
+    return ScenarioError(f"{destination}: cannot write there ({problem}); choose another -o")

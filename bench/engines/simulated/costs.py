@@ -3,7 +3,7 @@
 import tomllib
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -13,6 +13,11 @@ from strategies.preview import Preview
 from strategies.state import MIB
 
 _C = TypeVar("_C", bound="Coefficients")
+
+# Far above any real cost or size. Sums of what runs compute from it remain finite.
+COEFFICIENT_MAX = 10**9
+Seconds = Annotated[float, Field(ge=0, le=COEFFICIENT_MAX, allow_inf_nan=False)]
+Bytes = Annotated[int, Field(ge=0, le=COEFFICIENT_MAX)]
 
 
 def shipped_file(table_format: str) -> Path:
@@ -47,21 +52,19 @@ class Part(BaseModel):
 class Operation(Part):
     """Seconds of one kind of operation: `serial` on one core, `task` CPU seconds shared by the cores."""
 
-    serial_s: float = Field(default=0.0, ge=0, allow_inf_nan=False)
-    serial_s_per_file: float = Field(default=0.0, ge=0, allow_inf_nan=False)
-    task_s_per_file: float = Field(default=0.0, ge=0, allow_inf_nan=False)
-    task_s_per_delete_file: float = Field(default=0.0, ge=0, allow_inf_nan=False)
-    task_s_per_mib_read: float = Field(default=0.0, ge=0, allow_inf_nan=False)
-    task_s_per_mib_delete_read: float = Field(
-        default=0.0, ge=0, allow_inf_nan=False
-    )  # in addition to reading it
-    task_s_per_mib_written: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    serial_s: Seconds = 0.0
+    serial_s_per_file: Seconds = 0.0
+    task_s_per_file: Seconds = 0.0
+    task_s_per_delete_file: Seconds = 0.0
+    task_s_per_mib_read: Seconds = 0.0
+    task_s_per_mib_delete_read: Seconds = 0.0  # in addition to reading it
+    task_s_per_mib_written: Seconds = 0.0
 
 
 class DataFiles(Part):
     """How much larger data files are than plain Parquet of the same rows, and how large their keys are."""
 
-    file_bytes: int = Field(default=0, ge=0)
+    file_bytes: Bytes = 0
     key_column_ratio: float = Field(default=0.1, ge=0, le=1)  # of a file's bytes; as in Amoro's getCost
 
 
@@ -76,7 +79,7 @@ class Coefficients(Part):
     calibrated: bool
     origin: str
     caution: str = ""
-    cpu_per_serial_s: float = Field(gt=0, allow_inf_nan=False)
+    cpu_per_serial_s: float = Field(gt=0, le=COEFFICIENT_MAX, allow_inf_nan=False)
     commit: Operation
     noop_compaction: Operation
     rewrite: Operation
@@ -112,7 +115,7 @@ def load_coefficients(table_format: str, kind: type[_C], path: Path | None = Non
         raise ScenarioError(f"{file}: cannot be read ({error.strerror}); name a coefficients file") from error
     except ValidationError as error:
         raise ScenarioError(f"{file}: {first_error(error)}; compare with {shipped}") from error
-    except ValueError as error:  # not TOML, or not even text
+    except (ValueError, RecursionError) as error:  # not TOML, nested too deeply, or not even text
         raise ScenarioError(f"{file}: {error}; compare with {shipped}") from error
     if coefficients.format != table_format:
         raise ScenarioError(

@@ -41,6 +41,18 @@ def test_export_to_an_impossible_place_is_an_error(capsys, results, tmp_path):
     assert "cannot write there (Not a directory); choose another -o" in capsys.readouterr().err
 
 
+def test_a_duckdb_file_that_cannot_be_created_is_an_error(capsys, results, tmp_path, monkeypatch):
+    def refuse(path):
+        raise duckdb.IOException(f'IO Error: Cannot open file "{path}": Permission denied')
+
+    monkeypatch.setattr(duckdb, "connect", refuse)
+    target = tmp_path / "results.duckdb"
+    assert main(["export", str(results), "--to", "duckdb", "-o", str(target)]) == 2
+    error = capsys.readouterr().err
+    assert f"{target}: cannot write there (IO Error: Cannot open file" in error
+    assert "choose another -o" in error
+
+
 def test_export_needs_results_and_a_target(capsys, results, tmp_path):
     assert main(["export", str(tmp_path / "nowhere"), "-o", str(tmp_path / "tables")]) == 2
     assert "no such folder" in capsys.readouterr().err

@@ -15,13 +15,17 @@ from bench.results.records import (
     EVENTS,
     MANIFEST,
     DecisionRecord,
+    Int64,
     PhaseRecord,
+    Positive,
     QueryRecord,
     Record,
     parse_record,
 )
 
 KINDS = get_args(get_args(Record)[0])
+INTEGERS = st.integers(-(2**63), 2**63 - 1)
+POSITIVE = st.integers(1, 2**63 - 1)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 
 
@@ -33,6 +37,12 @@ def records_of(kind):
 
 
 def _values(annotation):
+    if annotation is int:
+        return INTEGERS
+    if annotation == (Int64 | None):
+        return st.none() | INTEGERS
+    if annotation == list[tuple[Positive, Positive]]:
+        return st.lists(st.tuples(POSITIVE, POSITIVE))
     if annotation is float:
         return st.floats(allow_nan=False, allow_infinity=False)
     if annotation is str:
@@ -107,6 +117,35 @@ def test_a_last_line_without_its_newline_counts_when_it_is_whole(run_folder):
 
 
 @pytest.mark.parametrize(
+    ("field", "value"),
+    [("tick", 1e30), ("tick", 2**63), ("file_sizes", [[0, 1]]), ("file_sizes", [[1, 0]])],
+)
+def test_a_number_that_no_run_stores_is_damage(run_folder, field, value):
+    events = run_folder / EVENTS
+    lines = events.read_text().splitlines()
+    lines[-1] = json.dumps(json.loads(lines[-1]) | {field: value})
+    events.write_text("\n".join(lines) + "\n")
+    with pytest.raises(ResultSchemaError, match=rf"line 3: damaged record \(run\.{field}"):
+        load_run(run_folder)
+
+
+@pytest.mark.parametrize("name", [EVENTS, MANIFEST])
+def test_a_folder_in_place_of_a_file_is_named(run_folder, name):
+    (run_folder / name).unlink()
+    (run_folder / name).mkdir()
+    with pytest.raises(ResultSchemaError, match=rf"{name}: cannot be read \(Is a directory\); restore"):
+        load_runs(run_folder)
+
+
+@pytest.mark.parametrize("field", ["duration_ms", "commit_interval_ms"])
+def test_a_manifest_without_duration_is_damaged(run_folder, field):
+    file = run_folder / MANIFEST
+    file.write_text(json.dumps(json.loads(file.read_text()) | {field: 0}))
+    with pytest.raises(ResultSchemaError, match=rf"{field}: Input should be greater than 0; restore"):
+        load_run(run_folder)
+
+
+@pytest.mark.parametrize(
     "damage", ["{}", "garbage", '{"kind": "commit"}', '{"kind": "other", "tick": 1}', "[]", '{"kind": "comm']
 )
 def test_a_damaged_line_names_its_file_and_number(run_folder, damage):
@@ -144,12 +183,13 @@ def test_another_schema_version_is_refused_with_the_remedy(run_folder, found):
     assert "read it with the version that wrote it" in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "5", '{"schema_version": 2}', "\ufeff{}"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "5", '{"schema_version": 2}', "\ufeff{}", "[" * 200_000])
 def test_a_damaged_manifest_is_named(run_folder, text):
     (run_folder / MANIFEST).write_text(text)
     with pytest.raises(ResultSchemaError) as caught:
         load_runs(run_folder)
     assert str(caught.value).startswith(f"{run_folder / MANIFEST}: ")
+    assert "attribute" not in str(caught.value)
 
 
 def test_a_manifest_with_an_unknown_key_is_refused(run_folder):

@@ -206,6 +206,30 @@ def test_an_out_that_is_a_file_is_refused(tmp_path):
         pass
 
 
+def test_a_work_folder_that_is_a_file_is_refused(tmp_path):
+    (tmp_path / suite.WORK).write_text("")
+    refused = pytest.raises(
+        ScenarioError, match=r"\.work: is not a folder; remove it, or choose another --out"
+    )
+    with refused, locked(tmp_path):
+        pass
+
+
+def test_a_scenario_folder_that_is_a_file_is_refused(source, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / source.scenario.name).write_text("")
+    with pytest.raises(ScenarioError, match=r"demo: is not a folder; remove it, or choose another --out"):
+        earlier_runs([source], tmp_path / "out", resume=False)
+
+
+def test_a_run_folder_that_cannot_be_created_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(
+        ScenarioError, match=r"run: cannot be created \(Not a directory\); choose another --out"
+    ):
+        suite._fresh(tmp_path / "file" / "run")
+
+
 def test_a_worker_that_died_without_a_word_gets_its_closing_record(tmp_path):
     folder = write_run(tmp_path / "run", manifest(), [commit()])
     (folder / "log.txt").write_text("starting\nOutOfMemoryError: Java heap space\n\n")

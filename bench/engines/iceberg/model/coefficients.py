@@ -2,20 +2,18 @@
 
 from pathlib import Path
 
-from pydantic import Field
-
-from bench.engines.simulated.costs import Coefficients, Part, load_coefficients
+from bench.engines.simulated.costs import Bytes, Coefficients, Part, load_coefficients
 
 
 class Metadata(Part):
     """Bytes of the metadata that a commit writes, e.g. 7,000 + 8 x 250 = 9,000 for a manifest of 8 files."""
 
-    table_metadata_bytes: int = Field(ge=0)
-    table_metadata_bytes_per_snapshot: int = Field(ge=0)
-    manifest_list_bytes: int = Field(ge=0)
-    manifest_list_bytes_per_manifest: int = Field(ge=0)
-    manifest_bytes: int = Field(ge=0)
-    manifest_bytes_per_file: int = Field(ge=0)
+    table_metadata_bytes: Bytes
+    table_metadata_bytes_per_snapshot: Bytes
+    manifest_list_bytes: Bytes
+    manifest_list_bytes_per_manifest: Bytes
+    manifest_bytes: Bytes
+    manifest_bytes_per_file: Bytes
 
 
 class IcebergCoefficients(Coefficients):

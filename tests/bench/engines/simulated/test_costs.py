@@ -161,6 +161,17 @@ def test_a_file_of_ones_own_takes_the_place_of_the_shipped(tmp_path):
             '[noop_compaction]\ntask_s_per_file = "1"',
             "noop_compaction.task_s_per_file: Input should be a valid number",
         ),
+        (
+            "[noop_compaction]",
+            "[noop_compaction]\ntask_s_per_file = 1e308",
+            "noop_compaction.task_s_per_file: Input should be less than or equal to 1000000000",
+        ),
+        (
+            "\nmanifest_bytes = ",
+            "\nmanifest_bytes = 10000000000 #",
+            "metadata.manifest_bytes: Input should be",
+        ),
+        ('format = "iceberg"', "a = " + "[" * 100_000, "maximum recursion depth exceeded"),
         ("cpu_per_serial_s = ", "cpu_per_serial_s = 0 #", "cpu_per_serial_s: Input should be greater than 0"),
         ("[data]\nfile_bytes = ", "[data]\nfile_bytes = -", "data.file_bytes: Input should be greater"),
         ("\nmanifest_bytes = ", "\nmanifest_bytes = 0.5 #", "metadata.manifest_bytes: Input should be"),
