@@ -16,7 +16,7 @@ from strategies.iceberg.files import KeyBounds
 
 @dataclass(frozen=True)
 class KeyMetrics:
-    """Bounds as written, and counts; None for what a manifest does not tell."""
+    """Bounds as written, and counts; None for what a manifest does not contain."""
 
     low: bytes | None = None
     high: bytes | None = None

@@ -9,6 +9,7 @@ import typer
 
 from bench import runtime
 from bench.cli.commands.run import DEFAULT_OUT
+from bench.cli.destination import destination_path
 from bench.cli.output import OUT
 from bench.results.records import EVENTS
 from bench.runs.suite import TABLES, WORK, locked
@@ -17,7 +18,8 @@ from bench.text import human_bytes
 
 def clean(
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="The results folder to clean.")
+        Path,
+        typer.Option("--out", parser=destination_path, metavar="DIR", help="The results folder to clean."),
     ] = DEFAULT_OUT,
     cache: Annotated[
         bool, typer.Option("--cache", help="Also remove the cached change logs and jars.")

@@ -7,6 +7,7 @@ from typing import Annotated
 import duckdb
 import typer
 
+from bench.cli.destination import destination_path
 from bench.cli.results_argument import ResultsArgument
 from bench.errors import ScenarioError, first_error
 from bench.results.folders import load_runs
@@ -25,7 +26,11 @@ def export(
     destination: Annotated[
         Path,
         typer.Option(
-            "-o", "--output", metavar="PATH", help="The folder (Parquet) or file (DuckDB) to create."
+            "-o",
+            "--output",
+            parser=destination_path,
+            metavar="PATH",
+            help="The folder (Parquet) or file (DuckDB) to create.",
         ),
     ],
     file_format: Annotated[

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from bench.cli.destination import destination_path
 from bench.cli.output import ERR
 from bench.cli.results_argument import ResultsArgument
 from bench.errors import ScenarioError
@@ -16,7 +17,13 @@ def report(
     results: ResultsArgument,
     destination: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="The folder to write; default RESULTS/report."),
+        typer.Option(
+            "-o",
+            "--output",
+            parser=destination_path,
+            metavar="DIR",
+            help="The folder to write; default RESULTS/report.",
+        ),
     ] = None,
 ) -> None:
     """Write a report: one self-contained HTML page, the same in Markdown, charts and tables.

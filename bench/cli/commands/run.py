@@ -14,6 +14,7 @@ import typer
 
 from bench.cli.commands.show import print_rows
 from bench.cli.commands.validate import ScenariosArgument, SetOption
+from bench.cli.destination import destination_path
 from bench.cli.output import ERR, conceal, print_line, without_secrets
 from bench.cli.progress import SuiteProgress
 from bench.engines.registry import FORMATS
@@ -42,7 +43,8 @@ class Verify(StrEnum):
 def run(
     scenarios: ScenariosArgument,
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where to write the results.")
+        Path,
+        typer.Option("--out", parser=destination_path, metavar="DIR", help="Where to write the results."),
     ] = DEFAULT_OUT,
     repetitions: Annotated[
         int | None,

@@ -149,3 +149,19 @@ def test_a_reader_that_goes_away_is_no_error():
         errors = process.stderr.read()
         assert process.wait() in (1, cli.EXIT_BROKEN_PIPE)
     assert errors == b""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "quickstart", "--simulate", "--out"],
+        ["clean", "--out"],
+        ["report", ".", "-o"],
+        ["export", ".", "-o"],
+    ],
+)
+def test_an_empty_path_is_not_the_current_folder(capsys, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    assert main([*words, ""]) == 2
+    assert "the path is empty" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
