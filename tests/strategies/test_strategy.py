@@ -233,6 +233,15 @@ def test_an_attribute_of_a_trait_s_name_that_is_none_is_refused(name, value, tex
         traits_of(planner)
 
 
+def test_a_property_that_fails_is_told_by_its_name():
+    def fail(planner):
+        raise RuntimeError("no figures yet")
+
+    planner = type("Failing", (Fixed,), {"needs": property(fail)})(None)
+    with pytest.raises(ValueError, match=r"^needs, which fails with RuntimeError: no figures yet$"):
+        traits_of(planner)
+
+
 def test_known_options_are_of_the_class():
     assert known_options_of(RewriteDataFiles)["min-input-files"] == "5"
     assert known_options_of(Fixed) == {}
