@@ -64,8 +64,9 @@ class PlannerTraits:
     def __post_init__(self) -> None:
         for name in ("needs", "columns"):
             _demand_names(name, getattr(self, name))
-        if self.max_format_version is not None and not isinstance(self.max_format_version, int):
-            raise ValueError(f"max_format_version={self.max_format_version!r} must be a whole number")
+        highest: object = self.max_format_version
+        if highest is not None and (isinstance(highest, bool) or not isinstance(highest, int)):
+            raise ValueError(f"max_format_version={highest!r} must be a whole number")
         if self.figures is not None and not callable(self.figures):
             raise ValueError(f"figures={self.figures!r} must be a method that takes a table state")
         if self.note is not None and not callable(self.note):

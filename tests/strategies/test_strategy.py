@@ -223,6 +223,7 @@ def test_traits_may_follow_from_the_options():
         ("needs", "compact", "needs='compact' must be a collection of names"),
         ("columns", (1,), r"columns=\(1,\) must be a collection of names"),
         ("max_format_version", "2", "max_format_version='2' must be a whole number"),
+        ("max_format_version", True, "max_format_version=True must be a whole number"),
         ("figures", {}, r"figures=\{\} must be a method"),
         ("note", "later", "note='later' must be a method"),
     ],

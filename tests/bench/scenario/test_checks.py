@@ -163,7 +163,7 @@ def test_a_planner_that_knows_no_such_format_version_is_refused(tmp_path):
     strategies = [{"label": "a", "rules": [rule]}]
     told = refusal(tmp_path, strategies=strategies, table={"format": "iceberg", "target_file_size": "8MiB",
                                                           "format_version": 3})  # fmt: skip
-    assert 'rules[0].planner.type = "amoro": supports tables up to format version 2: set' in told
+    assert 'rules[0].planner.type = "amoro": supports tables up to format version 2: set table' in told
 
 
 @pytest.mark.parametrize(
@@ -227,6 +227,11 @@ class Pulse:
     def due(self, state, memory):
         return True
 @dataclass(frozen=True)
+class Old:
+    max_format_version = 1
+    def decide(self, state):
+        return None
+@dataclass(frozen=True)
 class Merge:
     needs = "compact"
     def decide(self, state):
@@ -244,6 +249,16 @@ def test_a_user_s_own_interval_is_checked_like_ours(tmp_path, monkeypatch):
     pulse = {"type": "own_pulse:Pulse", "interval": "30s"}
     told = refusal(tmp_path, strategies=own_rules(pulse, "never"))
     assert 'rules[0].trigger.interval = "30s": must be at least commit_interval = 1min' in told
+
+
+def test_no_format_version_is_advised_that_the_format_does_not_have(tmp_path, monkeypatch):
+    (tmp_path / "own_old.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    told = refusal(tmp_path, strategies=own_rules(EACH_2MIN, "own_old:Old"))
+    assert (
+        "supports tables up to format version 1: format 'iceberg' has none so low; correct "
+        "max_format_version of the planner or remove the strategy"
+    ) in told
 
 
 def test_a_planner_that_declares_something_else_is_refused(tmp_path, monkeypatch):
