@@ -19,6 +19,10 @@ CONTRADICTIONS = [
     ({"duration": "90s"}, f'duration = "90s": {WHOLE}'),
     ({"duration": "30s"}, 'duration = "30s": must be a whole number of commit intervals'),
     ({"duration": "0s"}, 'duration = "0s": must be a whole number'),
+    ({"duration": "100001d"}, "'100001d' is too large: a duration is at most 100000d"),
+    ({"duration": "9" * 300 + "d"}, "99...' is too large: a duration is at most 100000d"),
+    ({"duration": "1000001min"}, 'duration = "1000001min": makes 1000001 commits (commit_interval = 1min), '
+     "and a run has at most 1000000: shorten it or lengthen commit_interval"),
     ({"duration": 600}, 'duration = 600: 600 is not a duration: write a number and a unit'),
     ({"commit_interval": "0s"}, 'commit_interval = "0s": must be at least 1ms'),
     ({"commit_interval": "0.5ms"},
