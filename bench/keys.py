@@ -16,6 +16,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from strategies.options import option_texts
 from strategies.quantities import (
     BYTES_BY_UNIT,
+    DURATION_DAYS_MAX,
     MILLISECONDS_BY_UNIT,
     parse_bytes,
     parse_duration_ms,
@@ -41,9 +42,10 @@ def duration_text(seconds: float) -> str:
     """The text with the largest unit that `parse_duration_s` reads as exactly `seconds`: 600 is "10min"."""
     if not math.isfinite(seconds):
         return str(seconds)
+    is_readable = 0 < seconds <= DURATION_DAYS_MAX * MILLISECONDS_BY_UNIT["d"] / 1000
     for unit in ("d", "h", "min", "s", "ms"):
         text = f"{round(seconds / MILLISECONDS_BY_UNIT[unit] * 1000)}{unit}"
-        if seconds > 0 and parse_duration_s(text) == seconds:
+        if is_readable and parse_duration_s(text) == seconds:
             return text
     return f"{Decimal(repr(seconds)).normalize():f}s"
 

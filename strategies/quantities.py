@@ -12,7 +12,10 @@ BYTES_BY_UNIT = {
 }  # fmt: skip
 MILLISECONDS_BY_UNIT = {"ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 
-_QUANTITY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
+# 273 years: dates of a stream and a format's timestamps stay far from their ends, and sums within 64 bits.
+DURATION_DAYS_MAX = 100_000
+
+_QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*")
 
 
 def parse_bytes(text: str) -> int:
@@ -25,7 +28,7 @@ def parse_bytes(text: str) -> int:
 
 def parse_duration_s(text: str) -> float:
     """Seconds of a duration such as "1min", "0s" or "1.5h". Raises ValueError like `parse_bytes`."""
-    return float(_parse(text, MILLISECONDS_BY_UNIT, "a duration", "10min") / 1000)
+    return float(_milliseconds(text) / 1000)
 
 
 def parse_duration_ms(text: str) -> int:
@@ -33,10 +36,18 @@ def parse_duration_ms(text: str) -> int:
 
     Raises ValueError like `parse_bytes`, and on a fraction of a millisecond.
     """
-    milliseconds = _parse(text, MILLISECONDS_BY_UNIT, "a duration", "10min")
+    milliseconds = _milliseconds(text)
     if milliseconds.denominator != 1:
         raise ValueError(f"{text!r} is not a whole number of milliseconds: scenario time has no finer unit")
     return milliseconds.numerator
+
+
+def _milliseconds(text: str) -> Fraction:
+    milliseconds = _parse(text, MILLISECONDS_BY_UNIT, "a duration", "10min")
+    if milliseconds > DURATION_DAYS_MAX * MILLISECONDS_BY_UNIT["d"]:
+        shown = text if len(text) <= 40 else f"{text[:37]}..."
+        raise ValueError(f"{shown!r} is too large: a duration is at most {DURATION_DAYS_MAX}d")
+    return milliseconds
 
 
 def _parse(text: str, units: Mapping[str, int], kind: str, example: str) -> Fraction:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from strategies.plan import Plan, PlanError, check_plan
 from strategies.state import TableState
@@ -64,8 +64,9 @@ class PlannerTraits:
     def __post_init__(self) -> None:
         for name in ("needs", "columns"):
             _demand_names(name, getattr(self, name))
-        if self.max_format_version is not None and not isinstance(self.max_format_version, int):
-            raise ValueError(f"max_format_version={self.max_format_version!r} must be a whole number")
+        highest: object = self.max_format_version
+        if highest is not None and (isinstance(highest, bool) or not isinstance(highest, int)):
+            raise ValueError(f"max_format_version={highest!r} must be a whole number")
         if self.figures is not None and not callable(self.figures):
             raise ValueError(f"figures={self.figures!r} must be a method that takes a table state")
         if self.note is not None and not callable(self.note):
@@ -82,10 +83,15 @@ def _demand_names(trait: str, given: object) -> None:
 def traits_of(planner: Planner) -> PlannerTraits:
     """What a planner declares; the one place that looks its optional attributes up.
 
-    Raises ValueError on an attribute of such a name that is something else.
+    Raises ValueError on an attribute of such a name that is something else, or a property that fails.
     """
-    names = [field.name for field in fields(PlannerTraits)]
-    return PlannerTraits(**{name: getattr(planner, name) for name in names if hasattr(planner, name)})
+    declared: dict[str, Any] = {}
+    for field in fields(PlannerTraits):
+        try:
+            declared[field.name] = getattr(planner, field.name, field.default)
+        except Exception as error:  # a user's property may raise anything
+            raise ValueError(f"{field.name}, which fails with {type(error).__name__}: {error}") from error
+    return PlannerTraits(**declared)
 
 
 def known_options_of(plugin: type) -> Mapping[str, str]:

@@ -11,6 +11,7 @@ from bench.scenario.values import KeyPath, OptionError
 from workloads.schema import ORDERS, Schema
 
 COMMIT_INTERVAL_MIN_MS = 1
+COMMITS_MAX = 1_000_000  # almost two years of a commit per minute; to check so many takes half a minute
 DRIVER_MEMORY_MIN_BYTES = 512 * 2**20
 LABEL_LENGTH_MAX = 60
 _SIZE_BYTES = re.compile(r"0*[1-9][0-9]{0,17}")  # fits into the 64 bits that formats read a size into
@@ -50,6 +51,14 @@ def _check_times(keys: ScenarioKeys) -> None:
         raise OptionError(
             ("duration",),
             f"must be a whole number of commit intervals (commit_interval = {interval}), at least one",
+            duration_ms_text(keys.duration_ms),
+        )
+    commits_count = keys.duration_ms // keys.commit_interval_ms
+    if commits_count > COMMITS_MAX:
+        raise OptionError(
+            ("duration",),
+            f"makes {commits_count} commits (commit_interval = {interval}), and a run has at most "
+            f"{COMMITS_MAX}: shorten it or lengthen commit_interval",
             duration_ms_text(keys.duration_ms),
         )
     probe_every_ms = keys.probe_every_ms

@@ -95,6 +95,11 @@ def build(kind: PluginKind[_P], table: object, path: KeyPath, folder: Path) -> _
         return cls(**values)  # type: ignore[no-any-return]  # `_class` has checked its method
     except (ValueError, OSError) as error:
         raise _as_option_error(error, options, given, path) from error
+    except Exception as error:  # a user's class may raise anything
+        if name in kind.registry:
+            raise
+        problem = f"cannot be made: {type(error).__name__}: {error}; correct the {kind.word}"
+        raise OptionError((*path, "type"), problem, name) from error
 
 
 def to_table(plugin: object) -> dict[str, Any]:

@@ -5,10 +5,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from bench.engines.registry import FORMATS
-from bench.keys import duration_ms_text
+from bench.keys import TableKeys, duration_ms_text
 from bench.scenario.checks import check_interval
 from bench.scenario.plugins import PLANNER, TRIGGER, build, in_words, name_of, to_table
 from bench.scenario.schema import RuleKeys, ScenarioKeys, StrategyKeys, WriterKeys
@@ -119,7 +119,7 @@ def _rule(
     except ValueError as error:
         raise OptionError(name_path, f"declares {error}; correct the planner", name) from error
     _check_columns(traits, schema, (*path, "planner"))
-    _check_format(traits, keys.table.version, name_path, name)
+    _check_format(traits, keys.table, name_path, name)
     if is_delayed and keys.compaction_delay_ms > 0:
         _check_delay(keys.compaction_delay_ms, traits, name_path, name)
     return Rule(trigger, planner)
@@ -132,15 +132,28 @@ def _check_columns(traits: PlannerTraits, schema: Schema, path: KeyPath) -> None
         raise OptionError(path, f"{problem}{', '.join(schema.names)}")
 
 
-def _check_format(traits: PlannerTraits, version: int | None, path: KeyPath, name: str) -> None:
-    highest = traits.max_format_version
-    if version is not None and highest is not None and version > highest:
-        raise OptionError(
-            path,
-            f"supports tables up to format version {highest}: set table.format_version = {highest} instead "
-            f"of {version}, or remove the strategy from a copy of the file",
-            name,
-        )
+def _check_format(traits: PlannerTraits, table: TableKeys, path: KeyPath, name: str) -> None:
+    version, highest = table.version, traits.max_format_version
+    if version is None or highest is None or version <= highest:
+        return
+    usable = [allowed for allowed in _versions(table) if allowed <= highest]
+    remedy = (
+        f"set table.format_version = {max(usable)} instead of {version}, or"
+        if usable
+        else f"format {table.format!r} has none so low; correct max_format_version of the planner or"
+    )
+    raise OptionError(
+        path,
+        f"supports tables up to format version {highest}: {remedy} remove the strategy from a copy of the "
+        "file",
+        name,
+    )
+
+
+def _versions(table: TableKeys) -> tuple[int, ...]:
+    """The format versions that [table] may name."""
+    key = type(table).model_fields.get("format_version")
+    return get_args(key.annotation) if key else ()
 
 
 def _check_delay(delay_ms: int, traits: PlannerTraits, path: KeyPath, name: str) -> None:

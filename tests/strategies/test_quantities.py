@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from strategies.quantities import (
     BYTES_BY_UNIT,
+    DURATION_DAYS_MAX,
     MILLISECONDS_BY_UNIT,
     parse_bytes,
     parse_duration_ms,
@@ -30,7 +31,9 @@ def test_parse_duration_reads_every_unit(text, seconds):
     assert parse_duration_s(text) == seconds
 
 
-@pytest.mark.parametrize("text", ["", "128", "MiB", "-1MiB", "1 MiBs", "128mib", "1e3B", "1,5GB", "10min 5s"])
+@pytest.mark.parametrize(
+    "text", ["", "128", "MiB", "-1MiB", "1 MiBs", "128mib", "1e3B", "1,5GB", "10min 5s", "१MiB"]
+)
 def test_parse_refuses_what_is_not_a_number_and_a_unit(text):
     with pytest.raises(
         ValueError, match=r"is not a size: write a number and a unit \(B, KiB.* e\.g\. \"128MiB\""
@@ -73,7 +76,7 @@ def test_parse_duration_ms_refuses_a_fraction_of_a_millisecond(text):
 
 
 @pytest.mark.parametrize(
-    "value", [600, 1.5, True, None, ["10min"], "600", "10 minutes", "-1s", "1e3ms", "nans"]
+    "value", [600, 1.5, True, None, ["10min"], "600", "10 minutes", "-1s", "1e3ms", "nans", "१min"]
 )
 def test_parse_duration_ms_refuses_what_is_no_number_with_a_unit(value):
     with pytest.raises(
@@ -82,12 +85,19 @@ def test_parse_duration_ms_refuses_what_is_no_number_with_a_unit(value):
         parse_duration_ms(value)
 
 
-@given(st.integers(0, 10**12), st.sampled_from(sorted(MILLISECONDS_BY_UNIT)))
+@pytest.mark.parametrize("parse", [parse_duration_s, parse_duration_ms])
+def test_parse_refuses_a_duration_of_more_than_100000_days(parse):
+    assert parse("100000d") == parse("2400000h")
+    with pytest.raises(ValueError, match=r"^'2400000\.1h' is too large: a duration is at most 100000d$"):
+        parse("2400000.1h")
+
+
+@given(st.integers(0, DURATION_DAYS_MAX), st.sampled_from(sorted(MILLISECONDS_BY_UNIT)))
 def test_parse_duration_ms_is_exact_for_whole_numbers(number, unit):
     assert parse_duration_ms(f"{number}{unit}") == number * MILLISECONDS_BY_UNIT[unit]
 
 
-@given(st.decimals(0, 10**6, places=6), st.sampled_from(sorted(MILLISECONDS_BY_UNIT)))
+@given(st.decimals(0, DURATION_DAYS_MAX, places=6), st.sampled_from(sorted(MILLISECONDS_BY_UNIT)))
 def test_parse_duration_ms_is_exact_or_refuses(number, unit):
     exact = Fraction(number) * MILLISECONDS_BY_UNIT[unit]
     if exact.denominator == 1:
@@ -102,7 +112,7 @@ def test_parse_bytes_is_exact_for_whole_numbers(number, unit):
     assert parse_bytes(f"{number}{unit}") == number * BYTES_BY_UNIT[unit]
 
 
-@given(st.decimals(0, 10**6, places=3), st.sampled_from(sorted(MILLISECONDS_BY_UNIT)))
+@given(st.decimals(0, DURATION_DAYS_MAX, places=3), st.sampled_from(sorted(MILLISECONDS_BY_UNIT)))
 def test_parse_duration_scales_with_its_unit(number, unit):
     expected_s = float(number) * MILLISECONDS_BY_UNIT[unit] / 1000
     assert math.isclose(parse_duration_s(f"{number}{unit}"), expected_s)

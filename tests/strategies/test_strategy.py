@@ -223,6 +223,7 @@ def test_traits_may_follow_from_the_options():
         ("needs", "compact", "needs='compact' must be a collection of names"),
         ("columns", (1,), r"columns=\(1,\) must be a collection of names"),
         ("max_format_version", "2", "max_format_version='2' must be a whole number"),
+        ("max_format_version", True, "max_format_version=True must be a whole number"),
         ("figures", {}, r"figures=\{\} must be a method"),
         ("note", "later", "note='later' must be a method"),
     ],
@@ -230,6 +231,15 @@ def test_traits_may_follow_from_the_options():
 def test_an_attribute_of_a_trait_s_name_that_is_none_is_refused(name, value, text):
     planner = type("Odd", (Fixed,), {name: value})(None)
     with pytest.raises(ValueError, match=text):
+        traits_of(planner)
+
+
+def test_a_property_that_fails_is_told_by_its_name():
+    def fail(planner):
+        raise RuntimeError("no figures yet")
+
+    planner = type("Failing", (Fixed,), {"needs": property(fail)})(None)
+    with pytest.raises(ValueError, match=r"^needs, which fails with RuntimeError: no figures yet$"):
         traits_of(planner)
 
 

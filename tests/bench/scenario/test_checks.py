@@ -19,6 +19,10 @@ CONTRADICTIONS = [
     ({"duration": "90s"}, f'duration = "90s": {WHOLE}'),
     ({"duration": "30s"}, 'duration = "30s": must be a whole number of commit intervals'),
     ({"duration": "0s"}, 'duration = "0s": must be a whole number'),
+    ({"duration": "100001d"}, "'100001d' is too large: a duration is at most 100000d"),
+    ({"duration": "9" * 300 + "d"}, "99...' is too large: a duration is at most 100000d"),
+    ({"duration": "1000001min"}, 'duration = "1000001min": makes 1000001 commits (commit_interval = 1min), '
+     "and a run has at most 1000000: shorten it or lengthen commit_interval"),
     ({"duration": 600}, 'duration = 600: 600 is not a duration: write a number and a unit'),
     ({"commit_interval": "0s"}, 'commit_interval = "0s": must be at least 1ms'),
     ({"commit_interval": "0.5ms"},
@@ -163,7 +167,7 @@ def test_a_planner_that_knows_no_such_format_version_is_refused(tmp_path):
     strategies = [{"label": "a", "rules": [rule]}]
     told = refusal(tmp_path, strategies=strategies, table={"format": "iceberg", "target_file_size": "8MiB",
                                                           "format_version": 3})  # fmt: skip
-    assert 'rules[0].planner.type = "amoro": supports tables up to format version 2: set' in told
+    assert 'rules[0].planner.type = "amoro": supports tables up to format version 2: set table' in told
 
 
 @pytest.mark.parametrize(
@@ -227,6 +231,11 @@ class Pulse:
     def due(self, state, memory):
         return True
 @dataclass(frozen=True)
+class Old:
+    max_format_version = 1
+    def decide(self, state):
+        return None
+@dataclass(frozen=True)
 class Merge:
     needs = "compact"
     def decide(self, state):
@@ -244,6 +253,16 @@ def test_a_user_s_own_interval_is_checked_like_ours(tmp_path, monkeypatch):
     pulse = {"type": "own_pulse:Pulse", "interval": "30s"}
     told = refusal(tmp_path, strategies=own_rules(pulse, "never"))
     assert 'rules[0].trigger.interval = "30s": must be at least commit_interval = 1min' in told
+
+
+def test_no_format_version_is_advised_that_the_format_does_not_have(tmp_path, monkeypatch):
+    (tmp_path / "own_old.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    told = refusal(tmp_path, strategies=own_rules(EACH_2MIN, "own_old:Old"))
+    assert (
+        "supports tables up to format version 1: format 'iceberg' has none so low; correct "
+        "max_format_version of the planner or remove the strategy"
+    ) in told
 
 
 def test_a_planner_that_declares_something_else_is_refused(tmp_path, monkeypatch):

@@ -83,6 +83,11 @@ class Odd:
 class Plain:
     def decide(self, state): ...
 
+@dataclass(frozen=True)
+class Failing:
+    def __post_init__(self): raise RuntimeError("no licence")
+    def decide(self, state): ...
+
 not_a_class = 5
 '''
 
@@ -200,6 +205,7 @@ def test_own_planner_needs_no_registration(own_module):
         ("own_planner_for_test:Thawed", "must be a class under @dataclass(frozen=True)"),
         ("own_planner_for_test:Plain", "must be a class under @dataclass(frozen=True)"),
         ("own_planner_for_test:Unreadable", "an annotation of Unreadable cannot be read: name 'TableState'"),
+        ("own_planner_for_test:Failing", "cannot be made: RuntimeError: no licence; correct the planner"),
         ("broken_planner_for_test:Mine", "cannot be imported: ZeroDivisionError: division by zero"),
         ("no_such_module_for_test:Mine", "cannot be imported: ModuleNotFoundError"),
         ("..:Mine", "cannot be imported"),
