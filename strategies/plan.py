@@ -171,6 +171,14 @@ def _needs(action: Action) -> frozenset[str]:
 class PlanError(Exception):
     """A planner broke its contract. That is a defect of the planner, not of the user's input."""
 
+    remedy = "correct the planner"
+
+
+class TriggerError(PlanError):
+    """A trigger broke its contract."""
+
+    remedy = "correct the trigger"
+
 
 def check_plan(state: TableState, plan: Plan) -> None:
     """Check the contract that every plan must keep.

@@ -12,10 +12,10 @@ from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import OptionError
-from strategies.plan import Action, Plan, PlanError, capabilities_of, check_plan, describe_action
+from strategies.plan import Action, Plan, PlanError, capabilities_of, describe_action
 from strategies.preview import Preview, PreviewError, preview_plan
 from strategies.state import StateError, TableState
-from strategies.strategy import Planner
+from strategies.strategy import Planner, plan_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,18 +131,15 @@ def _evaluated(named: NamedPlanners, table: ExistingTable, table_format: Format)
 def _decision(planner: Planner, state: TableState) -> Plan | None:
     name = plugins.in_words(planner)
     try:
-        plan = planner.decide(state)
-        if plan is not None:
-            check_plan(state, plan)
+        return plan_of(planner, state)
     except PlanError as error:
-        raise ScenarioError(f"{name}: invalid plan: {error}; correct the planner") from error
+        raise ScenarioError(f"{name}: invalid plan: {error}; {error.remedy}") from error
     except StateError:
         raise
     except Exception as error:  # a user's planner may raise anything
         raise ScenarioError(
             f"{name}: failed: {type(error).__name__}: {error}; correct the planner"
         ) from error
-    return plan
 
 
 def _check_capabilities(planner: Planner, plan: Plan, table_format: Format) -> None:

@@ -352,6 +352,10 @@ class Invents:
 class Fails:
     def decide(self, state):
         return 1 / 0
+@dataclass(frozen=True)
+class Exits:
+    def decide(self, state):
+        raise SystemExit(7)
 """)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
@@ -359,6 +363,8 @@ class Fails:
     assert "wrong:Invents(): invalid plan: nowhere is not a live data file" in told
     told = error(table.location(), "--strategy", "wrong:Fails")
     assert told.startswith("wrong:Fails(): failed: ZeroDivisionError: division by zero; correct the planner")
+    told = error(table.location(), "--strategy", "wrong:Exits")
+    assert "the planner called sys.exit(7); correct the planner" in told
 
 
 def test_plan_asks_a_planner_that_remembers_without_a_past(told, standing_table):
