@@ -41,6 +41,8 @@ class Planner(Protocol):
 class PlannerTraits:
     """What a planner may declare beyond `decide`, and what holds where it does not.
 
+    `compactbench plan` refuses a planner for a table as scenarios do.
+
     `needs` are the capabilities its plans need (members of `Capability`, names of native commands): a
     scenario is refused before it starts where the engine lacks one. Without them the engine vetoes each
     plan it cannot run.
