@@ -1,12 +1,14 @@
 """A strategy: a label and ordered rules, each a trigger and a planner."""
 
 import math
-from collections.abc import Callable, Collection, Mapping
+import reprlib
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
-from strategies.plan import Plan, PlanError, check_plan
+from strategies.plan import Plan, PlanError, TriggerError, check_plan
 from strategies.state import TableState
 from strategies.triggers import RuleMemory, Trigger
 
@@ -38,6 +40,8 @@ class Planner(Protocol):
 @dataclass(frozen=True, slots=True)
 class PlannerTraits:
     """What a planner may declare beyond `decide`, and what holds where it does not.
+
+    `compactbench plan` refuses a planner for a table as scenarios do.
 
     `needs` are the capabilities its plans need (members of `Capability`, names of native commands): a
     scenario is refused before it starts where the engine lacks one. Without them the engine vetoes each
@@ -105,27 +109,59 @@ def known_options_of(plugin: type) -> Mapping[str, str]:
 def figures_of(planner: Planner, state: TableState) -> dict[str, float]:
     """What a planner's `figures` say of a table; nothing where it has no such method.
 
-    Raises PlanError on a figure that is no finite number.
+    Raises PlanError if they are no mapping of texts to finite numbers.
     """
     report = traits_of(planner).figures
-    found = {name: float(value) for name, value in report(state).items()} if report else {}
-    for name, value in found.items():
-        if not math.isfinite(value):
-            raise PlanError(f"figure {name}={value} must be a finite number; leave out what does not apply")
-    return found
+    if report is None:
+        return {}
+    with _no_exit("planner", PlanError):
+        found = report(state)
+    if not isinstance(found, Mapping):
+        raise PlanError(
+            f"figures returned {reprlib.repr(found)}; it must return a mapping of names to numbers"
+        )
+    return {_figure_name(name): _finite(name, value) for name, value in found.items()}
+
+
+def _figure_name(name: object) -> str:
+    if not isinstance(name, str):
+        raise PlanError(f"the name of figure {name!r} must be a text")
+    return name
+
+
+def _finite(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        shown = reprlib.repr(value)
+        raise PlanError(f"figure {name}={shown} must be a finite number; leave out what does not apply")
+    return number
+
+
+def plan_of(planner: Planner, state: TableState) -> Plan | None:
+    """A planner's plan for a state. Raises PlanError on a bad plan."""
+    with _no_exit("planner", PlanError):
+        plan = planner.decide(state)
+    if plan is not None:
+        check_plan(state, plan)
+    return plan
 
 
 def consult(planner: Planner, state: TableState, note: object | None) -> tuple[Plan | None, object | None]:
     """A planner's plan for a state, and what it notes; `note` is what it noted before.
 
-    Raises PlanError on a note that is not hashable, since it could change until it is read.
+    Raises PlanError on a bad plan, and on a note that is not hashable, since it could change until it is
+    read.
     """
     take_note = traits_of(planner).note
     if take_note is None:
-        return planner.decide(state), None
+        return plan_of(planner, state), None
     informed = replace(state, note=note)
-    plan = planner.decide(informed)
-    noted = take_note(informed, plan)
+    plan = plan_of(planner, informed)
+    with _no_exit("planner", PlanError):
+        noted = take_note(informed, plan)
     try:
         hash(noted)
     except TypeError as error:
@@ -134,6 +170,24 @@ def consult(planner: Planner, state: TableState, note: object | None) -> tuple[P
             f"note of type {kind} must be hashable: {error}; return a tuple or a frozen dataclass"
         ) from error
     return plan, noted
+
+
+def _is_due(trigger: Trigger, state: TableState, memory: RuleMemory) -> bool:
+    with _no_exit("trigger", TriggerError):
+        due: object = trigger.due(state, memory)
+    if not isinstance(due, bool):
+        raise TriggerError(f"the trigger's due returned {reprlib.repr(due)}; it must return True or False")
+    return due
+
+
+@contextmanager
+def _no_exit(whose: str, error_type: type[PlanError]) -> Iterator[None]:
+    """Around calls into the user's code, which must not end the process: other runs may follow."""
+    try:
+        yield
+    except SystemExit as error:
+        code = "" if error.code is None else repr(error.code)
+        raise error_type(f"the {whose} called sys.exit({code})") from error
 
 
 class Verdict(StrEnum):
@@ -174,12 +228,12 @@ class Strategy:
         """The answers of the rules evaluated, and what each rule remembers from now on.
 
         `memories` has one entry per rule. Rules behind the one that planned are not evaluated, so
-        that what they wait for is still due at the next evaluation. Raises PlanError on a bad plan.
+        that what they wait for is still due at the next evaluation. Raises PlanError on a bad plan or trigger.
         """
         decisions: list[Decision] = []
         after = list(memories)
         for index, (rule, memory) in enumerate(zip(self.rules, memories, strict=True)):
-            fired = rule.trigger.due(state, memory)
+            fired = _is_due(rule.trigger, state, memory)
             after[index] = _remember(memory, state, fired=fired)
             if not fired:
                 decisions.append(Decision(index, Verdict.NOT_DUE))
@@ -189,7 +243,6 @@ class Strategy:
             if plan is None:
                 decisions.append(Decision(index, Verdict.NOTHING_TO_DO))
                 continue
-            check_plan(state, plan)
             decisions.append(Decision(index, Verdict.PLANNED, plan))
             break
         return tuple(decisions), tuple(after)

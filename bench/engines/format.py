@@ -63,8 +63,8 @@ class TableFacts:
 
     `metadata` is the file that the state was read from. `snapshot` is the version that was read and
     `committed_at` its time in UTC; both are None for a table that has never been written to. `partition_spec`
-    says how new files are partitioned, "" if they are not. `size_classes` are the upper ends of file size
-    classes, as fractions of the target size.
+    says how new files are partitioned, "" if they are not. `columns` are all columns by their full names.
+    `size_classes` are the upper ends of file size classes, as fractions of the target size.
     """
 
     location: str
@@ -73,6 +73,7 @@ class TableFacts:
     snapshot: int | None
     committed_at: str | None
     partition_spec: str
+    columns: Sequence[str]
     delete_files: Sequence[DeleteFacts]
     size_classes: Sequence[float]
 

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.engines.format import ExistingTable, Format, Shortfall
+from bench.engines.format import ExistingTable, Format, Shortfall, TableFacts
 from bench.engines.simulated.costs import rewrite_cost
 from bench.errors import ScenarioError
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import OptionError
-from strategies.plan import Action, Plan, PlanError, capabilities_of, check_plan, describe_action
+from strategies.plan import Action, Plan, PlanError, capabilities_of, describe_action
 from strategies.preview import Preview, PreviewError, preview_plan
 from strategies.state import StateError, TableState
-from strategies.strategy import Planner
+from strategies.strategy import Planner, plan_of, traits_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +94,11 @@ def _as_option(text: str) -> str:
 def preview_strategy(named: NamedPlanners, table: ExistingTable, table_format: Format) -> StrategyPreview:
     """Evaluate the planners in order, as if every trigger had fired: the first one that plans wins.
 
-    Raises ScenarioError if a planner fails, if the effect of its plan does not follow from metadata, or if
-    the metadata violates the rules of its format.
+    Raises ScenarioError if a planner does not support the table or fails, if the effect of its plan does not
+    follow from metadata, or if the metadata violates the rules of its format.
     """
+    for planner in named.planners:
+        _check_traits(planner, table.facts, table_format)
     try:
         return _evaluated(named, table, table_format)
     except StateError as error:
@@ -105,12 +107,36 @@ def preview_strategy(named: NamedPlanners, table: ExistingTable, table_format: F
         ) from error
 
 
+def _check_traits(planner: Planner, facts: TableFacts, table_format: Format) -> None:
+    """Refuse a planner that declares not to support the table, as a scenario with such a table would be."""
+    name = plugins.in_words(planner)
+    try:
+        traits = traits_of(planner)
+    except ValueError as error:
+        raise ScenarioError(f"{name}: declares {error}; correct the planner") from error
+    except Exception as error:  # a property of a user's planner may raise anything
+        raise _failed(name, error) from error
+    missing = [column for column in traits.columns if column not in facts.columns]
+    if missing:
+        raise ScenarioError(
+            f"{name}: names {', '.join(missing)}, which the table does not have: name some of "
+            f"{', '.join(facts.columns)}"
+        )
+    version, highest = facts.format_version, traits.max_format_version
+    if version is not None and highest is not None and version > highest:
+        raise ScenarioError(
+            f"{name}: supports tables up to format version {highest}, and this one has version {version}; "
+            "name another planner"
+        )
+    _check_capabilities(name, "needs", frozenset(traits.needs), table_format)
+
+
 def _evaluated(named: NamedPlanners, table: ExistingTable, table_format: Format) -> StrategyPreview:
     for index, planner in enumerate(named.planners):
         plan = _decision(planner, table.state)
         if plan is None:
             continue
-        _check_capabilities(planner, plan, table_format)
+        _check_capabilities(plugins.in_words(planner), "plans", capabilities_of(plan), table_format)
         narrowed = [table.narrowed(action) for action in plan.actions]
         preview = _joined(
             _previewed(action, narrowed_action, state, table_format)
@@ -131,26 +157,25 @@ def _evaluated(named: NamedPlanners, table: ExistingTable, table_format: Format)
 def _decision(planner: Planner, state: TableState) -> Plan | None:
     name = plugins.in_words(planner)
     try:
-        plan = planner.decide(state)
-        if plan is not None:
-            check_plan(state, plan)
+        return plan_of(planner, state)
     except PlanError as error:
-        raise ScenarioError(f"{name}: invalid plan: {error}; correct the planner") from error
+        raise ScenarioError(f"{name}: invalid plan: {error}; {error.remedy}") from error
     except StateError:
         raise
     except Exception as error:  # a user's planner may raise anything
-        raise ScenarioError(
-            f"{name}: failed: {type(error).__name__}: {error}; correct the planner"
-        ) from error
-    return plan
+        raise _failed(name, error) from error
 
 
-def _check_capabilities(planner: Planner, plan: Plan, table_format: Format) -> None:
-    foreign = capabilities_of(plan) - table_format.capabilities
+def _failed(name: str, error: Exception) -> ScenarioError:
+    return ScenarioError(f"{name}: failed: {type(error).__name__}: {error}; correct the planner")
+
+
+def _check_capabilities(name: str, verb: str, needed: frozenset[str], table_format: Format) -> None:
+    foreign = needed - table_format.capabilities
     if foreign:
         title = table_format.title
         raise ScenarioError(
-            f"{plugins.in_words(planner)}: plans {', '.join(sorted(foreign))}, which {title} does not have; "
+            f"{name}: {verb} {', '.join(sorted(foreign))}, which {title} does not have; "
             f"name a planner for {title}"
         )
 

@@ -30,6 +30,7 @@ from bench.runs.manifest import manifest_of
 from bench.runs.settings import engine_settings, strategy_of
 from bench.runs.warm_up import warm_up
 from bench.scenario.scenario import Scenario
+from strategies.plan import PlanError
 from strategies.state import TableState
 from workloads.change_log import ChangeLog, open_change_log
 
@@ -52,9 +53,15 @@ def execute(
         except Exception as error:  # any error fails this run only, and the suite continues
             with (job.run_folder / LOG).open("a") as file:
                 file.write(scenario.secrets.scrub(traceback.format_exc()))
-            run.finish("failed", f"{type(error).__name__}: {error}")
+            run.finish("failed", _in_words(error))
             return False
     return True
+
+
+def _in_words(error: Exception) -> str:
+    if isinstance(error, PlanError):
+        return f"{error}; {error.remedy}"
+    return f"{type(error).__name__}: {error}"
 
 
 class Run:

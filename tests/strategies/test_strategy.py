@@ -7,7 +7,7 @@ from noting_planner import WhenSettled
 from strategies.iceberg.commands import Command
 from strategies.iceberg.procedures import ExpireSnapshots, RewriteDataFiles, RewriteManifests
 from strategies.never import Never
-from strategies.plan import Capability, Compact, Plan, PlanError, Reason
+from strategies.plan import Capability, Compact, Plan, PlanError, Reason, TriggerError
 from strategies.state import DataFile, TableState
 from strategies.strategy import (
     PlannerTraits,
@@ -107,6 +107,67 @@ def test_a_figure_that_is_no_number_is_the_planners_defect(value):
 
     with pytest.raises(PlanError, match=f"score={value} must be a finite number"):
         figures_of(Broken(None), state(60_000))
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (None, "figures returned None; it must return a mapping of names to numbers"),
+        ([1], r"figures returned \[1\]"),
+        ({1: 2.0}, "the name of figure 1 must be a text"),
+        ({"a": "x"}, "figure a='x' must be a finite number"),
+        ({"a": 10**400}, "must be a finite number"),
+    ],
+)
+def test_figures_are_numbers_by_name(answer, text):
+    class Broken(Fixed):
+        def figures(self, state):
+            return answer
+
+    with pytest.raises(PlanError, match=text):
+        figures_of(Broken(None), state(60_000))
+
+
+class Leaving(Fixed):
+    """Ends the process wherever it is asked."""
+
+    def decide(self, state):
+        raise SystemExit(7)
+
+    figures = decide
+
+    def due(self, state, memory):
+        raise SystemExit
+
+
+def test_a_planner_or_trigger_that_exits_ends_the_run_alone():
+    with pytest.raises(PlanError, match=r"the planner called sys.exit\(7\)"):
+        consult(Leaving(None), state(60_000), None)
+    with pytest.raises(PlanError, match=r"the planner called sys.exit\(7\)"):
+        figures_of(Leaving(None), state(60_000))
+    strategy = Strategy("s", (Rule(Leaving(None), NOTHING),))
+    with pytest.raises(TriggerError, match=r"the trigger called sys.exit\(\)"):
+        strategy.decide(state(60_000), strategy.fresh_memories(0, 0))
+
+
+def test_an_interrupt_in_a_planner_interrupts():
+    class Interrupted:
+        def decide(self, state):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        consult(Interrupted(), state(60_000), None)
+
+
+@pytest.mark.parametrize("answer", ["yes", None, 1])
+def test_a_trigger_answers_true_or_false(answer):
+    class Vague:
+        def due(self, state, memory):
+            return answer
+
+    strategy = Strategy("s", (Rule(Vague(), NOTHING),))
+    with pytest.raises(TriggerError, match=f"due returned {answer!r}; it must return True or False"):
+        strategy.decide(state(60_000), strategy.fresh_memories(0, 0))
 
 
 def test_never_never_plans():

@@ -85,6 +85,7 @@ class IcebergTable:
             snapshot=self.snapshot.snapshot_id if self.snapshot else None,
             committed_at=committed.isoformat(timespec="milliseconds") if committed else None,
             partition_spec=_spec_text(self.table),
+            columns=self.table.schema().column_names,
             delete_files=[_delete_facts(kind, self.state) for kind in DeleteKind],
             size_classes=SIZE_CLASSES,
         )

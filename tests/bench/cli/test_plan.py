@@ -2,6 +2,7 @@ import json
 import os
 import shutil
 import sqlite3
+import sys
 from pathlib import Path
 
 import pyiceberg.catalog
@@ -352,6 +353,10 @@ class Invents:
 class Fails:
     def decide(self, state):
         return 1 / 0
+@dataclass(frozen=True)
+class Exits:
+    def decide(self, state):
+        raise SystemExit(7)
 """)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
@@ -359,6 +364,38 @@ class Fails:
     assert "wrong:Invents(): invalid plan: nowhere is not a live data file" in told
     told = error(table.location(), "--strategy", "wrong:Fails")
     assert told.startswith("wrong:Fails(): failed: ZeroDivisionError: division by zero; correct the planner")
+    told = error(table.location(), "--strategy", "wrong:Exits")
+    assert "the planner called sys.exit(7); correct the planner" in told
+
+
+@pytest.mark.parametrize(
+    ("trait", "text"),
+    [
+        (
+            "max_format_version = 1",
+            "supports tables up to format version 1, and this one has version 2; name",
+        ),
+        ("columns = ('zz',)", "names zz, which the table does not have: name some of "),
+        ("needs = {'nope'}", "needs nope, which Iceberg does not have; name a planner for Iceberg"),
+        ("needs = 'rewrite'", "declares needs='rewrite' must be a collection of names"),
+        ("needs = property(lambda self: 1 / 0)", "failed: ZeroDivisionError: division by zero; correct"),
+    ],
+)
+def test_plan_refuses_a_planner_that_does_not_support_the_table(
+    error, standing_table, tmp_path, monkeypatch, trait, text
+):
+    (tmp_path / "narrow.py").write_text(f"""
+from dataclasses import dataclass
+@dataclass(frozen=True)
+class Narrow:
+    {trait}
+    def decide(self, state):
+        return None
+""")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "narrow", raising=False)
+    assert f"narrow:Narrow(): {text}" in error(standing_table.location(), "--strategy", "narrow:Narrow")
 
 
 def test_plan_asks_a_planner_that_remembers_without_a_past(told, standing_table):

@@ -301,10 +301,24 @@ def test_a_planner_that_asks_for_rows_is_refused_before_anything_runs(simulate, 
     assert list((tmp_path / "results").iterdir()) == [tmp_path / "results" / ".lock"]
 
 
-def test_a_planner_that_fails_makes_a_failed_run_and_the_others_go_on(simulate, results, tmp_path):
+@pytest.mark.parametrize(
+    ("failure", "error"),
+    [
+        ("raise ZeroDivisionError('of its own')", "ZeroDivisionError: of its own"),
+        ("raise SystemExit(7)", "the planner called sys.exit(7); correct the planner"),
+        (
+            "return 'x'",
+            "decide returned 'x'; it must return a Plan, or None to do nothing; correct the planner",
+        ),
+    ],
+)
+def test_a_planner_that_fails_makes_a_failed_run_and_the_others_go_on(
+    simulate, results, tmp_path, monkeypatch, failure, error
+):
+    monkeypatch.delitem(sys.modules, "broken", raising=False)
     (tmp_path / "broken.py").write_text(
         "from dataclasses import dataclass\n\n@dataclass(frozen=True)\nclass Broken:\n"
-        "    def decide(self, state):\n        raise ZeroDivisionError('of its own')\n"
+        f"    def decide(self, state):\n        {failure}\n"
     )
     broken = (
         '[[strategies]]\nlabel = "broken"\n[[strategies.rules]]\n'
@@ -314,9 +328,9 @@ def test_a_planner_that_fails_makes_a_failed_run_and_the_others_go_on(simulate, 
     code, _, err = simulate(scenario=write(tmp_path, SOUND + broken))
     assert code == 1
     assert "broken #1" in err
-    assert "FAILED: ZeroDivisionError: of its own" in err
+    assert f"FAILED: {error}" in " ".join(err.split())
     failed = results()["broken"]
-    assert (failed.end.status, failed.end.error) == ("failed", "ZeroDivisionError: of its own")
+    assert (failed.end.status, failed.end.error) == ("failed", error)
     assert "in decide" in (failed.folder / "log.txt").read_text()
     assert str(failed.folder / "log.txt") in err
     assert results()["last"].finished
