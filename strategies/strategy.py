@@ -228,7 +228,8 @@ class Strategy:
         """The answers of the rules evaluated, and what each rule remembers from now on.
 
         `memories` has one entry per rule. Rules behind the one that planned are not evaluated, so
-        that what they wait for is still due at the next evaluation. Raises PlanError on a bad plan or trigger.
+        that what they wait for is still due at the next evaluation. Raises PlanError on a bad plan or
+        trigger.
         """
         decisions: list[Decision] = []
         after = list(memories)
