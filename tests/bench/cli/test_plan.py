@@ -380,7 +380,7 @@ class Exits:
         ("needs = 'rewrite'", "declares needs='rewrite' must be a collection of names"),
         (
             "needs = property(lambda self: 1 / 0)",
-            "declares needs, which fails with ZeroDivisionError: division by zero; correct",
+            "declares needs, which fails with ZeroDivisionError: division by zero",
         ),
     ],
 )
