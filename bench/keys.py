@@ -102,7 +102,13 @@ Duration = Annotated[int, BeforeValidator(parse_duration_ms), PlainSerializer(du
 Seconds = Annotated[float, BeforeValidator(parse_duration_s), PlainSerializer(duration_text)]
 Size = Annotated[int, BeforeValidator(parse_bytes), PlainSerializer(bytes_text)]
 Texts = Annotated[dict[str, str], BeforeValidator(_flat_texts)]
-Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,59}$")]
+Identifier = Annotated[
+    str,
+    Field(
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,59}$",
+        description="1 to 60 ASCII letters, digits and _, not a digit first",
+    ),
+]
 
 
 class Keys(BaseModel):

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, Literal, get_args
 
 from pydantic import ConfigDict, Field, ValidationError, create_model, model_validator
+from pydantic.fields import FieldInfo
 
 from bench.engines.registry import FORMATS, PLANNED
 from bench.keys import (
@@ -26,7 +27,9 @@ from bench.scenario.values import KeyPath, OptionError
 class ProbeKeys(Keys):
     """[[probes]]"""
 
-    name: str = Field(pattern=r"^[a-z0-9_-]{1,60}$", examples=["min_order"])
+    name: str = Field(
+        pattern=r"^[a-z0-9_-]{1,60}$", description="1 to 60 of a-z, 0-9, _ and -", examples=["min_order"]
+    )
     sql: str = Field(examples=["SELECT count(*) FROM orders"])
     primary: bool | None = None
 
@@ -81,7 +84,9 @@ class Prices(Keys):
     """[prices]: money per GB-hour of memory, and (modelled) seconds per storage request."""
 
     gb_hour: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    currency: str = Field(default="USD", pattern=r"^[^\s\d]{1,8}$")
+    currency: str = Field(
+        default="USD", pattern=r"^[^\s\d]{1,8}$", description="1 to 8 characters without spaces and digits"
+    )
     request_s: Seconds | None = Field(default=None, alias="request")
 
 
@@ -91,7 +96,9 @@ class Spark(Keys):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, str]
 
-    master: str = Field(default="local[2]", pattern=r"^\S+$")
+    master: str = Field(
+        default="local[2]", pattern=r"^\S+$", description='text without spaces, such as "local[2]"'
+    )
     driver_memory_bytes: Size = Field(default=4 * 2**30, alias="driver_memory")
 
     @model_validator(mode="before")
@@ -137,7 +144,9 @@ class ScenarioKeys(Keys):
     table: TableKeys
     workload: dict[str, Any] = Field(examples=["append"])
     probes: tuple[ProbeKeys, ...] = ()
-    strategies: tuple[StrategyKeys, ...] = Field(min_length=1)
+    strategies: tuple[StrategyKeys, ...] = Field(
+        min_length=1, description='at least one strategy: write [[strategies]] with a label, such as "never"'
+    )
     maintenance: tuple[RuleKeys, ...] = ()
     resources: Resources = Resources()
     prices: Prices = Prices()
@@ -188,6 +197,10 @@ def _of_format(table_keys: type[TableKeys]) -> type[ScenarioKeys]:
     return create_model("ScenarioKeys", __base__=ScenarioKeys, table=(table_keys, ...))
 
 
+# Pydantic words these in terms of Python; the field's description says what it may be.
+_DESCRIBED = ("string_pattern_mismatch", "too_short")
+
+
 def _option_error(detail: Any, document: Mapping[str, Any]) -> OptionError:
     path: KeyPath = detail["loc"]
     model = _model_at(_model(document), path[:-1])
@@ -196,6 +209,8 @@ def _option_error(detail: Any, document: Mapping[str, Any]) -> OptionError:
         return OptionError(path, f"unknown key; {known_text(last, _keys(model))}", detail["input"])
     if detail["type"] == "missing":
         return OptionError(path, f"is missing{_example(model, last)}")
+    if detail["type"] in _DESCRIBED:
+        return OptionError(path, f"must be {_field(model, last).description}", detail["input"])
     text = detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
     text = text.replace("an object", "a table").replace(
         "a valid array", "a list"
@@ -218,9 +233,12 @@ def _model_at(whole: type[ScenarioKeys], path: KeyPath) -> type[Keys]:
     model: Any = whole
     for part in path:
         if isinstance(part, str):
-            field = next(f for name, f in model.model_fields.items() if part in (name, f.alias))
-            model = _model_in(field.annotation)
+            model = _model_in(_field(model, part).annotation)
     return model  # type: ignore[no-any-return]
+
+
+def _field(model: type[Keys], key: str) -> FieldInfo:
+    return next(field for name, field in model.model_fields.items() if key in (name, field.alias))
 
 
 def _model_in(annotation: Any) -> Any:

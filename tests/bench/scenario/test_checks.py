@@ -68,7 +68,7 @@ CONTRADICTIONS = [
     ({"workload": {"arrival": {"type": "trace", "path": "no.csv"}}}, "no.csv: no such file"),
     ({"workload": "append"}, 'workload = "append": must be a table'),
     ({"strategies": 5}, "strategies = 5: must be a list"),
-    ({"strategies": []}, "strategies = []: "),
+    ({"strategies": []}, "strategies = []: must be at least one strategy: write [[strategies]] with a label"),
     ({"maintenance": [maintenance("iceberg.rewrite_manifests", "30s")]},
      'maintenance[0].trigger.interval = "30s": must be at least commit_interval = 1min'),
     ({"maintenance": [maintenance("iceberg.rewrite_manifests", "0s")]},
@@ -83,13 +83,16 @@ CONTRADICTIONS = [
     ({"maintenance": 5}, "maintenance = 5: must be a list"),
     ({"resources": {"writer": {"memory": "0B"}}}, 'resources.writer.memory = "0B": must be greater than 0'),
     ({"prices": {"gb_hour": -1}}, "prices.gb_hour = -1: must be greater than or equal to 0"),
-    ({"prices": {"currency": "U S D"}}, "prices.currency = "),
+    ({"prices": {"currency": "U S D"}},
+     'prices.currency = "U S D": must be 1 to 8 characters without spaces and digits'),
+    ({"spark": {"master": "a b"}}, 'spark.master = "a b": must be text without spaces, such as "local[2]"'),
     ({"spark": {"mster": "local"}}, 'spark.mster = "local": unknown key; did you mean "master"?'),
     ({"spark": {"spark.master": "local"}}, 'spark."spark.master" = "local": is set by spark.master'),
     ({"spark": {"driver_memory": "1MiB"}}, 'spark.driver_memory = "1MiB": must be at least 512MiB'),
     ({"spark": {"spark.x": [1]}}, 'spark."spark.x" = [1]: must be a valid string'),
     ({"catalog": {"name": "bench"}}, "catalog.properties: is missing, e.g. properties = "),
-    ({"catalog": {"properties": {}, "namespace": "a b"}}, 'catalog.namespace = "a b": '),
+    ({"catalog": {"properties": {}, "namespace": "a b"}},
+     'catalog.namespace = "a b": must be 1 to 60 ASCII letters, digits and _'),
 ]  # fmt: skip
 
 
@@ -206,7 +209,7 @@ def test_probes_that_read_orders_are_accepted(tmp_path, sql):
         ([("a", None), ("a", None)], "probes = \"a\": 2 probes are called 'a': rename one"),
         ([("a", True), ("b", True)], 'probes = ["a", "b"]: more than one is primary'),
         ([("min_order", False)], "no probe is primary: min_order says primary = false"),
-        ([("A b", None)], 'probes[0].name = "A b": '),
+        ([("A b", None)], 'probes[0].name = "A b": must be 1 to 60 of a-z, 0-9, _ and -'),
     ],
 )
 def test_probes_that_contradict_each_other_are_refused(tmp_path, probes, text):
