@@ -65,4 +65,8 @@ def _partition_filter(partition: str) -> str:
 
 
 def _equals(column: str, value: str) -> str:
-    return f"{column} = {value if column in _NUMBER_COLUMNS else sql_text(value)}"
+    """A partition's path writes null as it writes the text "null", so that value is both."""
+    if column in _NUMBER_COLUMNS:
+        return f"{column} IS NULL" if value == "null" else f"{column} = {value}"
+    equal = f"{column} = {sql_text(value)}"
+    return f"({equal} OR {column} IS NULL)" if value == "null" else equal
