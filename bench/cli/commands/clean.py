@@ -11,7 +11,7 @@ from bench import runtime
 from bench.cli.commands.run import DEFAULT_OUT
 from bench.cli.destination import destination_path
 from bench.cli.output import OUT
-from bench.results.records import EVENTS
+from bench.results.records import MANIFEST
 from bench.runs.suite import TABLES, WORK, locked
 from bench.text import human_bytes
 
@@ -44,8 +44,8 @@ def clean(
 
 
 def _tables_of_runs(out: Path) -> list[Path]:
-    """The folders of kept tables. A report has a folder of that name too, but no events beside it."""
-    return sorted(folder for folder in out.glob(f"*/*/{TABLES}") if (folder.parent / EVENTS).is_file())
+    """The folders of kept tables. A report has a folder of that name too, but no manifest beside it."""
+    return sorted(folder for folder in out.glob(f"*/*/{TABLES}") if (folder.parent / MANIFEST).is_file())
 
 
 def _remove(folders: list[Path], *, dry_run: bool) -> list[Path]:

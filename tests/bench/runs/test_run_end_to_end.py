@@ -181,13 +181,13 @@ def test_forecast_and_simulation_agree_with_what_was_done(compactbench, folder):
     assert len(done) == 4
     for c in done:
         exact = {
-            name: getattr(c, name) for name in ("files_removed_count", "files_added_count", "read_bytes")
+            name: getattr(c, name) for name in ("files_removed_count", "files_added_count", "replaced_bytes")
         }
         assert {name: c.forecast[name] for name in exact} == exact
         assert c.forecast["added_bytes"] == pytest.approx(c.added_bytes, rel=0.1)
         assert c.answer["rewritten_data_files_count"] == c.files_removed_count
         assert c.answer["added_data_files_count"] == c.files_added_count
-        assert c.answer["rewritten_bytes_count"] == c.read_bytes
+        assert c.answer["rewritten_bytes_count"] == c.replaced_bytes
 
     code, _, err = compactbench("run", "tiny.toml", "--out", "results", "--simulate")
     assert code == 0, err
