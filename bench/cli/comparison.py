@@ -95,7 +95,7 @@ def _print_table(group: Group) -> None:
     if group.contrasts:
         print_table(_columns(group), [_cells(group, contrast) for contrast in group.contrasts])
     if group.tested:
-        print_table(_TESTED_COLUMNS, [_tested_cells(tested) for tested in group.tested])
+        print_table(_TESTED_COLUMNS, [_tested_cells(group, tested) for tested in group.tested])
         counts = Counter(tested.outcome for tested in group.tested)
         summary = ", ".join(
             f"{counts[outcome]} {outcome}" for outcome in ("broken", "undecided") if counts[outcome]
@@ -107,7 +107,7 @@ def _print_markdown(group: Group) -> None:
     typer.echo(f"### {escape(group.place)}\n\n" + "\n".join(f"- {escape(line)}" for line in _head(group)))
     for columns, lines in (
         (_columns(group), [_cells(group, contrast) for contrast in group.contrasts]),
-        (_TESTED_COLUMNS, [_tested_cells(tested) for tested in group.tested]),
+        (_TESTED_COLUMNS, [_tested_cells(group, tested) for tested in group.tested]),
     ):
         if lines:
             cells = tuple((Cell(Verbatim(line[0])), *(Cell(text) for text in line[1:])) for line in lines)
@@ -180,11 +180,13 @@ def _interval(comparison: Comparison) -> str:
     return format_range(comparison.low, comparison.high)
 
 
-def _method(group: Group, contrast: Contrast) -> str:
+def _is_modelled(group: Group, contrast: Contrast) -> bool:
     """A figure of a cost model repeats exactly, but is not exact."""
-    method = contrast.comparison.method
-    is_modelled = method == "exact" and group.is_simulated and not contrast.metric.exact
-    return "modelled" if is_modelled else _METHODS[method]
+    return contrast.comparison.method == "exact" and group.is_simulated and not contrast.metric.exact
+
+
+def _method(group: Group, contrast: Contrast) -> str:
+    return "modelled" if _is_modelled(group, contrast) else _METHODS[contrast.comparison.method]
 
 
 def _n(contrast: Contrast) -> str:
@@ -203,17 +205,17 @@ def _verdict(contrast: Contrast) -> str:
 _TESTED_COLUMNS = ("strategy", "limit", "outcome", "reason")
 
 
-def _tested_cells(tested: Tested) -> tuple[str, ...]:
-    return (tested.contrast.strategy, tested.limit.kept, tested.outcome, _reason(tested.contrast))
+def _tested_cells(group: Group, tested: Tested) -> tuple[str, ...]:
+    return (tested.contrast.strategy, tested.limit.kept, tested.outcome, _reason(group, tested.contrast))
 
 
-def _reason(contrast: Contrast) -> str:
+def _reason(group: Group, contrast: Contrast) -> str:
     comparison, unit = contrast.comparison, contrast.metric.unit
     figures = " vs ".join(format_value(unit, v) for v in (contrast.figure, contrast.other_figure))
     if comparison.low is None or comparison.high is None or comparison.ratio is None:
         return f"{figures}: {comparison.reason}"
     if comparison.method == "exact":
-        return f"{figures}: {'exactly' if contrast.metric.exact else 'modelled'} {_ratio(comparison)}"
+        return f"{figures}: {'modelled' if _is_modelled(group, contrast) else 'exactly'} {_ratio(comparison)}"
     interval = f"95 % interval {format_range(comparison.low, comparison.high)}, n = {_n(contrast)}"
     return f"{figures}: {human_ratio(comparison.ratio)}, {interval}"
 
@@ -260,5 +262,5 @@ def _print_csv(groups: Sequence[Group]) -> None:
     writer.writeheader()
     writer.writerows(lines)
     for group in groups:
-        for line in [*_head(group), *(": ".join(_tested_cells(tested)) for tested in group.tested)]:
+        for line in [*_head(group), *(": ".join(_tested_cells(group, tested)) for tested in group.tested)]:
             ERR.print(line, markup=False, highlight=False, soft_wrap=True)

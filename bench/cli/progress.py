@@ -91,14 +91,14 @@ class SuiteProgress:
         self._ended_count += 1
         if self._one is not None:
             self._bars.remove_task(self._one)
-        duration = human_duration(time.monotonic() - self._started_s)
+        duration, figures = human_duration(time.monotonic() - self._started_s), self._figures.text()
+        if run.mode == "simulated":
+            duration, figures = f"simulated in {duration}", f"modelled: {figures}"
         end = result.end
         if end is not None and end.status == "failed":
             summary = f"FAILED: {end.error}; see {result.folder / 'log.txt'}"
         else:
-            summary = self._figures.text() if run.mode == "real" else f"modelled: {self._figures.text()}"
-        if run.mode == "simulated":
-            duration = f"simulated in {duration}"
+            summary = figures
         self._bars.console.print(
             f"{_title(run)}: {duration}; {summary}", markup=False, highlight=False, soft_wrap=True
         )

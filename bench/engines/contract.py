@@ -120,6 +120,11 @@ class Tag:
             return None
         return cls(cast(Role, parts[0]), parts[1], int(parts[2]), int(parts[3]))
 
+    @classmethod
+    def of_commit(cls, spec: CommitSpec, at_ms: int) -> "Tag":
+        """The tag of a commit of the stream, or of its initial load."""
+        return cls("writer", LOAD_STEP if spec.is_initial else f"commit-{spec.index}", at_ms, spec.rows)
+
     @property
     def is_stream_commit(self) -> bool:
         """Whether the tag is that of a commit of the stream, which the initial load is not."""

@@ -1,7 +1,7 @@
 """Plans that an engine has accepted and not yet completed."""
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -15,7 +15,7 @@ from bench.engines.contract import (
     total_change,
 )
 from bench.engines.ledger import AnyLedger, compaction_seen, pending_plan
-from strategies.plan import Action, Plan, Reason, capabilities_of
+from strategies.plan import Action, Plan, Reason, Rewrite, capabilities_of
 from strategies.preview import NoPreview, PlanPreview, Preview, PreviewAction, preview_plan
 from strategies.state import StateError, TableState
 
@@ -57,6 +57,14 @@ class Staged(Generic[_Prepared]):
     cost: Cost = NO_COST
     veto: str | None = None
     error: str | None = None
+
+    def rewrites(self, plan: Plan) -> Iterator[tuple[int, Rewrite]]:
+        """The rewrites to prepare, with their positions; none if vetoed, no more after an error."""
+        for position, action in enumerate(plan.actions):
+            if self.veto is not None or self.error is not None:
+                return
+            if isinstance(action, Rewrite):
+                yield position, action
 
     def status(self, error: str | None, versions: tuple[Version, ...]) -> str:
         """The status of `Outcome`; `error` is why execution ended early."""

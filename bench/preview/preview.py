@@ -11,6 +11,7 @@ from bench.errors import ScenarioError
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.scenario import Scenario
+from bench.scenario.specs import columns_problem
 from bench.scenario.values import OptionError
 from strategies.plan import Action, Plan, PlanError, capabilities_of, describe_action
 from strategies.preview import Preview, PreviewError, preview_plan
@@ -114,14 +115,9 @@ def _check_traits(planner: Planner, facts: TableFacts, table_format: Format) -> 
         traits = traits_of(planner)
     except ValueError as error:
         raise ScenarioError(f"{name}: declares {error}; correct the planner") from error
-    except Exception as error:  # a property of a user's planner may raise anything
-        raise _failed(name, error) from error
-    missing = [column for column in traits.columns if column not in facts.columns]
-    if missing:
-        raise ScenarioError(
-            f"{name}: names {', '.join(missing)}, which the table does not have: name some of "
-            f"{', '.join(facts.columns)}"
-        )
+    problem = columns_problem(traits, facts.columns)
+    if problem:
+        raise ScenarioError(f"{name}: {problem}")
     version, highest = facts.format_version, traits.max_format_version
     if version is not None and highest is not None and version > highest:
         raise ScenarioError(
@@ -163,11 +159,8 @@ def _decision(planner: Planner, state: TableState) -> Plan | None:
     except StateError:
         raise
     except Exception as error:  # a user's planner may raise anything
-        raise _failed(name, error) from error
-
-
-def _failed(name: str, error: Exception) -> ScenarioError:
-    return ScenarioError(f"{name}: failed: {type(error).__name__}: {error}; correct the planner")
+        problem = f"{type(error).__name__}: {error}"
+        raise ScenarioError(f"{name}: failed: {problem}; correct the planner") from error
 
 
 def _check_capabilities(name: str, verb: str, needed: frozenset[str], table_format: Format) -> None:

@@ -70,8 +70,7 @@ METRICS: tuple[Metric, ...] = (
            "mean scenario seconds from the decision to compact to the commit", fig.pending_mean_s),
     Metric("since_compaction_mean_s", "s", "lower", True,
            "mean scenario seconds, at each commit, since the last compaction that committed or since the "
-           "stream "
-           "began; files it did not touch have waited longer", fig.since_compaction_mean_s),
+           "stream began; files it did not touch have waited longer", fig.since_compaction_mean_s),
     Metric("compaction_s", "s", "lower", False,
            "wall seconds of all compactions, including planning and commit", _compaction_sum("wall_s")),
     Metric("compaction_cpu_s", "s", "lower", False,
@@ -145,8 +144,7 @@ METRICS: tuple[Metric, ...] = (
            "bytes of data and delete files written by compaction", fig.compaction_added_bytes),
     Metric("compaction_replaced_bytes", "bytes", "lower", True,
            "bytes of the data and delete files that compaction replaced or dropped; not what it read of "
-           "other "
-           "files, such as the keys needed to convert deletes", _compaction_sum("replaced_bytes")),
+           "other files, such as the keys needed to convert deletes", _compaction_sum("replaced_bytes")),
     Metric("metadata_bytes", "bytes", "lower", True,
            "metadata bytes written by commits, compactions and maintenance", fig.metadata_bytes),
     Metric("maintenance_s", "s", "lower", False,

@@ -118,18 +118,21 @@ def _rule(
         traits = traits_of(planner)
     except ValueError as error:
         raise OptionError(name_path, f"declares {error}; correct the planner", name) from error
-    _check_columns(traits, schema, (*path, "planner"))
+    problem = columns_problem(traits, schema.names)
+    if problem:
+        raise OptionError((*path, "planner"), problem)
     _check_format(traits, keys.table, name_path, name)
     if is_delayed and keys.compaction_delay_ms > 0:
         _check_delay(keys.compaction_delay_ms, traits, name_path, name)
     return Rule(trigger, planner)
 
 
-def _check_columns(traits: PlannerTraits, schema: Schema, path: KeyPath) -> None:
-    missing = [name for name in traits.columns if name not in schema.names]
-    if missing:
-        problem = f"names {', '.join(missing)}, which the table does not have: name some of "
-        raise OptionError(path, f"{problem}{', '.join(schema.names)}")
+def columns_problem(traits: PlannerTraits, columns: Sequence[str]) -> str | None:
+    """Which columns a planner names that a table of these does not have; None if it has all."""
+    missing = [name for name in traits.columns if name not in columns]
+    if not missing:
+        return None
+    return f"names {', '.join(missing)}, which the table does not have: name some of {', '.join(columns)}"
 
 
 def _check_format(traits: PlannerTraits, table: TableKeys, path: KeyPath, name: str) -> None:

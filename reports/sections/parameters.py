@@ -47,7 +47,7 @@ def _of_strategy(
     rules = [rule for rule in definition.get("rules", ()) if rule["planner"]["type"] != "never"]
     for number, rule in enumerate(rules, 1):
         name = f"rule {number}" if len(rules) > 1 else ""
-        yield (name, "", "trigger"), _plugin(rule["trigger"])
+        yield (name, "", "trigger"), plugin_text(rule["trigger"])
         yield (name, "", "planner"), rule["planner"]["type"]
         yield from _of_planner(name, rule["planner"], defaults)
     for name in ("writer", "properties", "switch"):
@@ -80,7 +80,8 @@ def _row(
     )
 
 
-def _plugin(table: Mapping[str, Any]) -> str:
+def plugin_text(table: Mapping[str, Any]) -> str:
+    """A trigger or planner of a resolved scenario, as `type(option=value)`."""
     given = ", ".join(f"{key}={_value(value)}" for key, value in table.items() if key != "type")
     return f"{table.get('type')}({given})"
 

@@ -11,6 +11,7 @@ from bench.results.records import CommitRecord, Manifest
 from bench.text import human_bytes, human_percent
 from reports.load import RunGroup
 from reports.phrases import Sentence, Verbatim, counted, joined, say
+from reports.sections.parameters import plugin_text
 from reports.sections.summary import Cell, Column, Table
 
 UNKNOWN = "not known"
@@ -192,11 +193,7 @@ def _maintenance(m: Manifest) -> str | None:
 
 
 def _call(part: object) -> str:
-    """A trigger or planner of a resolved scenario, as `type(option=value)`."""
-    if not isinstance(part, dict):
-        return UNKNOWN
-    options = ", ".join(f"{key}={value}" for key, value in part.items() if key != "type")
-    return f"{part.get('type')}({options})"
+    return plugin_text(part) if isinstance(part, dict) else UNKNOWN
 
 
 def _caches(m: Manifest) -> str | None:

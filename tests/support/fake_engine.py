@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from bench.engines.contract import (
-    LOAD_STEP,
     Batch,
     Change,
     CommitOutcome,
@@ -103,7 +102,7 @@ class FakeEngine:
         change = Change(
             len(made), 0, len(deletes), added_bytes=added_bytes, metadata_bytes=100, metadata_files_count=2
         )
-        tag = Tag("writer", LOAD_STEP if spec.is_initial else f"commit-{spec.index}", at_ms, spec.rows)
+        tag = Tag.of_commit(spec, at_ms)
         version = self._version(change, tag)
         cost = Cost(self.costs.commit_s, 2 * self.costs.commit_s)
         inline = self.inline(spec.index, at_ms)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Generic
 
 from bench.engines.contract import (
-    LOAD_STEP,
     NO_COST,
     Batch,
     CommitOutcome,
@@ -68,7 +67,7 @@ class SimulatedEngine(Generic[Prepared]):
         spec = batch.spec
         if not spec.rows:
             return CommitOutcome(NO_COST, 0.0, (), self._observe())
-        tag = Tag("writer", LOAD_STEP if spec.is_initial else f"commit-{spec.index}", at_ms, spec.rows)
+        tag = Tag.of_commit(spec, at_ms)
         version, work = self._model.commit(spec, tag)
         self._ledger.saw_versions((version,))
         cost = self._coefficients.price(self._coefficients.commit, work, self._cores.writer)
@@ -79,9 +78,8 @@ class SimulatedEngine(Generic[Prepared]):
 
     def schedule(self, plan: Plan, at_ms: int, due_at_ms: int) -> Ticket:
         ticket, staged = self._tickets.issue(plan, self.capabilities, at_ms, due_at_ms)
-        for position, action in enumerate(() if staged.veto else plan.actions):
-            if isinstance(action, Rewrite) and staged.error is None:
-                self._stage(action, position, ticket, staged)
+        for position, action in staged.rewrites(plan):
+            self._stage(action, position, ticket, staged)
         return ticket
 
     def _stage(self, action: Rewrite, position: int, ticket: Ticket, staged: Staged[Prepared]) -> None:

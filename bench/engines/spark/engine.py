@@ -12,7 +12,6 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines.contract import (
-    LOAD_STEP,
     NO_COST,
     Batch,
     CommitOutcome,
@@ -114,7 +113,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         spec = batch.spec
         if not spec.rows:
             return CommitOutcome(NO_COST, 0.0, (), self._observe(at_ms)[0])
-        tag = Tag("writer", LOAD_STEP if spec.is_initial else f"commit-{spec.index}", at_ms, spec.rows)
+        tag = Tag.of_commit(spec, at_ms)
         with self._errors(f"commit {spec.index} to {self._name}"):
             with self._meter.step() as preparing:
                 write, cached = self._prepare(batch, tag)
@@ -141,9 +140,8 @@ class SparkEngine(ABC, Generic[_Prepared]):
 
     def schedule(self, plan: Plan, at_ms: int, due_at_ms: int) -> Ticket:
         ticket, staged = self._tickets.issue(plan, self.capabilities, at_ms, due_at_ms)
-        for position, action in enumerate(() if staged.veto else plan.actions):
-            if isinstance(action, Rewrite) and staged.error is None:
-                self._stage_into(staged, position, action)
+        for position, action in staged.rewrites(plan):
+            self._stage_into(staged, position, action)
         return ticket
 
     def _stage_into(self, staged: Staged[_Prepared], position: int, action: Rewrite) -> None:
