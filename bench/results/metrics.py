@@ -18,9 +18,9 @@ Unit = Literal["s", "ratio", "share", "bytes", "count", "GB-hours", "queries", "
 class Metric:
     """What a figure means. `basis` is what it rests on, and so how far it repeats for one scenario.
 
-    count: repeats in every run, with one exception: how many delete files a compaction drops may depend on the
-    worker threads of the format's library. bytes: repeat but for the order of rows within merged files, which
-    changes how well they compress, and for paths and timestamps in metadata. timing: noise.
+    count: repeats in every run, with one exception: how many delete files a compaction drops may depend on
+    the worker threads of the format's library. bytes: repeat except for the order of rows within merged
+    files, which changes how well they compress, and for paths and timestamps in metadata. timing: noise.
     """
 
     name: str
