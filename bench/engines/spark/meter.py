@@ -34,12 +34,12 @@ class Meter:
         self._jvm = psutil.Process(gateway.proc.pid)
         self._context = spark.sparkContext._jsc.sc()
         self._is_local = settings.is_local
-        self._next_stage = 0
+        self._next_stage = self._next_stage_id()
 
     @contextmanager
     def step(self) -> Iterator[Measured]:
         """Measure the block. The cost is set when it ends, even if it raises."""
-        self._new_task_cpu_s()  # skips the tasks of earlier steps
+        self._next_stage = self._next_stage_id()  # leaves out the tasks of earlier steps
         measured = Measured()
         cpu_before_s = self._process_cpu_s()
         started_s = time.perf_counter()
@@ -60,12 +60,15 @@ class Meter:
 
     def _new_task_cpu_s(self) -> float:
         """CPU seconds of all stages that ended since the last call; stage numbers only increase."""
-        first, self._next_stage = self._next_stage, self._context.dagScheduler().nextStageId()
+        first, self._next_stage = self._next_stage, self._next_stage_id()
         if first == self._next_stage:
             return 0.0
         self._context.listenerBus().waitUntilEmpty()
         store = self._context.statusStore()
         return sum(_stage_cpu_ns(store, stage) for stage in range(first, self._next_stage)) / 1e9
+
+    def _next_stage_id(self) -> int:
+        return int(self._context.dagScheduler().nextStageId())
 
 
 def _stage_cpu_ns(store: Any, stage: int) -> int:
