@@ -22,6 +22,16 @@ settings.register_profile("thorough", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=30)
 settings.load_profile("thorough")
 
+_OF_THE_SESSION = frozenset({"spark", "workshop"})  # fixtures that use the one Spark session
+
+
+def pytest_collection_modifyitems(items):
+    """Group the tests for `--dist loadgroup`: all that share the Spark session on one worker, others by file."""
+    for item in items:
+        shares = item.get_closest_marker("spark") and _OF_THE_SESSION & set(item.fixturenames)
+        item.add_marker(pytest.mark.xdist_group("spark" if shares else str(item.path)))
+
+
 SPARK = SparkSettings(master="local[2]", driver_memory_bytes=2 * 2**30)
 
 
