@@ -87,15 +87,17 @@ def _demand_names(trait: str, given: object) -> None:
 def traits_of(planner: Planner) -> PlannerTraits:
     """What a planner declares; the one place that looks its optional attributes up.
 
-    Raises ValueError on an attribute of such a name that is something else, or a property that fails.
+    Any collection of names is accepted; the result has a frozenset and a tuple. Raises ValueError on an
+    attribute of such a name that is something else, or a property that fails.
     """
     declared: dict[str, Any] = {}
     for field in fields(PlannerTraits):
         try:
             declared[field.name] = getattr(planner, field.name, field.default)
         except Exception as error:  # a user's property may raise anything
-            raise ValueError(f"{field.name}, which fails with {type(error).__name__}: {error}") from error
-    return PlannerTraits(**declared)
+            raise ValueError(f"its `{field.name}` raises {type(error).__name__}: {error}") from error
+    given = PlannerTraits(**declared)
+    return replace(given, needs=frozenset(given.needs), columns=tuple(given.columns))
 
 
 def known_options_of(plugin: type) -> Mapping[str, str]:

@@ -114,7 +114,7 @@ def _check_traits(planner: Planner, facts: TableFacts, table_format: Format) -> 
     try:
         traits = traits_of(planner)
     except ValueError as error:
-        raise ScenarioError(f"{name}: declares {error}; correct the planner") from error
+        raise ScenarioError(f"{name}: {error}; correct the planner") from error
     problem = columns_problem(traits, facts.columns)
     if problem:
         raise ScenarioError(f"{name}: {problem}")
@@ -124,7 +124,7 @@ def _check_traits(planner: Planner, facts: TableFacts, table_format: Format) -> 
             f"{name}: supports tables up to format version {highest}, and this one has version {version}; "
             "name another planner"
         )
-    _check_capabilities(name, "needs", frozenset(traits.needs), table_format)
+    _check_capabilities(name, "needs", traits.needs, table_format)
 
 
 def _evaluated(named: NamedPlanners, table: ExistingTable, table_format: Format) -> StrategyPreview:

@@ -117,7 +117,7 @@ def _rule(
     try:
         traits = traits_of(planner)
     except ValueError as error:
-        raise OptionError(name_path, f"declares {error}; correct the planner", name) from error
+        raise OptionError(name_path, f"{error}; correct the planner", name) from error
     problem = columns_problem(traits, schema.names)
     if problem:
         raise OptionError((*path, "planner"), problem)

@@ -266,9 +266,7 @@ def test_a_planner_needs_nothing_but_decide():
 
 
 def test_traits_are_what_the_planner_declares():
-    traits = traits_of(Declaring(None))
-    assert (set(traits.needs), list(traits.columns)) == ({"compact"}, ["user_id"])
-    assert (traits.max_format_version, traits.figures) == (2, None)
+    assert traits_of(Declaring(None)) == PlannerTraits(frozenset({"compact"}), ("user_id",), 2)
     assert Strategy("s", (Rule(Every(60_000), Declaring(None)),)).needs() == {"compact"}
 
 
@@ -300,7 +298,7 @@ def test_a_property_that_fails_is_told_by_its_name():
         raise RuntimeError("no figures yet")
 
     planner = type("Failing", (Fixed,), {"needs": property(fail)})(None)
-    with pytest.raises(ValueError, match=r"^needs, which fails with RuntimeError: no figures yet$"):
+    with pytest.raises(ValueError, match=r"^its `needs` raises RuntimeError: no figures yet$"):
         traits_of(planner)
 
 

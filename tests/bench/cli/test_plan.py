@@ -377,11 +377,8 @@ class Exits:
         ),
         ("columns = ('zz',)", "names zz, which the table does not have: name some of "),
         ("needs = {'nope'}", "needs nope, which Iceberg does not have; name a planner for Iceberg"),
-        ("needs = 'rewrite'", "declares needs='rewrite' must be a collection of names"),
-        (
-            "needs = property(lambda self: 1 / 0)",
-            "declares needs, which fails with ZeroDivisionError: division by zero",
-        ),
+        ("needs = 'rewrite'", "needs='rewrite' must be a collection of names"),
+        ("needs = property(lambda self: 1 / 0)", "its `needs` raises ZeroDivisionError: division by zero"),
     ],
 )
 def test_plan_refuses_a_planner_that_does_not_support_the_table(

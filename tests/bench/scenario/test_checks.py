@@ -243,6 +243,11 @@ class Merge:
     needs = "compact"
     def decide(self, state):
         return Plan((Compact(),), Reason.OTHER)
+@dataclass(frozen=True)
+class Whole:
+    needs = ("iceberg.rewrite_data_files",)
+    def decide(self, state):
+        return Plan((Compact(),), Reason.OTHER)
 """
 
 
@@ -273,9 +278,17 @@ def test_a_planner_that_declares_something_else_is_refused(tmp_path, monkeypatch
     monkeypatch.syspath_prepend(tmp_path)
     told = refusal(tmp_path, strategies=own_rules(EACH_2MIN, "own_merge:Merge"))
     assert (
-        "strategies[0].rules[0].planner.type = \"own_merge:Merge\": declares needs='compact' must be a "
+        "strategies[0].rules[0].planner.type = \"own_merge:Merge\": needs='compact' must be a "
         "collection of names, such as {'rewrite'}; correct the planner"
     ) in told
+
+
+def test_needs_may_be_any_collection_when_a_planner_is_delayed(tmp_path, monkeypatch):
+    (tmp_path / "own_whole.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    strategies = own_rules(EACH_2MIN, "own_whole:Whole")
+    told = refusal(tmp_path, strategies=strategies, compaction_delay="30s")
+    assert "own_whole:Whole\": cannot be delayed: iceberg.rewrite_data_files plans and commits in one" in told
 
 
 def test_a_way_to_write_changes_the_format_does_not_have_is_refused(tmp_path):
