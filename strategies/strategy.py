@@ -103,9 +103,17 @@ def traits_of(planner: Planner) -> PlannerTraits:
 def known_options_of(plugin: type) -> Mapping[str, str]:
     """The keys that a plug-in's field `options` may hold, each with its default in words.
 
-    A class declares them as `known_options`, for `compactbench list`; most take no such keys.
+    A class declares them as `known_options`, for `compactbench list` and the manifest; most take no such
+    keys. Raises ValueError if the attribute is something else.
     """
-    return getattr(plugin, "known_options", {})
+    known: object = getattr(plugin, "known_options", {})
+    is_mapping = isinstance(known, Mapping)
+    if not (is_mapping and all(isinstance(text, str) for pair in known.items() for text in pair)):  # type: ignore[attr-defined]
+        raise ValueError(
+            f"known_options={reprlib.repr(known)} must be a mapping of option names to their defaults in "
+            "words, such as {'min-input-files': '5'}"
+        )
+    return known  # type: ignore[return-value]
 
 
 def figures_of(planner: Planner, state: TableState) -> dict[str, float]:

@@ -305,3 +305,9 @@ def test_a_property_that_fails_is_told_by_its_name():
 def test_known_options_are_of_the_class():
     assert known_options_of(RewriteDataFiles)["min-input-files"] == "5"
     assert known_options_of(Fixed) == {}
+
+
+@pytest.mark.parametrize("known", [{"min": 5}, {1: "five"}, {"min"}, ["min"], "min", None])
+def test_known_options_that_are_no_mapping_of_strings_are_refused(known):
+    with pytest.raises(ValueError, match=r"known_options=.* must be a mapping of option names to their"):
+        known_options_of(type("Odd", (Fixed,), {"known_options": known}))
