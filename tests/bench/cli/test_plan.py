@@ -9,6 +9,8 @@ import pyiceberg.catalog
 import pytest
 from iceberg_tables import BY_CITY, NOT_PARTITIONED, catalog_properties, make_table
 from pyiceberg.catalog import load_catalog
+from pyiceberg.schema import Schema
+from pyiceberg.types import LongType, NestedField, StringType, StructType
 from pyiceberg.utils.config import Config
 from scenario_builder import SOUND, write
 
@@ -396,6 +398,20 @@ class Narrow:
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "narrow", raising=False)
     assert f"narrow:Narrow(): {text}" in error(standing_table.location(), "--strategy", "narrow:Narrow")
+
+
+def test_plan_knows_sort_columns_by_their_whole_names_and_case(told, error, folder):
+    properties = catalog_properties(folder)
+    catalog = load_catalog("lake", **properties)
+    catalog.create_namespace("shop")
+    address = StructType(NestedField(3, "City", StringType()))
+    schema = Schema(NestedField(1, "OrderId", LongType()), NestedField(2, "address", address))
+    place = catalog.create_table("shop.orders", schema).location()
+    sorting = [*REWRITE, "--option", "strategy=sort", "--option"]
+    for order in ("OrderId DESC", "address.City", "zorder(OrderId, address.City)"):
+        assert told(place, *sorting, f"sort_order={order}")["plan"]
+    refused = error(place, *sorting, "sort_order=orderid")
+    assert "names orderid, which the table does not have: name some of OrderId, address, address.City" in refused
 
 
 def test_plan_asks_a_planner_that_remembers_without_a_past(told, standing_table):
