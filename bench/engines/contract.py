@@ -116,7 +116,9 @@ class Tag:
     def parse(cls, text: str) -> "Tag | None":
         """The tag that `text` encodes; None if it is not one of ours."""
         parts = text.split("/")
-        if len(parts) != 4 or parts[0] not in get_args(Role) or not (parts[2] + parts[3]).isdecimal():
+        if len(parts) != 4 or parts[0] not in get_args(Role):
+            return None
+        if not (parts[2].isdecimal() and parts[3].isdecimal()):
             return None
         return cls(cast(Role, parts[0]), parts[1], int(parts[2]), int(parts[3]))
 
