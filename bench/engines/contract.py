@@ -22,6 +22,7 @@ from workloads.schema import ORDERS, Schema
 TicketId = NewType("TicketId", int)
 Role = Literal["writer", "compactor", "maintainer", "reader"]
 LOAD_STEP = "load"  # the step name in the tag of the initial load
+INLINE = "inline"  # the reason of a compaction that a commit ran by itself
 TAG_PROPERTY = "compactbench"  # the name that a tag is stored under
 
 
@@ -171,7 +172,10 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class InlineCompaction:
-    """A compaction that a commit ran by itself and waited for. The commit's own cost excludes it."""
+    """A compaction that a commit ran by itself and waited for. The commit's own cost excludes it.
+
+    Its versions do not carry the tag of the commit, which is that of one commit of the stream.
+    """
 
     cost: Cost
     versions: tuple[Version, ...]

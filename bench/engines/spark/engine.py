@@ -123,6 +123,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         observed, new = self._observe(at_ms)
         untagged = tuple(version for version in new if version.tag is None)
         cost, compactions = self._split_inline(committing.cost, untagged)
+        self._ledger.saw_inline(compactions, at_ms)
         return CommitOutcome(cost, preparing.cost.wall_s, _tagged(new, tag), observed, compactions)
 
     def _split_inline(

@@ -57,6 +57,12 @@ def test_a_delayed_compaction_belongs_to_the_evaluation_that_scheduled_it():
     assert [one.compaction for one in evaluations(run(due(2), late, idle(5), end()))] == [late, None]
 
 
+def test_a_compaction_that_a_commit_ran_by_itself_belongs_to_no_evaluation():
+    inline = done(2, is_inline=True, reason="inline")
+    assert [one.compaction for one in evaluations(run(inline, due(2), done(2), end()))] == [done(2)]
+    assert [one.compaction for one in evaluations(run(done(2), inline, due(2), end()))] == [done(2)]
+
+
 def test_runs_that_agree_are_the_same_throughout():
     pairs = side_by_side(both())
     assert [(pair.tick, pair.at_ms) for pair in pairs] == [(1, 60_000), (2, 120_000), (3, 180_000)]

@@ -24,7 +24,7 @@ from bench.engines.iceberg.model.rewrite import (
 from bench.engines.iceberg.model.scan import Scan, wanted_keys
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.live_rows import LiveRows
-from bench.engines.simulated.model import Staging
+from bench.engines.simulated.model import Committed, Staging
 from strategies.iceberg.commands import Command
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 from strategies.plan import Action, Native, Rewrite
@@ -77,7 +77,7 @@ class IcebergTableModel:
     def create(self) -> None:
         self._metadata.create()
 
-    def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, Work]:
+    def commit(self, spec: CommitSpec, tag: Tag) -> Committed:
         self._rows.commit(spec)
         made, deletes = self._maker.commit(spec, self._sequence_number + 1)
         for file, live_rows in made:
@@ -90,7 +90,7 @@ class IcebergTableModel:
         work = Work(
             len(data) + len(deletes), written_bytes=version.change.added_bytes, tasks_count=tasks_count
         )
-        return version, work
+        return Committed(version, work)
 
     def stage(self, action: Rewrite, preview: Preview | NoPreview) -> Staging[Prepared]:
         data, deletes = self.ledger.data_files, self.ledger.delete_files

@@ -398,7 +398,10 @@ def test_a_format_whose_commits_compact_reports_that_apart(workshop, log):
     ((inline,), (version,)) = outcome.compactions, outcome.compactions[0].versions
     assert (version.change.files_removed_count, version.change.files_added_count) == (5, 1)
     assert version.tag is None
-    assert len(engine.state(60_000).commits) == 1
+    state = engine.state(60_000)
+    assert len(state.commits) == 1
+    (seen,) = state.compactions
+    assert (seen.reason, seen.files_removed_count, seen.files_added_count) == ("inline", 5, 1)
     assert outcome.observed.data_files_count == 1
     assert inline.cost == outcome.cost
 
