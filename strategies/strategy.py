@@ -25,7 +25,7 @@ class Planner(Protocol):
     - `note` is called each time the rule's trigger fires, after `decide`, with the same state and with the
       plan that resulted (None for nothing to do). While the trigger does not fire, or a rule before it
       plans, the planner is not asked and the note stays as it is.
-    - Its result replaces the note; None clears it. It must be hashable, such as a frozen dataclass of texts,
+    - Its result replaces the note; None clears it. It must be hashable, such as a frozen dataclass of strings,
       numbers and tuples, and must not hold the state or a collection of it, which change with the table.
     - `note` is pure, as `decide` is: both depend on the state alone, `state.note` included.
     - The note is None at first. It belongs to one rule, and a strategy that takes over in a switch starts
@@ -78,7 +78,7 @@ class PlannerTraits:
 
 
 def _demand_names(trait: str, given: object) -> None:
-    """A text is a collection of texts too, of single letters."""
+    """A string is a collection of strings too, of single letters."""
     is_collection = isinstance(given, Collection) and not isinstance(given, str)
     if not (is_collection and all(isinstance(name, str) for name in given)):  # type: ignore[attr-defined]
         raise ValueError(f"{trait}={given!r} must be a collection of names, such as {{'rewrite'}}")
@@ -119,7 +119,7 @@ def known_options_of(plugin: type) -> Mapping[str, str]:
 def figures_of(planner: Planner, state: TableState) -> dict[str, float]:
     """What a planner's `figures` say of a table; nothing where it has no such method.
 
-    Raises PlanError if they are no mapping of texts to finite numbers.
+    Raises PlanError if they are no mapping of strings to finite numbers.
     """
     report = traits_of(planner).figures
     if report is None:
@@ -135,7 +135,7 @@ def figures_of(planner: Planner, state: TableState) -> dict[str, float]:
 
 def _figure_name(name: object) -> str:
     if not isinstance(name, str):
-        raise PlanError(f"the name of figure {name!r} must be a text")
+        raise PlanError(f"the name of figure {name!r} must be a string")
     return name
 
 

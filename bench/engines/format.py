@@ -179,9 +179,7 @@ class Format:
     real: EngineKind | None = None
     simulated: EngineKind | None = None
     asked_by: Mapping[str, str] = field(default_factory=dict)
-    packages: tuple[
-        str, ...
-    ] = ()  # Python packages that a real run of this format uses in addition to the usual ones
+    packages: tuple[str, ...] = ()  # what a real run uses of Python in addition to the usual packages
     coefficients: Callable[[Path | None], Coefficients] | None = None
     size_model: Callable[[Schema], SizeModel | None] = _no_size_model
     open_existing: Callable[[TableAddress], ExistingTable] | None = None

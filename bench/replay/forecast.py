@@ -16,9 +16,9 @@ def forecast(ticket: Ticket, size_model: SizeModel) -> dict[str, float] | None:
     if len(ticket.plan.actions) > 1:
         return None
     action, preview = ticket.plan.actions[0], ticket.preview.actions[0]
-    if (
-        isinstance(preview, NoPreview) or preview.delete_groups
-    ):  # how many delete files come out depends on their rows
+    if isinstance(preview, NoPreview):
+        return None
+    if preview.delete_groups:  # how many delete files come out depends on their rows
         return None
     counts: dict[str, float] = {
         "files_removed_count": preview.files_removed_count,

@@ -114,7 +114,7 @@ def test_a_figure_that_is_no_number_is_the_planners_defect(value):
     [
         (None, "figures returned None; it must return a mapping of names to numbers"),
         ([1], r"figures returned \[1\]"),
-        ({1: 2.0}, "the name of figure 1 must be a text"),
+        ({1: 2.0}, "the name of figure 1 must be a string"),
         ({"a": "x"}, "figure a='x' must be a finite number"),
         ({"a": 10**400}, "must be a finite number"),
     ],
