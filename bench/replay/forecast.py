@@ -29,6 +29,6 @@ def forecast(ticket: Ticket, size_model: SizeModel) -> dict[str, float] | None:
     tasks = (task for group in preview.groups for task in group.tasks)
     return {
         **counts,
-        "replaced_bytes": preview.replaced_bytes + preview.dropped_bytes,
+        "replaced_bytes": preview.replaced_bytes,
         "added_bytes": sum(size_model(task.rows, 1) for task in tasks),
     }

@@ -262,9 +262,10 @@ def _print_effect(effect: Mapping[str, Any], format_title: str) -> None:
     cut = effect["planned_groups"] - effect["groups"] - effect["delete_groups"]
     about = "" if effect["files_out_exact"] else "about "
     excluded = f"; a limit excludes {counted(cut, 'more group')}, and {format_title} may choose others"
+    removed, size = counted(effect["files_removed_count"], "data file"), human_bytes(effect["read_data_bytes"])
     print_line(
-        f"It would rewrite {counted(effect['files_in'], 'data file')} ({human_bytes(effect['bytes_in'])}) in "
-        f"{counted(effect['groups'], 'group')} into {about}{counted(effect['files_out'], 'file')}: the table "
+        f"It would rewrite {removed} ({size}) in {counted(effect['groups'], 'group')} into {about}"
+        f"{counted(effect['files_added_count'], 'file')}: the table "
         f"would go from {counted(effect['files_before'], 'data file')} to {about}{effect['files_after']:,}"
         f"{excluded if cut > 0 else ''}."
     )
@@ -288,9 +289,9 @@ def _print_effect(effect: Mapping[str, Any], format_title: str) -> None:
 
 
 def _partition_cells(line: Mapping[str, Any]) -> tuple[str, ...]:
-    counts = (human_count(line[key]) for key in ("groups", "files_in", "files_out"))
+    counts = (human_count(line[key]) for key in ("groups", "files_removed_count", "files_added_count"))
     return (
-        line["partition"] or "(whole table)", *counts, human_bytes(line["bytes_in"]),
+        line["partition"] or "(whole table)", *counts, human_bytes(line["read_data_bytes"]),
         human_count(line["delete_files_read"]),
     )  # fmt: skip
 

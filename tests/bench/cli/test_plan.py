@@ -131,10 +131,11 @@ def test_plan_gives_the_same_to_programs(told, table, folder):
     assert found["strategy"] == "iceberg.rewrite_data_files"
     assert found["plan"]["reason"] == "scheduled"
     assert found["plan"]["actions"] == ["iceberg.rewrite_data_files(strategy=binpack, min-input-files=2)"]
-    assert (effect["groups"], effect["files_in"], effect["files_out"]) == (2, 5, 2)
-    assert (effect["files_before"], effect["files_after"], effect["bytes_in"]) == (5, 2, size)
+    assert (effect["groups"], effect["files_removed_count"], effect["files_added_count"]) == (2, 5, 2)
+    assert (effect["files_before"], effect["files_after"], effect["read_data_bytes"]) == (5, 2, size)
+    assert effect["replaced_bytes"] == size
     assert (effect["files_out_exact"], effect["deletes_exact"]) == (True, True)
-    assert [(line["partition"], line["files_in"]) for line in effect["partitions"]] == [
+    assert [(line["partition"], line["files_removed_count"]) for line in effect["partitions"]] == [
         ("city=Oslo", 3), ("city=Rome", 2),
     ]  # fmt: skip
     assert "files" not in effect["groups_in_order"][0]
@@ -251,7 +252,7 @@ def test_plan_makes_no_database(error, tmp_path):
 def test_plan_opens_no_data_file(told, table):
     for file in Path(local_path(table)).rglob("*.parquet"):
         file.unlink()
-    assert told(table.location(), *REWRITE, *FEW)["effect"]["files_in"] == 5
+    assert told(table.location(), *REWRITE, *FEW)["effect"]["files_removed_count"] == 5
 
 
 def test_plan_takes_a_catalog_of_pyiceberg_configuration(told, table, folder, monkeypatch):
@@ -284,12 +285,12 @@ def test_plan_asks_a_strategy_of_a_scenario_in_the_scenarios_catalog(told, table
     assert found["strategy"] == "careful"
     assert found["planners"] == ["never()", "iceberg.rewrite_data_files(min-input-files=2)"]
     assert found["plan"]["planner"] == "iceberg.rewrite_data_files(min-input-files=2)"
-    assert found["effect"]["files_in"] == 5
+    assert found["effect"]["files_removed_count"] == 5
 
 
 def test_plan_takes_a_planner_beside_a_scenario(told, table, folder):
     scenario = write(folder, SOUND + CATALOG.format(folder=folder))
-    assert told("shop.visits", "--scenario", scenario, *REWRITE, *FEW)["effect"]["files_in"] == 5
+    assert told("shop.visits", "--scenario", scenario, *REWRITE, *FEW)["effect"]["files_removed_count"] == 5
 
 
 def test_plan_takes_the_catalog_of_a_scenario_on_hadoop(told, table, folder):
@@ -317,7 +318,7 @@ class Pair:
     found = told(table.location(), *own)
     assert found["plan"]["detail"] == "the first two"
     assert found["plan"]["actions"] == ["rewrite(2 files in 1 groups)"]
-    assert (found["effect"]["files_in"], found["effect"]["files_after"]) == (2, 4)
+    assert (found["effect"]["files_removed_count"], found["effect"]["files_after"]) == (2, 4)
 
 
 def test_plan_tells_a_scoped_plan(told, table, tmp_path, monkeypatch):
@@ -336,7 +337,7 @@ class Partition:
     own = ["--strategy", "scoped:Partition", "--option", "name=city=Rome"]
     found = told(table.location(), *own, "--option", "min_input_files='2'")
     assert found["plan"]["actions"] == ["compact(city=Rome)"]
-    assert [(line["partition"], line["files_in"]) for line in found["effect"]["partitions"]] == [
+    assert [(line["partition"], line["files_removed_count"]) for line in found["effect"]["partitions"]] == [
         ("city=Rome", 2)
     ]
     short = told(table.location(), *own, "--option", "min_input_files='3'")["shortfall"]
@@ -509,7 +510,7 @@ def test_plan_narrows_to_the_files_a_filter_may_match(told, standing_table):
         "iceberg.rewrite_data_files(strategy=binpack, where=CITY = 'Oslo'"
     )
     assert [line["partition"] for line in found["effect"]["partitions"]] == ["city=Oslo"]
-    assert (found["effect"]["files_in"], found["effect"]["files_after"]) == (3, 3)
+    assert (found["effect"]["files_removed_count"], found["effect"]["files_after"]) == (3, 3)
     one = told(standing_table.location(), *REWRITE, *FEW, "--option", "where=id > 4")
     assert (one["effect"]["groups"], one["shortfall"]["files_count"]) == (0, 1)
     none = told(standing_table.location(), *REWRITE, *FEW, "--option", "where=id > 400")

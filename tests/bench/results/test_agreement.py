@@ -206,9 +206,10 @@ def test_json_has_every_look_with_the_figures_of_both(show):
         "scenario": "append-small", "strategy": "never", "tick": 2, "at_ms": 120_000,
         "real": "rule 1 planned compact(all partitions) (scheduled)",
         "simulated": "rule 1 planned compact(all partitions) (scheduled)", "same_decision": True,
-        "real_status": "ok", "simulated_status": "ok", "real_files_in": 8, "simulated_files_in": 8,
-        "real_files_out": 1, "simulated_files_out": 1, "same_files": True,
-        "real_written_bytes": 5_120, "simulated_written_bytes": 5_632,
+        "real_status": "ok", "simulated_status": "ok",
+        "real_files_removed_count": 8, "simulated_files_removed_count": 8,
+        "real_files_added_count": 1, "simulated_files_added_count": 1, "same_files": True,
+        "real_added_bytes": 5_120, "simulated_added_bytes": 5_632,
     }  # fmt: skip
 
 
