@@ -156,7 +156,7 @@ class Format:
     format's writers make of a commit if no strategy overrides the number of writers. `writing_needs`
     gives the capabilities that commits in an upsert mode need (None: commits that only append), and
     `asked_by` names the key that requires a capability. `metadata_bytes_per_commit` is roughly the most that
-    one commit writes.
+    one commit writes. `metadata_commands` are the native commands that write no data or delete file.
 
     `coefficients` reads a coefficients file, or with None the one that ships with the format; it raises
     ScenarioError. `size_model` returns None where file sizes cannot be forecast.
@@ -178,6 +178,7 @@ class Format:
     writing_needs: Callable[[Any, str | None], frozenset[str]]
     real: EngineKind | None = None
     simulated: EngineKind | None = None
+    metadata_commands: frozenset[str] = frozenset()
     asked_by: Mapping[str, str] = field(default_factory=dict)
     packages: tuple[str, ...] = ()  # what a real run uses of Python in addition to the usual packages
     coefficients: Callable[[Path | None], Coefficients] | None = None

@@ -25,6 +25,7 @@ from bench.engines.iceberg.table_keys import (
     IcebergKeys,
     UpsertMode,
 )
+from strategies.iceberg.commands import METADATA_COMMANDS
 from strategies.plan import Capability
 from workloads.commit import CommitSpec
 from workloads.schema import Schema
@@ -119,6 +120,7 @@ FORMAT = Format(
     simulated=EngineKind(
         _open_simulated, SIMULATED_CAPABILITIES, False, _simulated_options, wrong_rows=_wrong_rows
     ),
+    metadata_commands=METADATA_COMMANDS,
     asked_by={Capability.VECTORS: "table.format_version"},
     packages=("pyiceberg",),
     coefficients=iceberg_coefficients,

@@ -25,13 +25,12 @@ from bench.engines.iceberg.model.scan import Scan, wanted_keys
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.live_rows import LiveRows
 from bench.engines.simulated.model import Committed, Staging
-from strategies.iceberg.commands import Command
+from strategies.iceberg.commands import METADATA_COMMANDS, Command
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 from strategies.plan import Action, Native, Rewrite
 from strategies.preview import NoPreview, Preview
 from workloads.commit import CommitSpec
 
-_MAINTENANCE = frozenset({Command.REWRITE_MANIFESTS, Command.EXPIRE_SNAPSHOTS})
 _WORKER_THREADS_MIN = 2  # iceberg.worker.num-threads: as many as there are cores, at least two
 
 
@@ -111,7 +110,7 @@ class IcebergTableModel:
     def execute(
         self, action: Action, preview: Preview | NoPreview, staged: Prepared | None, tag: Tag
     ) -> tuple[tuple[Version, ...], Cost]:
-        if isinstance(action, Native) and action.command in _MAINTENANCE:
+        if isinstance(action, Native) and action.command in METADATA_COMMANDS:
             return self._maintain(action, tag), self._price_maintenance()
         if staged is not None:
             return self._rewrite(staged, tag), NO_COST
