@@ -1,6 +1,6 @@
 """The keys of an Iceberg table, what they allow, and what each engine of it can do."""
 
-from typing import Literal
+from typing import ClassVar, Literal, get_args
 
 from pydantic import Field
 
@@ -10,6 +10,7 @@ from strategies.iceberg.commands import Command
 from strategies.plan import Capability
 
 NAME = "iceberg"
+FormatVersion = Literal[2, 3]
 DEFAULT_VERSION: Literal[2] = 2
 VECTORS_FROM = 3  # table spec: position delete files must not be added to tables of this format version
 
@@ -45,11 +46,16 @@ class IcebergKeys(TableKeys):
     """[table] of an Iceberg table."""
 
     format: Literal["iceberg"] = Field(examples=["iceberg"])
-    format_version: Literal[2, 3] = DEFAULT_VERSION
+    format_version: FormatVersion = DEFAULT_VERSION
+    version_key: ClassVar[str] = "format_version"
 
     @property
     def version(self) -> int:
         return self.format_version
+
+    @classmethod
+    def versions(cls) -> tuple[int, ...]:
+        return get_args(FormatVersion)
 
 
 def format_version_of(spec: TableSpec) -> int:

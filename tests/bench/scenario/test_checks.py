@@ -1,11 +1,13 @@
 import json
 from dataclasses import replace
+from typing import ClassVar, Literal
 
 import pytest
 from scenario_builder import SOUND, load, maintenance
 
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
+from bench.keys import TableKeys
 
 
 def refusal(folder, text=SOUND, **changes):
@@ -271,6 +273,39 @@ def test_no_format_version_is_advised_that_the_format_does_not_have(tmp_path, mo
         "supports tables up to format version 1: format 'iceberg' has none so low; correct "
         "max_format_version of the planner or remove the strategy"
     ) in told
+
+
+class LakeKeys(TableKeys):
+    """[table] of a format that names its versions otherwise."""
+
+    format: Literal["lake"]
+    protocol: Literal[1, 4] = 4
+    version_key: ClassVar[str] = "protocol"
+
+    @property
+    def version(self):
+        return self.protocol
+
+    @classmethod
+    def versions(cls):
+        return (1, 4)
+
+
+def test_the_version_to_set_is_named_by_the_format_and_the_part_to_remove_by_its_place(tmp_path, monkeypatch):
+    lake = replace(FORMATS["iceberg"], name="lake", table_keys=LakeKeys)
+    monkeypatch.setitem(FORMATS, "lake", lake)
+    (tmp_path / "own_old_lake.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    rules = {"trigger": EACH_2MIN, "planner": {"type": "own_old_lake:Old"}}
+    for part, given in (
+        ("strategy", {"strategies": [{"label": "a", "rules": [rules]}]}),
+        ("rule", {"maintenance": [rules]}),
+    ):
+        told = refusal(tmp_path, table={"format": "lake"}, **given)
+        assert (
+            "supports tables up to format version 1: set table.protocol = 1 instead of 4, or remove the "
+            f"{part} from a copy of the file"
+        ) in told
 
 
 def test_a_planner_that_declares_something_else_is_refused(tmp_path, monkeypatch):
