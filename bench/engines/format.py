@@ -61,8 +61,8 @@ class DeleteFacts:
 class TableFacts:
     """What an existing table's metadata says beyond its state.
 
-    `metadata` is the file that the state was read from. `snapshot` is the version that was read and
-    `committed_at` its time in UTC; both are None for a table that has never been written to. `partition_spec`
+    `metadata` is the file that the state was read from. `version` is the one that was read, as in its
+    state, and `committed_at` its time in UTC; both are None for a table that has never been written to. `partition_spec`
     says how new files are partitioned, "" if they are not. `columns` are all columns by their full names.
     `size_classes` are the upper ends of file size classes, as fractions of the target size.
     """
@@ -70,7 +70,7 @@ class TableFacts:
     location: str
     metadata: str
     format_version: int | None
-    snapshot: int | None
+    version: str | None
     committed_at: str | None
     partition_spec: str
     columns: Sequence[str]
@@ -148,7 +148,8 @@ class Format:
     """A table format; `name` is what scenarios and results call it, and its entry in `runtime.LINES`.
 
     `table_keys` is the model of [table]. `upsert_modes` are the ways in which commits can update and delete
-    rows, empty where the format's engines only append; `default_upsert_mode` is one of them. `own_properties`
+    rows, each with what does it ("equality deletes", "MERGE INTO"), as results say; they are empty where the
+    format's engines only append. `default_upsert_mode` is one of them. `own_properties`
     maps the table properties that a key of [table] sets to that key. `codec_property` names the codec of data
     files, `default_codec` is the codec of tables that do not set it.
 
@@ -167,7 +168,7 @@ class Format:
     description: str
     table_keys: type[TableKeys]
     takes_catalog: bool
-    upsert_modes: tuple[str, ...]
+    upsert_modes: Mapping[str, str]
     default_upsert_mode: str | None
     own_properties: Mapping[str, str]
     codec_property: str

@@ -21,7 +21,7 @@ def table_figures(name: str, table: ExistingTable) -> dict[str, Any]:
         "location": facts.location,
         "metadata": facts.metadata,
         "format_version": facts.format_version,
-        "snapshot": facts.snapshot,
+        "version": facts.version,
         "committed_at": facts.committed_at,
         "data_files": len(state.data_files),
         "data_bytes": sum(p.size_bytes for p in state.partitions.values()),

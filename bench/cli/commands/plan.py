@@ -78,6 +78,14 @@ def plan(
             "--scenario", metavar="SCENARIO", help="Take strategies and [catalog] from this scenario."
         ),
     ] = None,
+    format_name: Annotated[
+        str | None,
+        typer.Option(
+            "--table-format",
+            metavar="NAME",
+            help="The format of the table, where several can be read and no --scenario says which.",
+        ),
+    ] = None,
     branch: Annotated[
         str | None, typer.Option("--branch", metavar="NAME", help="Preview this branch instead of main.")
     ] = None,
@@ -104,7 +112,7 @@ def plan(
     properties = _pairs(catalog_properties or ())
     conceal(Secrets.of(properties) | (loaded.secrets if loaded else NO_SECRETS))
     named = named_planners(strategy, options or (), loaded)
-    table_format, open_existing = existing_tables(loaded.table.format if loaded else None)
+    table_format, open_existing = existing_tables(format_name or (loaded.table.format if loaded else None))
     with ERR.status("reading metadata"):
         existing = open_existing(TableAddress(table, catalog, properties, _catalog(loaded), branch))
         preview = preview_strategy(named, existing, table_format)
@@ -184,7 +192,7 @@ def _print_table_facts(facts: Mapping[str, Any]) -> None:
             ("location", facts["location"]),
             ("metadata", facts["metadata"]),
             ("format version", str(facts["format_version"])),
-            ("snapshot", _snapshot(facts["snapshot"], facts["committed_at"])),
+            ("table version", _version(facts["version"], facts["committed_at"])),
             ("data files", _amount(facts["data_files"], facts["data_bytes"], facts["rows"])),
             ("delete files", "; ".join(_deletes(facts["delete_files"])) or "none"),
             ("partitions", f"{facts['partitions']:,} by {by}" if by else "not partitioned"),
@@ -196,10 +204,10 @@ def _print_table_facts(facts: Mapping[str, Any]) -> None:
         print_table(("file size", "files", "bytes", ""), list(_size_lines(facts["file_sizes"])))
 
 
-def _snapshot(number: int | None, committed_at: str | None) -> str:
-    if number is None or committed_at is None:
+def _version(version: str | None, committed_at: str | None) -> str:
+    if version is None or committed_at is None:
         return "none: nothing has been written to the table yet"
-    return f"{number}, committed {datetime.fromisoformat(committed_at):%Y-%m-%d %H:%M:%S} UTC"
+    return f"{version}, committed {datetime.fromisoformat(committed_at):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _amount(files: int, size_bytes: int, rows: int) -> str:

@@ -79,7 +79,7 @@ class IcebergTable:
             location=self.table.location(),
             metadata=self.table.metadata_location,
             format_version=self.table.metadata.format_version,
-            snapshot=self.snapshot.snapshot_id if self.snapshot else None,
+            version=self.state.version,
             committed_at=committed.isoformat(timespec="milliseconds") if committed else None,
             partition_spec=_spec_text(self.table),
             columns=self.table.schema().column_names,

@@ -1,5 +1,6 @@
 """The keys of an Iceberg table, what they allow, and what each engine of it can do."""
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal, get_args
 
 from pydantic import Field
@@ -17,6 +18,9 @@ VECTORS_FROM = 3  # table spec: position delete files must not be added to table
 # By equality deletes as in Flink, or by MERGE with the table property `write.merge.mode` of that name.
 UpsertMode = Literal["equality-delete", "merge-on-read", "copy-on-write"]
 DEFAULT_UPSERT_MODE: UpsertMode = "equality-delete"
+UPSERT_MODES: Mapping[UpsertMode, str] = {
+    "equality-delete": "equality deletes", "merge-on-read": "MERGE INTO", "copy-on-write": "MERGE INTO",
+}  # fmt: skip
 
 REAL_CAPABILITIES = frozenset[str]({
     Capability.COMPACT,

@@ -93,7 +93,7 @@ def error(capsys):
 def test_plan_tells_table_groups_and_result_by_catalog_property(printed, table, folder):
     text = printed("shop.visits", *in_catalog(folder), *REWRITE, *FEW)
     assert f"location {table.location()}" in text
-    assert f"snapshot {table.current_snapshot().snapshot_id}, committed 20" in text
+    assert f"table version {table.current_snapshot().snapshot_id}, committed 20" in text
     assert "data files 5 files, " in text
     assert ", 13 rows" in text
     assert "delete files none" in text
@@ -121,7 +121,7 @@ def test_plan_gives_the_same_to_programs(told, table, folder):
     assert facts["name"] == "shop.visits"
     assert facts["metadata"] == table.metadata_location
     assert facts["format_version"] == 2
-    assert facts["snapshot"] == table.current_snapshot().snapshot_id
+    assert facts["version"] == str(table.current_snapshot().snapshot_id)
     assert facts["committed_at"].endswith("+00:00")
     assert (facts["data_files"], facts["data_bytes"], facts["rows"]) == (5, size, 13)
     assert (facts["partitions"], facts["partition_spec"]) == (2, "city")
@@ -172,7 +172,7 @@ def test_plan_finds_a_table_by_folder_uri_and_metadata_file(told, standing_table
     ):
         found = told(place, *REWRITE)
         assert found["table"]["data_files"] == 5
-        assert found["table"]["snapshot"] == standing_table.current_snapshot().snapshot_id
+        assert found["table"]["version"] == str(standing_table.current_snapshot().snapshot_id)
 
 
 def test_plan_reads_an_older_state_by_its_metadata_file(told, table):
@@ -464,7 +464,7 @@ def test_plan_one_small_file_alone_is_not_enough(told, folder):
 def test_plan_tells_of_an_empty_table(printed, told, folder):
     table = make_table(folder, [])
     text = printed(table.location(), *REWRITE)
-    assert "snapshot none: nothing has been written to the table yet" in text
+    assert "table version none: nothing has been written to the table yet" in text
     assert "Nothing would change: the table contains no data files." in text
     assert told(table.location(), *REWRITE, "--option", "where=id = 1")["table"]["committed_at"] is None
 
@@ -580,6 +580,13 @@ def test_plan_counts_the_age_of_a_table_from_its_oldest_snapshot(told, standing_
 )
 def test_plan_refuses_what_no_planner_takes(error, standing_table, arguments, told):
     assert told in error(standing_table.location(), *arguments)
+
+
+def test_plan_refuses_a_table_of_a_format_it_cannot_read(told, error, standing_table):
+    place = standing_table.location()
+    assert told(place, *REWRITE, "--table-format", "iceberg") == told(place, *REWRITE)
+    refused = error(place, *REWRITE, "--table-format", "delta")
+    assert "existing tables of format 'delta' cannot be read; formats that can: iceberg" in refused
 
 
 def test_plan_names_the_strategies_of_a_scenario(error, table, folder):

@@ -222,7 +222,7 @@ def test_probes_that_contradict_each_other_are_refused(tmp_path, probes, text):
 
 
 def test_updates_that_no_engine_of_the_format_can_write_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setitem(FORMATS, "iceberg", replace(FORMATS["iceberg"], upsert_modes=()))
+    monkeypatch.setitem(FORMATS, "iceberg", replace(FORMATS["iceberg"], upsert_modes={}))
     text = refusal(tmp_path, workload={"type": "upsert", "initial_rows": 10})
     assert "workload.type = \"upsert\": updates and deletes rows, which no engine of format 'iceberg'" in text
 
