@@ -38,6 +38,6 @@ def existing_tables(table_format: str | None) -> tuple[Format, Callable[[TableAd
     if table_format is None and len(readable) > 1:
         raise ScenarioError(f"the format of the table is not known; name it by --table-format: {known}")
     name = next(iter(readable), None) if table_format is None else table_format
-    if name not in readable:
+    if name is None or name not in readable:
         raise ScenarioError(f"existing tables of format {name!r} cannot be read; formats that can: {known}")
     return FORMATS[name], readable[name]
