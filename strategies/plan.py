@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType, UnionType
-from typing import NoReturn
+from typing import NoReturn, TypeGuard
 
 from strategies.state import TableState
 
@@ -259,10 +259,15 @@ def _check_tuple(name: str, value: object, item: type | UnionType, expected: str
         _refuse(name, value, expected)
 
 
+def is_text_mapping(value: object) -> TypeGuard[Mapping[str, str]]:
+    """Whether a value that a user's code gave is a mapping of strings to strings."""
+    if not isinstance(value, Mapping):
+        return False
+    return all(isinstance(text, str) for pair in value.items() for text in pair)
+
+
 def _check_options(name: str, value: object) -> None:
-    if not isinstance(value, Mapping) or not all(
-        isinstance(text, str) for pair in value.items() for text in pair
-    ):
+    if not is_text_mapping(value):
         _refuse(name, value, "a mapping of strings to strings")
 
 

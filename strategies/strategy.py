@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
-from strategies.plan import Plan, PlanError, TriggerError, check_plan
+from strategies.plan import Plan, PlanError, TriggerError, check_plan, is_text_mapping
 from strategies.state import TableState
 from strategies.triggers import RuleMemory, Trigger
 
@@ -25,8 +25,9 @@ class Planner(Protocol):
     - `note` is called each time the rule's trigger fires, after `decide`, with the same state and with the
       plan that resulted (None for nothing to do). While the trigger does not fire, or a rule before it
       plans, the planner is not asked and the note stays as it is.
-    - Its result replaces the note; None clears it. It must be hashable, such as a frozen dataclass of strings,
-      numbers and tuples, and must not hold the state or a collection of it, which change with the table.
+    - Its result replaces the note; None clears it. It must be hashable, such as a frozen dataclass of
+      strings, numbers and tuples, and must not hold the state or a collection of it, which change with the
+      table.
     - `note` is pure, as `decide` is: both depend on the state alone, `state.note` included.
     - The note is None at first. It belongs to one rule, and a strategy that takes over in a switch starts
       without. `compactbench plan` has no past either, so a planner must make sense of a state without a note.
@@ -107,13 +108,12 @@ def known_options_of(plugin: type) -> Mapping[str, str]:
     keys. Raises ValueError if the attribute is something else.
     """
     known: object = getattr(plugin, "known_options", {})
-    is_mapping = isinstance(known, Mapping)
-    if not (is_mapping and all(isinstance(text, str) for pair in known.items() for text in pair)):  # type: ignore[attr-defined]
+    if not is_text_mapping(known):
         raise ValueError(
             f"known_options={reprlib.repr(known)} must be a mapping of option names to their defaults in "
             "words, such as {'min-input-files': '5'}"
         )
-    return known  # type: ignore[return-value]
+    return known
 
 
 def figures_of(planner: Planner, state: TableState) -> dict[str, float]:

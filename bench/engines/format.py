@@ -61,10 +61,10 @@ class DeleteFacts:
 class TableFacts:
     """What an existing table's metadata says beyond its state.
 
-    `metadata` is the file that the state was read from. `version` is the one that was read, as in its
-    state, and `committed_at` its time in UTC; both are None for a table that has never been written to. `partition_spec`
-    says how new files are partitioned, "" if they are not. `columns` are all columns by their full names.
-    `size_classes` are the upper ends of file size classes, as fractions of the target size.
+    `metadata` is the file that the state was read from. `version` is the one that was read, as in its state,
+    and `committed_at` its time in UTC; both are None for a table that has never been written to.
+    `partition_spec` says how new files are partitioned, "" if they are not. `columns` are all columns by
+    their full names. `size_classes` are the upper ends of file size classes, as fractions of the target size.
     """
 
     location: str

@@ -107,7 +107,10 @@ def native(*values):
         (Plan((Compact(),), Reason.OTHER, "", None), "kind=None must be a string"),
         (Plan((Compact("p=1"),), Reason.OTHER), "partitions='p=1' must be a tuple of strings"),
         (native(5), "command=5 must be a string"),
-        (native("iceberg.rewrite_data_files", None), "arguments=None must be a mapping of strings to strings"),
+        (
+            native("iceberg.rewrite_data_files", None),
+            "arguments=None must be a mapping of strings to strings",
+        ),
         (native("iceberg.rewrite_data_files", {}, {"min-input-files": 2}), "options={'min-input-files': 2}"),
         (rewrite(FileGroup("abc")), "paths='abc' must be a tuple of strings"),
         (rewrite("abc"), "must be a tuple of FileGroup"),

@@ -270,7 +270,10 @@ def _print_effect(effect: Mapping[str, Any], format_title: str) -> None:
     cut = effect["planned_groups"] - effect["groups"] - effect["delete_groups"]
     about = "" if effect["files_out_exact"] else "about "
     excluded = f"; a limit excludes {counted(cut, 'more group')}, and {format_title} may choose others"
-    removed, size = counted(effect["files_removed_count"], "data file"), human_bytes(effect["read_data_bytes"])
+    removed, size = (
+        counted(effect["files_removed_count"], "data file"),
+        human_bytes(effect["read_data_bytes"]),
+    )
     print_line(
         f"It would rewrite {removed} ({size}) in {counted(effect['groups'], 'group')} into {about}"
         f"{counted(effect['files_added_count'], 'file')}: the table "

@@ -163,8 +163,8 @@ class SparkEngine(ABC, Generic[_Prepared]):
             cost += acting.cost
         with self._meter.step() as answering:
             answer = self._answer(answers)
-        calls_commands = is_executed and any(not isinstance(action, Rewrite) for action in ticket.plan.actions)
-        observed, new = self._observe(at_ms, tag if calls_commands else None)
+        calls_command = any(not isinstance(action, Rewrite) for action in ticket.plan.actions)
+        observed, new = self._observe(at_ms, tag if is_executed and calls_command else None)
         versions, observed = _tagged(new, tag), replace(observed, cost=observed.cost + answering.cost)
         status = staged.status(error, versions)
         self._tickets.ended(ticket, at_ms, status, versions, cost)

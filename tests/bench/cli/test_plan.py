@@ -412,7 +412,9 @@ def test_plan_knows_sort_columns_by_their_whole_names_and_case(told, error, fold
     for order in ("OrderId DESC", "address.City", "zorder(OrderId, address.City)"):
         assert told(place, *sorting, f"sort_order={order}")["plan"]
     refused = error(place, *sorting, "sort_order=orderid")
-    assert "names orderid, which the table does not have: name some of OrderId, address, address.City" in refused
+    assert (
+        "names orderid, which the table does not have: name some of OrderId, address, address.City" in refused
+    )
 
 
 def test_plan_asks_a_planner_that_remembers_without_a_past(told, standing_table):

@@ -323,7 +323,7 @@ def test_needs_may_be_any_collection_when_a_planner_is_delayed(tmp_path, monkeyp
     monkeypatch.syspath_prepend(tmp_path)
     strategies = own_rules(EACH_2MIN, "own_whole:Whole")
     told = refusal(tmp_path, strategies=strategies, compaction_delay="30s")
-    assert "own_whole:Whole\": cannot be delayed: iceberg.rewrite_data_files plans and commits in one" in told
+    assert 'own_whole:Whole": cannot be delayed: iceberg.rewrite_data_files plans and commits in one' in told
 
 
 def test_a_way_to_write_changes_the_format_does_not_have_is_refused(tmp_path):

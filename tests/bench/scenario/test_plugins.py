@@ -214,8 +214,8 @@ def test_own_planner_needs_no_registration(own_module):
         ("own_planner_for_test:Failing", "cannot be made: RuntimeError: no licence; correct the planner"),
         (
             "own_planner_for_test:Numbered",
-            "known_options={'min-files': 5} must be a mapping of option names to their defaults in words, such "
-            "as {'min-input-files': '5'}; correct the planner",
+            "known_options={'min-files': 5} must be a mapping of option names to their defaults in words, "
+            "such as {'min-input-files': '5'}; correct the planner",
         ),
         ("broken_planner_for_test:Mine", "cannot be imported: ZeroDivisionError: division by zero"),
         ("no_such_module_for_test:Mine", "cannot be imported: ModuleNotFoundError"),
@@ -279,7 +279,7 @@ def test_a_broken_entry_point_is_named(installed):
 def test_an_installed_class_that_cannot_be_described_is_named(own_module, installed, name):
     own = import_module(own_module)
     installed.append(Point("odd", getattr(own, name)))
-    with pytest.raises(ScenarioError, match='^type = "odd": '):
+    with pytest.raises(ScenarioError, match=r'^type = "odd": '):
         describe_all(PLANNER)
 
 

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from bench.engines.contract import Change, Tag, TableSpec, Version
+from bench.engines.contract import Change, TableSpec, Tag, Version
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.planning import PLANNING
 from bench.engines.spark.engine import SparkEngine, TableReading
