@@ -151,7 +151,8 @@ class Upsert:
         mix = self._mix(seed, spec.index, spec.rows)
         block_of_changes = changes.ChangeBlock(
             spec.first_row, spec.writers, mix, spec.keys,
-            self._dates(spec.at_ms - commit_interval_ms, spec.at_ms), self._initial_dates, self.move_share, self.schema,
+            self._dates(spec.at_ms - commit_interval_ms, spec.at_ms), self._initial_dates,
+            self.move_share, self.schema,
         )  # fmt: skip
         return changes.rows(spark, seed, block_of_changes, earlier)
 
