@@ -104,7 +104,7 @@ FORMAT = Format(
     description="Apache Iceberg by Spark; format_version 2 or 3",
     table_keys=IcebergKeys,
     takes_catalog=True,
-    upsert_modes=dict(UPSERT_MODES),
+    upsert_modes=UPSERT_MODES,
     default_upsert_mode=DEFAULT_UPSERT_MODE,
     own_properties={
         "write.target-file-size-bytes": "target_file_size",

@@ -16,10 +16,9 @@ DEFAULT_VERSION: Literal[2] = 2
 VECTORS_FROM = 3  # table spec: position delete files must not be added to tables of this format version
 
 # By equality deletes as in Flink, or by MERGE with the table property `write.merge.mode` of that name.
-UpsertMode = Literal["equality-delete", "merge-on-read", "copy-on-write"]
-DEFAULT_UPSERT_MODE: UpsertMode = "equality-delete"
-UPSERT_MODES: Mapping[UpsertMode, str] = {
-    "equality-delete": "equality deletes", "merge-on-read": "MERGE INTO", "copy-on-write": "MERGE INTO",
+DEFAULT_UPSERT_MODE = "equality-delete"
+UPSERT_MODES: Mapping[str, str] = {  # with what updates and deletes rows
+    DEFAULT_UPSERT_MODE: "equality deletes", "merge-on-read": "MERGE INTO", "copy-on-write": "MERGE INTO",
 }  # fmt: skip
 
 REAL_CAPABILITIES = frozenset[str]({
