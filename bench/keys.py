@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
@@ -118,7 +118,13 @@ class Keys(BaseModel):
 
 
 class TableKeys(Keys):
-    """[table]: the keys that every format has. A format adds its own and narrows `format` to its own name."""
+    """[table]: the keys that every format has. A format adds its own and narrows `format` to its own name.
+
+    A format with a choice of versions names the key that sets it, `version_key`, and says which it was set to
+    and which there are.
+    """
+
+    version_key: ClassVar[str | None] = None
 
     format: str
     target_file_size_bytes: Size = Field(alias="target_file_size", examples=["128MiB"])
@@ -130,6 +136,11 @@ class TableKeys(Keys):
     def version(self) -> int | None:
         """The format version; None for a format without a choice of versions."""
         return None
+
+    @classmethod
+    def versions(cls) -> tuple[int, ...]:
+        """The format versions that a table can have; empty for a format without a choice of versions."""
+        return ()
 
     def own(self) -> dict[str, Any]:
         """The keys that only this format has, with their values."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType, UnionType
-from typing import NoReturn
+from typing import NoReturn, TypeGuard
 
 from strategies.state import TableState
 
@@ -247,11 +247,11 @@ def _check_rewrite_types(action: Rewrite) -> None:
 
 def _check_text(name: str, value: object) -> None:
     if not isinstance(value, str):
-        _refuse(name, value, "a text")
+        _refuse(name, value, "a string")
 
 
 def _check_texts(name: str, value: object) -> None:
-    _check_tuple(name, value, str, "a tuple of texts")
+    _check_tuple(name, value, str, "a tuple of strings")
 
 
 def _check_tuple(name: str, value: object, item: type | UnionType, expected: str) -> None:
@@ -259,11 +259,16 @@ def _check_tuple(name: str, value: object, item: type | UnionType, expected: str
         _refuse(name, value, expected)
 
 
+def is_text_mapping(value: object) -> TypeGuard[Mapping[str, str]]:
+    """Whether a value that a user's code gave is a mapping of strings to strings."""
+    if not isinstance(value, Mapping):
+        return False
+    return all(isinstance(text, str) for pair in value.items() for text in pair)
+
+
 def _check_options(name: str, value: object) -> None:
-    if not isinstance(value, Mapping) or not all(
-        isinstance(text, str) for pair in value.items() for text in pair
-    ):
-        _refuse(name, value, "a mapping of texts to texts")
+    if not is_text_mapping(value):
+        _refuse(name, value, "a mapping of strings to strings")
 
 
 def _refuse(name: str, value: object, expected: str) -> NoReturn:

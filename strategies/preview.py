@@ -84,9 +84,14 @@ class Preview:
         return sum(len(group.tasks) for group in self.groups)
 
     @property
-    def replaced_bytes(self) -> int:
-        """Bytes of the data files that would be replaced."""
+    def read_data_bytes(self) -> int:
+        """Bytes of the data files that would be replaced, which are read."""
         return sum(group.input_bytes for group in self.groups)
+
+    @property
+    def replaced_bytes(self) -> int:
+        """Bytes of the data and delete files that would be replaced or dropped, as in a table's changes."""
+        return self.read_data_bytes + self.dropped_bytes + sum(g.input_bytes for g in self.delete_groups)
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,8 @@ class CommitSeen:
 class CompactionSeen:
     """A finished compaction, as kept in the history. `status` is ok, noop, vetoed or failed.
 
-    `kind` is that of the plan. The plan was made at `scheduled_at_ms`, and the compaction ended at `at_ms`.
+    `kind` and `reason` are those of the plan; a compaction that a commit ran by itself has no kind, and
+    "inline" for a reason. The plan was made at `scheduled_at_ms`, and the compaction ended at `at_ms`.
     """
 
     at_ms: int

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
-from strategies.plan import Plan, PlanError, TriggerError, check_plan
+from strategies.plan import Plan, PlanError, TriggerError, check_plan, is_text_mapping
 from strategies.state import TableState
 from strategies.triggers import RuleMemory, Trigger
 
@@ -25,8 +25,9 @@ class Planner(Protocol):
     - `note` is called each time the rule's trigger fires, after `decide`, with the same state and with the
       plan that resulted (None for nothing to do). While the trigger does not fire, or a rule before it
       plans, the planner is not asked and the note stays as it is.
-    - Its result replaces the note; None clears it. It must be hashable, such as a frozen dataclass of texts,
-      numbers and tuples, and must not hold the state or a collection of it, which change with the table.
+    - Its result replaces the note; None clears it. It must be hashable, such as a frozen dataclass of
+      strings, numbers and tuples, and must not hold the state or a collection of it, which change with the
+      table.
     - `note` is pure, as `decide` is: both depend on the state alone, `state.note` included.
     - The note is None at first. It belongs to one rule, and a strategy that takes over in a switch starts
       without. `compactbench plan` has no past either, so a planner must make sense of a state without a note.
@@ -78,7 +79,7 @@ class PlannerTraits:
 
 
 def _demand_names(trait: str, given: object) -> None:
-    """A text is a collection of texts too, of single letters."""
+    """A string is a collection of strings too, of single letters."""
     is_collection = isinstance(given, Collection) and not isinstance(given, str)
     if not (is_collection and all(isinstance(name, str) for name in given)):  # type: ignore[attr-defined]
         raise ValueError(f"{trait}={given!r} must be a collection of names, such as {{'rewrite'}}")
@@ -87,29 +88,38 @@ def _demand_names(trait: str, given: object) -> None:
 def traits_of(planner: Planner) -> PlannerTraits:
     """What a planner declares; the one place that looks its optional attributes up.
 
-    Raises ValueError on an attribute of such a name that is something else, or a property that fails.
+    Any collection of names is accepted; the result has a frozenset and a tuple. Raises ValueError on an
+    attribute of such a name that is something else, or a property that fails.
     """
     declared: dict[str, Any] = {}
     for field in fields(PlannerTraits):
         try:
             declared[field.name] = getattr(planner, field.name, field.default)
         except Exception as error:  # a user's property may raise anything
-            raise ValueError(f"{field.name}, which fails with {type(error).__name__}: {error}") from error
-    return PlannerTraits(**declared)
+            raise ValueError(f"its `{field.name}` raises {type(error).__name__}: {error}") from error
+    given = PlannerTraits(**declared)
+    return replace(given, needs=frozenset(given.needs), columns=tuple(given.columns))
 
 
 def known_options_of(plugin: type) -> Mapping[str, str]:
     """The keys that a plug-in's field `options` may hold, each with its default in words.
 
-    A class declares them as `known_options`, for `compactbench list`; most take no such keys.
+    A class declares them as `known_options`, for `compactbench list` and the manifest; most take no such
+    keys. Raises ValueError if the attribute is something else.
     """
-    return getattr(plugin, "known_options", {})
+    known: object = getattr(plugin, "known_options", {})
+    if not is_text_mapping(known):
+        raise ValueError(
+            f"known_options={reprlib.repr(known)} must be a mapping of option names to their defaults in "
+            "words, such as {'min-input-files': '5'}"
+        )
+    return known
 
 
 def figures_of(planner: Planner, state: TableState) -> dict[str, float]:
     """What a planner's `figures` say of a table; nothing where it has no such method.
 
-    Raises PlanError if they are no mapping of texts to finite numbers.
+    Raises PlanError if they are no mapping of strings to finite numbers.
     """
     report = traits_of(planner).figures
     if report is None:
@@ -125,7 +135,7 @@ def figures_of(planner: Planner, state: TableState) -> dict[str, float]:
 
 def _figure_name(name: object) -> str:
     if not isinstance(name, str):
-        raise PlanError(f"the name of figure {name!r} must be a text")
+        raise PlanError(f"the name of figure {name!r} must be a string")
     return name
 
 

@@ -65,11 +65,10 @@ class Append:
         first_row = 0
         for index in range(0 if self.initial_rows else 1, commits_count + 1):
             at_ms = index * commit_interval_ms
-            at_s, interval_s = at_ms / 1000, commit_interval_ms / 1000
-            rows = self.initial_rows
+            from_ms, rows = at_ms - commit_interval_ms, self.initial_rows
             if index > 0:
-                rows = self.arrival.rows(index, at_s, interval_s, self.rows_per_commit, rng)
-            shares = partitioning.shares(seed, self._dates(at_s, interval_s))
+                rows = self.arrival.rows(index, from_ms, at_ms, self.rows_per_commit, rng)
+            shares = partitioning.shares(seed, self._dates(from_ms, at_ms))
             yield self._spec(seed, index, at_ms, first_row, rows, shares)
             first_row += rows
 
@@ -116,9 +115,9 @@ class Append:
         earlier: DataFrame | None = None,
     ) -> DataFrame:
         """The payload rows of one commit; see `orders.rows`."""
-        dates = self._dates(spec.at_s, commit_interval_ms / 1000)
+        dates = self._dates(spec.at_ms - commit_interval_ms, spec.at_ms)
         block = orders.RowBlock(spec.first_row, spec.rows, spec.writers, dates, self.schema)
         return orders.rows(spark, seed, block)
 
-    def _dates(self, at_s: float, interval_s: float) -> DateWindow:
-        return DateWindow(at_s - interval_s, at_s, self.late_share, self.late_by_s)
+    def _dates(self, from_ms: int, to_ms: int) -> DateWindow:
+        return DateWindow(from_ms / 1000, to_ms / 1000, self.late_share, self.late_by_s)

@@ -2,6 +2,7 @@
 
 import math
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,22 +11,20 @@ _NORMAL_FROM_ROWS = 100.0
 
 
 class Arrival(Protocol):
-    """How many rows arrive in the commit covering [`at_s` - `interval_s`, `at_s`); never negative.
+    """How many rows arrive in the commit covering [`from_ms`, `to_ms`); never negative.
 
-    `at_s` counts from the start of the stream, `index` from 1. `mean_rows` is the long-run mean per commit.
+    Both count from the start of the stream, `index` from 1. `mean_rows` is the long-run mean per commit.
     All randomness comes from `rng`.
     """
 
-    def rows(
-        self, index: int, at_s: float, interval_s: float, mean_rows: float, rng: random.Random
-    ) -> int: ...
+    def rows(self, index: int, from_ms: int, to_ms: int, mean_rows: float, rng: random.Random) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
     """Steady traffic: every commit has the mean number of rows."""
 
-    def rows(self, index: int, at_s: float, interval_s: float, mean_rows: float, rng: random.Random) -> int:
+    def rows(self, index: int, from_ms: int, to_ms: int, mean_rows: float, rng: random.Random) -> int:
         return round(mean_rows)
 
 
@@ -33,7 +32,7 @@ class Constant:
 class Poisson:
     """Poisson arrivals: rows arrive independently of each other at a constant rate."""
 
-    def rows(self, index: int, at_s: float, interval_s: float, mean_rows: float, rng: random.Random) -> int:
+    def rows(self, index: int, from_ms: int, to_ms: int, mean_rows: float, rng: random.Random) -> int:
         if mean_rows >= _NORMAL_FROM_ROWS:
             return max(0, round(rng.gauss(mean_rows, math.sqrt(mean_rows))))
         return _poisson(mean_rows, rng)
@@ -53,8 +52,8 @@ class Bursts:
     def __post_init__(self) -> None:
         _check_bursts("", self.every_s, self.length_s, self.factor)
 
-    def rows(self, index: int, at_s: float, interval_s: float, mean_rows: float, rng: random.Random) -> int:
-        return _between(self._traffic_s(at_s - interval_s), self._traffic_s(at_s), mean_rows / interval_s)
+    def rows(self, index: int, from_ms: int, to_ms: int, mean_rows: float, rng: random.Random) -> int:
+        return _between(self._traffic_s, from_ms, to_ms, mean_rows)
 
     def _traffic_s(self, at_s: float) -> float:
         """Seconds of mean traffic that have arrived by `at_s`."""
@@ -97,8 +96,8 @@ class Daily:
             raise ValueError(f"peak_at_s={self.peak_at_s} must be in [0, day_s={self.day_s})")
         _check_bursts("burst_", self.burst_every_s, self.burst_length_s, self.burst_factor)
 
-    def rows(self, index: int, at_s: float, interval_s: float, mean_rows: float, rng: random.Random) -> int:
-        return _between(self._traffic_s(at_s - interval_s), self._traffic_s(at_s), mean_rows / interval_s)
+    def rows(self, index: int, from_ms: int, to_ms: int, mean_rows: float, rng: random.Random) -> int:
+        return _between(self._traffic_s, from_ms, to_ms, mean_rows)
 
     def _traffic_s(self, at_s: float) -> float:
         """Seconds of mean traffic that have arrived by `at_s`, up to a constant."""
@@ -116,9 +115,11 @@ class Daily:
         return self.night_factor * from_trough + (self.peak_factor - self.night_factor) * hump
 
 
-def _between(from_s: float, to_s: float, rows_per_s: float) -> int:
+def _between(traffic_s: Callable[[float], float], from_ms: int, to_ms: int, mean_rows: float) -> int:
     """Whole rows between two points of cumulative traffic; rounding errors do not add up over commits."""
-    return max(0, math.floor(to_s * rows_per_s + 0.5) - math.floor(from_s * rows_per_s + 0.5))
+    rows_per_s = mean_rows / ((to_ms - from_ms) / 1000)
+    before, after = (math.floor(traffic_s(at_ms / 1000) * rows_per_s + 0.5) for at_ms in (from_ms, to_ms))
+    return max(0, after - before)
 
 
 def _burst_s(at_s: float, every_s: float, length_s: float) -> float:

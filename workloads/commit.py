@@ -78,11 +78,6 @@ class CommitSpec:
     expected_bytes: int
     keys: KeyShape | None = None
 
-    @property
-    def at_s(self) -> float:
-        """`at_ms` in seconds, the unit of rates and date windows."""
-        return self.at_ms / 1000
-
 
 class Workload(Protocol):
     """A seeded stream of commits. Its repr contains everything that its rows depend on besides the seed."""

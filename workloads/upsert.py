@@ -124,15 +124,15 @@ class Upsert:
         first_row = population = self.initial_rows
         for index in range(1, commits_count + 1):
             at_ms = index * commit_interval_ms
-            at_s, interval_s = at_ms / 1000, commit_interval_ms / 1000
-            rows = self.arrival.rows(index, at_s, interval_s, self.rows_per_commit, rng)
-            new = partitioning.shares(seed, self._dates(at_s, interval_s))
+            from_ms = at_ms - commit_interval_ms
+            rows = self.arrival.rows(index, from_ms, at_ms, self.rows_per_commit, rng)
+            new = partitioning.shares(seed, self._dates(from_ms, at_ms))
             mix = self._mix(seed, index, rows)
             hit = round(choice.distinct(mix.draws, population))
             keys = KeyShape(population, mix.inserts, hit, choice)
             shapes = self._shapes(seed, index, mix, hit, new, old.shares(choice))
             yield self._spec(index, at_ms, first_row, mix, keys, shapes)
-            old.add(mix.inserts, at_s, new)
+            old.add(mix.inserts, at_ms / 1000, new)
             first_row += rows
             population += mix.inserts
 
@@ -150,8 +150,9 @@ class Upsert:
             return orders.rows(spark, seed, block)
         mix = self._mix(seed, spec.index, spec.rows)
         block_of_changes = changes.ChangeBlock(
-            spec.first_row, spec.writers, mix, spec.keys, self._dates(spec.at_s, commit_interval_ms / 1000),
-            self._initial_dates, self.move_share, self.schema,
+            spec.first_row, spec.writers, mix, spec.keys,
+            self._dates(spec.at_ms - commit_interval_ms, spec.at_ms), self._initial_dates,
+            self.move_share, self.schema,
         )  # fmt: skip
         return changes.rows(spark, seed, block_of_changes, earlier)
 
@@ -163,8 +164,8 @@ class Upsert:
     def _initial_dates(self) -> DateWindow:
         return DateWindow(-self.initial_span_s, 0.0)
 
-    def _dates(self, at_s: float, interval_s: float) -> DateWindow:
-        return DateWindow(at_s - interval_s, at_s, self.late_share, self.late_by_s)
+    def _dates(self, from_ms: int, to_ms: int) -> DateWindow:
+        return DateWindow(from_ms / 1000, to_ms / 1000, self.late_share, self.late_by_s)
 
     def _mix(self, seed: int, index: int, rows: int) -> Mix:
         shares = MixShares(self.insert_share, self.delete_share, self.repeat_share, self.duplicate_share)

@@ -11,8 +11,8 @@ from reports.text import format_value
 
 COLUMNS = (
     "scenario", "strategy", "tick", "at_ms", "real", "simulated", "same_decision", "real_status",
-    "simulated_status", "real_files_in", "simulated_files_in", "real_files_out", "simulated_files_out",
-    "same_files", "real_written_bytes", "simulated_written_bytes",
+    "simulated_status", "real_files_removed_count", "simulated_files_removed_count", "real_files_added_count",
+    "simulated_files_added_count", "same_files", "real_added_bytes", "simulated_added_bytes",
 )  # fmt: skip
 TABLE_COLUMNS = ("strategy", "at", "decision", "simulated", "files", "simulated", "written", "simulated")
 SAME = "same"

@@ -22,6 +22,7 @@ from workloads.schema import ORDERS, Schema
 TicketId = NewType("TicketId", int)
 Role = Literal["writer", "compactor", "maintainer", "reader"]
 LOAD_STEP = "load"  # the step name in the tag of the initial load
+INLINE = "inline"  # the reason of a compaction that a commit ran by itself
 TAG_PROPERTY = "compactbench"  # the name that a tag is stored under
 
 
@@ -116,7 +117,9 @@ class Tag:
     def parse(cls, text: str) -> "Tag | None":
         """The tag that `text` encodes; None if it is not one of ours."""
         parts = text.split("/")
-        if len(parts) != 4 or parts[0] not in get_args(Role) or not (parts[2] + parts[3]).isdecimal():
+        if len(parts) != 4 or parts[0] not in get_args(Role):
+            return None
+        if not (parts[2].isdecimal() and parts[3].isdecimal()):
             return None
         return cls(cast(Role, parts[0]), parts[1], int(parts[2]), int(parts[3]))
 
@@ -169,7 +172,10 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class InlineCompaction:
-    """A compaction that a commit ran by itself and waited for. The commit's own cost excludes it."""
+    """A compaction that a commit ran by itself and waited for. The commit's own cost excludes it.
+
+    Its versions do not carry the tag of the commit, which is that of one commit of the stream.
+    """
 
     cost: Cost
     versions: tuple[Version, ...]

@@ -61,16 +61,16 @@ class DeleteFacts:
 class TableFacts:
     """What an existing table's metadata says beyond its state.
 
-    `metadata` is the file that the state was read from. `snapshot` is the version that was read and
-    `committed_at` its time in UTC; both are None for a table that has never been written to. `partition_spec`
-    says how new files are partitioned, "" if they are not. `columns` are all columns by their full names.
-    `size_classes` are the upper ends of file size classes, as fractions of the target size.
+    `metadata` is the file that the state was read from. `version` is the one that was read, as in its state,
+    and `committed_at` its time in UTC; both are None for a table that has never been written to.
+    `partition_spec` says how new files are partitioned, "" if they are not. `columns` are all columns by
+    their full names. `size_classes` are the upper ends of file size classes, as fractions of the target size.
     """
 
     location: str
     metadata: str
     format_version: int | None
-    snapshot: int | None
+    version: str | None
     committed_at: str | None
     partition_spec: str
     columns: Sequence[str]
@@ -148,7 +148,8 @@ class Format:
     """A table format; `name` is what scenarios and results call it, and its entry in `runtime.LINES`.
 
     `table_keys` is the model of [table]. `upsert_modes` are the ways in which commits can update and delete
-    rows, empty where the format's engines only append; `default_upsert_mode` is one of them. `own_properties`
+    rows, each with what does it ("equality deletes", "MERGE INTO"), as results say; they are empty where the
+    format's engines only append. `default_upsert_mode` is one of them. `own_properties`
     maps the table properties that a key of [table] sets to that key. `codec_property` names the codec of data
     files, `default_codec` is the codec of tables that do not set it.
 
@@ -156,7 +157,7 @@ class Format:
     format's writers make of a commit if no strategy overrides the number of writers. `writing_needs`
     gives the capabilities that commits in an upsert mode need (None: commits that only append), and
     `asked_by` names the key that requires a capability. `metadata_bytes_per_commit` is roughly the most that
-    one commit writes.
+    one commit writes. `metadata_commands` are the native commands that write no data or delete file.
 
     `coefficients` reads a coefficients file, or with None the one that ships with the format; it raises
     ScenarioError. `size_model` returns None where file sizes cannot be forecast.
@@ -167,7 +168,7 @@ class Format:
     description: str
     table_keys: type[TableKeys]
     takes_catalog: bool
-    upsert_modes: tuple[str, ...]
+    upsert_modes: Mapping[str, str]
     default_upsert_mode: str | None
     own_properties: Mapping[str, str]
     codec_property: str
@@ -178,10 +179,9 @@ class Format:
     writing_needs: Callable[[Any, str | None], frozenset[str]]
     real: EngineKind | None = None
     simulated: EngineKind | None = None
+    metadata_commands: frozenset[str] = frozenset()
     asked_by: Mapping[str, str] = field(default_factory=dict)
-    packages: tuple[
-        str, ...
-    ] = ()  # Python packages that a real run of this format uses in addition to the usual ones
+    packages: tuple[str, ...] = ()  # what a real run uses of Python in addition to the usual packages
     coefficients: Callable[[Path | None], Coefficients] | None = None
     size_model: Callable[[Schema], SizeModel | None] = _no_size_model
     open_existing: Callable[[TableAddress], ExistingTable] | None = None

@@ -6,7 +6,16 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from bench.engines.contract import Change, Cost, Observation, Ticket, Version
+from bench.engines.contract import (
+    INLINE,
+    Change,
+    Cost,
+    InlineCompaction,
+    Observation,
+    Ticket,
+    Version,
+    total_change,
+)
 from strategies.plan import Plan, Rewrite
 from strategies.state import (
     CommitSeen,
@@ -124,6 +133,12 @@ class Ledger(Generic[Data, Delete, State]):
         """Append a compaction that has ended, whatever its status."""
         self._compactions.append(compaction)
 
+    def saw_inline(self, compactions: Iterable[InlineCompaction], at_ms: int) -> None:
+        """Append the compactions that a commit at `at_ms` ran by itself."""
+        for one in compactions:
+            change = total_change(one.versions)
+            self.saw_compaction(_compaction_seen(at_ms, "ok", INLINE, at_ms, change, one.cost))
+
     @property
     def data_bytes(self) -> int:
         """Bytes of the live data files."""
@@ -201,15 +216,21 @@ def compaction_seen(
     at_ms: int, status: str, plan: Plan, scheduled_at_ms: int, change: Change, cost: Cost
 ) -> CompactionSeen:
     """An ended compaction as the history keeps it; `scheduled_at_ms` comes from its ticket."""
+    return _compaction_seen(at_ms, status, plan.reason, scheduled_at_ms, change, cost, plan.kind)
+
+
+def _compaction_seen(
+    at_ms: int, status: str, reason: str, scheduled_at_ms: int, change: Change, cost: Cost, kind: str = ""
+) -> CompactionSeen:
     return CompactionSeen(
-        at_ms, status, plan.reason,
+        at_ms, status, reason,
         files_removed_count=change.files_removed_count,
         files_added_count=change.files_added_count,
         replaced_bytes=change.replaced_bytes,
         added_bytes=change.added_bytes,
         wall_s=cost.wall_s,
         cpu_s=cost.cpu_s,
-        kind=plan.kind,
+        kind=kind,
         scheduled_at_ms=scheduled_at_ms,
     )  # fmt: skip
 

@@ -29,15 +29,15 @@ def engine_kind(table_format: str, mode: Literal["real", "simulated"]) -> Engine
 
 
 def existing_tables(table_format: str | None) -> tuple[Format, Callable[[TableAddress], ExistingTable]]:
-    """A format and the function that opens its existing tables; None means the first format that has one.
+    """A format and the function that opens its existing tables; None means the only format that has one.
 
-    Raises ScenarioError if the named format has none.
+    Raises ScenarioError if the named format has none, and if there is more than one to choose from.
     """
-    candidates = FORMATS.values() if table_format is None else (FORMATS[table_format],)
-    for candidate in candidates:
-        if candidate.open_existing is not None:
-            return candidate, candidate.open_existing
-    readable = ", ".join(name for name, each in FORMATS.items() if each.open_existing)
-    raise ScenarioError(
-        f"existing tables of format {table_format!r} cannot be read; formats that can: {readable}"
-    )
+    readable = {name: each.open_existing for name, each in FORMATS.items() if each.open_existing}
+    known = ", ".join(readable)
+    if table_format is None and len(readable) > 1:
+        raise ScenarioError(f"the format of the table is not known; name it by --table-format: {known}")
+    name = next(iter(readable), None) if table_format is None else table_format
+    if name is None or name not in readable:
+        raise ScenarioError(f"existing tables of format {name!r} cannot be read; formats that can: {known}")
+    return FORMATS[name], readable[name]

@@ -21,7 +21,7 @@ def table_figures(name: str, table: ExistingTable) -> dict[str, Any]:
         "location": facts.location,
         "metadata": facts.metadata,
         "format_version": facts.format_version,
-        "snapshot": facts.snapshot,
+        "version": facts.version,
         "committed_at": facts.committed_at,
         "data_files": len(state.data_files),
         "data_bytes": sum(p.size_bytes for p in state.partitions.values()),
@@ -86,6 +86,7 @@ def _effect(
         "groups": len(preview.groups),
         "planned_groups": preview.planned_groups_count,
         **_sums(preview.groups),
+        "replaced_bytes": preview.replaced_bytes,
         "files_before": files,
         "files_after": files - preview.files_removed_count + preview.files_added_count,
         "files_out_exact": table.is_files_out_exact(preview),
@@ -105,9 +106,9 @@ def _sums(groups: Iterable[RewriteGroup]) -> dict[str, int]:
     """Sums over groups. A delete file counts once for each data file that it is read with."""
     counted = list(groups)
     return {
-        "files_in": sum(len(group.files) for group in counted),
-        "files_out": sum(len(group.tasks) for group in counted),
-        "bytes_in": sum(group.input_bytes for group in counted),
+        "files_removed_count": sum(len(group.files) for group in counted),
+        "files_added_count": sum(len(group.tasks) for group in counted),
+        "read_data_bytes": sum(group.input_bytes for group in counted),
         "delete_files_read": sum(group.delete_files_count for group in counted),
         "delete_bytes_read": sum(group.delete_bytes for group in counted),
     }
@@ -121,7 +122,7 @@ def _partitions(groups: Iterable[RewriteGroup]) -> list[dict[str, Any]]:
     lines = [
         {"partition": partition, "groups": len(own), **_sums(own)} for partition, own in by_partition.items()
     ]
-    return sorted(lines, key=lambda line: (-line["bytes_in"], line["partition"]))
+    return sorted(lines, key=lambda line: (-line["read_data_bytes"], line["partition"]))
 
 
 def _group(group: RewriteGroup, *, with_files: bool) -> dict[str, Any]:

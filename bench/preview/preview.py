@@ -1,20 +1,20 @@
 """What a strategy would do to an existing table, in figures. Nothing is written."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bench.engines.format import ExistingTable, Format, Shortfall, TableFacts
-from bench.engines.simulated.costs import rewrite_cost
+from bench.engines.simulated.costs import Work, rewrite_cost
 from bench.errors import ScenarioError
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import columns_problem
 from bench.scenario.values import OptionError
-from strategies.plan import Action, Plan, PlanError, capabilities_of, describe_action
-from strategies.preview import Preview, PreviewError, preview_plan
+from strategies.plan import Action, Plan, PlanError, Rewrite, capabilities_of, describe_action
+from strategies.preview import NoPreview, PlanPreview, Preview, PreviewError, try_preview
 from strategies.state import StateError, TableState
 from strategies.strategy import Planner, plan_of, traits_of
 
@@ -33,8 +33,9 @@ class StrategyPreview:
 
     `evaluated` are the planners up to the first that planned. `preview` is None exactly if there is no plan.
     `veto` is why an engine would refuse to execute the plan. `cpu_s` is a rough estimate; it is None without
-    a plan, where delete files are rewritten, and where the format has no coefficients. `shortfall` is set if
-    the format's rewrite command would find nothing to do.
+    a plan, where delete files are rewritten or deletes converted, since how much is written depends on rows,
+    and where the format has no coefficients. `shortfall` is set if the format's rewrite command would find
+    nothing to do.
     """
 
     named: NamedPlanners
@@ -114,7 +115,7 @@ def _check_traits(planner: Planner, facts: TableFacts, table_format: Format) -> 
     try:
         traits = traits_of(planner)
     except ValueError as error:
-        raise ScenarioError(f"{name}: declares {error}; correct the planner") from error
+        raise ScenarioError(f"{name}: {error}; correct the planner") from error
     problem = columns_problem(traits, facts.columns)
     if problem:
         raise ScenarioError(f"{name}: {problem}")
@@ -124,7 +125,7 @@ def _check_traits(planner: Planner, facts: TableFacts, table_format: Format) -> 
             f"{name}: supports tables up to format version {highest}, and this one has version {version}; "
             "name another planner"
         )
-    _check_capabilities(name, "needs", frozenset(traits.needs), table_format)
+    _check_capabilities(name, "needs", traits.needs, table_format)
 
 
 def _evaluated(named: NamedPlanners, table: ExistingTable, table_format: Format) -> StrategyPreview:
@@ -134,20 +135,53 @@ def _evaluated(named: NamedPlanners, table: ExistingTable, table_format: Format)
             continue
         _check_capabilities(plugins.in_words(planner), "plans", capabilities_of(plan), table_format)
         narrowed = [table.narrowed(action) for action in plan.actions]
-        preview = _joined(
+        previews = [
             _previewed(action, narrowed_action, state, table_format)
             for action, (narrowed_action, state) in zip(plan.actions, narrowed, strict=True)
-        )
-        planning = table_format.planning
-        coefficients = None if preview.delete_groups else table_format.shipped_coefficients()
+        ]
+        preview = _joined(previews)
+        cpu_s, calibrated = _cost(plan, preview, table_format)
         return StrategyPreview(
             named, named.planners[: index + 1], plan, preview,
-            veto=planning.veto(plan, preview_plan(plan, table.state, planning.preview), table.state),
+            veto=_veto(plan, narrowed, previews, table.state, table_format),
             shortfall=None if preview.groups else table.shortfall(*narrowed[0]),
-            cpu_s=rewrite_cost(coefficients, preview, cores=1).cpu_s if coefficients else None,
-            calibrated=coefficients is not None and coefficients.calibrated,
+            cpu_s=cpu_s, calibrated=calibrated,
         )  # fmt: skip
     return StrategyPreview(named, named.planners)
+
+
+def _veto(
+    plan: Plan,
+    narrowed: Sequence[tuple[Action, TableState]],
+    previews: Sequence[Preview],
+    state: TableState,
+    table_format: Format,
+) -> str | None:
+    """Why an engine would refuse the plan. It judges actions as planned, for the whole table."""
+    planning = table_format.planning
+    whole: list[Preview | NoPreview] = [
+        preview
+        if narrowed_action == action and files is state
+        else try_preview(action, state, planning.preview)
+        for action, (narrowed_action, files), preview in zip(plan.actions, narrowed, previews, strict=True)
+    ]
+    return planning.veto(plan, PlanPreview(state.version, tuple(whole)), state)
+
+
+def _cost(plan: Plan, preview: Preview, table_format: Format) -> tuple[float | None, bool]:
+    """The CPU seconds of the plan on one core, None if they are not known, and whether they are calibrated.
+
+    An explicit rewrite has the cost of a rewrite, even if it only drops delete files.
+    """
+    rewrites = [action for action in plan.actions if isinstance(action, Rewrite)]
+    is_converting = any(group.convert_paths for rewrite in rewrites for group in rewrite.groups)
+    if preview.delete_groups or is_converting:
+        return None, False
+    coefficients = table_format.shipped_coefficients()
+    if coefficients is None:
+        return None, False
+    dropping = Work(tasks_count=0) if rewrites else None
+    return rewrite_cost(coefficients, preview, 1, conversion=dropping).cpu_s, coefficients.calibrated
 
 
 def _decision(planner: Planner, state: TableState) -> Plan | None:
@@ -185,11 +219,11 @@ def _previewed(action: Action, narrowed: Action, state: TableState, table_format
         raise ScenarioError(f"{describe_action(action)}: {error}; correct the option") from error
 
 
-def _joined(previews: Iterable[Preview]) -> Preview:
+def _joined(previews: Sequence[Preview]) -> Preview:
     """Several previews as one; each was made for the table as it is now."""
-    actions = list(previews)
     return Preview(
-        tuple(group for preview in actions for group in preview.groups),
-        sum(preview.planned_groups_count for preview in actions),
-        tuple(group for preview in actions for group in preview.delete_groups),
+        tuple(group for preview in previews for group in preview.groups),
+        sum(preview.planned_groups_count for preview in previews),
+        tuple(group for preview in previews for group in preview.delete_groups),
+        sum(preview.dropped_bytes for preview in previews),
     )

@@ -16,9 +16,9 @@ def forecast(ticket: Ticket, size_model: SizeModel) -> dict[str, float] | None:
     if len(ticket.plan.actions) > 1:
         return None
     action, preview = ticket.plan.actions[0], ticket.preview.actions[0]
-    if (
-        isinstance(preview, NoPreview) or preview.delete_groups
-    ):  # how many delete files come out depends on their rows
+    if isinstance(preview, NoPreview):
+        return None
+    if preview.delete_groups:  # how many delete files come out depends on their rows
         return None
     counts: dict[str, float] = {
         "files_removed_count": preview.files_removed_count,
@@ -29,6 +29,6 @@ def forecast(ticket: Ticket, size_model: SizeModel) -> dict[str, float] | None:
     tasks = (task for group in preview.groups for task in group.tasks)
     return {
         **counts,
-        "replaced_bytes": preview.replaced_bytes + preview.dropped_bytes,
+        "replaced_bytes": preview.replaced_bytes,
         "added_bytes": sum(size_model(task.rows, 1) for task in tasks),
     }

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bench.engines.contract import (
+    INLINE,
     NO_COST,
     Batch,
     Cost,
@@ -49,7 +50,6 @@ from strategies.state import TableState
 from strategies.strategy import Decision, Rule, Strategy, Verdict, figures_of
 
 _MAINTENANCE = "maintenance"
-_INLINE = "inline"  # the reason of a compaction that a commit ran by itself
 
 
 @dataclass(slots=True)
@@ -163,7 +163,7 @@ class Loop:
             CompactionRecord(
                 **self._step("writer", after, started_s, compaction.cost),
                 **compacted_fields(before, after, compaction.versions),
-                reason=_INLINE,
+                reason=INLINE,
                 actions=[compaction.action],
                 scheduled_at_ms=self._at_ms,
                 is_inline=True,

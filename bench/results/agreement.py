@@ -94,8 +94,11 @@ def _pairs(real: RunResult, simulated: RunResult) -> Iterator[Pair]:
 
 
 def evaluations(run: RunResult) -> tuple[Evaluation, ...]:
-    """Every evaluation of the strategy of a run, with the compaction it led to."""
-    compactions = {c.scheduled_at_ms: c for c in run.of(CompactionRecord)}
+    """Every evaluation of the strategy of a run, with the compaction it led to.
+
+    A compaction that a commit ran by itself follows from no evaluation.
+    """
+    compactions = {c.scheduled_at_ms: c for c in run.of(CompactionRecord) if not c.is_inline}
     ticks: dict[int, list[DecisionRecord]] = {}
     for decision in run.of(DecisionRecord):
         ticks.setdefault(decision.tick, []).append(decision)

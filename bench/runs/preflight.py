@@ -1,10 +1,11 @@
 """What is checked before a run starts: capabilities, resources, Java, jars and disk space."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from bench import runtime
+from bench.engines.format import Format
 from bench.engines.registry import FORMATS, engine_kind
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.results.records import Mode
@@ -13,6 +14,7 @@ from bench.scenario.scenario import Scenario, check_real_resources
 from strategies.never import Never
 from strategies.plan import Capability
 from strategies.state import GIB
+from strategies.strategy import Rule, traits_of
 from strategies.triggers import Trigger, interval_ms_of
 
 SCRATCH_BYTES = 200_000_000  # Spark's own files, the content check's dump of a small table, logs
@@ -69,26 +71,45 @@ def _check_needs(scenario: Scenario, mode: Mode, part: str, needs: frozenset[str
 def needed_bytes(run: PlannedRun) -> int:
     """An upper estimate of the disk space of a run: every version of the table that compaction leaves behind.
 
-    Each time a trigger with a fixed interval fires, the whole table is assumed to be rewritten. Any other
-    trigger is assumed to fire at every commit.
+    Each time a trigger with a fixed interval fires, the whole table is assumed to be rewritten, unless its
+    planner only needs commands that write metadata. Any other trigger is assumed to fire at every commit. A
+    strategy plans at most once a commit, and so do those that it switches to; each rule of the maintenance
+    comes on top.
     """
-    scenario, rules = run.source.scenario, run.spec.strategy.rules
+    scenario = run.source.scenario
     specs, table_format = tuple(scenario.shape()), FORMATS[scenario.table.format]
     stream_bytes = sum(spec.expected_bytes for spec in specs)
     deletes_bytes = sum(table_format.layout(spec).delete_bytes for spec in specs)
     table_bytes = stream_bytes + deletes_bytes
-    compactions = max((_compactions(rule.trigger, scenario) for rule in rules), default=0)
-    rewritten_bytes = (
-        table_bytes * (compactions + 1) // 2
-        if any(not isinstance(rule.planner, Never) for rule in rules)
-        else 0
-    )
-    snapshots = scenario.commits_count + compactions
+    groups = [_rules(run), *((rule,) for rule in scenario.maintenance)]
+    plans = sum(_plans(rules, scenario) for rules in groups)
+    rewrites = sum(_plans(_rewriting(rules, table_format), scenario) for rules in groups)
+    rewritten_bytes = table_bytes * (rewrites + 1) // 2 if rewrites else 0
+    snapshots = scenario.commits_count + plans
     kept_bytes = 2 * stream_bytes + table_bytes + rewritten_bytes
     return kept_bytes + snapshots * table_format.metadata_bytes_per_commit + SCRATCH_BYTES
 
 
-def _compactions(trigger: Trigger, scenario: Scenario) -> int:
+def _rules(run: PlannedRun) -> tuple[Rule, ...]:
+    """The rules of a run's strategy and of all that it switches to."""
+    of_label = {spec.label: spec.strategy.rules for spec in run.source.scenario.strategies}
+    switched_to = {label for _, label in run.spec.switches} - {run.spec.label}
+    return sum((of_label[label] for label in sorted(switched_to)), run.spec.strategy.rules)
+
+
+def _rewriting(rules: Iterable[Rule], table_format: Format) -> tuple[Rule, ...]:
+    """The rules whose plans may write data files. A planner that declares no needs may plan anything."""
+    needs = ((rule, traits_of(rule.planner).needs) for rule in rules)
+    return tuple(rule for rule, needed in needs if not needed or needed - table_format.metadata_commands)
+
+
+def _plans(rules: Iterable[Rule], scenario: Scenario) -> int:
+    """The most plans that rules make of which only one plans at a commit."""
+    fires = (_fires(rule.trigger, scenario) for rule in rules if not isinstance(rule.planner, Never))
+    return min(scenario.commits_count, sum(fires))
+
+
+def _fires(trigger: Trigger, scenario: Scenario) -> int:
     interval_ms = interval_ms_of(trigger)
     return scenario.commits_count if interval_ms is None else scenario.duration_ms // interval_ms
 

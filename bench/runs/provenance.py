@@ -72,8 +72,9 @@ def versions(table_format: Format, mode: Mode) -> dict[str, str]:
 def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
     """Facts about the rows of one strategy's run that the scenario does not state.
 
-    `key` is the primary key, which equality deletes compare; `initial_order` is how the initial load is
-    ordered in its files. Each is omitted if the stream has none.
+    `key` is the primary key, which equality deletes compare, and `changes_by` is what updates and deletes
+    rows; `initial_order` is how the initial load is ordered in its files. Each is omitted if the stream has
+    none.
     """
     workload, properties = scenario.workload, {**scenario.table.properties, **spec.properties}
     table_format = FORMATS[scenario.table.format]
@@ -85,6 +86,7 @@ def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
     }
     if workload.is_cdc:
         facts["key"] = ["order_id"]
+        facts["changes_by"] = table_format.upsert_modes.get(spec.upsert_mode or "")
     if next(iter(scenario.shape())).is_initial:
         facts["initial_order"] = _initial_order(workload, spec)
     return facts

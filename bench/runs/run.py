@@ -40,22 +40,32 @@ def execute(
 ) -> bool:
     """Execute one run and return whether it finished. Its last record has the outcome.
 
-    Each record is also passed to `on_record`. The traceback of an error is written to the run's log.
+    Each record is also passed to `on_record`. The traceback of an error is written to the run's log. A run
+    that fails before its manifest is written leaves nothing else.
     """
-    log = open_change_log(job.log_folder) if job.log_folder else None
-    settings = engine_settings(scenario, job.strategy, job.work_folder, job.coefficients)
-    manifest = without_secrets(manifest_of(job, scenario, settings, log), scenario.secrets)
-    (job.run_folder / MANIFEST).write_text(manifest.model_dump_json(indent=1))
+    try:
+        log = open_change_log(job.log_folder) if job.log_folder else None
+        settings = engine_settings(scenario, job.strategy, job.work_folder, job.coefficients)
+        manifest = without_secrets(manifest_of(job, scenario, settings, log), scenario.secrets)
+        (job.run_folder / MANIFEST).write_text(manifest.model_dump_json(indent=1))
+    except Exception:
+        _log_traceback(job, scenario)
+        return False
     with Recorder(job.run_folder / EVENTS, on_record, scenario.secrets) as recorder:
         run = Run(job, scenario, settings, log, recorder)
         try:
             run.execute()
         except Exception as error:  # any error fails this run only, and the suite continues
-            with (job.run_folder / LOG).open("a") as file:
-                file.write(scenario.secrets.scrub(traceback.format_exc()))
+            _log_traceback(job, scenario)
             run.finish("failed", _in_words(error))
             return False
     return True
+
+
+def _log_traceback(job: RunJob, scenario: Scenario) -> None:
+    """Append the traceback of the error that is being handled to the run's log."""
+    with (job.run_folder / LOG).open("a") as file:
+        file.write(scenario.secrets.scrub(traceback.format_exc()))
 
 
 def _in_words(error: Exception) -> str:

@@ -321,10 +321,10 @@ class _Tail:
 def _closed(folder: Path, exit_code: int) -> RunResult:
     """The run as stored. If the worker died without a closing record, one is written here.
 
-    Raises EngineError if it died before it had written the manifest.
+    Raises EngineError if the run ended before its manifest was written, since it cannot be stored without.
     """
     if not (folder / MANIFEST).exists():
-        raise EngineError(f"{folder.name}: the worker could not start: {last_line(folder / 'log.txt')}")
+        raise EngineError(f"{folder.name}: the run could not start: {last_line(folder / LOG)}")
     (folder / EVENTS).touch()
     result = load_run(folder)
     if result.end is None:

@@ -188,7 +188,7 @@ def check_upsert_modes(keys: ScenarioKeys, is_cdc: bool) -> None:
                 mode,
             )
         if mode not in modes:
-            raise OptionError(path, f"must be {_one_of(modes)}", mode)
+            raise OptionError(path, f"must be {_one_of(tuple(modes))}", mode)
 
 
 def _one_of(names: Sequence[str]) -> str:

@@ -151,8 +151,9 @@ def describe_all(kind: PluginKind[Any]) -> tuple[Description, ...]:
     named: dict[str, Any] = dict(kind.registry)
     for name, point in _entry_points(kind).items():
         cls = _loaded(name, point.load)
-        if hasattr(cls, kind.method):
-            named.setdefault(name, cls)
+        if hasattr(cls, kind.method) and name not in named:
+            _check_class(kind, cls, name, ("type",))
+            named[name] = cls
     return tuple(describe(cls, name) for name, cls in sorted(named.items()))
 
 
@@ -179,9 +180,19 @@ def _class(kind: PluginKind[_P], name: str, path: KeyPath) -> Any:
         raise OptionError((*path, "type"), str(error), name) from error
     if not hasattr(cls, kind.method):
         raise OptionError((*path, "type"), f"is not a {kind.word}: it has no method {kind.method}", name)
-    if not (isinstance(cls, type) and is_dataclass(cls) and _is_frozen(cls)):
-        raise OptionError((*path, "type"), "must be a class under @dataclass(frozen=True)", name)
+    _check_class(kind, cls, name, (*path, "type"))
     return cls
+
+
+def _check_class(kind: PluginKind[Any], cls: Any, name: str, path: KeyPath) -> None:
+    """Raises OptionError unless `cls` can be built from a table and described."""
+    if not (isinstance(cls, type) and is_dataclass(cls) and _is_frozen(cls)):
+        raise OptionError(path, "must be a class under @dataclass(frozen=True)", name)
+    _options(cls, name, path)
+    try:
+        known_options_of(cls)
+    except ValueError as error:
+        raise OptionError(path, f"{error}; correct the {kind.word}", name) from error
 
 
 def _find(kind: PluginKind[Any], name: str) -> Any:

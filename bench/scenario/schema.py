@@ -212,9 +212,7 @@ def _option_error(detail: Any, document: Mapping[str, Any]) -> OptionError:
     if detail["type"] in _DESCRIBED:
         return OptionError(path, f"must be {_field(model, last).description}", detail["input"])
     text = detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
-    text = text.replace("an object", "a table").replace(
-        "a valid array", "a list"
-    )  # pydantic uses the terms of JSON
+    text = text.replace("an object", "a table").replace("a valid array", "a list")  # they are terms of JSON
     return OptionError(path, text, _given(document, path, detail["input"]))
 
 

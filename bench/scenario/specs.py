@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from bench.engines.registry import FORMATS
 from bench.keys import TableKeys, duration_ms_text
@@ -117,7 +117,7 @@ def _rule(
     try:
         traits = traits_of(planner)
     except ValueError as error:
-        raise OptionError(name_path, f"declares {error}; correct the planner", name) from error
+        raise OptionError(name_path, f"{error}; correct the planner", name) from error
     problem = columns_problem(traits, schema.names)
     if problem:
         raise OptionError((*path, "planner"), problem)
@@ -139,24 +139,18 @@ def _check_format(traits: PlannerTraits, table: TableKeys, path: KeyPath, name: 
     version, highest = table.version, traits.max_format_version
     if version is None or highest is None or version <= highest:
         return
-    usable = [allowed for allowed in _versions(table) if allowed <= highest]
+    usable = [allowed for allowed in table.versions() if allowed <= highest]
     remedy = (
-        f"set table.format_version = {max(usable)} instead of {version}, or"
+        f"set table.{table.version_key} = {max(usable)} instead of {version}, or"
         if usable
         else f"format {table.format!r} has none so low; correct max_format_version of the planner or"
     )
+    part = "rule" if path[0] == "maintenance" else "strategy"
     raise OptionError(
         path,
-        f"supports tables up to format version {highest}: {remedy} remove the strategy from a copy of the "
-        "file",
+        f"supports tables up to format version {highest}: {remedy} remove the {part} from a copy of the file",
         name,
     )
-
-
-def _versions(table: TableKeys) -> tuple[int, ...]:
-    """The format versions that [table] may name."""
-    key = type(table).model_fields.get("format_version")
-    return get_args(key.annotation) if key else ()
 
 
 def _check_delay(delay_ms: int, traits: PlannerTraits, path: KeyPath, name: str) -> None:

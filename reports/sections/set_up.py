@@ -152,10 +152,10 @@ def _key(m: Manifest) -> str:
 
 
 def _upsert_mode(m: Manifest) -> str | None:
-    mode = m.options.get("upsert_mode")
-    if mode == "equality-delete":
-        return f"equality deletes on {_key(m)}"
-    return None if mode is None else f"{mode} through MERGE INTO, where Spark chooses the number of files"
+    mode, by = m.options.get("upsert_mode"), m.dataset.get("changes_by")
+    if by == "MERGE INTO":
+        return f"{mode} through MERGE INTO, where Spark chooses the number of files"
+    return _text(mode) if by is None else f"{by} on {_key(m)}"
 
 
 def _partitioning(table: Mapping[str, Any]) -> str:
@@ -164,10 +164,11 @@ def _partitioning(table: Mapping[str, Any]) -> str:
 
 
 def _table(m: Manifest) -> str:
-    version = m.options.get("format_version", UNKNOWN)
+    version = m.options.get("format_version", UNKNOWN)  # None: the format has no versions
+    format_version = "" if version is None else f"format version {version}, "
     target = human_bytes(m.target_file_size_bytes)
     codec = m.dataset.get("codec", UNKNOWN)
-    return f"format version {version}, target file size {target}, Parquet codec {codec}"
+    return f"{format_version}target file size {target}, Parquet codec {codec}"
 
 
 def _resources(m: Manifest) -> str:

@@ -15,3 +15,6 @@ class Command(StrEnum):
     def procedure(self) -> str:
         """The procedure's name in the `system` namespace of a catalog."""
         return self.value.partition(".")[2]
+
+
+METADATA_COMMANDS = frozenset({Command.EXPIRE_SNAPSHOTS, Command.REWRITE_MANIFESTS})  # write no data file

@@ -45,7 +45,10 @@ _ZORDER_OPTIONS = {
     "max-output-size": "2147483647; z-order only",
     "var-length-contribution": "8; z-order only",
 }
-_COLUMN_OR_WORD = re.compile(r"[a-z_]\w*(?!\w*\s*\()")  # not a function such as zorder( or bucket(
+_PART = re.compile(r"`((?:[^`]|``)+)`|(\w+)")  # of a name, in backquotes or without
+_NAME = re.compile(  # a column, or with `call` a function such as zorder( or bucket(
+    rf"(?P<name>(?:{_PART.pattern})(?:\s*\.\s*(?:{_PART.pattern}))*)(?P<call>\s*\()?"
+)
 _ORDER_WORDS = frozenset({"asc", "desc", "nulls", "first", "last"})
 
 
@@ -80,9 +83,12 @@ class RewriteDataFiles:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that `sort_order` names."""
-        words = _COLUMN_OR_WORD.findall((self.sort_order or "").lower())
-        return tuple(word for word in words if word not in _ORDER_WORDS)
+        """The columns that `sort_order` names, fields of structs by their full names, in its own spelling.
+
+        Case matters to the command, too (SortOrder.Builder), except in a zorder.
+        """
+        names = (found["name"] for found in _NAME.finditer(self.sort_order or "") if not found["call"])
+        return tuple(_unquoted(name) for name in names if not _is_word(name))
 
     @property
     def needs(self) -> frozenset[str]:
@@ -156,6 +162,17 @@ class ExpireSnapshots:
             return None
         arguments = {"older_than_at_ms": str(keep_from_ms), "retain_last": str(self.retain_last)}
         return Plan((Native(Command.EXPIRE_SNAPSHOTS, arguments),), Reason.RETENTION)
+
+
+def _is_word(name: str) -> bool:
+    """Whether a name in a sort order is a keyword, or the number of buckets or characters of a transform."""
+    return name.lower() in _ORDER_WORDS or name.isdecimal()
+
+
+def _unquoted(name: str) -> str:
+    """A name without backquotes, which are doubled inside them, and without blanks around dots."""
+    parts = _PART.findall(name)
+    return ".".join(quoted.replace("``", "`") or plain for quoted, plain in parts)
 
 
 def _scheduled(action: Native) -> Plan:

@@ -114,7 +114,7 @@ def test_a_figure_that_is_no_number_is_the_planners_defect(value):
     [
         (None, "figures returned None; it must return a mapping of names to numbers"),
         ([1], r"figures returned \[1\]"),
-        ({1: 2.0}, "the name of figure 1 must be a text"),
+        ({1: 2.0}, "the name of figure 1 must be a string"),
         ({"a": "x"}, "figure a='x' must be a finite number"),
         ({"a": 10**400}, "must be a finite number"),
     ],
@@ -266,9 +266,7 @@ def test_a_planner_needs_nothing_but_decide():
 
 
 def test_traits_are_what_the_planner_declares():
-    traits = traits_of(Declaring(None))
-    assert (set(traits.needs), list(traits.columns)) == ({"compact"}, ["user_id"])
-    assert (traits.max_format_version, traits.figures) == (2, None)
+    assert traits_of(Declaring(None)) == PlannerTraits(frozenset({"compact"}), ("user_id",), 2)
     assert Strategy("s", (Rule(Every(60_000), Declaring(None)),)).needs() == {"compact"}
 
 
@@ -300,10 +298,16 @@ def test_a_property_that_fails_is_told_by_its_name():
         raise RuntimeError("no figures yet")
 
     planner = type("Failing", (Fixed,), {"needs": property(fail)})(None)
-    with pytest.raises(ValueError, match=r"^needs, which fails with RuntimeError: no figures yet$"):
+    with pytest.raises(ValueError, match=r"^its `needs` raises RuntimeError: no figures yet$"):
         traits_of(planner)
 
 
 def test_known_options_are_of_the_class():
     assert known_options_of(RewriteDataFiles)["min-input-files"] == "5"
     assert known_options_of(Fixed) == {}
+
+
+@pytest.mark.parametrize("known", [{"min": 5}, {1: "five"}, {"min"}, ["min"], "min", None])
+def test_known_options_that_are_no_mapping_of_strings_are_refused(known):
+    with pytest.raises(ValueError, match=r"known_options=.* must be a mapping of option names to their"):
+        known_options_of(type("Odd", (Fixed,), {"known_options": known}))

@@ -106,6 +106,7 @@ class FakeEngine:
         version = self._version(change, tag)
         cost = Cost(self.costs.commit_s, 2 * self.costs.commit_s)
         inline = self.inline(spec.index, at_ms)
+        self.ledger.saw_inline(inline, at_ms)
         return CommitOutcome(cost, self.costs.prepare_s, (version,), self._observe(), inline)
 
     def state(self, at_ms: int) -> TableState:
@@ -132,7 +133,7 @@ class FakeEngine:
             status = "failed"
         elif status is None:
             status, versions = (
-                ("ok", (self._merge(inputs, tag_of(ticket, at_ms)),)) if inputs else ("noop", ())
+                ("ok", (self._merge(inputs, at_ms, tag_of(ticket, at_ms)),)) if inputs else ("noop", ())
             )
         error = f"made to be {status}" if status in ("failed", "vetoed") else None
         cost = Cost(self.costs.compaction_s, 2 * self.costs.compaction_s)
@@ -147,7 +148,7 @@ class FakeEngine:
         inputs = self._small_files() if index in self.inline_at else []
         if not inputs:
             return ()
-        version = self._merge(inputs, Tag("writer", f"commit-{index}", at_ms))
+        version = self._merge(inputs, at_ms)
         return (InlineCompaction(Cost(self.costs.compaction_s, 1.0), (version,), "auto_compact()"),)
 
     def query(self, probe) -> QueryOutcome:
@@ -161,19 +162,19 @@ class FakeEngine:
         partitions = [f.partition for f in small]
         return [f for f in small if partitions.count(f.partition) > 1]
 
-    def _merge(self, inputs: list[IcebergDataFile], tag: Tag) -> Version:
+    def _merge(self, inputs: list[IcebergDataFile], at_ms: int, tag: Tag | None = None) -> Version:
         made = []
         for partition in dict.fromkeys(f.partition for f in inputs):
             merged = [f for f in inputs if f.partition == partition]
             made.append(self._file(partition, sum(f.size_bytes for f in merged), sum(f.rows for f in merged)))
         applied = list(self.ledger.delete_files)[:-1]
         self.ledger.remove([*(f.path for f in inputs), *applied])
-        self.ledger.add(made, tag.at_ms)
+        self.ledger.add(made, at_ms)
         size_bytes = sum(f.size_bytes for f in inputs)
         self._dead_bytes += size_bytes
         return self._version(Change(len(made), len(inputs), 0, len(applied), size_bytes, size_bytes), tag)
 
-    def _version(self, change: Change, tag: Tag) -> Version:
+    def _version(self, change: Change, tag: Tag | None) -> Version:
         version = Version(f"v{next(self._version_numbers)}", "fake", change, tag)
         self.ledger.saw_versions((version,))
         return version

@@ -42,7 +42,8 @@ UPSERT: Mapping[str, Any] = {
         "caches": {"table cache of the catalog": "false", "delete-file cache of the executors": "false"},
     },
     "dataset": {"table": "orders", "columns_count": 17, "codec": "zstd (format default)",
-                "key": ["order_id"], "initial_order": "ordered by order_id, one range per file"},
+                "key": ["order_id"], "changes_by": "equality deletes",
+                "initial_order": "ordered by order_id, one range per file"},
     "option_defaults": {
         "amoro": {"minor-files": "12 of a partition", "ratio": "0.1"}, "merge": {"least": "5"},
     },

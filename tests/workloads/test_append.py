@@ -10,6 +10,7 @@ from workload_strategies import appends, partitionings, seeds
 from workloads.append import Append
 from workloads.arrival import Poisson
 from workloads.schema import ORDERS, SCHEMAS
+from workloads.trace import Trace
 
 
 @given(workload=appends, by=partitionings, seed=seeds)
@@ -44,6 +45,13 @@ def test_shape_starts_with_the_initial_load_only_where_there_is_one():
         (2, 120_000, 10, 8, False),
     ]
     assert [spec.index for spec in stream(Append(10, 8), commits=2)] == [1, 2]
+
+
+def test_a_trace_is_replayed_whole_at_an_interval_that_is_no_binary_fraction(tmp_path):
+    file = tmp_path / "trace.csv"
+    file.write_text("time,rows\n" + "".join(f"{n / 10},{n + 1}\n" for n in range(100)))
+    specs = stream(Append(1, 1, arrival=Trace(str(file))), commits=100, interval_ms=100)
+    assert [spec.rows for spec in specs] == list(range(1, 101))
 
 
 def test_shape_keeps_commits_without_rows():

@@ -21,7 +21,8 @@ days = st.builds(
 
 def traffic(arrival, mean_rows, commits, interval_s, seed="1/arrival"):
     rng = random.Random(seed)
-    return [arrival.rows(i, i * interval_s, interval_s, mean_rows, rng) for i in range(1, commits + 1)]
+    ms = round(interval_s * 1000)
+    return [arrival.rows(i, (i - 1) * ms, i * ms, mean_rows, rng) for i in range(1, commits + 1)]
 
 
 def test_constant_brings_the_mean_each_time():

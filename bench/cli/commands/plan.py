@@ -78,6 +78,14 @@ def plan(
             "--scenario", metavar="SCENARIO", help="Take strategies and [catalog] from this scenario."
         ),
     ] = None,
+    format_name: Annotated[
+        str | None,
+        typer.Option(
+            "--table-format",
+            metavar="NAME",
+            help="The format of the table, where several can be read and no --scenario says which.",
+        ),
+    ] = None,
     branch: Annotated[
         str | None, typer.Option("--branch", metavar="NAME", help="Preview this branch instead of main.")
     ] = None,
@@ -104,7 +112,7 @@ def plan(
     properties = _pairs(catalog_properties or ())
     conceal(Secrets.of(properties) | (loaded.secrets if loaded else NO_SECRETS))
     named = named_planners(strategy, options or (), loaded)
-    table_format, open_existing = existing_tables(loaded.table.format if loaded else None)
+    table_format, open_existing = existing_tables(format_name or (loaded.table.format if loaded else None))
     with ERR.status("reading metadata"):
         existing = open_existing(TableAddress(table, catalog, properties, _catalog(loaded), branch))
         preview = preview_strategy(named, existing, table_format)
@@ -184,7 +192,7 @@ def _print_table_facts(facts: Mapping[str, Any]) -> None:
             ("location", facts["location"]),
             ("metadata", facts["metadata"]),
             ("format version", str(facts["format_version"])),
-            ("snapshot", _snapshot(facts["snapshot"], facts["committed_at"])),
+            ("table version", _version(facts["version"], facts["committed_at"])),
             ("data files", _amount(facts["data_files"], facts["data_bytes"], facts["rows"])),
             ("delete files", "; ".join(_deletes(facts["delete_files"])) or "none"),
             ("partitions", f"{facts['partitions']:,} by {by}" if by else "not partitioned"),
@@ -196,10 +204,10 @@ def _print_table_facts(facts: Mapping[str, Any]) -> None:
         print_table(("file size", "files", "bytes", ""), list(_size_lines(facts["file_sizes"])))
 
 
-def _snapshot(number: int | None, committed_at: str | None) -> str:
-    if number is None or committed_at is None:
+def _version(version: str | None, committed_at: str | None) -> str:
+    if version is None or committed_at is None:
         return "none: nothing has been written to the table yet"
-    return f"{number}, committed {datetime.fromisoformat(committed_at):%Y-%m-%d %H:%M:%S} UTC"
+    return f"{version}, committed {datetime.fromisoformat(committed_at):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _amount(files: int, size_bytes: int, rows: int) -> str:
@@ -262,9 +270,13 @@ def _print_effect(effect: Mapping[str, Any], format_title: str) -> None:
     cut = effect["planned_groups"] - effect["groups"] - effect["delete_groups"]
     about = "" if effect["files_out_exact"] else "about "
     excluded = f"; a limit excludes {counted(cut, 'more group')}, and {format_title} may choose others"
+    removed, size = (
+        counted(effect["files_removed_count"], "data file"),
+        human_bytes(effect["read_data_bytes"]),
+    )
     print_line(
-        f"It would rewrite {counted(effect['files_in'], 'data file')} ({human_bytes(effect['bytes_in'])}) in "
-        f"{counted(effect['groups'], 'group')} into {about}{counted(effect['files_out'], 'file')}: the table "
+        f"It would rewrite {removed} ({size}) in {counted(effect['groups'], 'group')} into {about}"
+        f"{counted(effect['files_added_count'], 'file')}: the table "
         f"would go from {counted(effect['files_before'], 'data file')} to {about}{effect['files_after']:,}"
         f"{excluded if cut > 0 else ''}."
     )
@@ -288,9 +300,9 @@ def _print_effect(effect: Mapping[str, Any], format_title: str) -> None:
 
 
 def _partition_cells(line: Mapping[str, Any]) -> tuple[str, ...]:
-    counts = (human_count(line[key]) for key in ("groups", "files_in", "files_out"))
+    counts = (human_count(line[key]) for key in ("groups", "files_removed_count", "files_added_count"))
     return (
-        line["partition"] or "(whole table)", *counts, human_bytes(line["bytes_in"]),
+        line["partition"] or "(whole table)", *counts, human_bytes(line["read_data_bytes"]),
         human_count(line["delete_files_read"]),
     )  # fmt: skip
 

@@ -40,11 +40,8 @@ MAIN = "main"  # the branch that is read by default
 # a file too small or too large (SizeBasedFileRewritePlanner); the others divide the small files.
 SIZE_CLASSES = (0.01, 0.1, 0.75, 1.8)
 
-
 _METADATA_SUFFIX = ".metadata.json"
-_VERSION = re.compile(
-    r"v?(\d+)[-.]"
-)  # v12.metadata.json of a Hadoop table, 00012-<uuid>.metadata.json of others
+_VERSION = re.compile(r"v?(\d+)[-.]")  # of v12.metadata.json (Hadoop tables), 00012-<uuid>.metadata.json
 _NAMES_SHOWN = 5
 _ERROR_LENGTH_MAX = 200
 _CONFIGURE = (
@@ -82,7 +79,7 @@ class IcebergTable:
             location=self.table.location(),
             metadata=self.table.metadata_location,
             format_version=self.table.metadata.format_version,
-            snapshot=self.snapshot.snapshot_id if self.snapshot else None,
+            version=self.state.version,
             committed_at=committed.isoformat(timespec="milliseconds") if committed else None,
             partition_spec=_spec_text(self.table),
             columns=self.table.schema().column_names,

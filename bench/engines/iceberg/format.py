@@ -6,7 +6,7 @@ Spark and PyIceberg are only imported when an engine or an existing table is ope
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -21,10 +21,11 @@ from bench.engines.iceberg.table_keys import (
     NAME,
     REAL_CAPABILITIES,
     SIMULATED_CAPABILITIES,
+    UPSERT_MODES,
     VECTORS_FROM,
     IcebergKeys,
-    UpsertMode,
 )
+from strategies.iceberg.commands import METADATA_COMMANDS
 from strategies.plan import Capability
 from workloads.commit import CommitSpec
 from workloads.schema import Schema
@@ -103,7 +104,7 @@ FORMAT = Format(
     description="Apache Iceberg by Spark; format_version 2 or 3",
     table_keys=IcebergKeys,
     takes_catalog=True,
-    upsert_modes=get_args(UpsertMode),
+    upsert_modes=UPSERT_MODES,
     default_upsert_mode=DEFAULT_UPSERT_MODE,
     own_properties={
         "write.target-file-size-bytes": "target_file_size",
@@ -119,6 +120,7 @@ FORMAT = Format(
     simulated=EngineKind(
         _open_simulated, SIMULATED_CAPABILITIES, False, _simulated_options, wrong_rows=_wrong_rows
     ),
+    metadata_commands=METADATA_COMMANDS,
     asked_by={Capability.VECTORS: "table.format_version"},
     packages=("pyiceberg",),
     coefficients=iceberg_coefficients,

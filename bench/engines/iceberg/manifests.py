@@ -151,7 +151,7 @@ def _referenced_data_file(file: IcebergFile) -> str | None:
 def partition_text(spec: PartitionSpec, values: Any, types: tuple[IcebergType, ...]) -> str:
     """A partition as a path of name=value, with Iceberg's texts for dates, times and buckets.
 
-    No two partitions of a spec share a text: null is `null`, and the string "null" is `%6Eull`. A field that
+    No two partitions of a spec share a path: null is `null`, and the string "null" is `%6Eull`. A field that
     was dropped from the spec, which is always null, is left out.
     """
     return "/".join(

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from urllib.parse import unquote
 
 from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines.spark.session import java_rows, sql_text
 from strategies.iceberg.commands import Command
+from strategies.iceberg.partitions import decoded, fields_of, is_null
 from strategies.plan import Compact, Native
 
 _NUMBER_COLUMNS = frozenset({"partition_bucket"})  # of the columns a table can be partitioned by
@@ -60,13 +60,13 @@ def _partitions_filter(partitions: tuple[str, ...]) -> str:
 
 def _partition_filter(partition: str) -> str:
     """`city=Oslo/partition_bucket=3` as a predicate; the only partition of an unpartitioned table is ""."""
-    pairs = [pair.partition("=") for pair in partition.split("/") if pair]
-    return " AND ".join(_equals(column, unquote(value)) for column, _, value in pairs) or "true"
+    fields = fields_of(partition).items()
+    return " AND ".join(_matches(decoded(column), value) for column, value in fields) or "true"
 
 
-def _equals(column: str, value: str) -> str:
-    """A partition's path writes null as it writes the text "null", so that value is both."""
-    if column in _NUMBER_COLUMNS:
-        return f"{column} IS NULL" if value == "null" else f"{column} = {value}"
-    equal = f"{column} = {sql_text(value)}"
-    return f"({equal} OR {column} IS NULL)" if value == "null" else equal
+def _matches(column: str, value: str) -> str:
+    """`value` is still percent-encoded: null is `null`, the text "null" is `%6Eull`."""
+    if is_null(value):
+        return f"{column} IS NULL"
+    text = decoded(value)
+    return f"{column} = {text if column in _NUMBER_COLUMNS else sql_text(text)}"

@@ -1,6 +1,7 @@
 """The keys of an Iceberg table, what they allow, and what each engine of it can do."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal, get_args
 
 from pydantic import Field
 
@@ -10,12 +11,15 @@ from strategies.iceberg.commands import Command
 from strategies.plan import Capability
 
 NAME = "iceberg"
+FormatVersion = Literal[2, 3]
 DEFAULT_VERSION: Literal[2] = 2
 VECTORS_FROM = 3  # table spec: position delete files must not be added to tables of this format version
 
 # By equality deletes as in Flink, or by MERGE with the table property `write.merge.mode` of that name.
-UpsertMode = Literal["equality-delete", "merge-on-read", "copy-on-write"]
-DEFAULT_UPSERT_MODE: UpsertMode = "equality-delete"
+DEFAULT_UPSERT_MODE = "equality-delete"
+UPSERT_MODES: Mapping[str, str] = {  # with what updates and deletes rows
+    DEFAULT_UPSERT_MODE: "equality deletes", "merge-on-read": "MERGE INTO", "copy-on-write": "MERGE INTO",
+}  # fmt: skip
 
 REAL_CAPABILITIES = frozenset[str]({
     Capability.COMPACT,
@@ -45,11 +49,16 @@ class IcebergKeys(TableKeys):
     """[table] of an Iceberg table."""
 
     format: Literal["iceberg"] = Field(examples=["iceberg"])
-    format_version: Literal[2, 3] = DEFAULT_VERSION
+    format_version: FormatVersion = DEFAULT_VERSION
+    version_key: ClassVar[str] = "format_version"
 
     @property
     def version(self) -> int:
         return self.format_version
+
+    @classmethod
+    def versions(cls) -> tuple[int, ...]:
+        return get_args(FormatVersion)
 
 
 def format_version_of(spec: TableSpec) -> int:

@@ -131,7 +131,7 @@ def rewrite_cost(
     written_bytes: int | None = None,
     conversion: Work | None = None,
 ) -> Cost:
-    """The cost of executing what was previewed. By default it writes as many bytes as it replaces.
+    """The cost of executing what was previewed. By default it writes as many bytes of data files as it reads.
 
     A `conversion` of deletes is part of the same commit.
     """
@@ -141,9 +141,9 @@ def rewrite_cost(
     rewriting = Work(
         files_count=preview.files_removed_count,
         delete_files_count=sum(group.delete_files_count for group in preview.groups),
-        read_bytes=preview.replaced_bytes + delete_bytes,
+        read_bytes=preview.read_data_bytes + delete_bytes,
         delete_bytes=delete_bytes,
-        written_bytes=preview.replaced_bytes if written_bytes is None else written_bytes,
+        written_bytes=preview.read_data_bytes if written_bytes is None else written_bytes,
         tasks_count=preview.files_added_count,
     )
     work = rewriting if conversion is None else rewriting + conversion

@@ -68,10 +68,12 @@ class SimulatedEngine(Generic[Prepared]):
         if not spec.rows:
             return CommitOutcome(NO_COST, 0.0, (), self._observe())
         tag = Tag.of_commit(spec, at_ms)
-        version, work = self._model.commit(spec, tag)
-        self._ledger.saw_versions((version,))
-        cost = self._coefficients.price(self._coefficients.commit, work, self._cores.writer)
-        return CommitOutcome(cost, 0.0, (version,), self._observe())
+        done = self._model.commit(spec, tag)
+        inline = (version for compaction in done.compactions for version in compaction.versions)
+        self._ledger.saw_versions((done.version, *inline))
+        self._ledger.saw_inline(done.compactions, at_ms)
+        cost = self._coefficients.price(self._coefficients.commit, done.work, self._cores.writer)
+        return CommitOutcome(cost, 0.0, (done.version,), self._observe(), done.compactions)
 
     def state(self, at_ms: int) -> TableState:
         return self._ledger.state(at_ms)

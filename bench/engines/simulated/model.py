@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from bench.engines.contract import Cost, Tag, Version
+from bench.engines.contract import Cost, InlineCompaction, Tag, Version
 from bench.engines.ledger import AnyLedger
 from bench.engines.simulated.costs import Work
 from strategies.plan import Action, Rewrite
@@ -21,6 +21,18 @@ class Staging(Generic[Prepared]):
     cost: Cost
 
 
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A commit that became visible: its version, and the work of its writers.
+
+    `compactions` are those that it ran by itself, in a format whose commits do.
+    """
+
+    version: Version
+    work: Work
+    compactions: tuple[InlineCompaction, ...] = ()
+
+
 class FormatModel(Protocol[Prepared]):
     """One simulated table of a format. It keeps the table's ledger and its live rows up to date itself."""
 
@@ -31,8 +43,8 @@ class FormatModel(Protocol[Prepared]):
     def create(self) -> None:
         """Create the empty table."""
 
-    def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, Work]:
-        """Add the files of a commit; the new version, and the work of its writers."""
+    def commit(self, spec: CommitSpec, tag: Tag) -> Committed:
+        """Add the files of a commit."""
 
     def stage(self, action: Rewrite, preview: Preview | NoPreview) -> Staging[Prepared]:
         """Write the files of an explicit rewrite. Raises ValueError if a file that it names is gone."""

@@ -123,6 +123,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         observed, new = self._observe(at_ms)
         untagged = tuple(version for version in new if version.tag is None)
         cost, compactions = self._split_inline(committing.cost, untagged)
+        self._ledger.saw_inline(compactions, at_ms)
         return CommitOutcome(cost, preparing.cost.wall_s, _tagged(new, tag), observed, compactions)
 
     def _split_inline(
@@ -155,14 +156,15 @@ class SparkEngine(ABC, Generic[_Prepared]):
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         staged, tag = self._tickets.redeem(ticket), tag_of(ticket, at_ms)
         cost, error, answers = staged.cost, staged.veto or staged.error, list[DataFrame]()
-        if error is None:
+        is_executed = error is None
+        if is_executed:
             with self._meter.step() as acting:
                 error = self._execute_all(ticket.plan, staged, tag, answers)
             cost += acting.cost
         with self._meter.step() as answering:
             answer = self._answer(answers)
-        takes_no_tag = any(not isinstance(action, Rewrite) for action in ticket.plan.actions)
-        observed, new = self._observe(at_ms, tag if takes_no_tag else None)
+        calls_command = any(not isinstance(action, Rewrite) for action in ticket.plan.actions)
+        observed, new = self._observe(at_ms, tag if is_executed and calls_command else None)
         versions, observed = _tagged(new, tag), replace(observed, cost=observed.cost + answering.cost)
         status = staged.status(error, versions)
         self._tickets.ended(ticket, at_ms, status, versions, cost)

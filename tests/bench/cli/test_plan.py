@@ -9,6 +9,8 @@ import pyiceberg.catalog
 import pytest
 from iceberg_tables import BY_CITY, NOT_PARTITIONED, catalog_properties, make_table
 from pyiceberg.catalog import load_catalog
+from pyiceberg.schema import Schema
+from pyiceberg.types import LongType, NestedField, StringType, StructType
 from pyiceberg.utils.config import Config
 from scenario_builder import SOUND, write
 
@@ -91,7 +93,7 @@ def error(capsys):
 def test_plan_tells_table_groups_and_result_by_catalog_property(printed, table, folder):
     text = printed("shop.visits", *in_catalog(folder), *REWRITE, *FEW)
     assert f"location {table.location()}" in text
-    assert f"snapshot {table.current_snapshot().snapshot_id}, committed 20" in text
+    assert f"table version {table.current_snapshot().snapshot_id}, committed 20" in text
     assert "data files 5 files, " in text
     assert ", 13 rows" in text
     assert "delete files none" in text
@@ -119,7 +121,7 @@ def test_plan_gives_the_same_to_programs(told, table, folder):
     assert facts["name"] == "shop.visits"
     assert facts["metadata"] == table.metadata_location
     assert facts["format_version"] == 2
-    assert facts["snapshot"] == table.current_snapshot().snapshot_id
+    assert facts["version"] == str(table.current_snapshot().snapshot_id)
     assert facts["committed_at"].endswith("+00:00")
     assert (facts["data_files"], facts["data_bytes"], facts["rows"]) == (5, size, 13)
     assert (facts["partitions"], facts["partition_spec"]) == (2, "city")
@@ -129,10 +131,11 @@ def test_plan_gives_the_same_to_programs(told, table, folder):
     assert found["strategy"] == "iceberg.rewrite_data_files"
     assert found["plan"]["reason"] == "scheduled"
     assert found["plan"]["actions"] == ["iceberg.rewrite_data_files(strategy=binpack, min-input-files=2)"]
-    assert (effect["groups"], effect["files_in"], effect["files_out"]) == (2, 5, 2)
-    assert (effect["files_before"], effect["files_after"], effect["bytes_in"]) == (5, 2, size)
+    assert (effect["groups"], effect["files_removed_count"], effect["files_added_count"]) == (2, 5, 2)
+    assert (effect["files_before"], effect["files_after"], effect["read_data_bytes"]) == (5, 2, size)
+    assert effect["replaced_bytes"] == size
     assert (effect["files_out_exact"], effect["deletes_exact"]) == (True, True)
-    assert [(line["partition"], line["files_in"]) for line in effect["partitions"]] == [
+    assert [(line["partition"], line["files_removed_count"]) for line in effect["partitions"]] == [
         ("city=Oslo", 3), ("city=Rome", 2),
     ]  # fmt: skip
     assert "files" not in effect["groups_in_order"][0]
@@ -169,7 +172,7 @@ def test_plan_finds_a_table_by_folder_uri_and_metadata_file(told, standing_table
     ):
         found = told(place, *REWRITE)
         assert found["table"]["data_files"] == 5
-        assert found["table"]["snapshot"] == standing_table.current_snapshot().snapshot_id
+        assert found["table"]["version"] == str(standing_table.current_snapshot().snapshot_id)
 
 
 def test_plan_reads_an_older_state_by_its_metadata_file(told, table):
@@ -249,7 +252,7 @@ def test_plan_makes_no_database(error, tmp_path):
 def test_plan_opens_no_data_file(told, table):
     for file in Path(local_path(table)).rglob("*.parquet"):
         file.unlink()
-    assert told(table.location(), *REWRITE, *FEW)["effect"]["files_in"] == 5
+    assert told(table.location(), *REWRITE, *FEW)["effect"]["files_removed_count"] == 5
 
 
 def test_plan_takes_a_catalog_of_pyiceberg_configuration(told, table, folder, monkeypatch):
@@ -282,12 +285,12 @@ def test_plan_asks_a_strategy_of_a_scenario_in_the_scenarios_catalog(told, table
     assert found["strategy"] == "careful"
     assert found["planners"] == ["never()", "iceberg.rewrite_data_files(min-input-files=2)"]
     assert found["plan"]["planner"] == "iceberg.rewrite_data_files(min-input-files=2)"
-    assert found["effect"]["files_in"] == 5
+    assert found["effect"]["files_removed_count"] == 5
 
 
 def test_plan_takes_a_planner_beside_a_scenario(told, table, folder):
     scenario = write(folder, SOUND + CATALOG.format(folder=folder))
-    assert told("shop.visits", "--scenario", scenario, *REWRITE, *FEW)["effect"]["files_in"] == 5
+    assert told("shop.visits", "--scenario", scenario, *REWRITE, *FEW)["effect"]["files_removed_count"] == 5
 
 
 def test_plan_takes_the_catalog_of_a_scenario_on_hadoop(told, table, folder):
@@ -315,7 +318,7 @@ class Pair:
     found = told(table.location(), *own)
     assert found["plan"]["detail"] == "the first two"
     assert found["plan"]["actions"] == ["rewrite(2 files in 1 groups)"]
-    assert (found["effect"]["files_in"], found["effect"]["files_after"]) == (2, 4)
+    assert (found["effect"]["files_removed_count"], found["effect"]["files_after"]) == (2, 4)
 
 
 def test_plan_tells_a_scoped_plan(told, table, tmp_path, monkeypatch):
@@ -334,7 +337,7 @@ class Partition:
     own = ["--strategy", "scoped:Partition", "--option", "name=city=Rome"]
     found = told(table.location(), *own, "--option", "min_input_files='2'")
     assert found["plan"]["actions"] == ["compact(city=Rome)"]
-    assert [(line["partition"], line["files_in"]) for line in found["effect"]["partitions"]] == [
+    assert [(line["partition"], line["files_removed_count"]) for line in found["effect"]["partitions"]] == [
         ("city=Rome", 2)
     ]
     short = told(table.location(), *own, "--option", "min_input_files='3'")["shortfall"]
@@ -377,11 +380,8 @@ class Exits:
         ),
         ("columns = ('zz',)", "names zz, which the table does not have: name some of "),
         ("needs = {'nope'}", "needs nope, which Iceberg does not have; name a planner for Iceberg"),
-        ("needs = 'rewrite'", "declares needs='rewrite' must be a collection of names"),
-        (
-            "needs = property(lambda self: 1 / 0)",
-            "declares needs, which fails with ZeroDivisionError: division by zero",
-        ),
+        ("needs = 'rewrite'", "needs='rewrite' must be a collection of names"),
+        ("needs = property(lambda self: 1 / 0)", "its `needs` raises ZeroDivisionError: division by zero"),
     ],
 )
 def test_plan_refuses_a_planner_that_does_not_support_the_table(
@@ -399,6 +399,22 @@ class Narrow:
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "narrow", raising=False)
     assert f"narrow:Narrow(): {text}" in error(standing_table.location(), "--strategy", "narrow:Narrow")
+
+
+def test_plan_knows_sort_columns_by_their_whole_names_and_case(told, error, folder):
+    properties = catalog_properties(folder)
+    catalog = load_catalog("lake", **properties)
+    catalog.create_namespace("shop")
+    address = StructType(NestedField(3, "City", StringType()))
+    schema = Schema(NestedField(1, "OrderId", LongType()), NestedField(2, "address", address))
+    place = catalog.create_table("shop.orders", schema).location()
+    sorting = [*REWRITE, "--option", "strategy=sort", "--option"]
+    for order in ("OrderId DESC", "address.City", "zorder(OrderId, address.City)"):
+        assert told(place, *sorting, f"sort_order={order}")["plan"]
+    refused = error(place, *sorting, "sort_order=orderid")
+    assert (
+        "names orderid, which the table does not have: name some of OrderId, address, address.City" in refused
+    )
 
 
 def test_plan_asks_a_planner_that_remembers_without_a_past(told, standing_table):
@@ -450,7 +466,7 @@ def test_plan_one_small_file_alone_is_not_enough(told, folder):
 def test_plan_tells_of_an_empty_table(printed, told, folder):
     table = make_table(folder, [])
     text = printed(table.location(), *REWRITE)
-    assert "snapshot none: nothing has been written to the table yet" in text
+    assert "table version none: nothing has been written to the table yet" in text
     assert "Nothing would change: the table contains no data files." in text
     assert told(table.location(), *REWRITE, "--option", "where=id = 1")["table"]["committed_at"] is None
 
@@ -496,7 +512,7 @@ def test_plan_narrows_to_the_files_a_filter_may_match(told, standing_table):
         "iceberg.rewrite_data_files(strategy=binpack, where=CITY = 'Oslo'"
     )
     assert [line["partition"] for line in found["effect"]["partitions"]] == ["city=Oslo"]
-    assert (found["effect"]["files_in"], found["effect"]["files_after"]) == (3, 3)
+    assert (found["effect"]["files_removed_count"], found["effect"]["files_after"]) == (3, 3)
     one = told(standing_table.location(), *REWRITE, *FEW, "--option", "where=id > 4")
     assert (one["effect"]["groups"], one["shortfall"]["files_count"]) == (0, 1)
     none = told(standing_table.location(), *REWRITE, *FEW, "--option", "where=id > 400")
@@ -566,6 +582,13 @@ def test_plan_counts_the_age_of_a_table_from_its_oldest_snapshot(told, standing_
 )
 def test_plan_refuses_what_no_planner_takes(error, standing_table, arguments, told):
     assert told in error(standing_table.location(), *arguments)
+
+
+def test_plan_refuses_a_table_of_a_format_it_cannot_read(told, error, standing_table):
+    place = standing_table.location()
+    assert told(place, *REWRITE, "--table-format", "iceberg") == told(place, *REWRITE)
+    refused = error(place, *REWRITE, "--table-format", "delta")
+    assert "existing tables of format 'delta' cannot be read; formats that can: iceberg" in refused
 
 
 def test_plan_names_the_strategies_of_a_scenario(error, table, folder):

@@ -68,9 +68,18 @@ def test_a_mode_a_format_does_not_have_is_refused(monkeypatch):
         engine_kind("iceberg", "real")
 
 
-def test_existing_tables_are_of_the_first_format_that_can_open_them(monkeypatch):
+def test_existing_tables_are_of_the_only_format_that_can_open_them(monkeypatch):
     other = replace(FORMAT, name="other", open_existing=None)
     monkeypatch.setitem(FORMATS, "other", other)
     assert existing_tables(None)[0] is existing_tables("iceberg")[0] is FORMAT
-    with pytest.raises(ScenarioError, match="'other' cannot be read; formats that can: iceberg"):
-        existing_tables("other")
+    for name in ("other", "unheard"):
+        with pytest.raises(ScenarioError, match=f"'{name}' cannot be read; formats that can: iceberg"):
+            existing_tables(name)
+
+
+def test_the_format_of_an_existing_table_is_asked_for_where_several_can_be_read(monkeypatch):
+    other = replace(FORMAT, name="other")
+    monkeypatch.setitem(FORMATS, "other", other)
+    assert existing_tables("other")[0] is other
+    with pytest.raises(ScenarioError, match=r"name it by --table-format: iceberg, other"):
+        existing_tables(None)

@@ -179,7 +179,13 @@ def test_a_tag_is_read_as_it_was_written(tag):
     assert Tag.parse(str(tag)) == tag
 
 
-@pytest.mark.parametrize("text", ["", "writer/commit-1/5", "reader//x/1", "nobody/commit-1/5/1", "a/b/1/2/3"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "writer/commit-1/5", "reader//x/1", "nobody/commit-1/5/1", "a/b/1/2/3", "writer/commit-1//5",
+        "writer/commit-1/5/",
+    ],
+)  # fmt: skip
 def test_what_others_write_is_no_tag(text):
     assert Tag.parse(text) is None
 

@@ -97,8 +97,8 @@ def test_the_command_does_what_the_plan_said(spark, make_table, planned, version
 
     before = paths(spark, name)
     done = rewritten(spark, name, options)
-    assert effect["files_in"] > 0
-    assert (effect["files_in"], effect["files_out"], effect["bytes_in"]) == done
+    assert effect["files_removed_count"] > 0
+    assert (effect["files_removed_count"], effect["files_added_count"], effect["read_data_bytes"]) == done
     after = paths(spark, name)
     assert {file["path"] for group in effect["groups_in_order"] for file in group["files"]} == before - after
     assert (effect["files_before"], effect["files_after"]) == (len(before), len(after))
@@ -125,8 +125,8 @@ def test_a_filter_narrows_as_the_command_does(spark, make_table, planned):
     (row,) = spark.sql(
         f'CALL lake.system.rewrite_data_files(table => "{name}", where => "{sql}", options => map({pairs}))'
     ).collect()
-    assert effect["files_in"] > 0
-    assert (effect["files_in"], effect["files_out"]) == (
+    assert effect["files_removed_count"] > 0
+    assert (effect["files_removed_count"], effect["files_added_count"]) == (
         row.rewritten_data_files_count, row.added_data_files_count,
     )  # fmt: skip
 
@@ -140,7 +140,7 @@ def test_files_of_an_older_partition_spec_are_taken_together(spark, make_table, 
     effect, before = found["effect"], paths(spark, name)
     assert found["table"]["partition_spec"] == "day(seen), bucket[3](id)"
     assert effect["files_out_exact"] is False
-    assert rewritten(spark, name, options)[0] == effect["files_in"] == 36
+    assert rewritten(spark, name, options)[0] == effect["files_removed_count"] == 36
     gone = before - paths(spark, name)
     assert {file["path"] for group in effect["groups_in_order"] for file in group["files"]} == gone
 
@@ -149,7 +149,7 @@ def test_what_the_plan_leaves_the_command_leaves(spark, make_table, planned):
     name = make_table(2)
     options = {"min-input-files": "100", "delete-ratio-threshold": "1"}
     found = planned(location(spark, name), options)
-    assert found["effect"]["files_in"] == 0
+    assert found["effect"]["files_removed_count"] == 0
     assert found["nothing_because"].endswith(", and no file has enough deletes to be rewritten for them")
     assert rewritten(spark, name, options)[:2] == (0, 0)
 
@@ -169,7 +169,7 @@ def test_the_command_rewrites_the_delete_files_the_plan_said(spark, make_table, 
         row.rewritten_delete_files_count, row.rewritten_bytes_count,
     )  # fmt: skip
     assert (effect["delete_files_in"] > 0) == (version == 2)  # vectors alone are left
-    assert effect["files_in"] == 0
+    assert effect["files_removed_count"] == 0
     assert (found["nothing_because"] is None) == (version == 2)
     assert (found["cost"] is None) == (version == 2)
 
@@ -183,8 +183,10 @@ def test_equality_deletes_are_read_where_their_keys_may_be(spark, namespaces, pl
         spark.sql(f"INSERT INTO {name} SELECT id, 'x' FROM range({first}, {first + 100}, 1, 1)")
     add_equality_delete(spark, name, tmp_path / "deletes.parquet", [150, 220])
     effect = planned(location(spark, name), {"rewrite-all": "true"})["effect"]
-    assert (effect["files_in"], effect["delete_files_read"], effect["deletes_exact"]) == (3, 2, True)
+    assert (effect["files_removed_count"], effect["delete_files_read"]) == (3, 2)
+    assert effect["deletes_exact"]
     found = planned(location(spark, name), {}, strategy="iceberg.convert_deletes")
     effect = found["effect"]  # of the second and third file; no row of the first is deleted
-    assert (effect["files_converted"], effect["delete_files_dropped"], effect["files_in"]) == (2, 1, 0)
+    assert (effect["files_converted"], effect["delete_files_dropped"]) == (2, 1)
+    assert (effect["files_removed_count"], found["cost"]) == (0, None)
     assert (found["nothing_because"], effect["vetoed_because"]) == (None, None)

@@ -373,6 +373,10 @@ def test_a_compaction_inside_a_commit_is_booked_as_one_and_the_commit_waits_for_
     assert (first.versions, second.versions, inline.versions) == (["v1"], ["v2"], ["v3"])
     assert second.added_bytes == first.added_bytes
     assert inline.started_s == second.ended_s
+    state = engine.ledger.state(120_000)
+    assert state.commits_total_count == len(state.commits) == 2
+    (seen,) = state.compactions
+    assert (seen.at_ms, seen.status, seen.reason, seen.files_removed_count) == (120_000, "ok", "inline", 16)
     assert times.measured_s == pytest.approx(
         2 * (0.5 + 1) + 4 + sum(q.wall_s for q in recorder.of(QueryRecord))
     )

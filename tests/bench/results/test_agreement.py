@@ -57,6 +57,12 @@ def test_a_delayed_compaction_belongs_to_the_evaluation_that_scheduled_it():
     assert [one.compaction for one in evaluations(run(due(2), late, idle(5), end()))] == [late, None]
 
 
+def test_a_compaction_that_a_commit_ran_by_itself_belongs_to_no_evaluation():
+    inline = done(2, is_inline=True, reason="inline")
+    assert [one.compaction for one in evaluations(run(inline, due(2), done(2), end()))] == [done(2)]
+    assert [one.compaction for one in evaluations(run(done(2), inline, due(2), end()))] == [done(2)]
+
+
 def test_runs_that_agree_are_the_same_throughout():
     pairs = side_by_side(both())
     assert [(pair.tick, pair.at_ms) for pair in pairs] == [(1, 60_000), (2, 120_000), (3, 180_000)]
@@ -200,9 +206,10 @@ def test_json_has_every_look_with_the_figures_of_both(show):
         "scenario": "append-small", "strategy": "never", "tick": 2, "at_ms": 120_000,
         "real": "rule 1 planned compact(all partitions) (scheduled)",
         "simulated": "rule 1 planned compact(all partitions) (scheduled)", "same_decision": True,
-        "real_status": "ok", "simulated_status": "ok", "real_files_in": 8, "simulated_files_in": 8,
-        "real_files_out": 1, "simulated_files_out": 1, "same_files": True,
-        "real_written_bytes": 5_120, "simulated_written_bytes": 5_632,
+        "real_status": "ok", "simulated_status": "ok",
+        "real_files_removed_count": 8, "simulated_files_removed_count": 8,
+        "real_files_added_count": 1, "simulated_files_added_count": 1, "same_files": True,
+        "real_added_bytes": 5_120, "simulated_added_bytes": 5_632,
     }  # fmt: skip
 
 

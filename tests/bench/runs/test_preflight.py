@@ -121,12 +121,46 @@ def test_needed_bytes_are_the_stream_its_versions_and_metadata(machine, tmp_path
     stream_bytes = 10 * 8 * 6167  # orders.expected_bytes: 10 commits of 8 files of 10 rows
     scratch_bytes = preflight.SCRATCH_BYTES
     assert preflight.needed_bytes(never) == pytest.approx(
-        3 * stream_bytes + (10 + 10) * 100_000 + scratch_bytes, abs=10
+        3 * stream_bytes + 10 * 100_000 + scratch_bytes, abs=10
     )
     # Every 2 of 10 minutes is 5 rounds, of a table that grows to the stream: half of it on average.
     assert preflight.needed_bytes(every) == pytest.approx(
         3 * stream_bytes + 3 * stream_bytes + (10 + 5) * 100_000 + scratch_bytes, abs=10
     )
+
+
+def test_needed_bytes_include_what_a_strategy_switches_to(machine, tmp_path):
+    every = maintenance("iceberg.rewrite_data_files", "2min")
+    switch = [{"at": "4min", "strategy": "every"}, {"at": "6min", "strategy": "late"}]
+    late, own, never = check(
+        tmp_path,
+        strategies=[
+            {"label": "late", "switch": switch}, {"label": "every", "rules": [every]}, {"label": "never"},
+        ],
+    )  # fmt: skip
+    assert preflight.needed_bytes(late) == preflight.needed_bytes(own) > preflight.needed_bytes(never)
+
+
+def test_needed_bytes_sum_the_rules_that_may_plan_at_different_commits(machine, tmp_path):
+    rules = [maintenance("iceberg.rewrite_data_files", interval) for interval in ("2min", "5min", "1min")]
+    strategies = [{"label": str(n), "rules": rules[:n]} for n in (1, 2, 3)]
+    first, second, third = map(preflight.needed_bytes, check(tmp_path, strategies=strategies))
+    stream_bytes = 10 * 8 * 6167
+    # 5 plans, 5 + 2 of them, and no more than one a commit.
+    assert second - first == pytest.approx(stream_bytes + 2 * 100_000, abs=10)
+    assert third - second == pytest.approx(1.5 * stream_bytes + 3 * 100_000, abs=10)
+
+
+def test_needed_bytes_include_maintenance_that_rewrites_data(machine, tmp_path):
+    never = [{"label": "never"}]
+    (plain,) = map(preflight.needed_bytes, check(tmp_path, strategies=never))
+    tidy = [maintenance("iceberg.rewrite_manifests", "2min")]
+    (tidied,) = map(preflight.needed_bytes, check(tmp_path, strategies=never, maintenance=tidy))
+    assert tidied == plain + 5 * 100_000  # it writes no data file
+    merge = [maintenance("iceberg.rewrite_data_files", "2min")]
+    (merged,) = map(preflight.needed_bytes, check(tmp_path, strategies=never, maintenance=merge))
+    _, every = check(tmp_path)
+    assert merged == preflight.needed_bytes(every)
 
 
 def test_needed_bytes_ask_the_trigger_and_not_its_class(machine, tmp_path, monkeypatch):
@@ -158,10 +192,10 @@ def test_needed_bytes_count_delete_files_with_the_table(machine, tmp_path):
     # Eight equality-delete files a commit, of 500 bytes and 3.6 a key, and one position delete of 1,400:
     # 40 draws among 1,000 keys hit one twice.
     deletes_bytes = 10 * (8 * 500 + 80 * 3.6 + 1_400)
-    scratch_bytes = 20 * 100_000 + preflight.SCRATCH_BYTES
+    scratch_bytes = 10 * 100_000 + preflight.SCRATCH_BYTES
     table_bytes = preflight.needed_bytes(never) - 2 * data_bytes - scratch_bytes
     assert table_bytes - data_bytes == pytest.approx(deletes_bytes, rel=0.01)
-    rewritten_bytes = 3 * table_bytes - 5 * 100_000
+    rewritten_bytes = 3 * table_bytes + 5 * 100_000
     assert preflight.needed_bytes(every) == preflight.needed_bytes(never) + rewritten_bytes
 
 

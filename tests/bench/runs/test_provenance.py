@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -6,6 +7,7 @@ from scenario_builder import load
 from bench.engines.contract import CatalogSettings, EngineSettings, SparkSettings, TableSpec
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.registry import engine_kind
+from bench.keys import TableKeys
 from bench.runs import provenance
 from bench.runs.manifest import _options
 from bench.runs.settings import engine_settings
@@ -24,8 +26,22 @@ def dataset(scenario, label="every-2min"):
 def test_a_stream_of_changes_has_a_key_and_a_load_in_its_order(tmp_path):
     assert dataset(load(tmp_path, workload=UPSERT)) == {
         "table": "orders", "columns_count": 17, "codec": "zstd (format default)", "key": ["order_id"],
-        "initial_order": "ordered by order_id, one range per file",
+        "changes_by": "equality deletes", "initial_order": "ordered by order_id, one range per file",
     }  # fmt: skip
+
+
+def test_a_strategy_that_merges_says_so(tmp_path):
+    changes = {"strategies[never].writer.upsert_mode": "copy-on-write"}
+    assert dataset(load(tmp_path, workload=UPSERT, **changes), "never")["changes_by"] == "MERGE INTO"
+
+
+def test_the_manifest_says_where_a_format_has_no_versions(tmp_path):
+    scenario = load(tmp_path)
+    settings = engine_settings(scenario, "never", tmp_path)
+    assert _options(scenario, settings, REAL)["format_version"] == 2
+    keys = TableKeys(format="other", target_file_size="8MiB")
+    plain = replace(scenario, table=replace(scenario.table, keys=keys))
+    assert _options(plain, settings, REAL)["format_version"] is None
 
 
 def test_an_append_only_stream_has_neither(tmp_path):

@@ -336,6 +336,18 @@ def test_a_planner_that_fails_makes_a_failed_run_and_the_others_go_on(
     assert results()["last"].finished
 
 
+def test_a_run_without_a_manifest_is_told_in_one_line(simulate, tmp_path, monkeypatch):
+    def gone():
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr("bench.runs.provenance.machine", gone)
+    code, _, err = simulate()
+    assert code == 1
+    assert "the run could not start: OSError: the disk is gone" in " ".join(err.split())
+    (log,) = (tmp_path / "results").glob("*/*/log.txt")
+    assert "Traceback" in log.read_text()
+
+
 def test_a_table_with_too_few_rows_fails_its_run(simulate, results, monkeypatch):
     kept = IcebergTableModel._outputs
     monkeypatch.setattr(IcebergTableModel, "_outputs", lambda *args: list(kept(*args))[1:])

@@ -1,11 +1,13 @@
 import json
 from dataclasses import replace
+from typing import ClassVar, Literal
 
 import pytest
 from scenario_builder import SOUND, load, maintenance
 
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
+from bench.keys import TableKeys
 
 
 def refusal(folder, text=SOUND, **changes):
@@ -220,7 +222,7 @@ def test_probes_that_contradict_each_other_are_refused(tmp_path, probes, text):
 
 
 def test_updates_that_no_engine_of_the_format_can_write_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setitem(FORMATS, "iceberg", replace(FORMATS["iceberg"], upsert_modes=()))
+    monkeypatch.setitem(FORMATS, "iceberg", replace(FORMATS["iceberg"], upsert_modes={}))
     text = refusal(tmp_path, workload={"type": "upsert", "initial_rows": 10})
     assert "workload.type = \"upsert\": updates and deletes rows, which no engine of format 'iceberg'" in text
 
@@ -241,6 +243,11 @@ class Old:
 @dataclass(frozen=True)
 class Merge:
     needs = "compact"
+    def decide(self, state):
+        return Plan((Compact(),), Reason.OTHER)
+@dataclass(frozen=True)
+class Whole:
+    needs = ("iceberg.rewrite_data_files",)
     def decide(self, state):
         return Plan((Compact(),), Reason.OTHER)
 """
@@ -268,14 +275,55 @@ def test_no_format_version_is_advised_that_the_format_does_not_have(tmp_path, mo
     ) in told
 
 
+class LakeKeys(TableKeys):
+    """[table] of a format that names its versions otherwise."""
+
+    format: Literal["lake"]
+    protocol: Literal[1, 4] = 4
+    version_key: ClassVar[str] = "protocol"
+
+    @property
+    def version(self):
+        return self.protocol
+
+    @classmethod
+    def versions(cls):
+        return (1, 4)
+
+
+def test_the_version_to_set_is_named_by_the_format_and_the_part_to_remove_by_its_place(tmp_path, monkeypatch):
+    lake = replace(FORMATS["iceberg"], name="lake", table_keys=LakeKeys)
+    monkeypatch.setitem(FORMATS, "lake", lake)
+    (tmp_path / "own_old_lake.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    rules = {"trigger": EACH_2MIN, "planner": {"type": "own_old_lake:Old"}}
+    for part, given in (
+        ("strategy", {"strategies": [{"label": "a", "rules": [rules]}]}),
+        ("rule", {"maintenance": [rules]}),
+    ):
+        told = refusal(tmp_path, table={"format": "lake"}, **given)
+        assert (
+            "supports tables up to format version 1: set table.protocol = 1 instead of 4, or remove the "
+            f"{part} from a copy of the file"
+        ) in told
+
+
 def test_a_planner_that_declares_something_else_is_refused(tmp_path, monkeypatch):
     (tmp_path / "own_merge.py").write_text(OWN)
     monkeypatch.syspath_prepend(tmp_path)
     told = refusal(tmp_path, strategies=own_rules(EACH_2MIN, "own_merge:Merge"))
     assert (
-        "strategies[0].rules[0].planner.type = \"own_merge:Merge\": declares needs='compact' must be a "
+        "strategies[0].rules[0].planner.type = \"own_merge:Merge\": needs='compact' must be a "
         "collection of names, such as {'rewrite'}; correct the planner"
     ) in told
+
+
+def test_needs_may_be_any_collection_when_a_planner_is_delayed(tmp_path, monkeypatch):
+    (tmp_path / "own_whole.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    strategies = own_rules(EACH_2MIN, "own_whole:Whole")
+    told = refusal(tmp_path, strategies=strategies, compaction_delay="30s")
+    assert 'own_whole:Whole": cannot be delayed: iceberg.rewrite_data_files plans and commits in one' in told
 
 
 def test_a_way_to_write_changes_the_format_does_not_have_is_refused(tmp_path):

@@ -1,4 +1,5 @@
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,11 @@ class Plain:
 @dataclass(frozen=True)
 class Failing:
     def __post_init__(self): raise RuntimeError("no licence")
+    def decide(self, state): ...
+
+@dataclass(frozen=True)
+class Numbered:
+    known_options = {"min-files": 5}
     def decide(self, state): ...
 
 not_a_class = 5
@@ -206,6 +212,11 @@ def test_own_planner_needs_no_registration(own_module):
         ("own_planner_for_test:Plain", "must be a class under @dataclass(frozen=True)"),
         ("own_planner_for_test:Unreadable", "an annotation of Unreadable cannot be read: name 'TableState'"),
         ("own_planner_for_test:Failing", "cannot be made: RuntimeError: no licence; correct the planner"),
+        (
+            "own_planner_for_test:Numbered",
+            "known_options={'min-files': 5} must be a mapping of option names to their defaults in words, "
+            "such as {'min-input-files': '5'}; correct the planner",
+        ),
         ("broken_planner_for_test:Mine", "cannot be imported: ZeroDivisionError: division by zero"),
         ("no_such_module_for_test:Mine", "cannot be imported: ModuleNotFoundError"),
         ("..:Mine", "cannot be imported"),
@@ -262,6 +273,14 @@ def test_entry_points_are_described_with_their_kind(installed):
 def test_a_broken_entry_point_is_named(installed):
     installed.append(Point("bad", ImportError("no such thing")))
     assert "bad cannot be imported: ImportError: no such thing" in refusal(PLANNER, {"type": "bad"})
+
+
+@pytest.mark.parametrize("name", ["Thawed", "Unreadable", "Numbered"])
+def test_an_installed_class_that_cannot_be_described_is_named(own_module, installed, name):
+    own = import_module(own_module)
+    installed.append(Point("odd", getattr(own, name)))
+    with pytest.raises(ScenarioError, match=r'^type = "odd": '):
+        describe_all(PLANNER)
 
 
 @pytest.mark.parametrize(

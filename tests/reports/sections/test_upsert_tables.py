@@ -115,8 +115,11 @@ def test_the_set_up_of_appends_says_nothing_of_changes_and_invents_nothing(group
 
 
 def test_a_fact_that_differs_is_listed_by_strategy(upsert_group):
-    options = {**UPSERT["options"], "upsert_mode": "copy-on-write"}
-    said = facts(changed(upsert_group, "never", options=options))["Updates and deletes"]
+    merging = {
+        "options": {**UPSERT["options"], "upsert_mode": "copy-on-write"},
+        "dataset": {**UPSERT["dataset"], "changes_by": "MERGE INTO"},
+    }
+    said = facts(changed(upsert_group, "never", **merging))["Updates and deletes"]
     assert said == (
         "copy-on-write through MERGE INTO, where Spark chooses the number of files (never) and equality "
         "deletes on order_id (every-3min and amoro)"
@@ -133,6 +136,9 @@ def test_a_fact_that_differs_is_listed_by_strategy(upsert_group):
         ({"scenario_text": {"workload": {"key_skew": "uniform", "key_exponent": 1.0}}}, "Key distribution",
          "uniform"),
         ({"dataset": {}}, "Primary key", "not known"),
+        ({"dataset": {}}, "Updates and deletes", "equality-delete"),
+        ({"options": {"format_version": None}}, "Table",
+         "target file size 128 MiB, Parquet codec zstd (format default)"),
         ({"options": {"spark.master": "spark://host:7077"}}, "Cores and memory",
          "Spark master spark://host:7077, cores of the cluster not known; memory 1.86 GiB"),
         ({"options": {"cores": {"writer": 8, "compactor": 1}}}, "Cores and memory",

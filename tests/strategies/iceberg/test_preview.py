@@ -196,6 +196,12 @@ def test_expand_leaves_conversions_out_of_its_figures():
     assert (*figures, preview.planned_groups_count) == (1, 1, 80 * MIB, 1)
 
 
+def test_replaced_bytes_include_the_delete_files_that_go():
+    gone = IcebergDeleteFile("gone", 700, 5, kind=DeleteKind.EQUALITY)
+    preview = preview_action(Rewrite((FileGroup(("0",)),), 100 * MIB, ("gone",)), state(60, deletes=[gone]))
+    assert (preview.read_data_bytes, preview.replaced_bytes) == (60 * MIB, 60 * MIB + 700)
+
+
 @pytest.mark.parametrize(
     ("action", "table", "text"),
     [

@@ -47,6 +47,22 @@ def test_rewrite_data_files_passes_what_is_given():
 
 
 @pytest.mark.parametrize(
+    ("sort_order", "columns"),
+    [
+        ("OrderId DESC NULLS LAST, id", ("OrderId", "id")),
+        ("address.city", ("address.city",)),
+        ("ZORDER(a, Address . City)", ("a", "Address.City")),
+        ("bucket(16, user_id) ASC, truncate(4, b)", ("user_id", "b")),
+        ("`été`, `a``b`.`c d` desc", ("été", "a`b.c d")),
+        ("2nd, `desc`, first_name", ("2nd", "desc", "first_name")),
+        ("", ()),
+    ],
+)
+def test_the_columns_of_a_sort_order_are_whole_names_in_its_own_spelling(sort_order, columns):
+    assert RewriteDataFiles(strategy="sort", sort_order=sort_order).columns == columns
+
+
+@pytest.mark.parametrize(
     ("options", "text"),
     [
         ({"strategy": "zorder"}, r"strategy='zorder' must be binpack or sort"),

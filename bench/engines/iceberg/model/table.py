@@ -24,14 +24,13 @@ from bench.engines.iceberg.model.rewrite import (
 from bench.engines.iceberg.model.scan import Scan, wanted_keys
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.live_rows import LiveRows
-from bench.engines.simulated.model import Staging
-from strategies.iceberg.commands import Command
+from bench.engines.simulated.model import Committed, Staging
+from strategies.iceberg.commands import METADATA_COMMANDS, Command
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 from strategies.plan import Action, Native, Rewrite
 from strategies.preview import NoPreview, Preview
 from workloads.commit import CommitSpec
 
-_MAINTENANCE = frozenset({Command.REWRITE_MANIFESTS, Command.EXPIRE_SNAPSHOTS})
 _WORKER_THREADS_MIN = 2  # iceberg.worker.num-threads: as many as there are cores, at least two
 
 
@@ -77,7 +76,7 @@ class IcebergTableModel:
     def create(self) -> None:
         self._metadata.create()
 
-    def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, Work]:
+    def commit(self, spec: CommitSpec, tag: Tag) -> Committed:
         self._rows.commit(spec)
         made, deletes = self._maker.commit(spec, self._sequence_number + 1)
         for file, live_rows in made:
@@ -90,7 +89,7 @@ class IcebergTableModel:
         work = Work(
             len(data) + len(deletes), written_bytes=version.change.added_bytes, tasks_count=tasks_count
         )
-        return version, work
+        return Committed(version, work)
 
     def stage(self, action: Rewrite, preview: Preview | NoPreview) -> Staging[Prepared]:
         data, deletes = self.ledger.data_files, self.ledger.delete_files
@@ -111,7 +110,7 @@ class IcebergTableModel:
     def execute(
         self, action: Action, preview: Preview | NoPreview, staged: Prepared | None, tag: Tag
     ) -> tuple[tuple[Version, ...], Cost]:
-        if isinstance(action, Native) and action.command in _MAINTENANCE:
+        if isinstance(action, Native) and action.command in METADATA_COMMANDS:
             return self._maintain(action, tag), self._price_maintenance()
         if staged is not None:
             return self._rewrite(staged, tag), NO_COST

@@ -9,7 +9,8 @@ from strategies.plan import Compact
     [
         (("city=Oslo/partition_bucket=3",), "(city = 'Oslo' AND partition_bucket = 3)"),
         (("city=A%20B", "city=x%3Dnull"), "(city = 'A B') OR (city = 'x=null')"),
-        (("city=null",), "((city = 'null' OR city IS NULL))"),
+        (("city=null",), "(city IS NULL)"),
+        (("city=%6Eull",), "(city = 'null')"),
         (("partition_bucket=null",), "(partition_bucket IS NULL)"),
         (("",), "(true)"),
     ],

@@ -18,12 +18,22 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from simulated_tables import make
 
-from bench.engines.contract import NO_COST, Batch, Cost, EngineSettings, Probe, TableSpec
+from bench.engines.contract import (
+    NO_COST,
+    Batch,
+    Cost,
+    EngineSettings,
+    InlineCompaction,
+    Probe,
+    TableSpec,
+)
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.iceberg.model.files import ROW_GROUP_BYTES, table_bytes
+from bench.engines.iceberg.model.table import IcebergTableModel
 from bench.engines.iceberg.simulation import open_simulated_iceberg
 from bench.errors import EngineError, ScenarioError
 from strategies.iceberg.commands import Command
+from strategies.iceberg.preview import preview_action
 from strategies.plan import Compact, Native, Plan, Reason
 from strategies.state import MIB
 from workloads.append import Append
@@ -76,6 +86,28 @@ def test_a_commit_is_priced_by_files_and_bytes_on_the_writers_cores():
     task_s = 3 * 0.5 + outcome.change.added_bytes / MIB * 8
     assert outcome.cost == Cost(1 + 3 * 0.25 + task_s / 3, 1.5 * 1.75 + task_s, task_s)  # 3 tasks, 4 cores
     assert (outcome.prepare_s, outcome.observed.cost) == (0.0, NO_COST)
+
+
+def test_a_model_whose_commits_compact_reports_that_apart(monkeypatch):
+    plain, action = IcebergTableModel.commit, Compact(None, {"rewrite-all": "true"})
+
+    def compacting(model, spec, tag):
+        done = plain(model, spec, tag)
+        preview = preview_action(action, model.ledger.state(tag.at_ms))
+        versions, cost = model.execute(action, preview, None, tag)
+        untagged = tuple(replace(version, tag=None) for version in versions)
+        return replace(done, compactions=(InlineCompaction(cost, untagged, "auto_compact()"),))
+
+    monkeypatch.setattr(IcebergTableModel, "commit", compacting)
+    engine = make()
+    outcome = engine.commit(batch(1, 10, 3), 60_000)
+    (inline,), state = outcome.compactions, engine.state(60_000)
+    assert (outcome.change.files_added_count, outcome.change.files_removed_count) == (3, 0)
+    assert (state.commits_total_count, len(state.data_files)) == (1, 1)
+    assert state.version == inline.versions[-1].id
+    (seen,) = state.compactions
+    assert (seen.at_ms, seen.reason, seen.files_removed_count) == (60_000, "inline", 3)
+    assert seen.wall_s == inline.cost.wall_s > 0
 
 
 def test_a_writer_override_spreads_each_commit_over_as_many_files():

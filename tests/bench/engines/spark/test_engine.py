@@ -1,0 +1,90 @@
+"""The skeleton of engines on Spark, on a table whose metadata is made up: no session runs."""
+
+from contextlib import contextmanager
+
+import pytest
+
+from bench.engines.contract import Change, TableSpec, Tag, Version
+from bench.engines.iceberg.ledger import iceberg_ledger
+from bench.engines.iceberg.planning import PLANNING
+from bench.engines.spark.engine import SparkEngine, TableReading
+from bench.engines.spark.meter import Measured
+from strategies.iceberg.commands import Command
+from strategies.iceberg.files import IcebergDataFile
+from strategies.plan import Capability, Compact, FileGroup, Native, Plan, Reason, Rewrite
+
+FILE = IcebergDataFile("a", 10, 1)
+REWRITE = Rewrite((FileGroup(("a",)),), 100)
+COMMAND = Native(Command.REWRITE_MANIFESTS)
+
+
+class FreeMeter:
+    """Measures nothing."""
+
+    @contextmanager
+    def step(self):
+        yield Measured()
+
+
+class MadeUpEngine(SparkEngine[str]):
+    """A table of one file. Whenever it is read, another writer has committed, without a tag of ours.
+
+    Staging a rewrite fails, and so do commands where they are `refused`.
+    """
+
+    format_name = "made up"
+
+    def __init__(self, *capabilities, refused=False):
+        self.capabilities, self.refused = frozenset(capabilities), refused
+        super().__init__(None, FreeMeter(), "t", TableSpec(100), iceberg_ledger(100, {}), PLANNING, None)
+
+    def _create(self):
+        pass
+
+    def _prepare(self, batch, tag):
+        raise NotImplementedError
+
+    def _stage(self, action):
+        raise ValueError("a is gone")
+
+    def _execute(self, action, prepared, tag):
+        if self.refused:
+            raise ValueError("refused")
+
+    def _answer(self, answers):
+        return {}
+
+    def _read(self, at_ms):
+        version = Version("v1", "overwrite", Change(files_added_count=1))
+        return TableReading({"a": FILE}, (version,), 10, 1)
+
+    def sibling(self, name):
+        raise NotImplementedError
+
+    def drop(self):
+        pass
+
+
+def outcome_of(engine, *actions):
+    engine.create()
+    return engine.complete(engine.schedule(Plan(actions, Reason.OTHER), 60_000, 60_000), 60_000)
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "actions", "status"),
+    [
+        ((), (Compact(),), "vetoed"),
+        ((), (COMMAND,), "vetoed"),
+        ((Capability.REWRITE, Command.REWRITE_MANIFESTS), (REWRITE, COMMAND), "failed"),
+    ],
+)
+def test_a_plan_that_never_began_claims_no_version_of_another_writer(capabilities, actions, status):
+    outcome = outcome_of(MadeUpEngine(*capabilities), *actions)
+    assert (outcome.status, outcome.versions) == (status, ())
+
+
+@pytest.mark.parametrize(("refused", "status"), [(False, "ok"), (True, "failed")])
+def test_a_command_claims_the_versions_without_a_tag_even_where_it_failed(refused, status):
+    outcome = outcome_of(MadeUpEngine(Command.REWRITE_MANIFESTS, refused=refused), COMMAND)
+    assert outcome.status == status
+    assert [version.tag for version in outcome.versions] == [Tag("compactor", "compaction-1", 60_000)]

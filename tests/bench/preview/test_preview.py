@@ -1,0 +1,97 @@
+"""What a preview says of a table that is only a state: nothing is read."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from bench.engines.format import TableFacts
+from bench.engines.registry import FORMATS
+from bench.engines.simulated.costs import Work, rewrite_cost
+from bench.preview.preview import NamedPlanners, preview_strategy
+from strategies.iceberg.convert_deletes import ConvertDeletes
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
+from strategies.iceberg.procedures import RewriteDataFiles
+from strategies.iceberg.remove_dangling_deletes import RemoveDanglingDeletes
+from strategies.plan import Plan, Reason, Rewrite
+from strategies.preview import Preview
+from strategies.state import MIB
+
+ICEBERG = FORMATS["iceberg"]
+OLD, NEW = IcebergDataFile("a", MIB, 10, "", 1), IcebergDataFile("b", MIB, 10, "", 3)
+DELETES = IcebergDeleteFile("d", 700, 5, "", 2, kind=DeleteKind.EQUALITY)
+DANGLING = IcebergDeleteFile("e", 90, 5, "", 1, kind=DeleteKind.EQUALITY)
+
+
+@dataclass
+class StateOnly:
+    """An existing table of which there is only the state; `narrowed_to` are the files an action may touch."""
+
+    state: IcebergState
+    narrowed_to: IcebergState | None = None
+    facts = TableFacts("t", "m", 2, None, None, "", (), (), ())
+
+    def narrowed(self, action):
+        return action, self.narrowed_to or self.state
+
+    def shortfall(self, action, state):
+        return None
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Plans these actions."""
+
+    actions: tuple
+
+    def decide(self, state):
+        return Plan(self.actions, Reason.OTHER)
+
+
+def table(*deletes, files=(OLD, NEW)):
+    return StateOnly(IcebergState(60_000, 8 * MIB, data_files=files, delete_files=deletes))
+
+
+def previewed(planner, existing, table_format=ICEBERG):
+    return preview_strategy(NamedPlanners("p", (planner,)), existing, table_format)
+
+
+def test_the_cost_of_a_conversion_is_not_known():
+    found = previewed(ConvertDeletes(), table(DELETES))
+    assert [group.convert_paths for group in found.plan.actions[0].groups] == [("a",)]
+    assert (found.cpu_s, found.calibrated) == (None, False)
+
+
+def test_dropping_delete_files_costs_a_rewrite_of_nothing():
+    coefficients = ICEBERG.shipped_coefficients()
+    found = previewed(RemoveDanglingDeletes(), table(DANGLING))
+    assert found.plan.actions[0].removed_deletes == ("e",)
+    assert found.cpu_s == coefficients.price(coefficients.rewrite, Work(), 1).cpu_s > 0
+
+
+def test_a_rewrite_costs_what_its_groups_do():
+    found = previewed(RewriteDataFiles(options={"min-input-files": 2}), table())
+    assert found.preview.files_removed_count == 2
+    assert found.cpu_s == rewrite_cost(ICEBERG.shipped_coefficients(), found.preview, 1).cpu_s
+
+
+def test_the_bytes_of_dropped_delete_files_are_summed_over_actions():
+    actions = tuple(Rewrite((), MIB, (key,)) for key in ("d", "e"))
+    found = previewed(Fixed(actions), table(replace(DELETES, data_sequence_number=1), DANGLING))
+    assert found.preview.dropped_bytes == 790
+
+
+@pytest.mark.parametrize(("is_narrowed", "count"), [(False, 1), (True, 2)])
+def test_an_action_is_previewed_once_unless_its_files_were_narrowed(is_narrowed, count):
+    seen = []
+
+    def counting(action, state) -> Preview:
+        seen.append(state)
+        return ICEBERG.planning.preview(action, state)
+
+    planning = replace(ICEBERG.planning, preview=counting)
+    existing = table()
+    if is_narrowed:
+        existing.narrowed_to = replace(existing.state, data_files=(OLD,))
+    previewed(RewriteDataFiles(), existing, replace(ICEBERG, planning=planning))
+    assert len(seen) == count
+    assert seen[-1] is existing.state
