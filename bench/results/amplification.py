@@ -10,7 +10,13 @@ from itertools import accumulate
 from bench.results.figures import RunFigures, ratio, total
 from bench.results.folders import RunResult
 from bench.results.latency import mean_over_time
-from bench.results.records import CommitRecord, CompactionRecord, ObserveRecord, QueryRecord
+from bench.results.records import (
+    CommitRecord,
+    CompactionRecord,
+    MaintenanceRecord,
+    ObserveRecord,
+    QueryRecord,
+)
 
 
 def content_bytes(run: RunResult) -> int | None:
@@ -36,7 +42,9 @@ def common_content_bytes(runs: Iterable[RunResult]) -> int | None:
 def written_bytes(f: RunFigures) -> float:
     """Bytes of the data and delete files written by the load, the stream, compaction and maintenance."""
     compactions = f.run.of(CompactionRecord)  # those that the load ran by itself included
-    return total(step.added_bytes for step in (*f.loads, *f.commits, *compactions, *f.maintenance))
+    steps: tuple[CommitRecord | CompactionRecord | MaintenanceRecord, ...]
+    steps = (*f.loads, *f.commits, *compactions, *f.maintenance)
+    return total(step.added_bytes for step in steps)
 
 
 def write_amplification(f: RunFigures) -> float | None:

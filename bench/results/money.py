@@ -12,7 +12,13 @@ from collections.abc import Sequence
 from bench.results.cpu import commit_cpu_s, policy_cpu_s
 from bench.results.figures import RunFigures, total
 from bench.results.latency import mean_cpu_s, mean_over_time, mean_wall_s
-from bench.results.records import CompactionRecord, Manifest, QueryRecord
+from bench.results.records import (
+    CommitRecord,
+    CompactionRecord,
+    MaintenanceRecord,
+    Manifest,
+    QueryRecord,
+)
 
 GB = 10**9
 DAY_MS = 24 * 60 * 60 * 1000
@@ -22,9 +28,10 @@ _HOUR_S = 3600
 
 def put_requests(f: RunFigures) -> float:
     """Data, delete and metadata files written by the stream, compactions and maintenance."""
+    steps: tuple[CommitRecord | CompactionRecord | MaintenanceRecord, ...]
+    steps = (*f.commits, *f.compactions, *f.maintenance)
     return total(
-        step.files_added_count + step.delete_files_added_count + step.metadata_files_count
-        for step in (*f.commits, *f.compactions, *f.maintenance)
+        step.files_added_count + step.delete_files_added_count + step.metadata_files_count for step in steps
     )
 
 
