@@ -1,11 +1,12 @@
 """One run: the stream, replayed tick by tick on a virtual clock.
 
-A tick is commit -> control query and probes -> decide -> compact -> maintenance -> probes again. These steps run
-one after the other and each is timed in real seconds, while scenario time advances by one commit interval. Both
-rounds of probes run at the ticks of the scenario's cadence only, and there under every strategy.
+A tick is commit -> control query and probes -> decide -> compact -> maintenance -> probes again. These steps
+run one after the other and each is timed in real seconds, while scenario time advances by one commit
+interval. Both rounds of probes run at the ticks of the scenario's cadence only, and there under every
+strategy.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -16,7 +17,6 @@ from bench.engines.contract import (
     Engine,
     InlineCompaction,
     Observation,
-    Outcome,
     Probe,
     QueryOutcome,
     Ticket,
@@ -24,6 +24,7 @@ from bench.engines.contract import (
 from bench.engines.format import SizeModel
 from bench.replay.active_strategy import ActiveStrategy, reads_state
 from bench.replay.clock import Clock
+from bench.replay.entries import Completed, compaction_record, decision_record
 from bench.replay.fields import (
     RecordRole,
     Step,
@@ -33,22 +34,19 @@ from bench.replay.fields import (
     step,
     table_fields,
 )
-from bench.replay.forecast import forecast
 from bench.replay.recorder import Recorder
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,
     ControlRecord,
-    DecisionRecord,
     MaintenanceRecord,
     ObserveRecord,
     QueryRecord,
 )
-from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario
 from strategies.plan import Plan, Reason, describe_action
 from strategies.state import TableState
-from strategies.strategy import Decision, Rule, Strategy, Verdict, figures_of
+from strategies.strategy import Strategy, Verdict, figures_of
 
 _MAINTENANCE = "maintenance"
 _INLINE = "inline"  # the reason of a compaction that a commit ran by itself
@@ -74,17 +72,6 @@ class _Latency:
 
     at_ms: int
     wall_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Completed:
-    """A completed compaction whose record still needs its queries."""
-
-    ticket: Ticket
-    outcome: Outcome
-    before: Observation
-    began_s: float
-    query_before_s: float | None
 
 
 class Loop:
@@ -114,7 +101,7 @@ class Loop:
         )
         self._cadence = scenario.cadence
         self._pending: list[Ticket] = []
-        self._unsettled: _Completed | None = None  # the last compaction of the tick, until the probes settle
+        self._unsettled: Completed | None = None  # the last compaction of the tick, until the probes settle
         self._tick = 0
         self._at_ms = 0
         self._seen: Observation | None = None
@@ -280,32 +267,10 @@ class Loop:
             read, reading = (reading, NO_COST) if reads_state(rule, decision) else (NO_COST, reading)
             self._add_measured(cost.wall_s)
             evaluating = self._step("compactor", self._seen, began_s, cost)
-            self._write_decision(label, rule, decision, figures, evaluating, read)
+            self._recorder.write(decision_record(evaluating, label, rule, decision, figures, read))
             began_s += cost.wall_s
             if decision.plan is not None:
                 self._schedule(decision.plan, settles=settles)
-
-    def _write_decision(
-        self, label: str, rule: Rule, decision: Decision, figures: Mapping[str, float], evaluating: Step,
-        read: Cost,
-    ) -> None:  # fmt: skip
-        plan = decision.plan
-        self._recorder.write(
-            DecisionRecord(
-                **evaluating,
-                status=decision.verdict,
-                strategy=label,
-                rule=decision.rule_index,
-                trigger=name_of(type(rule.trigger)),
-                planner=name_of(type(rule.planner)),
-                reason=plan.reason if plan else None,
-                detail=plan.detail if plan else "",
-                actions=[describe_action(action) for action in plan.actions] if plan else [],
-                figures=dict(figures) or None,
-                state_wall_s=read.wall_s,
-                state_cpu_s=read.cpu_s,
-            )
-        )
 
     def _schedule(self, plan: Plan, *, settles: bool) -> None:
         """Schedule a plan, and complete it now unless compactions are delayed.
@@ -326,8 +291,8 @@ class Loop:
 
         The first is the latest run of this tick: of the cadence, of `_schedule`, or, for a delayed plan, one
         made here. Commits have changed the table since such a plan was scheduled. The second is made here,
-        unless it `settles`: then the one at the end of the tick serves, so that no policy runs more queries on
-        the cadence than another, and the compaction's record waits for it.
+        unless it `settles`: then the one at the end of the tick serves, so that no policy runs more queries
+        on the cadence than another, and the compaction's record waits for it.
         """
         before = self._seen
         if self._latency_now_s() is None:
@@ -337,7 +302,7 @@ class Loop:
         self._add_measured(outcome.cost.wall_s)
         self._record_observation(outcome.observed, "compaction")
         is_ok = outcome.status == "ok"
-        completed = _Completed(
+        completed = Completed(
             ticket, outcome, before or outcome.observed, began_s, query_before_s if is_ok else None
         )
         if is_ok and settles:
@@ -347,24 +312,10 @@ class Loop:
         else:
             self._write_compaction(completed, None)
 
-    def _write_compaction(self, completed: _Completed, query_after_s: float | None) -> None:
-        ticket, outcome = completed.ticket, completed.outcome
-        self._recorder.write(
-            CompactionRecord(
-                **self._step("compactor", outcome.observed, completed.began_s, outcome.cost),
-                **compacted_fields(completed.before, outcome.observed, outcome.versions),
-                status=outcome.status,
-                error=outcome.error,
-                reason=ticket.plan.reason,
-                actions=[describe_action(action) for action in ticket.plan.actions],
-                plan_kind=ticket.plan.kind,
-                scheduled_at_ms=ticket.scheduled_at_ms,
-                query_before_s=completed.query_before_s,
-                query_after_s=query_after_s,
-                forecast=forecast(ticket, self._size_model) if self._size_model else None,
-                answer=dict(outcome.answer) or None,
-            )
-        )
+    def _write_compaction(self, completed: Completed, query_after_s: float | None) -> None:
+        outcome = completed.outcome
+        compacting = self._step("compactor", outcome.observed, completed.began_s, outcome.cost)
+        self._recorder.write(compaction_record(compacting, completed, query_after_s, self._size_model))
         if self._after_compaction:
             self._after_compaction(self._tick)
 

@@ -1,7 +1,7 @@
 """Amplifications: bytes written, opened and stored per byte of the final content.
 
-The denominator is the same for all runs of a scenario in one format and mode. A policy therefore cannot improve
-or worsen its figure by how it lays the same content out, only by how much it writes, opens or stores.
+The denominator is the same for all runs of a scenario in one format and mode. A policy therefore cannot
+improve or worsen its figure by how it lays the same content out, only by how much it writes, opens or stores.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -62,9 +62,7 @@ def space_amplification(f: RunFigures) -> float | None:
     return _per_content_byte(f, f.observed[-1].storage_bytes) if f.observed else None
 
 
-def read_amplification(
-    run: RunResult, queries: Sequence[QueryRecord], content: int | None
-) -> float | None:
+def read_amplification(run: RunResult, queries: Sequence[QueryRecord], content: int | None) -> float | None:
     """Mean over time of the bytes a query opened per byte of the content there was; None unless known of all.
 
     The content there was is the share of the final content that rows committed so far are of all rows. A

@@ -1,11 +1,11 @@
 """Latency figures of one probe: means over scenario time, from queries that each stand for a part of it.
 
-Between two ticks the table stays as the first of them left it, so a settled query stands for the time until the
-next tick. Scenario time is divided into windows of `probe_every`, and one tick in each is probed: the only one
-where `probe_every` is the commit interval, else one drawn at random (`probe_phase`). A settled query is
-therefore a fair sample of the states that its window consists of, and stands for the length of the window. All
-windows have the same length, except that the last one may be shorter; so the mean over time is the plain mean
-over the windows, but for that last one.
+Between two ticks the table stays as the first of them left it, so a settled query stands for the time until
+the next tick. Scenario time is divided into windows of `probe_every`, and one tick in each is probed: the
+only one where `probe_every` is the commit interval, else one drawn at random (`probe_phase`). A settled query
+is therefore a fair sample of the states that its window consists of, and stands for the length of the window.
+All windows have the same length, except that the last one may be shorter; so the mean over time is the plain
+mean over the windows, but for that last one.
 """
 
 from collections.abc import Callable, Sequence

@@ -20,9 +20,9 @@ Unit = Literal["s", "ratio", "share", "bytes", "count", "queries/h", "money", "p
 class Metric:
     """What a figure means. `basis` is what it rests on, and so how far it repeats for one scenario.
 
-    count: repeats in every run, with one exception: how many delete files a compaction drops may depend on the
-    worker threads of the format's library. bytes: repeat but for the order of rows within merged files, which
-    changes how well they compress, and for paths and timestamps in metadata. timing: noise.
+    count: repeats in every run, with one exception: how many delete files a compaction drops may depend on
+    the worker threads of the format's library. bytes: repeat but for the order of rows within merged files,
+    which changes how well they compress, and for paths and timestamps in metadata. timing: noise.
     """
 
     name: str
@@ -226,9 +226,9 @@ METRICS: tuple[Metric, ...] = (
            "one PUT",
            money.put_requests),
     Metric("get_requests", "count", "lower", "count",
-           "files opened, each one GET: by compactions those they replaced or dropped, by the settled primary "
-           "queries their data, delete and metadata files; Parquet's ranged reads and LIST requests are not "
-           "counted",
+           "files opened, each one GET: by compactions those they replaced or dropped, by the settled "
+           "primary queries their data, delete and metadata files; Parquet's ranged reads and LIST requests "
+           "are not counted",
            money.get_requests),
     Metric("compute_money_per_day", "money", "lower", "timing",
            "commit_cpu_s + policy_cpu_s, and job_start on all cores for each compaction, at the price of a "

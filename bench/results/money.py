@@ -1,10 +1,11 @@
 """What a run would cost per day at the scenario's prices, and the query rate at which a policy pays off.
 
-A day repeats the scenario as often as it fits. Each part of the money is None where the scenario gives no price
-for it, or where a figure it rests on is not known.
+A day repeats the scenario as often as it fits. Each part of the money is None where the scenario gives no
+price for it, or where a figure it rests on is not known.
 
-A request is one file: each file written is a PUT, each file opened a GET. That is a lower bound, since Parquet
-is read in ranges (two or three GETs per file are usual) and listing, HEAD and DELETE requests are not counted.
+A request is one file: each file written is a PUT, each file opened a GET. That is a lower bound, since
+Parquet is read in ranges (two or three GETs per file are usual) and listing, HEAD and DELETE requests are not
+counted.
 """
 
 from collections.abc import Sequence
@@ -86,7 +87,7 @@ def storage_money_per_day(f: RunFigures) -> float | None:
 
 
 def request_money_per_day(f: RunFigures) -> float | None:
-    """PUTs and GETs of the stream, compaction and maintenance, and the GETs of queries at the scenario's rate."""
+    """PUTs of all writers, GETs of compaction, and those of queries at the scenario's rate."""
     m = f.run.manifest
     if m.price_per_1000_puts is None or m.price_per_1000_gets is None:
         return None

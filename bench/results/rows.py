@@ -27,9 +27,9 @@ class Row:
     """All runs of one scenario, workload, format, mode and strategy.
 
     `runs` counts those whose figures are used: they finished, and no content check failed. `values` are means
-    over them (`break_even_queries_per_h` is computed from the means), `run_values` are the values of each run,
-    by repetition. `probes` are latency and work of each query on its cadence, settled except where a name says
-    after_commit; means are over scenario time. `failed` and `interrupted` count repetitions that
+    over them (`break_even_queries_per_h` is computed from the means), `run_values` are the values of each
+    run, by repetition. `probes` are latency and work of each query on its cadence, settled except where a
+    name says after_commit; means are over scenario time. `failed` and `interrupted` count repetitions that
     failed or were interrupted and have not been repeated successfully since.
     """
 
@@ -154,14 +154,10 @@ def _mean_of_known(values: Iterable[float | None]) -> float | None:
     return mean([value for value in values if value is not None])
 
 
-def _probes(
-    runs: Sequence[RunResult], content_bytes: int | None
-) -> dict[str, dict[str, float | None]]:
+def _probes(runs: Sequence[RunResult], content_bytes: int | None) -> dict[str, dict[str, float | None]]:
     """Each query on its cadence over all timed runs; different queries are never averaged."""
     timed = [run for run in runs if run.end is not None and not run.end.timings_invalid]
-    queries = [
-        q for run in timed for q in run.of(QueryRecord) if q.when in _ON_CADENCE and q.status == "ok"
-    ]
+    queries = [q for run in timed for q in run.of(QueryRecord) if q.when in _ON_CADENCE and q.status == "ok"]
     names = dict.fromkeys(q.probe for q in queries)
     # The runs of a row share their cadence and their commits, so any of them gives weights and shares.
     return {name: _probe(timed[0], [q for q in queries if q.probe == name], content_bytes) for name in names}

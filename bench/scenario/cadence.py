@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 Phase = Literal["random", "fixed"]
-SIDE_WINDOWS = 5  # windows of `probe_every` in one of `side_probe_every`, unless that leaves too few executions
+SIDE_WINDOWS = (
+    5  # windows of `probe_every` in one of `side_probe_every`, unless that leaves too few executions
+)
 SIDE_EXECUTIONS_MIN = 4
 
 

@@ -63,7 +63,9 @@ def summary(group: RunGroup) -> Table:
     columns, cells = [Column("Strategy", is_number=False), Column("Runs")], [_names(group), _runs(group)]
     for name, title, unit in (cost if column[0] == _COST else column for column in _COLUMNS):
         columns.append(Column(title, unit))
-        cells.append(_break_evens(group) if name == "break_even_queries_per_h" else metric_cells(group.rows, name))
+        cells.append(
+            _break_evens(group) if name == "break_even_queries_per_h" else metric_cells(group.rows, name)
+        )
         if name == _COMPARED and group.baseline is not None:
             columns.append(Column(f"Query mean vs {BASELINE}", "95 % CI"))
             cells.append([_compared_with_baseline(group, row) for row in group.rows])
@@ -75,11 +77,7 @@ def metric_cells(rows: Sequence[Row], name: str) -> list[Cell]:
     metric = METRIC_BY_NAME[name]
     best = _best(rows, name) if metric.better == "lower" else None
     values = [row.values[name] for row in rows]
-    texts = (
-        seconds(values)
-        if metric.unit == "s"
-        else [format_value(name, value) for value in values]
-    )
+    texts = seconds(values) if metric.unit == "s" else [format_value(name, value) for value in values]
     decimals = shared_decimals([value for value in values if value is not None])
     return [
         Cell(
@@ -148,7 +146,9 @@ def _break_evens(group: RunGroup) -> list[Cell]:
     )
     undecided = Cell(MISSING, "undecided")
     return [
-        cells.get(row.strategy, undecided if row.values["break_even_queries_per_h"] is not None else Cell(MISSING))
+        cells.get(
+            row.strategy, undecided if row.values["break_even_queries_per_h"] is not None else Cell(MISSING)
+        )
         for row in group.rows
     ]
 

@@ -119,9 +119,13 @@ FORMAT = Format(
     writing_needs=_writing_needs,
     real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options),
     simulated=EngineKind(
-        _open_simulated, SIMULATED_CAPABILITIES, False, _simulated_options, wrong_rows=_wrong_rows,
+        _open_simulated,
+        SIMULATED_CAPABILITIES,
+        False,
+        _simulated_options,
+        wrong_rows=_wrong_rows,
         content_bytes=lambda engine: engine.content_bytes,
-    ),  # fmt: skip
+    ),
     asked_by={Capability.VECTORS: "table.format_version"},
     packages=("pyiceberg",),
     coefficients=iceberg_coefficients,

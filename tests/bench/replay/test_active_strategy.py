@@ -100,5 +100,7 @@ def test_each_rule_is_timed_by_itself():
                 pass
 
     rules = (Rule(Every(60_000), Slow(0.05)), Rule(Every(60_000), Slow(0.0)))
-    _, (slow, quick) = ActiveStrategy("two", {"two": Strategy("two", rules)}).decide(at(60_000), SystemClock())
+    _, (slow, quick) = ActiveStrategy("two", {"two": Strategy("two", rules)}).decide(
+        at(60_000), SystemClock()
+    )
     assert slow.cost.wall_s >= slow.cost.cpu_s >= 0.05 > quick.cost.cpu_s

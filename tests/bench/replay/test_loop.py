@@ -416,8 +416,8 @@ def test_a_decision_costs_what_its_trigger_and_planner_take_and_the_state_they_l
         (d.tick, d.rule, d.status, d.wall_s, d.cpu_s, d.state_wall_s, d.state_cpu_s)
         for d in recorder.of(DecisionRecord)
     ]
-    # The state, read in 0.25 s, goes to the first rule of a tick that has to look at it: neither to the planner
-    # that never plans, nor to an interval that is not over.
+    # The state, read in 0.25 s, goes to the first rule of a tick that has to look at it: neither to the
+    # planner that never plans, nor to an interval that is not over.
     assert told == [
         (1, 0, "nothing_to_do", 0.25, 0.125, 0.0, 0.0),
         (1, 1, "not_due", 0.25, 0.125, 0.0, 0.0),

@@ -29,9 +29,7 @@ def test_the_content_is_the_least_that_any_run_shows():
 
 def test_every_strategy_is_divided_by_the_same_content():
     """`never` keeps 80 footers, which are no content; one that merges them is not worse off for it."""
-    never = finished(
-        commit(added_bytes=800), observed(live_bytes=800, storage_bytes=1600), content_bytes=100
-    )
+    never = finished(commit(added_bytes=800), observed(live_bytes=800, storage_bytes=1600), content_bytes=100)
     merged = finished(
         commit(added_bytes=800), compaction(added_bytes=100),
         observed(live_bytes=100, storage_bytes=1800, metadata_storage_bytes=900),
@@ -68,9 +66,7 @@ def test_all_that_writes_rows_is_written():
 
 def test_reading_is_set_against_the_content_there_was():
     """100 rows at first, then 100 more: at the first tick there is half of the content."""
-    stream = run(
-        commit(tick=0, rows=50, is_initial=True), commit(tick=1, rows=50), commit(tick=2, rows=100)
-    )
+    stream = run(commit(tick=0, rows=50, is_initial=True), commit(tick=1, rows=50), commit(tick=2, rows=100))
     queries = [query(tick=1, opened_bytes=150), query(tick=2, at_ms=120_000, opened_bytes=200)]
     assert [content_share(stream)(tick) for tick in (0, 1, 2)] == [0.25, 0.5, 1.0]
     assert read_amplification(stream, queries, 100) == pytest.approx((150 / 50 + 200 / 100) / 2)
@@ -123,7 +119,9 @@ STEPS = st.lists(
 )  # fmt: skip
 
 
-@given(st.lists(SIZES, min_size=8, max_size=8), st.lists(STEPS, min_size=1, max_size=4), st.integers(0, 10**7))
+@given(
+    st.lists(SIZES, min_size=8, max_size=8), st.lists(STEPS, min_size=1, max_size=4), st.integers(0, 10**7)
+)
 def test_no_policy_writes_or_stores_less_than_the_content(commits, policies, checked_bytes):
     runs = []
     for number, steps in enumerate([["nothing"] * 8, *policies]):

@@ -186,7 +186,10 @@ def test_commit_latency_is_of_commits_that_wrote_something():
 
 
 QUERIES = (
-    *(query(wall_s, tick=t, opened_bytes=b) for t, wall_s, b in ((1, 1.0, 100), (1, 2.0, 200), (2, 4.0, 150))),
+    *(
+        query(wall_s, tick=t, opened_bytes=b)
+        for t, wall_s, b in ((1, 1.0, 100), (1, 2.0, 200), (2, 4.0, 150))
+    ),
     query(8.0, tick=1, when="after_commit", opened_bytes=999),
     query(6.0, tick=2, when="after_commit", opened_bytes=999),
     query(9.0, when="before", opened_bytes=999),
@@ -217,7 +220,11 @@ def test_figures_of_the_end_are_those_last_observed():
     records = (
         observed(data_files_count=80, storage_bytes=10, wall_s=0.25),
         observed(
-            data_files_count=9, delete_files_count=3, storage_bytes=500, metadata_storage_bytes=150, wall_s=0.5
+            data_files_count=9,
+            delete_files_count=3,
+            storage_bytes=500,
+            metadata_storage_bytes=150,
+            wall_s=0.5,
         ),
         maintenance(wall_s=2.0),
         maintenance(wall_s=3.0),
@@ -237,7 +244,9 @@ MONEY = {
     "money_per_day", "break_even_queries_per_h",
 }  # fmt: skip
 SPLITS = {"compaction_jit_cpu_s", "compaction_gc_cpu_s", "jit_share"} | {
-    f"{steps}_peak_{memory}_bytes" for steps in ("compaction", "commit", "query") for memory in ("rss", "heap")
+    f"{steps}_peak_{memory}_bytes"
+    for steps in ("compaction", "commit", "query")
+    for memory in ("rss", "heap")
 }
 
 

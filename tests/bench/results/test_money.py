@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,7 +53,8 @@ def test_compute_is_cpu_and_memory_of_everything_but_queries_and_job_starts():
 
 
 @pytest.mark.parametrize(
-    ("fields", "jobs"), [({}, 1), ({"status": "failed"}, 1), ({"status": "vetoed"}, 0), ({"is_inline": True}, 0)]
+    ("fields", "jobs"),
+    [({}, 1), ({"status": "failed"}, 1), ({"status": "vetoed"}, 0), ({"is_inline": True}, 0)],
 )
 def test_a_job_is_started_for_each_compaction_that_runs_by_itself(fields, jobs):
     money = value("compute_money_per_day", compaction(**fields), **COMPUTE, job_start_s=10.0)
@@ -103,9 +106,7 @@ def test_a_part_that_is_priced_but_not_known_is_not_left_out():
 
 
 @given(
-    st.lists(
-        st.builds(compaction, wall_s=st.floats(0, 1e4), cpu_s=st.floats(0, 1e4)), max_size=5
-    ),
+    st.lists(st.builds(compaction, wall_s=st.floats(0, 1e4), cpu_s=st.floats(0, 1e4)), max_size=5),
     st.floats(0, 100),
     st.floats(0, 100),
 )
@@ -116,7 +117,7 @@ def test_more_compaction_never_costs_less(compactions, core_hour, gb_hour):
         for count in range(len(compactions) + 1)
     ]
     assert costs[0] == 0
-    assert all(less <= more for less, more in zip(costs, costs[1:], strict=False))
+    assert all(less <= more for less, more in pairwise(costs))
 
 
 def test_the_break_even_is_where_cpu_saved_is_cpu_spent():
