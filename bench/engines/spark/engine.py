@@ -206,7 +206,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         self._use()
 
     def control(self) -> Cost | None:
-        """The probe on the sibling; its namespace becomes the current one and back outside the measured time."""
+        """The probe on the sibling, whose namespace is the current one meanwhile; that is not measured."""
         if self._control is None:
             return None
         control, probe = self._control
