@@ -99,7 +99,6 @@ def _property_text(key: str, value: Any) -> str:
 
 
 Duration = Annotated[int, BeforeValidator(parse_duration_ms), PlainSerializer(duration_ms_text)]
-Seconds = Annotated[float, BeforeValidator(parse_duration_s), PlainSerializer(duration_text)]
 Size = Annotated[int, BeforeValidator(parse_bytes), PlainSerializer(bytes_text)]
 Texts = Annotated[dict[str, str], BeforeValidator(_flat_texts)]
 Identifier = Annotated[

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import numpy as np
 import pandas as pd
 
+from bench.results.amplification import common_content_bytes
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord, DecisionRecord, Manifest, ObserveRecord, QueryRecord
 from bench.results.rows import BASELINE, Row, rows, run_figures, usable
@@ -62,9 +63,10 @@ class RunGroup:
         """Every metric of every usable run, by strategy, then by suite and repetition."""
         by_label: dict[str, dict[RunKey, Mapping[str, float | None]]]
         by_label = {label: {} for label in self.strategies}
+        content_bytes = common_content_bytes(self.usable_runs)
         for run in self.usable_runs:
             key = (run.manifest.suite_id, run.manifest.repetition)
-            by_label[run.manifest.strategy][key] = run_figures(run)
+            by_label[run.manifest.strategy][key] = run_figures(run, content_bytes)
         return by_label
 
     @cached_property
@@ -75,9 +77,9 @@ class RunGroup:
 
     @cached_property
     def latency(self) -> pd.DataFrame:
-        """The primary query at its cadence: wall_s, planning_s, execution_s over at_ms."""
+        """The settled primary query: wall_s, planning_s, execution_s over at_ms."""
         every = frame(self.timed_runs, QueryRecord)
-        primary = every[every["primary"].astype(bool) & (every["when"] == "cadence")].reset_index(drop=True)
+        primary = every[every["primary"].astype(bool) & (every["when"] == "settled")].reset_index(drop=True)
         timings = ["wall_s", "planning_s", "execution_s"]
         primary[timings] = primary[timings].astype(float).mask(primary["status"] != "ok")
         return primary

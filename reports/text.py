@@ -40,8 +40,7 @@ _FORMATS: Mapping[str, Callable[[float], str]] = {
     "ratio": human_ratio,
     "share": human_percent,
     "count": human_count,
-    "queries": human_count,
+    "queries/h": human_number,
     "points": human_number,
-    "GB-hours": human_number,
     "money": human_number,
 }

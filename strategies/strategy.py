@@ -241,22 +241,29 @@ class Strategy:
         that what they wait for is still due at the next evaluation. Raises PlanError on a bad plan or
         trigger.
         """
-        decisions: list[Decision] = []
-        after = list(memories)
+        answers = tuple(self.evaluate(state, memories))
+        after = (*(memory for _, memory in answers), *memories[len(answers) :])
+        return tuple(decision for decision, _ in answers), after
+
+    def evaluate(
+        self, state: TableState, memories: tuple[RuleMemory, ...]
+    ) -> Iterator[tuple[Decision, RuleMemory]]:
+        """The answers of `decide` one by one, each with what its rule remembers from now on.
+
+        A rule is evaluated when its answer is asked for, so that a caller can time each of them.
+        """
         for index, (rule, memory) in enumerate(zip(self.rules, memories, strict=True)):
             fired = _is_due(rule.trigger, state, memory)
-            after[index] = _remember(memory, state, fired=fired)
+            after = _remember(memory, state, fired=fired)
             if not fired:
-                decisions.append(Decision(index, Verdict.NOT_DUE))
+                yield Decision(index, Verdict.NOT_DUE), after
                 continue
             plan, note = consult(rule.planner, state, memory.note)
-            after[index] = replace(after[index], note=note)
-            if plan is None:
-                decisions.append(Decision(index, Verdict.NOTHING_TO_DO))
-                continue
-            decisions.append(Decision(index, Verdict.PLANNED, plan))
-            break
-        return tuple(decisions), tuple(after)
+            after = replace(after, note=note)
+            if plan is not None:
+                yield Decision(index, Verdict.PLANNED, plan), after
+                return
+            yield Decision(index, Verdict.NOTHING_TO_DO), after
 
     def fresh_memories(self, at_ms: int, commits_total_count: int) -> tuple[RuleMemory, ...]:
         """Memories of a strategy that takes over at `at_ms` after so many commits."""

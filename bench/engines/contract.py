@@ -6,7 +6,7 @@ state up to date itself: every method that changes the table also returns an `Ob
 making it is not part of the cost of the change.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Literal, NewType, Protocol, cast, get_args
@@ -346,11 +346,27 @@ class Engine(Protocol):
     def query(self, probe: Probe) -> QueryOutcome:
         """Run a probe once and read its whole result."""
 
+    def make_control(self, probe: Probe, batches: Sequence[Batch]) -> None:
+        """Make the table that the control query reads: `batches`, committed to a table that never changes.
+
+        `probe` is the query that it runs there. Nothing where the engine has no control query.
+        """
+
+    def control(self) -> Cost | None:
+        """Run the control query: the same work each time, on the same way through the code as the probe.
+
+        So its cost changes with the machine and the runtime, such as a compiler that warms up, and not with
+        the table. None where the engine has none, and before `make_control`.
+        """
+
     def dump(self, folder: Path) -> None:
-        """Write the table's payload columns to Parquet files in `folder`."""
+        """Write the table's payload columns to Parquet files in `folder`, as few and large as compacted ones.
+
+        They have the codec of the table's own files, and up to the target size each.
+        """
 
     def sibling(self, name: str) -> "Engine":
         """An engine of the same kind for another, throw-away table."""
 
     def drop(self) -> None:
-        """Remove the table and its files."""
+        """Remove the table and its files, and those of the control query."""

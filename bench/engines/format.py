@@ -36,8 +36,9 @@ class EngineKind:
 
     `capabilities` are members of `Capability` and names of native commands. An engine whose seconds are
     measured (`is_measured`) is warmed up first, and our planner's forecast is recorded with each compaction.
-    `options` are the part of its configuration that results show in addition to the table's. `wrong_rows` is
-    for engines whose tables cannot be dumped.
+    `options` are the part of its configuration that results show in addition to the table's. `wrong_rows` and
+    `content_bytes`, the bytes of all live rows in one data file, are for engines whose tables cannot be
+    dumped.
     """
 
     open: Callable[[EngineSettings], AbstractContextManager[Engine]]
@@ -45,6 +46,7 @@ class EngineKind:
     is_measured: bool
     options: Callable[[EngineSettings], Mapping[str, JsonValue]] = lambda settings: {}
     wrong_rows: RowCheck | None = None
+    content_bytes: Callable[[Any], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

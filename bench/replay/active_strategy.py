@@ -1,10 +1,33 @@
 """The strategy in force: the rules of one label, until a switch replaces them by another's."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
+from bench.engines.contract import Cost
+from bench.replay.clock import Clock
+from strategies.never import Never
 from strategies.state import TableState
-from strategies.strategy import Decision, Rule, Strategy
-from strategies.triggers import RuleMemory
+from strategies.strategy import Decision, Rule, Strategy, Verdict
+from strategies.triggers import RuleMemory, interval_ms_of
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A rule's decision and what it took its trigger and planner."""
+
+    decision: Decision
+    cost: Cost
+
+
+def reads_state(rule: Rule, decision: Decision) -> bool:
+    """Whether a rule's evaluation had to look at the table.
+
+    It did if its trigger fired, or if the trigger had to look to know that it does not: only an interval that
+    is not over needs no table. The planner that never plans needs none either.
+    """
+    if isinstance(rule.planner, Never):
+        return False
+    return decision.verdict is not Verdict.NOT_DUE or interval_ms_of(rule.trigger) is None
 
 
 class ActiveStrategy:
@@ -20,14 +43,19 @@ class ActiveStrategy:
         self._strategy = strategies[label]
         self._memories: tuple[RuleMemory, ...] = self._strategy.fresh_memories(0, 0)
 
-    def decide(self, state: TableState) -> tuple[str, tuple[Decision, ...]]:
-        """The label in force and the decisions of its rules. Raises PlanError on an invalid plan."""
+    def decide(self, state: TableState, clock: Clock) -> tuple[str, tuple[Evaluation, ...]]:
+        """The label in force and the evaluations of its rules. Raises PlanError on an invalid plan."""
         while self._switches and self._switches[0][0] <= state.observed_at_ms:
             (at_ms, label), self._switches = self._switches[0], self._switches[1:]
             self._strategy = self._strategies[label]
             self._memories = self._strategy.fresh_memories(at_ms, state.commits_total_count)
-        decisions, self._memories = self._strategy.decide(state, self._memories)
-        return self._strategy.label, decisions
+        answers, evaluations = self._strategy.evaluate(state, self._memories), list[Evaluation]()
+        memories, elapsed = list(self._memories), clock.stopwatch()
+        for index, (decision, memory) in enumerate(answers):
+            evaluations.append(Evaluation(decision, elapsed()))
+            memories[index], elapsed = memory, clock.stopwatch()
+        self._memories = tuple(memories)
+        return self._strategy.label, tuple(evaluations)
 
     def rule(self, decision: Decision) -> Rule:
         """The rule that made a decision of the latest evaluation."""

@@ -1,7 +1,12 @@
-"""The clock that times a run: seconds since its replay began."""
+"""The clock that times a run: seconds since its replay began, and what steps of our own process cost."""
 
 import time
+from collections.abc import Callable
 from typing import Protocol
+
+from bench.engines.contract import NO_COST, Cost
+
+Elapsed = Callable[[], Cost]
 
 
 class Clock(Protocol):
@@ -11,6 +16,9 @@ class Clock(Protocol):
 
     def advance(self, seconds: float) -> None:
         """Account for a step that has just taken so many seconds."""
+
+    def stopwatch(self) -> Elapsed:
+        """A function that returns what this process has spent since now: wall seconds and CPU of Python."""
 
 
 class SystemClock:
@@ -25,6 +33,10 @@ class SystemClock:
     def advance(self, seconds: float) -> None:
         """Does nothing: the step itself took the time."""
 
+    def stopwatch(self) -> Elapsed:
+        wall_s, cpu_s = time.perf_counter(), time.process_time()
+        return lambda: Cost(time.perf_counter() - wall_s, time.process_time() - cpu_s)
+
 
 class ModelledClock:
     """Modelled time of a simulated run: it advances by the modelled duration of each step."""
@@ -37,3 +49,7 @@ class ModelledClock:
 
     def advance(self, seconds: float) -> None:
         self._now_s += seconds
+
+    def stopwatch(self) -> Elapsed:
+        """Nothing, whatever the process does: its real time is no part of a model."""
+        return lambda: NO_COST

@@ -1,10 +1,12 @@
 """One run: the stream, replayed tick by tick on a virtual clock.
 
-A tick is commit -> probes -> decide -> compact -> probe again -> maintenance. These steps run one after the
-other and each is timed in real seconds, while scenario time advances by one commit interval.
+A tick is commit -> control query and probes -> decide -> compact -> maintenance -> probes again. These steps
+run one after the other and each is timed in real seconds, while scenario time advances by one commit
+interval. Both rounds of probes run at the ticks of the scenario's cadence only, and there under every
+strategy.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -16,14 +18,14 @@ from bench.engines.contract import (
     Engine,
     InlineCompaction,
     Observation,
-    Outcome,
     Probe,
     QueryOutcome,
     Ticket,
 )
 from bench.engines.format import SizeModel
-from bench.replay.active_strategy import ActiveStrategy
+from bench.replay.active_strategy import ActiveStrategy, reads_state
 from bench.replay.clock import Clock
+from bench.replay.entries import Completed, compaction_record, decision_record
 from bench.replay.fields import (
     RecordRole,
     Step,
@@ -33,21 +35,19 @@ from bench.replay.fields import (
     step,
     table_fields,
 )
-from bench.replay.forecast import forecast
 from bench.replay.recorder import Recorder
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,
-    DecisionRecord,
+    ControlRecord,
     MaintenanceRecord,
     ObserveRecord,
     QueryRecord,
 )
-from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario
 from strategies.plan import Plan, Reason, describe_action
 from strategies.state import TableState
-from strategies.strategy import Decision, Rule, Strategy, Verdict, figures_of
+from strategies.strategy import Strategy, Verdict, figures_of
 
 _MAINTENANCE = "maintenance"
 
@@ -99,7 +99,9 @@ class Loop:
                 for rule in scenario.maintenance
             )
         )
+        self._cadence = scenario.cadence
         self._pending: list[Ticket] = []
+        self._unsettled: Completed | None = None  # the last compaction of the tick, until the probes settle
         self._tick = 0
         self._at_ms = 0
         self._seen: Observation | None = None
@@ -117,15 +119,41 @@ class Loop:
             self._complete(ticket)
 
     def _after_commit(self) -> None:
-        """What follows a commit. Pending compactions that are due end first, then the cadence measures."""
-        for ticket in [t for t in self._pending if t.due_at_ms <= self._at_ms]:
+        """What follows a commit: probes, the pending compactions that are due, and what is decided now."""
+        probes = self._probes_now()
+        if probes:
+            self._control()
+        for probe in probes:
+            self._probe(probe, "after_commit")
+        due = [ticket for ticket in self._pending if ticket.due_at_ms <= self._at_ms]
+        for ticket in due:
             self._pending.remove(ticket)
-            self._complete(ticket)
-        if self._at_ms % self._scenario.probe_every_ms == 0:
-            for probe in self._scenario.probes:
-                self._probe(probe, "cadence")
-        self._decide()
+            self._complete(ticket, settles=bool(probes) and ticket is due[-1])
+        self._decide(settles=bool(probes))
         self._maintain()
+        for probe in probes:
+            self._settle(probe)
+
+    def _probes_now(self) -> tuple[Probe, ...]:
+        """The probes that the cadence runs at this tick, the primary one first."""
+        if not self._cadence.is_probed(self._tick):
+            return ()
+        primary = self._scenario.primary_probe
+        others = (probe for probe in self._scenario.probes if not probe.primary)
+        return (primary, *others) if self._cadence.is_side_probed(self._tick) else (primary,)
+
+    def _control(self) -> None:
+        began_s, cost = self._clock.now_s(), self._engine.control()
+        if cost is not None:
+            self._add_measured(cost.wall_s)
+            self._recorder.write(ControlRecord(**self._step("reader", None, began_s, cost)))
+
+    def _settle(self, probe: Probe) -> None:
+        """Query the table as the tick leaves it, which is also the query after the tick's last compaction."""
+        latency_s = self._probe(probe, "settled").cost.wall_s
+        if probe.primary and self._unsettled is not None:
+            self._write_compaction(self._unsettled, latency_s)
+            self._unsettled = None
 
     def _commit(self, batch: Batch) -> None:
         before, began_s = self._seen, self._clock.now_s()
@@ -184,7 +212,9 @@ class Loop:
             )
         )
 
-    def _probe(self, probe: Probe, when: Literal["cadence", "before", "after"]) -> QueryOutcome:
+    def _probe(
+        self, probe: Probe, when: Literal["after_commit", "settled", "before", "after"]
+    ) -> QueryOutcome:
         began_s = self._clock.now_s()
         outcome = self._engine.query(probe)
         self._add_measured(outcome.cost.wall_s)
@@ -199,7 +229,6 @@ class Loop:
                 when=when,
                 planning_s=outcome.planning_s,
                 execution_s=outcome.execution_s,
-                live_bytes=self._seen.live_bytes if self._seen else 0,
             )
         )
         return outcome
@@ -224,39 +253,26 @@ class Loop:
         latest = self._latest
         return latest.wall_s if latest and latest.at_ms == self._at_ms else None
 
-    def _decide(self) -> None:
-        state = self._state()
-        label, decisions = self._strategy.decide(state)
+    def _decide(self, *, settles: bool) -> None:
+        state, began_s = self._state(), self._clock.now_s()
+        label, evaluations = self._strategy.decide(state, self._clock)
+        reading = self._seen.cost if self._seen else NO_COST  # shared by the rules of the tick
         # `state` is a live view, which a compaction invalidates. It can still be used for each decision here,
         # since only the last one can hold a plan: the rules after it were not evaluated.
-        for decision in decisions:
+        for evaluation in evaluations:
+            decision, cost = evaluation.decision, evaluation.cost
             rule = self._strategy.rule(decision)
             fired = decision.verdict is not Verdict.NOT_DUE
             figures = figures_of(rule.planner, state) if fired else {}
-            self._write_decision(label, rule, decision, figures)
+            read, reading = (reading, NO_COST) if reads_state(rule, decision) else (NO_COST, reading)
+            self._add_measured(cost.wall_s)
+            evaluating = self._step("compactor", self._seen, began_s, cost)
+            self._recorder.write(decision_record(evaluating, label, rule, decision, figures, read))
+            began_s += cost.wall_s
             if decision.plan is not None:
-                self._schedule(decision.plan)
+                self._schedule(decision.plan, settles=settles)
 
-    def _write_decision(
-        self, label: str, rule: Rule, decision: Decision, figures: Mapping[str, float]
-    ) -> None:
-        plan = decision.plan
-        self._recorder.write(
-            DecisionRecord(
-                **self._step("compactor", self._seen, self._clock.now_s(), NO_COST),
-                status=decision.verdict,
-                strategy=label,
-                rule=decision.rule_index,
-                trigger=name_of(type(rule.trigger)),
-                planner=name_of(type(rule.planner)),
-                reason=plan.reason if plan else None,
-                detail=plan.detail if plan else "",
-                actions=[describe_action(action) for action in plan.actions] if plan else [],
-                figures=dict(figures) or None,
-            )
-        )
-
-    def _schedule(self, plan: Plan) -> None:
+    def _schedule(self, plan: Plan, *, settles: bool) -> None:
         """Schedule a plan, and complete it now unless compactions are delayed.
 
         Off the cadence, the query before the compaction has to run before an explicit rewrite is staged.
@@ -268,13 +284,15 @@ class Loop:
         if delay_ms:
             self._pending.append(ticket)
         else:
-            self._complete(ticket)
+            self._complete(ticket, settles=settles)
 
-    def _complete(self, ticket: Ticket) -> None:
+    def _complete(self, ticket: Ticket, *, settles: bool = False) -> None:
         """Complete a plan between two runs of the primary probe, the queries before and after the compaction.
 
         The first is the latest run of this tick: of the cadence, of `_schedule`, or, for a delayed plan, one
-        made here. Commits have changed the table since such a plan was scheduled.
+        made here. Commits have changed the table since such a plan was scheduled. The second is made here,
+        unless it `settles`: then the one at the end of the tick serves, so that no policy runs more queries
+        on the cadence than another, and the compaction's record waits for it.
         """
         before = self._seen
         if self._latency_now_s() is None:
@@ -283,36 +301,27 @@ class Loop:
         outcome = self._engine.complete(ticket, self._at_ms)
         self._add_measured(outcome.cost.wall_s)
         self._record_observation(outcome.observed, "compaction")
-        latencies: tuple[float | None, float | None] = (None, None)
-        if outcome.status == "ok":
-            latencies = query_before_s, self._probe(self._scenario.primary_probe, "after").cost.wall_s
-        self._write_compaction(ticket, outcome, before or outcome.observed, began_s, latencies)
+        is_ok = outcome.status == "ok"
+        completed = Completed(
+            ticket, outcome, before or outcome.observed, began_s, query_before_s if is_ok else None
+        )
+        if is_ok and settles:
+            self._unsettled = completed
+        elif is_ok:
+            self._write_compaction(completed, self._probe(self._scenario.primary_probe, "after").cost.wall_s)
+        else:
+            self._write_compaction(completed, None)
+
+    def _write_compaction(self, completed: Completed, query_after_s: float | None) -> None:
+        outcome = completed.outcome
+        compacting = self._step("compactor", outcome.observed, completed.began_s, outcome.cost)
+        self._recorder.write(compaction_record(compacting, completed, query_after_s, self._size_model))
         if self._after_compaction:
             self._after_compaction(self._tick)
 
-    def _write_compaction(
-        self, ticket: Ticket, outcome: Outcome, before: Observation, began_s: float,
-        latencies: tuple[float | None, float | None],
-    ) -> None:  # fmt: skip
-        self._recorder.write(
-            CompactionRecord(
-                **self._step("compactor", outcome.observed, began_s, outcome.cost),
-                **compacted_fields(before, outcome.observed, outcome.versions),
-                status=outcome.status,
-                error=outcome.error,
-                reason=ticket.plan.reason,
-                actions=[describe_action(action) for action in ticket.plan.actions],
-                plan_kind=ticket.plan.kind,
-                scheduled_at_ms=ticket.scheduled_at_ms,
-                query_before_s=latencies[0],
-                query_after_s=latencies[1],
-                forecast=forecast(ticket, self._size_model) if self._size_model else None,
-                answer=dict(outcome.answer) or None,
-            )
-        )
-
     def _maintain(self) -> None:
-        plans = (d.plan for rule in self._maintenance for d in rule.decide(self._state())[1])
+        evaluations = (e for rule in self._maintenance for e in rule.decide(self._state(), self._clock)[1])
+        plans = (evaluation.decision.plan for evaluation in evaluations)
         for plan in plans:
             if plan is not None:
                 self._maintain_by(replace(plan, reason=Reason.MAINTENANCE))
@@ -331,6 +340,9 @@ class Loop:
                 error=outcome.error,
                 command=", ".join(describe_action(action) for action in plan.actions),
                 freed_bytes=before_bytes - outcome.observed.storage_bytes,
+                files_added_count=change.files_added_count,
+                delete_files_added_count=change.delete_files_added_count,
+                added_bytes=change.added_bytes,
                 metadata_bytes=change.metadata_bytes,
                 metadata_files_count=change.metadata_files_count,
                 versions=ids(outcome.versions),

@@ -17,41 +17,59 @@ from bench.results.records import (
     QueryRecord,
 )
 
-DEGRADATION_BLOCK_PROBES = 10
-GB = 10**9
 HEALTH_SCORE = "health_score"  # a figure planners may report of the table
 IDLE_PLANNER = "never"  # registered name of the planner that never plans
 
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """The records of one run, selected once for the formulas below."""
+    """The records of one run, selected once for the formulas of all metrics.
+
+    `content_bytes` is the common denominator of amplifications (`amplification.common_content_bytes`).
+    """
 
     run: RunResult
-    commits: tuple[CommitRecord, ...]
-    cadence: tuple[QueryRecord, ...]  # the primary query at its fixed cadence
+    content_bytes: int | None
+    loads: tuple[CommitRecord, ...]  # the initial load
+    commits: tuple[CommitRecord, ...]  # of the stream
+    after_commit: tuple[QueryRecord, ...]  # the primary query on its cadence, right after the commit
+    settled: tuple[QueryRecord, ...]  # and at the end of the same ticks
     compactions: tuple[CompactionRecord, ...]
     maintenance: tuple[MaintenanceRecord, ...]
     observed: tuple[ObserveRecord, ...]
-    fired: tuple[DecisionRecord, ...]  # evaluations whose trigger fired, except those of `never`
+    decisions: tuple[DecisionRecord, ...]  # evaluations, except those of `never`
 
     @property
     def effective(self) -> tuple[CompactionRecord, ...]:
         """Compactions that committed."""
         return tuple(c for c in self.compactions if c.status == "ok")
 
+    @property
+    def fired(self) -> tuple[DecisionRecord, ...]:
+        """Evaluations whose trigger fired."""
+        return tuple(d for d in self.decisions if d.status != "not_due")
 
-def figures(run: RunResult) -> RunFigures:
-    """The records of a run by use. The initial load and commits without rows are left out."""
-    queries = run.of(QueryRecord)
+    @property
+    def is_simulated(self) -> bool:
+        """Whether its times are modelled."""
+        return self.run.manifest.mode == "simulated"
+
+
+def figures(run: RunResult, content_bytes: int | None) -> RunFigures:
+    """The records of a run by use. Commits without rows are left out."""
+    commits = [c for c in run.of(CommitRecord) if c.status == "ok" and c.rows]
+    primary = [q for q in run.of(QueryRecord) if q.primary and q.status == "ok"]
     return RunFigures(
         run=run,
-        commits=tuple(c for c in run.of(CommitRecord) if c.status == "ok" and not c.is_initial and c.rows),
-        cadence=tuple(q for q in queries if q.primary and q.status == "ok" and q.when == "cadence"),
+        content_bytes=content_bytes,
+        loads=tuple(c for c in commits if c.is_initial),
+        commits=tuple(c for c in commits if not c.is_initial),
+        after_commit=tuple(q for q in primary if q.when == "after_commit"),
+        settled=tuple(q for q in primary if q.when == "settled"),
         compactions=tuple(c for c in run.of(CompactionRecord) if c.tick),
         maintenance=run.of(MaintenanceRecord),
         observed=run.of(ObserveRecord),
-        fired=tuple(d for d in run.of(DecisionRecord) if d.status != "not_due" and d.planner != IDLE_PLANNER),
+        decisions=tuple(d for d in run.of(DecisionRecord) if d.planner != IDLE_PLANNER),
     )
 
 
@@ -63,12 +81,6 @@ def total(values: Iterable[float]) -> float:
 def mean(values: Sequence[float]) -> float | None:
     """The mean; None if there are no values."""
     return fmean(values) if values else None
-
-
-def mean_of_known(values: Sequence[float | None]) -> float | None:
-    """The mean, None where one of them is not known: a mean of the others would be of other queries."""
-    known = [value for value in values if value is not None]
-    return mean(known) if len(known) == len(values) else None
 
 
 def percentile(values: Sequence[float], percent: float) -> float | None:
@@ -145,11 +157,6 @@ def has_deletes(f: RunFigures) -> bool:
     return f.run.manifest.is_cdc or any(o.delete_files_count for o in f.observed)
 
 
-def latencies_s(f: RunFigures) -> list[float]:
-    """Wall seconds of the primary query at its cadence, in order."""
-    return [q.wall_s for q in f.cadence]
-
-
 def commit_added_bytes(f: RunFigures) -> float:
     """Bytes of data and delete files written by the commits of the stream."""
     return total(c.added_bytes for c in f.commits)
@@ -158,46 +165,6 @@ def commit_added_bytes(f: RunFigures) -> float:
 def compaction_added_bytes(f: RunFigures) -> float:
     """Bytes of data and delete files written by compaction."""
     return total(c.added_bytes for c in f.compactions)
-
-
-def write_amplification(f: RunFigures) -> float | None:
-    """Bytes written per byte of the change log, without metadata."""
-    return ratio(
-        commit_added_bytes(f) + compaction_added_bytes(f), total(c.ingested_bytes for c in f.commits)
-    )
-
-
-def read_amplification(queries: Sequence[QueryRecord]) -> float | None:
-    """Mean of the bytes a query opened per live byte; None unless it is known of every one."""
-    return mean_of_known(
-        [None if q.opened_bytes is None else q.opened_bytes / q.live_bytes for q in queries if q.live_bytes]
-    )
-
-
-def space_amplification(f: RunFigures) -> float | None:
-    """Bytes on storage per live byte, at the end."""
-    return ratio(f.observed[-1].storage_bytes, f.observed[-1].live_bytes) if f.observed else None
-
-
-def degradation_rate(latencies_s: Sequence[float]) -> float | None:
-    """Mean relative change between medians of successive blocks of 10 queries; None below two blocks.
-
-    Source: S_DR of LST-Bench (Camacho-Rodríguez et al., SIGMOD 2024, section 4), over blocks of queries
-    instead of its phases. A last block of fewer than 10 queries is left out.
-    """
-    count = len(latencies_s) // DEGRADATION_BLOCK_PROBES
-    blocks = np.asarray(latencies_s[: count * DEGRADATION_BLOCK_PROBES]).reshape(
-        count, DEGRADATION_BLOCK_PROBES
-    )
-    medians = np.median(blocks, axis=1) if count else np.array([])
-    if len(medians) < 2 or not np.all(medians[:-1] > 0):
-        return None
-    return float(np.mean(np.diff(medians) / medians[:-1]))
-
-
-def gb_hours(f: RunFigures) -> float:
-    """Memory of the compacting process (decimal GB) x compaction hours."""
-    return f.run.manifest.memory_bytes / GB * total(c.wall_s for c in f.compactions) / 3600
 
 
 def overlapped_commits(f: RunFigures) -> float | None:
@@ -218,41 +185,3 @@ def metadata_bytes(f: RunFigures) -> float:
         + total(c.metadata_bytes for c in f.compactions)
         + total(m.metadata_bytes for m in f.maintenance)
     )
-
-
-def storage_requests(f: RunFigures) -> float | None:
-    """Files opened or written by commits, compactions and the primary query at its cadence.
-
-    None unless it is known of every query what it opened.
-    """
-    opened = [_opened_files(q) for q in f.cadence]
-    known = [count for count in opened if count is not None]
-    if len(known) < len(opened):
-        return None
-    written = total(
-        c.files_added_count + c.delete_files_added_count + c.metadata_files_count for c in f.commits
-    )
-    compacted = total(
-        c.files_removed_count + c.files_added_count + c.delete_files_removed_count
-        + c.delete_files_added_count + c.metadata_files_count
-        for c in f.compactions
-    )  # fmt: skip
-    return written + compacted + total(known)
-
-
-def _opened_files(query: QueryRecord) -> int | None:
-    counts = (query.files_count, query.delete_files_count, query.metadata_files_count)
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
-
-
-def storage_request_model_s(f: RunFigures) -> float | None:
-    """Modelled: requests x the scenario's seconds per request; None if either is not known."""
-    price_s, requests = f.run.manifest.request_price_s, storage_requests(f)
-    return None if price_s is None or requests is None else price_s * requests
-
-
-def compaction_money(f: RunFigures) -> float | None:
-    """GB-hours x the scenario's price; None if it sets none."""
-    price = f.run.manifest.price_per_gb_hour
-    return None if price is None else price * gb_hours(f)

@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bench.results import amplification, cpu, money
 from bench.results import figures as fig
-from bench.results.figures import RunFigures, mean, percentile, ratio, total
+from bench.results.figures import RunFigures, mean, percentile, total
+from bench.results.latency import mean_cpu_s, mean_wall_s
 from bench.results.records import FAILED_STATUSES
 
-Unit = Literal["s", "ratio", "share", "bytes", "count", "GB-hours", "queries", "money", "points"]
+Unit = Literal["s", "ratio", "share", "bytes", "count", "queries/h", "money", "points"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +21,8 @@ class Metric:
     """What a figure means. `basis` is what it rests on, and so how far it repeats for one scenario.
 
     count: repeats in every run, with one exception: how many delete files a compaction drops may depend on
-    the worker threads of the format's library. bytes: repeat except for the order of rows within merged
-    files, which changes how well they compress, and for paths and timestamps in metadata. timing: noise.
+    the worker threads of the format's library. bytes: repeat but for the order of rows within merged files,
+    which changes how well they compress, and for paths and timestamps in metadata. timing: noise.
     """
 
     name: str
@@ -48,13 +50,23 @@ def _effective_mean(field: str) -> Callable[[RunFigures], float | None]:
     return of_run
 
 
-def _latency(of: Callable[[Sequence[float]], float | None]) -> Callable[[RunFigures], float | None]:
-    return lambda f: of(fig.latencies_s(f))
+def _settled(of: Callable[[Sequence[float]], float | None]) -> Callable[[RunFigures], float | None]:
+    return lambda f: of([query.wall_s for query in f.settled])
 
 
 def _last_observed(field: str) -> Callable[[RunFigures], float | None]:
     return lambda f: float(getattr(f.observed[-1], field)) if f.observed else None
 
+
+def _data_storage_bytes(f: RunFigures) -> float | None:
+    last = f.observed[-1] if f.observed else None
+    return None if last is None else float(last.storage_bytes - last.metadata_storage_bytes)
+
+
+# What the definitions of several metrics have in common.
+_CONTENT = "bytes of the final content as compacted files"
+_PROCESS_CPU = "process CPU seconds (JVM, Python, children)"
+_SETTLED = "the settled primary query, which runs once per probe_every, at the end of a tick"
 
 METRICS: tuple[Metric, ...] = (
     Metric("compactions", "count", "neither", "count",
@@ -79,39 +91,82 @@ METRICS: tuple[Metric, ...] = (
     Metric("compaction_s", "s", "lower", "timing",
            "wall seconds of all compactions, including planning and commit", _compaction_sum("wall_s")),
     Metric("compaction_cpu_s", "s", "lower", "timing",
-           "process CPU seconds (JVM, Python, children) during all compactions", _compaction_sum("cpu_s")),
+           f"{_PROCESS_CPU} during all compactions", cpu.compaction_cpu_s),
     Metric("compaction_executor_cpu_s", "s", "lower", "timing",
            "CPU seconds of the Spark tasks of all compactions, excluding planning and commit",
            _compaction_sum("executor_cpu_s")),
+    Metric("compaction_jit_cpu_s", "s", "lower", "timing",
+           "of compaction_cpu_s, that of Java's compiler threads", cpu.known_total("compaction",
+           "jit_cpu_s")),
+    Metric("compaction_gc_cpu_s", "s", "lower", "timing",
+           "of compaction_cpu_s, that of Java's garbage collector", cpu.known_total("compaction",
+           "gc_cpu_s")),
+    Metric("jit_share", "share", "lower", "timing",
+           "compaction_jit_cpu_s / compaction_cpu_s", cpu.jit_share),
+    Metric("maintenance_s", "s", "lower", "timing",
+           "wall seconds of the scheduled maintenance of the scenario: the same schedule for every strategy, "
+           "but more snapshots and files to maintain under some",
+           lambda f: total(m.wall_s for m in f.maintenance)),
+    Metric("maintenance_cpu_s", "s", "lower", "timing",
+           f"{_PROCESS_CPU} during the same", cpu.maintenance_cpu_s),
+    Metric("evaluation_cpu_s", "s", "lower", "timing",
+           "CPU seconds of triggers and planners, and of reading the table state for them, once per tick: "
+           "where a trigger fired or had to look at the table; not modelled in simulations",
+           cpu.evaluation_cpu_s),
+    Metric("policy_cpu_s", "s", "lower", "timing",
+           "compaction_cpu_s + maintenance_cpu_s + evaluation_cpu_s (without the last in simulations)",
+           cpu.policy_cpu_s),
+    Metric("commit_cpu_s", "s", "lower", "timing",
+           f"{_PROCESS_CPU} during the commits of the stream, which a policy may slow down through metadata",
+           cpu.commit_cpu_s),
+    Metric("content_bytes", "bytes", "neither", "bytes",
+           f"{_CONTENT}: what the content check wrote it in, or the live files at the end of a run if these "
+           "are smaller; the least over all runs of the scenario, and so one figure for all strategies",
+           lambda f: None if f.content_bytes is None else float(f.content_bytes)),
+    Metric("data_storage_bytes_end", "bytes", "lower", "bytes",
+           "bytes of data and delete files on storage at the end, including those of old snapshots",
+           _data_storage_bytes),
+    Metric("metadata_storage_bytes_end", "bytes", "lower", "bytes",
+           "bytes of metadata files on storage at the end, including those of old snapshots",
+           _last_observed("metadata_storage_bytes")),
+    Metric("storage_bytes_end", "bytes", "lower", "bytes",
+           "data_storage_bytes_end + metadata_storage_bytes_end", _last_observed("storage_bytes")),
     Metric("write_amplification", "ratio", "lower", "bytes",
-           "(bytes the stream wrote + bytes compaction wrote) / change-log bytes of the same rows; without "
-           "metadata",
-           fig.write_amplification),
+           "bytes of data and delete files written by the initial load, the stream, compaction and "
+           "maintenance / content_bytes; without metadata, never below 1",
+           amplification.write_amplification),
     Metric("compaction_amplification", "ratio", "lower", "bytes",
-           "bytes compaction wrote / bytes the stream wrote",
-           lambda f: ratio(fig.compaction_added_bytes(f), fig.commit_added_bytes(f))),
+           "of write_amplification, the part that compaction wrote", amplification.compaction_amplification),
     Metric("read_amplification", "ratio", "lower", "bytes",
-           "mean of bytes the primary query opens (each delete file once per data file it applies to) / live "
-           "bytes, at its fixed cadence", lambda f: fig.read_amplification(f.cadence)),
+           "bytes that the settled primary query opens (each delete file once per data file it applies to) / "
+           "(content_bytes x rows committed so far / rows committed in all), mean over scenario time",
+           lambda f: amplification.read_amplification(f.run, f.settled, f.content_bytes)),
     Metric("space_amplification", "ratio", "lower", "bytes",
-           "bytes on storage at the end, including old snapshots and metadata / live bytes",
-           fig.space_amplification),
+           "storage_bytes_end / content_bytes; never below 1", amplification.space_amplification),
     Metric("query_mean_s", "s", "lower", "timing",
-           "mean latency of the primary query at its fixed cadence", _latency(mean)),
+           f"mean latency over scenario time of {_SETTLED}, after any compaction: what a reader meets who "
+           "queries at a random moment, as the table stays like that until the next commit",
+           lambda f: mean_wall_s(f.run.manifest, f.settled)),
     Metric("query_p50_s", "s", "lower", "timing",
-           "median latency of the primary query at its fixed cadence", _latency(lambda v: percentile(v, 50))),
+           "median latency of the settled primary query", _settled(lambda v: percentile(v, 50))),
     Metric("query_p95_s", "s", "lower", "timing",
-           "95th percentile of the latency of the primary query at its fixed cadence", _latency(lambda v:
-           percentile(v, 95))),
+           "95th percentile of the latency of the settled primary query", _settled(lambda v: percentile(v,
+           95))),
     Metric("query_max_s", "s", "lower", "timing",
-           "maximum latency of the primary query at its fixed cadence", _latency(lambda v: max(v,
-           default=None))),
+           "maximum latency of the settled primary query", _settled(lambda v: max(v, default=None))),
+    Metric("query_after_commit_s", "s", "lower", "timing",
+           "mean latency over scenario time of the primary query right after a commit, in the same ticks: "
+           "each policy in its worst state",
+           lambda f: mean_wall_s(f.run.manifest, f.after_commit)),
     Metric("query_before_s", "s", "lower", "timing",
            "mean latency of the primary query just before each compaction that committed",
            _effective_mean("query_before_s")),
     Metric("query_after_s", "s", "lower", "timing",
-           "mean latency of the primary query just after each compaction that committed",
+           "mean latency of the primary query after each compaction that committed",
            _effective_mean("query_after_s")),
+    Metric("query_cpu_s", "s", "lower", "timing",
+           "mean process CPU seconds over scenario time of the settled primary query",
+           lambda f: mean_cpu_s(f.run.manifest, f.settled)),
     Metric("commit_mean_s", "s", "lower", "timing",
            "mean wall seconds of a commit, without preparing its batch",
            lambda f: mean([c.wall_s for c in f.commits])),
@@ -152,33 +207,48 @@ METRICS: tuple[Metric, ...] = (
            "other files, such as the keys needed to convert deletes", _compaction_sum("replaced_bytes")),
     Metric("metadata_bytes", "bytes", "lower", "bytes",
            "metadata bytes written by commits, compactions and maintenance", fig.metadata_bytes),
-    Metric("maintenance_s", "s", "lower", "timing",
-           "wall seconds of the scheduled maintenance of the scenario, which is the same for every strategy",
-           lambda f: total(m.wall_s for m in f.maintenance)),
     Metric("observe_s", "s", "neither", "timing",
-           "wall seconds of reading the table state; not part of any other figure",
+           "wall seconds of reading the table state after each step; evaluation_cpu_s has the part that "
+           "strategies needed",
            lambda f: total(o.wall_s for o in f.observed)),
-    Metric("payback_queries", "queries", "lower", "timing",
-           "compaction seconds / (mean query of `never` - mean query): after how many queries compaction "
-           "pays for itself",
-           lambda f: None),  # needs the runs of `never`: filled in by `rows`
-    Metric("degradation_rate", "share", "lower", "timing",
-           "mean relative change between the median latencies of successive blocks of 10 queries (S_DR of "
-           "LST-Bench)",
-           _latency(fig.degradation_rate)),
-    Metric("gb_hours", "GB-hours", "lower", "timing",
-           "memory of the compacting process in decimal GB x compaction hours", fig.gb_hours),
     Metric("overlapped_commits", "ratio", "lower", "timing",
            "longest compaction / commit interval; above 1, a real stream would have committed meanwhile",
            fig.overlapped_commits),
     Metric("duty_cycle", "share", "lower", "timing",
            "compaction seconds / scenario seconds", fig.duty_cycle),
-    Metric("storage_requests", "count", "lower", "count",
-           "files opened or written by commits, compactions and the primary query at its fixed cadence",
-           fig.storage_requests),
-    Metric("storage_request_model_s", "s", "lower", "count",
-           "modelled: storage_requests x the scenario's seconds per request", fig.storage_request_model_s),
-    Metric("compaction_money", "money", "lower", "timing",
-           "gb_hours x the scenario's price per GB-hour", fig.compaction_money),
+    *(Metric(f"{steps}_peak_{memory}_bytes", "bytes", "lower", "timing",
+             f"highest {words} during {during}", cpu.highest(steps, f"peak_{memory}_bytes"))
+      for memory, words in (("rss", "resident memory of the process"), ("heap", "use of the Java heap"))
+      for steps, during in (("compaction", "a compaction"), ("commit", "a commit of the stream"),
+                            ("query", "a primary query on the cadence"))),
+    Metric("put_requests", "count", "lower", "count",
+           "files written (data, delete and metadata files) by the stream, compactions and maintenance, each "
+           "one PUT",
+           money.put_requests),
+    Metric("get_requests", "count", "lower", "count",
+           "files opened, each one GET: by compactions those they replaced or dropped, by the settled "
+           "primary queries their data, delete and metadata files; Parquet's ranged reads and LIST requests "
+           "are not counted",
+           money.get_requests),
+    Metric("compute_money_per_day", "money", "lower", "timing",
+           "commit_cpu_s + policy_cpu_s, and job_start on all cores for each compaction, at the price of a "
+           "core-hour, plus the memory of the compacting process for their wall seconds at the price of a "
+           "GB-hour; one of the two prices is enough", money.compute_money_per_day),
+    Metric("query_money_per_day", "money", "lower", "timing",
+           "query_cpu_s and the same memory for query_mean_s at the same prices, for queries_per_hour",
+           money.query_money_per_day),
+    Metric("storage_money_per_day", "money", "lower", "bytes",
+           "storage_bytes_end for a day at the price of a GB-month of 30 days: of the end state, not of the "
+           "mean", money.storage_money_per_day),
+    Metric("request_money_per_day", "money", "lower", "count",
+           "PUTs (put_requests) and GETs at their prices; the GETs are those of compactions, and those of a "
+           "settled query for queries_per_hour", money.request_money_per_day),
+    Metric("money_per_day", "money", "lower", "timing",
+           "the sum of the parts that the scenario's [prices] cover: compute, which must be among them, "
+           "queries, storage and requests; as if the scenario were repeated all day", money.money_per_day),
+    Metric("break_even_queries_per_h", "queries/h", "lower", "timing",
+           "queries per hour from which on the policy saves more CPU than it costs: policy_cpu_s + "
+           "commit_cpu_s above those of `never`, per scenario hour, / (query_cpu_s of `never` - query_cpu_s)",
+           lambda f: None),  # needs the runs of `never`: filled in by `rows`
 )  # fmt: skip
 METRIC_BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}

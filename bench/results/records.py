@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
 Mode = Literal["real", "simulated"]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 FAILED_STATUSES = ("failed", "vetoed")  # of a step after which the run continued
 MANIFEST = "manifest.json"
 EVENTS = "events.jsonl"
@@ -54,10 +54,20 @@ class Manifest(_Model):
     target_file_size_bytes: int = Field(gt=0)
     primary_probe: str
     probe_every_ms: Positive
+    side_probe_every_ms: Positive  # of the probes that are not primary
+    probe_phase: Literal["random", "fixed"]  # where in each window of `probe_every_ms` the probes run
+    # Phases of the strategy's own interval that the cadence meets, and how many there are; None if all.
+    probe_phases: tuple[Positive, Positive] | None = None
     memory_bytes: int  # of the process that compacts
-    price_per_gb_hour: float | None = None
+    cores: Positive  # likewise
+    price_per_core_hour: float | None = None
+    price_per_gb_hour: float | None = None  # of memory, decimal
+    price_per_storage_gb_month: float | None = None  # decimal GB, a month of 30 days
+    price_per_1000_puts: float | None = None
+    price_per_1000_gets: float | None = None
     currency: str = "USD"
-    request_price_s: float | None = None  # modelled seconds of one storage request
+    job_start_s: float = 0.0  # start-up of the process of each compaction
+    queries_per_h: float | None = None  # how often readers are assumed to query the table
     change_log_hash: str
     verify: Literal["end", "each", "off"]
     versions: dict[str, str]  # python, java, spark, scala, format, compactbench, ...
@@ -89,6 +99,10 @@ class BaseRecord(_Model):
     wall_s: float = 0.0
     cpu_s: float = 0.0
     executor_cpu_s: float = 0.0  # of the Spark tasks alone, a part of cpu_s
+    jit_cpu_s: float | None = None  # of Java's compiler threads, a part of cpu_s; None if it was not measured
+    gc_cpu_s: float | None = None  # of Java's garbage collector, likewise
+    peak_rss_bytes: Int64 | None = None  # highest resident memory of the process during the step
+    peak_heap_bytes: Int64 | None = None  # highest use of the Java heap during the step
     status: str = "ok"
     error: str | None = None
 
@@ -133,23 +147,41 @@ class ObserveRecord(BaseRecord):
 
 
 class QueryRecord(BaseRecord):
-    """One query of a probe. `wall_s` is planning plus execution."""
+    """One query of a probe. `wall_s` is planning plus execution.
+
+    On the cadence, every probe runs right after the commit ("after_commit") and once more at the end of the
+    tick, after any compaction and maintenance ("settled"). Off it, the primary one runs just before and
+    after a compaction ("before", "after").
+    """
 
     kind: Literal["query"] = "query"
     probe: str
     primary: bool
-    when: Literal["cadence", "before", "after"]  # fixed cadence, or just around a compaction
+    when: Literal["after_commit", "settled", "before", "after"]
     planning_s: float = 0.0
     execution_s: float = 0.0
     files_count: Int64 | None = None  # opened by its scans; None if the reader does not report it
     delete_files_count: Int64 | None = None  # each delete file once per data file it applies to
     opened_bytes: Int64 | None = None
     metadata_files_count: Int64 | None = None
-    live_bytes: Int64 = 0
+
+
+class ControlRecord(BaseRecord):
+    """One control query, at the start of each tick of the cadence: the same work every time.
+
+    Its time changes with the machine and with what the compiler has done so far, never with the table.
+    """
+
+    kind: Literal["control"] = "control"
 
 
 class DecisionRecord(BaseRecord):
-    """One evaluation of a rule: verdict not_due, nothing_to_do or planned (in `status`)."""
+    """One evaluation of a rule: verdict not_due, nothing_to_do or planned (in `status`).
+
+    `wall_s` and `cpu_s` (of Python alone) are those of its trigger and planner. `state_wall_s` and
+    `state_cpu_s` are what it took to read the table state that the evaluation needed; they are 0 for further
+    rules of the same tick, which share the state, and for an interval that is not over, which needs none.
+    """
 
     kind: Literal["decision"] = "decision"
     strategy: str  # the label in force, which a switch may have changed
@@ -160,6 +192,8 @@ class DecisionRecord(BaseRecord):
     detail: str = ""
     actions: list[str] = []
     figures: dict[str, float] | None = None  # reported by the planner about the table, if the trigger fired
+    state_wall_s: float = 0.0
+    state_cpu_s: float = 0.0
 
 
 class CompactionRecord(BaseRecord):
@@ -188,8 +222,8 @@ class CompactionRecord(BaseRecord):
     added_bytes: Int64 = 0
     metadata_bytes: Int64 = 0
     metadata_files_count: Int64 = 0
-    query_before_s: float | None = None  # primary query just before and after, if the status is ok
-    query_after_s: float | None = None
+    query_before_s: float | None = None  # primary query before and after, if the status is ok
+    query_after_s: float | None = None  # on the cadence, that of the settled probe
     forecast: dict[str, float] | None = None  # our planner's expectation, by field of this record
     answer: dict[str, int] | None = None  # reported by the format's own command, under its own names
     versions: list[str] = []  # those it created
@@ -197,10 +231,16 @@ class CompactionRecord(BaseRecord):
 
 
 class MaintenanceRecord(BaseRecord):
-    """Snapshot expiry or manifest rewriting on the scenario's own schedule, the same for every strategy."""
+    """Snapshot expiry or manifest rewriting on the scenario's own schedule, the same for every strategy.
+
+    Its cost is not the same: a strategy that makes more snapshots has more to expire.
+    """
 
     kind: Literal["maintenance"] = "maintenance"
     command: str
+    files_added_count: Int64 = 0  # data files
+    delete_files_added_count: Int64 = 0
+    added_bytes: Int64 = 0  # data and delete files
     metadata_bytes: Int64 = 0
     metadata_files_count: Int64 = 0
     versions: list[str] = []  # those it created; the expiry of snapshots creates none
@@ -223,10 +263,12 @@ class RunRecord(BaseRecord):
 
     kind: Literal["run"] = "run"
     loop_s: float = 0.0  # replay of the stream, without engine start, warm-up and content check
-    measured_s: float = 0.0  # of it: commits, their preparation, queries, compactions, maintenance
+    measured_s: float = 0.0  # of it: commits, their preparation, queries, decisions, compactions, maintenance
     observe_s: float = 0.0  # of it: state reads
     own_s: float = 0.0  # of it: the rest, compactbench's own code
     timings_invalid: bool = False  # checked after every compaction, which distorts timings
+    # The final content as compacted files; None if it was not measured, as with --verify off.
+    content_bytes: Int64 | None = None
     # Live data files at the end: (lower bound in bytes, count), powers of 2.
     file_sizes: list[tuple[Positive, Positive]] = []
 
@@ -236,6 +278,7 @@ Record = Annotated[
     | CommitRecord
     | ObserveRecord
     | QueryRecord
+    | ControlRecord
     | DecisionRecord
     | CompactionRecord
     | MaintenanceRecord

@@ -1,16 +1,19 @@
 """The metrics of runs, combined into the rows that `show` prints."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Literal
 
 from bench.results import figures as fig
-from bench.results.figures import mean, mean_of_known, percentile, read_amplification
+from bench.results.amplification import common_content_bytes, read_amplification
+from bench.results.figures import mean, percentile
 from bench.results.folders import RunResult
+from bench.results.latency import mean_over_time, mean_wall_s
 from bench.results.metrics import METRIC_BY_NAME as METRIC_BY_NAME  # re-exported for reports
 from bench.results.metrics import METRICS as METRICS
 from bench.results.metrics import Metric as Metric
+from bench.results.money import break_even_queries_per_h
 from bench.results.pooling import Strictness, check_pooled
 from bench.results.pooling import differences as differences
 from bench.results.records import ContentRecord, QueryRecord
@@ -24,8 +27,9 @@ class Row:
     """All runs of one scenario, workload, format, mode and strategy.
 
     `runs` counts those whose figures are used: they finished, and no content check failed. `values` are means
-    over them (`payback_queries` is computed from the means), `run_values` are the values of each run, by
-    repetition, `probes` are latency and work of each query. `failed` and `interrupted` count repetitions that
+    over them (`break_even_queries_per_h` is computed from the means), `run_values` are the values of each
+    run, by repetition. `probes` are latency and work of each query on its cadence, settled except where a
+    name says after_commit; means are over scenario time. `failed` and `interrupted` count repetitions that
     failed or were interrupted and have not been repeated successfully since.
     """
 
@@ -63,9 +67,13 @@ def usable(run: RunResult) -> bool:
     return run.finished and content_of(run) != "differs"
 
 
-def run_figures(run: RunResult) -> dict[str, float | None]:
-    """Every metric of one run. A run that was checked after every compaction has no valid timings."""
-    selected = fig.figures(run)
+def run_figures(run: RunResult, content_bytes: int | None = None) -> dict[str, float | None]:
+    """Every metric of one run. A run that was checked after every compaction has no valid timings.
+
+    `content_bytes` is that of all runs it is compared with (`common_content_bytes`); None means its own.
+    `break_even_queries_per_h` needs the runs of `never` and is None.
+    """
+    selected = fig.figures(run, content_bytes or common_content_bytes([run]))
     timings_invalid = run.end is not None and run.end.timings_invalid
     return {m.name: None if timings_invalid and not m.exact else m.of_run(selected) for m in METRICS}
 
@@ -76,12 +84,24 @@ def rows(runs: Iterable[RunResult]) -> tuple[Row, ...]:
     Raises ResultSchemaError when runs of one row do not have the same definition and stream.
     """
     runs = tuple(runs)
-    ordered = sorted(runs, key=_group_key)
-    without_payback = [_row(tuple(group)) for _, group in groupby(ordered, key=_group_key)]
-    by_key = {(*_place(row), row.strategy): row for row in without_payback}
-    complete = [_with_payback(row, by_key.get((*_place(row), BASELINE))) for row in without_payback]
+    by_place: dict[tuple[str, ...], list[RunResult]] = {}
+    for run in runs:
+        by_place.setdefault(_group_key(run)[:-1], []).append(run)
+    made = [row for place in by_place.values() for row in _comparable(place)]
     first_seen = {_group_key(run): index for index, run in reversed(list(enumerate(_by_start(runs))))}
-    return tuple(sorted(complete, key=lambda row: first_seen[(*_place(row), row.strategy)]))
+    return tuple(sorted(made, key=lambda row: first_seen[(*_place(row), row.strategy)]))
+
+
+def _comparable(runs: Sequence[RunResult]) -> list[Row]:
+    """A row per strategy of one scenario, workload, format and mode, which share what figures refer to."""
+    content_bytes = common_content_bytes(run for run in runs if usable(run))
+    ordered = sorted(runs, key=_group_key)
+    made = [_row(tuple(group), content_bytes) for _, group in groupby(ordered, key=_group_key)]
+    baseline = next((row for row in made if row.strategy == BASELINE), None)
+    if baseline is None:
+        return made
+    duration_ms = runs[0].manifest.duration_ms
+    return [row if row is baseline else _with_break_even(row, baseline, duration_ms) for row in made]
 
 
 def _by_start(runs: Iterable[RunResult]) -> list[RunResult]:
@@ -102,11 +122,11 @@ def _repetition(run: RunResult) -> tuple[str, int]:
     return (str(run.folder.parent), run.manifest.repetition)
 
 
-def _row(runs: tuple[RunResult, ...]) -> Row:
+def _row(runs: tuple[RunResult, ...], content_bytes: int | None) -> Row:
     check_pooled(runs, Strictness.ON_REQUEST)
     used = sorted((run for run in runs if usable(run)), key=lambda run: run.manifest.repetition)
     done = {_repetition(run) for run in used}
-    per_run = [run_figures(run) for run in used]
+    per_run = [run_figures(run, content_bytes) for run in used]
     run_values = {m.name: tuple(values[m.name] for values in per_run) for m in METRICS}
     scenario, workload, table_format, mode, strategy = _group_key(runs[0])
     return Row(
@@ -119,7 +139,7 @@ def _row(runs: tuple[RunResult, ...]) -> Row:
         repetitions=tuple(run.manifest.repetition for run in used),
         values={name: _mean_of_known(values) for name, values in run_values.items()},
         run_values=run_values,
-        probes=_probes(used),
+        probes=_probes(used, content_bytes),
     )  # fmt: skip
 
 
@@ -134,43 +154,71 @@ def _mean_of_known(values: Iterable[float | None]) -> float | None:
     return mean([value for value in values if value is not None])
 
 
-def _probes(runs: Sequence[RunResult]) -> dict[str, dict[str, float | None]]:
-    """Each query at its cadence over all timed runs; different queries are never averaged."""
+def _probes(runs: Sequence[RunResult], content_bytes: int | None) -> dict[str, dict[str, float | None]]:
+    """Each query on its cadence over all timed runs; different queries are never averaged."""
     timed = [run for run in runs if run.end is not None and not run.end.timings_invalid]
-    queries = [q for run in timed for q in run.of(QueryRecord) if q.when == "cadence" and q.status == "ok"]
+    queries = [q for run in timed for q in run.of(QueryRecord) if q.when in _ON_CADENCE and q.status == "ok"]
     names = dict.fromkeys(q.probe for q in queries)
-    return {name: _probe([q for q in queries if q.probe == name]) for name in names}
+    # The runs of a row share their cadence and their commits, so any of them gives weights and shares.
+    return {name: _probe(timed[0], [q for q in queries if q.probe == name], content_bytes) for name in names}
 
 
-def _probe(queries: Sequence[QueryRecord]) -> dict[str, float | None]:
-    walls = [q.wall_s for q in queries]
+_ON_CADENCE = ("after_commit", "settled")
+
+
+def _probe(
+    run: RunResult, queries: Sequence[QueryRecord], content_bytes: int | None
+) -> dict[str, float | None]:
+    after_commit, settled = ([q for q in queries if q.when == when] for when in _ON_CADENCE)
+    walls = [q.wall_s for q in settled]
+
+    def over_time(field: str) -> float | None:
+        return mean_over_time(run.manifest, settled, lambda query: getattr(query, field))
+
     return {
-        "query_mean_s": mean(walls),
+        "query_mean_s": over_time("wall_s"),
         "query_p50_s": percentile(walls, 50),
         "query_p95_s": percentile(walls, 95),
         "query_max_s": max(walls, default=None),
-        "planning_mean_s": mean([q.planning_s for q in queries]),
-        "execution_mean_s": mean([q.execution_s for q in queries]),
-        "files_mean": mean_of_known([q.files_count for q in queries]),
-        "delete_files_mean": mean_of_known([q.delete_files_count for q in queries]),
-        "opened_bytes_mean": mean_of_known([q.opened_bytes for q in queries]),
-        "read_amplification": read_amplification(queries),
+        "query_after_commit_s": mean_wall_s(run.manifest, after_commit),
+        "planning_mean_s": over_time("planning_s"),
+        "execution_mean_s": over_time("execution_s"),
+        "files_mean": over_time("files_count"),
+        "delete_files_mean": over_time("delete_files_count"),
+        "opened_bytes_mean": over_time("opened_bytes"),
+        "read_amplification": read_amplification(run, settled, content_bytes),
     }
 
 
-def _with_payback(row: Row, baseline: Row | None) -> Row:
-    """The row with `payback_queries`: None without a run of `never`, or where queries are not faster."""
-    never_s = baseline.values["query_mean_s"] if baseline and row.strategy != BASELINE else None
-    costs, queries = row.run_values["compaction_s"], row.run_values["query_mean_s"]
-    paybacks = tuple(_payback(cost, never_s, query) for cost, query in zip(costs, queries, strict=True))
-    filled = {name: getattr(row, name) for name in row.__slots__}
-    filled["run_values"] = {**row.run_values, "payback_queries": paybacks}
-    of_means = _payback(row.values["compaction_s"], never_s, row.values["query_mean_s"])
-    filled["values"] = {**row.values, "payback_queries": of_means}
-    return Row(**filled)
+def _with_break_even(row: Row, baseline: Row, duration_ms: int) -> Row:
+    """The row with `break_even_queries_per_h`; None where nothing was compacted."""
+
+    def break_even(of: Mapping[str, float | None]) -> float | None:
+        if not of["compactions"]:
+            return None
+        costs = [of["policy_cpu_s"], of["commit_cpu_s"]]
+        baseline_costs = [baseline.values["policy_cpu_s"], baseline.values["commit_cpu_s"]]
+        cost_s, baseline_cost_s = _sum_of_known(costs), _sum_of_known(baseline_costs)
+        extra_s = None if cost_s is None or baseline_cost_s is None else cost_s - baseline_cost_s
+        return break_even_queries_per_h(
+            extra_s, of["query_cpu_s"], baseline.values["query_cpu_s"], duration_ms
+        )
+
+    per_run = [
+        break_even({name: values[index] for name, values in row.run_values.items()})
+        for index in range(row.runs)
+    ]
+    return replace(
+        row,
+        values={**row.values, _BREAK_EVEN: break_even(row.values)},
+        run_values={**row.run_values, _BREAK_EVEN: tuple(per_run)},
+    )
 
 
-def _payback(cost_s: float | None, never_s: float | None, query_s: float | None) -> float | None:
-    if not cost_s or never_s is None or query_s is None or query_s >= never_s:
-        return None
-    return cost_s / (never_s - query_s)
+_BREAK_EVEN = "break_even_queries_per_h"
+
+
+def _sum_of_known(values: Sequence[float | None]) -> float | None:
+    """The sum; None where one of them is not known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None

@@ -22,6 +22,7 @@ class ContentCheck:
     expected_hash: int
     found_hash: int
     differences: tuple[str, ...] = ()  # the first few, in words
+    content_bytes: int | None = None  # of the table's content as compacted files; None if it was not dumped
 
     @property
     def equal(self) -> bool:
@@ -32,7 +33,7 @@ class ContentCheck:
 def check_content(
     engine: Engine, log: ChangeLog, commits: Sequence[LoggedCommit], folder: Path
 ) -> ContentCheck:
-    """Dump the table below `folder`, compare it with `commits` of the log, and delete the dump.
+    """Dump the table below `folder`, compare it with `commits` of the log, measure and delete the dump.
 
     An append-only log folds to the union of its rows, a log of changes to the last row of each key. The
     payload columns are compared, but not partition columns that a format derived. Raises ChangeLogError if
@@ -47,7 +48,9 @@ def check_content(
     shutil.rmtree(dump, ignore_errors=True)
     try:
         engine.dump(dump)
-        return compare_content(sorted(dump.glob("*.parquet")), log.table_after(commits), log.columns)
+        found = sorted(dump.glob("*.parquet"))
+        check = compare_content(found, log.table_after(commits), log.columns)
+        return replace(check, content_bytes=sum(file.stat().st_size for file in found))
     finally:
         shutil.rmtree(dump, ignore_errors=True)
 

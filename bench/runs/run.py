@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from itertools import islice
 
 from pydantic import BaseModel
 
@@ -33,6 +34,8 @@ from bench.scenario.scenario import Scenario
 from strategies.plan import PlanError
 from strategies.state import TableState
 from workloads.change_log import ChangeLog, open_change_log
+
+CONTROL_COMMITS = 2  # a few files; where the stream deletes rows, the second deletes some of the first
 
 
 def execute(
@@ -90,6 +93,7 @@ class Run:
         self._kind = engine_kind(scenario.table.format, job.mode)
         self._times = ReplayTimes()
         self._histogram: list[tuple[int, int]] = []
+        self._content_bytes: int | None = None
 
     def execute(self) -> None:
         """Warm up, replay, check the content and drop the table. Raises the error that made it fail."""
@@ -101,6 +105,7 @@ class Run:
             engine.create()
             if not self._job.keep_tables:
                 stack.callback(engine.drop)
+            engine.make_control(self._scenario.primary_probe, tuple(self._control_batches()))
             clock = ModelledClock() if self._job.mode == "simulated" else SystemClock()
             loop = Loop(
                 self._scenario, self._strategy(), engine, self._recorder, clock,
@@ -108,6 +113,8 @@ class Run:
             )  # fmt: skip
             self._times = self._replayed(loop)
             self._histogram = file_size_histogram(engine.state(self._scenario.duration_ms))
+            if self._kind.content_bytes is not None:
+                self._content_bytes = self._kind.content_bytes(engine)
             if self._job.verify != "off":
                 self._check(engine, self._scenario.commits_count)
         self.finish("finished")
@@ -150,6 +157,7 @@ class Run:
                 own_s=times.own_s,
                 timings_invalid=self._job.verify == "each",
                 file_sizes=self._histogram,
+                content_bytes=self._content_bytes,
             )
         )
 
@@ -165,6 +173,11 @@ class Run:
             return
         for spec, logged in zip(self._scenario.shape(), self._log.commits, strict=True):
             yield Batch(spec, self._log.paths(logged), logged.size_bytes, self._log.holds_changes(logged))
+
+    def _control_batches(self) -> Iterator[Batch]:
+        """The commits of the table that the control query reads: the first of the stream that have rows."""
+        stream = (batch for batch in self._batches() if not batch.spec.is_initial and batch.spec.rows)
+        return islice(stream, CONTROL_COMMITS)
 
     def _after_compaction(self, engine: Engine) -> Callable[[int], None] | None:
         if self._job.verify != "each":
@@ -184,6 +197,7 @@ class Run:
     def _check_content(self, engine: Engine, log: ChangeLog, tick: int) -> None:
         commits = [commit for commit in log.commits if commit.index <= tick]
         check = check_content(engine, log, commits, self._settings.folder)
+        self._content_bytes = check.content_bytes
         self._recorder.write(
             ContentRecord(
                 tick=tick,

@@ -61,15 +61,26 @@ def _check_times(keys: ScenarioKeys) -> None:
             f"{COMMITS_MAX}: shorten it or lengthen commit_interval",
             duration_ms_text(keys.duration_ms),
         )
-    probe_every_ms = keys.probe_every_ms
-    if probe_every_ms is None:
-        return
+    _check_cadence(keys)
+
+
+def _check_cadence(keys: ScenarioKeys) -> None:
+    interval, duration = duration_ms_text(keys.commit_interval_ms), duration_ms_text(keys.duration_ms)
+    probe_every_ms = keys.commit_interval_ms if keys.probe_every_ms is None else keys.probe_every_ms
     if not is_multiple(probe_every_ms, keys.commit_interval_ms) or probe_every_ms > keys.duration_ms:
         raise OptionError(
             ("probe_every",),
             f"must be a whole number of commit intervals (commit_interval = {interval}) and at most "
-            f"duration = {duration_ms_text(keys.duration_ms)}: probes run after a commit",
+            f"duration = {duration}: probes run after a commit",
             duration_ms_text(probe_every_ms),
+        )
+    side_ms = keys.side_probe_every_ms
+    if side_ms is not None and (not is_multiple(side_ms, probe_every_ms) or side_ms > keys.duration_ms):
+        raise OptionError(
+            ("side_probe_every",),
+            f"must be a whole number of probe_every = {duration_ms_text(probe_every_ms)} and at most "
+            f"duration = {duration}: all probes run in the same ticks",
+            duration_ms_text(side_ms),
         )
 
 

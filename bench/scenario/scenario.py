@@ -10,9 +10,10 @@ from typing import Any, NoReturn
 from bench.engines.contract import Probe as Probe  # a scenario's probes are what an engine runs
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
-from bench.keys import TableKeys, bytes_text
+from bench.keys import TableKeys, bytes_text, duration_ms_text
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
+from bench.scenario.cadence import Cadence, Phase, default_side_probe_every_ms, phases_met
 from bench.scenario.checks import check_columns, check_keys, check_upsert_modes, missing_columns
 from bench.scenario.schema import Catalog, Prices, Resources, ScenarioKeys, Spark, parse
 from bench.scenario.specs import (
@@ -27,6 +28,7 @@ from bench.scenario.values import KeyPath, OptionError
 from bench.secrets import Secrets, hidden
 from strategies.plan import Capability
 from strategies.strategy import Rule, Strategy
+from strategies.triggers import interval_ms_of
 from workloads.commit import CommitSpec, Dated, TargetSized, Workload
 from workloads.partitioning import Partitioning
 from workloads.schema import Schema
@@ -61,6 +63,8 @@ class Scenario:
     clock: str
     repetitions: int
     probe_every_ms: int
+    side_probe_every_ms: int
+    probe_phase: Phase
     compaction_delay_ms: int
     table: Table
     workload: Workload
@@ -80,6 +84,29 @@ class Scenario:
     def primary_probe(self) -> Probe:
         """The probe that the latency figures are about."""
         return next(probe for probe in self.probes if probe.primary)
+
+    @property
+    def cadence(self) -> Cadence:
+        """When its probes run."""
+        return Cadence(
+            self.seed, self.commits_count, self.commit_interval_ms, self.probe_every_ms,
+            self.side_probe_every_ms, self.probe_phase,
+        )  # fmt: skip
+
+    def unmet_phases(self) -> dict[str, tuple[int, int]]:
+        """The strategies, by label, that the cadence meets in some phases of their interval only.
+
+        Each with the number of phases met and of all phases (see `cadence.phases_met`), for the rule that is
+        met worst. Their mean latency is then one over those phases and not over time.
+        """
+        found: dict[str, tuple[int, int]] = {}
+        for spec in self.strategies:
+            intervals_ms = [interval_ms_of(rule.trigger) for rule in spec.strategy.rules]
+            every = (self.probe_every_ms, self.commit_interval_ms, self.probe_phase)
+            met = [phases for ms in intervals_ms if ms and (phases := phases_met(ms, *every))]
+            if met:
+                found[spec.label] = min(met, key=lambda phases: phases[0] / phases[1])
+        return found
 
     @property
     def stream_epoch_ms(self) -> int | None:
@@ -190,7 +217,8 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets) -> Scenario:
         commit_interval_ms=keys.commit_interval_ms,
         commits_count=keys.duration_ms // keys.commit_interval_ms,
         repetitions=keys.repetitions,
-        probe_every_ms=keys.probe_every_ms or keys.commit_interval_ms,
+        probe_every_ms=_probe_every_ms(keys), side_probe_every_ms=_side_probe_every_ms(keys),
+        probe_phase=keys.probe_phase,
         compaction_delay_ms=keys.compaction_delay_ms,
         table=_table(keys),
         workload=workload, workload_name=keys.workload["type"],
@@ -198,6 +226,16 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets) -> Scenario:
         resources=keys.resources, prices=keys.prices, spark=keys.spark, catalog=keys.catalog,
         resolved=resolved, hash=_scenario_hash(resolved, workload), secrets=secrets,
     )  # fmt: skip
+
+
+def _probe_every_ms(keys: ScenarioKeys) -> int:
+    return keys.commit_interval_ms if keys.probe_every_ms is None else keys.probe_every_ms
+
+
+def _side_probe_every_ms(keys: ScenarioKeys) -> int:
+    if keys.side_probe_every_ms is not None:
+        return keys.side_probe_every_ms
+    return default_side_probe_every_ms(_probe_every_ms(keys), keys.duration_ms)
 
 
 def _workload(keys: ScenarioKeys, folder: Path) -> Workload:
@@ -253,7 +291,8 @@ def _resolved(
 ) -> dict[str, Any]:
     """The scenario in the form of a file, with all defaults written out."""
     resolved: dict[str, Any] = keys.model_dump(mode="json", by_alias=True, exclude_none=True)
-    resolved["probe_every"] = resolved.get("probe_every", resolved["commit_interval"])
+    resolved["probe_every"] = duration_ms_text(_probe_every_ms(keys))
+    resolved["side_probe_every"] = duration_ms_text(_side_probe_every_ms(keys))
     if keys.table.partitioning == "bucket":
         resolved["table"].setdefault("buckets", Partitioning().buckets)
     resolved["workload"] = plugins.to_table(workload)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import ConfigDict, Field, ValidationError, create_model, model_validator
 from pydantic.fields import FieldInfo
@@ -13,7 +13,6 @@ from bench.keys import (
     Duration,
     Identifier,
     Keys,
-    Seconds,
     Size,
     TableKeys,
     Texts,
@@ -21,6 +20,7 @@ from bench.keys import (
     known_text,
     value_text,
 )
+from bench.scenario.cadence import Phase
 from bench.scenario.values import KeyPath, OptionError
 
 
@@ -80,14 +80,22 @@ class Resources(Keys):
     reader: Share = Share()
 
 
-class Prices(Keys):
-    """[prices]: money per GB-hour of memory, and (modelled) seconds per storage request."""
+Price = Annotated[float | None, Field(ge=0, allow_inf_nan=False)]
 
-    gb_hour: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+
+class Prices(Keys):
+    """[prices]: what the platform charges; a part of the money that has no price is left out of the sum."""
+
+    core_hour: Price = None
+    gb_hour: Price = None
+    storage_gb_month: Price = None
+    put_per_1000: Price = None
+    get_per_1000: Price = None
+    job_start_ms: Duration = Field(default=0, alias="job_start")
+    queries_per_hour: Price = None
     currency: str = Field(
         default="USD", pattern=r"^[^\s\d]{1,8}$", description="1 to 8 characters without spaces and digits"
     )
-    request_s: Seconds | None = Field(default=None, alias="request")
 
 
 class Spark(Keys):
@@ -140,6 +148,8 @@ class ScenarioKeys(Keys):
     clock: Literal["virtual", "real"] = "virtual"
     repetitions: int = Field(default=1, ge=1)
     probe_every_ms: Duration | None = Field(default=None, alias="probe_every")
+    side_probe_every_ms: Duration | None = Field(default=None, alias="side_probe_every")
+    probe_phase: Phase = "random"
     compaction_delay_ms: Duration = Field(default=0, alias="compaction_delay")
     table: TableKeys
     workload: dict[str, Any] = Field(examples=["append"])

@@ -16,7 +16,7 @@ from reports.theme import Theme, traits
 
 
 def draw(group: RunGroup, theme: Theme) -> Figure:
-    """The primary query at its cadence: median over the repetitions, band from the fastest to the slowest."""
+    """The settled primary query: median over the repetitions, band from the fastest to the slowest."""
     bands = band(group.latency, "wall_s")
     if not bands or group.latency["wall_s"].isna().all():
         return nothing_to_draw(theme, "no query latency was recorded")

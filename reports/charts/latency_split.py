@@ -13,7 +13,7 @@ _ROW_IN = 0.36
 
 
 def draw(group: RunGroup, theme: Theme) -> Figure:
-    """Mean planning and execution seconds of the primary query at its cadence, a bar per strategy."""
+    """Mean planning and execution seconds of the settled primary query, a bar per strategy."""
     means = group.latency.groupby("strategy", sort=False)[["planning_s", "execution_s"]].mean().dropna()
     if means.empty or not means["planning_s"].any():
         return nothing_to_draw(theme, "planning and execution were not recorded separately")

@@ -165,17 +165,15 @@ def _on_the_front(group: RunGroup, point: Point, cheaper: Point | None) -> Sente
 
 
 def _figures(group: RunGroup, point: Point) -> Sentence:
-    """Cost and latency, and the payback where queries are significantly faster than without compaction."""
+    """Cost and latency, and the break-even where queries are significantly faster than without compaction."""
     cost = f"{human_duration(point.cost_s)} of {cost_words(group)}" if point.cost_s else "no compaction"
     figures = f"{cost}, mean query latency {human_duration(point.query_s)}"
-    passes = group.row(point.strategy).values["payback_queries"]
-    if passes is None:
+    rate = group.row(point.strategy).values["break_even_queries_per_h"]
+    if rate is None:
         return say(figures)
     if _compare_latency(group, point.strategy, BASELINE).verdict != "less":
-        return say(f"{figures}, payback undecided")
-    queries = round(passes)
-    unit = "query" if queries == 1 else "queries"
-    return say(f"{figures}, pays for itself after {format_value('queries', queries)} {unit}")
+        return say(f"{figures}, break-even undecided")
+    return say(f"{figures}, pays for itself from {format_value('queries/h', rate)} queries per hour on")
 
 
 def _dominated(group: RunGroup, worse: Point, better: Point) -> Sentence:

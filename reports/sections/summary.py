@@ -48,7 +48,7 @@ _COLUMNS = (
     ("query_p95_s", "Query p95", "s"),
     ("space_amplification", "Space amplification", ""),
     ("files_end", "Files at end", ""),
-    ("payback_queries", "Payback", "queries"),
+    ("break_even_queries_per_h", "Break-even", "queries/h"),
 )
 _COMPARED = "query_mean_s"  # the comparison with `never` follows this column
 _NOTE = (
@@ -63,7 +63,9 @@ def summary(group: RunGroup) -> Table:
     columns, cells = [Column("Strategy", is_number=False), Column("Runs")], [_names(group), _runs(group)]
     for name, title, unit in (cost if column[0] == _COST else column for column in _COLUMNS):
         columns.append(Column(title, unit))
-        cells.append(_paybacks(group) if name == "payback_queries" else metric_cells(group.rows, name))
+        cells.append(
+            _break_evens(group) if name == "break_even_queries_per_h" else metric_cells(group.rows, name)
+        )
         if name == _COMPARED and group.baseline is not None:
             columns.append(Column(f"Query mean vs {BASELINE}", "95 % CI"))
             cells.append([_compared_with_baseline(group, row) for row in group.rows])
@@ -75,11 +77,7 @@ def metric_cells(rows: Sequence[Row], name: str) -> list[Cell]:
     metric = METRIC_BY_NAME[name]
     best = _best(rows, name) if metric.better == "lower" else None
     values = [row.values[name] for row in rows]
-    texts = (
-        seconds(values)
-        if metric.unit == "s"
-        else [format_value(name, _rounded(name, value)) for value in values]
-    )
+    texts = seconds(values) if metric.unit == "s" else [format_value(name, value) for value in values]
     decimals = shared_decimals([value for value in values if value is not None])
     return [
         Cell(
@@ -103,10 +101,6 @@ def seconds(values: Iterable[float | None]) -> list[str]:
     known = list(values)
     decimals = shared_decimals([value for value in known if value is not None])
     return [MISSING if value is None else f"{value:,.{decimals}f}" for value in known]
-
-
-def _rounded(name: str, value: float | None) -> float | None:
-    return round(value) if value is not None and METRIC_BY_NAME[name].unit == "queries" else value
 
 
 def _best(rows: Sequence[Row], name: str) -> float | None:
@@ -144,21 +138,23 @@ def cost_title(group: RunGroup) -> str:
     return "Compaction CPU" if group.cost_metric == "compaction_cpu_s" else "Compaction time"
 
 
-def _paybacks(group: RunGroup) -> list[Cell]:
-    """Payback where queries are significantly faster than with `never`, else "undecided"."""
+def _break_evens(group: RunGroup) -> list[Cell]:
+    """The break-even where queries are significantly faster than with `never`, else "undecided"."""
     decided = [row for row in group.rows if _has_gain(group, row)]
     cells = dict(
-        zip((row.strategy for row in decided), metric_cells(decided, "payback_queries"), strict=True)
+        zip((row.strategy for row in decided), metric_cells(decided, "break_even_queries_per_h"), strict=True)
     )
     undecided = Cell(MISSING, "undecided")
     return [
-        cells.get(row.strategy, undecided if row.values["payback_queries"] is not None else Cell(MISSING))
+        cells.get(
+            row.strategy, undecided if row.values["break_even_queries_per_h"] is not None else Cell(MISSING)
+        )
         for row in group.rows
     ]
 
 
 def _has_gain(group: RunGroup, row: Row) -> bool:
-    if group.baseline is None or row.values["payback_queries"] is None:
+    if group.baseline is None or row.values["break_even_queries_per_h"] is None:
         return False
     return group.compare("query_mean_s", row.strategy, BASELINE).verdict == "less"
 

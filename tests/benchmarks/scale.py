@@ -86,7 +86,7 @@ def ratios_of(group: RunGroup) -> list[str]:
 
 def queries_of(group: RunGroup, row: Row) -> str:
     run = next(run for run in group.runs if run.manifest.strategy == row.strategy)
-    at = [f"{q.wall_s:.1f}" for q in run.of(QueryRecord) if q.primary and q.when == "cadence"]
+    at = [f"{q.wall_s:.1f}" for q in run.of(QueryRecord) if q.primary and q.when == "settled"]
     before, after = (row.values[name] for name in ("query_before_s", "query_after_s"))
     told = " | ".join("-" if value is None else f"{value:.1f}" for value in (before, after))
     return f"{' '.join(at)} | {told} | {row.values['delete_files_mean'] or 0:.0f}"

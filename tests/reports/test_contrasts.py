@@ -37,7 +37,7 @@ def test_leading_metrics_begin_with_the_cost_and_exist(group):
 
 def test_metrics_without_a_figure_are_left_out(group):
     known = metrics_with_figures(group)
-    assert "compaction_money" not in known
+    assert "money_per_day" not in known
     assert list(known) == [name for name in METRIC_BY_NAME if name in known]
 
 

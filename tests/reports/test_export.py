@@ -42,7 +42,7 @@ def test_export_metrics_have_a_line_for_each_usable_run(small_runs, tmp_path):
     export(small_runs, tmp_path / "out", "parquet")
     found = pq.read_table(tmp_path / "out" / "metrics.parquet").to_pandas()
     assert len(found) == 6 * len(METRICS)
-    assert found[found["metric"] == "payback_queries"]["value"].notna().any()
+    assert found[found["metric"] == "break_even_queries_per_h"]["value"].notna().any()
 
 
 @pytest.mark.parametrize("kind", ["parquet", "duckdb"])

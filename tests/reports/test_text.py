@@ -8,7 +8,7 @@ from reports import text
 def test_format_value_takes_a_metric_or_a_unit():
     assert text.format_value("compaction_added_bytes", 2048) == text.format_value("bytes", 2048) == "2 KiB"
     assert text.format_value("compactions", 1234) == "1,234"
-    assert text.format_value("degradation_rate", 0.3) == "30 %"  # a relative change, no multiple
+    assert text.format_value("duty_cycle", 0.3) == "30 %"  # a share, no multiple
 
 
 def test_format_value_knows_every_metric_and_shows_a_dash_for_none():

@@ -40,13 +40,17 @@ MAINTENANCE = {Command.EXPIRE_SNAPSHOTS, Command.REWRITE_MANIFESTS}
 
 @dataclass(frozen=True)
 class Costs:
-    """Wall seconds of each step; a query takes `query_file_s` for each live file."""
+    """Wall seconds of each step; a query takes `query_file_s` for each live file.
+
+    `control_s` None means that the engine has no control query.
+    """
 
     prepare_s: float = 0.5
     commit_s: float = 1.0
     query_file_s: float = 0.01
     compaction_s: float = 4.0
     observe_s: float = 0.25
+    control_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +160,10 @@ class FakeEngine:
         wall_s = count * self.costs.query_file_s
         size_bytes = self.ledger.state(0).size_bytes
         return QueryOutcome(Cost(wall_s, wall_s), 0.0, wall_s, ScanWork(count, 0, size_bytes, 0))
+
+    def control(self) -> Cost | None:
+        control_s = self.costs.control_s
+        return None if control_s is None else Cost(control_s, 2 * control_s)
 
     def _small_files(self) -> list[IcebergDataFile]:
         small = [f for f in self.ledger.data_files.values() if f.size_bytes < TARGET_BYTES * 3 // 4]

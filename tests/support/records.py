@@ -25,9 +25,9 @@ def commit(**fields: Any) -> CommitRecord:
 
 
 def query(wall_s: float = 1.0, **fields: Any) -> QueryRecord:
-    """The primary probe at its cadence."""
+    """The settled primary probe."""
     opened = dict.fromkeys(("files_count", "delete_files_count", "opened_bytes", "metadata_files_count"), 0)
-    given = {"probe": "first-order", "primary": True, "when": "cadence", "wall_s": wall_s, **opened}
+    given = {"probe": "first-order", "primary": True, "when": "settled", "wall_s": wall_s, **opened}
     return QueryRecord(**_STEP | given | fields)
 
 

@@ -7,7 +7,7 @@ from fake_engine import FakeEngine
 
 from bench.engines.contract import Batch
 from bench.replay.active_strategy import ActiveStrategy
-from bench.replay.clock import ModelledClock
+from bench.replay.clock import Clock, ModelledClock
 from bench.replay.loop import Loop, ReplayTimes
 from bench.results.records import (
     CompactionRecord,
@@ -33,7 +33,7 @@ class KeptRecords:
         return [r for r in self.records if isinstance(r, kind)]
 
     def log(self) -> list[str]:
-        """A line a record; of the probes at the cadence the primary one only."""
+        """A line a record; of the probes the primary one only."""
         return [_line(r) for r in self.records if not (isinstance(r, QueryRecord) and not r.primary)]
 
 
@@ -64,6 +64,7 @@ def replay(
     others: Mapping[str, Sequence[Rule]] | None = None,
     switches: tuple[tuple[int, str], ...] = (),
     after_compaction: Any = None,
+    clock: Clock | None = None,
 ) -> tuple[KeptRecords, ReplayTimes]:
     """What one run of strategy `mine` with `rules` records; `switches` go to those of `others`."""
     recorder = KeptRecords()
@@ -71,6 +72,7 @@ def replay(
         label: Strategy(label, tuple(its)) for label, its in {"mine": rules, **(others or {})}.items()
     }
     strategy = ActiveStrategy("mine", strategies, switches)
-    loop = Loop(scenario, strategy, engine or FakeEngine(), recorder, ModelledClock(), after_compaction)
+    timed = clock or ModelledClock()
+    loop = Loop(scenario, strategy, engine or FakeEngine(), recorder, timed, after_compaction)
     loop.run(batches(scenario) if stream is None else stream)
     return recorder, loop.times

@@ -14,6 +14,7 @@ from bench.results.records import (
     CommitRecord,
     CompactionRecord,
     ContentRecord,
+    ControlRecord,
     DecisionRecord,
     Manifest,
     ObserveRecord,
@@ -31,6 +32,7 @@ INTERVAL_TICKS: Mapping[str, int | None] = {
 STARTED_UTC = "2026-01-05T09:00:00Z"
 COMMIT_FILES = 8
 FILE_BYTES = 6_000
+CONTENT_ROW_BYTES = 20
 DELETE_ROWS = 50  # of one delete file; two of the three a commit adds are by equality
 
 # What the manifest of a stream of changes contains beyond that of an append-only one.
@@ -82,6 +84,7 @@ def manifest(strategy: str = "never", repetition: int = 1, **changes: Any) -> Ma
         "strategy_summary": f"rules of {strategy}", "repetition": repetition, "position": repetition,
         "seed": 42, "duration_ms": 3_600_000, "commit_interval_ms": 60_000,
         "target_file_size_bytes": 128 * 2**20, "primary_probe": "first-order", "probe_every_ms": 60_000,
+        "side_probe_every_ms": 60_000, "probe_phase": "random", "cores": 2,
         "memory_bytes": 2 * 10**9, "change_log_hash": "9e1b", "verify": "end",
         "versions": {"python": "3.11.9", "java": "17.0.12", "spark": "3.5.8", "format": "1.9.2"},
         "machine": {"cpu": "Example CPU", "cores": 2, "ram_bytes": 8 * 2**30, "system": "Linux"},
@@ -159,9 +162,12 @@ class _Run:
     def records(self, ticks: int, ending: Fate) -> list[Any]:
         for self.tick in range(1, ticks + 1):
             self._commit()
-            self._probe("cadence")
+            self.made.append(ControlRecord(**self._step(0.05)))
+            before_s = self._probe("after_commit")
             if self.interval is not None:
-                self._decide(self.tick % self.interval == 0)
+                self._decide(self.tick % self.interval == 0, before_s)
+            else:
+                self._probe("settled")
             if ending in ("failed", "cut off") and self.tick == ticks // 2:
                 break
         return [*self.made, *self._ending(ending)]
@@ -193,17 +199,17 @@ class _Run:
             live_bytes=self.live_bytes, rows=self.rows, storage_bytes=self.storage_bytes,
             metadata_storage_bytes=9_000 * self.tick))  # fmt: skip
 
-    def _probe(self, when: Literal["cadence", "before", "after"]) -> float:
+    def _probe(self, when: Literal["after_commit", "settled"]) -> float:
         for probe, factor in (("first-order", 1.0), ("revenue-by-day", 2.5)):
             step = self._step(factor * (0.06 + 0.0006 * self.files + 0.0009 * self.deletes))
             self.made.append(QueryRecord(
                 **step, probe=probe, primary=factor == 1.0, when=when,
                 planning_s=round(step["wall_s"] * 0.3, 4), execution_s=round(step["wall_s"] * 0.7, 4),
                 files_count=self.files, delete_files_count=self.deletes, metadata_files_count=2 + self.tick,
-                live_bytes=self.live_bytes, opened_bytes=self.live_bytes + 2_000 * self.files))  # fmt: skip
+                opened_bytes=self.live_bytes + 2_000 * self.files))  # fmt: skip
         return float(self.made[-2].wall_s)
 
-    def _decide(self, due: bool) -> None:
+    def _decide(self, due: bool, before_s: float) -> None:
         self.made.append(DecisionRecord(
             **self._step(0.001), status="planned" if due else "not_due", rule=0,
             strategy=self.manifest.strategy, trigger="every",
@@ -212,10 +218,12 @@ class _Run:
             actions=["rewrite all"] if due else [],
             figures={"health_score": 100.0 - self.deletes} if due and self.is_amoro else None))  # fmt: skip
         if due:
-            self._compact()
+            self._compact(before_s)
+        else:
+            self._probe("settled")
 
-    def _compact(self) -> None:
-        before_s, before, deletes = self._probe("before"), self.files, self.deletes
+    def _compact(self, before_s: float) -> None:
+        before, deletes = self.files, self.deletes
         step = self._step(1.1 + 0.004 * (before + deletes))
         self.rounds += 1
         is_minor = self.is_amoro and self.rounds % 2 == 1
@@ -223,7 +231,7 @@ class _Run:
         self.storage_bytes += self.live_bytes
         position = len(self.made)
         self._observe("compaction")
-        after_s = self._probe("after")
+        after_s = self._probe("settled")
         self.made.insert(position, CompactionRecord(
             **step, reason="small_files", actions=["rewrite all"], scheduled_at_ms=60_000 * self.tick,
             plan_kind=("minor" if is_minor else "major") if self.is_amoro else "",
@@ -254,5 +262,6 @@ class _Run:
         sizes = [(4096, small), (2**20, large)]
         end = RunRecord(**self._step(0), status="finished", loop_s=100.0, measured_s=95.0, observe_s=3.0,
                         own_s=2.0, timings_invalid=ending == "timings_invalid",
+                        content_bytes=None if ending == "unchecked" else self.rows * CONTENT_ROW_BYTES,
                         file_sizes=[s for s in sizes if s[1] > 0])  # fmt: skip
         return [end] if ending == "unchecked" else [check, end]

@@ -101,7 +101,7 @@ def show(
     * `compactbench show results --side-by-side`
 
     The table has the number of compactions that committed, the process CPU of all compactions, the mean
-    latency of the primary query at its fixed cadence and just before and after a compaction, write and space
+    latency of the primary query over time and just before and after a compaction, write and space
     amplification, and the live files at the end. For CDC streams, also the mean number of live delete files
     after a commit and of their rows, and the mean health score where a planner reports one. JSON and CSV have
     every metric by its name; `compactbench list metrics` explains them.

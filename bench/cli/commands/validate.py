@@ -91,6 +91,7 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
             {"label": spec.label, "summary": spec.summary, "hash": spec.hash} for spec in scenario.strategies
         ],
         "maintenance": [rule_text(rule) for rule in scenario.maintenance],
+        "unmet_phases": scenario.unmet_phases(),
     }
 
 
@@ -119,6 +120,11 @@ def _print_summary(facts: dict[str, Any]) -> None:
     if facts["left_out_rows"]:
         changes = counted(facts["left_out_rows"], "recorded change")
         print_line(f"Left out: {changes} after duration = {duration}, which starts at the first change.")
+    for label, (met, states) in facts["unmet_phases"].items():
+        print_line(
+            f"The probes meet {label} in {met} of the {states} states of its interval only, so that its mean "
+            'latency is one of these: set probe_phase = "random".'
+        )
     for rule in facts["maintenance"]:
         print_line(f"Maintenance of every strategy's table: {rule}.")
     print_table(["strategy", "what it does"], [(s["label"], s["summary"]) for s in strategies])

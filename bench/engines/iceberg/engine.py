@@ -18,7 +18,14 @@ from bench.engines.iceberg.procedures import answer_of, call, scoped
 from bench.engines.iceberg.rewrite import NO_LIMIT_BYTES, StagedRewrite, commit_rewrite, stage_rewrite
 from bench.engines.iceberg.scan_metrics import READER
 from bench.engines.iceberg.state import IcebergReader
-from bench.engines.iceberg.table_keys import DEFAULT_UPSERT_MODE, NAME, REAL_CAPABILITIES, format_version_of
+from bench.engines.iceberg.table_keys import (
+    CODEC_PROPERTY,
+    DEFAULT_CODEC,
+    DEFAULT_UPSERT_MODE,
+    NAME,
+    REAL_CAPABILITIES,
+    format_version_of,
+)
 from bench.engines.spark.engine import TABLE, SparkEngine, TableReading
 from bench.engines.spark.meter import Meter
 from bench.engines.spark.session import file_system, sql_text, start_session, stop_session
@@ -60,7 +67,13 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         self._spark.sql(
             f"CREATE TABLE {self._name} ({columns}) USING iceberg {by} TBLPROPERTIES ({', '.join(pairs)})"
         )
+
+    def _use(self) -> None:
         self._spark.sql(f"USE {self._namespace}")
+
+    @property
+    def _codec(self) -> str:
+        return table_properties(self._spec).get(CODEC_PROPERTY, DEFAULT_CODEC)
 
     def _prepare(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
         paths = [str(path) for path in batch.paths]
@@ -139,11 +152,10 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         catalog = replace(self._catalog, namespace=f"{self._catalog.namespace}_{name}")
         return IcebergEngine(self._spark, self._meter, catalog, self._spec)
 
-    def drop(self) -> None:
+    def _drop(self) -> None:
         """In the default catalog files stay until its folder is deleted: a purge by Spark takes a second."""
         purge = "" if self._catalog.is_own else " PURGE"
-        with self._errors(f"drop {self._name}"):
-            self._spark.sql(f"DROP TABLE IF EXISTS {self._name}{purge}")
+        self._spark.sql(f"DROP TABLE IF EXISTS {self._name}{purge}")
 
     def _read(self, at_ms: int) -> TableReading:
         reading = self._metadata.read()

@@ -17,6 +17,8 @@ from bench.engines.iceberg.model.files import table_bytes
 from bench.engines.iceberg.model.flink_writer import commit_layout
 from bench.engines.iceberg.planning import PLANNING
 from bench.engines.iceberg.table_keys import (
+    CODEC_PROPERTY,
+    DEFAULT_CODEC,
     DEFAULT_UPSERT_MODE,
     NAME,
     REAL_CAPABILITIES,
@@ -110,15 +112,20 @@ FORMAT = Format(
         "write.target-file-size-bytes": "target_file_size",
         "format-version": "format_version",
     },
-    codec_property="write.parquet.compression-codec",
-    default_codec="zstd",  # PARQUET_COMPRESSION_DEFAULT_SINCE_1_4_0, of new tables
+    codec_property=CODEC_PROPERTY,
+    default_codec=DEFAULT_CODEC,
     metadata_bytes_per_commit=100_000,  # measured: 20 to 80 KB of manifests and table metadata per snapshot
     planning=PLANNING,
     layout=commit_layout,
     writing_needs=_writing_needs,
     real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options),
     simulated=EngineKind(
-        _open_simulated, SIMULATED_CAPABILITIES, False, _simulated_options, wrong_rows=_wrong_rows
+        _open_simulated,
+        SIMULATED_CAPABILITIES,
+        False,
+        _simulated_options,
+        wrong_rows=_wrong_rows,
+        content_bytes=lambda engine: engine.content_bytes,
     ),
     metadata_commands=METADATA_COMMANDS,
     asked_by={Capability.VECTORS: "table.format_version"},

@@ -13,6 +13,8 @@ from strategies.plan import Capability
 NAME = "iceberg"
 FormatVersion = Literal[2, 3]
 DEFAULT_VERSION: Literal[2] = 2
+CODEC_PROPERTY = "write.parquet.compression-codec"
+DEFAULT_CODEC = "zstd"  # PARQUET_COMPRESSION_DEFAULT_SINCE_1_4_0, of new tables
 VECTORS_FROM = 3  # table spec: position delete files must not be added to tables of this format version
 
 # By equality deletes as in Flink, or by MERGE with the table property `write.merge.mode` of that name.

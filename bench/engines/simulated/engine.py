@@ -4,7 +4,7 @@ The same scenario gives the same files and decisions on every machine. The table
 adds comes from the workload's shape, and the format's model determines how the files change.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Generic
 
@@ -13,6 +13,7 @@ from bench.engines.contract import (
     Batch,
     CommitOutcome,
     Cores,
+    Cost,
     Observation,
     Outcome,
     Probe,
@@ -58,6 +59,11 @@ class SimulatedEngine(Generic[Prepared]):
     def live_rows(self) -> int:
         """The number of rows that a reader is expected to see, deletes applied."""
         return self._model.live_rows
+
+    @property
+    def content_bytes(self) -> int:
+        """The bytes of one data file with those rows."""
+        return self._model.content_bytes
 
     def create(self) -> None:
         self._clear()
@@ -131,6 +137,12 @@ class SimulatedEngine(Generic[Prepared]):
             self._model.opened_metadata_files_count,
         )
         return QueryOutcome(planning + execution, planning.wall_s, execution.wall_s, scanned)
+
+    def make_control(self, probe: Probe, batches: Sequence[Batch]) -> None:
+        """Does nothing: modelled times need no control."""
+
+    def control(self) -> Cost | None:
+        return None
 
     def dump(self, folder: Path) -> None:
         raise EngineError("a simulated table has no rows to dump")

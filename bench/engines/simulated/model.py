@@ -65,6 +65,10 @@ class FormatModel(Protocol[Prepared]):
         """The number of rows that a reader is expected to see, deletes applied."""
 
     @property
+    def content_bytes(self) -> int:
+        """The bytes of one data file with those rows."""
+
+    @property
     def opened_metadata_files_count(self) -> int:
         """The number of metadata files that planning a query reads."""
 

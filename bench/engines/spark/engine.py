@@ -1,7 +1,8 @@
 """What all engines on Spark share. A format adds how its tables are created, written and read."""
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -71,10 +72,24 @@ class SparkEngine(ABC, Generic[_Prepared]):
         self._spark, self._meter, self._name, self._spec, self._reader = spark, meter, name, spec, reader
         self._ledger = ledger
         self._tickets: Tickets[_Prepared] = Tickets(ledger, planning)
+        self._control: tuple[SparkEngine[_Prepared], Probe] | None = None
+
+    @property
+    @abstractmethod
+    def _codec(self) -> str:
+        """The codec of the table's data files, as Spark's Parquet writer calls it."""
 
     @abstractmethod
     def _create(self) -> None:
-        """Create the empty table and make its namespace the current one, so that probes find `orders`."""
+        """Create the empty table."""
+
+    @abstractmethod
+    def _use(self) -> None:
+        """Make the table's namespace the current one, so that probes find `orders`."""
+
+    @abstractmethod
+    def _drop(self) -> None:
+        """Remove the table and its files."""
 
     @abstractmethod
     def _prepare(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
@@ -100,13 +115,10 @@ class SparkEngine(ABC, Generic[_Prepared]):
     def sibling(self, name: str) -> "SparkEngine[_Prepared]":
         """See `Engine.sibling`."""
 
-    @abstractmethod
-    def drop(self) -> None:
-        """See `Engine.drop`."""
-
     def create(self) -> None:
         with self._errors(f"create {self._name}"):
             self._create()
+            self._use()
         self._observe(at_ms=0)
 
     def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
@@ -187,9 +199,37 @@ class SparkEngine(ABC, Generic[_Prepared]):
         with self._errors(f"probe {probe.name!r}"):
             return run_query(self._spark, self._meter, probe.sql, self._reader)
 
+    def make_control(self, probe: Probe, batches: Sequence[Batch]) -> None:
+        control = self.sibling("control")
+        self._control = control, probe
+        control.create()
+        for batch in batches:
+            control.commit(batch, batch.spec.at_ms)
+        self._use()
+
+    def control(self) -> Cost | None:
+        """The probe on the sibling, whose namespace is the current one meanwhile; that is not measured."""
+        if self._control is None:
+            return None
+        control, probe = self._control
+        control._use()
+        try:
+            return control.query(probe).cost
+        finally:
+            self._use()
+
     def dump(self, folder: Path) -> None:
+        files = max(1, math.ceil(self._ledger.data_bytes / self._spec.target_file_size_bytes))
         with self._errors(f"dump {self._name}"):
-            self._spark.table(self._name).select(*self._spec.schema.names).write.parquet(f"file://{folder}")
+            rows = self._spark.table(self._name).select(*self._spec.schema.names).coalesce(files)
+            rows.write.option("compression", self._codec).parquet(f"file://{folder}")
+
+    def drop(self) -> None:
+        if self._control is not None:
+            self._control[0].drop()
+            self._control = None
+        with self._errors(f"drop {self._name}"):
+            self._drop()
 
     def _observe(self, at_ms: int, untagged_as: Tag | None = None) -> tuple[Observation, tuple[Version, ...]]:
         """The table as it is now, and its versions since the last time, whoever made them.

@@ -131,7 +131,7 @@ def test_metrics_and_strategies_can_be_chosen(capsys, results):
     compared = [c["metric"] for c in group["comparisons"] if c["strategy"] == "every-2min"]
     assert compared == [m.name for m in METRICS if m.name in compared]
     assert "commit_p95_s" in compared
-    assert "compaction_money" not in compared  # the scenario gives no price
+    assert "money_per_day" not in compared  # the scenario gives no price
 
 
 def test_pairs_are_those_of_one_suite_and_groups_are_compared_where_there_is_none(capsys, tmp_path):

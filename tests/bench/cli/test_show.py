@@ -37,8 +37,8 @@ def test_json_has_a_row_a_strategy_and_nothing_else_on_stdout(capsys, results):
     ]
     assert {m.name for m in METRICS} <= rows[0].keys()
     assert rows[1]["compactions"] == 2
-    assert rows[1]["payback_queries"] > 0
-    assert rows[0]["payback_queries"] is None
+    assert rows[1]["break_even_queries_per_h"] > 0
+    assert rows[0]["break_even_queries_per_h"] is None
     assert set(rows[0]["probes"]) == {"first-order", "revenue-by-day"}
 
 
@@ -48,7 +48,7 @@ def test_csv_has_the_flat_figures(capsys, results):
     never, compacted = csv.DictReader(io.StringIO(out))
     assert (never["strategy"], compacted["strategy"]) == ("never", "every-10min")
     assert compacted["compactions"] == "2.0"
-    assert never["payback_queries"] == ""
+    assert never["break_even_queries_per_h"] == ""
     assert not {"run_values", "probes", "repetitions"} & never.keys()
     assert {m.name for m in METRICS} <= never.keys()
 

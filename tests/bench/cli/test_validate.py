@@ -48,10 +48,20 @@ def test_validate_prints_each_problem_and_what_is_valid(capsys, tmp_path):
     first, second = captured.err.splitlines()
     assert first == (
         f'error: {bad}: sed = 7: unknown key; did you mean "seed"? known: seed, catalog, clock, '
-        "commit_interval, compaction_delay, description, duration, maintenance, prices, probe_every, probes, "
-        "repetitions, resources, spark, strategies, table, workload"
+        "commit_interval, compaction_delay, description, duration, maintenance, prices, probe_every, "
+        "probe_phase, probes, repetitions, resources, side_probe_every, spark, strategies, table, workload"
     )
     assert second.startswith('"nope" is neither a shipped scenario')
+
+
+def test_validate_names_strategies_whose_interval_coincides_with_the_cadence(capsys, tmp_path):
+    file = write(tmp_path)
+    fixed = ["--set", "probe_every=2min", "--set", "probe_phase=fixed"]
+    assert main(["validate", file, *fixed]) == 0
+    said = "The probes meet every-2min in 1 of the 2 states of its interval only"
+    assert said in capsys.readouterr().out
+    assert main(["validate", file, "--set", "probe_every=2min"]) == 0
+    assert "The probes meet" not in capsys.readouterr().out
 
 
 def test_validate_refuses_resources_a_local_process_cannot_honour(capsys):

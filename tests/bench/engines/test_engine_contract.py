@@ -385,6 +385,16 @@ def test_a_dump_goes_where_it_is_told(engine, stream, tmp_path, name):
     assert content_of(engine, stream[:1], tmp_path / name / "again").equal
 
 
+@never(*SIMULATED, reason="it has no rows to dump", raises=EngineError)
+def test_a_dump_is_as_large_as_a_compacted_table(engine, stream, tmp_path):
+    commit_all(engine, stream)
+    engine.dump(tmp_path / "dump")
+    (dumped,) = (tmp_path / "dump").glob("*.parquet")
+    execute(engine, plan(Compact()), 360_000)
+    (compacted,) = files(engine)
+    assert dumped.stat().st_size == pytest.approx(compacted.size_bytes, rel=0.1)
+
+
 def test_a_full_scan_opens_all_files_and_a_key_probe_fewer(engine, stream, sheet):
     commit_all(engine, stream[:3])
     full, key = engine.query(FULL_SCAN), engine.query(KEY_PROBE)
@@ -408,6 +418,42 @@ def test_a_probe_sees_what_a_compaction_left(engine, stream):
     execute(engine, plan(Compact()), 120_000)
     full = engine.query(FULL_SCAN)
     assert (full.work.files_count, full.work.opened_bytes) == (1, engine.state(120_000).size_bytes)
+
+
+def test_the_control_query_reads_a_table_that_the_stream_does_not_change(engine, engine_key, stream):
+    assert engine.control() is None  # nothing to read yet
+    engine.make_control(FULL_SCAN, stream[1:3])
+    commit_all(engine, stream)
+    before = engine.query(FULL_SCAN).work
+    cost = engine.control()
+    if engine_key.is_real:
+        assert cost.wall_s > 0
+        assert cost.cpu_s > 0
+    else:
+        assert cost is None  # modelled times need no control
+    # The probe still finds the table of the stream, whose files are those of all commits.
+    assert engine.query(FULL_SCAN).work.files_count == before.files_count == 3 + 6 * 4
+    assert engine.state(0).commits_total_count == 6
+    engine.drop()
+    assert engine.control() is None
+
+
+@never(*SIMULATED, reason="it has no control query", raises=AssertionError)
+def test_the_control_query_does_the_same_work_whatever_the_table_holds(engine, stream, monkeypatch):
+    engine.make_control(FULL_SCAN, stream[1:3])
+    opened = []
+    query = type(engine).query
+
+    def watched(asked, probe):
+        outcome = query(asked, probe)
+        opened.append((probe, outcome.work.files_count))
+        return outcome
+
+    monkeypatch.setattr(type(engine), "query", watched)
+    engine.control()
+    commit_all(engine, stream)
+    engine.control()
+    assert opened == [(FULL_SCAN, 8), (FULL_SCAN, 8)]
 
 
 def test_a_sibling_is_another_table_of_the_same_kind(engine, stream, tmp_path):

@@ -8,11 +8,13 @@ from noting_planner import EverySecond
 from replay import batches, replay
 from scenario_builder import load, maintenance
 
-from bench.engines.contract import Batch
+from bench.engines.contract import Batch, Cost
+from bench.replay.clock import ModelledClock
 from bench.replay.loop import ReplayTimes
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,
+    ControlRecord,
     DecisionRecord,
     MaintenanceRecord,
     ObserveRecord,
@@ -21,7 +23,7 @@ from bench.results.records import (
 from strategies.never import Never
 from strategies.plan import Compact, Plan, Reason
 from strategies.strategy import Rule
-from strategies.triggers import AfterCommits, Every
+from strategies.triggers import AfterCommits, Every, FileCount
 
 EVERY_2 = Rule(Every(120_000), CompactAll())
 EVERY_1 = Rule(Every(60_000), CompactAll())
@@ -34,24 +36,26 @@ def scenario(tmp_path):
     return lambda duration, **changes: load(tmp_path, duration=duration, **changes)
 
 
-def test_a_tick_is_commit_probe_decide_compact_probe(scenario):
+def test_a_tick_is_commit_probe_decide_compact_settle(scenario):
     recorder, _ = replay(scenario("3min"), EVERY_2)
     assert recorder.log() == [
         "1 commit ok",
         "1 observe after commit",
-        "1 query cadence",
+        "1 query after_commit",
         "1 decision mine 0 not_due",
+        "1 query settled",
         "2 commit ok",
         "2 observe after commit",
-        "2 query cadence",
+        "2 query after_commit",
         "2 decision mine 0 planned",
         "2 observe after compaction",
-        "2 query after",
+        "2 query settled",
         "2 compaction ok of 120s",
         "3 commit ok",
         "3 observe after commit",
-        "3 query cadence",
+        "3 query after_commit",
         "3 decision mine 0 not_due",
+        "3 query settled",
     ]
 
 
@@ -61,17 +65,78 @@ def test_a_planner_that_remembers_finds_its_note_at_the_next_tick_of_its_rule(sc
     assert planned == [4, 8]
 
 
-def test_each_probe_runs_at_the_cadence_and_only_the_primary_around_compactions(scenario):
+def test_each_probe_runs_right_after_the_commit_and_at_the_end_of_the_tick(scenario):
     recorder, _ = replay(scenario("2min"), EVERY_2)
     names = [(q.tick, q.probe, q.when) for q in recorder.of(QueryRecord)]
     probes = ["min_order", "key_lookup", "range", "aggregate"]
-    cadence = [(tick, name, "cadence") for tick in (1, 2) for name in probes]
-    assert names == [*cadence, (2, "min_order", "after")]
-    assert [q.primary for q in recorder.of(QueryRecord)] == [True, False, False, False] * 2 + [True]
+    assert names == [
+        (tick, name, when) for tick in (1, 2) for when in ("after_commit", "settled") for name in probes
+    ]
+    assert [q.primary for q in recorder.of(QueryRecord)] == [True, False, False, False] * 4
+
+
+def test_the_primary_probe_comes_first_wherever_the_scenario_has_it(scenario):
+    other = [{"name": "mine", "sql": "SELECT count(*) FROM orders", "primary": True}]
+    recorder, _ = replay(scenario("1min", probes=other), NEVER)
+    assert [q.probe for q in recorder.of(QueryRecord)][::5] == ["mine", "mine"]
+
+
+def test_the_other_probes_run_at_a_cadence_of_their_own_in_the_same_ticks(scenario):
+    slow = scenario("8min", probe_every="2min", side_probe_every="4min", probe_phase="fixed")
+    recorder, _ = replay(slow, NEVER)
+    ticks = {(q.probe, q.when): [] for q in recorder.of(QueryRecord)}
+    for q in recorder.of(QueryRecord):
+        ticks[q.probe, q.when].append(q.tick)
+    assert ticks["min_order", "settled"] == ticks["min_order", "after_commit"] == [2, 4, 6, 8]
+    assert ticks["range", "settled"] == ticks["range", "after_commit"] == [4, 8]
+
+
+def test_every_strategy_runs_the_same_queries_on_the_cadence(scenario):
+    rules = [(), (NEVER,), (EVERY_1,), (EVERY_2,), (Rule(Every(180_000), CompactAll()),)]
+
+    def asked(rules, **changes):
+        recorder, _ = replay(scenario("6min", **changes), *rules)
+        on_cadence = [q for q in recorder.of(QueryRecord) if q.when in ("after_commit", "settled")]
+        return [(q.tick, q.probe, q.when) for q in on_cadence], len(recorder.of(QueryRecord))
+
+    every_tick = [asked(mine) for mine in rules]
+    assert all(found == every_tick[0] and found[1] == len(found[0]) for found in every_tick)
+    assert len({tuple(asked(mine, probe_every="3min")[0]) for mine in rules}) == 1
+
+
+def test_the_control_query_runs_before_the_probes_of_each_tick_of_the_cadence(scenario):
+    engine = FakeEngine(Costs(control_s=0.5))
+    recorder, times = replay(scenario("4min", probe_every="2min", probe_phase="fixed"), NEVER, engine=engine)
+    controls = recorder.of(ControlRecord)
+    assert [(c.tick, c.at_ms, c.wall_s, c.cpu_s) for c in controls] == [
+        (2, 120_000, 0.5, 1.0),
+        (4, 240_000, 0.5, 1.0),
+    ]
+    log = recorder.log()
+    assert log[log.index("2 control ok") + 1] == "2 query after_commit"
+    recorded_s = sum(r.wall_s for r in recorder.records if r.kind != "observe")
+    assert times.measured_s == pytest.approx(recorded_s + 4 * 0.5)  # and preparing four batches
+
+
+def test_an_engine_without_a_control_query_has_no_record_of_one(scenario):
+    recorder, _ = replay(scenario("2min"), NEVER)
+    assert recorder.of(ControlRecord) == []
+
+
+def test_the_settled_probe_sees_the_table_as_maintenance_leaves_it(scenario):
+    rules = [maintenance("iceberg.rewrite_manifests", "2min")]
+    recorder, _ = replay(scenario("2min", maintenance=rules), EVERY_2)
+    assert recorder.log()[9:] == [
+        "2 observe after compaction",
+        "2 maintenance iceberg.rewrite_manifests ok",
+        "2 observe after maintenance",
+        "2 query settled",
+        "2 compaction ok of 120s",
+    ]
 
 
 def test_off_the_cadence_a_compaction_gets_a_probe_before_it(scenario):
-    recorder, _ = replay(scenario("3min", probe_every="3min"), EVERY_2)
+    recorder, _ = replay(scenario("3min", probe_every="3min", probe_phase="fixed"), EVERY_2)
     assert recorder.log() == [
         "1 commit ok",
         "1 observe after commit",
@@ -85,60 +150,64 @@ def test_off_the_cadence_a_compaction_gets_a_probe_before_it(scenario):
         "2 compaction ok of 120s",
         "3 commit ok",
         "3 observe after commit",
-        "3 query cadence",
+        "3 query after_commit",
         "3 decision mine 0 not_due",
+        "3 query settled",
     ]
 
 
 @pytest.mark.parametrize(
     ("every", "ticks"),
     [
-        ("300ms", [3, 6, 9]),  # in seconds 3 x 0.1 would be 0.30000000000000004
+        ("300ms", [3, 6, 9, 10]),  # the last window is short; in seconds 3 x 0.1 would be 0.30000000000000004
         ("100ms", list(range(1, 11))),  # in seconds 0.9 % 0.1 would be 0.09999999999999995
     ],
 )
 def test_a_cadence_holds_at_times_that_are_no_round_numbers(scenario, every, ticks):
-    recorder, _ = replay(scenario("1s", commit_interval="100ms", probe_every=every), NEVER)
-    assert [q.tick for q in recorder.of(QueryRecord) if q.primary] == ticks
+    fixed = scenario("1s", commit_interval="100ms", probe_every=every, probe_phase="fixed")
+    recorder, _ = replay(fixed, NEVER)
+    assert [q.tick for q in recorder.of(QueryRecord) if q.primary and q.when == "settled"] == ticks
 
 
 def test_off_the_cadence_a_delayed_compaction_is_probed_when_it_completes(scenario):
-    slow = replace(scenario("3min", probe_every="3min"), compaction_delay_ms=60_000)
-    recorder, _ = replay(slow, EVERY_2)
+    slow = scenario("4min", probe_every="4min", probe_phase="fixed")
+    recorder, _ = replay(replace(slow, compaction_delay_ms=60_000), EVERY_2)
     probed = [(q.tick, q.when) for q in recorder.of(QueryRecord) if q.primary]
-    assert probed == [(3, "before"), (3, "after"), (3, "cadence")]
+    # The plan of 240 s is carried out after the last tick, which has been probed.
+    assert probed == [(3, "before"), (3, "after"), (4, "after_commit"), (4, "settled"), (4, "after")]
 
 
 def test_a_delayed_compaction_completes_when_due_with_commits_landing_between(scenario):
     slow = replace(scenario("6min"), compaction_delay_ms=120_000)
     recorder, _ = replay(slow, EVERY_2)
-    assert recorder.log()[6:] == [
-        "2 query cadence",
+    assert recorder.log()[7:] == [
+        "2 query after_commit",
         "2 decision mine 0 planned",
+        "2 query settled",
         "3 commit ok",
         "3 observe after commit",
-        "3 query cadence",
+        "3 query after_commit",
         "3 decision mine 0 not_due",
+        "3 query settled",
         "4 commit ok",
         "4 observe after commit",
-        "4 query before",
+        "4 query after_commit",
         "4 observe after compaction",
-        "4 query after",
-        "4 compaction ok of 120s",
-        "4 query cadence",
         "4 decision mine 0 planned",
+        "4 query settled",
+        "4 compaction ok of 120s",
         "5 commit ok",
         "5 observe after commit",
-        "5 query cadence",
+        "5 query after_commit",
         "5 decision mine 0 not_due",
+        "5 query settled",
         "6 commit ok",
         "6 observe after commit",
-        "6 query before",
+        "6 query after_commit",
         "6 observe after compaction",
-        "6 query after",
-        "6 compaction ok of 240s",
-        "6 query cadence",
         "6 decision mine 0 planned",
+        "6 query settled",
+        "6 compaction ok of 240s",
         "6 observe after compaction",
         "6 query after",
         "6 compaction ok of 360s",
@@ -186,15 +255,15 @@ def test_maintenance_is_apart_from_compaction_and_two_due_at_once_both_run(scena
         maintenance("iceberg.rewrite_manifests", "2min"),
     ]
     recorder, _ = replay(scenario("2min", maintenance=rules), EVERY_2)
-    assert recorder.log()[7:] == [
+    assert recorder.log()[8:] == [
         "2 decision mine 0 planned",
         "2 observe after compaction",
-        "2 query after",
-        "2 compaction ok of 120s",
         "2 maintenance iceberg.expire_snapshots ok",
         "2 observe after maintenance",
         "2 maintenance iceberg.rewrite_manifests ok",
         "2 observe after maintenance",
+        "2 query settled",
+        "2 compaction ok of 120s",
     ]
     first, second = recorder.of(MaintenanceRecord)
     (merged,) = recorder.of(CompactionRecord)
@@ -213,14 +282,15 @@ def test_the_initial_load_is_no_tick_of_the_stream(scenario):
         "0 observe after initial",
         "1 commit ok",
         "1 observe after commit",
-        "1 query cadence",
+        "1 query after_commit",
         "1 decision mine 0 not_due",
+        "1 query settled",
         "2 commit ok",
         "2 observe after commit",
-        "2 query cadence",
+        "2 query after_commit",
         "2 decision mine 0 planned",
         "2 observe after compaction",
-        "2 query after",
+        "2 query settled",
         "2 compaction ok of 120s",
     ]
     assert [c.is_initial for c in recorder.of(CommitRecord)] == [True, False, False]
@@ -233,10 +303,10 @@ def test_a_commit_without_rows_is_replayed_as_one(scenario):
     assert [line for line in recorder.log() if line.startswith("2")] == [
         "2 commit ok",
         "2 observe after commit",
-        "2 query cadence",
+        "2 query after_commit",
         "2 decision mine 0 planned",
         "2 observe after compaction",
-        "2 query after",
+        "2 query settled",
         "2 compaction ok of 120s",
     ]
     commit = recorder.of(CommitRecord)[1]
@@ -264,9 +334,9 @@ def test_probes_around_a_compaction_are_told_for_effective_ones_only(scenario):
         ("vetoed", "made to be vetoed", None, None),
         ("ok", None, 0.25, 0.01),
     ]
-    assert [line for line in recorder.log() if "after" in line and "query" in line] == [
-        "1 query after",
-        "4 query after",
+    # The settled probe of each tick is the query after its compaction, and runs without one too.
+    assert [line for line in recorder.log() if "query" in line and "commit" not in line] == [
+        f"{tick} query settled" for tick in (1, 2, 3, 4)
     ]
 
 
@@ -329,6 +399,39 @@ def test_what_a_planner_makes_of_the_table_is_recorded_where_its_trigger_fired(s
     ]
 
 
+class Counted(ModelledClock):
+    """Each step of our own process takes a quarter of a second, half of it on the CPU."""
+
+    def stopwatch(self):
+        return lambda: Cost(0.25, 0.125)
+
+
+def test_a_decision_costs_what_its_trigger_and_planner_take_and_the_state_they_look_at(scenario):
+    waiting = Rule(Every(120_000), CompactAll())
+    counting = Rule(FileCount(1_000), CompactAll())
+    recorder, times = replay(
+        scenario("2min"), NEVER, waiting, counting, EVERY_1, engine=FakeEngine(), clock=Counted()
+    )
+    told = [
+        (d.tick, d.rule, d.status, d.wall_s, d.cpu_s, d.state_wall_s, d.state_cpu_s)
+        for d in recorder.of(DecisionRecord)
+    ]
+    # The state, read in 0.25 s, goes to the first rule of a tick that has to look at it: neither to the
+    # planner that never plans, nor to an interval that is not over.
+    assert told == [
+        (1, 0, "nothing_to_do", 0.25, 0.125, 0.0, 0.0),
+        (1, 1, "not_due", 0.25, 0.125, 0.0, 0.0),
+        (1, 2, "not_due", 0.25, 0.125, 0.25, 0.25),
+        (1, 3, "planned", 0.25, 0.125, 0.0, 0.0),
+        (2, 0, "nothing_to_do", 0.25, 0.125, 0.0, 0.0),
+        (2, 1, "planned", 0.25, 0.125, 0.25, 0.25),
+    ]
+    recorded_s = sum(r.wall_s for r in recorder.records if r.kind != "observe")
+    assert times.measured_s == pytest.approx(recorded_s + 2 * 0.5)
+    first, second = recorder.of(DecisionRecord)[:2]
+    assert second.started_s == first.ended_s
+
+
 def test_the_state_a_planner_sees_knows_how_often_and_fast_the_table_is_read(scenario):
     seen = []
 
@@ -336,7 +439,7 @@ def test_the_state_a_planner_sees_knows_how_often_and_fast_the_table_is_read(sce
         def decide(self, state):
             seen.append((state.observed_at_ms, state.probe_rate_per_s, state.probe_latency_s))
 
-    replay(scenario("2min", probe_every="2min"), Rule(Every(60_000), Spy()))
+    replay(scenario("2min", probe_every="2min", probe_phase="fixed"), Rule(Every(60_000), Spy()))
     # A probe every 120 s, at the second commit only; it takes 0.01 s for each of 16 files.
     assert seen == [(60_000, 1 / 120, None), (120_000, 1 / 120, 0.16)]
 
@@ -406,15 +509,16 @@ def test_a_planner_sees_the_latest_latency_and_how_old_it_is_off_the_cadence_too
         def decide(self, state):
             seen.append((state.probe_latency_s, state.probe_latency_age_ms))
 
-    replay(scenario("4min", probe_every="2min"), Rule(Every(60_000), Watching()), engine=engine)
+    slow = scenario("4min", probe_every="2min", probe_phase="fixed")
+    replay(slow, Rule(Every(60_000), Watching()), engine=engine)
     assert seen == [(None, None), (16 * 0.125, 0), (16 * 0.125, 60_000), (32 * 0.125, 0)]
 
 
 def test_seconds_are_split_into_measured_observing_and_own(scenario):
     costs = Costs(prepare_s=0.5, commit_s=1.0, query_file_s=0.125, compaction_s=4.0, observe_s=0.25)
     _, times = replay(scenario("2min"), EVERY_2, engine=FakeEngine(costs))
-    # 2 commits of 0.5 + 1 s; 4 probes over 8 and 4 over 16 files, one over 1 file; one compaction.
-    assert times.measured_s == 2 * 1.5 + (4 * 8 + 4 * 16 + 1) * 0.125 + 4.0
+    # 2 commits of 0.5 + 1 s; 4 probes twice over 8 files, once over 16 and once over 1; one compaction.
+    assert times.measured_s == 2 * 1.5 + (4 * 8 + 4 * 8 + 4 * 16 + 4 * 1) * 0.125 + 4.0
     assert times.observe_s == 3 * 0.25  # two commits, one compaction
 
 

@@ -3,10 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from records import commit, compaction, decision, end, maintenance, observed, query, run
 
-from bench.results.figures import degradation_rate, figures, mean, percentile, ratio
+from bench.results.figures import figures, mean, percentile, ratio
 from bench.results.rows import METRIC_BY_NAME, METRICS, run_figures
 
-GIGABYTE = 10**9
 NUMBERS = st.floats(0, 1e9)
 # What a run has no figure of without delete files and without evaluations that fired.
 OF_CHANGES_AND_LOOKS = {
@@ -17,7 +16,7 @@ OF_CHANGES_AND_LOOKS = {
 
 def value(name, *records, **changes):
     """A metric of a run with these records."""
-    return METRIC_BY_NAME[name].of_run(figures(run(*records, **changes)))
+    return METRIC_BY_NAME[name].of_run(figures(run(*records, **changes), 100))
 
 
 COMPACTIONS = (
@@ -47,40 +46,11 @@ COMPACTIONS = (
         ("query_after_s", 0.3),  # (0.2 + 0.4) / 2
         ("overlapped_commits", 0.1),  # the longest took 6 of 60 s
         ("duty_cycle", 0.0225),  # 13.5 of 600 s
-        ("gb_hours", 0.0075),  # 2 GB x 13.5 s / 3600
-        ("compaction_money", None),
-        ("storage_request_model_s", None),
     ],
 )
 def test_figures_of_compactions(name, expected):
-    found = value(
-        name, *COMPACTIONS, memory_bytes=2 * GIGABYTE, commit_interval_ms=60_000, duration_ms=600_000
-    )
-    assert found == (None if expected is None else pytest.approx(expected))
-
-
-def test_prices_turn_hours_and_requests_into_modelled_figures():
-    prices = {"price_per_gb_hour": 0.2, "request_price_s": 0.01, "memory_bytes": 2 * GIGABYTE}
-    assert value("compaction_money", compaction(wall_s=1800.0), **prices) == pytest.approx(0.2)  # 1 GB-hour
-    records = (
-        commit(files_added_count=8, delete_files_added_count=2, metadata_files_count=3),
-        query(files_count=5),
-    )
-    assert value("storage_request_model_s", *records, **prices) == pytest.approx(0.18)  # 18 x 0.01
-
-
-def test_storage_requests_are_files_opened_and_written():
-    records = (
-        commit(files_added_count=8, delete_files_added_count=2, metadata_files_count=3),  # 13
-        commit(is_initial=True, files_added_count=100),
-        compaction(files_removed_count=10, files_added_count=1, metadata_files_count=4),  # 15
-        compaction(files_removed_count=1, delete_files_removed_count=20, delete_files_added_count=300),  # 321
-        query(files_count=5, delete_files_count=6, metadata_files_count=2),  # 13
-        query(files_count=5, when="before"),
-        query(files_count=5, primary=False),
-        maintenance(metadata_files_count=7),
-    )
-    assert value("storage_requests", *records) == 13 + 15 + 321 + 13
+    found = value(name, *COMPACTIONS, commit_interval_ms=60_000, duration_ms=600_000)
+    assert found == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -199,13 +169,14 @@ COMMITS = (
         ("commit_added_bytes", 500),
         ("commit_mean_s", 2.0),
         ("commit_p95_s", 2.9),  # 1 + 0.95 x (3 - 1)
-        ("write_amplification", 2.375),  # (500 + 450) / 400
-        ("compaction_amplification", 0.9),  # 450 / 500
+        ("content_bytes", 100),
+        ("write_amplification", 109.61),  # (9,999 + 500 + 450 + 12) / 100: with the initial load
+        ("compaction_amplification", 4.5),  # 450 / 100
         ("metadata_bytes", 47),  # 10 + 20 by commits, 5 by compaction, 12 by maintenance
     ],
 )
 def test_figures_of_the_stream(name, expected):
-    others = (compaction(added_bytes=450, metadata_bytes=5), maintenance(metadata_bytes=12))
+    others = (compaction(added_bytes=450, metadata_bytes=5), maintenance(metadata_bytes=12, added_bytes=12))
     assert value(name, *COMMITS, *others) == pytest.approx(expected)
 
 
@@ -215,12 +186,17 @@ def test_commit_latency_is_of_commits_that_wrote_something():
 
 
 QUERIES = (
-    *(query(wall_s, opened_bytes=b, live_bytes=100) for wall_s, b in ((1.0, 100), (2.0, 200), (4.0, 150))),
-    query(9.0, when="before", opened_bytes=999, live_bytes=1),
-    query(9.0, when="after", opened_bytes=999, live_bytes=1),
-    query(9.0, primary=False, opened_bytes=999, live_bytes=1),
-    query(9.0, status="failed", opened_bytes=999, live_bytes=1),
-    query(3.0, opened_bytes=0, live_bytes=0),  # of an empty table: no amplification, but a latency
+    *(
+        query(wall_s, tick=t, opened_bytes=b)
+        for t, wall_s, b in ((1, 1.0, 100), (1, 2.0, 200), (2, 4.0, 150))
+    ),
+    query(8.0, tick=1, when="after_commit", opened_bytes=999),
+    query(6.0, tick=2, when="after_commit", opened_bytes=999),
+    query(9.0, when="before", opened_bytes=999),
+    query(9.0, when="after", opened_bytes=999),
+    query(9.0, primary=False, opened_bytes=999),
+    query(9.0, status="failed", opened_bytes=999),
+    query(3.0, tick=0, opened_bytes=0),  # of an empty table: no amplification, but a latency
 )
 
 
@@ -231,37 +207,58 @@ QUERIES = (
         ("query_p50_s", 2.5),  # between 2 and 3
         ("query_p95_s", 3.85),  # rank 0.95 x 3 = 2.85: 3 + 0.85 x (4 - 3)
         ("query_max_s", 4.0),
-        ("read_amplification", 1.5),  # (1 + 2 + 1.5) / 3
-        ("degradation_rate", None),
+        ("query_after_commit_s", 7.0),  # (8 + 6) / 2
+        ("query_cpu_s", 0.0),
+        ("read_amplification", 2.5),  # (100 / 50 + 200 / 50 + 150 / 100) / 3: half of the rows at tick 1
     ],
 )
 def test_figures_of_the_primary_probe(name, expected):
-    assert value(name, *QUERIES) == (None if expected is None else pytest.approx(expected))
+    assert value(name, commit(rows=5), commit(tick=2, rows=5), *QUERIES) == pytest.approx(expected)
 
 
 def test_figures_of_the_end_are_those_last_observed():
     records = (
-        observed(data_files_count=80, storage_bytes=10, live_bytes=10, wall_s=0.25),
-        observed(data_files_count=9, delete_files_count=3, storage_bytes=500, live_bytes=200, wall_s=0.5),
+        observed(data_files_count=80, storage_bytes=10, wall_s=0.25),
+        observed(
+            data_files_count=9,
+            delete_files_count=3,
+            storage_bytes=500,
+            metadata_storage_bytes=150,
+            wall_s=0.5,
+        ),
         maintenance(wall_s=2.0),
         maintenance(wall_s=3.0),
     )
     assert value("files_end", *records) == 9
     assert value("delete_files_end", *records) == 3
-    assert value("space_amplification", *records) == 2.5  # 500 / 200
+    assert value("space_amplification", *records) == 5  # 500 / 100
+    assert value("storage_bytes_end", *records) == 500
+    assert value("metadata_storage_bytes_end", *records) == 150
+    assert value("data_storage_bytes_end", *records) == 350
     assert value("observe_s", *records) == 0.75
     assert value("maintenance_s", *records) == 5.0
+
+
+MONEY = {
+    "compute_money_per_day", "query_money_per_day", "storage_money_per_day", "request_money_per_day",
+    "money_per_day", "break_even_queries_per_h",
+}  # fmt: skip
+SPLITS = {"compaction_jit_cpu_s", "compaction_gc_cpu_s", "jit_share"} | {
+    f"{steps}_peak_{memory}_bytes"
+    for steps in ("compaction", "commit", "query")
+    for memory in ("rss", "heap")
+}
 
 
 def test_a_run_without_records_has_no_figure_that_needs_one():
     found = run_figures(run(end()))
     unknown = {name for name, figure in found.items() if figure is None}
     assert unknown == {
+        "content_bytes", "data_storage_bytes_end", "metadata_storage_bytes_end", "storage_bytes_end",
         "write_amplification", "compaction_amplification", "read_amplification", "space_amplification",
-        "query_mean_s", "query_p50_s", "query_p95_s", "query_max_s", "query_before_s", "query_after_s",
-        "commit_mean_s", "commit_p95_s", "files_end", "delete_files_end", "payback_queries",
-        "degradation_rate", "storage_request_model_s", "compaction_money", *OF_CHANGES_AND_LOOKS,
-        "since_compaction_mean_s",
+        "query_mean_s", "query_p50_s", "query_p95_s", "query_max_s", "query_after_commit_s",
+        "query_before_s", "query_after_s", "query_cpu_s", "commit_mean_s", "commit_p95_s", "files_end",
+        "delete_files_end", *MONEY, *SPLITS, *OF_CHANGES_AND_LOOKS, "since_compaction_mean_s",
     }  # fmt: skip
     assert all(figure == 0 for name, figure in found.items() if name not in unknown)
 
@@ -269,28 +266,10 @@ def test_a_run_without_records_has_no_figure_that_needs_one():
 def test_a_perturbed_run_has_exact_figures_only():
     found = run_figures(run(*COMMITS, *COMPACTIONS, *QUERIES, observed(), end(timings_invalid=True)))
     timings = {m.name for m in METRICS if not m.exact}
-    assert timings >= {"compaction_s", "query_mean_s", "commit_mean_s", "gb_hours", "degradation_rate"}
-    without = {"storage_request_model_s", *OF_CHANGES_AND_LOOKS} - {"pending_mean_s"}
+    assert timings >= {"compaction_s", "query_mean_s", "commit_mean_s", "policy_cpu_s", "money_per_day"}
+    without = {"storage_money_per_day", "request_money_per_day", *OF_CHANGES_AND_LOOKS} - {"pending_mean_s"}
     assert {name for name in found if found[name] is None} == timings | without
     assert found["compaction_added_bytes"] == 450
-
-
-@pytest.mark.parametrize(
-    ("series", "expected"),
-    [
-        ([], None),
-        ([1.0] * 19, None),  # one whole block
-        ([1.0] * 20, 0.0),
-        ([1.0] * 10 + [2.0] * 10, 1.0),  # (2 - 1) / 1
-        ([1.0] * 10 + [2.0] * 10 + [1.0] * 10, 0.25),  # (1 - 0.5) / 2
-        ([1.0] * 10 + [2.0] * 10 + [9.0] * 9, 1.0),  # the last block is not whole
-        ([4.0] * 10 + [1.0] * 10, -0.75),
-        ([1.0] * 9 + [99.0] + [1.1] * 10, 0.1),  # medians: one slow probe moves none
-        ([0.0] * 10 + [1.0] * 10, None),  # no change relative to nothing
-    ],
-)
-def test_degradation_rate_of_known_series(series, expected):
-    assert degradation_rate(series) == (None if expected is None else pytest.approx(expected))
 
 
 def test_mean_percentile_and_ratio_of_nothing_are_none():

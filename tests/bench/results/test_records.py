@@ -173,17 +173,17 @@ def test_bytes_that_are_no_text_are_damage_too(run_folder):
         load_run(run_folder)
 
 
-@pytest.mark.parametrize("found", [0, 1, 3, "2", None])
+@pytest.mark.parametrize("found", [0, 1, 2, 4, "3", None])
 def test_another_schema_version_is_refused_with_the_remedy(run_folder, found):
     file = run_folder / MANIFEST
     file.write_text(json.dumps(json.loads(file.read_text()) | {"schema_version": found}))
     with pytest.raises(ResultSchemaError) as caught:
         load_runs(run_folder)
-    assert f"{file}: schema_version {found!r}, but this compactbench reads 2" in str(caught.value)
+    assert f"{file}: schema_version {found!r}, but this compactbench reads 3" in str(caught.value)
     assert "read it with the version that wrote it" in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "5", '{"schema_version": 2}', "\ufeff{}", "[" * 200_000])
+@pytest.mark.parametrize("text", ["", "{", "[]", "5", '{"schema_version": 3}', "\ufeff{}", "[" * 200_000])
 def test_a_damaged_manifest_is_named(run_folder, text):
     (run_folder / MANIFEST).write_text(text)
     with pytest.raises(ResultSchemaError) as caught:

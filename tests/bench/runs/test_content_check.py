@@ -67,6 +67,8 @@ def test_a_table_holds_the_last_change_of_each_key(log, tmp_path, commits, rows)
     truth = check_content(Dumped(rows), log, log.commits[:commits], tmp_path)
     assert truth.equal
     assert truth.expected_rows == 3
+    rows_parquet(tmp_path / "same.parquet", rows)
+    assert truth.content_bytes == (tmp_path / "same.parquet").stat().st_size
     assert not (tmp_path / "dump").exists()
 
 

@@ -40,6 +40,13 @@ CONTRADICTIONS = [
     ({"repetitions": 0}, "repetitions = 0: must be greater than or equal to 1"),
     ({"probe_every": "90s"}, f'probe_every = "90s": {WHOLE}'),
     ({"probe_every": "20min"}, 'probe_every = "20min": must be a whole number of commit intervals'),
+    ({"probe_every": "0s"}, 'probe_every = "0s": must be a whole number of commit intervals'),
+    ({"probe_every": "2min", "side_probe_every": "3min"},
+     'side_probe_every = "3min": must be a whole number of probe_every = 2min and at most duration = 10min: '
+     "all probes run in the same ticks"),
+    ({"side_probe_every": "11min"}, 'side_probe_every = "11min": must be a whole number of probe_every'),
+    ({"side_probe_every": "0s"}, 'side_probe_every = "0s": must be a whole number of probe_every'),
+    ({"probe_phase": "late"}, "probe_phase = \"late\": must be 'random' or 'fixed'"),
     ({"compaction_delay": "1s"},
      'planner.type = "iceberg.rewrite_data_files": cannot be delayed: iceberg.rewrite_data_files plans'
      ' and commits'),
@@ -85,6 +92,9 @@ CONTRADICTIONS = [
     ({"maintenance": 5}, "maintenance = 5: must be a list"),
     ({"resources": {"writer": {"memory": "0B"}}}, 'resources.writer.memory = "0B": must be greater than 0'),
     ({"prices": {"gb_hour": -1}}, "prices.gb_hour = -1: must be greater than or equal to 0"),
+    ({"prices": {"put_per_1000": "inf"}}, 'prices.put_per_1000 = "inf": must be a finite number'),
+    ({"prices": {"job_start": 30}}, "prices.job_start = 30: 30 is not a duration"),
+    ({"prices": {"request": "20ms"}}, 'prices.request = "20ms": unknown key; did you mean'),
     ({"prices": {"currency": "U S D"}},
      'prices.currency = "U S D": must be 1 to 8 characters without spaces and digits'),
     ({"spark": {"master": "a b"}}, 'spark.master = "a b": must be text without spaces, such as "local[2]"'),

@@ -36,6 +36,7 @@ def test_a_scenario_in_its_parsed_form(tmp_path):
     assert scenario.name == "demo"
     assert (scenario.seed, scenario.duration_ms, scenario.commit_interval_ms) == (7, 600_000, 60_000)
     assert (scenario.commits_count, scenario.probe_every_ms, scenario.repetitions) == (10, 60_000, 1)
+    assert (scenario.side_probe_every_ms, scenario.probe_phase) == (120_000, "random")
     assert (scenario.clock, scenario.compaction_delay_ms) == ("virtual", 0)
     assert (scenario.workload, scenario.workload_name) == (Append(80, 8), "append")
     assert scenario.table.partitioning == Partitioning("bucket", 8)
@@ -246,12 +247,13 @@ def test_the_hash_leaves_out_what_may_grow_in_a_result_folder(tmp_path):
     scenario = load(tmp_path)
     for same in (
         {"repetitions": 5}, {"description": "x"}, {"strategies": [{"label": "never"}]}, {"duration": "600s"},
-        {"probe_every": "1min"}, {"table": {"partitioning": "none"}},
+        {"probe_every": "1min"}, {"side_probe_every": "2min"}, {"probe_phase": "random"},
+        {"table": {"partitioning": "none"}},
     ):  # fmt: skip
         assert load(tmp_path, **same).hash == scenario.hash
     for other in (
         {"seed": 8}, {"duration": "20min"}, {"workload": {"rows_per_commit": 81}},
-        {"spark": {"spark.x": "1"}},
+        {"spark": {"spark.x": "1"}}, {"probe_phase": "fixed"}, {"side_probe_every": "5min"},
         {"table": {"properties": {"a": "b"}}}, {"probes": [{"name": "x", "sql": "SELECT 1 FROM orders"}]},
     ):  # fmt: skip
         assert load(tmp_path, **other).hash != scenario.hash

@@ -106,8 +106,8 @@ def test_the_front_leads_from_the_cheapest_to_the_fastest(group):
     assert "compaction CPU, never uses none, " in str(cheapest_to_fastest(group)[-1])
 
 
-def test_payback_is_stated_only_where_queries_are_significantly_faster(tmp_path, group):
-    assert "pays for itself after" in str(cheapest_to_fastest(group)[1])
+def test_the_break_even_is_stated_only_where_queries_are_significantly_faster(tmp_path, group):
+    assert "pays for itself from" in str(cheapest_to_fastest(group)[1])
     single = _group(tmp_path, repetitions=1, ticks=12)
     assert not any("pays for itself" in str(line) for line in cheapest_to_fastest(single))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from bench.engines.contract import NO_COST, Change, Cores, Cost, TableSpec, Tag, Version
 from bench.engines.iceberg.ledger import IcebergLedger
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients
-from bench.engines.iceberg.model.files import FileMaker, keys_of, span_of
+from bench.engines.iceberg.model.files import FileMaker, keys_of, span_of, table_bytes
 from bench.engines.iceberg.model.metadata import SimulatedMetadata
 from bench.engines.iceberg.model.rewrite import (
     Prepared,
@@ -60,6 +60,10 @@ class IcebergTableModel:
     @property
     def live_rows(self) -> int:
         return self._rows.total
+
+    @property
+    def content_bytes(self) -> int:
+        return table_bytes(self._spec.schema, self._coefficients, self.live_rows)
 
     @property
     def opened_metadata_files_count(self) -> int:

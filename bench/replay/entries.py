@@ -1,0 +1,66 @@
+"""Records of decisions and compactions, from what the replay knows of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bench.engines.contract import Cost, Observation, Outcome, Ticket
+from bench.engines.format import SizeModel
+from bench.replay.fields import Step, compacted_fields
+from bench.replay.forecast import forecast
+from bench.results.records import CompactionRecord, DecisionRecord
+from bench.scenario.plugins import name_of
+from strategies.plan import describe_action
+from strategies.strategy import Decision, Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """A plan that was executed, and the table and the latency before; the latency after may come later."""
+
+    ticket: Ticket
+    outcome: Outcome
+    before: Observation
+    began_s: float
+    query_before_s: float | None
+
+
+def compaction_record(
+    step: Step, completed: Completed, query_after_s: float | None, size_model: SizeModel | None
+) -> CompactionRecord:
+    """The record of a compaction; the forecast needs a size model."""
+    ticket, outcome = completed.ticket, completed.outcome
+    return CompactionRecord(
+        **step,
+        **compacted_fields(completed.before, outcome.observed, outcome.versions),
+        status=outcome.status,
+        error=outcome.error,
+        reason=ticket.plan.reason,
+        actions=[describe_action(action) for action in ticket.plan.actions],
+        plan_kind=ticket.plan.kind,
+        scheduled_at_ms=ticket.scheduled_at_ms,
+        query_before_s=completed.query_before_s,
+        query_after_s=query_after_s,
+        forecast=forecast(ticket, size_model) if size_model else None,
+        answer=dict(outcome.answer) or None,
+    )
+
+
+def decision_record(
+    step: Step, label: str, rule: Rule, decision: Decision, figures: Mapping[str, float], read: Cost
+) -> DecisionRecord:
+    """The record of an evaluation; `read` is the cost of reading the state that it needed."""
+    plan = decision.plan
+    return DecisionRecord(
+        **step,
+        status=decision.verdict,
+        strategy=label,
+        rule=decision.rule_index,
+        trigger=name_of(type(rule.trigger)),
+        planner=name_of(type(rule.planner)),
+        reason=plan.reason if plan else None,
+        detail=plan.detail if plan else "",
+        actions=[describe_action(action) for action in plan.actions] if plan else [],
+        figures=dict(figures) or None,
+        state_wall_s=read.wall_s,
+        state_cpu_s=read.cpu_s,
+    )

@@ -1,0 +1,68 @@
+"""CPU and memory figures: what a policy spends itself, and what it causes elsewhere."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from bench.results.figures import RunFigures, ratio, total
+from bench.results.records import BaseRecord
+
+Steps = Callable[[RunFigures], Sequence[BaseRecord]]
+
+
+def compaction_cpu_s(f: RunFigures) -> float:
+    """Process CPU of all compactions."""
+    return total(c.cpu_s for c in f.compactions)
+
+
+def commit_cpu_s(f: RunFigures) -> float:
+    """Process CPU of the stream's commits."""
+    return total(c.cpu_s for c in f.commits)
+
+
+def maintenance_cpu_s(f: RunFigures) -> float:
+    """Process CPU of the scheduled maintenance."""
+    return total(m.cpu_s for m in f.maintenance)
+
+
+def evaluation_cpu_s(f: RunFigures) -> float | None:
+    """CPU of deciding and of reading the state for it; None in simulations, which do not model it."""
+    return None if f.is_simulated else total(d.cpu_s + d.state_cpu_s for d in f.decisions)
+
+
+def policy_cpu_s(f: RunFigures) -> float:
+    """CPU of compaction, maintenance and, where it is measured, evaluation."""
+    return compaction_cpu_s(f) + maintenance_cpu_s(f) + (evaluation_cpu_s(f) or 0.0)
+
+
+def jit_share(f: RunFigures) -> float | None:
+    """The compiler's share of the CPU of compaction; None where it is not known or there was none."""
+    jit_cpu_s = known_total("compaction", "jit_cpu_s")(f)
+    return None if jit_cpu_s is None else ratio(jit_cpu_s, compaction_cpu_s(f))
+
+
+_STEPS: dict[str, Steps] = {
+    "compaction": lambda f: f.compactions,
+    "commit": lambda f: f.commits,
+    "query": lambda f: (*f.after_commit, *f.settled),
+}
+
+
+def known_total(steps: str, field: str) -> Callable[[RunFigures], float | None]:
+    """The sum of a field of all steps of one kind; None unless it is known of each of them."""
+    return lambda f: _of_known(sum, _executed(_STEPS[steps](f)), field)
+
+
+def highest(steps: str, field: str) -> Callable[[RunFigures], float | None]:
+    """The maximum of a field over all steps of one kind; None unless it is known of each of them."""
+    return lambda f: _of_known(max, _executed(_STEPS[steps](f)), field)
+
+
+def _executed(steps: Iterable[BaseRecord]) -> list[BaseRecord]:
+    """Those that took time: a plan that was refused was never executed, and has no split and no peak."""
+    return [step for step in steps if step.wall_s > 0]
+
+
+def _of_known(
+    combine: Callable[[list[float]], float], steps: Sequence[BaseRecord], field: str
+) -> float | None:
+    known = [value for step in steps if (value := getattr(step, field)) is not None]
+    return float(combine(known)) if known and len(known) == len(steps) else None

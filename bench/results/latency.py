@@ -1,0 +1,53 @@
+"""Latency figures of one probe: means over scenario time, from queries that each stand for a part of it.
+
+Between two ticks the table stays as the first of them left it, so a settled query stands for the time until
+the next tick. Scenario time is divided into windows of `probe_every`, and one tick in each is probed: the
+only one where `probe_every` is the commit interval, else one drawn at random (`probe_phase`). A settled query
+is therefore a fair sample of the states that its window consists of, and stands for the length of the window.
+All windows have the same length, except that the last one may be shorter; so the mean over time is the plain
+mean over the windows, but for that last one.
+"""
+
+from collections.abc import Callable, Sequence
+from statistics import fmean
+
+from bench.results.records import Manifest, QueryRecord
+
+
+def window_ms(every_ms: int, duration_ms: int, at_ms: int) -> int:
+    """The length of the window of `every_ms` that scenario time `at_ms` is in.
+
+    A window includes its end, not its start. The last one ends with the scenario.
+    """
+    end_ms = -(-at_ms // every_ms) * every_ms
+    return min(end_ms, duration_ms) - (end_ms - every_ms)
+
+
+def mean_over_time(
+    manifest: Manifest, queries: Sequence[QueryRecord], value_of: Callable[[QueryRecord], float | None]
+) -> float | None:
+    """The mean of a value of the queries of one probe, each weighted by the length of its window.
+
+    None if there are no queries, or if one of the values is not known: a mean of the others would be of other
+    queries.
+    """
+    known = [(value, query) for query in queries if (value := value_of(query)) is not None]
+    if not known or len(known) < len(queries):
+        return None
+    weights = [_weight_ms(manifest, query) for _, query in known]
+    return fmean([value for value, _ in known], weights)
+
+
+def mean_wall_s(manifest: Manifest, queries: Sequence[QueryRecord]) -> float | None:
+    """The mean latency over scenario time."""
+    return mean_over_time(manifest, queries, lambda query: query.wall_s)
+
+
+def mean_cpu_s(manifest: Manifest, queries: Sequence[QueryRecord]) -> float | None:
+    """The mean process CPU of a query over scenario time."""
+    return mean_over_time(manifest, queries, lambda query: query.cpu_s)
+
+
+def _weight_ms(manifest: Manifest, query: QueryRecord) -> int:
+    every_ms = manifest.probe_every_ms if query.primary else manifest.side_probe_every_ms
+    return window_ms(every_ms, manifest.duration_ms, query.at_ms)

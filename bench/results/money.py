@@ -1,0 +1,151 @@
+"""What a run would cost per day at the scenario's prices, and the query rate at which a policy pays off.
+
+A day repeats the scenario as often as it fits. Each part of the money is None where the scenario gives no
+price for it, or where a figure it rests on is not known.
+
+A request is one file: each file written is a PUT, each file opened a GET. That is a lower bound, since
+Parquet is read in ranges (two or three GETs per file are usual) and listing, HEAD and DELETE requests are not
+counted.
+"""
+
+from collections.abc import Sequence
+
+from bench.results.cpu import commit_cpu_s, policy_cpu_s
+from bench.results.figures import RunFigures, total
+from bench.results.latency import mean_cpu_s, mean_over_time, mean_wall_s
+from bench.results.records import (
+    CommitRecord,
+    CompactionRecord,
+    MaintenanceRecord,
+    Manifest,
+    QueryRecord,
+)
+
+GB = 10**9
+DAY_MS = 24 * 60 * 60 * 1000
+MONTH_DAYS = 30
+_HOUR_S = 3600
+
+
+def put_requests(f: RunFigures) -> float:
+    """Data, delete and metadata files written by the stream, compactions and maintenance."""
+    steps: tuple[CommitRecord | CompactionRecord | MaintenanceRecord, ...]
+    steps = (*f.commits, *f.compactions, *f.maintenance)
+    return total(
+        step.files_added_count + step.delete_files_added_count + step.metadata_files_count for step in steps
+    )
+
+
+def get_requests(f: RunFigures) -> float | None:
+    """Files opened by compactions and by the settled primary queries; None unless known of every query."""
+    opened = [_opened_files(query) for query in f.settled]
+    known = [count for count in opened if count is not None]
+    return _compaction_gets(f) + total(known) if len(known) == len(opened) else None
+
+
+def _compaction_gets(f: RunFigures) -> float:
+    """The data and delete files that compaction replaced or dropped, each opened once."""
+    return total(c.files_removed_count + c.delete_files_removed_count for c in f.compactions)
+
+
+def _opened_files(query: QueryRecord) -> int | None:
+    counts = (query.files_count, query.delete_files_count, query.metadata_files_count)
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
+
+
+def compute_money_per_day(f: RunFigures) -> float | None:
+    """Cores and memory of commits, compactions, maintenance and evaluation, and the start of each job."""
+    m = f.run.manifest
+    steps = (*f.commits, *f.compactions, *f.maintenance)
+    evaluating_s = 0.0 if f.is_simulated else total(d.wall_s + d.state_wall_s for d in f.decisions)
+    jobs_s = m.job_start_s * len(_jobs(f.compactions))
+    money = _compute_money(
+        m,
+        commit_cpu_s(f) + policy_cpu_s(f) + m.cores * jobs_s,
+        total(step.wall_s for step in steps) + evaluating_s + jobs_s,
+    )
+    return None if money is None else money * _scenarios_per_day(m)
+
+
+def query_money_per_day(f: RunFigures) -> float | None:
+    """Cores and memory of the primary query, at the scenario's rate of queries."""
+    m = f.run.manifest
+    cpu_s, wall_s = mean_cpu_s(m, f.settled), mean_wall_s(m, f.settled)
+    if m.queries_per_h is None or cpu_s is None or wall_s is None:
+        return None
+    money = _compute_money(m, cpu_s, wall_s)
+    return None if money is None else 24 * m.queries_per_h * money
+
+
+def storage_money_per_day(f: RunFigures) -> float | None:
+    """One day of what is on storage at the end."""
+    price = f.run.manifest.price_per_storage_gb_month
+    if price is None or not f.observed:
+        return None
+    return price * f.observed[-1].storage_bytes / GB / MONTH_DAYS
+
+
+def request_money_per_day(f: RunFigures) -> float | None:
+    """PUTs of all writers, GETs of compaction, and those of queries at the scenario's rate."""
+    m = f.run.manifest
+    if m.price_per_1000_puts is None or m.price_per_1000_gets is None:
+        return None
+    gets_per_query = mean_over_time(m, f.settled, _opened_files)
+    if m.queries_per_h is not None and gets_per_query is None:
+        return None
+    puts, gets = (count * _scenarios_per_day(m) for count in (put_requests(f), _compaction_gets(f)))
+    gets += 24 * (m.queries_per_h or 0.0) * (gets_per_query or 0.0)
+    return (m.price_per_1000_puts * puts + m.price_per_1000_gets * gets) / 1000
+
+
+def money_per_day(f: RunFigures) -> float | None:
+    """The sum of the parts that the scenario prices; None without a price of compute."""
+    m, compute = f.run.manifest, compute_money_per_day(f)
+    if compute is None:
+        return None
+    parts = [compute]
+    for is_priced, part in (
+        (m.queries_per_h is not None, query_money_per_day(f)),
+        (m.price_per_storage_gb_month is not None, storage_money_per_day(f)),
+        (None not in (m.price_per_1000_puts, m.price_per_1000_gets), request_money_per_day(f)),
+    ):
+        if is_priced and part is None:
+            return None  # priced, but its amount is not known
+        parts.append(part or 0.0)
+    return sum(parts)
+
+
+def break_even_queries_per_h(
+    extra_cpu_s: float | None, query_cpu_s: float | None, baseline_query_cpu_s: float | None, duration_ms: int
+) -> float | None:
+    """The query rate at which the CPU that a policy spends equals the CPU that it saves in queries.
+
+    `extra_cpu_s` is the CPU of the policy and of the commits above that of the baseline, over the whole
+    scenario; the other two are the mean CPU of one query. 0 where the policy costs nothing more; None where
+    its queries are no cheaper, so that no rate pays off.
+    """
+    if extra_cpu_s is None or query_cpu_s is None or baseline_query_cpu_s is None:
+        return None
+    saved_cpu_s = baseline_query_cpu_s - query_cpu_s
+    if saved_cpu_s <= 0:
+        return None
+    return max(0.0, extra_cpu_s) / (duration_ms / 1000 / _HOUR_S) / saved_cpu_s
+
+
+def _compute_money(m: Manifest, cpu_s: float, wall_s: float) -> float | None:
+    """CPU at the price of cores, and the process's memory for the wall time; None if neither has a price."""
+    if m.price_per_core_hour is None and m.price_per_gb_hour is None:
+        return None
+    cores = (m.price_per_core_hour or 0.0) * cpu_s
+    memory = (m.price_per_gb_hour or 0.0) * m.memory_bytes / GB * wall_s
+    return (cores + memory) / _HOUR_S
+
+
+def _jobs(compactions: Sequence[CompactionRecord]) -> list[CompactionRecord]:
+    """Compactions that start a process: neither those a commit runs by itself nor those that were refused."""
+    return [c for c in compactions if not c.is_inline and c.status != "vetoed"]
+
+
+def _scenarios_per_day(m: Manifest) -> float:
+    return DAY_MS / m.duration_ms

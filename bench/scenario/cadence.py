@@ -1,0 +1,87 @@
+"""When the probes of a run are due: one tick in each window of `probe_every`, the same for every strategy."""
+
+import hashlib
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+Phase = Literal["random", "fixed"]
+SIDE_WINDOWS = (
+    5  # windows of `probe_every` in one of `side_probe_every`, unless that leaves too few executions
+)
+SIDE_EXECUTIONS_MIN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Cadence:
+    """The ticks at which probes run. A window includes its end and not its start; the last may be shorter.
+
+    In phase "random" the tick is drawn from the seed, for each window on its own, so that no strategy whose
+    interval equals the window is always met in the same state. In phase "fixed" it is the window's last.
+
+    The probes that are not primary run at some of the same ticks: in one window of `probe_every` of each
+    `side_probe_every`, chosen in the same way.
+    """
+
+    seed: int
+    commits_count: int
+    commit_interval_ms: int
+    probe_every_ms: int
+    side_probe_every_ms: int
+    phase: Phase
+
+    def is_probed(self, tick: int) -> bool:
+        """Whether the primary probe runs at a tick, counted from 1."""
+        return tick >= 1 and tick == self._tick_of(self._window(tick))
+
+    def is_side_probed(self, tick: int) -> bool:
+        """Whether the other probes do too."""
+        if not self.is_probed(tick):
+            return False
+        window, length = self._window(tick), self.side_probe_every_ms // self.probe_every_ms
+        side_window, windows_count = window // length, math.ceil(self.commits_count / self._ticks)
+        first, end = side_window * length, min((side_window + 1) * length, windows_count)
+        return window == self._pick("side", side_window, first, end)
+
+    @property
+    def _ticks(self) -> int:
+        return self.probe_every_ms // self.commit_interval_ms
+
+    def _window(self, tick: int) -> int:
+        return (tick - 1) // self._ticks
+
+    def _tick_of(self, window: int) -> int:
+        first = window * self._ticks + 1
+        return self._pick("probe", window, first, min(first + self._ticks, self.commits_count + 1))
+
+    def _pick(self, stream: str, window: int, first: int, end: int) -> int:
+        """One of `first` to `end` - 1."""
+        if self.phase == "fixed":
+            return end - 1
+        digest = hashlib.sha256(f"{self.seed}/{stream}-phase/{window}".encode()).digest()
+        return first + int.from_bytes(digest[:8]) % (end - first)
+
+
+def default_side_probe_every_ms(probe_every_ms: int, duration_ms: int) -> int:
+    """`SIDE_WINDOWS` times `probe_every`, or fewer so that at least `SIDE_EXECUTIONS_MIN` executions remain.
+
+    Secondary probes need fewer executions than the headline, and with three of them they would otherwise be
+    most of what a run executes.
+    """
+    windows_count = math.ceil(duration_ms / probe_every_ms)
+    return probe_every_ms * max(1, min(SIDE_WINDOWS, windows_count // SIDE_EXECUTIONS_MIN))
+
+
+def phases_met(
+    interval_ms: int, probe_every_ms: int, commit_interval_ms: int, phase: Phase
+) -> tuple[int, int] | None:
+    """How many phases of an interval a cadence meets, and how many there are; None where it meets all.
+
+    The table of a strategy that acts every `interval_ms` runs through as many states as there are ticks in
+    the interval. A fixed cadence of the same length meets one of them, always the same.
+    """
+    states = math.lcm(interval_ms, commit_interval_ms) // commit_interval_ms
+    if phase == "random":
+        return None
+    met = math.lcm(interval_ms, probe_every_ms) // probe_every_ms
+    return (met, states) if met < states else None
