@@ -413,7 +413,7 @@ def test_plan_knows_sort_columns_by_their_whole_names_and_case(told, error, fold
         assert told(place, *sorting, f"sort_order={order}")["plan"]
     refused = error(place, *sorting, "sort_order=orderid")
     assert (
-        "names orderid, which the table does not have: name some of OrderId, address, address.City" in refused
+        "names orderid, which the table does not have: name some of OrderId, address.City, address" in refused
     )
 
 
