@@ -25,8 +25,9 @@ class Row:
 
     `runs` counts those whose figures are used: they finished, and no content check failed. `values` are means
     over them (`payback_queries` is computed from the means), `run_values` are the values of each run, by
-    repetition, `probes` are latency and work of each query. `failed` and `interrupted` count repetitions that
-    failed or were interrupted and have not been repeated successfully since.
+    repetition, `probes` are latency and work of each query. `variant` is the label of the scenario's
+    variant, which is also in `strategy`; None for the scenario as it is. `failed` and `interrupted` count
+    repetitions that failed or were interrupted and have not been repeated successfully since.
     """
 
     scenario: str
@@ -34,6 +35,7 @@ class Row:
     format: str
     mode: str
     strategy: str
+    variant: str | None
     runs: int
     failed: int
     interrupted: int
@@ -71,7 +73,10 @@ def run_figures(run: RunResult) -> dict[str, float | None]:
 
 
 def rows(runs: Iterable[RunResult]) -> tuple[Row, ...]:
-    """One row per scenario, workload, format, mode and strategy, in the order the strategies first ran.
+    """One row per scenario, workload, format, mode and strategy, in the order of the scenario's strategies.
+
+    Each strategy comes before its variants. Where runs do not say (`strategy_index`), the order is that in
+    which the strategies first ran.
 
     Raises ResultSchemaError when runs of one row do not have the same definition and stream.
     """
@@ -79,13 +84,21 @@ def rows(runs: Iterable[RunResult]) -> tuple[Row, ...]:
     ordered = sorted(runs, key=_group_key)
     without_payback = [_row(tuple(group)) for _, group in groupby(ordered, key=_group_key)]
     by_key = {(*_place(row), row.strategy): row for row in without_payback}
-    complete = [_with_payback(row, by_key.get((*_place(row), BASELINE))) for row in without_payback]
+    complete = [
+        _with_payback(row, by_key.get((*_place(row), baseline_label(row.variant)))) for row in without_payback
+    ]
     first_seen = {_group_key(run): index for index, run in reversed(list(enumerate(_by_start(runs))))}
     return tuple(sorted(complete, key=lambda row: first_seen[(*_place(row), row.strategy)]))
 
 
 def _by_start(runs: Iterable[RunResult]) -> list[RunResult]:
-    return sorted(runs, key=lambda run: (run.manifest.scenario, run.manifest.suite_id, run.manifest.position))
+    """By the place of their strategies in tables; where runs do not say, by start."""
+
+    def place(run: RunResult) -> tuple[str, int, str, int]:
+        m = run.manifest
+        return (m.scenario, -1 if m.strategy_index is None else m.strategy_index, m.suite_id, m.position)
+
+    return sorted(runs, key=place)
 
 
 def _group_key(run: RunResult) -> tuple[str, ...]:
@@ -111,6 +124,7 @@ def _row(runs: tuple[RunResult, ...]) -> Row:
     scenario, workload, table_format, mode, strategy = _group_key(runs[0])
     return Row(
         scenario, workload, table_format, mode, strategy,
+        variant=_variant(runs[0]),
         runs=len(used),
         failed=len({_repetition(run) for run in runs if run.end is not None} - done),
         interrupted=len({_repetition(run) for run in runs if run.end is None} - done),
@@ -121,6 +135,10 @@ def _row(runs: tuple[RunResult, ...]) -> Row:
         run_values=run_values,
         probes=_probes(used),
     )  # fmt: skip
+
+
+def _variant(run: RunResult) -> str | None:
+    return str(run.manifest.variant["label"]) if run.manifest.variant else None
 
 
 def _content(runs: Sequence[RunResult], used: Sequence[RunResult]) -> ContentStatus:
@@ -158,8 +176,13 @@ def _probe(queries: Sequence[QueryRecord]) -> dict[str, float | None]:
     }
 
 
+def baseline_label(variant: str | None) -> str:
+    """The label of `never` in a variant: what the strategies of that variant are measured against."""
+    return BASELINE if variant is None else f"{BASELINE} @ {variant}"
+
+
 def _with_payback(row: Row, baseline: Row | None) -> Row:
-    """The row with `payback_queries`: None without a run of `never`, or where queries are not faster."""
+    """The row with `payback_queries`: None without `never` in the same variant, or where it is no slower."""
     never_s = baseline.values["query_mean_s"] if baseline and row.strategy != BASELINE else None
     costs, queries = row.run_values["compaction_s"], row.run_values["query_mean_s"]
     paybacks = tuple(_payback(cost, never_s, query) for cost, query in zip(costs, queries, strict=True))

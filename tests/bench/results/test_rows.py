@@ -63,6 +63,19 @@ def test_rows_come_in_the_order_the_strategies_first_ran():
     assert [row.strategy for row in rows(runs[::-1])] == ["b", "c", "a"]
 
 
+def test_rows_come_in_the_order_of_the_scenario_however_they_were_shuffled():
+    labels = ["never", "never @ v", "often", "often @ v"]
+    variants = [None, {"label": "v", "set": {"table.format_version": 3}}]
+    runs = [
+        good(label, position=3 - index, strategy_index=index, variant=variants[index % 2])
+        for index, label in enumerate(labels)
+    ]
+    assert [(row.strategy, row.variant) for row in rows(runs)] == [
+        ("never", None), ("never @ v", "v"), ("often", None), ("often @ v", "v"),
+    ]  # fmt: skip
+    assert rows(runs)[1].to_json()["variant"] == "v"
+
+
 def test_rows_takes_an_iterator():
     assert [row.strategy for row in rows(iter([good("a"), good("b")]))] == ["a", "b"]
 

@@ -7,7 +7,7 @@ from scenario_builder import load, maintenance
 from bench.engines.registry import FORMATS, engine_kind
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.runs import preflight
-from bench.runs.suite import Source, plan_runs
+from bench.runs.cases import Source, plan_runs
 from strategies.plan import Capability
 from strategies.state import GIB
 
