@@ -101,9 +101,7 @@ def differences(runs: Iterable[RunResult]) -> tuple[Difference, ...]:
     return tuple(
         difference
         for checked in CHECKED
-        for group in (
-            by_strategy if checked.by_strategy else by_variant if checked.by_variant else [ordered]
-        )
+        for group in (by_strategy if checked.by_strategy else by_variant if checked.by_variant else [ordered])
         for difference in _differences(checked, group)
     )
 

@@ -35,9 +35,7 @@ class Against:
     hashes: Mapping[str, str]
 
 
-def meet(
-    path: Path, scenarios: Mapping[str, Scenario], overrides: Sequence[str], mode: Mode
-) -> Against:
+def meet(path: Path, scenarios: Mapping[str, Scenario], overrides: Sequence[str], mode: Mode) -> Against:
     """The compactbench at `path`, for runs of these scenarios, which are by the name or file they were given.
 
     Raises ScenarioError if there is none, if we could not read its results, or if it would replay another

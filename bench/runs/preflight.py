@@ -58,8 +58,8 @@ def check_supported(scenario: Scenario, mode: Mode) -> None:
     elif scenario.versions is not None:
         raise ScenarioError(
             f"{scenario.name}: {scenario.strategies[0].label!r} is of a variant with versions = "
-            f"{scenario.versions!r}, and a simulation follows the rules of one version only: choose others with "
-            "--only variant=LABEL, or run without --simulate"
+            f"{scenario.versions!r}, and a simulation follows the rules of one version only: choose others "
+            "with --only variant=LABEL, or run without --simulate"
         )
     for label, needs in scenario.needs().items():
         _check_needs(scenario, mode, f"strategy {label!r}", needs)

@@ -48,8 +48,9 @@ def worker(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A worker process doing `job`. Its output and that of its JVM goes to `log`, without `secrets`.
 
-    It is one of this compactbench, unless `other` says which. It reads the job from its standard input, so that no file contains the settings in plain text. When the
-    block ends for any reason, the worker and all its child processes have ended and the log is complete.
+    It is one of this compactbench, unless `other` says which. It reads the job from its standard input, so
+    that no file contains the settings in plain text. When the block ends for any reason, the worker and all
+    its child processes have ended and the log is complete.
     """
     # -P keeps the working folder off the import path, which may contain a folder named `bench`.
     # The worker ignores its argument, which shows in `ps` which run a process belongs to.
@@ -73,7 +74,7 @@ def worker(
 
 def _send(job: Job, process: subprocess.Popen[bytes], keys: frozenset[str] | None) -> None:
     """Write the job to the worker's standard input. If the worker died before, its exit code says so."""
-    unknown = set() if keys is None else set(type(job).model_fields) - keys
+    unknown: set[str] = set() if keys is None else set(type(job).model_fields) - keys
     assert process.stdin is not None  # noqa: S101  it was opened as a pipe
     with suppress(BrokenPipeError), process.stdin:
         process.stdin.write(job.model_dump_json(exclude=unknown).encode())

@@ -103,7 +103,7 @@ def merge(document: dict[str, Any], key: str, value: object) -> list[tuple[KeyPa
 
 
 def _merged(place: Any, path: KeyPath, value: object) -> list[tuple[KeyPath, object]]:
-    last = path[-1]
+    last: Any = path[-1]
     there = place[last] if isinstance(place, list) else place.get(last, {})
     if not (isinstance(value, Mapping) and value and isinstance(there, dict)):
         place[last] = value

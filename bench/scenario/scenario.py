@@ -235,9 +235,7 @@ def _touch(path: KeyPath, other: KeyPath) -> bool:
     return path[:shorter] == other[:shorter]
 
 
-def _scenario(
-    file: Path, keys: ScenarioKeys, secrets: Secrets, variant: Variant | None = None
-) -> Scenario:
+def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets, variant: Variant | None = None) -> Scenario:
     check_keys(keys)
     workload = _workload(keys, file.parent)
     probes = _probes(keys, workload.schema)

@@ -71,7 +71,8 @@ class VariantKeys(Keys):
     `set` holds keys and their values as the file does (`table = { format_version = 3 }` or, the same,
     `"table.format_version" = 3`), or with an entry of a list as `--set` takes it
     (`"strategies[amoro].properties" = { ... }`); tables are merged into the scenario's. `versions` is the
-    name of a line of `bench.runtime.LINES`. Every strategy runs in every variant and in the scenario as it is.
+    name of a line of `bench.runtime.LINES`. Every strategy runs in every variant, and in the scenario as it
+    is.
     """
 
     label: str = Field(

@@ -94,9 +94,7 @@ def check_variants(variants: Sequence[VariantKeys], strategies: Sequence[str]) -
             raise OptionError((*path, "versions"), problem, variant.versions)
 
 
-def changed(
-    document: Mapping[str, Any], keys: VariantKeys, path: KeyPath
-) -> tuple[dict[str, Any], Variant]:
+def changed(document: Mapping[str, Any], keys: VariantKeys, path: KeyPath) -> tuple[dict[str, Any], Variant]:
     """A file's document with the keys of one of its variants set, and the variant itself.
 
     `path` leads to the variant. Raises OptionError on a key that does not exist or that all variants share.

@@ -62,7 +62,9 @@ def test_an_offset_shifts_the_times_of_the_interval(interval_ms, until_ms, data)
 
 @pytest.mark.parametrize("offset_ms", [0, -1, 60_000, 60_001])
 def test_an_offset_lies_within_the_interval(offset_ms):
-    with pytest.raises(ValueError, match=f"offset_ms={offset_ms} must be > 0 and less than interval_ms=60000"):
+    with pytest.raises(
+        ValueError, match=f"offset_ms={offset_ms} must be > 0 and less than interval_ms=60000"
+    ):
         Every(60_000, offset_ms)
 
 
@@ -72,7 +74,9 @@ def test_an_offset_lies_within_the_interval(offset_ms):
     after_ms=st.integers(0, 500),
     length_ms=st.integers(0, 500),
 )
-def test_fires_within_a_time_if_an_evaluation_of_each_millisecond_would(interval_ms, offset_ms, after_ms, length_ms):
+def test_fires_within_a_time_if_an_evaluation_of_each_millisecond_would(
+    interval_ms, offset_ms, after_ms, length_ms
+):
     offset_ms = offset_ms if offset_ms is not None and offset_ms < interval_ms else None
     trigger, until_ms = Every(interval_ms, offset_ms), after_ms + length_ms
     times = range(offset_ms or interval_ms, until_ms + 1, interval_ms)

@@ -105,8 +105,8 @@ def run(
         typer.Option(
             "--against",
             metavar="PATH",
-            help="Another compactbench: a checkout, or the Python of an environment that has it installed. It "
-            "makes the same runs in turn with this one, in the variant `against`.",
+            help="Another compactbench: a checkout, or the Python of an environment that has it installed. "
+            "It makes the same runs in turn with this one, in the variant `against`.",
         ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would run.")] = False,

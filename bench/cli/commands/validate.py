@@ -54,8 +54,8 @@ def validate(
         try:
             scenario = load_scenario(name, overrides or ())
             conceal(scenario.secrets)
-            for one in (scenario, *scenario.variants):
-                check_supported(one, mode)
+            for within in (scenario, *scenario.variants):
+                check_supported(within, mode)
         except ScenarioError as error:
             problems.append(str(error))
             continue

@@ -111,7 +111,9 @@ def test_a_run_starts_with_the_rules_that_can_never_fire(run):
 
 
 def test_variants_are_planned_and_chosen(run, tmp_path):
-    file = write(tmp_path, SOUND + '[[variants]]\nlabel = "v3"\nset = { table = { format_version = 3 } }\n', "v.toml")
+    file = write(
+        tmp_path, SOUND + '[[variants]]\nlabel = "v3"\nset = { table = { format_version = 3 } }\n', "v.toml"
+    )
     code, out, _ = run("--dry-run", scenarios=(file,))
     assert code == 0
     assert "4 runs planned" in out

@@ -30,11 +30,14 @@ def test_validate_prints_the_maintenance_of_every_table(capsys):
     )
 
 
-VARIED = SOUND + """
+VARIED = (
+    SOUND
+    + """
 [[variants]]
 label = "v3"
 set = { table = { format_version = 3 } }
 """
+)
 
 
 def test_validate_prints_the_variants_and_counts_their_runs(capsys, tmp_path):
@@ -47,7 +50,12 @@ def test_validate_prints_the_variants_and_counts_their_runs(capsys, tmp_path):
     assert main(["validate", file, "--format", "json"]) == 0
     (facts,) = json.loads(capsys.readouterr().out)
     assert facts["variants"] == [
-        {"label": "v3", "summary": "table.format_version = 3", "set": {"table.format_version": 3}, "versions": None}
+        {
+            "label": "v3",
+            "summary": "table.format_version = 3",
+            "set": {"table.format_version": 3},
+            "versions": None,
+        }
     ]
     assert facts["runs"] == 4
 
@@ -58,11 +66,13 @@ def test_validate_checks_each_variant_for_the_mode(capsys, tmp_path):
     capsys.readouterr()
     assert main(["validate", file]) == 2
     assert "resources.writer.cores = 8 cannot be honoured" in capsys.readouterr().err
-    line = write(tmp_path, SOUND + f'[[variants]]\nlabel = "old"\nversions = "{LINES[-1].name}"\n', "line.toml")
+    line = write(
+        tmp_path, SOUND + f'[[variants]]\nlabel = "old"\nversions = "{LINES[-1].name}"\n', "line.toml"
+    )
     assert main(["validate", line]) == 0
     capsys.readouterr()
     assert main(["validate", line, "--simulate"]) == 2
-    assert "variant 'old' sets versions" in " ".join(capsys.readouterr().err.split())
+    assert "'never @ old' is of a variant with versions" in " ".join(capsys.readouterr().err.split())
 
 
 def test_validate_names_rules_that_can_never_fire(capsys, tmp_path):
@@ -70,8 +80,8 @@ def test_validate_names_rules_that_can_never_fire(capsys, tmp_path):
     assert main(["validate", file, "--set", "duration=1min"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert (
-        "Warning: every-2min can never fire every(interval=2min): iceberg.rewrite_data_files(): it would fire after "
-        "the end of the stream (duration = 1min)."
+        "Warning: every-2min can never fire every(interval=2min): iceberg.rewrite_data_files(): it would "
+        "fire after the end of the stream (duration = 1min)."
     ) in printed
     assert main(["validate", file, "--set", "duration=1min", "--format", "json"]) == 0
     (facts,) = json.loads(capsys.readouterr().out)

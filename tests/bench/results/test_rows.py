@@ -20,7 +20,7 @@ KEYS = {
     "probes",
 }  # fmt: skip
 MORE_KEYS = {
-    "interrupted", "timings_invalid", "repetitions", "duty_cycle", "storage_requests",
+    "variant", "interrupted", "timings_invalid", "repetitions", "duty_cycle", "storage_requests",
     "storage_request_model_s", "compaction_money", "vetoed_compactions", "ineffective_compactions",
     "noop_evaluations", "pending_mean_s", "since_compaction_mean_s", "delete_files_mean", "delete_rows_end",
     "delete_rows_mean", "equality_files_end", "equality_files_mean", "health_mean", "health_end",

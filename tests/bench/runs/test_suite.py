@@ -86,7 +86,9 @@ def test_each_repetition_is_a_permutation_that_depends_on_nothing_else(labels, s
 def test_what_is_left_out_does_not_change_the_order_of_the_rest(labels, seed, repetition, data):
     kept = data.draw(st.sets(st.sampled_from(labels)))
     order = [one.strategy for one in shuffled(map(case, labels), seed, repetition)]
-    rest = [one.strategy for one in shuffled([case(label) for label in labels if label in kept], seed, repetition)]
+    rest = [
+        one.strategy for one in shuffled([case(label) for label in labels if label in kept], seed, repetition)
+    ]
     assert rest == [label for label in order if label in kept]
 
 
@@ -97,7 +99,9 @@ def test_every_order_of_three_comes_up_about_equally_often():
         for repetition in range(1, 6001)
     )
     assert len(orders) == 6
-    assert all(850 < count < 1150 for count in orders.values())  # 1000, more than five deviations on each side
+    assert all(
+        850 < count < 1150 for count in orders.values()
+    )  # 1000, more than five deviations on each side
 
 
 def test_resume_continues_in_the_order_it_began_with(source, tmp_path):
@@ -147,7 +151,9 @@ def test_a_repetition_has_every_strategy_in_every_variant_once(varied):
     labels = ["never", "never @ v3", "never @ small", "every-2min", "every-2min @ v3", "every-2min @ small"]
     for repetition in (1, 2):
         of_one = sorted((run for run in runs if run.repetition == repetition), key=lambda run: run.index)
-        assert [run.spec.label for run in of_one] == labels  # in tables a strategy is followed by its variants
+        assert [
+            run.spec.label for run in of_one
+        ] == labels  # in tables a strategy is followed by its variants
         assert [run.strategy for run in of_one] == ["never"] * 3 + ["every-2min"] * 3
         versions = [run.source.scenario.table.keys.version for run in of_one]
         assert versions == [2, 3, 2] * 2

@@ -41,8 +41,8 @@ def test_a_rule_that_comes_too_late_is_named(tmp_path, trigger, reason):
 def test_the_sentence_names_the_strategy_its_rule_and_the_reason(tmp_path):
     (idle,) = idle_rules(load_scenario(write(tmp_path), ["duration=1min"]))
     assert str(idle) == (
-        "every-2min can never fire every(interval=2min): iceberg.rewrite_data_files(): it would fire after the end "
-        "of the stream (duration = 1min)"
+        "every-2min can never fire every(interval=2min): iceberg.rewrite_data_files(): it would fire after "
+        "the end of the stream (duration = 1min)"
     )
 
 
@@ -52,7 +52,13 @@ def test_of_several_rules_only_the_idle_one_is_named(tmp_path):
 
 
 def test_other_rules_may_make_more_files_than_the_stream(tmp_path):
-    assert found(tmp_path, strategies('{ type = "file_count", files = 999 }', '{ type = "every", interval = "1min" }')) == []
+    assert (
+        found(
+            tmp_path,
+            strategies('{ type = "file_count", files = 999 }', '{ type = "every", interval = "1min" }'),
+        )
+        == []
+    )
 
 
 def test_fewer_writers_reach_a_number_of_files_later(tmp_path):
@@ -63,7 +69,9 @@ def test_fewer_writers_reach_a_number_of_files_later(tmp_path):
 def test_a_switch_ends_the_rules_before_it_and_starts_those_after_it(tmp_path):
     slow, late = '{ type = "every", interval = "5min" }', '{ type = "after_commits", commits = 6 }'
     away = strategies(slow, extra='switch = [{ at = "5min", strategy = "never" }]')
-    assert found(tmp_path, away) == [("mine", "it would fire after its strategy is switched away from (at 5min)")]
+    assert found(tmp_path, away) == [
+        ("mine", "it would fire after its strategy is switched away from (at 5min)")
+    ]
     assert found(tmp_path, away.replace('at = "5min"', 'at = "6min"')) == []
     to = strategies(late, label="late") + (
         '[[strategies]]\nlabel = "joins"\nswitch = [{ at = "5min", strategy = "late" }]\n'
@@ -77,7 +85,9 @@ def test_maintenance_can_be_idle_too(tmp_path):
 
 
 def test_a_variant_is_named_only_for_what_it_makes_idle(tmp_path):
-    change = '[[variants]]\nlabel = "slow"\nset = { "strategies[every-2min].rules[0].trigger.interval" = "1h" }\n'
+    change = (
+        '[[variants]]\nlabel = "slow"\nset = { "strategies[every-2min].rules[0].trigger.interval" = "1h" }\n'
+    )
     assert found(tmp_path, SOUND + change) == [("every-2min @ slow", f"it would fire after {END}")]
     same = '[[variants]]\nlabel = "v3"\nset = { table = { format_version = 3 } }\n'
     assert [owner for owner, _ in found(tmp_path, SOUND + same, "duration=1min")] == ["every-2min"]

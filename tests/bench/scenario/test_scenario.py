@@ -321,7 +321,13 @@ def test_published_comparisons_have_the_published_strategies(name, more):
     scenario = load_scenario(name)
     assert more <= {spec.label for spec in scenario.strategies}
     published = [spec for spec in scenario.strategies if spec.label not in more]
-    assert [spec.label for spec in published] == ["never", "every-1min", "every-10min", "every-60min", "amoro"]
+    assert [spec.label for spec in published] == [
+        "never",
+        "every-1min",
+        "every-10min",
+        "every-60min",
+        "amoro",
+    ]
     assert [spec.strategy.rules[0].trigger for spec in published[1:]] == [
         Every(60_000), Every(600_000), Every(3_600_000), Every(300_000),
     ]  # fmt: skip
@@ -336,9 +342,9 @@ def test_upsert_rewrites_by_two_thresholds_and_once_an_hour():
     }  # fmt: skip
     assert thresholds == {
         "spark-5min": [(Every(300_000), None)],
-        "spark-10min-deletes": [(Every(600_000), "10")],
-        "spark-10min-deletes-40": [(Every(600_000), "40")],
-        "spark-5min-hourly-deletes": [(Every(3_600_000, 1_800_000), "10"), (Every(300_000), None)],
+        "spark-10min-deletes": [(Every(600_000), 10)],
+        "spark-10min-deletes-40": [(Every(600_000), 40)],
+        "spark-5min-hourly-deletes": [(Every(3_600_000, 1_800_000), 10), (Every(300_000), None)],
     }
 
 
