@@ -206,7 +206,7 @@ def test_variants_are_simulated_in_one_suite_and_compared(simulate, results, tmp
     assert main(["compare", "results", "--baseline", "every-2min", "--metric", "files_end"]) == 0
     assert "every-2min @ small" in capsys.readouterr().out
     page = markdown_text(load_runs(tmp_path / "results"))
-    assert 'small: table.target_file_size = "4KiB"' in page
+    assert 'small: table.target_file_size = "4KiB"' in page.replace("\\", "")
     assert simulate(*FEW, "--resume", "--dry-run", scenario=str(tmp_path / "varied.toml"))[1].startswith(
         "0 runs"
     )

@@ -343,7 +343,7 @@ def test_upsert_rewrites_by_two_thresholds_and_once_an_hour():
     assert thresholds == {
         "spark-5min": [(Every(300_000), None)],
         "spark-10min-deletes": [(Every(600_000), 10)],
-        "spark-10min-deletes-40": [(Every(600_000), 40)],
+        "spark-10min-deletes-160": [(Every(600_000), 160)],
         "spark-5min-hourly-deletes": [(Every(3_600_000, 1_800_000), 10), (Every(300_000), None)],
     }
 
