@@ -26,22 +26,42 @@ JAVA_MAJOR = 17  # Iceberg 1.11 is compiled for it, and Spark 3.5 runs on it
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A Spark line and the newest runtime that each format publishes for it."""
+    """A Spark line with a version of each format: the newest that is published for it, or an older one.
 
+    `name` is what a scenario's variants call it.
+    """
+
+    name: str
     spark: str
     scala: str
     versions: dict[str, str]
     jars: dict[str, tuple[str, ...]]
 
 
+# The first line of a Spark is its default.
 LINES: tuple[Line, ...] = (
     Line(
+        name="iceberg-1.11",
         spark="3.5",
         scala="2.12",
         versions={"iceberg": "1.11.0", "delta": "3.3.2", "hudi": "1.2.0", "sqlite-jdbc": "3.46.1.3"},
         jars={
             "iceberg": (
                 "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.11.0",
+                "org.xerial:sqlite-jdbc:3.46.1.3",
+            ),
+            "delta": ("io.delta:delta-spark_2.12:3.3.2",),
+            "hudi": ("org.apache.hudi:hudi-spark3.5-bundle_2.12:1.2.0",),
+        },
+    ),
+    Line(
+        name="iceberg-1.10",
+        spark="3.5",
+        scala="2.12",
+        versions={"iceberg": "1.10.1", "delta": "3.3.2", "hudi": "1.2.0", "sqlite-jdbc": "3.46.1.3"},
+        jars={
+            "iceberg": (
+                "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.1",
                 "org.xerial:sqlite-jdbc:3.46.1.3",
             ),
             "delta": ("io.delta:delta-spark_2.12:3.3.2",),
@@ -70,13 +90,22 @@ def cache_folder() -> Path:
     return Path(base) / "compactbench"
 
 
-def current_line() -> Line:
-    """The line of the installed PySpark. Raises MissingRuntimeError if `LINES` does not contain it."""
+def current_line(name: str | None = None) -> Line:
+    """The line of this name that the installed PySpark can run; None is the default line.
+
+    Raises MissingRuntimeError if `LINES` does not contain one.
+    """
     installed = version("pyspark")
-    for line in LINES:
-        if installed.startswith(f"{line.spark}."):
+    usable = [line for line in LINES if installed.startswith(f"{line.spark}.")]
+    for line in usable:
+        if name in (None, line.name):
             return line
-    known = ", ".join(f"{line.spark}.x" for line in LINES)
+    if usable:
+        names = ", ".join(line.name for line in usable)
+        raise MissingRuntimeError(
+            f"versions = {name!r} is not for PySpark {installed}, which is installed; it has {names}"
+        )
+    known = ", ".join(dict.fromkeys(f"{line.spark}.x" for line in LINES))
     raise MissingRuntimeError(
         f"PySpark {installed} is not supported ({known} is): pip install 'pyspark~=3.5.8'"
     )
@@ -147,12 +176,12 @@ def use_java() -> Path:
     return home
 
 
-def jars(table_format: str) -> tuple[Path, ...]:
-    """Local paths of a format's jars, resolved on first use and cached from then on.
+def jars(table_format: str, line: str | None = None) -> tuple[Path, ...]:
+    """Local paths of a format's jars in the line of this name, resolved on first use and cached from then on.
 
     Raises MissingRuntimeError if they are not cached and cannot be resolved.
     """
-    coordinates = current_line().jars[table_format]
+    coordinates = current_line(line).jars[table_format]
     folder = cache_folder() / "jars" / hashlib.sha256(",".join(coordinates).encode()).hexdigest()[:16]
     cached = _cached_jars(folder)
     return cached or _resolve(coordinates, folder)

@@ -37,8 +37,8 @@ class RunGroup:
 
     @property
     def manifest(self) -> Manifest:
-        """What the runs share, read from the first of them."""
-        return self.runs[0].manifest
+        """What the runs share, read from the first of them that is in no variant, if there is one."""
+        return next((run for run in self.runs if run.manifest.variant is None), self.runs[0]).manifest
 
     @cached_property
     def usable_runs(self) -> tuple[RunResult, ...]:

@@ -39,20 +39,31 @@ def interval_ms_of(trigger: Trigger) -> int | None:
 class Every:
     """Fires at `interval_ms`, then every `interval_ms` of scenario time, never at 0.
 
-    An evaluation that comes late fires once, however many boundaries passed since the one before.
+    With `offset_ms`, which must be less than `interval_ms`, it fires at `offset_ms` first, and from then on
+    every `interval_ms`. An evaluation that comes late fires once, however many boundaries passed since the
+    one before.
     """
 
     interval_ms: int
+    offset_ms: int | None = None
 
     def __post_init__(self) -> None:
         if not self.interval_ms > 0:
             raise ValueError(f"interval_ms={self.interval_ms} must be > 0")
+        if self.offset_ms is not None and not 0 < self.offset_ms < self.interval_ms:
+            raise ValueError(
+                f"offset_ms={self.offset_ms} must be > 0 and less than interval_ms={self.interval_ms}"
+            )
 
     def due(self, state: TableState, memory: RuleMemory) -> bool:
-        return self._boundary(state.observed_at_ms) > self._boundary(memory.evaluated_at_ms)
+        return self.fires_within(memory.evaluated_at_ms, state.observed_at_ms)
+
+    def fires_within(self, after_ms: int, until_ms: int) -> bool:
+        """Whether one of its times is later than `after_ms` and not later than `until_ms`."""
+        return self._boundary(until_ms) > self._boundary(after_ms)
 
     def _boundary(self, at_ms: int) -> int:
-        return at_ms // self.interval_ms
+        return (at_ms - (self.offset_ms or 0)) // self.interval_ms
 
 
 @dataclass(frozen=True, slots=True)

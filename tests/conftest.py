@@ -26,7 +26,7 @@ _OF_THE_SESSION = frozenset({"spark", "workshop"})  # fixtures that use the one 
 
 
 def pytest_collection_modifyitems(items):
-    """Group the tests for `--dist loadgroup`: all that share the Spark session on one worker, others by file."""
+    """Group the tests for `--dist loadgroup`: those that share the Spark session together, others by file."""
     for item in items:
         shares = item.get_closest_marker("spark") and _OF_THE_SESSION & set(item.fixturenames)
         item.add_marker(pytest.mark.xdist_group("spark" if shares else str(item.path)))

@@ -26,7 +26,7 @@ from bench.results.records import (
     PhaseRecord,
     QueryRecord,
 )
-from bench.runs.suite import PlannedRun
+from bench.runs.cases import PlannedRun
 from bench.text import counted, human_duration
 
 # Before its first commit a run starts an engine and warms up, which takes about as long as this many commits

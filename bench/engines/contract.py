@@ -312,7 +312,8 @@ class EngineSettings:
     """Everything an engine needs to open: its work folder, the table to create, and what it runs on.
 
     `spark` and `catalog` are for real tables, `cores` and `coefficients` for simulated ones. `coefficients`
-    is the path of a file; None means the file that ships with the format.
+    is the path of a file; None means the file that ships with the format. `versions` names the line of
+    `bench.runtime.LINES` whose jars a real table is made with; None means the default line.
     """
 
     folder: Path
@@ -321,6 +322,7 @@ class EngineSettings:
     catalog: CatalogSettings = field(default_factory=CatalogSettings)
     cores: Cores = field(default_factory=Cores)
     coefficients: Path | None = None
+    versions: str | None = None
 
 
 class Engine(Protocol):

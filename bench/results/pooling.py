@@ -9,11 +9,13 @@ refuses the rest as well unless `--allow-mixed` is given.
       seed                               never                         never
     strategy_hash, per strategy          never                         reported: may be what is tested
     machine (cpu, cores, ram_bytes),
-      memory_bytes                       on request                    on request: cannot be separated from
+      memory_bytes, per variant          on request                    on request: cannot be separated from
                                                                        what is tested
-    versions, git (commit, dirty),
-      options, per strategy              on request                    reported: may be what is tested
+    variant, per strategy                never                         reported
+    versions, git (commit, dirty), per
+      variant; options, per strategy     on request                    reported: may be what is tested
 
+A strategy in a variant is a strategy of its own, with a label of its own.
 Load and kernel of the machine are recorded for readers and are no reason to refuse. `verify` is covered by
 `timings_invalid`; notes and the resolved scenario contain nothing beyond mode, versions and scenario_hash.
 """
@@ -47,6 +49,7 @@ class Checked:
     between: Strictness  # an old set of results and a new one
     of: Callable[[Manifest], Any]
     by_strategy: bool = False
+    by_variant: bool = False  # may be what a variant changes, so it is compared within each
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +79,13 @@ CHECKED: tuple[Checked, ...] = (
     _NEVER, _NEVER, _plain("scenario_hash")), Checked("change_log_hash", "change log", _NEVER, _NEVER,
     _plain("change_log_hash")), Checked("seed", "seed", _NEVER, _NEVER, _plain("seed")),
     Checked("strategy_hash", "rules of a strategy", _NEVER, _REPORTED, _plain("strategy_hash"),
+    by_strategy=True), Checked("variant", "keys that a variant sets", _NEVER, _REPORTED, _plain("variant"),
     by_strategy=True), Checked("machine", "machine", _ON_REQUEST, _ON_REQUEST, lambda m: {part:
     m.machine.get(part) for part in ("cpu", "cores", "ram_bytes")}), Checked("memory_bytes", "memory",
-    _ON_REQUEST, _ON_REQUEST, _plain("memory_bytes")), Checked("versions", "versions", _ON_REQUEST, _REPORTED,
-    _plain("versions")), Checked("git", "git state of compactbench", _ON_REQUEST, _REPORTED, lambda m: {part:
-    m.git.get(part) for part in ("commit", "dirty")}), Checked("options", "options", _ON_REQUEST, _REPORTED,
+    _ON_REQUEST, _ON_REQUEST, _plain("memory_bytes"), by_variant=True), Checked("versions", "versions",
+    _ON_REQUEST, _REPORTED, _plain("versions"), by_variant=True), Checked("git", "git state of compactbench",
+    _ON_REQUEST, _REPORTED, lambda m: {part: m.git.get(part) for part in ("commit", "dirty")},
+    by_variant=True), Checked("options", "options", _ON_REQUEST, _REPORTED,
     _plain("options"), by_strategy=True),
 )  # fmt: skip
 
@@ -91,14 +96,19 @@ def differences(runs: Iterable[RunResult]) -> tuple[Difference, ...]:
     Each part that differs occurs once, with the first run and the first that differs from it.
     """
     ordered = tuple(runs)
-    by_label = sorted(ordered, key=lambda run: run.manifest.strategy)
-    of_each = [tuple(group) for _, group in groupby(by_label, key=lambda run: run.manifest.strategy)]
+    by_strategy = _grouped(ordered, lambda manifest: manifest.strategy)
+    by_variant = _grouped(ordered, lambda manifest: str((manifest.variant or {}).get("label", "")))
     return tuple(
         difference
         for checked in CHECKED
-        for group in (of_each if checked.by_strategy else [ordered])
+        for group in (by_strategy if checked.by_strategy else by_variant if checked.by_variant else [ordered])
         for difference in _differences(checked, group)
     )
+
+
+def _grouped(runs: Iterable[RunResult], key: Callable[[Manifest], str]) -> list[tuple[RunResult, ...]]:
+    ordered = sorted(runs, key=lambda run: key(run.manifest))
+    return [tuple(group) for _, group in groupby(ordered, key=lambda run: key(run.manifest))]
 
 
 def check_pooled(
@@ -169,7 +179,7 @@ def _definitions(difference: Difference) -> str:
 
 def _definition(manifest: Manifest) -> dict[str, Any]:
     """The resolved scenario, flat, without the keys that its hash omits."""
-    omitted = ("description", "repetitions", "strategies")
+    omitted = ("description", "repetitions", "strategies", "variants")
     hashed = {key: value for key, value in manifest.scenario_text.items() if key not in omitted}
     return {key.removeprefix("."): value for key, value in _flat("", hashed).items()}
 

@@ -37,15 +37,17 @@ class Manifest(_Model):
     suite_id: str
     started_utc: str
     scenario: str
-    scenario_hash: str  # of everything but repetitions and the choice of strategies
+    scenario_hash: str  # of everything but repetitions and the choice of strategies and variants
     description: str = ""
     command: str = ""  # repeats the runs; secrets hidden
     workload: str
     format: str
     mode: Mode
-    strategy: str
+    strategy: str  # its label; in a variant, "label @ variant"
     strategy_hash: str = ""
     strategy_summary: str  # its rules in words
+    strategy_index: Int64 | None = None  # its place in tables: as in the scenario, each before its variants
+    variant: dict[str, JsonValue] | None = None  # label, set, versions; None for the scenario as it is
     repetition: Int64
     position: Int64  # how many runs of the suite ran before this one
     seed: int

@@ -29,8 +29,9 @@ class Row:
     `runs` counts those whose figures are used: they finished, and no content check failed. `values` are means
     over them (`break_even_queries_per_h` is computed from the means), `run_values` are the values of each
     run, by repetition. `probes` are latency and work of each query on its cadence, settled except where a
-    name says after_commit; means are over scenario time. `failed` and `interrupted` count repetitions that
-    failed or were interrupted and have not been repeated successfully since.
+    name says after_commit; means are over scenario time. `variant` is the label of the scenario's variant,
+    which is also in `strategy`; None for the scenario as it is. `failed` and `interrupted` count repetitions
+    that failed or were interrupted and have not been repeated successfully since.
     """
 
     scenario: str
@@ -38,6 +39,7 @@ class Row:
     format: str
     mode: str
     strategy: str
+    variant: str | None
     runs: int
     failed: int
     interrupted: int
@@ -79,7 +81,10 @@ def run_figures(run: RunResult, content_bytes: int | None = None) -> dict[str, f
 
 
 def rows(runs: Iterable[RunResult]) -> tuple[Row, ...]:
-    """One row per scenario, workload, format, mode and strategy, in the order the strategies first ran.
+    """One row per scenario, workload, format, mode and strategy, in the order of the scenario's strategies.
+
+    Each strategy comes before its variants. Where runs do not say (`strategy_index`), the order is that in
+    which the strategies first ran.
 
     Raises ResultSchemaError when runs of one row do not have the same definition and stream.
     """
@@ -97,15 +102,19 @@ def _comparable(runs: Sequence[RunResult]) -> list[Row]:
     content_bytes = common_content_bytes(run for run in runs if usable(run))
     ordered = sorted(runs, key=_group_key)
     made = [_row(tuple(group), content_bytes) for _, group in groupby(ordered, key=_group_key)]
-    baseline = next((row for row in made if row.strategy == BASELINE), None)
-    if baseline is None:
-        return made
+    by_label = {row.strategy: row for row in made}
     duration_ms = runs[0].manifest.duration_ms
-    return [row if row is baseline else _with_break_even(row, baseline, duration_ms) for row in made]
+    return [_with_break_even(row, by_label.get(baseline_label(row.variant)), duration_ms) for row in made]
 
 
 def _by_start(runs: Iterable[RunResult]) -> list[RunResult]:
-    return sorted(runs, key=lambda run: (run.manifest.scenario, run.manifest.suite_id, run.manifest.position))
+    """By the place of their strategies in tables; where runs do not say, by start."""
+
+    def place(run: RunResult) -> tuple[str, int, str, int]:
+        m = run.manifest
+        return (m.scenario, -1 if m.strategy_index is None else m.strategy_index, m.suite_id, m.position)
+
+    return sorted(runs, key=place)
 
 
 def _group_key(run: RunResult) -> tuple[str, ...]:
@@ -131,6 +140,7 @@ def _row(runs: tuple[RunResult, ...], content_bytes: int | None) -> Row:
     scenario, workload, table_format, mode, strategy = _group_key(runs[0])
     return Row(
         scenario, workload, table_format, mode, strategy,
+        variant=_variant(runs[0]),
         runs=len(used),
         failed=len({_repetition(run) for run in runs if run.end is not None} - done),
         interrupted=len({_repetition(run) for run in runs if run.end is None} - done),
@@ -141,6 +151,10 @@ def _row(runs: tuple[RunResult, ...], content_bytes: int | None) -> Row:
         run_values=run_values,
         probes=_probes(used, content_bytes),
     )  # fmt: skip
+
+
+def _variant(run: RunResult) -> str | None:
+    return str(run.manifest.variant["label"]) if run.manifest.variant else None
 
 
 def _content(runs: Sequence[RunResult], used: Sequence[RunResult]) -> ContentStatus:
@@ -190,8 +204,15 @@ def _probe(
     }
 
 
-def _with_break_even(row: Row, baseline: Row, duration_ms: int) -> Row:
-    """The row with `break_even_queries_per_h`; None where nothing was compacted."""
+def baseline_label(variant: str | None) -> str:
+    """The label of `never` in a variant: what the strategies of that variant are measured against."""
+    return BASELINE if variant is None else f"{BASELINE} @ {variant}"
+
+
+def _with_break_even(row: Row, baseline: Row | None, duration_ms: int) -> Row:
+    """The row with `break_even_queries_per_h`; None without `never` in the same variant or a compaction."""
+    if baseline is None or row is baseline:
+        return row
 
     def break_even(of: Mapping[str, float | None]) -> float | None:
         if not of["compactions"]:

@@ -54,7 +54,9 @@ class RunJob(_ScenarioJob):
     run_folder: Path
     run_id: str
     suite_id: str
-    strategy: str
+    variant: str | None = None  # of the scenario; None for the scenario as it is
+    strategy: str  # its label in the variant
+    strategy_index: int | None = None
     repetition: int
     position: int
     log_folder: Path | None  # of the change log; None for a simulated run

@@ -15,6 +15,7 @@ from bench.runs.settings import strategy_of
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import option_defaults
 from workloads.change_log import ChangeLog
+from workloads.partitioning import Partitioning
 
 
 def _memory_bytes(scenario: Scenario) -> int:
@@ -38,6 +39,8 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         strategy=spec.label,
         strategy_hash=spec.hash,
         strategy_summary=spec.summary,
+        strategy_index=job.strategy_index,
+        variant=scenario.variant.to_json() if scenario.variant else None,
         repetition=job.repetition,
         position=job.position,
         seed=scenario.seed,
@@ -59,9 +62,9 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         currency=scenario.prices.currency,
         job_start_s=scenario.prices.job_start_ms / 1000,
         queries_per_h=scenario.prices.queries_per_hour,
-        change_log_hash=f"{log.content_hash:x}" if log else _shape_hash(scenario),
+        change_log_hash=f"{log.content_hash:x}" if log else shape_hash(scenario),
         verify=job.verify,
-        versions=provenance.versions(FORMATS[scenario.table.format], job.mode),
+        versions=provenance.versions(FORMATS[scenario.table.format], job.mode, scenario.versions),
         machine=provenance.machine(),
         git=provenance.source(),
         options=_options(scenario, settings, kind),
@@ -86,9 +89,15 @@ def _options(scenario: Scenario, settings: EngineSettings, kind: EngineKind) -> 
     }
 
 
-def _shape_hash(scenario: Scenario) -> str:
-    """The hash of the commits' shapes, which replaces that of the change log if there is none."""
+def shape_hash(scenario: Scenario) -> str:
+    """The hash of the commits' shapes, which replaces that of the change log if there is none.
+
+    Like the change log, it does not depend on how the table is partitioned.
+    """
     digest = hashlib.sha256()
-    for spec in scenario.shape():
+    shape = scenario.workload.shape(
+        scenario.seed, scenario.commits_count, scenario.commit_interval_ms, Partitioning()
+    )
+    for spec in shape:
         digest.update(repr(spec).encode())
     return digest.hexdigest()[:16]

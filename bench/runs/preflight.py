@@ -9,7 +9,7 @@ from bench.engines.format import Format
 from bench.engines.registry import FORMATS, engine_kind
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.results.records import Mode
-from bench.runs.suite import PlannedRun
+from bench.runs.cases import PlannedRun
 from bench.scenario.scenario import Scenario, check_real_resources
 from strategies.never import Never
 from strategies.plan import Capability
@@ -27,12 +27,17 @@ _REMEDIES: Mapping[Mode, str] = {"real": "", "simulated": ". Change it, or run w
 
 def check(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:
     """Raises ScenarioError or MissingRuntimeError for anything that could not work."""
-    scenarios = {run.source.scenario.name: (run.source.scenario, run.mode) for run in planned}
-    for scenario, mode in scenarios.values():
+    for scenario, mode in _scenarios(planned):
         check_supported(scenario, mode)
     real = [run for run in planned if run.mode == "real"]
     if real:
         _check_real(real, out, keep_tables=keep_tables)
+
+
+def _scenarios(planned: Sequence[PlannedRun]) -> Iterable[tuple[Scenario, Mode]]:
+    """Each scenario in each of its variants once."""
+    found = ((run.source.scenario, run.mode) for run in planned)
+    return {(scenario.name, scenario.variant_label): (scenario, mode) for scenario, mode in found}.values()
 
 
 def _check_real(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:
@@ -42,8 +47,9 @@ def _check_real(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) 
             f"{out}: table locations are URIs and cannot contain {' '.join(reserved)}; choose another --out"
         )
     runtime.java_home()
-    for table_format in {run.source.scenario.table.format for run in planned}:
-        runtime.jars(table_format)
+    scenarios = [run.source.scenario for run in planned]
+    for table_format, line in {(scenario.table.format, scenario.versions) for scenario in scenarios}:
+        runtime.jars(table_format, line)
     _check_space(planned, out, keep_tables=keep_tables)
 
 
@@ -51,6 +57,12 @@ def check_supported(scenario: Scenario, mode: Mode) -> None:
     """Raises ScenarioError for writers, strategies or resources that the engine does not support."""
     if mode == "real":
         check_real_resources(scenario)
+    elif scenario.versions is not None:
+        raise ScenarioError(
+            f"{scenario.name}: {scenario.strategies[0].label!r} is of a variant with versions = "
+            f"{scenario.versions!r}, and a simulation follows the rules of one version only: choose others "
+            "with --only variant=LABEL, or run without --simulate"
+        )
     for label, needs in scenario.needs().items():
         _check_needs(scenario, mode, f"strategy {label!r}", needs)
     _check_needs(scenario, mode, "maintenance", scenario.maintenance_needs())
@@ -111,7 +123,7 @@ def _plans(rules: Iterable[Rule], scenario: Scenario) -> int:
 
 def _fires(trigger: Trigger, scenario: Scenario) -> int:
     interval_ms = interval_ms_of(trigger)
-    return scenario.commits_count if interval_ms is None else scenario.duration_ms // interval_ms
+    return scenario.commits_count if interval_ms is None else -(-scenario.duration_ms // interval_ms)
 
 
 def _check_space(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:

@@ -49,9 +49,12 @@ def notes(mode: Mode, workload: Workload) -> dict[str, str]:
     return {**_NOTES[mode], **keys}
 
 
-def versions(table_format: Format, mode: Mode) -> dict[str, str]:
-    """Versions of everything involved; a simulated run follows the rules of a release of the format."""
-    line = runtime.current_line()
+def versions(table_format: Format, mode: Mode, line_name: str | None = None) -> dict[str, str]:
+    """Versions of everything involved; a simulated run follows the rules of a release of the format.
+
+    `line_name` is that of a line of `runtime.LINES`; None is the default one.
+    """
+    line = runtime.current_line(line_name)
     if mode == "simulated":
         return {
             "python": platform.python_version(),

@@ -30,6 +30,7 @@ def engine_settings(
             scenario.spark.master, scenario.spark.driver_memory_bytes, scenario.spark.settings
         ),
         catalog=_catalog(scenario),
+        versions=scenario.versions,
     )
 
 

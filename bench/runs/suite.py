@@ -1,4 +1,4 @@
-"""The suite: which runs to make, in which order, and running them one after the other."""
+"""The suite: its results folder, and making its runs one after the other."""
 
 import contextlib
 import fcntl
@@ -17,44 +17,18 @@ from bench.errors import EngineError, ScenarioError
 from bench.replay.recorder import Recorder, utc_now
 from bench.results.folders import RunResult, load_run, load_runs
 from bench.results.records import EVENTS, LOG, MANIFEST, Mode, RunRecord, parse_record
-from bench.results.rows import usable
+from bench.runs.against import adopt, file_of
+from bench.runs.cases import PlannedRun, Source
 from bench.runs.jobs import LogJob, LogProgress, RunJob
 from bench.runs.processes import worker
 from bench.runs.run import execute
 from bench.scenario.scenario import Scenario
-from bench.scenario.specs import StrategySpec
 from bench.text import counted
 
 POLL_S = 0.2
 WORK = ".work"  # in the results folder: the tables of the run in progress
 TABLES = "tables"  # in a run folder: the tables kept by --keep-tables
 LOCK = ".lock"
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A scenario as the user specified it, so that a worker can load it again."""
-
-    name_or_path: str
-    overrides: tuple[str, ...]
-    scenario: Scenario
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedRun:
-    """One run to make."""
-
-    source: Source
-    mode: Mode
-    spec: StrategySpec
-    repetition: int
-    position: int
-
-    @property
-    def folder_name(self) -> str:
-        """Format, mode, label (in characters safe for file names) and repetition, without the start time."""
-        label = re.sub(r"[^A-Za-z0-9._-]+", "_", self.spec.label)
-        return f"{self.source.scenario.table.format}-{self.mode}-{label}-r{self.repetition}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,49 +52,6 @@ class Watcher(Protocol):
     def run_progressed(self, run: PlannedRun, record: Any) -> None: ...
 
     def run_ended(self, run: PlannedRun, result: RunResult) -> None: ...
-
-
-def plan_runs(
-    sources: Sequence[Source],
-    only: Sequence[str],
-    repetitions: int | None,
-    done: Sequence[RunResult],
-    *,
-    mode: Mode = "real",
-    invalidated_too: bool = False,
-) -> tuple[PlannedRun, ...]:
-    """The runs still to make. Repetitions interleave the strategies: A B C, then B C A, ...
-
-    `only` limits them to these labels. Runs in `done` that finished are left out; those with invalid timings
-    only if no timings are needed (`invalidated_too`). Raises ScenarioError for a label that no scenario has.
-    """
-    finished = {
-        (r.manifest.scenario, r.manifest.strategy, r.manifest.repetition)
-        for r in done
-        if usable(r) and r.end is not None and (invalidated_too or not r.end.timings_invalid)
-    }
-    _check_labels(sources, only)
-    planned: list[PlannedRun] = []
-    for source in sources:
-        chosen = [spec for spec in source.scenario.strategies if not only or spec.label in only]
-        for repetition in range(1, (repetitions or repetitions_of(source.scenario, mode)) + 1):
-            first = (repetition - 1) % max(1, len(chosen))
-            for spec in chosen[first:] + chosen[:first]:
-                if (source.scenario.name, spec.label, repetition) not in finished:
-                    planned.append(PlannedRun(source, mode, spec, repetition, len(done) + len(planned)))
-    return tuple(planned)
-
-
-def repetitions_of(scenario: Scenario, mode: Mode) -> int:
-    """How often each strategy runs: once if simulated, since a repetition would be identical."""
-    return 1 if mode == "simulated" else scenario.repetitions
-
-
-def _check_labels(sources: Sequence[Source], only: Sequence[str]) -> None:
-    known = [spec.label for source in sources for spec in source.scenario.strategies]
-    for label in only:
-        if label not in known:
-            raise ScenarioError(f"--only strategy={label}: no such strategy; available: {', '.join(known)}")
 
 
 def earlier_runs(
@@ -155,8 +86,13 @@ def _check_folder(folder: Path) -> None:
 
 def _check_same(run: RunResult, scenario: Scenario) -> None:
     manifest = run.manifest
-    hashes = {spec.label: spec.hash for spec in scenario.strategies}
-    same_strategy = hashes.get(manifest.strategy, manifest.strategy_hash) == manifest.strategy_hash
+    defined = {
+        spec.label: (spec.hash, one.variant.to_json() if one.variant else None)
+        for one in (scenario, *scenario.variants)
+        for spec in one.strategies
+    }
+    stored = (manifest.strategy_hash, manifest.variant)
+    same_strategy = defined.get(manifest.strategy, stored) == stored
     if manifest.scenario_hash != scenario.hash or not same_strategy:
         what = f"strategy {manifest.strategy!r}" if manifest.scenario_hash == scenario.hash else "scenario"
         raise ScenarioError(
@@ -256,16 +192,19 @@ def _run(
     folder = _fresh(options.out / scenario.name / run_id)
     keep_tables = options.keep_tables and run.mode == "real"
     work_folder = _fresh(folder / TABLES if keep_tables else options.out / WORK / run_id)
+    against = run.against
     job = RunJob(
-        scenario=run.source.name_or_path,
+        scenario=str(file_of(run.source.name_or_path)) if against else run.source.name_or_path,
         overrides=run.source.overrides,
-        scenario_hash=scenario.hash,
+        scenario_hash=against.hashes[scenario.name] if against else scenario.hash,
         work_folder=work_folder,
         run_folder=folder,
         run_id=run_id,
         suite_id=suite_id,
         mode=run.mode,
-        strategy=run.spec.label,
+        variant=scenario.variant_label,
+        strategy=run.strategy if against else run.spec.label,
+        strategy_index=run.index,
         repetition=run.repetition,
         position=run.position,
         log_folder=log_folder,
@@ -275,7 +214,8 @@ def _run(
         keep_tables=keep_tables,
     )
     watcher.run_started(run)
-    exit_code = _simulate(run, job, watcher) if run.mode == "simulated" else _in_worker(run, job, watcher)
+    in_process = run.mode == "simulated" and against is None
+    exit_code = _simulate(run, job, watcher) if in_process else _in_worker(run, job, watcher)
     if not keep_tables:
         shutil.rmtree(work_folder, ignore_errors=True)
     result = _closed(folder, exit_code)
@@ -290,13 +230,30 @@ def _simulate(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
 
 def _in_worker(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
     """Execute the run in a worker process; returns its exit code."""
-    with worker(job, job.run_folder / LOG, run.source.scenario.secrets) as process:
-        tail = _Tail(job.run_folder / EVENTS)
-        while process.poll() is None:
-            time.sleep(POLL_S)
-            for record in tail.new_records():
-                watcher.run_progressed(run, record)
+    against, folder = run.against, job.run_folder
+    is_labelled = against is None
+    try:
+        with worker(
+            job, folder / LOG, run.source.scenario.secrets, against.program if against else None
+        ) as process:
+            tail = _Tail(folder / EVENTS)
+            while process.poll() is None:
+                time.sleep(POLL_S)
+                is_labelled = is_labelled or _adopted(run, folder, complete_with=EVENTS)
+                for record in tail.new_records():
+                    watcher.run_progressed(run, record)
+    finally:
+        if not is_labelled:
+            _adopted(run, folder, complete_with=MANIFEST)
     return process.returncode
+
+
+def _adopted(run: PlannedRun, folder: Path, complete_with: str) -> bool:
+    """Label a run of another compactbench, unless the file is not there yet that shows it has a manifest."""
+    if run.against is None or not (folder / complete_with).exists():
+        return False
+    adopt(folder, run.against, run.source.scenario, run.spec.label, run.index)
+    return True
 
 
 class _Tail:

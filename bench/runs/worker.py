@@ -33,7 +33,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides, and sends SIGTERM
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     job = JOB.validate_json(sys.stdin.buffer.read())
-    runtime.use_java()
+    if not (isinstance(job, RunJob) and job.mode == "simulated"):
+        runtime.use_java()
     time.tzset()
     match job:
         case NoiseJob():
@@ -45,11 +46,11 @@ def main() -> None:
 
 
 def _scenario(job: LogJob | RunJob) -> Scenario:
-    """The scenario, read again from its file. Raises EngineError if it has changed."""
+    """The scenario, read again from its file, in the job's variant. Raises EngineError if it has changed."""
     scenario = load_scenario(job.scenario, job.overrides)
     if scenario.hash != job.scenario_hash:
         raise EngineError(f"{job.scenario} changed while the suite was running; start the suite again")
-    return scenario
+    return scenario.in_variant(job.variant if isinstance(job, RunJob) else None)
 
 
 def _stop(signum: int, frame: FrameType | None) -> None:

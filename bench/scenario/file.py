@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -76,19 +77,54 @@ def override(document: dict[str, Any], setting: str) -> KeyPath:
     Raises ScenarioError on a key that does not exist.
     """
     steps, text = _steps(setting)
+    try:
+        place, path = _place(document, steps)
+    except ScenarioError as error:
+        raise ScenarioError(f"--set {setting}: {error}") from None
+    place[path[-1]] = _value(text)
+    return path
+
+
+def merge(document: dict[str, Any], key: str, value: object) -> list[tuple[KeyPath, object]]:
+    """Set `key`, in the notation of `--set`, to `value`, in place; each key that was set, with its value.
+
+    A table is merged into the one that is there, key by key; anything else replaces what is there.
+    Raises ScenarioError on a key that does not exist.
+    """
+    try:
+        steps, _ = _steps(f"{key}=")
+    except ScenarioError:
+        raise ScenarioError(
+            f"{value_text(key)} is no key: write it as in the file, or as --set takes it, such as "
+            '"strategies[every-10min].writer.files_per_commit"'
+        ) from None
+    place, path = _place(document, steps)
+    return _merged(place, path, value)
+
+
+def _merged(place: Any, path: KeyPath, value: object) -> list[tuple[KeyPath, object]]:
+    last: Any = path[-1]
+    there = place[last] if isinstance(place, list) else place.get(last, {})
+    if not (isinstance(value, Mapping) and value and isinstance(there, dict)):
+        place[last] = value
+        return [(path, value)]
+    place[last] = there
+    return [one for name, item in value.items() for one in _merged(there, (*path, name), item)]
+
+
+def _place(document: dict[str, Any], steps: Sequence[tuple[str, bool]]) -> tuple[Any, KeyPath]:
+    """The table or list that holds the last of `steps`, making tables on the way, and the path to it."""
     place: Any = document
     path: KeyPath = ()
     for step, is_entry in steps:
         try:
             chosen = _position(place, step) if is_entry else _table_key(place, step)
         except ScenarioError as error:
-            raise ScenarioError(f"--set {setting}: {path_text(path)} {error}") from None
+            raise ScenarioError(f"{path_text(path)} {error}") from None
         path = (*path, chosen)
-        if len(path) == len(steps):
-            place[chosen] = _value(text)
-        else:
+        if len(path) < len(steps):
             place = place[chosen] if is_entry else place.setdefault(chosen, {})
-    return path
+    return place, path
 
 
 def _steps(setting: str) -> tuple[list[tuple[str, bool]], str]:

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -15,7 +15,15 @@ from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.cadence import Cadence, Phase, default_side_probe_every_ms, phases_met
 from bench.scenario.checks import check_columns, check_keys, check_upsert_modes, missing_columns
-from bench.scenario.schema import Catalog, Prices, Resources, ScenarioKeys, Spark, parse
+from bench.scenario.schema import (
+    Catalog,
+    Prices,
+    Resources,
+    ScenarioKeys,
+    Spark,
+    VariantKeys,
+    parse,
+)
 from bench.scenario.specs import (
     StrategySpec,
     build_maintenance,
@@ -25,6 +33,7 @@ from bench.scenario.specs import (
     strategy_table,
 )
 from bench.scenario.values import KeyPath, OptionError
+from bench.scenario.variants import Variant, changed, check_variants, spec_in
 from bench.secrets import Secrets, hidden
 from strategies.plan import Capability
 from strategies.strategy import Rule, Strategy
@@ -50,8 +59,11 @@ class Scenario:
     """A scenario with its defaults and overrides applied.
 
     `resolved` is the same in the form of a file, secrets hidden. `hash` covers it except for the description,
-    the repetitions and the choice of strategies, since a result folder may get more of these. `secrets` are
-    the values that must not be written or printed.
+    the repetitions and the choice of strategies and variants, since a result folder may get more of these.
+    `secrets` are the values that must not be written or printed.
+
+    `variants` are the same scenario in each of its variants, with the same `hash`, and `variant` is what such
+    a one changes; its strategies have labels of their own (`variants.label_in`).
     """
 
     name: str
@@ -79,6 +91,24 @@ class Scenario:
     resolved: Mapping[str, Any]
     hash: str
     secrets: Secrets = field(repr=False)
+    variant: Variant | None = None
+    variants: tuple["Scenario", ...] = ()
+
+    @property
+    def variant_label(self) -> str | None:
+        """The label of the variant that it is in; None for the scenario as it is."""
+        return self.variant.label if self.variant else None
+
+    @property
+    def versions(self) -> str | None:
+        """The name of its line of versions (`bench.runtime.LINES`); None for the default one."""
+        return self.variant.versions if self.variant else None
+
+    def in_variant(self, label: str | None) -> "Scenario":
+        """The scenario in the variant of this label; None is the scenario as it is."""
+        if label is None:
+            return self
+        return next(one for one in self.variants if one.variant_label == label)
 
     @property
     def primary_probe(self) -> Probe:
@@ -164,11 +194,40 @@ def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
             raise ScenarioError(f"{file}: {secrets.scrub(str(error))}") from None
     secrets |= Secrets.of(document)
     try:
-        return _scenario(file, parse(document), secrets)
+        keys = parse(document)
+        base = _scenario(file, keys, secrets)
+        check_variants(keys.variants, [spec.label for spec in base.strategies])
     except OptionError as error:
         blamed = [text for path, text in overridden.items() if _touch(path, error.path)]
         problem = secrets.scrub(f"{''.join(f' with --set {text}' for text in blamed)}: {error}")
         raise ScenarioError(f"{file}{problem}") from error
+    variants = (_in_variant(file, document, base, index, one) for index, one in enumerate(keys.variants))
+    return replace(base, variants=tuple(variants))
+
+
+def _in_variant(
+    file: Path, document: Mapping[str, Any], base: Scenario, index: int, keys: VariantKeys
+) -> Scenario:
+    """The scenario in one of its variants. Raises ScenarioError, which names the variant."""
+    path: KeyPath = ("variants", index)
+    try:
+        changed_document, variant = changed(document, keys, path)
+        scenario = _scenario(file, parse(changed_document), base.secrets, variant)
+        _check_same_stream(base, scenario, path)
+    except OptionError as error:
+        of_variant = "" if error.path[:1] == path[:1] else f" in variant {keys.label!r}"
+        raise ScenarioError(f"{file}{of_variant}: {base.secrets.scrub(str(error))}") from error
+    return replace(scenario, hash=base.hash)
+
+
+def _check_same_stream(base: Scenario, scenario: Scenario, path: KeyPath) -> None:
+    """Refuse keys that a workload sizes its initial load by: the variant would replay other files."""
+    if repr(scenario.workload) != repr(base.workload):
+        raise OptionError(
+            (*path, "set"),
+            "changes the files of the initial load, which are sized for the table, and all variants share "
+            "one stream: set workload.initial_files in the scenario, or make it a scenario of its own",
+        )
 
 
 def check_real_resources(scenario: Scenario) -> None:
@@ -203,12 +262,14 @@ def _touch(path: KeyPath, other: KeyPath) -> bool:
     return path[:shorter] == other[:shorter]
 
 
-def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets) -> Scenario:
+def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets, variant: Variant | None = None) -> Scenario:
     check_keys(keys)
     workload = _workload(keys, file.parent)
     probes = _probes(keys, workload.schema)
     check_upsert_modes(keys, workload.is_cdc)
     specs = build_strategies(keys, file.parent, workload.schema)
+    if variant is not None:
+        specs = tuple(spec_in(spec, variant.label) for spec in specs)
     maintenance = build_maintenance(keys, file.parent, workload.schema)
     resolved = _resolved(keys, workload, probes, specs, maintenance)
     return Scenario(
@@ -225,6 +286,7 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets) -> Scenario:
         probes=probes, strategies=specs, maintenance=maintenance,
         resources=keys.resources, prices=keys.prices, spark=keys.spark, catalog=keys.catalog,
         resolved=resolved, hash=_scenario_hash(resolved, workload), secrets=secrets,
+        variant=variant,
     )  # fmt: skip
 
 
@@ -308,7 +370,7 @@ def _scenario_hash(resolved: Mapping[str, Any], workload: Workload) -> str:
     Empty maintenance is hashed as the empty table that it was before it became a list of rules, so that older
     runs can still be continued and compared.
     """
-    ignored = ("description", "repetitions", "strategies")
+    ignored = ("description", "repetitions", "strategies", "variants")
     content = {key: value for key, value in resolved.items() if key not in ignored}
     maintenance = resolved["maintenance"] or {}
     return content_hash({**content, "workload": repr(workload), "maintenance": maintenance})

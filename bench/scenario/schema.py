@@ -65,6 +65,24 @@ class StrategyKeys(Keys):
     switch: tuple[SwitchKeys, ...] = ()
 
 
+class VariantKeys(Keys):
+    """[[variants]]: the scenario once more, with some of its keys set to something else.
+
+    `set` holds keys and their values as the file does (`table = { format_version = 3 }` or, the same,
+    `"table.format_version" = 3`), or with an entry of a list as `--set` takes it
+    (`"strategies[amoro].properties" = { ... }`); tables are merged into the scenario's. `versions` is the
+    name of a line of `bench.runtime.LINES`. Every strategy runs in every variant, and in the scenario as it
+    is.
+    """
+
+    label: str = Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,29}$",
+        description="1 to 30 letters, digits, dots, hyphens, + and _, a letter or digit first",
+    )
+    changes: dict[str, Any] = Field(default={}, alias="set")
+    versions: str | None = None
+
+
 class Share(Keys):
     """The resources of the writer, the compactor or the reader."""
 
@@ -158,6 +176,7 @@ class ScenarioKeys(Keys):
         min_length=1, description='at least one strategy: write [[strategies]] with a label, such as "never"'
     )
     maintenance: tuple[RuleKeys, ...] = ()
+    variants: tuple[VariantKeys, ...] = ()
     resources: Resources = Resources()
     prices: Prices = Prices()
     spark: Spark = Field(default_factory=lambda: Spark.model_validate({}))

@@ -4,6 +4,7 @@ Everything comes from the manifests and records; what they do not hold is called
 readers missed in published comparisons (apache/amoro issue 4173).
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -40,6 +41,7 @@ def _value(group: RunGroup, fact: Fact) -> Sentence | None:
 
 
 def _facts(group: RunGroup) -> Iterator[tuple[str, Fact]]:
+    yield "Variant", _variant
     yield "Data set", lambda m: _data_set(group, m)
     yield "Initial data layout", lambda m: _text(m.dataset.get("initial_order"))
     yield "Stream", lambda m: _stream(group)
@@ -52,6 +54,17 @@ def _facts(group: RunGroup) -> Iterator[tuple[str, Fact]]:
     yield "Maintenance of every table", _maintenance
     yield "Cores and memory", _resources
     yield "Caches", _caches
+
+
+def _variant(m: Manifest) -> str | None:
+    """The keys that the run's variant sets, with their values; None for the scenario as it is."""
+    if m.variant is None:
+        return None
+    changes, versions = m.variant.get("set"), m.variant.get("versions")
+    keys = changes if isinstance(changes, dict) else {}
+    texts = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items()]
+    texts += [f"versions = {versions}"] if versions else []
+    return f"{m.variant.get('label')}: {', '.join(texts)}"
 
 
 def _part(m: Manifest, name: str) -> Mapping[str, Any]:

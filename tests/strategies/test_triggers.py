@@ -48,6 +48,41 @@ def test_every_fires_as_often_as_boundaries_lie_in_different_looks(looks, look_m
     assert len(firings(Every(interval_ms), [i * look_ms for i in range(1, looks + 1)])) == expected
 
 
+def test_an_offset_moves_the_first_firing_and_all_that_follow():
+    minutes = [60_000 * i for i in range(1, 241)]
+    assert firings(Every(3_600_000, 1_800_000), minutes) == [60_000 * i for i in (30, 90, 150, 210)]
+
+
+@given(interval_ms=st.integers(2, 1000), until_ms=st.integers(0, 3000), data=st.data())
+def test_an_offset_shifts_the_times_of_the_interval(interval_ms, until_ms, data):
+    offset_ms = data.draw(st.integers(1, interval_ms - 1))
+    fired = firings(Every(interval_ms, offset_ms), range(1, until_ms + 1))
+    assert fired == list(range(offset_ms, until_ms + 1, interval_ms))
+
+
+@pytest.mark.parametrize("offset_ms", [0, -1, 60_000, 60_001])
+def test_an_offset_lies_within_the_interval(offset_ms):
+    with pytest.raises(
+        ValueError, match=f"offset_ms={offset_ms} must be > 0 and less than interval_ms=60000"
+    ):
+        Every(60_000, offset_ms)
+
+
+@given(
+    interval_ms=st.integers(1, 100),
+    offset_ms=st.none() | st.integers(1, 99),
+    after_ms=st.integers(0, 500),
+    length_ms=st.integers(0, 500),
+)
+def test_fires_within_a_time_if_an_evaluation_of_each_millisecond_would(
+    interval_ms, offset_ms, after_ms, length_ms
+):
+    offset_ms = offset_ms if offset_ms is not None and offset_ms < interval_ms else None
+    trigger, until_ms = Every(interval_ms, offset_ms), after_ms + length_ms
+    times = range(offset_ms or interval_ms, until_ms + 1, interval_ms)
+    assert trigger.fires_within(after_ms, until_ms) is any(at_ms > after_ms for at_ms in times)
+
+
 @given(ticks=st.integers(1, 500), times=st.integers(1, 60))
 def test_every_multiple_of_the_tick_fires_ticks_over_times(ticks, times):
     fired = firings(Every(60_000 * times), [60_000 * i for i in range(1, ticks + 1)])

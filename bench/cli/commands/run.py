@@ -4,7 +4,7 @@ import json
 import shlex
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from types import FrameType
@@ -23,7 +23,10 @@ from bench.results.folders import load_runs
 from bench.results.records import Mode
 from bench.results.rows import rows
 from bench.runs import preflight
-from bench.runs.suite import Options, PlannedRun, Source, earlier_runs, locked, plan_runs, run_suite
+from bench.runs.against import Against, meet
+from bench.runs.cases import PlannedRun, Source, plan_runs
+from bench.runs.suite import Options, earlier_runs, locked, run_suite
+from bench.scenario.idle_rules import idle_rules
 from bench.scenario.scenario import load_scenario
 from bench.secrets import hide_setting
 from bench.text import counted
@@ -54,7 +57,12 @@ def run(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="strategy=LABEL", help="Run only this strategy. May be repeated."),
+        typer.Option(
+            "--only",
+            metavar="strategy=LABEL",
+            help="Run only this strategy, or with variant=LABEL only this variant; variant=base is the "
+            "scenario as it is. May be repeated.",
+        ),
     ] = None,
     overrides: SetOption = None,
     conf: Annotated[
@@ -92,6 +100,15 @@ def run(
             help="Cost coefficients of the simulation, in place of the shipped ones.",
         ),
     ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            "--against",
+            metavar="PATH",
+            help="Another compactbench: a checkout, or the Python of an environment that has it installed. "
+            "It makes the same runs in turn with this one, in the variant `against`.",
+        ),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would run.")] = False,
 ) -> None:
     """Replay a scenario's stream into a table under each of its strategies, and measure cost and effect.
@@ -106,6 +123,12 @@ def run(
 
     * `compactbench run append-only --simulate --set duration=24h`
 
+    * `compactbench run quickstart --against ../compactbench-before`
+
+    A repetition runs every strategy once in each variant of the scenario, in an order drawn from its seed, so
+    that `compare` and `report` compare them in pairs. `compare --baseline 'never @ against'` and the like
+    name any of them.
+
     Each real run has its own process, Spark session and new table. Stop with Ctrl-C at any time and continue
     with `--resume`. `show`, `compare` and `report` read the results.
 
@@ -117,16 +140,29 @@ def run(
     out = out.absolute()  # tables are named by URI
     sources = _sources(scenarios, [*(overrides or ()), *_spark_settings(conf or ())])
     mode = _mode(sources, simulate, coefficients, keep_tables, verify)
-    labels = [_label(text) for text in only or ()]
-    settings = (("--set", overrides or ()), ("--conf", conf or ()), ("--only", only or ()))
+    chosen = [_chosen(text) for text in only or ()]
+    labels = [label for what, label in chosen if what == "strategy"]
+    variants = [label for what, label in chosen if what == "variant"]
+    settings = (
+        ("--set", overrides or ()),
+        ("--conf", conf or ()),
+        ("--only", only or ()),
+        ("--against", [str(against)] if against else ()),
+    )
     command = _command(scenarios, settings, repetitions, verify, mode, coefficients)
     options = Options(out, verify.value, keep_tables, command, coefficients)
+    other = _met(against, sources, mode) if against else None
 
     def planned() -> tuple[PlannedRun, ...]:
         done = earlier_runs(sources, out, resume=resume, mode=mode)
         each = verify is Verify.EACH
-        return plan_runs(sources, labels, repetitions, done, mode=mode, invalidated_too=each)
+        return plan_runs(
+            sources, labels, repetitions, done,
+            only_variants=variants, against=other, mode=mode, invalidated_too=each,
+        )  # fmt: skip
 
+    for warning in _warnings(sources):
+        ERR.print(warning, markup=False, highlight=False, soft_wrap=True)
     if dry_run:
         _print_plan(planned())
         return
@@ -175,6 +211,18 @@ def _mode(
     return "simulated" if simulate else "real"
 
 
+def _met(path: Path, sources: Sequence[Source], mode: Mode) -> Against:
+    """The other compactbench. Raises ScenarioError unless its runs may stand beside ours."""
+    with ERR.status(f"asking the compactbench at {path}"):
+        return meet(path, {s.name_or_path: s.scenario for s in sources}, sources[0].overrides, mode)
+
+
+def _warnings(sources: Sequence[Source]) -> Iterator[str]:
+    for source in sources:
+        for idle in idle_rules(source.scenario):
+            yield f"warning: {source.scenario.name}: {idle}"
+
+
 def _interrupted(signum: int, frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
@@ -220,11 +268,12 @@ def _command(
     return shlex.join(["compactbench", "run", *scenarios, *words])
 
 
-def _label(text: str) -> str:
-    key, _, label = text.partition("=")
-    if key != "strategy" or not label:
-        raise ScenarioError(f"--only {text}: write --only strategy=LABEL")
-    return label
+def _chosen(text: str) -> tuple[str, str]:
+    """What `--only` names, "strategy" or "variant", and its label."""
+    what, _, label = text.partition("=")
+    if what not in ("strategy", "variant") or not label:
+        raise ScenarioError(f"--only {text}: write --only strategy=LABEL or --only variant=LABEL")
+    return what, label
 
 
 def _print_plan(planned: Sequence[PlannedRun]) -> None:

@@ -1,5 +1,6 @@
 """`compactbench validate`: whether scenarios are valid, and what each would run."""
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -9,10 +10,12 @@ from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.keys import duration_text
 from bench.results.records import Mode
+from bench.runs.cases import repetitions_of
 from bench.runs.preflight import check_supported
-from bench.runs.suite import repetitions_of
+from bench.scenario.idle_rules import IdleRule, idle_rules
 from bench.scenario.scenario import Scenario, load_scenario
 from bench.scenario.specs import rule_text
+from bench.scenario.variants import BASE
 from bench.text import counted
 from workloads.commit import Recorded
 
@@ -51,7 +54,8 @@ def validate(
         try:
             scenario = load_scenario(name, overrides or ())
             conceal(scenario.secrets)
-            check_supported(scenario, mode)
+            for within in (scenario, *scenario.variants):
+                check_supported(within, mode)
         except ScenarioError as error:
             problems.append(str(error))
             continue
@@ -76,7 +80,7 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
     return {
         "scenario": scenario.name,
         "hash": scenario.hash,
-        "runs": len(scenario.strategies) * repetitions,
+        "runs": len(scenario.strategies) * (1 + len(scenario.variants)) * repetitions,
         "repetitions": repetitions,
         "duration_s": scenario.duration_ms / 1000,
         "commits": len(commits),
@@ -92,6 +96,12 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
         ],
         "maintenance": [rule_text(rule) for rule in scenario.maintenance],
         "unmet_phases": scenario.unmet_phases(),
+        "variants": [
+            {**one.variant.to_json(), "summary": str(one.variant)}
+            for one in scenario.variants
+            if one.variant is not None
+        ],
+        "idle_rules": [asdict(idle) for idle in idle_rules(scenario)],
     }
 
 
@@ -103,12 +113,12 @@ def _left_out_rows(scenario: Scenario) -> int:
 
 def _print_summary(facts: dict[str, Any]) -> None:
     strategies, duration = facts["strategies"], duration_text(facts["duration_s"])
-    matrix = " x ".join(
-        (
-            "1 strategy" if len(strategies) == 1 else f"{len(strategies)} strategies",
-            counted(facts["repetitions"], "repetition"),
-        )
-    )
+    variants = [counted(1 + len(facts["variants"]), "variant")] if facts["variants"] else []
+    matrix = " x ".join((
+        "1 strategy" if len(strategies) == 1 else f"{len(strategies)} strategies",
+        *variants,
+        counted(facts["repetitions"], "repetition"),
+    ))  # fmt: skip
     deletes = f" and {counted(facts['delete_files'], 'delete file')}" if facts["delete_files"] else ""
     print_line(
         f"{facts['scenario']}: ok. {counted(facts['runs'], 'run')} ({matrix}), each with "
@@ -128,3 +138,8 @@ def _print_summary(facts: dict[str, Any]) -> None:
     for rule in facts["maintenance"]:
         print_line(f"Maintenance of every strategy's table: {rule}.")
     print_table(["strategy", "what it does"], [(s["label"], s["summary"]) for s in strategies])
+    if facts["variants"]:
+        lines = [(BASE, "the scenario as it is"), *((v["label"], v["summary"]) for v in facts["variants"])]
+        print_table(["variant", "what it sets"], lines)
+    for idle in facts["idle_rules"]:
+        print_line(f"Warning: {IdleRule(**idle)}.")

@@ -180,7 +180,7 @@ def open_iceberg(settings: EngineSettings) -> Iterator[IcebergEngine]:
     prefix = f"spark.sql.catalog.{chosen.name}"
     overridden = any(key == prefix or key.startswith(f"{prefix}.") for key in settings.spark.conf)
     catalog = Catalog(settings.folder, chosen.name, chosen.namespace, chosen.properties, overridden)
-    jars = runtime.jars("iceberg")
+    jars = runtime.jars("iceberg", settings.versions)
     spark = start_session(settings.spark, jars, catalog.spark_conf(), settings.folder)
     try:
         yield IcebergEngine(spark, Meter(spark, settings.spark), catalog, settings.table)

@@ -35,7 +35,10 @@ def test_list_names_everything_and_explains_it(capsys, what, names):
 
 def test_list_gives_options_as_toml_writes_them(capsys):
     (every,) = (entry for entry in listed(capsys, "triggers") if entry["name"] == "every")
-    assert every["options"] == [{"key": "interval", "type": "a duration such as 10min", "default": None}]
+    assert every["options"] == [
+        {"key": "interval", "type": "a duration such as 10min", "default": None},
+        {"key": "offset", "type": "a duration such as 10min", "default": "none"},
+    ]
 
 
 def test_list_says_which_formats_have_an_engine(capsys):

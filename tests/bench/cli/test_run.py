@@ -65,10 +65,11 @@ def test_a_dry_run_says_what_would_run_and_leaves_nothing(run, tmp_path):
     code, out, err = run("--dry-run", "--repetitions", "2")
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert [line.split(":")[0].split(". ")[1] for line in lines[:4]] == [
-        "demo never #1", "demo every-2min #1", "demo every-2min #2", "demo never #2",
-    ]  # fmt: skip
-    assert "10 commits, every(interval=2min): iceberg.rewrite_data_files(); at most 0.2 GiB" in lines[1]
+    named = [line.split(":")[0].split(". ")[1] for line in lines[:4]]
+    assert sorted(named[:2]) == ["demo every-2min #1", "demo never #1"]
+    assert sorted(named[2:]) == ["demo every-2min #2", "demo never #2"]
+    (compacting, _) = (line for line in lines if "every-2min" in line)
+    assert "10 commits, every(interval=2min): iceberg.rewrite_data_files(); at most 0.2 GiB" in compacting
     assert lines[-1] == "4 runs planned; nothing was run"
     assert not (tmp_path / "results").exists()
 
@@ -83,8 +84,10 @@ def test_only_narrows_what_runs(run):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--only", "never"], "--only never: write --only strategy=LABEL"),
+        (["--only", "never"], "--only never: write --only strategy=LABEL or --only variant=LABEL"),
         (["--only", "strategy="], "--only strategy=: write --only strategy=LABEL"),
+        (["--only", "variant=v3"], "no such variant; available: base"),
+        (["--against", "nowhere"], "--against nowhere: give a checkout of compactbench, or the Python"),
         (["--only", "strategy=nver"], "no such strategy; available: never, every-2min"),
         (["--conf", "spark.x"], "--conf spark.x: write spark.some.key=value"),
         (["--conf", "x=1"], "--conf x=1: write spark.some.key=value"),
@@ -98,6 +101,26 @@ def test_bad_options_exit_2_and_say_what_to_write(run, arguments, text):
     code, out, err = run("--dry-run", *arguments)
     assert (code, out) == (2, "")
     assert text in err
+
+
+def test_a_run_starts_with_the_rules_that_can_never_fire(run):
+    code, out, err = run("--dry-run", "--set", "duration=1min")
+    assert code == 0
+    assert err.startswith("warning: demo: every-2min can never fire every(interval=2min)")
+    assert "can never fire" not in out
+
+
+def test_variants_are_planned_and_chosen(run, tmp_path):
+    file = write(
+        tmp_path, SOUND + '[[variants]]\nlabel = "v3"\nset = { table = { format_version = 3 } }\n', "v.toml"
+    )
+    code, out, _ = run("--dry-run", scenarios=(file,))
+    assert code == 0
+    assert "4 runs planned" in out
+    assert "v every-2min @ v3 #1" in out
+    code, out, _ = run("--dry-run", "--only", "variant=v3", "--only", "strategy=never", scenarios=(file,))
+    assert "1 run planned" in out
+    assert "v never @ v3 #1" in out
 
 
 def test_conf_sets_spark(run, suites):

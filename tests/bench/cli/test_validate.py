@@ -6,6 +6,7 @@ from scenario_builder import SOUND, write
 
 from bench.cli.commands.validate import summary
 from bench.cli.main import main
+from bench.runtime import LINES
 from bench.scenario.scenario import load_scenario
 
 
@@ -29,12 +30,72 @@ def test_validate_prints_the_maintenance_of_every_table(capsys):
     )
 
 
+VARIED = (
+    SOUND
+    + """
+[[variants]]
+label = "v3"
+set = { table = { format_version = 3 } }
+"""
+)
+
+
+def test_validate_prints_the_variants_and_counts_their_runs(capsys, tmp_path):
+    file = write(tmp_path, VARIED)
+    assert main(["validate", file, "--set", "repetitions=3"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "12 runs (2 strategies x 2 variants x 3 repetitions)" in printed
+    assert "base the scenario as it is" in printed
+    assert "v3 table.format_version = 3" in printed
+    assert main(["validate", file, "--format", "json"]) == 0
+    (facts,) = json.loads(capsys.readouterr().out)
+    assert facts["variants"] == [
+        {
+            "label": "v3",
+            "summary": "table.format_version = 3",
+            "set": {"table.format_version": 3},
+            "versions": None,
+        }
+    ]
+    assert facts["runs"] == 4
+
+
+def test_validate_checks_each_variant_for_the_mode(capsys, tmp_path):
+    file = write(tmp_path, SOUND + '[[variants]]\nlabel = "big"\nset = { resources.writer.cores = 8 }\n')
+    assert main(["validate", file, "--simulate"]) == 0
+    capsys.readouterr()
+    assert main(["validate", file]) == 2
+    assert "resources.writer.cores = 8 cannot be honoured" in capsys.readouterr().err
+    line = write(
+        tmp_path, SOUND + f'[[variants]]\nlabel = "old"\nversions = "{LINES[-1].name}"\n', "line.toml"
+    )
+    assert main(["validate", line]) == 0
+    capsys.readouterr()
+    assert main(["validate", line, "--simulate"]) == 2
+    assert "'never @ old' is of a variant with versions" in " ".join(capsys.readouterr().err.split())
+
+
+def test_validate_names_rules_that_can_never_fire(capsys, tmp_path):
+    file = write(tmp_path)
+    assert main(["validate", file, "--set", "duration=1min"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert (
+        "Warning: every-2min can never fire every(interval=2min): iceberg.rewrite_data_files(): it would "
+        "fire after the end of the stream (duration = 1min)."
+    ) in printed
+    assert main(["validate", file, "--set", "duration=1min", "--format", "json"]) == 0
+    (facts,) = json.loads(capsys.readouterr().out)
+    assert [idle["owner"] for idle in facts["idle_rules"]] == ["every-2min"]
+    assert main(["validate", file]) == 0
+    assert "Warning" not in capsys.readouterr().out
+
+
 def test_validate_gives_json_and_only_json_on_stdout(capsys):
     assert main(["validate", "quickstart", "append-only", "--format", "json"]) == 0
     captured = capsys.readouterr()
     printed = json.loads(captured.out)
     assert [one["scenario"] for one in printed] == ["quickstart", "append-only"]
-    assert printed[1]["runs"] == 15
+    assert printed[1]["runs"] == 18
     assert printed[1]["commits"] == 60
     assert printed[0]["hash"] == load_scenario("quickstart").hash
     assert captured.err == ""
@@ -49,7 +110,8 @@ def test_validate_prints_each_problem_and_what_is_valid(capsys, tmp_path):
     assert first == (
         f'error: {bad}: sed = 7: unknown key; did you mean "seed"? known: seed, catalog, clock, '
         "commit_interval, compaction_delay, description, duration, maintenance, prices, probe_every, "
-        "probe_phase, probes, repetitions, resources, side_probe_every, spark, strategies, table, workload"
+        "probe_phase, probes, repetitions, resources, side_probe_every, spark, strategies, table, "
+        "variants, workload"
     )
     assert second.startswith('"nope" is neither a shipped scenario')
 
@@ -72,7 +134,7 @@ def test_validate_refuses_resources_a_local_process_cannot_honour(capsys):
 def test_validate_for_simulation_honours_resources_and_counts_one_repetition(capsys):
     setting = ["--set", "resources.writer.cores=8", "--set", "repetitions=3"]
     assert main(["validate", "quickstart", "--simulate", *setting]) == 0
-    assert "4 runs (4 strategies x 1 repetition)" in capsys.readouterr().out
+    assert "3 runs (3 strategies x 1 repetition)" in capsys.readouterr().out
 
 
 def test_validate_for_simulation_refuses_what_needs_rows(capsys, tmp_path):

@@ -28,7 +28,10 @@ UNDER_TEST = [
     ({"git": {}}, "git.commit"),
     ({"options": {"spark": {"spark.master": "local[4]"}}}, "options.spark.spark.master"),
 ]
-RULES = [({"strategy_hash": "other"}, "strategy_hash")]
+RULES = [
+    ({"strategy_hash": "other"}, "strategy_hash"),
+    ({"variant": {"label": "v", "set": {"table.format_version": 3}}}, "variant.label"),
+]
 
 
 def fields(found):
@@ -84,6 +87,23 @@ def test_what_may_be_under_test_is_reported(changes, field):
 def test_rules_and_options_are_a_strategy_s_own():
     other = {"strategy_hash": "other", "options": {"table": {"format-version": "3"}}}
     assert differences([run(strategy="a"), run(strategy="b", **other)]) == ()
+
+
+@pytest.mark.parametrize(("changes", "field"), [*UNDER_TEST, ({"memory_bytes": 10**9}, "memory_bytes")])
+def test_what_a_variant_may_change_is_compared_within_each_variant(changes, field):
+    def within(repetition, **more):
+        return run(strategy="never @ v", repetition=repetition, variant={"label": "v", "set": {}}, **more)
+
+    assert check_pooled([run(), within(1, **changes), run(repetition=2), within(2, **changes)]) == ()
+    with pytest.raises(ResultSchemaError, match=f"differ in {field}"):
+        check_pooled([run(), within(1), within(2, **changes)])
+
+
+def test_variants_share_machine_stream_and_scenario():
+    within = {"strategy": "never @ v", "variant": {"label": "v", "set": {}}}
+    for changes, field in [*ALWAYS_REFUSED, *ENVIRONMENT[:3]]:
+        with pytest.raises(ResultSchemaError, match=f"differ in {field}"):
+            check_pooled([run(), run(**within, **changes)])
 
 
 def test_a_refusal_names_both_runs_the_field_both_values_and_the_remedy():

@@ -10,7 +10,8 @@ from bench.results.rows import METRICS, content_of, rows, usable
 
 # What programs that read `show --format json` rely on; never renamed.
 KEYS = {
-    "scenario", "workload", "format", "mode", "strategy", "runs", "failed", "interrupted", "timings_invalid",
+    "scenario", "workload", "format", "mode", "strategy", "variant", "runs", "failed", "interrupted",
+    "timings_invalid",
     "repetitions", "content", "run_values", "probes", "compactions", "noop_compactions",
     "failed_compactions", "vetoed_compactions", "ineffective_compactions", "noop_evaluations",
     "pending_mean_s", "since_compaction_mean_s", "compaction_s", "compaction_cpu_s",
@@ -64,6 +65,19 @@ def test_rows_come_in_the_order_the_strategies_first_ran():
     runs = [good("a", position=2), good("b", position=0), good("c", position=1), good("b", 2, position=3)]
     assert [row.strategy for row in rows(runs)] == ["b", "c", "a"]
     assert [row.strategy for row in rows(runs[::-1])] == ["b", "c", "a"]
+
+
+def test_rows_come_in_the_order_of_the_scenario_however_they_were_shuffled():
+    labels = ["never", "never @ v", "often", "often @ v"]
+    variants = [None, {"label": "v", "set": {"table.format_version": 3}}]
+    runs = [
+        good(label, position=3 - index, strategy_index=index, variant=variants[index % 2])
+        for index, label in enumerate(labels)
+    ]
+    assert [(row.strategy, row.variant) for row in rows(runs)] == [
+        ("never", None), ("never @ v", "v"), ("often", None), ("often @ v", "v"),
+    ]  # fmt: skip
+    assert rows(runs)[1].to_json()["variant"] == "v"
 
 
 def test_rows_takes_an_iterator():

@@ -12,7 +12,7 @@ from scenario_builder import SOUND, write
 from bench.cli.main import main
 from bench.results.folders import load_runs
 from bench.results.records import CompactionRecord, DecisionRecord, RunRecord
-from bench.runs import provenance, suite
+from bench.runs import cases, provenance, suite
 from bench.runs import run as run_module
 from bench.scenario.scenario import load_scenario
 from bench.secrets import HIDDEN
@@ -95,13 +95,13 @@ def user(tmp_path, monkeypatch):
 
 @pytest.fixture
 def source():
-    return suite.Source("demo.toml", OVERRIDES, load_scenario("demo.toml", OVERRIDES))
+    return cases.Source("demo.toml", OVERRIDES, load_scenario("demo.toml", OVERRIDES))
 
 
 @pytest.fixture
 def planned(source):
     """A run of one strategy."""
-    return lambda label, mode: suite.plan_runs([source], [label], 1, (), mode=mode)[0]
+    return lambda label, mode: cases.plan_runs([source], [label], 1, (), mode=mode)[0]
 
 
 class Deaf:

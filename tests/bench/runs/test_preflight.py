@@ -4,10 +4,11 @@ from types import SimpleNamespace
 import pytest
 from scenario_builder import load, maintenance
 
+from bench import runtime
 from bench.engines.registry import FORMATS, engine_kind
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.runs import preflight
-from bench.runs.suite import Source, plan_runs
+from bench.runs.cases import Source, plan_runs
 from strategies.plan import Capability
 from strategies.state import GIB
 
@@ -20,7 +21,7 @@ def machine(monkeypatch):
     """A machine that has everything; the disk has `free` bytes, and what was asked of it is in `asked`."""
     fake = SimpleNamespace(free=PLENTY, asked=[])
     monkeypatch.setattr(preflight.runtime, "java_home", lambda: fake.asked.append("java"))
-    monkeypatch.setattr(preflight.runtime, "jars", fake.asked.append)
+    monkeypatch.setattr(preflight.runtime, "jars", lambda *jars: fake.asked.append(jars))
     monkeypatch.setattr(preflight.shutil, "disk_usage", lambda folder: SimpleNamespace(free=fake.free))
     return fake
 
@@ -28,14 +29,20 @@ def machine(monkeypatch):
 def check(folder, keep_tables=False, repetitions=1, mode="real", **changes):
     folder.mkdir(exist_ok=True)
     source = Source("demo", (), load(folder, **changes))
-    planned = plan_runs([source], (), repetitions, (), mode=mode)
+    planned = sorted(plan_runs([source], (), repetitions, (), mode=mode), key=lambda run: run.index)
     preflight.check(planned, folder, keep_tables=keep_tables)
     return planned
 
 
 def test_a_machine_that_has_everything_passes(machine, tmp_path):
     check(tmp_path)
-    assert machine.asked == ["java", "iceberg"]
+    assert machine.asked == ["java", ("iceberg", None)]
+
+
+def test_the_jars_of_every_line_that_is_used_are_asked_for(machine, tmp_path):
+    name = runtime.LINES[-1].name
+    check(tmp_path, variants=[{"label": "old", "versions": name}])
+    assert set(machine.asked) == {"java", ("iceberg", None), ("iceberg", name)}
 
 
 def test_no_runs_need_nothing(machine, tmp_path):

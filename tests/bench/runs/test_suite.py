@@ -1,8 +1,12 @@
 import fcntl
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from records import commit, end, truth
 from result_builder import manifest, write_run
 from scenario_builder import SOUND, load, write
@@ -12,9 +16,18 @@ from bench.replay.recorder import Recorder
 from bench.results.folders import load_run
 from bench.results.records import CommitRecord
 from bench.runs import suite
-from bench.runs.suite import Source, earlier_runs, locked, plan_runs
+from bench.runs.cases import Case, Source, plan_runs, shuffled
+from bench.runs.suite import earlier_runs, locked
 from bench.scenario.scenario import load_scenario
 
+VARIANTS = """
+[[variants]]
+label = "v3"
+set = { table = { format_version = 3 } }
+[[variants]]
+label = "small"
+set = { table = { target_file_size = "1MiB" } }
+"""
 THREE = SOUND + '[[strategies]]\nlabel = "third one"\n'
 
 
@@ -42,12 +55,60 @@ def stored(out, source, label, repetition, *records, **changes):
 
 
 def test_repetitions_interleave_the_strategies(source):
-    assert planned([source], repetitions=4) == [
-        ("never", 1), ("every-2min", 1), ("third one", 1),
-        ("every-2min", 2), ("third one", 2), ("never", 2),
-        ("third one", 3), ("never", 3), ("every-2min", 3),
-        ("never", 4), ("every-2min", 4), ("third one", 4),
-    ]  # fmt: skip
+    runs = planned([source], repetitions=4)
+    assert [repetition for _, repetition in runs] == [1] * 3 + [2] * 3 + [3] * 3 + [4] * 3
+    orders = [tuple(label for label, of in runs if of == repetition) for repetition in (1, 2, 3, 4)]
+    assert {frozenset(order) for order in orders} == {frozenset({"never", "every-2min", "third one"})}
+    assert len(set(orders)) > 2  # not one order, nor its rotations: those keep who follows whom
+
+
+def test_the_order_is_drawn_from_the_seed(source):
+    other = Source("x", (), replace(source.scenario, seed=8))
+    assert planned([source], repetitions=4) == planned([source], repetitions=4)
+    assert planned([source], repetitions=4) != planned([other], repetitions=4)
+
+
+LABELS = st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=8), min_size=1, unique=True)
+
+
+def case(label):
+    return Case(None, SimpleNamespace(label=label), label, "base")
+
+
+@given(labels=LABELS, seed=st.integers(0, 2**63), repetition=st.integers(1, 10_000))
+def test_each_repetition_is_a_permutation_that_depends_on_nothing_else(labels, seed, repetition):
+    order = [one.strategy for one in shuffled(map(case, labels), seed, repetition)]
+    assert sorted(order) == sorted(labels)
+    assert [one.strategy for one in shuffled(map(case, labels[::-1]), seed, repetition)] == order
+
+
+@given(labels=LABELS, seed=st.integers(0, 2**63), repetition=st.integers(1, 10_000), data=st.data())
+def test_what_is_left_out_does_not_change_the_order_of_the_rest(labels, seed, repetition, data):
+    kept = data.draw(st.sets(st.sampled_from(labels)))
+    order = [one.strategy for one in shuffled(map(case, labels), seed, repetition)]
+    rest = [
+        one.strategy for one in shuffled([case(label) for label in labels if label in kept], seed, repetition)
+    ]
+    assert rest == [label for label in order if label in kept]
+
+
+def test_every_order_of_three_comes_up_about_equally_often():
+    labels = ("never", "every-2min", "third one")
+    orders = Counter(
+        tuple(one.strategy for one in shuffled(map(case, labels), 20260101, repetition))
+        for repetition in range(1, 6001)
+    )
+    assert len(orders) == 6
+    assert all(
+        850 < count < 1150 for count in orders.values()
+    )  # 1000, more than five deviations on each side
+
+
+def test_resume_continues_in_the_order_it_began_with(source, tmp_path):
+    whole = planned([source], repetitions=3)
+    for done in range(len(whole) + 1):
+        made = [stored(tmp_path / str(done), source, *one, end()) for one in whole[:done]]
+        assert planned([source], repetitions=3, done=made) == whole[done:]
 
 
 def test_repetitions_are_the_scenarios_unless_given(tmp_path):
@@ -67,15 +128,75 @@ def test_scenarios_come_one_after_the_other(source, tmp_path):
 
 
 def test_only_narrows_to_its_labels_and_still_interleaves(source):
-    assert planned([source], ["third one", "never"], 2) == [
-        ("never", 1), ("third one", 1), ("third one", 2), ("never", 2),
-    ]  # fmt: skip
+    two = ["third one", "never"]
+    assert planned([source], two, 3) == [one for one in planned([source], repetitions=3) if one[0] in two]
+    assert len(planned([source], two, 3)) == 6
 
 
 def test_only_of_one_scenario_leaves_the_other_out(source, tmp_path):
     other = Source("other", (), replace(load(tmp_path), name="other"))
     runs = plan_runs([source, other], ["third one"], 1, ())
     assert [run.source.scenario.name for run in runs] == ["demo"]
+
+
+@pytest.fixture
+def varied(tmp_path):
+    """The sound scenario, with strategies never and every-2min, in two variants."""
+    file = write(tmp_path, SOUND + VARIANTS, "varied.toml")
+    return Source(file, (), load_scenario(file))
+
+
+def test_a_repetition_has_every_strategy_in_every_variant_once(varied):
+    runs = plan_runs([varied], (), 2, ())
+    labels = ["never", "never @ v3", "never @ small", "every-2min", "every-2min @ v3", "every-2min @ small"]
+    for repetition in (1, 2):
+        of_one = sorted((run for run in runs if run.repetition == repetition), key=lambda run: run.index)
+        assert [
+            run.spec.label for run in of_one
+        ] == labels  # in tables a strategy is followed by its variants
+        assert [run.strategy for run in of_one] == ["never"] * 3 + ["every-2min"] * 3
+        versions = [run.source.scenario.table.keys.version for run in of_one]
+        assert versions == [2, 3, 2] * 2
+    assert len({run.folder_name for run in runs}) == 12
+
+
+@pytest.mark.parametrize(
+    ("only", "only_variants", "chosen"),
+    [
+        ((), ("v3",), {"never @ v3", "every-2min @ v3"}),
+        ((), ("base", "small"), {"never", "every-2min", "never @ small", "every-2min @ small"}),
+        (("never",), (), {"never", "never @ v3", "never @ small"}),
+        (("never @ v3",), (), {"never @ v3"}),
+        (("never",), ("base", "v3"), {"never", "never @ v3"}),
+    ],
+)
+def test_only_chooses_strategies_and_variants(varied, only, only_variants, chosen):
+    runs = plan_runs([varied], only, 1, (), only_variants=only_variants)
+    assert {run.spec.label for run in runs} == chosen
+
+
+def test_an_unknown_variant_names_the_known_ones(varied, source):
+    with pytest.raises(ScenarioError) as caught:
+        plan_runs([varied], (), 1, (), only_variants=["v4"])
+    assert str(caught.value) == "--only variant=v4: no such variant; available: base, v3, small"
+    with pytest.raises(ScenarioError, match="no such variant; available: base"):
+        plan_runs([source], (), 1, (), only_variants=["v3"])
+
+
+def test_resume_knows_the_runs_of_a_variant(varied, tmp_path):
+    within = Source(varied.name_or_path, (), varied.scenario.in_variant("v3"))
+    done = stored(tmp_path, within, "never @ v3", 1, end(), variant=within.scenario.variant.to_json())
+    assert ("never @ v3", 1) not in planned([varied], (), 1, [done])
+    assert ("never", 1) in planned([varied], (), 1, [done])
+    assert earlier_runs([varied], tmp_path, resume=True) == (done,)
+
+
+def test_earlier_runs_of_a_variant_that_now_sets_something_else_are_refused(varied, tmp_path):
+    within = Source(varied.name_or_path, (), varied.scenario.in_variant("v3"))
+    before = {"label": "v3", "set": {"table.format_version": 2}, "versions": None}
+    stored(tmp_path, within, "never @ v3", 1, end(), variant=before)
+    with pytest.raises(ScenarioError, match="definition of the strategy 'never @ v3'"):
+        earlier_runs([varied], tmp_path, resume=True)
 
 
 def test_an_unknown_label_names_the_known_ones(source):
@@ -87,8 +208,8 @@ def test_an_unknown_label_names_the_known_ones(source):
 
 
 def test_a_folder_name_holds_what_a_file_name_can_hold(source):
-    names = [run.folder_name for run in plan_runs([source], (), 1, ())]
-    assert names == ["iceberg-real-never-r1", "iceberg-real-every-2min-r1", "iceberg-real-third_one-r1"]
+    names = {run.folder_name for run in plan_runs([source], (), 1, ())}
+    assert names == {"iceberg-real-never-r1", "iceberg-real-every-2min-r1", "iceberg-real-third_one-r1"}
 
 
 def test_resume_leaves_out_what_is_finished_and_makes_the_rest(source, tmp_path):
@@ -100,9 +221,9 @@ def test_resume_leaves_out_what_is_finished_and_makes_the_rest(source, tmp_path)
         stored(tmp_path, source, "every-2min", 2, commit(), end()),  # finished, unchecked
     ]
     runs = plan_runs([source], (), 2, done)
-    assert [(run.spec.label, run.repetition) for run in runs] == [
+    assert {(run.spec.label, run.repetition) for run in runs} == {
         ("every-2min", 1), ("third one", 1), ("third one", 2), ("never", 2),
-    ]  # fmt: skip
+    }  # fmt: skip
     assert [run.position for run in runs] == [5, 6, 7, 8]
 
 

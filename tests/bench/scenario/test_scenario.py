@@ -316,15 +316,38 @@ def test_shipped_scenarios_are_sound_and_resolve_to_themselves(tmp_path, name):
     assert [spec.hash for spec in told.strategies] == [spec.hash for spec in scenario.strategies]
 
 
-@pytest.mark.parametrize("name", ["append-only", "append-traffic", "append-layered"])
-def test_published_comparisons_have_the_published_strategies(name):
+@pytest.mark.parametrize(
+    ("name", "more"), [("append-only", {"every-5min"}), ("append-traffic", set()), ("append-layered", set())]
+)
+def test_published_comparisons_have_the_published_strategies(name, more):
     scenario = load_scenario(name)
-    labels = ["never", "every-1min", "every-10min", "every-60min", "amoro"]
-    assert [spec.label for spec in scenario.strategies] == labels
-    assert [spec.strategy.rules[0].trigger for spec in scenario.strategies[1:]] == [
+    assert more <= {spec.label for spec in scenario.strategies}
+    published = [spec for spec in scenario.strategies if spec.label not in more]
+    assert [spec.label for spec in published] == [
+        "never",
+        "every-1min",
+        "every-10min",
+        "every-60min",
+        "amoro",
+    ]
+    assert [spec.strategy.rules[0].trigger for spec in published[1:]] == [
         Every(60_000), Every(600_000), Every(3_600_000), Every(300_000),
     ]  # fmt: skip
     assert (scenario.commits_count, scenario.repetitions) == (60, 3)
+
+
+def test_upsert_rewrites_by_two_thresholds_and_once_an_hour():
+    strategies = {spec.label: spec.strategy for spec in load_scenario("upsert").strategies}
+    thresholds = {
+        label: [(rule.trigger, rule.planner.options.get("delete-file-threshold")) for rule in strategy.rules]
+        for label, strategy in strategies.items() if label.startswith("spark")
+    }  # fmt: skip
+    assert thresholds == {
+        "spark-5min": [(Every(300_000), None)],
+        "spark-10min-deletes": [(Every(600_000), 10)],
+        "spark-10min-deletes-160": [(Every(600_000), 160)],
+        "spark-5min-hourly-deletes": [(Every(3_600_000, 1_800_000), 10), (Every(300_000), None)],
+    }
 
 
 def expected_bytes(name):

@@ -1,0 +1,147 @@
+"""Which runs there are to make, and in which order."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from bench.errors import ScenarioError
+from bench.results.folders import RunResult
+from bench.results.records import Mode
+from bench.results.rows import usable
+from bench.runs.against import Against
+from bench.scenario.scenario import Scenario
+from bench.scenario.specs import StrategySpec
+from bench.scenario.variants import AGAINST, BASE, spec_in
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A scenario as the user specified it, so that a worker can load it again."""
+
+    name_or_path: str
+    overrides: tuple[str, ...]
+    scenario: Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A strategy in one variant of a scenario: what runs once in each repetition.
+
+    `source` has the scenario in that variant, and `spec` the label there. `strategy` and `variant` are what
+    `--only` calls the two. `against` is the other compactbench that makes the runs; None for this one.
+    """
+
+    source: Source
+    spec: StrategySpec
+    strategy: str
+    variant: str
+    against: Against | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """One run to make. `index` is the place of its case in the tables; the rest of the case is as there."""
+
+    source: Source
+    mode: Mode
+    spec: StrategySpec
+    strategy: str
+    repetition: int
+    position: int
+    index: int
+    against: Against | None = None
+
+    @property
+    def folder_name(self) -> str:
+        """Format, mode, label (in characters safe for file names) and repetition, without the start time."""
+        label = re.sub(r"[^A-Za-z0-9._-]+", "_", self.spec.label)
+        return f"{self.source.scenario.table.format}-{self.mode}-{label}-r{self.repetition}"
+
+
+def cases(source: Source, against: Against | None = None) -> tuple[Case, ...]:
+    """Each strategy as it is, in every variant, and by the other compactbench; in the order of tables."""
+    scenario = source.scenario
+    found = []
+    for index, spec in enumerate(scenario.strategies):
+        found += [
+            Case(replace(source, scenario=one), one.strategies[index], spec.label, one.variant_label or BASE)
+            for one in (scenario, *scenario.variants)
+        ]
+        if against is not None:
+            found.append(Case(source, spec_in(spec, AGAINST), spec.label, AGAINST, against))
+    return tuple(found)
+
+
+def shuffled(found: Iterable[Case], seed: int, repetition: int) -> list[Case]:
+    """The cases of one repetition in the order in which they run, which is random but always the same.
+
+    Where a case comes depends on its own label alone, so that any two keep their order whatever else runs:
+    with `--only`, with `--resume`, and when a strategy or variant is added.
+    """
+
+    def place(case: Case) -> bytes:
+        return hashlib.sha256(f"{seed}/{repetition}/{case.spec.label}".encode()).digest()
+
+    return sorted(found, key=place)
+
+
+def plan_runs(
+    sources: Sequence[Source],
+    only: Sequence[str],
+    repetitions: int | None,
+    done: Sequence[RunResult],
+    *,
+    only_variants: Sequence[str] = (),
+    against: Against | None = None,
+    mode: Mode = "real",
+    invalidated_too: bool = False,
+) -> tuple[PlannedRun, ...]:
+    """The runs still to make: each repetition has every case once, in an order drawn from the seed.
+
+    `only` limits them to strategies of these labels, `only_variants` to these variants. Runs in `done` that
+    finished are left out; those with invalid timings only if no timings are needed (`invalidated_too`).
+    Raises ScenarioError for a label that no scenario has.
+    """
+    finished = {
+        (r.manifest.scenario, r.manifest.strategy, r.manifest.repetition)
+        for r in done
+        if usable(r) and r.end is not None and (invalidated_too or not r.end.timings_invalid)
+    }
+    by_source = [(source, cases(source, against)) for source in sources]
+    everything = [case for _, found in by_source for case in found]
+    labels = [label for case in everything for label in (case.strategy, case.spec.label)]
+    _check_known("strategy", only, labels)
+    _check_known("variant", only_variants, [case.variant for case in everything])
+    planned: list[PlannedRun] = []
+    for source, found in by_source:
+        indexes = {case.spec.label: index for index, case in enumerate(found)}
+        chosen = [case for case in found if _is_chosen(case, only, only_variants)]
+        name, seed = source.scenario.name, source.scenario.seed
+        for repetition in range(1, (repetitions or repetitions_of(source.scenario, mode)) + 1):
+            for case in shuffled(chosen, seed, repetition):
+                label = case.spec.label
+                if (name, label, repetition) not in finished:
+                    position = len(done) + len(planned)
+                    planned.append(PlannedRun(
+                        case.source, mode, case.spec, case.strategy, repetition, position, indexes[label],
+                        case.against,
+                    ))  # fmt: skip
+    return tuple(planned)
+
+
+def _is_chosen(case: Case, only: Sequence[str], only_variants: Sequence[str]) -> bool:
+    is_strategy = not only or case.strategy in only or case.spec.label in only
+    return is_strategy and (not only_variants or case.variant in only_variants)
+
+
+def repetitions_of(scenario: Scenario, mode: Mode) -> int:
+    """How often each strategy runs: once if simulated, since a repetition would be identical."""
+    return 1 if mode == "simulated" else scenario.repetitions
+
+
+def _check_known(what: str, only: Sequence[str], known: Sequence[str]) -> None:
+    for label in only:
+        if label not in known:
+            available = ", ".join(dict.fromkeys(known))
+            raise ScenarioError(f"--only {what}={label}: no such {what}; available: {available}")

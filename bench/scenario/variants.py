@@ -1,0 +1,122 @@
+"""Variants: a scenario once more, with some of its keys changed, to be compared with it in pairs of runs.
+
+All variants replay one stream and answer the same queries. A strategy runs in a variant under a label of its
+own, `never @ cache-on`, so that everything that tells strategies apart tells variants apart too.
+"""
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import JsonValue
+
+from bench import runtime
+from bench.errors import ScenarioError
+from bench.keys import known_text, value_text
+from bench.scenario import file as scenario_file
+from bench.scenario.schema import VariantKeys
+from bench.scenario.specs import StrategySpec
+from bench.scenario.values import KeyPath, OptionError, path_text
+from bench.secrets import hidden
+
+BASE = "base"  # what `--only variant=...` calls the scenario as it is
+AGAINST = "against"  # the variant that `run --against` adds
+_RESERVED = {BASE: "the scenario as it is", AGAINST: "what `run --against` adds"}
+
+_OF_STREAM = "determines the stream, which all variants share: make it a scenario of its own"
+_OF_MEASURING = "determines what is measured, which all variants share: make it a scenario of its own"
+_OF_FILE = "belongs to the scenario as a whole, not to a variant: leave it out"
+_SHARED: Mapping[str, str] = {
+    **dict.fromkeys(("workload", "seed", "duration", "commit_interval", "clock"), _OF_STREAM),
+    **dict.fromkeys(("probes", "probe_every", "prices"), _OF_MEASURING),
+    **dict.fromkeys(("description", "repetitions", "variants"), _OF_FILE),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What makes a variant: the keys that it sets, in the notation of `--set`, secrets hidden.
+
+    `versions` is the name of a line of `runtime.LINES`; None for the default one.
+    """
+
+    label: str
+    changes: Mapping[str, JsonValue]
+    versions: str | None = None
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """The variant as manifests hold it."""
+        return {"label": self.label, "set": dict(self.changes), "versions": self.versions}
+
+    def __str__(self) -> str:
+        """What it changes, in words."""
+        changes = {**self.changes, **({"versions": self.versions} if self.versions else {})}
+        return ", ".join(f"{key} = {value_text(value)}" for key, value in changes.items())
+
+
+def label_in(strategy: str, variant: str) -> str:
+    """The label under which a strategy runs in a variant."""
+    return f"{strategy} @ {variant}"
+
+
+def spec_in(spec: StrategySpec, variant: str) -> StrategySpec:
+    """A strategy as it runs in a variant; so are those that it switches to."""
+    label = label_in(spec.label, variant)
+    return replace(
+        spec,
+        label=label,
+        strategy=replace(spec.strategy, label=label),
+        switches=tuple((at_ms, label_in(other, variant)) for at_ms, other in spec.switches),
+    )
+
+
+def check_variants(variants: Sequence[VariantKeys], strategies: Sequence[str]) -> None:
+    """Refuse labels that are taken, and a variant that changes nothing. Raises OptionError."""
+    for index, variant in enumerate(variants):
+        path: KeyPath = ("variants", index)
+        label = variant.label
+        if label in _RESERVED:
+            raise OptionError((*path, "label"), f"means {_RESERVED[label]}: choose another", label)
+        earlier = [other.label for other in variants[:index]]
+        if label in earlier:
+            problem = f"is also the label of variants[{earlier.index(label)}]: rename one"
+            raise OptionError((*path, "label"), problem, label)
+        taken = next((name for name in strategies if label_in(name, label) in strategies), None)
+        if taken is not None:
+            problem = f"makes {label_in(taken, label)!r} of {taken!r}, which is a strategy: rename one"
+            raise OptionError((*path, "label"), problem, label)
+        if not variant.changes and variant.versions is None:
+            raise OptionError(path, "changes nothing: give it `set` or `versions`", label)
+        lines = [line.name for line in runtime.LINES]
+        if variant.versions is not None and variant.versions not in lines:
+            problem = f"no such line of versions; {known_text(variant.versions, lines)}"
+            raise OptionError((*path, "versions"), problem, variant.versions)
+
+
+def changed(document: Mapping[str, Any], keys: VariantKeys, path: KeyPath) -> tuple[dict[str, Any], Variant]:
+    """A file's document with the keys of one of its variants set, and the variant itself.
+
+    `path` leads to the variant. Raises OptionError on a key that does not exist or that all variants share.
+    """
+    copied = {key: copy.deepcopy(value) for key, value in document.items() if key != "variants"}
+    changes: dict[str, Any] = {}
+    for key, value in keys.changes.items():
+        try:
+            merged = scenario_file.merge(copied, key, value)
+        except ScenarioError as error:
+            raise OptionError((*path, "set"), str(error)) from None
+        for changed_path, item in merged:
+            _check_own(changed_path, path)
+            changes[path_text(changed_path)] = item
+    return copied, Variant(keys.label, hidden(changes), keys.versions)
+
+
+def _check_own(changed_path: KeyPath, path: KeyPath) -> None:
+    """Refuse a key that no variant may change."""
+    first, last = changed_path[0], changed_path[-1]
+    problem = _SHARED.get(str(first))
+    if first == "strategies" and (len(changed_path) < 3 or last == "label"):
+        problem = "names the strategies, which run in every variant: change keys of one of them instead"
+    if problem is not None:
+        raise OptionError((*path, "set"), f"{path_text(changed_path)} {problem}")
