@@ -75,7 +75,8 @@ def run_figures(run: RunResult, content_bytes: int | None = None) -> dict[str, f
     `content_bytes` is that of all runs it is compared with (`common_content_bytes`); None means its own.
     `break_even_queries_per_h` needs the runs of `never` and is None.
     """
-    selected = fig.figures(run, content_bytes or common_content_bytes([run]))
+    shared_bytes = common_content_bytes([run]) if content_bytes is None else content_bytes
+    selected = fig.figures(run, shared_bytes)
     timings_invalid = run.end is not None and run.end.timings_invalid
     return {m.name: None if timings_invalid and not m.exact else m.of_run(selected) for m in METRICS}
 

@@ -390,7 +390,7 @@ def test_the_example_mentions_every_key():
     of_formats = [key for found in FORMATS.values() for key in keys_of(found.table_keys)]
     known = {*keys_of(ScenarioKeys), *of_formats, *(option.key for option in options)}
     assert "format_version" in known
-    assert known > {"retain_last", "request", "initial_files", "files_per_commit", "namespace"}
+    assert known > {"retain_last", "job_start", "initial_files", "files_per_commit", "namespace"}
     missing = [key for key in sorted(known) if not re.search(rf"\b{key}\b(?= ?[\]=])", text)]
     assert missing == []
     assert set(Resources.model_fields) <= known
