@@ -22,7 +22,7 @@ def test_run_groups_keep_the_order_in_which_strategies_ran(group):
     assert group.strategies == ("never", "every-1min", "every-10min", "every-60min")
 
 
-def test_latency_is_the_primary_probe_at_its_cadence(group):
+def test_latency_is_that_of_the_settled_primary_probe(group):
     assert len(group.latency) == 4 * 3 * 60
     assert group.latency["wall_s"].notna().all()
 
@@ -60,7 +60,9 @@ def test_a_failed_probe_is_a_gap(tmp_path):
     build_results(tmp_path, {"never": None}, repetitions=1, ticks=3)
     path = next(tmp_path.rglob("events.jsonl"))
     path.write_text(
-        path.read_text().replace('"probe": "first-order"', '"status": "failed", "probe": "first-order"', 1)
+        path.read_text().replace(
+            '"primary": true, "when": "settled"', '"status": "failed", "primary": true, "when": "settled"', 1
+        )
     )
     (found,) = run_groups(load_runs(tmp_path))
     assert [math.isnan(v) for v in found.latency["wall_s"]] == [True, False, False]
