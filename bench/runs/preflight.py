@@ -71,8 +71,8 @@ def _check_modelled(scenario: Scenario, variant: Variant) -> None:
     if unknown:
         raise ScenarioError(
             f"{scenario.name}: variant {variant.label!r} sets {', '.join(unknown)}, which a simulation does "
-            f"not model: choose others with --only variant=LABEL (variant={BASE} is the scenario as it is), or "
-            "run without --simulate"
+            f"not model: choose others with --only variant=LABEL ({BASE} is the scenario as it is), or run "
+            "without --simulate"
         )
 
 

@@ -84,7 +84,7 @@ def test_a_variant_that_a_simulation_does_not_know_is_refused_there(capsys):
         "variant 'cache-on' sets spark.\"spark.sql.iceberg.executor-cache.enabled\", which a simulation does"
         in message
     )
-    assert "--only variant=LABEL (variant=base is the scenario as it is)" in message
+    assert "--only variant=LABEL (base is the scenario as it is)" in message
 
 
 def test_validate_names_rules_that_can_never_fire(capsys, tmp_path):
