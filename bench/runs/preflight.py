@@ -11,6 +11,7 @@ from bench.errors import MissingRuntimeError, ScenarioError
 from bench.results.records import Mode
 from bench.runs.cases import PlannedRun
 from bench.scenario.scenario import Scenario, check_real_resources
+from bench.scenario.variants import BASE, Variant
 from strategies.never import Never
 from strategies.plan import Capability
 from strategies.state import GIB
@@ -22,6 +23,7 @@ _KEYS: Mapping[str, str] = {  # the key of a scenario that needs it, where its n
     Capability.MERGE: "writer.upsert_mode",
     Capability.ROW_FILTER: "where",
 }
+_NOT_MODELLED = ('spark."spark.', "spark.spark.", "catalog")  # keys of Spark's own and of the catalog
 _REMEDIES: Mapping[Mode, str] = {"real": "", "simulated": ". Change it, or run without --simulate"}
 
 
@@ -57,15 +59,23 @@ def check_supported(scenario: Scenario, mode: Mode) -> None:
     """Raises ScenarioError for writers, strategies or resources that the engine does not support."""
     if mode == "real":
         check_real_resources(scenario)
-    elif scenario.versions is not None:
-        raise ScenarioError(
-            f"{scenario.name}: {scenario.strategies[0].label!r} is of a variant with versions = "
-            f"{scenario.versions!r}, and a simulation follows the rules of one version only: choose others "
-            "with --only variant=LABEL, or run without --simulate"
-        )
+    elif scenario.variant is not None:
+        _check_modelled(scenario, scenario.variant)
     for label, needs in scenario.needs().items():
         _check_needs(scenario, mode, f"strategy {label!r}", needs)
     _check_needs(scenario, mode, "maintenance", scenario.maintenance_needs())
+
+
+def _check_modelled(scenario: Scenario, variant: Variant) -> None:
+    """Refuse a variant that a simulation would show as equal, since it does not know what is set."""
+    unknown = [key for key in variant.changes if key.startswith(_NOT_MODELLED)]
+    unknown += [f"versions = {variant.versions!r}"] if variant.versions else []
+    if unknown:
+        raise ScenarioError(
+            f"{scenario.name}: variant {variant.label!r} sets {', '.join(unknown)}, which a simulation does "
+            f"not model: choose others with --only variant=LABEL ({BASE} is the scenario as it is), or run "
+            "without --simulate"
+        )
 
 
 def _check_needs(scenario: Scenario, mode: Mode, part: str, needs: frozenset[str]) -> None:

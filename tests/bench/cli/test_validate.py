@@ -72,7 +72,19 @@ def test_validate_checks_each_variant_for_the_mode(capsys, tmp_path):
     assert main(["validate", line]) == 0
     capsys.readouterr()
     assert main(["validate", line, "--simulate"]) == 2
-    assert "'never @ old' is of a variant with versions" in " ".join(capsys.readouterr().err.split())
+    assert "variant 'old' sets versions = 'iceberg-" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_variant_that_a_simulation_does_not_know_is_refused_there(capsys):
+    assert main(["validate", "executor-cache"]) == 0
+    capsys.readouterr()
+    assert main(["validate", "executor-cache", "--simulate"]) == 2
+    message = " ".join(capsys.readouterr().err.split())
+    assert (
+        "variant 'cache-on' sets spark.\"spark.sql.iceberg.executor-cache.enabled\", which a simulation does"
+        in message
+    )
+    assert "--only variant=LABEL (base is the scenario as it is)" in message
 
 
 def test_validate_names_rules_that_can_never_fire(capsys, tmp_path):

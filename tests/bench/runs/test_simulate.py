@@ -212,6 +212,14 @@ def test_variants_are_simulated_in_one_suite_and_compared(simulate, results, tmp
     )
 
 
+def test_of_a_scenario_with_a_variant_that_is_not_modelled_the_rest_is_simulated(simulate, results):
+    code, _, err = simulate(*FEW, scenario="executor-cache")
+    assert code == 2
+    assert "which a simulation does not model" in " ".join(err.split())
+    assert simulate(*FEW, "--only", "variant=base", scenario="executor-cache")[0] == 0
+    assert sorted(results()) == ["never", "spark-4min-deletes"]
+
+
 def test_delayed_rewrites_commit_when_they_are_due(simulate, results, delayed):
     assert simulate(scenario=delayed)[0] == 0
     made = results()["delayed"].of(CompactionRecord)
