@@ -138,7 +138,8 @@ class QueryRecord(BaseRecord):
     kind: Literal["query"] = "query"
     probe: str
     primary: bool
-    when: Literal["cadence", "before", "after"]  # fixed cadence, or just around a compaction
+    # "after_commit": right after the commit; "settled": at the end of the tick; the others: around a compaction
+    when: Literal["cadence", "after_commit", "settled", "before", "after"]
     planning_s: float = 0.0
     execution_s: float = 0.0
     files_count: Int64 | None = None  # opened by its scans; None if the reader does not report it
@@ -146,6 +147,12 @@ class QueryRecord(BaseRecord):
     opened_bytes: Int64 | None = None
     metadata_files_count: Int64 | None = None
     live_bytes: Int64 = 0
+
+
+class ControlRecord(BaseRecord):
+    """One query of constant work, which does not read the table: what changes it is the machine or the JVM."""
+
+    kind: Literal["control"] = "control"
 
 
 class DecisionRecord(BaseRecord):
@@ -236,6 +243,7 @@ Record = Annotated[
     | CommitRecord
     | ObserveRecord
     | QueryRecord
+    | ControlRecord
     | DecisionRecord
     | CompactionRecord
     | MaintenanceRecord
