@@ -72,7 +72,7 @@ class Comparison:
         return None if above is None or below is None else min(1.0, 2 * min(above, below))
 
     def p_beyond(self, limit: float, *, above: bool) -> float | None:
-        """One-sided: how often noise alone gives this ratio, or one further beyond, if the true one is `limit`."""
+        """One-sided: how often noise gives this ratio, or one further beyond, if the true one is `limit`."""
         if not self.ratio or not self.error or self.freedom is None:
             return None
         distance = (math.log(self.ratio) - math.log(limit)) / self.error
@@ -121,7 +121,7 @@ def compare_unpaired(
 ) -> Comparison:
     """Compare timings of two groups of runs that were not made close together.
 
-    `sitting_variance` widens the interval for what sittings add to the log of the ratio; see `unpaired_interval`.
+    `sitting_variance` widens the interval for what sittings add: see `unpaired_interval`.
     """
     a, b = np.array(a_values, float), np.array(b_values, float)
     n = min(len(a), len(b))

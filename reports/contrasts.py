@@ -5,9 +5,9 @@ the mean query latency, are confirmatory: their verdicts are corrected for how m
 and hold jointly with an error of 5 %. All others are exploratory: each verdict stands for itself, and shows
 where to look. Intervals are always those of 95 % for one comparison.
 
-Pages with at least one false verdict, in % of 2,000, with four strategies compared with a baseline that equals
-them, n repetitions, 5 % of noise (1 sd of the log), rho between the metrics of a run. "Before" counts every
-timing, "after" the confirmatory ones, which are the only ones that are said to be proven:
+Pages with at least one false verdict, in % of 2,000, with four strategies compared with a baseline that
+equals them, n repetitions, 5 % of noise (1 sd of the log), rho between the metrics of a run. "Before" counts
+every timing, "after" the confirmatory ones, which are the only ones that are said to be proven:
 
     __PAGES__
 

@@ -24,9 +24,9 @@ class Circumstances:
 
 
 def judge(basis: Basis, a: Sample, b: Sample, given: Circumstances) -> Comparison:
-    """Compare a with b: simulated figures as modelled, counts exactly, bytes with a tolerance, the rest as timings.
+    """Compare a with b: simulated figures as modelled, counts exactly, bytes with a tolerance.
 
-    Counts that do not repeat have noise, and are compared like timings.
+    Timings have an interval. Counts that do not repeat have noise, and are compared like timings.
     """
     found: Comparison | None = None
     if given.is_simulated:

@@ -155,7 +155,7 @@ class RunGroup:
 
     @cached_property
     def latency_trends(self) -> Mapping[str, Trend]:
-        """Whether the settled latency of each strategy rises against the control query's, over its timed runs."""
+        """Whether the settled latency of each strategy rises against that of the control query."""
         return {label: self.latency_series(label).trend() for label in self.strategies}
 
     def latency_series(self, strategy: str) -> TrendSeries:
@@ -165,7 +165,11 @@ class RunGroup:
         return trend_series([run for run in self.timed_runs if run.manifest.strategy == strategy])
 
     def _circumstances(
-        self, metric: str, strategies: Iterable[str], groups: Sequence["RunGroup"], sitting: SittingEffect | None
+        self,
+        metric: str,
+        strategies: Iterable[str],
+        groups: Sequence["RunGroup"],
+        sitting: SittingEffect | None,
     ) -> Circumstances:
         reasons = (unmodelled(group, label) for group in groups for label in strategies)
         by_strategy = [group.sample(metric, label).values for group in groups for label in group.strategies]

@@ -46,7 +46,9 @@ class BytesNoise:
 def bytes_noise(by_strategy: Sequence[Sequence[float]]) -> BytesNoise:
     """The noise of the noisiest strategy, since one that never compacts has none."""
     logs = [np.log(values) for values in by_strategy if len(values) and min(values) > 0]
-    measured = [(float(np.std(of_one, ddof=1)), len(of_one) - 1) for of_one in logs if len(of_one) >= MIN_RUNS]
+    measured = [
+        (float(np.std(of_one, ddof=1)), len(of_one) - 1) for of_one in logs if len(of_one) >= MIN_RUNS
+    ]
     if measured:
         return BytesNoise(*max(measured))
     return BytesNoise(spread=max((math.expm1(float(np.ptp(of_one))) for of_one in logs), default=0.0))
@@ -59,11 +61,13 @@ def compare_counts(a_values: Sequence[float], b_values: Sequence[float]) -> Comp
     return exact(a_values[0], b_values[0], min(len(a_values), len(b_values)))
 
 
-def compare_bytes(a_values: Sequence[float], b_values: Sequence[float], noise: BytesNoise) -> Comparison | None:
+def compare_bytes(
+    a_values: Sequence[float], b_values: Sequence[float], noise: BytesNoise
+) -> Comparison | None:
     """Compare bytes; None where a side has no value. Those within the tolerance are equal.
 
-    The tolerance is the margin of a 95 % interval with the noise of the noisiest strategy. So equal strategies
-    are called different in at most 5 % of cases, and in fewer where their bytes repeat better.
+    The tolerance is the margin of a 95 % interval with the noise of the noisiest strategy. So equal
+    strategies are called different in at most 5 % of cases, and in fewer where their bytes repeat better.
     """
     if not a_values or not b_values:
         return None

@@ -41,7 +41,7 @@ class SittingEffect:
 
 @dataclass(frozen=True, slots=True)
 class SittingEffects:
-    """The effects of sittings on timings, by metric; `otherwise` is that of metrics without one of their own."""
+    """The effects of sittings on timings, by metric; `otherwise` is that of the metrics not named."""
 
     by_metric: Mapping[str, SittingEffect]
     otherwise: SittingEffect | None = None

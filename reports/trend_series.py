@@ -35,7 +35,9 @@ def _points(run: RunResult) -> dict[int, _Point]:
     control = {c.tick: c.wall_s for c in run.of(ControlRecord) if c.status == "ok" and c.wall_s > 0}
     held = {o.tick: _holdings(o) for o in run.of(ObserveRecord) if o.after != "maintenance"}
     ticks = (tick for tick in settled if tick in control and tick in held and settled[tick].wall_s > 0)
-    return {tick: (settled[tick].at_ms / 1000, settled[tick].wall_s, control[tick], held[tick]) for tick in ticks}
+    return {
+        tick: (settled[tick].at_ms / 1000, settled[tick].wall_s, control[tick], held[tick]) for tick in ticks
+    }
 
 
 def _holdings(observed: ObserveRecord) -> tuple[float, ...]:
@@ -48,11 +50,10 @@ def _holdings(observed: ObserveRecord) -> tuple[float, ...]:
 
 
 def _combined(points: Sequence[_Point]) -> _Point:
-    latencies, controls = ([point[part] for point in points] for part in (1, 2))
-    held = zip(*(point[3] for point in points), strict=True)
+    at_s, latencies, controls, held = zip(*points, strict=True)
     return (
-        fmean(point[0] for point in points), _geometric_mean(latencies), _geometric_mean(controls),
-        tuple(median(values) for values in held),
+        fmean(at_s), _geometric_mean(latencies), _geometric_mean(controls),
+        tuple(median(values) for values in zip(*held, strict=True)),
     )  # fmt: skip
 
 

@@ -83,7 +83,9 @@ class Group:
         return replace(self, notes=(*self.notes, *more))
 
 
-def print_groups(groups: Sequence[Group], output: ComparisonFormat, named: Sequence[str], everything: bool) -> None:
+def print_groups(
+    groups: Sequence[Group], output: ComparisonFormat, named: Sequence[str], everything: bool
+) -> None:
     """Print the comparisons to stdout. With CSV, what they are about and the limits go to stderr.
 
     For people, those that say nothing are left out unless `everything` is wanted or their metric is `named`.
@@ -97,9 +99,8 @@ def print_groups(groups: Sequence[Group], output: ComparisonFormat, named: Seque
             shown = _shown(group.contrasts, () if everything else named, everything)
             folded = len(group.contrasts) - len(shown)
             if folded:
-                says = "says" if folded == 1 else "say"
-                note = f"{counted(folded, 'comparison')} that {says} nothing left out: --all shows them"
-                group = group.with_notes([note])
+                left = f"left out: {counted(folded, 'comparison')} of equal or missing figures (--all shows all)"
+                group = group.with_notes([left])
             (_print_markdown if output is ComparisonFormat.MARKDOWN else _print_table)(group, shown)
 
 
@@ -152,7 +153,9 @@ def _print_markdown(group: Group, shown: Sequence[Contrast]) -> None:
 def _verdict_lines(group: Group) -> list[str]:
     """What came of the limits, and what fails the build without one."""
     counts = Counter(tested.outcome for tested in group.tested)
-    summary = ", ".join(f"{counts[name]} {name}" for name in ("broken", "missing", "cannot tell") if counts[name])
+    summary = ", ".join(
+        f"{counts[name]} {name}" for name in ("broken", "missing", "cannot tell") if counts[name]
+    )
     limits = [f"limits: {summary or 'all hold'}"] if group.tested else []
     return limits + [f"failed: {failure}" for failure in group.failures]
 
@@ -220,7 +223,7 @@ def _cells(contrast: Contrast) -> tuple[str, ...]:
 
 
 def figures(unit: str, one: float | None, other: float | None) -> tuple[str, str]:
-    """Two figures in one unit, that of the larger: seconds as ms if both are below 1 s, bytes as KiB, MiB, ..."""
+    """Two figures in one unit, that of the larger: seconds are ms if both are below 1 s."""
     known = [abs(value) for value in (one, other) if value is not None]
     if unit == "s" and known:
         scale, name = (1e-3, "ms") if max(known) < 1 else (1.0, "s")

@@ -47,7 +47,7 @@ class Limit:
         return f"{self.metric} {_OPPOSITE[self.sign]} {self.ratio:g}x"
 
     def alone(self, comparison: Comparison) -> Outcome:
-        """The outcome if there were no other limit: broken where the whole interval, or an exact ratio, is beyond.
+        """The outcome without other limits: broken where the whole interval, or an exact ratio, is beyond.
 
         It holds where no part of the interval is beyond. Two figures of 0 count as 1x. An exact figure over
         0 lies beyond every ratio.
@@ -68,7 +68,7 @@ class Limit:
         return comparison.p_beyond(self.ratio, above=self._is_upper)
 
     def provable(self, comparison: Comparison, tests: int) -> str | None:
-        """The least ratio that so many runs with this noise prove, in words; None where no noise was measured.
+        """The least ratio that so many runs with this noise prove, in words; None without noise.
 
         With several tests it is the least that the first of them proves.
         """
@@ -100,7 +100,7 @@ def outcomes(tests: Sequence[tuple[Limit, Comparison]]) -> list[Outcome]:
     ]
 
 
-def tests_with_noise(tests: Sequence[tuple[Limit, Comparison]]) -> int:
+def noisy_tests(tests: Sequence[tuple[Limit, Comparison]]) -> int:
     """How many of the limits share the error."""
     return sum(limit.p(comparison) is not None for limit, comparison in tests)
 

@@ -1,4 +1,4 @@
-"""Tables that fit the terminal without breaking a number: columns that do not fit are left out, in a fixed order."""
+"""Tables that fit the terminal without breaking a number: columns are left out, in a fixed order."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _GAP = 1
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A column. `goes`: the one with 1 is left out first; None stays. Only a column that `wraps` is broken."""
+    """A column. `goes`: the one with 1 is left out first; None stays. Only one that `wraps` is broken."""
 
     name: str
     goes: int | None = None
@@ -34,7 +34,7 @@ def print_fitting(columns: Sequence[Fitted], rows: Iterable[Sequence[str]]) -> N
 
 
 def fitting(columns: Sequence[Fitted], rows: Sequence[Sequence[str]], width: int) -> tuple[int, ...]:
-    """The places of the columns that fit into so many characters; those that stay are kept even if they do not."""
+    """The places of the columns that fit into so many characters; those that stay are kept in any case."""
     least = [_least(column, [row[index] for row in rows]) for index, column in enumerate(columns)]
     kept = list(range(len(columns)))
     may_go = sorted((column.goes, index) for index, column in enumerate(columns) if column.goes is not None)

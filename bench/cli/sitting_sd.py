@@ -1,4 +1,4 @@
-"""The option `--sitting-sd`: how far sittings of this machine are apart, as a number or as `trust` measured it."""
+"""The option `--sitting-sd`: how far sittings of this machine are apart, as a number or as measured."""
 
 import json
 import math
@@ -39,6 +39,6 @@ def _read(path: Path) -> SittingEffects:
     for metric, effect in effects.items():
         if not 0 <= effect.sd < 1 or not 1 <= effect.freedom < math.inf:
             raise ScenarioError(
-                f"--sitting-sd {path}: {metric}: sd must be from 0 up to 1, and sittings at least 2; {_REMEDY}"
+                f"--sitting-sd {path}: {metric}: sd must be from 0 up to 1, sittings at least 2; {_REMEDY}"
             )
     return SittingEffects(effects)

@@ -138,7 +138,7 @@ class QueryRecord(BaseRecord):
     kind: Literal["query"] = "query"
     probe: str
     primary: bool
-    # "after_commit": right after the commit; "settled": at the end of the tick; the others: around a compaction
+    # after_commit: right after the commit; settled: when the tick ends; before, after: around a compaction
     when: Literal["cadence", "after_commit", "settled", "before", "after"]
     planning_s: float = 0.0
     execution_s: float = 0.0
@@ -150,7 +150,7 @@ class QueryRecord(BaseRecord):
 
 
 class ControlRecord(BaseRecord):
-    """One query of constant work, which does not read the table: what changes it is the machine or the JVM."""
+    """One query of constant work, which does not read the table: what changes it is machine or JVM."""
 
     kind: Literal["control"] = "control"
 

@@ -24,7 +24,10 @@ from reports.text import format_value
 from reports.trend import Trend
 
 QUERY = "query_mean_s"
-_CAUSES = {"rises with the table": ", as the table grows", "rises": ", which the files of the table do not explain"}
+_CAUSES = {
+    "rises with the table": ", as the table grows",
+    "rises": ", which the files of the table do not explain",
+}
 
 
 def answers(group: RunGroup) -> tuple[Sentence, ...]:

@@ -20,7 +20,7 @@ from simulated_noise import (
 from bench.results.rows import METRICS
 from reports.sittings import SittingEffect, estimate_effect
 
-PAGES, COMPARISONS, SERIES = 2_000, 4_000, 1_000
+PAGES, COMPARISONS, SERIES = 2_000, 4_000, 500
 LEADING = 3  # timings among the metrics compared by default: cost, mean and 95th percentile of the latency
 
 
@@ -57,7 +57,9 @@ def print_sittings() -> None:
                 sitting_calls(tau, n, COMPARISONS, sittings=3),
             )
             alike, widened, estimated, several = (100 * share for share in shares)
-            print(f"tau {tau:>4.0%}, n = {n:<4}{alike:>16.1f}{widened:>10.1f}{estimated:>10.1f}{several:>20.1f}")
+            print(
+                f"tau {tau:>4.0%}, n = {n:<4}{alike:>16.1f}{widened:>10.1f}{estimated:>10.1f}{several:>20.1f}"
+            )
 
 
 def measured(rng: np.random.Generator, tau: float) -> SittingEffect:

@@ -1,4 +1,4 @@
-"""What comparisons are worth here: how often equals are told apart, a known difference found, and sittings differ.
+"""What comparisons are worth here: are equals told apart, is a difference found, how far are sittings apart.
 
 Run by `make trust` on the results of the scenario `trust`. `twelve` and `twelve-again` are one strategy;
 `ten` makes 10 of its 12 compactions. Verdicts are counted over blocks of repetitions and over all of them.
@@ -31,9 +31,7 @@ def main() -> None:
     starts = range(0, len(repetitions) - BLOCK + 1, BLOCK)
     blocks = [group_of(runs, repetitions[start : start + BLOCK]) for start in starts]
     everything = group_of(runs, repetitions)
-    measured = [
-        m.name for m in METRICS if m.basis == "timing" and m.name in metrics_with_figures(everything)
-    ]
+    measured = [m.name for m in METRICS if m.basis == "timing" and m.name in metrics_with_figures(everything)]
     print(f"{len(runs)} runs, {len(repetitions)} repetitions, {len(blocks)} blocks of {BLOCK}\n")
     if SAME in everything.strategies:
         print_same(blocks, everything, measured)

@@ -56,9 +56,7 @@ def test_twenty_pairs_are_bootstrapped_the_same_each_time():
     assert math.log(found.high / found.low) / 2 == pytest.approx(2 * 0.1 / math.sqrt(20), rel=0.5)
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "verdict"), [(0.0, 0.0, "equal"), (5.0, 0.0, "more"), (0.0, 5.0, "less")]
-)
+@pytest.mark.parametrize(("a", "b", "verdict"), [(0.0, 0.0, "equal"), (5.0, 0.0, "more"), (0.0, 5.0, "less")])
 @pytest.mark.parametrize("how", [compare, compare_unpaired])
 @pytest.mark.parametrize("n", [1, 3])
 def test_timings_of_nothing_are_certain(how, a, b, verdict, n):

@@ -86,7 +86,9 @@ def test_cost_and_latency_are_confirmatory(group):
     [(True, 1, 1, "1 pair"), (True, 3, 3, "3 pairs"), (False, 3, 2, "3 against 2 runs")],
 )
 def test_a_contrast_says_which_runs_count(is_paired, runs, other_runs, said):
-    found = Contrast("a", "b", METRIC_BY_NAME["files_end"], 1, 1, runs, other_runs, is_paired, noisy(2).comparison)
+    found = Contrast(
+        "a", "b", METRIC_BY_NAME["files_end"], 1, 1, runs, other_runs, is_paired, noisy(2).comparison
+    )
     assert found.sample == said
 
 
@@ -110,7 +112,18 @@ def test_the_comparison_of_a_recorded_folder_is_the_golden_one(capsys, monkeypat
     monkeypatch.chdir(GOLDEN)
     limits = ["--fail-if", "files_end>1x", "--fail-if", "query_mean_s>1.1x", "--fail-if", "files_end<0.9x"]
     code = main(
-        ["compare", "runs", "--baseline", "never", "--metric", "all", "--format", "markdown", *limits]
+        [
+            "compare",
+            "runs",
+            "--baseline",
+            "never",
+            "--metric",
+            "all",
+            "--all",
+            "--format",
+            "markdown",
+            *limits,
+        ]
     )
     made = capsys.readouterr().out
     assert code == 1

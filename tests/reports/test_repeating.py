@@ -88,7 +88,12 @@ def test_bytes_and_their_inverse_agree(a, b):
 
 @pytest.mark.parametrize(
     ("basis", "b", "verdict"),
-    [("timing", 1.005, "equal"), ("timing", 1.03, "less"), ("bytes", 1.005, "equal"), ("count", 1.005, "less")],
+    [
+        ("timing", 1.005, "equal"),
+        ("timing", 1.03, "less"),
+        ("bytes", 1.005, "equal"),
+        ("count", 1.005, "less"),
+    ],
 )
 def test_what_a_model_says_is_modelled_and_half_a_per_cent_is_no_difference(basis, b, verdict):
     found = compare_modelled([1.0], [b], basis)

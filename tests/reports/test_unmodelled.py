@@ -21,7 +21,7 @@ def group(folder, actions, mode="simulated", **changes):
     for path in folder.rglob("events.jsonl"):
         text = path.read_text()
         for action in actions:
-            text = text.replace('"actions": ["rewrite all"]', f'"actions": ["{action}"]', 1 + len(actions))
+            text = text.replace('"actions": ["rewrite all"]', f'"actions": ["{action}"]')
         path.write_text(text)
     return run_groups(load_runs(folder))[0]
 
@@ -45,9 +45,7 @@ def test_conversions_and_sorting_are_not_modelled(tmp_path, action, reason):
     assert unmodelled(found, "never") is None
 
 
-@pytest.mark.parametrize(
-    "how", [{"mode": "real"}, {"options": {"coefficients": {"calibrated": True}}}]
-)
+@pytest.mark.parametrize("how", [{"mode": "real"}, {"options": {"coefficients": {"calibrated": True}}}])
 def test_real_runs_and_fitted_coefficients_get_verdicts(tmp_path, how):
     assert unmodelled(group(tmp_path, [CONVERTING], **how), "every-2min") is None
 

@@ -54,8 +54,8 @@ def page_contrasts(values: np.ndarray) -> list[Contrast]:
     baseline, *others = values
     return confirmed([
         Contrast(
-            f"strategy {index}", "baseline", METRIC_BY_NAME[name], 1.0, 1.0, values.shape[-1], values.shape[-1],
-            True, compare(list(of_one[place]), list(baseline[place])), "confirmatory",
+            f"strategy {index}", "baseline", METRIC_BY_NAME[name], 1.0, 1.0, *2 * (values.shape[-1],), True,
+            compare(list(of_one[place]), list(baseline[place])), "confirmatory",
         )
         for index, of_one in enumerate(others)
         for place, name in enumerate(CONFIRMATORY)
@@ -78,7 +78,11 @@ def sample_of_sittings(rng: np.random.Generator, name: str, tau: float, sittings
 
 
 def sitting_calls(
-    tau: float, n: int, trials: int, sittings: int = 1, effect: Callable[[np.random.Generator], SittingEffect] | None = None
+    tau: float,
+    n: int,
+    trials: int,
+    sittings: int = 1,
+    effect: Callable[[np.random.Generator], SittingEffect] | None = None,
 ) -> float:
     """Share of comparisons of equal results, made in different sittings, that end in a verdict."""
     rng = _seeded("sittings", tau, n, sittings)
@@ -141,7 +145,7 @@ def trends(
 ) -> list[Trend]:  # fmt: skip
     """Trends of series in which the latency rises by `rise` beside what the table's files cost.
 
-    The JVM makes the probe and the control faster by `jit_fall`. Without control, the latency is judged alone.
+    The JVM makes the probe and the control faster by `jit_fall`. Uncontrolled, latency is judged alone.
     """
     rng = _seeded(table, rise, series, jit_fall, controlled, every)
     made = noise or white(0.08)

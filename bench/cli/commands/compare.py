@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bench.cli.comparison import ComparisonFormat, Group, Tested, print_groups
-from bench.cli.fail_if import Limit, outcomes, parse_limit, tests_with_noise
+from bench.cli.fail_if import Limit, noisy_tests, outcomes, parse_limit
 from bench.cli.sitting_sd import parse_sitting_sd
 from bench.errors import EXIT_CANNOT_TELL, ScenarioError
 from bench.keys import known_text
@@ -82,7 +82,7 @@ def compare(
         typer.Option(metavar="STRATEGY", help="Compare only this strategy. May be repeated."),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also print the comparisons that say nothing.")
+        bool, typer.Option("--all", help="Also print comparisons of equal or missing figures.")
     ] = False,
     fail_if: Annotated[
         list[str] | None,
@@ -120,10 +120,10 @@ def compare(
     * `compactbench compare main branch --fail-if 'compaction_cpu_s>1.1x'`
 
     Two folders without a baseline are OLD and NEW: each strategy in NEW is compared with itself in OLD.
-    Otherwise strategies are compared with the baseline, in pairs of runs of one repetition where every run has
-    its partner. Counts are exact, bytes have a tolerance, and timings a 95 % interval, for which three runs
-    are needed. Verdicts on the cost and the mean query latency are corrected for their number; the others are
-    marked exploratory. What a simulation says is modelled.
+    Otherwise strategies are compared with the baseline, in pairs of runs of one repetition where every run
+    has its partner. Counts are exact, bytes have a tolerance, and timings a 95 % interval, for which three
+    runs are needed. Verdicts on the cost and the mean query latency are corrected for their number; the
+    others are marked exploratory. What a simulation says is modelled.
 
     A limit that `--fail-if` sets is broken only where the whole interval lies beyond its ratio; noise alone
     breaks any of them in at most one of 40 comparisons, however many limits there are. Without a limit being
@@ -290,7 +290,7 @@ def _jointly(groups: Sequence[Group]) -> list[Group]:
     verdicts = iter(confirmed([contrast for group in groups for contrast in group.contrasts]))
     present = [one for group in groups for one in group.tested if one.outcome != "missing"]
     tests = [(one.limit, one.contrast.comparison) for one in present]
-    noisy = tests_with_noise(tests)
+    noisy = noisy_tests(tests)
     decided = iter(outcomes(tests))
     return [
         replace(
@@ -337,7 +337,8 @@ def _sittings(contrasts: Iterable[Contrast], effects: SittingEffects) -> Iterabl
             "`make trust` measures it (--sitting-sd)"
         )
     elif effects.otherwise is not None:
-        yield f"intervals are widened for sittings that differ by {human_percent(effects.otherwise.sd)} (1 sd)"
+        sd = human_percent(effects.otherwise.sd)
+        yield f"intervals are widened for sittings that differ by {sd} (1 sd)"
     else:
         yield "intervals are widened for sittings that differ as `trust` measured"
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from result_builder import build_results
 
-from bench.cli.fail_if import outcomes, parse_limit, tests_with_noise
+from bench.cli.fail_if import noisy_tests, outcomes, parse_limit
 from bench.cli.main import main
 from bench.errors import ScenarioError
 from reports.compare import compare, compare_unpaired
@@ -142,15 +142,28 @@ def test_equals_of_one_repetition_each_cannot_be_told_apart(capsys, tmp_path):
     one = build_results(tmp_path / "old", {"every-2min": 2}, 1, 10)
     other = build_results(tmp_path / "new", {"every-2min": 2}, 1, 10, **NEW)
     for path in other.rglob("events.jsonl"):
-        path.write_text(path.read_text().replace('"storage_bytes": 8', '"storage_bytes": 8').replace("_bytes\": 9000", "_bytes\": 9009"))
-    conditions = ["--fail-if", "metadata_bytes>1x", "--fail-if", "query_mean_s>1.1x", "--fail-if", "files_end>1x"]
+        path.write_text(
+            path.read_text()
+            .replace('"storage_bytes": 8', '"storage_bytes": 8')
+            .replace('_bytes": 9000', '_bytes": 9009')
+        )
+    conditions = [
+        "--fail-if",
+        "metadata_bytes>1x",
+        "--fail-if",
+        "query_mean_s>1.1x",
+        "--fail-if",
+        "files_end>1x",
+    ]
     code, out, found, failures = gate(capsys, one, other, *conditions)
     assert (code, failures) == (CANNOT_TELL, [])
     assert [c["outcome"] for c in found] == ["cannot tell", "cannot tell", "holds"]
     assert re.search(r"metadata_bytes <= 1x +cannot tell +.*: 1\.001x \(tolerance 2 %\)", out)
     assert re.search(r"query_mean_s <= 1.1x +cannot tell +.*: 1 run; an interval needs 3 on each side", out)
     assert "limits: 2 cannot tell" in out
-    assert gate(capsys, one, other, "--fail-if", "metadata_bytes>1.1x", "--fail-if", "files_end>1x")[0] == HOLDS
+    assert (
+        gate(capsys, one, other, "--fail-if", "metadata_bytes>1.1x", "--fail-if", "files_end>1x")[0] == HOLDS
+    )
 
 
 def test_equals_of_two_sittings_are_not_told_apart_once_the_effect_is_known(capsys, old, tmp_path):
@@ -244,7 +257,7 @@ def test_what_could_have_been_proven_is_the_limit_and_the_margin():
 def test_only_noisy_tests_share_the_error():
     noisy = compare_unpaired([1.0, 1.1, 1.2], [1.0, 1.05, 1.1])
     limit = parse_limit("files_end>1x")
-    assert tests_with_noise([(limit, noisy), (limit, compare_counts([1], [1])), (limit, noisy)]) == 2
+    assert noisy_tests([(limit, noisy), (limit, compare_counts([1], [1])), (limit, noisy)]) == 2
 
 
 def test_a_limit_is_printed_as_what_must_be_so():

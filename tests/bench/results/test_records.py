@@ -14,6 +14,7 @@ from bench.results.folders import load_run, load_runs
 from bench.results.records import (
     EVENTS,
     MANIFEST,
+    ControlRecord,
     DecisionRecord,
     Int64,
     PhaseRecord,
@@ -71,8 +72,8 @@ def test_every_kind_of_record_survives_a_folder(tmp_path):
         **step, status="not_due", strategy="mine", rule=0, trigger="every", planner="never"
     )
     made = [
-        PhaseRecord(**step, name="warm_up"), commit(), observed(), query(), decision, compaction(),
-        maintenance(), truth(), end(),
+        PhaseRecord(**step, name="warm_up"), commit(), observed(), query(), ControlRecord(**step), decision,
+        compaction(), maintenance(), truth(), end(),
     ]  # fmt: skip
     assert {type(record) for record in made} == set(KINDS)
     folder = write_run(tmp_path / "run", manifest(description='"ü\n'), made)

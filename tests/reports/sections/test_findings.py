@@ -42,7 +42,7 @@ def test_along_the_front_latency_falls_while_cost_rises(all_points):
 
 
 def test_a_claim_of_less_names_the_inverse_ratio_and_its_interval():
-    # Ratios 1/4.0, 1/4.1 and 1/4.2: 1/4.1. On three logs the interval is 4.303 standard errors to either side:
+    # Ratios 1/4.0, 1/4.1 and 1/4.2: 1/4.1. On three logs the interval is 4.303 standard errors either side:
     # half of ln 4.2 - ln 4 over sqrt 3, 0.0141; exp(4.303 x 0.0141) = 1.0625; 4.099 / 1.0625 = 3.86 and
     # 4.099 x 1.0625 = 4.36.
     comparison = compare([1.0, 1.0, 1.0], [4.0, 4.1, 4.2])
