@@ -22,6 +22,7 @@ _MIN_POINTS = 5  # even a strict rise of 4 points is not significant: 2 of their
 _MAX_POINTS = 1_500  # Sen's method holds all pairs in memory
 _AUTOCORRELATION_MIN_POINTS = 10  # with fewer, the estimate is worse than none
 _MAX_AUTOCORRELATION = 0.95
+_BASE_MIN = 0.01  # of the median latency: a query of an empty table takes some time too
 _MAX_INFLATION = 1e6  # of a variance: what returns with time cannot be told from time itself
 
 TrendVerdict = Literal["rises with the table", "rises", "flat or undecided", "cannot tell"]
@@ -127,11 +128,13 @@ def _without(
     """The latencies as they would be if every returning holding always had its mean."""
     if not returning:
         return latency
-    others = np.column_stack([np.ones_like(when), when, 1 - when, *grown])
+    others = np.column_stack([when, 1 - when, *grown])
     columns = np.column_stack(returning)
     costs = _fit(latency, np.column_stack([others, columns]))
-    of_others, of_returning = others @ costs[: others.shape[1]], columns @ costs[others.shape[1] :]
-    return latency * (of_others + np.mean(of_returning)) / np.maximum(of_others + of_returning, 1e-12)
+    of_others = np.maximum(others @ costs[: others.shape[1]], _BASE_MIN * np.median(latency))
+    of_returning = columns @ costs[others.shape[1] :]
+    steady: np.ndarray = latency * (of_others + np.mean(of_returning)) / (of_others + of_returning)
+    return steady
 
 
 def _is_explained(when: np.ndarray, latency: np.ndarray, grown: Sequence[np.ndarray]) -> bool:
@@ -139,7 +142,7 @@ def _is_explained(when: np.ndarray, latency: np.ndarray, grown: Sequence[np.ndar
     if not grown:
         return False
     columns = np.column_stack([np.ones_like(when), *grown])
-    expected = np.maximum(columns @ _fit(latency, columns), 1e-12)
+    expected = np.maximum(columns @ _fit(latency, columns), _BASE_MIN * np.median(latency))
     return _slope(when, np.log(latency / expected))[1] <= 0
 
 

@@ -99,7 +99,9 @@ def print_groups(
             shown = _shown(group.contrasts, () if everything else named, everything)
             folded = len(group.contrasts) - len(shown)
             if folded:
-                left = f"left out: {counted(folded, 'comparison')} of equal or missing figures (--all shows all)"
+                left = (
+                    f"left out: {counted(folded, 'comparison')} of equal or missing figures (--all shows all)"
+                )
                 group = group.with_notes([left])
             (_print_markdown if output is ComparisonFormat.MARKDOWN else _print_table)(group, shown)
 

@@ -2,6 +2,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from result_builder import build_results
 
 from bench.results.folders import RunResult, load_runs
@@ -116,6 +118,26 @@ def test_one_spike_moves_no_trend():
     values = 1 + 0.01 * np.random.default_rng(8).normal(0, 1, 60)
     values[-1] = 50.0
     assert trend(MINUTES, values, ONES, [np.arange(60) % 10]).verdict == "flat or undecided"
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.floats(1e-6, 1e6), st.floats(1e-6, 1e6), st.integers(0, 10**6), st.integers(0, 10**12)
+        ),
+        min_size=5, max_size=40,
+    ),
+    st.integers(0, 20),
+)  # fmt: skip
+def test_any_series_has_a_trend(points, repeated):
+    """Holdings may be constant, collinear with each other or with time, and fits may be degenerate."""
+    points += [points[-1]] * repeated
+    values, control, files, size_bytes = zip(*points, strict=True)
+    at_s = range(len(points))
+    found = trend(at_s, values, control, [files, size_bytes, at_s, [2 * f for f in files]])
+    assert found.n == len(points)
+    assert found.ratio >= 0
+    assert found.is_rising == (found.low is not None and found.low > 1)
 
 
 def test_autocorrelation_widens_the_interval_by_the_formula_of_hamed_and_rao():
