@@ -48,6 +48,10 @@ trust: $(READY) ## Test how far comparisons can be trusted here: A/A runs and a 
 		--only strategy=twelve-again --only strategy=ten
 	@TZ=UTC $(BIN)/python -P tests/benchmarks/trust.py results/trust
 
+.PHONY: noise
+noise: $(READY) ## Print how often comparisons of simulated noise err, and what the trend test finds (a few minutes)
+	@PYTHONPATH=tests/support $(BIN)/python -P tests/benchmarks/false_verdicts.py
+
 # Columns and initial rows: 0.5, 1 and 2 GB of each width. In 20 minutes of stream the rewriting strategy compacts
 # twice and Amoro four times.
 TABLES := 17-21500000 17-43000000 17-86000000 40-6400000 40-12800000 40-25600000

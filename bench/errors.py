@@ -6,10 +6,13 @@ CompactbenchError
 ├── EngineError           the format or Spark failed at one step of a run                   exit 1
 └── ResultSchemaError     the user: a result folder is damaged or of another version        exit 2
 
-`strategies.PlanError` is separate: a planner broke its contract, which fails the run.
+`strategies.PlanError` is separate: a planner broke its contract, which fails the run. Exit 4 is no error: the
+limits of `compare --fail-if` are not broken, but the runs cannot show that all of them hold.
 """
 
 from pydantic import ValidationError
+
+EXIT_CANNOT_TELL = 4
 
 
 class CompactbenchError(Exception):

@@ -2,8 +2,9 @@
 
 import types
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import numpy as np
@@ -12,12 +13,18 @@ import pandas as pd
 from bench.results.amplification import common_content_bytes
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord, DecisionRecord, Manifest, ObserveRecord, QueryRecord
-from bench.results.rows import BASELINE, Row, rows, run_figures, usable
-from reports.compare import Comparison, compare
+from bench.results.rows import BASELINE, METRIC_BY_NAME, Row, rows, run_figures, usable
+from reports.compare import Comparison
+from reports.judge import Circumstances, judge
+from reports.pairs import longest_repetitions, pairs
+from reports.repeating import bytes_noise
+from reports.sittings import Sample, SittingEffect
+from reports.trend import Trend, TrendSeries
+from reports.trend_series import trend_series
+from reports.unmodelled import unmodelled
 
 RUN_COLUMNS = ("run_id", "scenario", "workload", "format", "mode", "strategy", "repetition")
 _IN_FORCE = {"strategy": "strategy_in_force"}  # in a decision: a switch may have changed it during the run
-RunKey = tuple[str, int]  # suite and repetition: runs that ran close together and may be paired
 
 
 @dataclass(frozen=True)
@@ -59,14 +66,12 @@ class RunGroup:
         return {label: by_label[label] for label in self.strategies if label in by_label}
 
     @cached_property
-    def figures(self) -> Mapping[str, Mapping[RunKey, Mapping[str, float | None]]]:
-        """Every metric of every usable run, by strategy, then by suite and repetition."""
-        by_label: dict[str, dict[RunKey, Mapping[str, float | None]]]
-        by_label = {label: {} for label in self.strategies}
+    def figures(self) -> Mapping[str, Mapping[Path, Mapping[str, float | None]]]:
+        """Every metric of every usable run, by strategy, then by the folder of the run."""
+        by_label: dict[str, dict[Path, Mapping[str, float | None]]] = {label: {} for label in self.strategies}
         content_bytes = common_content_bytes(self.usable_runs)
         for run in self.usable_runs:
-            key = (run.manifest.suite_id, run.manifest.repetition)
-            by_label[run.manifest.strategy][key] = run_figures(run, content_bytes)
+            by_label[run.manifest.strategy][run.folder] = run_figures(run, content_bytes)
         return by_label
 
     @cached_property
@@ -114,19 +119,87 @@ class RunGroup:
         ends = {label: run.end for label, run in self.first_runs.items()}
         return {label: dict(end.file_sizes) for label, end in ends.items() if end is not None}
 
-    def paired(self, metric: str, a: str, b: str) -> tuple[list[float | None], list[float | None]]:
-        """One metric of two strategies, run by run of the same suite and repetition."""
-        shared = [key for key in self.figures[a] if key in self.figures[b]]
-        return ([self.figures[a][k][metric] for k in shared], [self.figures[b][k][metric] for k in shared])
-
     @property
     def is_simulated(self) -> bool:
         """Whether its times are modelled: they repeat exactly and have no noise."""
         return self.manifest.mode == "simulated"
 
-    def compare(self, metric: str, strategy: str, other: str) -> Comparison:
-        """One metric of two strategies, run by run."""
-        return compare(*self.paired(metric, strategy, other), exact=True if self.is_simulated else None)
+    def samples(self, metric: str, a: str, b: str) -> tuple[Sample, Sample, bool]:
+        """One metric of two strategies, and whether their runs are paired.
+
+        Every run with a value is in its sample. Paired samples are in the same order of repetitions.
+        """
+        a_runs, b_runs = self._with_value(metric, a), self._with_value(metric, b)
+        found = pairs(a_runs, b_runs, self._longest_repetitions_s) if a_runs else None
+        if found:
+            a_runs, b_runs = (tuple(side) for side in zip(*found, strict=True))
+        return self._sample(metric, a_runs), self._sample(metric, b_runs), bool(found)
+
+    def sample(self, metric: str, strategy: str) -> Sample:
+        """One metric of the runs of a strategy that have a value."""
+        return self._sample(metric, self._with_value(metric, strategy))
+
+    def compare(
+        self, metric: str, strategy: str, other: str, sitting: SittingEffect | None = None
+    ) -> Comparison:
+        """One metric of two strategies: in pairs if each run has a partner, else as groups."""
+        a, b, are_paired = self.samples(metric, strategy, other)
+        given = self._circumstances(metric, (strategy, other), (self,), sitting)
+        return judge(METRIC_BY_NAME[metric].basis, a, b, replace(given, are_paired=are_paired))
+
+    def compare_with_old(
+        self, old: "RunGroup", metric: str, strategy: str, sitting: SittingEffect | None = None
+    ) -> Comparison:
+        """One metric of a strategy compared with itself in old results, as groups."""
+        given = self._circumstances(metric, (strategy,), (self, old), sitting)
+        a, b = self.sample(metric, strategy), old.sample(metric, strategy)
+        return judge(METRIC_BY_NAME[metric].basis, a, b, given)
+
+    @cached_property
+    def latency_trends(self) -> Mapping[str, Trend]:
+        """Whether the settled latency of each strategy rises against that of the control query."""
+        return {label: self.latency_series(label).trend() for label in self.strategies}
+
+    def latency_series(self, strategy: str) -> TrendSeries:
+        """What the trend of a strategy is judged on, without a point where it cannot be."""
+        if self.is_simulated:
+            return TrendSeries()
+        return trend_series([run for run in self.timed_runs if run.manifest.strategy == strategy])
+
+    def _circumstances(
+        self,
+        metric: str,
+        strategies: Iterable[str],
+        groups: Sequence["RunGroup"],
+        sitting: SittingEffect | None,
+    ) -> Circumstances:
+        reasons = (unmodelled(group, label) for group in groups for label in strategies)
+        by_strategy = [group.sample(metric, label).values for group in groups for label in group.strategies]
+        return Circumstances(
+            is_simulated=self.is_simulated,
+            unmodelled=next((reason for reason in reasons if reason), None),
+            bytes_noise=bytes_noise(by_strategy),
+            sitting=sitting,
+        )
+
+    def _with_value(self, metric: str, strategy: str) -> tuple[RunResult, ...]:
+        figures = self.figures[strategy]
+        return tuple(
+            run
+            for run in self.usable_runs
+            if run.folder in figures and figures[run.folder][metric] is not None
+        )
+
+    def _sample(self, metric: str, runs: Sequence[RunResult]) -> Sample:
+        values = (self.figures[run.manifest.strategy][run.folder][metric] for run in runs)
+        return Sample(
+            tuple(value for value in values if value is not None),
+            tuple(run.manifest.suite_id for run in runs),
+        )
+
+    @cached_property
+    def _longest_repetitions_s(self) -> Mapping[Path, float]:
+        return longest_repetitions(self.runs)
 
     def row(self, strategy: str) -> Row:
         """The figures of one strategy. Raises KeyError for a label that did not run."""

@@ -88,21 +88,21 @@ def claim(comparison: Comparison, relation: Relation, **words: str) -> str:
     ratio = comparison.ratio
     if ratio is None or comparison.verdict == "undecided":
         return relation.unclear.format(**words)
-    if ratio == 1:
+    if comparison.verdict == "equal":
         return relation.same.format(**words)
     if ratio > 1:
         return relation.more.format(human_ratio(ratio), **words)
     return relation.less.format(f"1/{human_ratio(1 / ratio).removesuffix('x')}", **words)
 
 
-def evidence(comparison: Comparison, is_modelled: bool = False) -> str:
+def evidence(comparison: Comparison) -> str:
     """The interval behind a claim, in brackets; its ends are "1/7.2" where the claim says "1/6.1".
 
     A ratio without noise is exact, or modelled where both figures come from a cost model.
     """
     ratio, low, high = comparison.ratio, comparison.low, comparison.high
-    if comparison.method == "exact":
-        return " (modelled)" if is_modelled else " (exact)"
+    if comparison.method in ("exact", "modelled"):
+        return f" ({comparison.method})"
     if ratio is None or low is None or high is None:
         measured = "" if ratio is None else f"ratio {human_ratio(ratio)}, "
         return f" (undecided: {measured}{comparison.reason})"

@@ -12,13 +12,14 @@ from typing import Any
 import typer
 
 from bench.cli.fail_if import Limit, Outcome
-from bench.cli.output import ERR, OUT, print_json, print_table
+from bench.cli.fitting import Fitted, print_fitting
+from bench.cli.output import ERR, OUT, print_json
 from bench.cli.results_argument import gaps
 from bench.results.pooling import Difference
 from bench.results.rows import Row
-from bench.text import MISSING, counted, human_ratio
+from bench.text import MISSING, byte_unit, counted, human_number, human_percent, human_ratio
 from reports.compare import CONFIDENCE, Comparison
-from reports.contrasts import Contrast
+from reports.contrasts import Contrast, confirmatory_metrics
 from reports.load import RunGroup
 from reports.markdown import escape, table
 from reports.phrases import Verbatim, format_range
@@ -28,8 +29,11 @@ from reports.text import format_value
 _METHODS = {
     "paired t on log ratios": "paired t", "paired bootstrap of log ratios": "paired bootstrap",
     "Welch's t on logs": "Welch's t", "unpaired bootstrap of logs": "unpaired bootstrap",
-    "exact": "exact", "none": MISSING,
+    "t on means of sittings": "t of sittings", "exact": "exact", "tolerance": "tolerance",
+    "modelled": "modelled", "none": MISSING,
 }  # fmt: skip
+_CERTAIN = ("exact", "tolerance", "modelled")
+_NO_INTERVAL = (*_CERTAIN, "none")
 
 
 class ComparisonFormat(StrEnum):
@@ -43,19 +47,20 @@ class ComparisonFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """A limit and the comparison it was tested on."""
+    """A limit, the comparison it was tested on, and what came of it among so many tests of noisy figures."""
 
     limit: Limit
     contrast: Contrast
-
-    @property
-    def outcome(self) -> Outcome:
-        return self.limit.outcome(self.contrast.comparison)
+    outcome: Outcome
+    tests: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """All comparisons of one scenario, workload, format and mode. `headings` name the two figures."""
+    """All comparisons of one scenario, workload, format and mode. `headings` name the two figures.
+
+    `failures` are what no comparison shows: runs that failed or lost rows, strategies that are missing.
+    """
 
     place: str
     title: str
@@ -66,6 +71,7 @@ class Group:
     tested: tuple[Tested, ...]
     differences: tuple[Difference, ...]
     notes: tuple[str, ...]
+    failures: tuple[str, ...] = ()
 
     @property
     def is_simulated(self) -> bool:
@@ -77,61 +83,109 @@ class Group:
         return replace(self, notes=(*self.notes, *more))
 
 
-def print_groups(groups: Sequence[Group], output: ComparisonFormat) -> None:
-    """Print the comparisons to stdout. With CSV, what they are about and the limits go to stderr."""
+def print_groups(
+    groups: Sequence[Group], output: ComparisonFormat, named: Sequence[str], everything: bool
+) -> None:
+    """Print the comparisons to stdout. With CSV, what they are about and the limits go to stderr.
+
+    For people, those that say nothing are left out unless `everything` is wanted or their metric is `named`.
+    """
     if output is ComparisonFormat.JSON:
         print_json({"confidence": CONFIDENCE, "groups": [_json(group) for group in groups]})
     elif output is ComparisonFormat.CSV:
         _print_csv(groups)
     else:
         for group in groups:
-            (_print_markdown if output is ComparisonFormat.MARKDOWN else _print_table)(group)
+            shown = _shown(group.contrasts, () if everything else named, everything)
+            folded = len(group.contrasts) - len(shown)
+            if folded:
+                left = (
+                    f"left out: {counted(folded, 'comparison')} of equal or missing figures (--all shows all)"
+                )
+                group = group.with_notes([left])
+            (_print_markdown if output is ComparisonFormat.MARKDOWN else _print_table)(group, shown)
 
 
-def _print_table(group: Group) -> None:
+def _shown(contrasts: Sequence[Contrast], named: Sequence[str], everything: bool) -> tuple[Contrast, ...]:
+    """Decided comparisons first, of these the confirmatory ones; without those that say nothing."""
+    kept = [c for c in contrasts if everything or c.metric.name in named or _says_something(c.comparison)]
+    return tuple(sorted(kept, key=lambda c: (_rank(c.comparison), c.role != "confirmatory")))
+
+
+def _says_something(comparison: Comparison) -> bool:
+    """Whether it is more than that figures are equal, are missing, or are compared with 0."""
+    if comparison.verdict == "equal":
+        return False
+    return comparison.ratio is not None or (comparison.verdict == "undecided" and comparison.n > 0)
+
+
+def _rank(comparison: Comparison) -> int:
+    if comparison.verdict in ("more", "less"):
+        return 0
+    return 1 if comparison.low is not None else 2
+
+
+def _print_table(group: Group, shown: Sequence[Contrast]) -> None:
     OUT.print(group.place, style="bold", markup=False, highlight=False)
     for line in _head(group):
         OUT.print(line, markup=False, highlight=False, soft_wrap=True)
-    if group.contrasts:
-        print_table(_columns(group), [_cells(group, contrast) for contrast in group.contrasts])
+    if shown:
+        print_fitting(_columns(group), [_cells(contrast) for contrast in shown])
     if group.tested:
-        print_table(_TESTED_COLUMNS, [_tested_cells(group, tested) for tested in group.tested])
-        counts = Counter(tested.outcome for tested in group.tested)
-        summary = ", ".join(
-            f"{counts[outcome]} {outcome}" for outcome in ("broken", "undecided") if counts[outcome]
-        )
-        OUT.print(f"limits: {summary or 'all hold'}", markup=False, highlight=False)
+        print_fitting(_TESTED_COLUMNS, [_tested_cells(tested) for tested in group.tested])
+    for line in _verdict_lines(group):
+        OUT.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def _print_markdown(group: Group) -> None:
+def _print_markdown(group: Group, shown: Sequence[Contrast]) -> None:
     typer.echo(f"### {escape(group.place)}\n\n" + "\n".join(f"- {escape(line)}" for line in _head(group)))
     for columns, lines in (
-        (_columns(group), [_cells(group, contrast) for contrast in group.contrasts]),
-        (_TESTED_COLUMNS, [_tested_cells(group, tested) for tested in group.tested]),
+        (_columns(group), [_cells(contrast) for contrast in shown]),
+        (_TESTED_COLUMNS, [_tested_cells(tested) for tested in group.tested]),
     ):
         if lines:
             cells = tuple((Cell(Verbatim(line[0])), *(Cell(text) for text in line[1:])) for line in lines)
-            typer.echo("\n" + table(Table(tuple(Column(name, is_number=False) for name in columns), cells)))
+            headings = tuple(Column(column.name, is_number=False) for column in columns)
+            typer.echo("\n" + table(Table(headings, cells)))
+    for line in _verdict_lines(group):
+        typer.echo(f"\n{escape(line)}")
     typer.echo()
+
+
+def _verdict_lines(group: Group) -> list[str]:
+    """What came of the limits, and what fails the build without one."""
+    counts = Counter(tested.outcome for tested in group.tested)
+    summary = ", ".join(
+        f"{counts[name]} {name}" for name in ("broken", "missing", "cannot tell") if counts[name]
+    )
+    limits = [f"limits: {summary or 'all hold'}"] if group.tested else []
+    return limits + [f"failed: {failure}" for failure in group.failures]
 
 
 def _head(group: Group) -> list[str]:
     """What was compared, from which runs, and how certain the answer is."""
-    noisy = sum(contrast.comparison.method not in ("exact", "none") for contrast in group.contrasts)
     lines = [group.title, *(_side(group, side) for side in group.sides)]
     ratio = "strategy / " + group.headings[1] if len(group.sides) == 1 else "new / old"
-    certain = "exact, modelled" if group.is_simulated else "exact"
-    chance = _by_chance(noisy) if noisy else f"; all figures are {certain} or undecided"
-    lines.append(f"ratio: {ratio}, with its {CONFIDENCE:.0%} interval".replace("%", " %") + chance)
+    lines.append(f"ratio: {ratio}, with its {CONFIDENCE:.0%} interval".replace("%", " %") + _certainty(group))
     if group.is_simulated:
         lines.append("simulated: nothing was measured, all times come from a cost model")
     lines += [f"differs: {difference}" for difference in group.differences]
     return lines + [f"note: {note}" for note in group.notes]
 
 
-def _by_chance(noisy: int) -> str:
-    expected = f"{noisy * (1 - CONFIDENCE):.2g}"
-    return f"; of {counted(noisy, 'interval')}, about {expected} would exclude 1 by chance alone"
+def _certainty(group: Group) -> str:
+    """How many verdicts rest on noisy figures, and which of them are corrected for their number."""
+    noisy = [contrast for contrast in group.contrasts if contrast.comparison.method not in _NO_INTERVAL]
+    if not noisy:
+        return "; no figure here has an interval"
+    exploratory = sum(contrast.role == "exploratory" for contrast in noisy)
+    corrected = len(noisy) - exploratory
+    names = " and ".join(confirmatory_metrics(next(iter(group.sides.values()))))
+    parts = [f"; {names}: {counted(corrected, 'verdict')}, 5 % jointly (Holm)"] if corrected else [""]
+    if exploratory:
+        expected = f"{exploratory * (1 - CONFIDENCE):.2g}"
+        parts.append(f"; {counted(exploratory, 'exploratory interval')}: about {expected} miss by chance")
+    return "".join(parts)
 
 
 def _side(group: Group, side: str) -> str:
@@ -146,78 +200,106 @@ def _runs(row: Row) -> str:
     return f"{row.runs} ({unused})" if unused else str(row.runs)
 
 
-def _columns(group: Group) -> tuple[str, ...]:
-    return ("strategy", "metric", *group.headings, "ratio", "95 % interval", "n", "method", "verdict")
+def _columns(group: Group) -> tuple[Fitted, ...]:
+    """The columns, and in which order they go where they do not fit: the method first."""
+    figure, other = group.headings
+    return (
+        Fitted("strategy", wraps=True), Fitted("metric"), Fitted(figure, goes=4), Fitted(other, goes=3),
+        Fitted("ratio"), Fitted("95 % interval", goes=5), Fitted("runs", goes=2), Fitted("method", goes=1),
+        Fitted("verdict", wraps=True),
+    )  # fmt: skip
 
 
-def _cells(group: Group, contrast: Contrast) -> tuple[str, ...]:
-    comparison, unit = contrast.comparison, contrast.metric.unit
+def _cells(contrast: Contrast) -> tuple[str, ...]:
+    comparison = contrast.comparison
     return (
         contrast.strategy,
         contrast.metric.name,
-        format_value(unit, contrast.figure),
-        format_value(unit, contrast.other_figure),
+        *figures(contrast.metric.unit, contrast.figure, contrast.other_figure),
         _ratio(comparison),
         _interval(comparison),
         _n(contrast),
-        _method(group, contrast),
+        _METHODS[comparison.method],
         _verdict(contrast),
     )
 
 
+def figures(unit: str, one: float | None, other: float | None) -> tuple[str, str]:
+    """Two figures in one unit, that of the larger: seconds are ms if both are below 1 s."""
+    known = [abs(value) for value in (one, other) if value is not None]
+    if unit == "s" and known:
+        scale, name = (1e-3, "ms") if max(known) < 1 else (1.0, "s")
+    elif unit == "bytes" and known:
+        scale, name = byte_unit(max(known))
+    else:
+        return format_value(unit, one), format_value(unit, other)
+    texts = (MISSING if v is None else f"{human_number(v / scale)} {name}" for v in (one, other))
+    return next(texts), next(texts)
+
+
 def _ratio(comparison: Comparison) -> str:
-    """The ratio; an exact one close to 1 has enough digits to be distinguished from 1."""
+    """The ratio; one without noise that is close to 1 has enough digits to be distinguished from 1."""
     ratio = comparison.ratio
     if ratio is None:
         return MISSING
-    is_close = comparison.method == "exact" and ratio != 1 and abs(ratio - 1) < 0.01
+    is_close = comparison.method in _CERTAIN and ratio != 1 and abs(ratio - 1) < 0.01
     return f"{ratio:.6g}x" if is_close else human_ratio(ratio)
 
 
 def _interval(comparison: Comparison) -> str:
-    if comparison.method == "exact" or comparison.low is None or comparison.high is None:
+    if comparison.method in _NO_INTERVAL or comparison.low is None or comparison.high is None:
         return MISSING
     return format_range(comparison.low, comparison.high)
 
 
-def _is_modelled(group: Group, contrast: Contrast) -> bool:
-    """A figure of a cost model repeats exactly, but is not exact."""
-    return contrast.comparison.method == "exact" and group.is_simulated and not contrast.metric.exact
-
-
-def _method(group: Group, contrast: Contrast) -> str:
-    return "modelled" if _is_modelled(group, contrast) else _METHODS[contrast.comparison.method]
-
-
 def _n(contrast: Contrast) -> str:
-    """The number of pairs, or of runs on either side."""
-    if contrast.is_paired or contrast.runs == contrast.other_runs:
-        return str(contrast.comparison.n)
-    return f"{contrast.runs} / {contrast.other_runs}"
+    """The runs behind a comparison: "3" pairs, or "3 / 2" runs on either side."""
+    return str(contrast.runs) if contrast.is_paired else f"{contrast.runs} / {contrast.other_runs}"
 
 
 def _verdict(contrast: Contrast) -> str:
     comparison = contrast.comparison
-    verdict = f"{comparison.verdict}, {contrast.judged}" if contrast.judged else comparison.verdict
+    verdict = f"{comparison.words}, {contrast.judged}" if contrast.judged else comparison.words
+    if contrast.role == "exploratory" and comparison.method not in _NO_INTERVAL:
+        verdict += " (exploratory)"
     return f"{verdict}: {comparison.reason}" if comparison.reason else verdict
 
 
-_TESTED_COLUMNS = ("strategy", "limit", "outcome", "reason")
+_TESTED_COLUMNS = (
+    Fitted("strategy", wraps=True), Fitted("limit"), Fitted("outcome"), Fitted("reason", wraps=True),
+)  # fmt: skip
 
 
-def _tested_cells(group: Group, tested: Tested) -> tuple[str, ...]:
-    return (tested.contrast.strategy, tested.limit.kept, tested.outcome, _reason(group, tested.contrast))
+def _tested_cells(tested: Tested) -> tuple[str, ...]:
+    return (tested.contrast.strategy, tested.limit.kept, tested.outcome, _reason(tested))
 
 
-def _reason(group: Group, contrast: Contrast) -> str:
-    comparison, unit = contrast.comparison, contrast.metric.unit
-    figures = " vs ".join(format_value(unit, v) for v in (contrast.figure, contrast.other_figure))
+def _reason(tested: Tested) -> str:
+    contrast, comparison = tested.contrast, tested.contrast.comparison
+    if tested.outcome == "missing":
+        return "no run has this figure"
+    both = " vs ".join(figures(contrast.metric.unit, contrast.figure, contrast.other_figure))
     if comparison.low is None or comparison.high is None or comparison.ratio is None:
-        return f"{figures}: {comparison.reason}"
-    if comparison.method == "exact":
-        return f"{figures}: {'modelled' if _is_modelled(group, contrast) else 'exactly'} {_ratio(comparison)}"
-    interval = f"95 % interval {format_range(comparison.low, comparison.high)}, n = {_n(contrast)}"
-    return f"{figures}: {human_ratio(comparison.ratio)}, {interval}"
+        return f"{both}: {comparison.reason}"
+    if comparison.method in _CERTAIN:
+        return f"{both}: {_without_noise(comparison)}"
+    reason = f"{both}: {human_ratio(comparison.ratio)}, 95 % interval "
+    reason += f"{format_range(comparison.low, comparison.high)}, {contrast.sample}"
+    return f"{reason}; {_provable(tested)}" if tested.outcome == "cannot tell" else reason
+
+
+def _without_noise(comparison: Comparison) -> str:
+    """A ratio without an interval: "exactly 2x", "modelled 2x", "1.01x (tolerance 2 %)"."""
+    if comparison.method == "tolerance" and comparison.tolerance:
+        return f"{_ratio(comparison)} (tolerance {human_percent(comparison.tolerance)})"
+    return f"{'modelled' if comparison.method == 'modelled' else 'exactly'} {_ratio(comparison)}"
+
+
+def _provable(tested: Tested) -> str:
+    """What the runs could have proven, so that a reader knows how many more are needed."""
+    least = tested.limit.provable(tested.contrast.comparison, tested.tests)
+    n = tested.contrast.comparison.n
+    return f"n = {n} at the noise seen here proves {least}"
 
 
 def _json(group: Group) -> dict[str, Any]:
@@ -232,9 +314,15 @@ def _json(group: Group) -> dict[str, Any]:
             for d in group.differences
         ],
         "notes": list(group.notes),
+        "failures": list(group.failures),
         "comparisons": [_record(contrast) for contrast in group.contrasts],
         "conditions": [
-            {"condition": tested.limit.condition, "outcome": tested.outcome, **_record(tested.contrast)}
+            {
+                **_record(tested.contrast),
+                "condition": tested.limit.condition,
+                "outcome": tested.outcome,
+                "explanation": _reason(tested),
+            }
             for tested in group.tested
         ],
     }
@@ -247,7 +335,9 @@ def _record(contrast: Contrast) -> dict[str, Any]:
         "strategy": contrast.strategy, "against": contrast.other, "metric": contrast.metric.name,
         "unit": contrast.metric.unit, "figure": contrast.figure, "against_figure": contrast.other_figure,
         "ratio": comparison.ratio, "low": comparison.low, "high": comparison.high, "n": comparison.n,
-        "runs": contrast.runs, "against_runs": contrast.other_runs, "method": comparison.method,
+        "runs": contrast.runs, "against_runs": contrast.other_runs, "paired": contrast.is_paired,
+        "method": comparison.method, "role": contrast.role, "p": comparison.p,
+        "adjusted_p": contrast.adjusted_p, "tolerance": comparison.tolerance,
         "verdict": comparison.verdict, "judged": contrast.judged, "reason": comparison.reason,
     }  # fmt: skip
 
@@ -258,9 +348,11 @@ def _print_csv(groups: Sequence[Group]) -> None:
         for answer in map(_json, groups)
         for record in answer["comparisons"]
     ]
-    writer = csv.DictWriter(sys.stdout, list(lines[0]))
-    writer.writeheader()
-    writer.writerows(lines)
+    if lines:
+        writer = csv.DictWriter(sys.stdout, list(lines[0]))
+        writer.writeheader()
+        writer.writerows(lines)
     for group in groups:
-        for line in [*_head(group), *(": ".join(_tested_cells(group, tested)) for tested in group.tested)]:
+        tested = [": ".join(_tested_cells(tested)) for tested in group.tested]
+        for line in [*_head(group), *tested, *_verdict_lines(group)]:
             ERR.print(line, markup=False, highlight=False, soft_wrap=True)

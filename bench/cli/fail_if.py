@@ -1,18 +1,26 @@
-"""The limits of `compare --fail-if`: how a condition is read, and whether a comparison breaks the limit."""
+"""The limits of `compare --fail-if`: how a condition is read, and which of all limits are broken.
+
+Noise alone breaks any limit at all in at most one of 40 comparisons of equals, however many limits there are:
+each is tested one-sidedly, and the p-values are corrected for their number (Holm).
+"""
 
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from scipy import stats
 
 from bench.errors import ScenarioError
 from bench.keys import known_text
 from bench.results.rows import METRIC_BY_NAME
-from reports.compare import Comparison
+from bench.text import human_ratio
+from reports.compare import CONFIDENCE, Comparison, holm
 
-Outcome = Literal["holds", "broken", "undecided"]
+Outcome = Literal["holds", "broken", "missing", "cannot tell"]
+JOINT_ERROR = (1 - CONFIDENCE) / 2  # how often noise alone may break a limit, of all limits together
 _CONDITION = re.compile(r"\s*(?P<metric>\w+)\s*(?P<sign>[<>]=?)\s*(?P<ratio>\d+(\.\d+)?|\.\d+)\s*x\s*")
 _TESTS: Mapping[str, Callable[[float, float], bool]] = {
     ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le,
@@ -38,22 +46,63 @@ class Limit:
         """The limit to be kept, the opposite of the condition: "files_end <= 1.1x"."""
         return f"{self.metric} {_OPPOSITE[self.sign]} {self.ratio:g}x"
 
-    def outcome(self, comparison: Comparison) -> Outcome:
-        """Broken only where the whole interval, or an exact ratio, lies beyond; undecided where a part does.
+    def alone(self, comparison: Comparison) -> Outcome:
+        """The outcome without other limits: broken where the whole interval, or an exact ratio, is beyond.
 
-        Two figures of 0 count as 1x. An exact figure over 0 lies beyond every ratio; a measured one over 0
-        has no ratio and is undecided.
+        It holds where no part of the interval is beyond. Two figures of 0 count as 1x. An exact figure over
+        0 lies beyond every ratio.
         """
         if comparison.verdict == "equal" and comparison.ratio is None:
             ends = (1.0, 1.0)
-        elif comparison.method == "exact" and comparison.ratio is None:
+        elif comparison.verdict == "more" and comparison.ratio is None:
             ends = (math.inf, math.inf)
         elif comparison.low is None or comparison.high is None:
-            return "undecided"
+            return "cannot tell"
         else:
             ends = (comparison.low, comparison.high)
         beyond = [_TESTS[self.sign](end, self.ratio) for end in ends]
-        return "broken" if all(beyond) else "undecided" if any(beyond) else "holds"
+        return "broken" if all(beyond) else "cannot tell" if any(beyond) else "holds"
+
+    def p(self, comparison: Comparison) -> float | None:
+        """How often noise alone gives this ratio, or one further beyond, at the limit; None without noise."""
+        return comparison.p_beyond(self.ratio, above=self._is_upper)
+
+    def provable(self, comparison: Comparison, tests: int) -> str | None:
+        """The least ratio that so many runs with this noise prove, in words; None without noise.
+
+        With several tests it is the least that the first of them proves.
+        """
+        if comparison.error is None or comparison.freedom is None:
+            return None
+        quantile = float(stats.t.isf(JOINT_ERROR / max(1, tests), comparison.freedom))
+        margin = math.exp(quantile * comparison.error)
+        if self._is_upper:
+            return f"{human_ratio(self.ratio * margin)} or more"
+        return f"{human_ratio(self.ratio / margin)} or less"
+
+    @property
+    def _is_upper(self) -> bool:
+        return self.sign in (">", ">=")
+
+
+def outcomes(tests: Sequence[tuple[Limit, Comparison]]) -> list[Outcome]:
+    """Whether each of several limits is broken, tested together.
+
+    One that would be broken alone cannot be told where its p-value, corrected for all, is above 1 in 40.
+    """
+    alone = [limit.alone(comparison) for limit, comparison in tests]
+    by_index = {index: limit.p(comparison) for index, (limit, comparison) in enumerate(tests)}
+    tested = {index: p for index, p in by_index.items() if p is not None}
+    adjusted = dict(zip(tested, holm(list(tested.values())), strict=True))
+    return [
+        "cannot tell" if outcome == "broken" and adjusted.get(index, 0.0) > JOINT_ERROR else outcome
+        for index, outcome in enumerate(alone)
+    ]
+
+
+def noisy_tests(tests: Sequence[tuple[Limit, Comparison]]) -> int:
+    """How many of the limits share the error."""
+    return sum(limit.p(comparison) is not None for limit, comparison in tests)
 
 
 def parse_limit(text: str) -> Limit:

@@ -90,6 +90,15 @@ CHECKED: tuple[Checked, ...] = (
 )  # fmt: skip
 
 
+def same_definition(one: RunResult, other: RunResult) -> bool:
+    """Whether two runs, of whatever strategies, replayed the same stream under the same scenario."""
+    return all(
+        checked.of(one.manifest) == checked.of(other.manifest)
+        for checked in CHECKED
+        if checked.within is Strictness.NEVER and not checked.by_strategy
+    )
+
+
 def differences(runs: Iterable[RunResult]) -> tuple[Difference, ...]:
     """Everything checked in which some of `runs` differ, in the order of `CHECKED`.
 

@@ -3,9 +3,9 @@
 import math
 
 from bench.results.rows import BASELINE
-from bench.text import human_duration
-from reports.compare import Comparison, Trend, trend
-from reports.load import RunGroup, band
+from bench.text import human_duration, human_ratio
+from reports.compare import Comparison
+from reports.load import RunGroup
 from reports.pareto_front import Point, candidates, dominated, pareto_front, points
 from reports.phrases import (
     COST,
@@ -15,13 +15,19 @@ from reports.phrases import (
     Verbatim,
     claim,
     evidence,
+    format_range,
     joined,
     listed,
     say,
 )
 from reports.text import format_value
+from reports.trend import Trend
 
 QUERY = "query_mean_s"
+_CAUSES = {
+    "rises with the table": ", as the table grows",
+    "rises": ", which the files of the table do not explain",
+}
 
 
 def answers(group: RunGroup) -> tuple[Sentence, ...]:
@@ -84,7 +90,7 @@ def _compared(group: RunGroup, a: Point, title: str, b: Point) -> Sentence:
     return say(
         f"{claim(cost, COST, cost=cost_words(group))} {title}",
         Verbatim(b.strategy),
-        f"{_evidence(group, cost)}, {claim(latency, LATENCY)}{_evidence(group, latency)}.",
+        f"{evidence(cost)}, {claim(latency, LATENCY)}{evidence(latency)}.",
     )
 
 
@@ -100,10 +106,6 @@ def _compare_cost(group: RunGroup, a: Point, b: Point) -> Comparison:
 def _compare_latency(group: RunGroup, strategy: str, other: str) -> Comparison:
     """The mean latency of the primary query under one strategy compared with another."""
     return group.compare(QUERY, strategy, other)
-
-
-def _evidence(group: RunGroup, comparison: Comparison) -> str:
-    return evidence(comparison, is_modelled=group.is_simulated)
 
 
 def _without_compaction(group: RunGroup, compacting: list[Point]) -> list[Sentence]:
@@ -129,31 +131,36 @@ def _without_compaction(group: RunGroup, compacting: list[Point]) -> list[Senten
     return [
         say(
             "Without compaction (", Verbatim(BASELINE), f"), the mean query latency {ratio} the fastest "
-            "strategy that compacts, ", name, f"{_evidence(group, latency)}: {never} compared with {query}.",
+            "strategy that compacts, ", name, f"{evidence(latency)}: {never} compared with {query}.",
         )
     ]  # fmt: skip
 
 
 def _trends(group: RunGroup) -> list[Sentence]:
-    """Whose latency still increases, by the slope of the median over the repetitions."""
-    increasing: list[Sentence] = []
-    others: list[str] = []
-    for label, latency in band(group.latency, "wall_s").items():
-        slope = trend((latency["at_ms"] / 1000).tolist(), latency["median"].tolist())
-        if slope.verdict == "rises":
-            increasing.append(say(Verbatim(label), _rate(slope)))
-        else:
-            others.append(label)
-    if not increasing:
-        return [say("No strategy shows a significant latency increase during the run.")] if others else []
-    start = say("The latency increases significantly during the run with ") + joined(increasing)
-    rest = say("; no significant increase with ") + listed(others) if others else say()
-    return [start + rest + say(".")]
+    """Whose latency still increases against the control query, and whether the table explains it."""
+    by_verdict: dict[str, list[tuple[str, Trend]]] = {}
+    for label, found in group.latency_trends.items():
+        by_verdict.setdefault(found.verdict, []).append((label, found))
+    lines = []
+    for verdict, cause in _CAUSES.items():
+        rising = [say(Verbatim(label), _growth(found)) for label, found in by_verdict.get(verdict, [])]
+        if rising:
+            lines.append(say("Queries get slower during the run with ") + joined(rising) + say(f"{cause}."))
+    flat = [label for label, _ in by_verdict.get("flat or undecided", [])]
+    if flat:
+        lines.append(say("No rise in latency can be detected with ") + listed(flat) + say("."))
+    untold = by_verdict.get("cannot tell", [])
+    if untold:
+        reason = untold[0][1].reason
+        labels = listed([label for label, _ in untold])
+        lines.append(say("Whether latency rises cannot be told of ") + labels + say(f": {reason}."))
+    return lines
 
 
-def _rate(slope: Trend) -> str:
-    rate, low, high = (human_duration(v or 0) for v in (slope.slope_per_h, slope.low_per_h, slope.high_per_h))
-    return f" ({rate} per hour of scenario time, 95 % CI {low} to {high})"
+def _growth(found: Trend) -> str:
+    if found.ratio is None or found.low is None or found.high is None:
+        return ""
+    return f" ({human_ratio(found.ratio)} over the run, 95 % CI {format_range(found.low, found.high)})"
 
 
 def _on_the_front(group: RunGroup, point: Point, cheaper: Point | None) -> Sentence:
@@ -185,5 +192,5 @@ def _dominated(group: RunGroup, worse: Point, better: Point) -> Sentence:
     return start + say(
         f"uses {human_duration(worse.cost_s)} of {cost_words(group)}, ",
         Verbatim(better.strategy),
-        f" uses none, {claim(latency, LATENCY)}{_evidence(group, latency)}.",
+        f" uses none, {claim(latency, LATENCY)}{evidence(latency)}.",
     )

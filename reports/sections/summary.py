@@ -167,7 +167,7 @@ def _compared_with_baseline(group: RunGroup, row: Row) -> Cell:
     ratio, low, high = comparison.ratio, comparison.low, comparison.high
     if ratio is None or low is None or high is None:
         return Cell(MISSING if ratio is None else human_ratio(ratio), "undecided")
-    if comparison.method == "exact":
-        return Cell(human_ratio(ratio), "modelled" if group.is_simulated else "exact")
+    if comparison.method in ("exact", "modelled"):
+        return Cell(human_ratio(ratio), comparison.method)
     interval = format_range(low, high, "\N{EN DASH}")
     return Cell(human_ratio(ratio), "undecided" if comparison.verdict == "undecided" else interval)

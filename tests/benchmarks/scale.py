@@ -74,7 +74,7 @@ def ratios_of(group: RunGroup) -> list[str]:
         f"{found.ratio:.2f} ({found.low:.2f} to {found.high:.2f})"
         if found.ratio is not None and found.low is not None and found.high is not None
         else f"{found.ratio or 0:.2f}"
-        for found in (contrast.found for contrast in totals)
+        for found in (contrast.comparison for contrast in totals)
     )
     by_strategy = {row.strategy: row for row in group.rows}
     rounds = []

@@ -1,9 +1,13 @@
-"""What comparisons are worth here: how often equals are told apart, and a known difference found.
+"""What comparisons are worth here: are equals told apart, is a difference found, how far are sittings apart.
 
 Run by `make trust` on the results of the scenario `trust`. `twelve` and `twelve-again` are one strategy;
 `ten` makes 10 of its 12 compactions. Verdicts are counted over blocks of repetitions and over all of them.
+A sitting is a suite, one `compactbench run`: make several on different days, with --resume and more
+repetitions or into folders of their own, and the spread between them is what `compare --sitting-sd` needs.
+It is written to `sittings.json` in the first folder.
 """
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,28 +16,60 @@ from bench.results.folders import RunResult, load_runs
 from bench.results.rows import METRICS
 from reports.contrasts import Contrast, metrics_with_figures, with_baseline
 from reports.load import RunGroup, run_groups
+from reports.sittings import SittingEffect, estimate_effect
 
 BLOCK = 5
 COST = "compaction_cpu_s"
 SAME, FEWER, BASELINE = "twelve-again", "ten", "twelve"
+SITTINGS = "sittings.json"
 
 
 def main() -> None:
-    runs = load_runs(Path(sys.argv[1]))
+    folders = [Path(argument) for argument in sys.argv[1:]]
+    runs = load_runs(*folders)
     repetitions = sorted({run.manifest.repetition for run in runs})
     starts = range(0, len(repetitions) - BLOCK + 1, BLOCK)
     blocks = [group_of(runs, repetitions[start : start + BLOCK]) for start in starts]
     everything = group_of(runs, repetitions)
-    measured = [m.name for m in METRICS if not m.exact and m.name in metrics_with_figures(everything)]
+    measured = [m.name for m in METRICS if m.basis == "timing" and m.name in metrics_with_figures(everything)]
     print(f"{len(runs)} runs, {len(repetitions)} repetitions, {len(blocks)} blocks of {BLOCK}\n")
     if SAME in everything.strategies:
         print_same(blocks, everything, measured)
     if FEWER in everything.strategies:
         print_known(blocks, everything)
+    effects = sitting_effects(everything, measured)
+    print_sittings(effects)
+    if effects:
+        write_effects(folders[0] / SITTINGS, effects)
 
 
 def group_of(runs: Sequence[RunResult], repetitions: Sequence[int]) -> RunGroup:
     return run_groups(run for run in runs if run.manifest.repetition in repetitions)[0]
+
+
+def sitting_effects(group: RunGroup, metrics: Sequence[str]) -> dict[str, SittingEffect]:
+    """The effect of sittings on each metric; empty if all runs were made in one."""
+    found = {
+        metric: estimate_effect([group.sample(metric, label) for label in group.strategies])
+        for metric in metrics
+    }
+    return {metric: effect for metric, effect in found.items() if effect is not None}
+
+
+def write_effects(path: Path, effects: dict[str, SittingEffect]) -> None:
+    """Write the file that `compare --sitting-sd` reads."""
+    content = {name: {"sd": round(e.sd, 5), "sittings": round(e.freedom) + 1} for name, e in effects.items()}
+    path.write_text(json.dumps(content, indent=1) + "\n")
+    print(f"written to {path}: compactbench compare OLD NEW --sitting-sd {path}")
+
+
+def print_sittings(effects: dict[str, SittingEffect]) -> None:
+    if not effects:
+        print("\nsittings: one only; make another on another day to learn how far they are apart")
+        return
+    print("\nsittings: sd between them (of logs), as a share")
+    for metric, effect in effects.items():
+        print(f"{metric:<26}{effect.sd:>8.1%}  of {round(effect.freedom) + 1}")
 
 
 def print_same(blocks: Sequence[RunGroup], everything: RunGroup, metrics: Sequence[str]) -> None:
@@ -52,11 +88,10 @@ def print_same(blocks: Sequence[RunGroup], everything: RunGroup, metrics: Sequen
 
 def print_share(what: str, found: Sequence[Contrast]) -> None:
     """Figures that are zero on both sides, or missing, can show nothing and are left out."""
-    made = [one for one in found if one.found.low is not None and one.found.verdict != "equal"]
+    made = [one for one in found if one.comparison.error is not None]
     called = sum(map(is_called, made))
-    print(
-        f"called different, {what}: {called} of {len(made)} = {called / len(made):.1%} (goal: <= 5 to 10 %)"
-    )
+    share = f"{called / len(made):.1%}" if made else "-"
+    print(f"called different, {what}: {called} of {len(made)} = {share} (goal: <= 5 to 10 %)")
 
 
 def print_known(blocks: Sequence[RunGroup], everything: RunGroup) -> None:
@@ -68,15 +103,16 @@ def print_known(blocks: Sequence[RunGroup], everything: RunGroup) -> None:
 
 
 def contrasts(group: RunGroup, strategy: str, metrics: Sequence[str]) -> list[Contrast]:
-    return list(with_baseline(group, BASELINE, [strategy], metrics))
+    """Each metric on its own: a page of one contrast is not corrected for others."""
+    return [with_baseline(group, BASELINE, [strategy], [metric])[0] for metric in metrics]
 
 
 def is_called(contrast: Contrast) -> bool:
-    return contrast.found.verdict in ("more", "less")
+    return contrast.comparison.verdict in ("more", "less")
 
 
 def told(contrast: Contrast) -> str:
-    found = contrast.found
+    found = contrast.comparison
     if found.ratio is None or found.low is None or found.high is None:
         return f"{'-':>8}  {found.reason[:15]:<16}{found.n:>3}  {found.verdict:<10}"
     interval = f"{found.low:.3f} to {found.high:.3f}"

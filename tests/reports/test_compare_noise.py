@@ -3,13 +3,24 @@
 Seeded, so that each share is the same in every run; the bounds are the promises themselves.
 """
 
-import itertools
 import math
 
 import numpy as np
 import pytest
+from simulated_noise import (
+    TABLES,
+    autocorrelated,
+    pages_with_any_verdict,
+    pages_with_confirmed_verdict,
+    rising_share,
+    sitting_calls,
+    trends,
+    white,
+    with_spikes,
+)
 
-from reports.compare import compare, compare_unpaired, paired_interval, trend, unpaired_interval
+from reports.compare import compare, compare_unpaired, paired_interval, unpaired_interval
+from reports.sittings import SittingEffect
 
 pytestmark = pytest.mark.noise
 
@@ -113,60 +124,57 @@ def test_compare_gives_the_interval_of_the_logs():
         assert (apart.low, apart.high) == pytest.approx((math.exp(low), math.exp(high)))
 
 
-# Latency series of a run, a point a probe.
-def _autocorrelated(rho):
-    def made(rng, shape):
-        steps = rng.normal(0, 0.1 * math.sqrt(1 - rho**2), shape)
-        steps[:, 0] = rng.normal(0, 0.1, shape[0])
-        rows = itertools.accumulate(steps.T, lambda before, step: rho * before + step)
-        return np.exp(np.array(list(rows)).T)
-
-    return made
+# Pages of a report: five strategies, of which all are equal.
+@pytest.mark.parametrize("rho", [0.0, 0.5])
+@pytest.mark.parametrize("n", [3, 5])
+def test_a_page_of_equals_has_a_false_verdict_in_6_of_100_at_most(n, rho):
+    assert pages_with_confirmed_verdict(rho, n, 3, 600) <= 0.06
+    assert pages_with_any_verdict(rho, n, 3, 600) >= 0.2  # what the correction is for
 
 
-def _white(sd):
-    return lambda rng, shape: rng.lognormal(0, sd, shape)
+# Old against new: runs of one sitting are not independent.
+@pytest.mark.parametrize("n", [3, 5, 20])
+@pytest.mark.parametrize("tau", [0.02, 0.05, 0.10])
+def test_sittings_make_no_false_calls_where_their_effect_is_known(tau, n):
+    assert sitting_calls(tau, n, 600, effect=lambda _: SittingEffect(tau)) <= FALSE_CALLS_AT_MOST
 
 
-def _rising(share, noise):
-    return lambda rng, shape: noise(rng, shape) * np.linspace(1, 1 + share, shape[1])
+@pytest.mark.parametrize("tau", [0.02, 0.10])
+def test_several_sittings_a_side_need_no_known_effect(tau):
+    assert sitting_calls(tau, 3, 600, sittings=3) <= FALSE_CALLS_AT_MOST
 
 
-FLAT = {
-    "white 5 %": _white(0.05),
-    "white 30 %": _white(0.30),
-    "heavy tails (t2)": lambda rng, shape: np.exp(0.1 * rng.standard_t(2, shape)),
-    "3 % spikes of 5x": lambda rng, shape: _white(0.1)(rng, shape) * np.where(rng.random(shape) < 0.03, 5, 1),
-    "AR(1), rho 0.3": _autocorrelated(0.3),
-    "warm-up": lambda rng, shape: _white(0.1)(rng, shape) * (1 + np.exp(-np.arange(shape[1]) / 5)),
-}
-STRONGLY_CORRELATED = _autocorrelated(0.6)
-LENGTHS = {8: 200, 24: 200, 60: 120, 240: 20}  # points: series tried
+def test_sittings_assumed_alike_make_false_calls():
+    assert sitting_calls(0.10, 5, 300) >= 0.4
 
 
-def rising_share(made, points, series=None):
-    """Share of series whose trend is said to rise."""
-    values = made(np.random.default_rng([points, 7]), (series or LENGTHS[points], points))
-    return float(np.mean([trend(60.0 * np.arange(points), row).verdict == "rises" for row in values]))
+# Latency in the course of a run, against a control query: 60 probes, both with 8 % of noise.
+RISING_TABLES = [table for table in TABLES if table != "files grow"]  # whose files alone make a rise
 
 
-@pytest.mark.parametrize("points", LENGTHS)
-@pytest.mark.parametrize("name", FLAT)
-def test_flat_series_rise_in_5_of_100_at_most(name, points):
-    assert rising_share(FLAT[name], points) <= FALSE_ALARMS_AT_MOST
+@pytest.mark.parametrize("table", RISING_TABLES)
+def test_steady_tables_rise_in_5_of_100_at_most(table):
+    assert rising_share(trends(table, 0.0, 400)) <= FALSE_ALARMS_AT_MOST
+    assert rising_share(trends(table, 0.0, 400, noise=autocorrelated(0.3, 0.08))) <= FALSE_ALARMS_AT_MOST
+    assert rising_share(trends(table, 0.0, 400, every=5)) <= FALSE_ALARMS_AT_MOST
 
 
-@pytest.mark.parametrize("points", [24, 60])
-def test_slow_moments_of_a_machine_are_no_rise(points):
-    assert rising_share(STRONGLY_CORRELATED, points) <= 0.07
+@pytest.mark.parametrize("table", TABLES)
+def test_a_rise_by_half_is_found_in_90_of_100(table):
+    assert rising_share(trends(table, 0.5, 300)) >= 0.9
 
 
-@pytest.mark.parametrize("noise", [_white(0.1), FLAT["AR(1), rho 0.3"]])
-def test_a_rise_by_half_over_an_hour_is_found(noise):
-    assert rising_share(_rising(0.5, noise), 60, 100) >= 0.98
+def test_without_the_control_the_warming_up_hides_it():
+    assert rising_share(trends("flat", 0.5, 300, controlled=False)) <= 0.1
 
 
-def test_one_spike_moves_no_trend():
-    values = np.ones(60) + 0.01 * _rng("spike").normal(0, 1, 60)
-    values[-1] = 50.0
-    assert trend(60.0 * np.arange(60), values).verdict == "flat or undecided"
+def test_growing_files_are_the_cause_that_is_named():
+    found = [one.verdict for one in trends("files grow", 0.0, 300)]
+    assert found.count("rises with the table") >= 0.9 * len(found)
+    found = [one.verdict for one in trends("flat", 0.5, 300)]
+    assert found.count("rises") == len([v for v in found if v != "flat or undecided"])
+
+
+@pytest.mark.parametrize("noise", [lambda rng, shape: 0.1 * rng.standard_t(2, shape), with_spikes])
+def test_heavy_tails_and_spikes_are_no_rise(noise):
+    assert rising_share(trends("sawtooth of 10", 0.0, 300, noise=noise)) <= FALSE_ALARMS_AT_MOST

@@ -48,12 +48,22 @@ def test_runs_that_may_not_be_used_are_in_no_frame(tmp_path):
     assert set(found.compactions[found.compactions["strategy"] == "every-1min"]["repetition"]) == {1, 2, 3}
 
 
-def test_pairs_are_the_runs_of_one_repetition(tmp_path):
-    fate = {("never", 2): "failed", ("every-1min", 3): "failed"}
-    (found,) = run_groups(load_runs(build_results(tmp_path, ticks=4, fate=fate)))
-    a, b = found.paired("query_mean_s", "never", "every-1min")
-    assert len(a) == len(b) == 1  # repetition 1 alone has both
-    assert a[0] == found.figures["never"]["20260105T090000", 1]["query_mean_s"]
+def test_runs_are_paired_if_each_has_a_partner(group):
+    a, b, are_paired = group.samples("query_mean_s", "never", "every-1min")
+    assert are_paired
+    assert (len(a.values), len(b.values)) == (3, 3)
+    assert group.compare("query_mean_s", "never", "every-1min").method == "paired t on log ratios"
+
+
+def test_every_run_counts_where_one_has_no_partner(tmp_path):
+    fate = {("never", 2): "failed", ("every-1min", 3): "timings_invalid"}
+    (found,) = run_groups(load_runs(build_results(tmp_path, repetitions=5, ticks=4, fate=fate)))
+    a, b, are_paired = found.samples("query_mean_s", "never", "every-1min")
+    assert (len(a.values), len(b.values), are_paired) == (4, 4, False)  # repetitions 1345 and 1245
+    compared = found.compare("query_mean_s", "never", "every-1min")
+    assert (compared.method, compared.n) == ("Welch's t on logs", 4)
+    _, files, _ = found.samples("files_end", "never", "every-1min")
+    assert len(files.values) == 5  # the counts of a run with invalid timings are used
 
 
 def test_a_failed_probe_is_a_gap(tmp_path):

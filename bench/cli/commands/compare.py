@@ -1,26 +1,38 @@
 """`compactbench compare`: strategies against a baseline, or new results against old ones."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bench.cli.comparison import ComparisonFormat, Group, Tested, print_groups
-from bench.cli.fail_if import Limit, parse_limit
-from bench.cli.results_argument import ResultsArgument
-from bench.errors import ScenarioError
+from bench.cli.fail_if import Limit, noisy_tests, outcomes, parse_limit
+from bench.cli.sitting_sd import parse_sitting_sd
+from bench.errors import EXIT_CANNOT_TELL, ScenarioError
 from bench.keys import known_text
 from bench.results.folders import RunResult, load_runs
 from bench.results.pooling import Difference, Strictness, check_old_and_new, check_pooled
-from bench.results.rows import METRIC_BY_NAME
-from bench.text import counted
-from reports.contrasts import leading_metrics, metrics_with_figures, old_and_new, with_baseline
+from bench.results.rows import BASELINE, METRIC_BY_NAME, content_of
+from bench.text import counted, human_percent
+from reports.contrasts import (
+    Contrast,
+    confirmed,
+    leading_metrics,
+    metrics_with_figures,
+    old_and_new,
+    with_baseline,
+)
 from reports.load import RunGroup, run_groups
+from reports.sittings import ASSUMES_NONE, SittingEffects
 
 EVERY_METRIC = "all"
 EXIT_BROKEN = 1
+RESULTS = Path("results")  # where `run` writes unless told otherwise
+
+Compared = Callable[[Sequence[str], Iterable[str]], list[Contrast]]  # of these strategies, by these metrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +43,7 @@ class Selection:
     only: tuple[str, ...]
     limits: tuple[Limit, ...]
     strictest: Strictness  # of the differences between runs that are tolerated
+    sittings: SittingEffects = ASSUMES_NONE
 
     def metrics_of(self, *run_groups: RunGroup) -> tuple[str, ...]:
         """The metrics selected; those not named explicitly are left out where no run has a figure."""
@@ -45,11 +58,19 @@ class Selection:
 
 
 def compare(
-    results: ResultsArgument,
+    results: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[RESULTS...]",
+            help="Results folders that `run --out` wrote, or parts of them; `results` if none is given.",
+        ),
+    ] = None,
     baseline: Annotated[
         str | None,
         typer.Option(
-            metavar="STRATEGY", help="Compare the other strategies with this one; several folders are pooled."
+            metavar="STRATEGY",
+            help="Compare the other strategies with this one; several folders are pooled. Unless two folders "
+            "are given, the default is `never`.",
         ),
     ] = None,
     metric: Annotated[
@@ -60,6 +81,9 @@ def compare(
         list[str] | None,
         typer.Option(metavar="STRATEGY", help="Compare only this strategy. May be repeated."),
     ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also print comparisons of equal or missing figures.")
+    ] = False,
     fail_if: Annotated[
         list[str] | None,
         typer.Option(
@@ -67,9 +91,14 @@ def compare(
             help="Exit 1 if this is proven for a strategy, e.g. 'compaction_cpu_s>1.1x'. May be repeated.",
         ),
     ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="With --fail-if, also exit 1 where the answer is undecided.")
-    ] = False,
+    sitting_sd: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SD|FILE",
+            help="How far timings of two sittings of this machine differ (0.05 is 5 %), or the file in which "
+            "`make trust` says so. Intervals are widened for it.",
+        ),
+    ] = None,
     allow_mixed: Annotated[
         bool,
         typer.Option(
@@ -84,34 +113,44 @@ def compare(
 ) -> None:
     """Compare strategies with a baseline, or new results with old ones.
 
-    * `compactbench compare results --baseline never`
+    * `compactbench compare`
 
     * `compactbench compare results/yesterday results/today`
 
     * `compactbench compare main branch --fail-if 'compaction_cpu_s>1.1x'`
 
-    With a baseline, runs of the same repetition are compared in pairs. Without one, give two folders, OLD and
-    NEW: each strategy in NEW is compared with itself in OLD. Ratios come with their 95 % interval; where it
-    contains 1, the verdict is undecided. Figures that repeat in every run are exact and need no interval.
+    Two folders without a baseline are OLD and NEW: each strategy in NEW is compared with itself in OLD.
+    Otherwise strategies are compared with the baseline, in pairs of runs of one repetition where every run
+    has its partner. Counts are exact, bytes have a tolerance, and timings a 95 % interval, for which three
+    runs are needed. Verdicts on the cost and the mean query latency are corrected for their number; the
+    others are marked exploratory. What a simulation says is modelled.
 
-    The limit that `--fail-if` sets is broken only where the whole interval lies beyond its ratio, so noise
-    alone breaks at most one limit in 40. Where the interval contains the ratio, the answer is undecided.
+    A limit that `--fail-if` sets is broken only where the whole interval lies beyond its ratio; noise alone
+    breaks any of them in at most one of 40 comparisons, however many limits there are. Without a limit being
+    broken, it fails if a run failed or lost rows, or if a strategy, a scenario or a figure is missing in the
+    new results. Where the interval contains the ratio, nobody can tell; the answer says what so many runs
+    could have proven.
 
-    Exit codes: 0 no limit is broken, 1 a limit is broken, 2 an error you can correct.
+    Exit codes: 0 all limits hold, 1 a limit is broken, or runs failed or are missing, 2 an error you can
+    correct, 4 no limit is broken, but of some nobody can tell.
     """
     selection = Selection(
         _metrics(metric or ()),
         tuple(only or ()),
         tuple(parse_limit(text) for text in fail_if or ()),
         Strictness.ON_REQUEST if allow_mixed else Strictness.REPORTED,
+        ASSUMES_NONE if sitting_sd is None else parse_sitting_sd(sitting_sd),
     )
-    if strict and not selection.limits:
-        raise ScenarioError("--strict: there is no limit to be strict about; add --fail-if")
-    groups = _old_and_new(results, selection) if baseline is None else _pooled(results, baseline, selection)
-    print_groups(groups, output)
-    outcomes = {tested.outcome for group in groups for tested in group.tested}
-    if "broken" in outcomes or (strict and "undecided" in outcomes):
+    folders = tuple(results or (RESULTS,))
+    is_old_and_new = baseline is None and len(folders) == 2
+    made = _old_and_new(folders, selection) if is_old_and_new else _pooled(folders, baseline, selection)
+    groups = _jointly(made)
+    print_groups(groups, output, selection.metrics, everything)
+    found = {tested.outcome for group in groups for tested in group.tested}
+    if found & {"broken", "missing"} or any(group.failures for group in groups):
         raise typer.Exit(EXIT_BROKEN)
+    if "cannot tell" in found:
+        raise typer.Exit(EXIT_CANNOT_TELL)
 
 
 def _metrics(names: Sequence[str]) -> tuple[str, ...]:
@@ -122,13 +161,19 @@ def _metrics(names: Sequence[str]) -> tuple[str, ...]:
     return (EVERY_METRIC,) if EVERY_METRIC in names else tuple(dict.fromkeys(names))
 
 
-def _pooled(results: Sequence[Path], baseline: str, selection: Selection) -> list[Group]:
+def _pooled(results: Sequence[Path], named: str | None, selection: Selection) -> list[Group]:
     compared = run_groups(load_runs(*results))
     labels = list(dict.fromkeys(label for run_group in compared for label in run_group.strategies))
+    baseline = named or BASELINE
+    if named is None and baseline not in labels:
+        raise ScenarioError(
+            f"no strategy is called {baseline!r} here: name the one to compare the others with "
+            f"(--baseline {labels[0]!r}), or give two folders, the old results first"
+        )
     _check_known("--baseline", [baseline], labels)
     _check_known("--only", selection.only, labels)
     groups = [_with_baseline(run_group, results, baseline, selection) for run_group in compared]
-    if not any(group.contrasts for group in groups):
+    if not any(group.contrasts or group.failures for group in groups):
         raise ScenarioError(
             f"--baseline {baseline!r}: no other strategy has a usable run of the same scenario, format and "
             f"mode, or --only excludes all of them; strategies here: {', '.join(labels)}"
@@ -141,32 +186,34 @@ def _with_baseline(
 ) -> Group:
     differing = check_pooled(run_group.usable_runs, selection.strictest)
     others = selection.strategies_of(label for label in run_group.strategies if label != baseline)
-    notes = []
+    failures = list(_faults(run_group, (*others, baseline))) if selection.limits else []
+    notes: list[str] = []
     if baseline not in run_group.strategies:
         others, notes = (), [f"{baseline} did not run here: nothing to compare with"]
+        failures += [f"{baseline} is missing: nothing to compare with"] if selection.limits else []
+
+    def compared(strategies: Sequence[str], metrics: Iterable[str]) -> list[Contrast]:
+        return with_baseline(run_group, baseline, strategies, metrics, selection.sittings)
+
+    contrasts = compared(others, selection.metrics_of(run_group))
+    tested, inapplicable = _tested(selection.limits, others, compared)
+    if len({run.manifest.suite_id for run in run_group.usable_runs}) > 1:
+        notes += _sittings([*contrasts, *(one.contrast for one in tested)], selection.sittings)
     return Group(
         place=_place(run_group),
         title=f"each strategy compared with {baseline}",
         sides={"pooled": run_group},
         folders={"pooled": tuple(results)},
         headings=("figure", baseline),
-        contrasts=tuple(with_baseline(run_group, baseline, others, selection.metrics_of(run_group))),
-        tested=tuple(
-            Tested(limit, contrast)
-            for limit in selection.limits
-            for contrast in with_baseline(run_group, baseline, others, [limit.metric])
-        ),
+        contrasts=tuple(contrasts),
+        tested=tested,
         differences=differing,
-        notes=tuple(notes),
+        notes=(*notes, *inapplicable),
+        failures=tuple(failures),
     )
 
 
 def _old_and_new(results: Sequence[Path], selection: Selection) -> list[Group]:
-    if len(results) != 2:
-        raise ScenarioError(
-            f"{counted(len(results), 'folder')} without --baseline: name the strategy to compare the others "
-            "with, or give exactly two folders, the old results first"
-        )
     old, new = ({_place(s): s for s in run_groups(load_runs(folder))} for folder in results)
     shared = [place for place in old if place in new]
     if not shared:
@@ -174,34 +221,126 @@ def _old_and_new(results: Sequence[Path], selection: Selection) -> list[Group]:
     labels = [label for place in shared for label in {**_labels(old[place]), **_labels(new[place])}]
     _check_known("--only", selection.only, labels)
     groups = [_new_and_old(old[place], new[place], results, selection) for place in shared]
-    if not any(group.contrasts for group in groups):
+    if not any(group.contrasts or group.failures for group in groups):
         raise ScenarioError(
             f"{results[0]} and {results[1]}: no strategy has a usable run in both, or --only excludes all of "
             "them; use --baseline STRATEGY to pool the folders and compare strategies with each other"
         )
-    missing = [f"{place} is in one folder only" for place in {**old, **new} if place not in shared]
-    return [group.with_notes(missing) if group is groups[0] else group for group in groups]
+    notes = [f"{place} is in one folder only" for place in {**old, **new} if place not in shared]
+    gone = [f"{place}: the new results have no run of it" for place in old if place not in new]
+    failures = tuple(gone if selection.limits else ())
+    first = replace(groups[0], failures=(*groups[0].failures, *failures))
+    return [first.with_notes(notes), *groups[1:]]
 
 
 def _new_and_old(old: RunGroup, new: RunGroup, results: Sequence[Path], selection: Selection) -> Group:
     differing = _check_both(old, new, selection.strictest)
-    both = [label for label in old.strategies if label in new.strategies]
-    strategies = selection.strategies_of(both)
+    strategies = selection.strategies_of(label for label in old.strategies if label in new.strategies)
+    gone = selection.strategies_of(label for label in old.strategies if label not in new.strategies)
+    failures: list[str] = []
+    if selection.limits:
+        failures += _faults(new, selection.strategies_of(new.strategies))
+        failures += [f"{label}: the new results have no run of it" for label in gone]
+
+    def compared(strategies: Sequence[str], metrics: Iterable[str]) -> list[Contrast]:
+        return old_and_new(old, new, strategies, metrics, selection.sittings)
+
+    contrasts = compared(strategies, selection.metrics_of(old, new))
+    tested, inapplicable = _tested(selection.limits, strategies, compared)
+    timings = [*contrasts, *(one.contrast for one in tested)]
     return Group(
         place=_place(old),
         title=f"new ({results[1]}) compared with old ({results[0]}), each strategy with itself",
         sides={"old": old, "new": new},
         folders={"old": (results[0],), "new": (results[1],)},
         headings=("new", "old"),
-        contrasts=tuple(old_and_new(old, new, strategies, selection.metrics_of(old, new))),
-        tested=tuple(
-            Tested(limit, contrast)
-            for limit in selection.limits
-            for contrast in old_and_new(old, new, strategies, [limit.metric])
-        ),
+        contrasts=tuple(contrasts),
+        tested=tested,
         differences=differing,
-        notes=tuple(_one_sided(old, new)),
+        notes=(*_sittings(timings, selection.sittings), *_one_sided(old, new), *inapplicable),
+        failures=tuple(failures),
     )
+
+
+def _tested(
+    limits: Sequence[Limit], strategies: Sequence[str], compared: Compared
+) -> tuple[tuple[Tested, ...], tuple[str, ...]]:
+    """Each limit tested on each strategy as if it were the only one, and notes on where it does not apply.
+
+    A figure that the other side has is missing. One that neither side has does not apply, unless no strategy
+    has it: then the limit could never be broken.
+    """
+    tested: list[Tested] = []
+    notes: list[str] = []
+    for limit in limits:
+        contrasts = compared(strategies, [limit.metric])
+        is_known = any(c.figure is not None or c.other_figure is not None for c in contrasts)
+        for contrast in contrasts:
+            if contrast.figure is not None:
+                tested.append(Tested(limit, contrast, limit.alone(contrast.comparison)))
+            elif contrast.other_figure is not None or not is_known:
+                tested.append(Tested(limit, contrast, "missing"))
+            else:
+                notes.append(f"{limit.metric} does not apply to {contrast.strategy}: neither side has it")
+    return tuple(tested), tuple(notes)
+
+
+def _jointly(groups: Sequence[Group]) -> list[Group]:
+    """The groups with all verdicts, and all outcomes of limits, corrected for how many the page has."""
+    verdicts = iter(confirmed([contrast for group in groups for contrast in group.contrasts]))
+    present = [one for group in groups for one in group.tested if one.outcome != "missing"]
+    tests = [(one.limit, one.contrast.comparison) for one in present]
+    noisy = noisy_tests(tests)
+    decided = iter(outcomes(tests))
+    return [
+        replace(
+            group,
+            contrasts=tuple(islice(verdicts, len(group.contrasts))),
+            tested=tuple(
+                one if one.outcome == "missing" else replace(one, outcome=next(decided), tests=noisy)
+                for one in group.tested
+            ),
+        )
+        for group in groups
+    ]
+
+
+def _faults(run_group: RunGroup, labels: Iterable[str]) -> Iterable[str]:
+    """Runs of these strategies that lost rows, or that failed and were not repeated successfully."""
+    done = {_repetition(run) for run in run_group.usable_runs}
+    for label in labels:
+        runs = [run for run in run_group.runs if run.manifest.strategy == label]
+        wrong = sum(content_of(run) == "differs" for run in runs)
+        failed = sum(
+            run.end is not None and not run.finished and _repetition(run) not in done for run in runs
+        )
+        if wrong:
+            yield f"{label}: {counted(wrong, 'run')} lost rows or changed them (content check)"
+        if failed:
+            yield f"{label}: {counted(failed, 'run')} failed"
+
+
+def _repetition(run: RunResult) -> tuple[Path, str, int]:
+    return (run.folder.parent, run.manifest.strategy, run.manifest.repetition)
+
+
+def _sittings(contrasts: Iterable[Contrast], effects: SittingEffects) -> Iterable[str]:
+    """What is assumed of the sittings in which runs were made, where timings of several are compared."""
+    methods = {contrast.comparison.method for contrast in contrasts}
+    if "t on means of sittings" in methods:
+        yield "each side has several sittings, so their means are compared"
+    if not methods & {"Welch's t on logs", "unpaired bootstrap of logs"}:
+        return
+    if effects == ASSUMES_NONE:
+        yield (
+            "assumes that sittings do not differ: what the machine did between them counts as a difference; "
+            "`make trust` measures it (--sitting-sd)"
+        )
+    elif effects.otherwise is not None:
+        sd = human_percent(effects.otherwise.sd)
+        yield f"intervals are widened for sittings that differ by {sd} (1 sd)"
+    else:
+        yield "intervals are widened for sittings that differ as `trust` measured"
 
 
 def _check_both(old: RunGroup, new: RunGroup, strictest: Strictness) -> tuple[Difference, ...]:

@@ -1,0 +1,73 @@
+"""Which runs are compared in pairs: those of one repetition that were made close together.
+
+Both runs of a pair meet the same mood of the machine, which cancels in their ratio. A suite that is resumed
+leaves runs of one repetition in two suites, which may be minutes or days apart, so closeness is measured: two
+runs are close if they started no further apart than the longest repetition that was made without interruption
+took. Any two runs of such a repetition are; so is one that was repeated right after the others.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from bench.results.folders import RunResult
+from bench.results.pooling import same_definition
+
+Pair = tuple[RunResult, RunResult]
+
+
+def pairs(
+    a_runs: Sequence[RunResult], b_runs: Sequence[RunResult], longest_s: Mapping[Path, float]
+) -> tuple[Pair, ...] | None:
+    """The runs of both sides in pairs, by results folder and repetition; None unless each run has a partner.
+
+    A run without a partner must not be passed over, so the runs are then compared as groups. Of several runs
+    of a repetition the closest are paired. `longest_s` is what `longest_repetitions` says of their folders.
+    """
+    if len(a_runs) != len(b_runs):
+        return None
+    left = list(b_runs)
+    found: list[Pair] = []
+    for a in sorted(a_runs, key=_started):
+        partners = [b for b in left if _may_be_paired(a, b, longest_s)]
+        if not partners:
+            return None
+        partner = min(partners, key=lambda b: abs(_started(b) - _started(a)))
+        left.remove(partner)
+        found.append((a, partner))
+    return tuple(sorted(found, key=lambda pair: (str(pair[0].folder.parent), pair[0].manifest.repetition)))
+
+
+def longest_repetitions(runs: Iterable[RunResult]) -> dict[Path, float]:
+    """For each results folder, the seconds from the first start to the last end of its longest repetition.
+
+    Only runs of one suite count as one repetition here: others were made with an interruption.
+    """
+    begun: dict[tuple[Path, str, int], tuple[float, float]] = {}
+    for run in runs:
+        key = (run.folder.parent, run.manifest.suite_id, run.manifest.repetition)
+        started, ended = _started(run), _ended(run)
+        first, last = begun.get(key, (started, ended))
+        begun[key] = (min(first, started), max(last, ended))
+    longest_s: dict[Path, float] = {}
+    for (folder, _, _), (first, last) in begun.items():
+        longest_s[folder] = max(longest_s.get(folder, 0.0), last - first)
+    return longest_s
+
+
+def _may_be_paired(a: RunResult, b: RunResult, longest_s: Mapping[Path, float]) -> bool:
+    return (
+        a.folder.parent == b.folder.parent
+        and a.manifest.repetition == b.manifest.repetition
+        and same_definition(a, b)
+        and abs(_started(a) - _started(b)) <= longest_s[a.folder.parent]
+    )
+
+
+def _started(run: RunResult) -> float:
+    return datetime.fromisoformat(run.manifest.started_utc).timestamp()
+
+
+def _ended(run: RunResult) -> float:
+    written = run.records[-1].written_utc if run.records else run.manifest.started_utc
+    return datetime.fromisoformat(written).timestamp()
