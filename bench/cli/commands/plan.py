@@ -95,7 +95,7 @@ def plan(
 
     Only metadata is read, no Java is needed, and nothing is written.
 
-    * `compactbench plan db.orders --scenario my-table.toml --strategy every-10min`
+    * `compactbench plan db.orders --scenario my.toml --strategy every-10min`
 
     {formats}
 
