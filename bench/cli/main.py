@@ -6,9 +6,10 @@ import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 from bench.cli.output import ERR, concealing, print_error, without_secrets
 from bench.errors import CompactbenchError
 from bench.secrets import Secrets
@@ -65,10 +66,32 @@ def compactbench(
     """
 
 
+class _Command(TyperCommand):
+    """A command whose help shows no type for flags, which take no value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _flags_without_type(super().get_params(ctx))
+
+
+class _Group(TyperGroup):
+    """The same for the options before the command."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _flags_without_type(super().get_params(ctx))
+
+
+def _flags_without_type(params: list[Any]) -> list[Any]:
+    for param in params:
+        if getattr(param, "is_flag", False):
+            param.metavar = ""
+    return params
+
+
 def command_line(argv: Sequence[str]) -> typer.Typer:
     """The application with the command that `argv` calls, or with all commands if it calls none."""
     app = typer.Typer(
         name="compactbench",
+        cls=_Group,
         no_args_is_help=True,
         pretty_exceptions_enable=False,  # `main` prints them
         rich_markup_mode="markdown",
@@ -77,7 +100,7 @@ def command_line(argv: Sequence[str]) -> typer.Typer:
     app.callback()(compactbench)
     for name in argv[:1] if argv[:1] and argv[0] in COMMANDS else COMMANDS:
         module, _, function = COMMANDS[name].partition(":")
-        app.command(name)(getattr(import_module(module), function))
+        app.command(name, cls=_Command)(getattr(import_module(module), function))
     return app
 
 

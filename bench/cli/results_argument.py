@@ -13,7 +13,7 @@ DEFAULT_OUT = Path("results")  # where `run` writes, and what the other commands
 ResultsArgument = Annotated[
     list[Path],
     typer.Argument(
-        metavar="[RESULTS]...",
+        metavar="RESULTS",
         default_factory=lambda: [DEFAULT_OUT],
         show_default=str(DEFAULT_OUT),
         help="Results folders that `run` wrote, or parts of them.",

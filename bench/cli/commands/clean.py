@@ -19,7 +19,7 @@ from bench.text import human_bytes
 def clean(
     results: Annotated[
         Path,
-        typer.Argument(parser=destination_path, metavar="[RESULTS]", help="The results folder to clean."),
+        typer.Argument(parser=destination_path, metavar="RESULTS", help="The results folder to clean."),
     ] = DEFAULT_OUT,
     cache: Annotated[
         bool, typer.Option("--cache", help="Also remove the cached change logs and jars.")

@@ -57,7 +57,7 @@ def list_what(
     topic: Annotated[
         str | None,
         typer.Argument(
-            metavar="[TOPIC]",
+            metavar="TOPIC",
             autocompletion=lambda: list(Topic),
             help="What to list; without it, the topics.",
             show_default=False,
@@ -65,7 +65,7 @@ def list_what(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="Print this entry in full.", show_default=False),
+        typer.Argument(metavar="NAME", help="Print this entry in full.", show_default=False),
     ] = None,
     output: FormatOption = OutputFormat.TABLE,
 ) -> None:
