@@ -26,15 +26,21 @@ class Scale:
     def _cell(self, value: float | None) -> str:
         if value is None or math.isnan(value):
             return MISSING
-        return format_value(self.metric_unit, value) if self.factor is None else human_number(value * self.factor)
+        return (
+            format_value(self.metric_unit, value)
+            if self.factor is None
+            else human_number(value * self.factor)
+        )
 
 
 def scale_of(metric_unit: str, values: Iterable[float | None]) -> Scale:
-    """The scale for all of `values`: seconds are µs, ms or s by the largest, bytes B to PiB, shares percent."""
+    """The scale for all of `values`, by the largest: µs, ms or s; B to PiB; percent for shares."""
     known: Sequence[float] = [abs(value) for value in values if value is not None and not math.isnan(value)]
     largest = max(known, default=0.0)
     if metric_unit == "s":
-        factor, unit = (1, "s") if largest >= 1 or not largest else (1e3, "ms") if largest >= 1e-3 else (1e6, "µs")
+        factor, unit = (
+            (1, "s") if largest >= 1 or not largest else (1e3, "ms") if largest >= 1e-3 else (1e6, "µs")
+        )
         return Scale(metric_unit, unit, factor)
     if metric_unit == "bytes":
         size_bytes, unit = byte_unit(largest)

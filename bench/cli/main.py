@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
 from bench.cli.output import ERR, concealing, print_error, without_secrets
 from bench.errors import CompactbenchError
 from bench.secrets import Secrets
@@ -57,9 +58,9 @@ def compactbench(
 
     * `compactbench report`
 
-    Your own: `compactbench list scenarios` shows what there is to start from, `compactbench validate` checks a
-    scenario. `compactbench COMMAND --help` explains a command. `--install-completion` teaches your shell the
-    commands.
+    Your own: `compactbench list scenarios` shows what there is to start from, `compactbench validate` checks
+    a scenario. `compactbench COMMAND --help` explains a command. `--install-completion` teaches your shell
+    the commands.
 
     Exit codes: 0 success, 1 a run failed or a limit of `compare --fail-if` is broken, 2 an error you can
     correct, 3 this machine lacks something.
@@ -67,22 +68,24 @@ def compactbench(
 
 
 class _Command(TyperCommand):
-    """A command whose help shows no type for flags, which take no value."""
+    """A command whose help shows no types: flags take no value, and an argument's name says what it is."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return _flags_without_type(super().get_params(ctx))
+        return _without_types(super().get_params(ctx))
 
 
 class _Group(TyperGroup):
     """The same for the options before the command."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return _flags_without_type(super().get_params(ctx))
+        return _without_types(super().get_params(ctx))
 
 
-def _flags_without_type(params: list[Any]) -> list[Any]:
+def _without_types(params: list[Any]) -> list[Any]:
     for param in params:
-        if getattr(param, "is_flag", False):
+        if param.param_type_name == "argument":
+            param.display_type_rich = lambda ctx: None
+        elif getattr(param, "is_flag", False):
             param.metavar = ""
     return params
 

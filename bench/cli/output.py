@@ -77,9 +77,14 @@ def print_table(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) 
     for number, line in enumerate(layout.lines):
         _print_whole(Text(line, "bold" if number < layout.heading_lines_count else ""))
     if layout.left_out:
-        remedy = "widen the terminal, or use --format json"
-        ERR.print(f"left out at this width: {', '.join(layout.left_out)}; {remedy}", style="dim", markup=False,
-                  highlight=False, soft_wrap=True)  # fmt: skip
+        names = ", ".join(layout.left_out)
+        ERR.print(
+            f"left out at this width: {names}; widen the terminal, or use --format json",
+            style="dim",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
 
 
 def print_facts(facts: Mapping[str, str]) -> None:
@@ -95,8 +100,9 @@ def print_paragraph(text: str) -> None:
 
 
 def print_heading(text: str) -> None:
-    """Print a line in bold, however long."""
-    _print_whole(Text(without_secrets(text), "bold"))
+    """Print text in bold, folded at its spaces."""
+    for line in folded_lines(without_secrets(text), OUT.width):
+        _print_whole(Text(line, "bold"))
 
 
 def _print_whole(text: Text) -> None:

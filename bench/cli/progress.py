@@ -42,7 +42,7 @@ def doing(text: str, console: Console) -> Iterator[None]:
 
 
 class SuiteProgress:
-    """Shows the progress of a suite (see `bench.runs.suite.Watcher`). With `quiet` only failures are printed."""
+    """Shows the progress of a suite (see `bench.runs.suite.Watcher`). If `quiet`, only failures."""
 
     def __init__(
         self,
@@ -98,8 +98,9 @@ class SuiteProgress:
             commits, start = self._run.source.scenario.commits_count, _start_steps(self._run)
             done = max(0, self._run_steps - start)
             status = self._figures.text() if done < commits else "checking the content"
+            short_title = f"{self._run.spec.label} #{self._run.repetition}"
             yield Activity(
-                _title(self._run), f"{self._run.spec.label} #{self._run.repetition}", done, commits, "commits",
+                _title(self._run), short_title, done, commits, "commits",
                 done / commits if commits else 1.0, human_duration(round(self._clock() - self._run_began_s)),
                 status,
             )  # fmt: skip
@@ -150,7 +151,9 @@ class SuiteProgress:
             took, figures = f"simulated in {took}", f"modelled: {figures}"
         end = result.end
         if end is not None and end.status == "failed":
-            _say(self._console, f"{_title(run)}: {took}; FAILED: {end.error}; see {result.folder / 'log.txt'}")
+            _say(
+                self._console, f"{_title(run)}: {took}; FAILED: {end.error}; see {result.folder / 'log.txt'}"
+            )
         else:
             self._say(f"{_title(run)}: {took}; {figures}")
         if self._ended_count == self._runs_count:

@@ -15,7 +15,7 @@ _GAP = "  "
 class Activity:
     """Something in progress: `done` of `total` things, `share` (0 to 1) of the work.
 
-    `short_label` takes the place of `label` where that does not fit. `status` says what is being done now, and
+    `short_label` takes the place of `label` where that does not fit. `status` says what is being done now,
     `time` how long it has taken and will take.
     """
 
@@ -30,8 +30,8 @@ class Activity:
 
     @property
     def count(self) -> str:
-        """How many of how many, and of what."""
-        return f"{self.done:,}/{self.total:,} {self.unit}"
+        """How many of how many, and of what; empty until the total is known."""
+        return f"{self.done:,}/{self.total:,} {self.unit}" if self.total else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,7 @@ def fitted(activity: Activity, width: int) -> FittedLine:
     and at last the status is cut. The count is always there.
     """
     label, short = activity.label, activity.short_label
-    if cell_len(short) > LABEL_WIDTH_MIN:
-        cut = _cut(short, LABEL_WIDTH_MIN)
-    else:
-        cut = short
+    cut = _cut(short, LABEL_WIDTH_MIN)
     attempts = (
         (label, activity.time, BAR_WIDTH),
         (short, activity.time, BAR_WIDTH),
@@ -80,7 +77,7 @@ def fitted(activity: Activity, width: int) -> FittedLine:
 
 def _line(activity: Activity, label: str, time: str, bar_width: int, status: str) -> FittedLine:
     after = "".join(_GAP + part for part in (time, status) if part)
-    before = _GAP.join((label, activity.count)) + (_GAP if bar_width else "")
+    before = _GAP.join(filter(None, (label, activity.count))) + (_GAP if bar_width else "")
     return FittedLine(before, round(bar_width * min(1.0, max(0.0, activity.share))), bar_width, after)
 
 

@@ -66,8 +66,8 @@ COMPACTION_FIELDS = (
 def decision_line(record: DecisionRecord) -> tuple[Any, ...]:
     """The values of `DECISION_FIELDS`."""
     return (
-        record.tick, record.at_ms, record.strategy, record.rule, record.trigger, record.planner, record.status,
-        record.reason, record.detail, "; ".join(record.actions), record.figures,
+        record.tick, record.at_ms, record.strategy, record.rule, record.trigger, record.planner,
+        record.status, record.reason, record.detail, "; ".join(record.actions), record.figures,
     )  # fmt: skip
 
 
@@ -93,6 +93,8 @@ def record_table(
         pooled.setdefault(field.quantity, []).extend(values[field.name])
     columns, cells = [], []
     for field in fields:
+        if field.column.shown == "if any" and not any(values[field.name]):
+            continue
         if field.unless is not None and set(values[field.name]) <= {field.unless}:
             continue
         unit, texts = _texts(field.quantity, values[field.name], pooled[field.quantity])

@@ -1,8 +1,8 @@
 """Tables for people, fitted to a width: neither a number nor a word is ever broken.
 
-What does not fit is given up in a fixed order: first titles are stacked and text is folded at its spaces, then
-the gaps shrink, then columns are left out by their `drop`, and at last each row becomes a block of lines
-"key  value".
+What does not fit is given up in a fixed order: first titles are stacked and text is folded at its spaces,
+then the gaps shrink, then columns are left out by their `drop`, and at last each row becomes a block of
+lines "key  value".
 """
 
 import re
@@ -20,19 +20,20 @@ _GAPS = (2, 1)
 _INDENT = 2  # of a path in a block that does not fit beside its key
 
 _UNIT = r"(?:%|x|µs|ms|s|min|h|d|B|[KMGTP]iB)"
-_NUMBER = re.compile(rf"[-+<>~]?\d[\d,.]*(?:e[-+]?\d+)?(?:{_UNIT})?")
-_BETWEEN_NUMBERS = frozenset({"to", "of", "/", "->", "-", MISSING})
-_UNITS = re.compile(_UNIT)
-_BREAK = re.compile(rf"(?<=\D) | (?!{_UNIT}(?![\w.]))")  # a space, but not one between a number and its unit
+_NUMBER = r"[-+<>~]?\d[\d,.]*(?:e[-+]?\d+)?"
+_QUANTITY = rf"(?:{_NUMBER} {_UNIT} )*(?:{_NUMBER} ?{_UNIT}?|{MISSING})"  # "7", "94 ms", "3 min 20 s"
+_FIGURE = re.compile(rf"{_QUANTITY}(?: (?:to|of|/|->|-) {_QUANTITY})*")
+_BREAK = re.compile(rf"(?<=\D) | (?!{_UNIT}(?!\w))")  # a space, but not one between a number and its unit
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column; its unit is printed below its title.
 
-    Where a table is too wide, the columns with the smallest `drop` are left out first; None is never left out.
-    `shown` leaves a column out at any width, if all cells are empty or if all are the same. With `is_path` the
-    cells, in the last column only, are left whole even beyond the width, so that they can be copied.
+    Where a table is too wide, the columns with the smallest `drop` are left out first; None is never left
+    out. `shown` leaves a column out at any width, if all cells are empty or if all are the same. With
+    `is_path` the cells, in the last column only, are left whole even beyond the width, so that they can be
+    copied.
     """
 
     title: str
@@ -49,7 +50,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Lines of text; the first `heading_lines_count` are titles. `left_out` are the columns that did not fit."""
+    """Lines of text, the first `heading_lines_count` of them titles; `left_out` columns did not fit."""
 
     lines: tuple[str, ...]
     heading_lines_count: int
@@ -94,7 +95,7 @@ def fact_lines(facts: Mapping[str, str], width: int) -> Iterator[str]:
 
 
 def folded_lines(text: str, width: int) -> list[str]:
-    """`text` in lines of at most `width` characters, broken at spaces only; a longer word has its own line."""
+    """`text` in lines of at most `width` characters, broken at spaces; a longer word has its own line."""
     lines: list[str] = []
     for paragraph in text.split("\n"):
         if is_figure(paragraph) or cell_len(paragraph) <= width:
@@ -112,13 +113,8 @@ def folded_lines(text: str, width: int) -> list[str]:
 
 
 def is_figure(cell: str) -> bool:
-    """Whether a cell is a number, with or without its unit, or several: "1,440", "3 min 20 s", "0.4 to 18"."""
-    words = cell.split(" ")
-    is_number = [_NUMBER.fullmatch(word) is not None for word in words]
-    return any(is_number) and all(
-        number or _UNITS.fullmatch(word) or word in _BETWEEN_NUMBERS
-        for number, word in zip(is_number, words, strict=True)
-    )
+    """Whether a cell is a number, with or without a unit, or several: "1,440", "3 min 20 s", "4 to 18"."""
+    return cell != MISSING and _FIGURE.fullmatch(cell) is not None
 
 
 def _is_shown(column: Column, cells: Sequence[str]) -> bool:

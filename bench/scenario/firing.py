@@ -32,9 +32,9 @@ def never_firing(scenario: Scenario, only: Collection[str] = ()) -> Iterator[str
         if judged and all(reason for _, reason in judged):
             lasts = duration_ms_text(scenario.duration_ms)
             yield (
-                f"{spec.label} can never compact here: {' and '.join(reasons)}, and the scenario lasts {lasts} "
-                f"({counted(scenario.commits_count, 'commit')}). It would come out like a table that is never "
-                "compacted; lengthen the duration or change the trigger"
+                f"{spec.label} can never compact here: {' and '.join(reasons)}, and the scenario lasts "
+                f"{lasts} ({counted(scenario.commits_count, 'commit')}). It would come out like a table that "
+                "is never compacted; lengthen the duration or change the trigger"
             )
 
 

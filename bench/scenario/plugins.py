@@ -61,7 +61,7 @@ class OptionHelp:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A plug-in as `compactbench list` prints it: what it does in a sentence, and what else there is to say."""
+    """A plug-in as `compactbench list` prints it: what it does in a sentence, and in detail."""
 
     name: str
     doc: str
@@ -150,7 +150,9 @@ def describe(cls: type, name: str | None = None) -> Description:
     first, *rest = re.split(r"(?<=[.!?])\s|\n\n", text, maxsplit=1)
     paragraphs = [" ".join(part.split()) for part in "".join(rest).split("\n\n")]
     details = "\n\n".join(part for part in paragraphs if part and not part.startswith("Raises "))
-    return Description(name or name_of(cls), first.replace("\n", " "), details, tuple(_option_helps(cls, options)))
+    return Description(
+        name or name_of(cls), first.replace("\n", " "), details, tuple(_option_helps(cls, options))
+    )
 
 
 def describe_all(kind: PluginKind[Any]) -> tuple[Description, ...]:

@@ -108,7 +108,7 @@ def _load(load: float, cores: int) -> str:
     if load <= cores / 2:
         return f"ok: {details}"
     return (
-        f"warn: {details}. The machine is busy: seconds measured now are too long and differ from run to run, "
+        f"warn: {details}. The machine is busy: seconds measured now are too long and differ between runs, "
         "CPU seconds less so, files and bytes not at all. Wait until it is idle before you compare timings"
     )
 
@@ -118,11 +118,13 @@ def _print_noise(seconds: float) -> None:
         walls = np.array(_query_walls_s(seconds))
     median_s, p95_s = np.median(walls), np.percentile(walls, 95)
     spread = float((np.percentile(walls, 75) - np.percentile(walls, 25)) / median_s)
-    print_facts({
-        "noise": f"{_verdict(spread)}: {len(walls):,} queries, median "
-        f"{human_duration(median_s)}, 95th percentile {human_duration(p95_s)}, interquartile range "
-        f"{human_percent(spread)} of the median"
-    })
+    print_facts(
+        {
+            "noise": f"{_verdict(spread)}: {len(walls):,} queries, median "
+            f"{human_duration(median_s)}, 95th percentile {human_duration(p95_s)}, interquartile range "
+            f"{human_percent(spread)} of the median"
+        }
+    )
 
 
 def _verdict(spread: float) -> str:

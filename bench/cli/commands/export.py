@@ -27,7 +27,8 @@ def export(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o",
+            "--out",
+            "-o",
             parser=destination_path,
             metavar="PATH",
             help="The folder (Parquet) or file (DuckDB) to create.",

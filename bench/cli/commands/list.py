@@ -44,7 +44,7 @@ class Topic(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """One topic: the word for an entry, where scenarios use it, its entries, and how one is printed in full."""
+    """One topic: the word for an entry, what the topic is, its entries, and how one is printed in full."""
 
     word: str
     use: str
@@ -79,9 +79,9 @@ def list_what(
 
     * `compactbench list metrics write_amplification`
 
-    The topics: strategies (the planners, which say what is compacted), triggers (when), workloads and arrivals
-    (the stream), formats, scenarios (those that ship with compactbench) and metrics (what a report's figures
-    mean).
+    The topics: strategies (the planners, which say what is compacted), triggers (when), workloads and
+    arrivals (the stream), formats, scenarios (those that ship with compactbench) and metrics (what the
+    figures mean).
     """
     if topic is None:
         topics = [{"name": str(each), "doc": _CATALOGUES[each].use} for each in Topic]
@@ -126,7 +126,11 @@ def _print_plugin(entry: Entry) -> None:
 
 
 def _option_cells(option: Mapping[str, str | None]) -> tuple[str, str, str]:
-    return str(option["key"]), option["type"] or "", "required" if option["default"] is None else option["default"]
+    return (
+        str(option["key"]),
+        option["type"] or "",
+        "required" if option["default"] is None else option["default"],
+    )
 
 
 def _print_metric(entry: Entry) -> None:

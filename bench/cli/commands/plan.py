@@ -181,19 +181,23 @@ def _shortfall_text(short: Mapping[str, Any]) -> str:
 def _print_table_facts(facts: Mapping[str, Any]) -> None:
     by = facts["partition_spec"]
     print_heading(f"table {facts['name']}")
-    print_facts({
-        "location": facts["location"],
-        "metadata": facts["metadata"],
-        "format version": str(facts["format_version"]),
-        "snapshot": _snapshot(facts["snapshot"], facts["committed_at"]),
-        "data files": _amount(facts["data_files"], facts["data_bytes"], facts["rows"]),
-        "delete files": "; ".join(_deletes(facts["delete_files"])) or "none",
-        "partitions": f"{facts['partitions']:,} by {by}" if by else "not partitioned",
-        "target file size": human_bytes(facts["target_file_size_bytes"]),
-    })
+    print_facts(
+        {
+            "location": facts["location"],
+            "metadata": facts["metadata"],
+            "format version": str(facts["format_version"]),
+            "snapshot": _snapshot(facts["snapshot"], facts["committed_at"]),
+            "data files": _amount(facts["data_files"], facts["data_bytes"], facts["rows"]),
+            "delete files": "; ".join(_deletes(facts["delete_files"])) or "none",
+            "partitions": f"{facts['partitions']:,} by {by}" if by else "not partitioned",
+            "target file size": human_bytes(facts["target_file_size_bytes"]),
+        }
+    )
     if facts["data_files"]:
         print_paragraph("")
-        print_table(("file size", "files", "bytes", Column("", drop=1)), list(_size_lines(facts["file_sizes"])))
+        print_table(
+            ("file size", "files", "bytes", Column("", drop=1)), list(_size_lines(facts["file_sizes"]))
+        )
 
 
 def _snapshot(number: int | None, committed_at: str | None) -> str:

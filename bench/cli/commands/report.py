@@ -20,7 +20,8 @@ def report(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o",
+            "--out",
+            "-o",
             parser=destination_path,
             metavar="DIR",
             help="The folder to write.",
@@ -31,9 +32,7 @@ def report(
         list[str] | None,
         typer.Option("--only", metavar="STRATEGY", help="Report on this strategy only. May be repeated."),
     ] = None,
-    open_page: Annotated[
-        bool, typer.Option("--open", help="Open the page in the browser.")
-    ] = False,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
     """Write a report: one self-contained HTML page, the same in Markdown, charts and tables.
 

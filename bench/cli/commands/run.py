@@ -46,7 +46,9 @@ def run(
     scenarios: ScenariosArgument,
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", parser=destination_path, metavar="DIR", help="Where to write the results."),
+        typer.Option(
+            "--out", "-o", parser=destination_path, metavar="DIR", help="Where to write the results."
+        ),
     ] = DEFAULT_OUT,
     repetitions: Annotated[
         int | None,
@@ -156,7 +158,9 @@ def run(
 
 
 def _checking(mode: Mode, quiet: bool) -> AbstractContextManager[None]:
-    what = "checking Java, jars (downloaded once) and disk space" if mode == "real" else "checking the scenario"
+    what = (
+        "checking Java, jars (downloaded once) and disk space" if mode == "real" else "checking the scenario"
+    )
     return nullcontext() if quiet else doing(what, ERR)
 
 

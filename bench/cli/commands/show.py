@@ -113,13 +113,17 @@ def show(
     * `compactbench show results --format csv > figures.csv`
 
     The columns: **compactions** that committed; **CPU** of all compactions, and the share of it that Java's
-    compiler (**JIT**) took; latency of the primary query: the **mean** over time, just **after** each **commit**,
-    just **before** and **after** each compaction; **bytes written** (by stream and compaction) and **space used**
-    (on storage, with old snapshots) as multiples of what the table holds; live **files** at the end.
+    compiler (**JIT**) took; latency of the primary query: the **mean** over time, just **after** each
+    **commit**, just **before** and **after** each compaction; **bytes written** (by stream and compaction)
+    and **space used** (on storage, with old snapshots) as multiples of what the table holds; live **files**
+    at the end.
 
-    Streams with deletes also have the mean number of live **delete files** and of their **deleted rows**, and a
-    planner's mean **health** score. An unknown figure is a dash. What is the same for all rows, such as the
+    Streams with deletes also have the mean number of live **delete files** and of their **deleted rows**, and
+    a planner's mean **health** score. An unknown figure is a dash. What is the same for all rows, such as the
     number of runs, is said above the table.
+
+    Where the terminal is too narrow, these are left out, in this order: query after, deleted rows, health,
+    query before, JIT, bytes written, space used, compactions, query after commit, delete files.
 
     JSON and CSV have every metric by its name; `compactbench list metrics` explains them.
     """

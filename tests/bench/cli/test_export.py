@@ -59,7 +59,9 @@ def test_export_needs_results(capsys, tmp_path):
     assert "no such folder" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("options", "written"), [([], "tables/runs.parquet"), (["--to", "duckdb"], "tables.duckdb")])
+@pytest.mark.parametrize(
+    ("options", "written"), [([], "tables/runs.parquet"), (["--to", "duckdb"], "tables.duckdb")]
+)
 def test_export_writes_beside_the_runs_unless_told(capsys, tmp_path, options, written):
     folder = build_results(tmp_path / "results", {"never": None}, 1, 2)
     assert main(["export", str(folder), *options]) == 0

@@ -89,7 +89,9 @@ def test_an_entry_has_options_with_meaning_and_default(capsys):
 def test_what_every_option_means_is_said(capsys, what):
     for entry in listed(capsys, what):
         text = f"{entry['doc']} {entry['details']}"
-        missing = [o["key"] for o in entry["options"] if f"`{o['key']}`" not in text and "options." not in o["key"]]
+        missing = [
+            o["key"] for o in entry["options"] if f"`{o['key']}`" not in text and "options." not in o["key"]
+        ]
         assert not missing, entry["name"]
 
 
@@ -97,7 +99,7 @@ def test_a_scenario_has_its_file_and_strategies(capsys):
     assert main(["list", "scenarios", "append-only"]) == 0
     printed = capsys.readouterr().out
     assert str(shipped()["append-only"]) in printed
-    assert "append, a commit every 1min for 60min" in printed
+    assert "append, a commit every 1min for 1h" in printed
     assert "every-10min" in printed
     assert printed.endswith("next: compactbench validate append-only\n")
 

@@ -81,9 +81,9 @@ def test_usage_errors_repeat_no_secret(capsys, argv, shown):
 def test_what_is_concealed_is_so_until_the_command_ends(failing, capsys):
     failing(ScenarioError("No such option qwerty"))
     assert main(["--credential=qwerty", "fail"]) == main(["fail"]) == 2
-    usage, error = capsys.readouterr().err.split("error: ")
+    usage, error = capsys.readouterr().err.splitlines()
     assert "qwerty" not in usage
-    assert error == "No such option qwerty\n"
+    assert error == "error: No such option qwerty"
 
 
 def test_an_interrupt_exits_130_without_a_traceback(failing, capsys):
@@ -114,7 +114,7 @@ def test_version_and_help(capsys):
     assert capsys.readouterr().out.startswith("compactbench ")
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
-    assert "compactbench validate quickstart" in shown
+    assert "compactbench run quickstart --simulate" in shown
     for name in cli.COMMANDS:
         assert name in shown
 
@@ -173,7 +173,10 @@ def test_where_no_command_is_called_all_are_known(argv):
 
 @pytest.mark.parametrize(
     ("argv", "text"),
-    [(["list", "--fast"], "compactbench list --help explains"), (["list", "--help"], "Usage: compactbench list")],
+    [
+        (["list", "--fast"], "compactbench list --help explains"),
+        (["list", "--help"], "Usage: compactbench list"),
+    ],
 )
 def test_the_one_command_that_is_loaded_keeps_its_name(capsys, argv, text):
     main(argv)

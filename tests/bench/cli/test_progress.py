@@ -67,7 +67,11 @@ def test_the_first_line_says_what_is_done_before_any_commit(planned, clock):
     progress.run_started(planned[0])
     assert "0/2 runs" in shown(progress)[0]
     assert "demo never #1  0/10 commits" in shown(progress)[1]
-    for record, status in ((None, "starting Spark"), (ENGINE_STARTED, "warming up"), (WARM, "creating the table")):
+    for record, status in (
+        (None, "starting Spark"),
+        (ENGINE_STARTED, "warming up"),
+        (WARM, "creating the table"),
+    ):
         if record:
             progress.run_progressed(planned[0], record)
         assert shown(progress)[1].endswith(status)
@@ -85,7 +89,7 @@ def test_the_change_log_ends_whatever_was_seen_of_it(planned, clock, progressed)
     assert printed.getvalue() == f"change log of demo: {told}\n"
     assert len(shown(progress)) == 1  # its line is gone, and with it its clock
     progress.log_started("other")
-    assert "change log of other  0/0 commits" in shown(progress)[1]
+    assert shown(progress)[1].startswith("change log of other  ─")  # how long it will be is not known yet
 
 
 @pytest.mark.parametrize("status", ["finished", "failed"])
@@ -95,7 +99,9 @@ def test_the_suite_ends_at_its_total_even_where_runs_fail(planned, clock, status
         progress.run_started(each)
         progress.run_progressed(each, ENGINE_STARTED)
         clock.now_s += 30
-        progress.run_ended(each, run(commit(), end(status, error="out of memory" if status == "failed" else None)))
+        progress.run_ended(
+            each, run(commit(), end(status, error="out of memory" if status == "failed" else None))
+        )
     (line,) = shown(progress)
     assert line.startswith("all  2/2 runs  " + "━" * 24)
     assert printed.getvalue().splitlines()[-1] == "all: 2/2 runs in 1 min"
@@ -130,7 +136,14 @@ def test_after_the_last_commit_the_content_is_checked(planned, clock):
 def test_every_line_fits_the_terminal(planned, clock, width):
     progress, _ = suite_of(planned, clock)
     progress.run_started(planned[0])
-    for record in (ENGINE_STARTED, WARM, commit(), observed(data_files_count=1440), query(1.5), compaction(cpu_s=90)):
+    for record in (
+        ENGINE_STARTED,
+        WARM,
+        commit(),
+        observed(data_files_count=1440),
+        query(1.5),
+        compaction(cpu_s=90),
+    ):
         progress.run_progressed(planned[0], record)
     lines = shown(progress, width)
     assert len(lines) == 2

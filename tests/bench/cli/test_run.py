@@ -112,7 +112,7 @@ def test_quiet_leaves_warnings_and_results(run):
     assert "next: compactbench report" in out
     assert [line.split(":")[0] for line in err.splitlines()] == ["warning", "simulated rows"]
     _, _, err = run("--simulate", "-o", "loud")
-    assert "all: 2/2 runs in 0 s" in err
+    assert "all: 2/2 runs in " in err
 
 
 def test_conf_sets_spark(run, suites):

@@ -13,7 +13,6 @@ from bench.cli.record_tables import COMPACTION_FIELDS, DECISION_FIELDS
 from bench.results.folders import load_runs
 from bench.results.rows import METRIC_BY_NAME, METRICS, rows
 
-
 COMPACTION_COLUMNS = ("run", *(field.name for field in COMPACTION_FIELDS))
 DECISION_COLUMNS = ("run", *(field.name for field in DECISION_FIELDS))
 
@@ -187,7 +186,7 @@ def test_queries_share_one_unit(capsys, results):
     _, out, _ = show(capsys, results)
     (units,) = (line.split() for line in out.splitlines() if set(line.split()) <= {"s", "ms", "µs", "%"})
     shown = [f for f in FIGURES if f.metric.startswith("query_") and f.metric in METRIC_BY_NAME]
-    assert len(set(units[-len(shown):])) == 1
+    assert len(set(units[-len(shown) :])) == 1
 
 
 def test_what_all_rows_share_is_in_the_heading(capsys, tmp_path):

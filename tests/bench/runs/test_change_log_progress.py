@@ -49,9 +49,7 @@ def write_log(tmp_path, monkeypatch):
             scenario="demo.toml", overrides=(), scenario_hash=scenario.hash, work_folder=tmp_path,
             cache_folder=tmp_path, progress_file=tmp_path / "progress.json",
         )  # fmt: skip
-        monkeypatch.setattr(
-            worker, "ensure_change_log", lambda *a: ensure_change_log(*a, cached=cached)
-        )
+        monkeypatch.setattr(worker, "ensure_change_log", lambda *a: ensure_change_log(*a, cached=cached))
         monkeypatch.setattr(worker, "start_session", lambda *a: None)
         monkeypatch.setattr(worker, "stop_session", lambda spark: None)
         worker.write_log(job, scenario)
