@@ -72,19 +72,31 @@ def print_table(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) 
 
     Which columns the terminal is too narrow for is said on stderr.
     """
+    print_tables([("", columns, rows)])
+
+
+def print_tables(
+    tables: Iterable[tuple[str, Sequence[str | Column], Iterable[Sequence[str]]]],
+) -> None:
+    """Print several tables, each after its heading; which columns were left out is said once, at the end."""
+    left_out: dict[str, None] = {}
+    for heading, columns, rows in tables:
+        if heading:
+            print_heading(heading)
+        left_out |= dict.fromkeys(_print_table(columns, rows))
+    if left_out:
+        print_remark(
+            f"left out at this width: {', '.join(left_out)}; widen the terminal, or use --format json"
+        )
+
+
+def _print_table(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Print one table; returns the columns that did not fit."""
     made = [column if isinstance(column, Column) else Column(column) for column in columns]
     layout = lay_out(made, [[without_secrets(cell) for cell in row] for row in rows], OUT.width)
     for number, line in enumerate(layout.lines):
         _print_whole(Text(line, "bold" if number < layout.heading_lines_count else ""))
-    if layout.left_out:
-        names = ", ".join(layout.left_out)
-        ERR.print(
-            f"left out at this width: {names}; widen the terminal, or use --format json",
-            style="dim",
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
-        )
+    return layout.left_out
 
 
 def print_facts(facts: Mapping[str, str]) -> None:
@@ -113,6 +125,11 @@ def _print_whole(text: Text) -> None:
 def print_line(text: str) -> None:
     """Print a sentence for people on one line, however long."""
     OUT.print(without_secrets(text), markup=False, highlight=False, soft_wrap=True)
+
+
+def print_remark(text: str) -> None:
+    """Print what has to be known about the data, on stderr and on one line, however long."""
+    ERR.print(without_secrets(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def print_warning(text: str) -> None:

@@ -125,9 +125,10 @@ def _is_shown(column: Column, cells: Sequence[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Bounds:
-    """The least width at which a column breaks no word, and the width that it would like to have."""
+    """The least width of a column that breaks no word, that of its cells unfolded, and that of title too."""
 
     least: int
+    cells: int
     desired: int
 
 
@@ -135,11 +136,11 @@ def _bounds(column: Column, cells: Sequence[str]) -> _Bounds:
     heading = [column.title, column.unit]
     title = max(_longest_word(text) for text in heading)
     if column.is_path:
-        return _Bounds(title, title)
+        return _Bounds(title, title, title)
     longest = max((cell_len(line) for cell in cells for line in cell.split("\n")), default=0)
     word = max((_longest_word(line) for cell in cells for line in cell.split("\n")), default=0)
     least = max(title, word, min(longest, COMFORT_WIDTH))
-    return _Bounds(least, max(least, longest, *map(cell_len, heading)))
+    return _Bounds(least, max(least, longest), max(least, longest, *map(cell_len, heading)))
 
 
 def _longest_word(text: str) -> int:
@@ -147,17 +148,21 @@ def _longest_word(text: str) -> int:
 
 
 def _fitted(columns: Sequence[_Bounds], available: int) -> list[int] | None:
-    """Widths that add up to at most `available`: all columns are cut at one width, none below its least.
+    """Widths that add up to at most `available`; None if even the least widths do not fit.
 
-    None if even the least widths do not fit.
+    If not all titles fit on one line, none gets more room than its cells need, and columns of text are cut at
+    one width, none below its least.
     """
+    desired = [column.desired for column in columns]
+    if sum(desired) <= available:
+        return desired
 
     def cut(at: int) -> list[int]:
-        return [min(column.desired, max(column.least, at)) for column in columns]
+        return [min(column.cells, max(column.least, at)) for column in columns]
 
     if sum(cut(0)) > available:
         return None
-    low, high = 0, max((column.desired for column in columns), default=0)
+    low, high = 0, max((column.cells for column in columns), default=0)
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if sum(cut(middle)) <= available else (low, middle - 1)

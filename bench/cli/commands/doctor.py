@@ -30,7 +30,10 @@ DISK_NEEDED_BYTES = 2 * GIB
 
 def doctor(
     seconds: Annotated[
-        float, typer.Option("--seconds", min=0.0, help="How long to measure the noise; 0 skips it.")
+        float,
+        typer.Option(
+            "--seconds", min=0.0, metavar="SECONDS", help="How long to measure the noise; 0 skips it."
+        ),
     ] = 30.0,
 ) -> None:
     """Check Python, Java, jars, memory and disk, and measure how noisy this machine is right now.

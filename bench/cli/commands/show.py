@@ -11,7 +11,14 @@ from typing import Annotated, Any, Literal
 import typer
 
 from bench.cli.figure_column import scale_of
-from bench.cli.output import ERR, print_heading, print_json, print_line, print_table
+from bench.cli.output import (
+    print_heading,
+    print_json,
+    print_line,
+    print_remark,
+    print_table,
+    print_tables,
+)
 from bench.cli.record_tables import (
     COMPACTION_FIELDS,
     DECISION_FIELDS,
@@ -150,12 +157,12 @@ def print_rows(metric_rows: Sequence[Row], output: ShowFormat = ShowFormat.TABLE
         flat = [{k: v for k, v in row.to_json().items() if k not in NESTED} for row in metric_rows]
         _print_csv(tuple(flat[0]), [tuple(line.values()) for line in flat])
     else:
-        for place, group in groupby(metric_rows, key=_place):
-            _print_rows(place, tuple(group))
+        by_place = groupby(metric_rows, key=_place)
+        print_tables(_table(place, tuple(group)) for place, group in by_place)
         for row in metric_rows:
             _print_remarks(row)
         if any(row.mode == "simulated" for row in metric_rows):
-            ERR.print(MODELLED, markup=False, highlight=False)
+            print_remark(MODELLED)
 
 
 def _print_pairs(evaluations: Sequence[Pair], output: ShowFormat) -> None:
@@ -174,9 +181,8 @@ def _place(row: Row) -> str:
     return f"{row.scenario}: {row.workload} on {row.format}, {row.mode}"
 
 
-def _print_rows(place: str, group: Sequence[Row]) -> None:
-    """The table of one place; what all rows have in common is in its heading."""
-    print_heading("; ".join((place, *_in_common(group))))
+def _table(place: str, group: Sequence[Row]) -> tuple[str, list[Column], list[tuple[str, ...]]]:
+    """Heading, columns and rows of one place; what all rows have in common is in the heading."""
     figures = [figure for figure in FIGURES if figure.metric in METRIC_BY_NAME]
     columns = [Column("strategy"), Column("runs", shown="if varied")]
     cells = [[row.strategy for row in group], [str(row.runs) for row in group]]
@@ -192,7 +198,7 @@ def _print_rows(place: str, group: Sequence[Row]) -> None:
         cells.append(scale.cells(row.values[figure.metric] for row in group))
     columns.append(Column("content", shown="if varied"))
     cells.append([row.content for row in group])
-    print_table(columns, list(zip(*cells, strict=True)))
+    return "; ".join((place, *_in_common(group))), columns, list(zip(*cells, strict=True))
 
 
 def _in_common(group: Sequence[Row]) -> Iterable[str]:
@@ -210,7 +216,7 @@ _CONTENT = {
 
 def _print_remarks(row: Row) -> None:
     for remark in filter(None, (gaps(row), _failures(row))):
-        ERR.print(f"{row.scenario}, {row.strategy}: {remark}", markup=False, highlight=False)
+        print_remark(f"{row.scenario}, {row.strategy}: {remark}")
 
 
 def _failures(row: Row) -> str:
@@ -241,9 +247,8 @@ def _print_records(
         return
     if not lines:
         print_line(nothing)
-    for name, group in groupby(lines, key=lambda line: _run_name(line[0])):
-        print_heading(name)
-        print_table(*record_table(fields, [line for _, line in group]))
+    by_run = groupby(lines, key=lambda line: _run_name(line[0]))
+    print_tables((name, *record_table(fields, [line for _, line in group])) for name, group in by_run)
 
 
 def _print_lines(output: ShowFormat, columns: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
