@@ -128,15 +128,20 @@ def describe_action(action: Action) -> str:
 def _describe_rewrite(action: Rewrite) -> str:
     groups, parts = action.groups, list[str]()
     if groups:
-        parts.append(f"{sum(len(g.paths) for g in groups)} files in {len(groups)} groups")
+        files = _counted(sum(len(g.paths) for g in groups), "file")
+        parts.append(f"{files} in {_counted(len(groups), 'group')}")
     orders = dict.fromkeys(", ".join(g.sort_columns) for g in groups if g.sort_columns)
     parts += [f"sorted by {columns}" for columns in orders]
     converted = sum(len(g.convert_paths) for g in groups)
     if converted:
-        parts.append(f"deletes of {converted} files converted")
+        parts.append(f"deletes of {_counted(converted, 'file')} converted")
     if action.removed_deletes:
-        parts.append(f"{len(action.removed_deletes)} delete files dropped")
+        parts.append(f"{_counted(len(action.removed_deletes), 'delete file')} dropped")
     return f"rewrite({', '.join(parts)})"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 @dataclass(frozen=True, slots=True)

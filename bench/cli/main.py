@@ -3,14 +3,13 @@
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from bench.cli.output import ERR, concealing, print_error, without_secrets
 from bench.errors import CompactbenchError
@@ -49,38 +48,46 @@ def compactbench(
 ) -> None:
     """Replay one stream of table commits under different compaction strategies, and compare cost and benefit.
 
-    To get started, list the scenarios and check one of them:
+    A first answer in seconds, simulated, without Java; then the same on real tables, in minutes:
 
-    * `compactbench list scenarios`
+    * `compactbench run quickstart --simulate --out results/simulated`
 
-    * `compactbench validate quickstart`
+    * `compactbench run quickstart`
+
+    * `compactbench show`
+
+    * `compactbench report`
+
+    Your own: `compactbench list scenarios` shows what there is to start from, `compactbench validate` checks
+    a scenario. `compactbench COMMAND --help` explains a command. `--install-completion` teaches your shell
+    the commands.
 
     Exit codes: 0 success, 1 a run failed or a limit of `compare --fail-if` is broken, 2 an error you can
     correct, 3 this machine lacks something, 4 nobody can tell whether a limit of `compare --fail-if` holds.
     """
 
 
+class _Command(TyperCommand):
+    """A command whose help shows no types: flags take no value, and an argument's name says what it is."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_types(super().get_params(ctx))
+
+
 class _Group(TyperGroup):
-    """Hides secrets in usage errors, which repeat words of the command line."""
+    """The same for the options before the command."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        with _usage_errors_without_secrets():
-            return super().parse_args(ctx, args)
-
-    def invoke(self, ctx: Any) -> Any:
-        with _usage_errors_without_secrets():
-            return super().invoke(ctx)
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_types(super().get_params(ctx))
 
 
-@contextmanager
-def _usage_errors_without_secrets() -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        # Typer prints them. Versions that do not depend on click have error classes of their own.
-        if isinstance(message := getattr(error, "message", None), str):
-            error.message = without_secrets(message)  # type: ignore[attr-defined]
-        raise
+def _without_types(params: list[Any]) -> list[Any]:
+    for param in params:
+        if param.param_type_name == "argument":
+            param.display_type_rich = lambda ctx: None
+        elif getattr(param, "is_flag", False):
+            param.metavar = ""
+    return params
 
 
 def command_line(argv: Sequence[str]) -> typer.Typer:
@@ -96,7 +103,7 @@ def command_line(argv: Sequence[str]) -> typer.Typer:
     app.callback()(compactbench)
     for name in argv[:1] if argv[:1] and argv[0] in COMMANDS else COMMANDS:
         module, _, function = COMMANDS[name].partition(":")
-        app.command(name)(getattr(import_module(module), function))
+        app.command(name, cls=_Command)(getattr(import_module(module), function))
     return app
 
 
@@ -116,8 +123,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     try:
-        command_line(words)(args=words, prog_name="compactbench")
-    except SystemExit as done:  # typer ends every command with it
+        code = command_line(words)(args=words, prog_name="compactbench", standalone_mode=False)
+    except SystemExit as done:
         return done.code if isinstance(done.code, int) else 0
     except CompactbenchError as error:
         print_error(str(error))
@@ -125,12 +132,33 @@ def _run(words: list[str]) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:
-        if os.environ.get(DEBUG_VARIABLE) == "1":
-            ERR.print(without_secrets(traceback.format_exc()), markup=False, highlight=False, soft_wrap=True)
-            return EXIT_BUG
-        print_error(
-            f"{type(error).__name__}: {error}. This is a bug in compactbench; "
-            f"set {DEBUG_VARIABLE}=1 to print the traceback"
-        )
+        return _usage_error(error) or _bug(error)
+    return code if isinstance(code, int) else 0
+
+
+def _usage_error(error: Exception) -> int | None:
+    """Print an error in the words of the command line and return its exit code; None if it is another error.
+
+    Typer's classes differ between versions, with and without click, so they are told by what they have.
+    """
+    exit_code, format_message = (getattr(error, name, None) for name in ("exit_code", "format_message"))
+    if not isinstance(exit_code, int) or format_message is None:
+        return None
+    if type(error).__name__ == "NoArgsIsHelpError":  # the help has been printed
+        return exit_code
+    context = getattr(error, "ctx", None)
+    message = " ".join(format_message().split()).rstrip(".")
+    hint = f"; {context.command_path} --help explains the command" if context else ""
+    print_error(f"{message[:1].lower()}{message[1:]}{hint}")
+    return exit_code
+
+
+def _bug(error: Exception) -> int:
+    if os.environ.get(DEBUG_VARIABLE) == "1":
+        ERR.print(without_secrets(traceback.format_exc()), markup=False, highlight=False, soft_wrap=True)
         return EXIT_BUG
-    return 0
+    print_error(
+        f"{type(error).__name__}: {error}. This is a bug in compactbench; "
+        f"set {DEBUG_VARIABLE}=1 to print the traceback"
+    )
+    return EXIT_BUG

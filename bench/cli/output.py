@@ -4,8 +4,9 @@ No secret is printed: neither those that `bench.secrets` recognises by itself no
 """
 
 import json
+import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import StrEnum
@@ -14,14 +15,15 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
+from bench.cli.tables import Column, fact_lines, folded_lines, lay_out
 from bench.secrets import NO_SECRETS, Secrets
 
-# Without a terminal there is no width to fit: lines are kept whole for `grep` and files.
-PIPE_WIDTH = 400
+# Of tables in files and pipes, unless the shell exports COLUMNS. JSON and CSV have everything, at any width.
+PIPE_WIDTH = 120
 
-OUT = Console(width=None if sys.stdout.isatty() else PIPE_WIDTH)
+OUT = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH)
 ERR = Console(stderr=True)
 
 
@@ -65,21 +67,74 @@ def print_json(data: object) -> None:
     typer.echo(json.dumps(_concealed.get().clean(data), indent=2, ensure_ascii=False))
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print rows for people. Cells are printed literally: brackets are no markup."""
-    table = Table(
-        box=None, header_style="bold", pad_edge=False, padding=(0, 2 if OUT.width > 100 else 1, 0, 0)
-    )
-    for index, column in enumerate(columns):
-        table.add_column(column, no_wrap=index == 0, overflow="fold")
-    for row in rows:
-        table.add_row(*(escape(without_secrets(cell)) for cell in row))
-    OUT.print(table)
+def print_table(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> None:
+    """Print rows for people, fitted to the terminal (see `bench.cli.tables`). Cells are no markup.
+
+    Which columns the terminal is too narrow for is said on stderr.
+    """
+    print_tables([("", columns, rows)])
+
+
+def print_tables(
+    tables: Iterable[tuple[str, Sequence[str | Column], Iterable[Sequence[str]]]],
+) -> None:
+    """Print several tables, each after its heading; which columns were left out is said once, at the end."""
+    left_out: dict[str, None] = {}
+    for heading, columns, rows in tables:
+        if heading:
+            print_heading(heading)
+        left_out |= dict.fromkeys(_print_table(columns, rows))
+    if left_out:
+        print_remark(
+            f"left out at this width: {', '.join(left_out)}; widen the terminal, or use --format json"
+        )
+
+
+def _print_table(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Print one table; returns the columns that did not fit."""
+    made = [column if isinstance(column, Column) else Column(column) for column in columns]
+    layout = lay_out(made, [[without_secrets(cell) for cell in row] for row in rows], OUT.width)
+    for number, line in enumerate(layout.lines):
+        _print_whole(Text(line, "bold" if number < layout.heading_lines_count else ""))
+    return layout.left_out
+
+
+def print_facts(facts: Mapping[str, str]) -> None:
+    """Print one line per fact: what it is, and its value."""
+    for line in fact_lines({key: without_secrets(value) for key, value in facts.items()}, OUT.width):
+        _print_whole(Text(line))
+
+
+def print_paragraph(text: str) -> None:
+    """Print text for people, folded at its spaces."""
+    for line in folded_lines(without_secrets(text), OUT.width):
+        _print_whole(Text(line))
+
+
+def print_heading(text: str) -> None:
+    """Print text in bold, folded at its spaces."""
+    for line in folded_lines(without_secrets(text), OUT.width):
+        _print_whole(Text(line, "bold"))
+
+
+def _print_whole(text: Text) -> None:
+    """Print a line that is never folded: `lay_out` has already done so."""
+    OUT.print(text, highlight=False, soft_wrap=True)
 
 
 def print_line(text: str) -> None:
     """Print a sentence for people on one line, however long."""
     OUT.print(without_secrets(text), markup=False, highlight=False, soft_wrap=True)
+
+
+def print_remark(text: str) -> None:
+    """Print what has to be known about the data, on stderr and on one line, however long."""
+    ERR.print(without_secrets(text), markup=False, highlight=False, soft_wrap=True)
+
+
+def print_warning(text: str) -> None:
+    """Print what works, but may not be what was meant; to stderr."""
+    ERR.print(f"[bold yellow]warning:[/] {escape(without_secrets(text))}", soft_wrap=True, highlight=False)
 
 
 def print_error(text: str) -> None:

@@ -1,22 +1,16 @@
-"""The progress of a suite, on stderr: bars on a terminal, one line per run elsewhere."""
+"""The progress of a suite, on stderr: lines that change on a terminal, one line per event elsewhere."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.live import Live
+from rich.text import Text
 
+from bench.cli.progress_line import Activity, fitted
 from bench.results.folders import RunResult
 from bench.results.records import (
     FAILED_STATUSES,
@@ -32,87 +26,172 @@ from bench.text import counted, human_duration
 # Before its first commit a run starts an engine and warms up, which takes about as long as this many commits
 # of a small scenario. It is only a weight for the bar.
 START_STEPS = 15
-SPEED_WINDOW_S = 600.0
+REFRESHES_PER_S = 4
+ESTIMATE_FROM_SHARE = 0.02  # of the work: what is left cannot be estimated before
+
+
+@contextmanager
+def doing(text: str, console: Console) -> Iterator[None]:
+    """Say what is being done before there is any progress to show."""
+    if console.is_terminal:
+        with console.status(text):
+            yield
+    else:
+        _say(console, text)
+        yield
 
 
 class SuiteProgress:
-    """Shows the progress of a suite (see `bench.runs.suite.Watcher`)."""
+    """Shows the progress of a suite (see `bench.runs.suite.Watcher`). If `quiet`, only failures."""
 
-    def __init__(self, planned: Sequence[PlannedRun], console: Console) -> None:
-        self._console = console
-        self._runs_count = len(planned)
-        self._ended_count = 0
-        self._started_s = 0.0
-        self._figures = LiveFigures()
-        self._bars = Progress(
-            TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(),
-            TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
-            TextColumn("{task.fields[figures]}", markup=False),
-            console=console, speed_estimate_period=SPEED_WINDOW_S, disable=not console.is_terminal,
-        )  # fmt: skip
-        steps = sum(_steps(run) for run in planned)
-        self._all = self._bars.add_task("all runs", total=steps, figures="")
-        self._one: TaskID | None = None
-        self._log: TaskID | None = None
+    def __init__(
+        self,
+        planned: Sequence[PlannedRun],
+        console: Console,
+        *,
+        quiet: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._console, self._is_quiet, self._clock = console, quiet, clock
+        self._all_steps = sum(map(_steps, planned))
+        self._runs_count, self._ended_count = len(planned), 0
+        self._ended_steps, self._run_steps = 0, 0
+        self._run: PlannedRun | None = None
+        self._figures = LiveFigures("")
+        self._log: _LogProgress | None = None
+        self._began_s = self._run_began_s = clock()
+        self._live = Live(self, console=console, refresh_per_second=REFRESHES_PER_S, transient=True)
 
     def __enter__(self) -> Self:
-        self._bars.start()
+        if self._console.is_terminal and not self._is_quiet:
+            self._live.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bars.stop()
+        self._live.stop()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        full, empty = ("#", ".") if options.ascii_only else ("━", "─")
+        for activity in self.activities():
+            line = fitted(activity, options.max_width)
+            yield Text.assemble(
+                line.before,
+                (full * line.filled, "green" if activity.share >= 1 else "cyan"),
+                (empty * (line.bar_width - line.filled), "dim"),
+                line.after,
+                no_wrap=True,
+                end="\n",
+            )
+
+    def activities(self) -> Iterator[Activity]:
+        """What is in progress: the suite, and the change log or the run."""
+        share = (self._ended_steps + self._run_steps) / self._all_steps if self._all_steps else 1.0
+        yield Activity(
+            "all", "all", self._ended_count, self._runs_count, "runs", share,
+            _time_text(self._clock() - self._began_s, share),
+        )  # fmt: skip
+        if self._log:
+            yield self._log.activity(self._clock())
+        elif self._run:
+            commits, start = self._run.source.scenario.commits_count, _start_steps(self._run)
+            done = max(0, self._run_steps - start)
+            status = self._figures.text() if done < commits else "checking the content"
+            short_title = f"{self._run.spec.label} #{self._run.repetition}"
+            yield Activity(
+                _title(self._run), short_title, done, commits, "commits",
+                done / commits if commits else 1.0, human_duration(round(self._clock() - self._run_began_s)),
+                status,
+            )  # fmt: skip
+
+    def log_started(self, scenario: str) -> None:
+        """The change log of a scenario is looked for, and written unless it is in the cache."""
+        self._log = _LogProgress(scenario, self._clock())
+        self._say_elsewhere(f"change log of {scenario}: looking in the cache")
 
     def log_progressed(self, scenario: str, done: int, total: int) -> None:
-        """A change log is being written: once per stream, and not part of any figure."""
+        """The change log is being written; it is part of no figure."""
         if self._log is None:
-            self._log = self._bars.add_task(f"change log of {escape(scenario)}", total=total, figures="")
-            self._print(f"writing the change log of {scenario}, {counted(total, 'commit')}")
-        self._bars.update(self._log, completed=done, visible=done < total)
-        if done >= total:
-            self._log = None
+            self.log_started(scenario)
+        if self._log is not None:
+            if not self._log.total:
+                self._say_elsewhere(
+                    f"change log of {scenario}: starting Spark to write {counted(total, 'commit')}"
+                )
+            self._log.done, self._log.total = done, total
+
+    def log_ended(self, scenario: str, commits_count: int) -> None:
+        """The change log is complete, whether it was written now or before."""
+        log, self._log = self._log, None
+        if log is not None and log.total:
+            took = human_duration(round(self._clock() - log.began_s))
+            self._say(f"change log of {scenario}: {counted(commits_count, 'commit')} written in {took}")
+        else:
+            self._say(f"change log of {scenario}: {counted(commits_count, 'commit')}, found in the cache")
 
     def run_started(self, run: PlannedRun) -> None:
         """A run starts."""
-        self._started_s, self._figures = time.monotonic(), LiveFigures()
-        self._one = self._bars.add_task(escape(_title(run)), total=_steps(run), figures="starting")
-        self._print(f"{_title(run)} ({self._ended_count + 1} of {self._runs_count})")
+        self._run, self._run_steps, self._run_began_s = run, 0, self._clock()
+        self._figures = LiveFigures("starting Spark" if run.mode == "real" else "")
+        phase = ": starting Spark and warming up" if run.mode == "real" else ""
+        self._say_elsewhere(f"{_title(run)} (run {self._ended_count + 1} of {self._runs_count}){phase}")
 
     def run_progressed(self, run: PlannedRun, record: Any) -> None:
         """A record was written."""
-        steps = self._figures.add(record)
-        if self._one is not None:
-            self._bars.update(self._one, advance=steps, figures=self._figures.text())
-        self._bars.update(self._all, advance=steps)
+        self._run_steps += self._figures.add(record)
 
     def run_ended(self, run: PlannedRun, result: RunResult) -> None:
-        """A run finished or failed."""
+        """A run finished or failed; either way its steps are done."""
         self._ended_count += 1
-        if self._one is not None:
-            self._bars.remove_task(self._one)
-        duration, figures = human_duration(time.monotonic() - self._started_s), self._figures.text()
+        self._ended_steps += _steps(run)
+        self._run, self._run_steps = None, 0
+        took, figures = human_duration(self._clock() - self._run_began_s), self._figures.text()
         if run.mode == "simulated":
-            duration, figures = f"simulated in {duration}", f"modelled: {figures}"
+            took, figures = f"simulated in {took}", f"modelled: {figures}"
         end = result.end
         if end is not None and end.status == "failed":
-            summary = f"FAILED: {end.error}; see {result.folder / 'log.txt'}"
+            _say(
+                self._console, f"{_title(run)}: {took}; FAILED: {end.error}; see {result.folder / 'log.txt'}"
+            )
         else:
-            summary = figures
-        self._bars.console.print(
-            f"{_title(run)}: {duration}; {summary}", markup=False, highlight=False, soft_wrap=True
-        )
+            self._say(f"{_title(run)}: {took}; {figures}")
+        if self._ended_count == self._runs_count:
+            total = human_duration(round(self._clock() - self._began_s))
+            self._say(f"all: {self._ended_count:,}/{self._runs_count:,} runs in {total}")
 
-    def _print(self, text: str) -> None:
+    def _say(self, text: str) -> None:
+        if not self._is_quiet:
+            _say(self._console, text)
+
+    def _say_elsewhere(self, text: str) -> None:
+        """Print what a terminal shows in its changing lines."""
         if not self._console.is_terminal:
-            self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+            self._say(text)
+
+
+class _LogProgress:
+    """The change log in progress: before Spark starts, `total` is 0."""
+
+    def __init__(self, scenario: str, began_s: float) -> None:
+        self.scenario, self.began_s = scenario, began_s
+        self.done = self.total = 0
+
+    def activity(self, now_s: float) -> Activity:
+        """What to show of it."""
+        step = ("" if self.done else "starting Spark") if self.total else "looking in the cache"
+        share = self.done / self.total if self.total else 0.0
+        return Activity(
+            f"change log of {self.scenario}", "change log", self.done, self.total, "commits", share,
+            human_duration(round(now_s - self.began_s)), step,
+        )  # fmt: skip
 
 
 class LiveFigures:
-    """The latest figures of a run in progress."""
+    """The latest figures of a run in progress; `phase` is what it does before its first commit."""
 
-    def __init__(self) -> None:
-        self._phase = ""
+    def __init__(self, phase: str = "") -> None:
+        self._phase = phase
         self._files: int | None = None
         self._query_s: float | None = None
         self._compactions_count = 0
@@ -120,16 +199,17 @@ class LiveFigures:
         self._compaction_cpu_s = 0.0
 
     def add(self, record: Any) -> int:
-        """Take a record into account; returns how many steps of the run's bar it completes."""
+        """Take a record into account; returns how many steps of the run it completes."""
         match record:
             case PhaseRecord(name="start_engine"):
                 self._phase = "warming up"
             case PhaseRecord(name="warm_up"):
-                self._phase = ""
+                self._phase = "creating the table"
                 return START_STEPS
             case CommitRecord(is_initial=False):
                 return 1
             case ObserveRecord():
+                self._phase = ""
                 self._files = record.data_files_count
             case QueryRecord(primary=True):
                 self._query_s = record.wall_s
@@ -150,8 +230,24 @@ class LiveFigures:
         return f"{files}{query}, {counted(self._compactions_count, 'compaction')}{failed}{cpu}"
 
 
+def _say(console: Console, text: str) -> None:
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _time_text(elapsed_s: float, share: float) -> str:
+    """How long it has taken and, once that can be estimated, how long the rest will take."""
+    elapsed = human_duration(round(elapsed_s))
+    if not ESTIMATE_FROM_SHARE <= share < 1:
+        return elapsed
+    return f"{elapsed}, about {human_duration(round(elapsed_s * (1 - share) / share))} left"
+
+
+def _start_steps(run: PlannedRun) -> int:
+    return START_STEPS if run.mode == "real" else 0
+
+
 def _steps(run: PlannedRun) -> int:
-    return (START_STEPS if run.mode == "real" else 0) + run.source.scenario.commits_count
+    return _start_steps(run) + run.source.scenario.commits_count
 
 
 def _title(run: PlannedRun) -> str:

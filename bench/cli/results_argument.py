@@ -7,9 +7,17 @@ import typer
 
 from bench.results.rows import Row
 
+DEFAULT_OUT = Path("results")  # where `run` writes, and what the other commands read
+
+
 ResultsArgument = Annotated[
     list[Path],
-    typer.Argument(metavar="RESULTS", help="Results folders that `run --out` wrote, or parts of them."),
+    typer.Argument(
+        metavar="RESULTS",
+        default_factory=lambda: [DEFAULT_OUT],
+        show_default=str(DEFAULT_OUT),
+        help="Results folders that `run` wrote, or parts of them.",
+    ),
 ]
 
 

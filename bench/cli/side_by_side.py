@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+from bench.cli.tables import Column
 from bench.keys import duration_ms_text
 from bench.results.agreement import Pair
 from bench.results.records import CompactionRecord
@@ -14,7 +15,11 @@ COLUMNS = (
     "simulated_status", "real_files_removed_count", "simulated_files_removed_count", "real_files_added_count",
     "simulated_files_added_count", "same_files", "real_added_bytes", "simulated_added_bytes",
 )  # fmt: skip
-TABLE_COLUMNS = ("strategy", "at", "decision", "simulated", "files", "simulated", "written", "simulated")
+TABLE_COLUMNS = (
+    Column("strategy"), Column("at"), Column("real decision"), Column("simulated decision"),
+    Column("real files"), Column("simulated files"), Column("really written", drop=2),
+    Column("simulated written", drop=1),
+)  # fmt: skip
 SAME = "same"
 
 

@@ -56,7 +56,7 @@ def load_runs(*folders: Path) -> tuple[RunResult, ...]:
     for folder in folders:
         if not folder.is_dir():
             raise ResultSchemaError(
-                f"{folder}: no such folder; give the --out folder of a `compactbench run`"
+                f"{folder}: no such folder; name one that `compactbench run` wrote (by default results)"
             )
         manifests = sorted(path for depth in ("", "*/", "*/*/") for path in folder.glob(f"{depth}{MANIFEST}"))
         runs = [load_run(path.parent) for path in manifests]

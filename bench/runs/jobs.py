@@ -37,10 +37,14 @@ class LogJob(_ScenarioJob):
 
 
 class LogProgress(BaseModel):
-    """How many commits of a change log are written, then its folder; or the error."""
+    """How many commits of a change log are written, then its folder; or the error.
+
+    `total` stays 0 until it is known that the log has to be written. `commits_count` is known at the end.
+    """
 
     done: int = 0
     total: int = 0
+    commits_count: int = 0
     folder: Path | None = None
     damaged: str | None = None
     failed: str | None = None

@@ -45,7 +45,11 @@ class Options:
 class Watcher(Protocol):
     """Is notified of the suite's progress, for progress bars and logs."""
 
+    def log_started(self, scenario: str) -> None: ...
+
     def log_progressed(self, scenario: str, done: int, total: int) -> None: ...
+
+    def log_ended(self, scenario: str, commits_count: int) -> None: ...
 
     def run_started(self, run: PlannedRun) -> None: ...
 
@@ -160,6 +164,7 @@ def ensure_log(source: Source, out: Path, watcher: Watcher) -> Path:
     log_file = folder / LOG
     progress = LogProgress()
     secrets = source.scenario.secrets
+    watcher.log_started(source.scenario.name)
     with worker(job, log_file, secrets) as process:
         while process.poll() is None:
             time.sleep(POLL_S)
@@ -174,6 +179,7 @@ def ensure_log(source: Source, out: Path, watcher: Watcher) -> Path:
     if progress.folder is None:
         cause = secrets.scrub(progress.failed) if progress.failed else last_output
         raise EngineError(f"cannot write the change log of {source.scenario.name}: {cause}")
+    watcher.log_ended(source.scenario.name, progress.commits_count)
     return progress.folder
 
 

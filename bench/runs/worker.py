@@ -70,6 +70,7 @@ def write_log(job: LogJob, scenario: Scenario) -> None:
     with ExitStack() as stack:
 
         def session() -> SparkSession:
+            write_progress(total=sum(1 for _ in scenario.shape()))
             spark = start_session(SparkSettings(), (), {}, job.work_folder)
             stack.callback(stop_session, spark)
             return spark
@@ -82,7 +83,7 @@ def write_log(job: LogJob, scenario: Scenario) -> None:
                 session, job.cache_folder, scenario.workload, scenario.seed, scenario.commits_count,
                 scenario.commit_interval_ms, lambda done, total: write_progress(done=done, total=total),
             )  # fmt: skip
-            write_progress(folder=log.folder)
+            write_progress(folder=log.folder, commits_count=len(log.commits))
         except ChangeLogError as error:
             write_progress(damaged=str(error))
             raise

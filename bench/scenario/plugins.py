@@ -61,10 +61,11 @@ class OptionHelp:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A plug-in as `compactbench list` prints it."""
+    """A plug-in as `compactbench list` prints it: what it does in a sentence, and in detail."""
 
     name: str
     doc: str
+    details: str
     options: tuple[OptionHelp, ...]
 
 
@@ -138,12 +139,20 @@ def name_of(cls: type) -> str:
 
 
 def describe(cls: type, name: str | None = None) -> Description:
-    """The first sentence of the docstring of `cls`, and its options."""
+    """The docstring of `cls`, with the names of fields as scenarios write them, and its options.
+
+    `details` are the paragraphs after the first sentence, each on one line, except what a constructor raises.
+    """
     options = options_of(cls)
-    first = re.split(r"(?<=[.!?])\s|\n\n", inspect.getdoc(cls) or "", maxsplit=1)[0].replace("\n", " ")
+    text = inspect.getdoc(cls) or ""
     for option in options:
-        first = first.replace(f"`{option.name}`", f"`{option.key}`")
-    return Description(name or name_of(cls), first, tuple(_option_helps(cls, options)))
+        text = text.replace(f"`{option.name}`", f"`{option.key}`")
+    first, *rest = re.split(r"(?<=[.!?])\s|\n\n", text, maxsplit=1)
+    paragraphs = [" ".join(part.split()) for part in "".join(rest).split("\n\n")]
+    details = "\n\n".join(part for part in paragraphs if part and not part.startswith("Raises "))
+    return Description(
+        name or name_of(cls), first.replace("\n", " "), details, tuple(_option_helps(cls, options))
+    )
 
 
 def describe_all(kind: PluginKind[Any]) -> tuple[Description, ...]:

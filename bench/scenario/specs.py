@@ -14,6 +14,7 @@ from bench.scenario.plugins import PLANNER, TRIGGER, build, in_words, name_of, t
 from bench.scenario.schema import RuleKeys, ScenarioKeys, StrategyKeys, WriterKeys
 from bench.scenario.values import KeyPath, OptionError
 from bench.secrets import hidden
+from bench.text import counted
 from strategies.never import Never
 from strategies.plan import Capability
 from strategies.strategy import PlannerTraits, Rule, Strategy, known_options_of, traits_of
@@ -208,7 +209,7 @@ def _summary(keys: StrategyKeys, strategy: Strategy, writer: WriterKeys) -> str:
     rules = "; else ".join(map(rule_text, strategy.rules))
     parts = [rules if keys.rules else "no compaction"]
     if keys.writer.files_per_commit is not None:
-        parts.append(f"writes {keys.writer.files_per_commit} files per commit")
+        parts.append(f"writes {counted(keys.writer.files_per_commit, 'file')} per commit")
     if writer.upsert_mode is not None:
         parts.append(f"upserts by {writer.upsert_mode}")
     parts += [f"{key}={value}" for key, value in hidden(keys.properties).items()]

@@ -57,8 +57,8 @@ class RewriteDataFiles:
     """Run `rewrite_data_files`, which merges small files, splits large ones and can sort their rows.
 
     `strategy` is binpack or sort; a `sort_order` of "zorder(a, b)" z-orders. `where` restricts the command to
-    files that may hold matching rows. `options` have Iceberg's names and defaults; those ending in "-bytes"
-    also accept sizes such as "128MiB".
+    files that may hold matching rows, and with `branch` it rewrites that branch instead of main. `options`
+    have Iceberg's names and defaults; those ending in "-bytes" also accept sizes such as "128MiB".
     """
 
     strategy: str = "binpack"
@@ -111,7 +111,11 @@ class RewriteDataFiles:
 
 @dataclass(frozen=True, slots=True)
 class RewritePositionDeleteFiles:
-    """Run `rewrite_position_delete_files`, which merges position delete files and drops dangling deletes."""
+    """Run `rewrite_position_delete_files`, which merges position delete files and drops dangling deletes.
+
+    `where` restricts the command to files that may hold matching rows. `options` have Iceberg's names and
+    defaults; those ending in "-bytes" also accept sizes such as "128MiB".
+    """
 
     where: str | None = None
     options: Mapping[str, OptionValue] = field(default_factory=dict)

@@ -15,7 +15,6 @@ from simulated_noise import (
     rising_share,
     sitting_calls,
     trends,
-    white,
     with_spikes,
 )
 

@@ -166,14 +166,14 @@ def test_converting_and_dropping_deletes_is_a_capability_of_its_own(action, need
         (Rewrite((FileGroup(("a", "b")), FileGroup(("c",))), 1), "rewrite(3 files in 2 groups)"),
         (
             Rewrite((FileGroup(("a",), "", ("b", "c")),), 1),
-            "rewrite(1 files in 1 groups, deletes of 2 files converted)",
+            "rewrite(1 file in 1 group, deletes of 2 files converted)",
         ),
         (
             Rewrite((FileGroup((), "", ("b",)),), 1, ("d", "e")),
-            "rewrite(0 files in 1 groups, deletes of 1 files converted, 2 delete files dropped)",
+            "rewrite(0 files in 1 group, deletes of 1 file converted, 2 delete files dropped)",
         ),
-        (Rewrite((FileGroup(("a",)),), 1, ("d",)), "rewrite(1 files in 1 groups, 1 delete files dropped)"),
-        (Rewrite((), 1, ("d",)), "rewrite(1 delete files dropped)"),
+        (Rewrite((FileGroup(("a",)),), 1, ("d",)), "rewrite(1 file in 1 group, 1 delete file dropped)"),
+        (Rewrite((), 1, ("d",)), "rewrite(1 delete file dropped)"),
         (
             Rewrite((FileGroup(("a", "b"), "", (), ("x", "y")), FileGroup(("c",))), 1),
             "rewrite(3 files in 2 groups, sorted by x, y)",

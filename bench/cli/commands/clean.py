@@ -8,44 +8,46 @@ from typing import Annotated
 import typer
 
 from bench import runtime
-from bench.cli.commands.run import DEFAULT_OUT
 from bench.cli.destination import destination_path
-from bench.cli.output import OUT
+from bench.cli.output import print_line
+from bench.cli.results_argument import DEFAULT_OUT
 from bench.results.records import MANIFEST
 from bench.runs.suite import TABLES, WORK, locked
 from bench.text import human_bytes
 
 
 def clean(
-    out: Annotated[
+    results: Annotated[
         Path,
-        typer.Option("--out", parser=destination_path, metavar="DIR", help="The results folder to clean."),
+        typer.Argument(parser=destination_path, metavar="RESULTS", help="The results folder to clean."),
     ] = DEFAULT_OUT,
     cache: Annotated[
         bool, typer.Option("--cache", help="Also remove the cached change logs and jars.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be removed.")] = False,
 ) -> None:
-    """Remove tables that interrupted suites left behind or `--keep-tables` kept. Results are never removed.
+    """Remove tables that interrupted runs left behind or `--keep-tables` kept. Results are never removed.
 
-    * `compactbench clean --out results --dry-run`
+    * `compactbench clean --dry-run`
+
+    * `compactbench clean results/today`
 
     * `compactbench clean --cache`
     """
     removed: list[Path] = []
-    if out.is_dir():
-        with locked(out, sweep=False):
-            removed = _remove([out / WORK, *_tables_of_runs(out)], dry_run=dry_run)
+    if results.is_dir():
+        with locked(results, sweep=False):
+            removed = _remove([results / WORK, *_tables_of_runs(results)], dry_run=dry_run)
     if cache:
         cached = [runtime.cache_folder() / name for name in ("change_logs", "jars")]
         removed += _remove(cached, dry_run=dry_run)
     if not removed:
-        OUT.print(f"nothing to remove in {out}", markup=False, highlight=False, soft_wrap=True)
+        print_line(f"nothing to remove in {results}")
 
 
-def _tables_of_runs(out: Path) -> list[Path]:
+def _tables_of_runs(results: Path) -> list[Path]:
     """The folders of kept tables. A report has a folder of that name too, but no manifest beside it."""
-    return sorted(folder for folder in out.glob(f"*/*/{TABLES}") if (folder.parent / MANIFEST).is_file())
+    return sorted(folder for folder in results.glob(f"*/*/{TABLES}") if (folder.parent / MANIFEST).is_file())
 
 
 def _remove(folders: list[Path], *, dry_run: bool) -> list[Path]:
@@ -56,7 +58,7 @@ def _remove(folders: list[Path], *, dry_run: bool) -> list[Path]:
         if not dry_run:
             shutil.rmtree(folder)
         verb = "would remove" if dry_run else "removed"
-        OUT.print(f"{verb} {folder} ({size})", markup=False, highlight=False, soft_wrap=True)
+        print_line(f"{verb} {folder} ({size})")
     return existing
 
 

@@ -14,8 +14,8 @@ import psutil
 import typer
 
 from bench import runtime
-from bench.cli.commands.run import DEFAULT_OUT
-from bench.cli.output import ERR, OUT, print_table
+from bench.cli.output import ERR, print_facts
+from bench.cli.results_argument import DEFAULT_OUT
 from bench.engines.registry import FORMATS
 from bench.errors import CompactbenchError, EngineError, MissingRuntimeError
 from bench.runs.jobs import NoiseJob
@@ -30,7 +30,10 @@ DISK_NEEDED_BYTES = 2 * GIB
 
 def doctor(
     seconds: Annotated[
-        float, typer.Option("--seconds", min=0.0, help="How long to measure the noise; 0 skips it.")
+        float,
+        typer.Option(
+            "--seconds", min=0.0, metavar="SECONDS", help="How long to measure the noise; 0 skips it."
+        ),
     ] = 30.0,
 ) -> None:
     """Check Python, Java, jars, memory and disk, and measure how noisy this machine is right now.
@@ -39,6 +42,7 @@ def doctor(
 
     * `compactbench doctor --seconds 0`
 
+    Each line says ok, warn (a run works, but its timings may not be worth much) or MISSING, with the remedy.
     The noise is measured by repeating one query on an empty table.
 
     Exit codes: 0 ready, 3 something that a run needs is missing.
@@ -52,18 +56,17 @@ def doctor(
         ("disk", _disk),
     ]
     problems = []
-    lines = []
+    found = {}
     for name, check in checks:
         try:
-            with ERR.status(name):
-                lines.append((name, "ok", check()))
+            with ERR.status(f"checking {name}"):
+                found[name] = f"ok: {check()}"
         except CompactbenchError as error:
-            lines.append((name, "MISSING", str(error)))
+            found[name] = f"MISSING: {error}"
             problems.append(name)
-    lines.append(("load", *_load()))
-    print_table(("check", "status", "details"), lines)
+    print_facts({**found, "load": _load(os.getloadavg()[0], os.cpu_count() or 1)})
     if problems:
-        raise MissingRuntimeError(f"not ready ({', '.join(problems)}): see the table above for the remedy")
+        raise MissingRuntimeError(f"not ready ({', '.join(problems)}): the remedy is in the lines above")
     if seconds:
         _print_noise(seconds)
 
@@ -102,11 +105,15 @@ def _disk() -> str:
     return text
 
 
-def _load() -> tuple[str, str]:
-    """Status and details; a busy machine is a warning, not a problem."""
-    load, cores = os.getloadavg()[0], os.cpu_count() or 1
+def _load(load: float, cores: int) -> str:
+    """A machine with work for more than half of its cores is a warning, not a problem."""
     details = f"{load:.2f} over the last minute, {counted(cores, 'core')}"
-    return ("BUSY", f"{details}: timings will suffer") if load > cores / 2 else ("ok", details)
+    if load <= cores / 2:
+        return f"ok: {details}"
+    return (
+        f"warn: {details}. The machine is busy: seconds measured now are too long and differ between runs, "
+        "CPU seconds less so, files and bytes not at all. Wait until it is idle before you compare timings"
+    )
 
 
 def _print_noise(seconds: float) -> None:
@@ -114,21 +121,22 @@ def _print_noise(seconds: float) -> None:
         walls = np.array(_query_walls_s(seconds))
     median_s, p95_s = np.median(walls), np.percentile(walls, 95)
     spread = float((np.percentile(walls, 75) - np.percentile(walls, 25)) / median_s)
-    OUT.print(
-        f"noise: {len(walls):,} queries, median {human_duration(median_s)}, 95th percentile "
-        f"{human_duration(p95_s)}, interquartile range {human_percent(spread)} of the median: "
-        f"{_verdict(spread)}",
-        highlight=False, soft_wrap=True,
-    )  # fmt: skip
+    print_facts(
+        {
+            "noise": f"{_verdict(spread)}: {len(walls):,} queries, median "
+            f"{human_duration(median_s)}, 95th percentile {human_duration(p95_s)}, interquartile range "
+            f"{human_percent(spread)} of the median"
+        }
+    )
 
 
 def _verdict(spread: float) -> str:
     """In words. A twofold difference between means of about ten queries is visible in any of these cases."""
     if spread < 0.1:
-        return "quiet"
-    return (
-        "usable with repetitions" if spread < 0.3 else "noisy, rely on CPU and bytes rather than on latencies"
-    )
+        return "ok: quiet"
+    if spread < 0.3:
+        return "ok: usable with repetitions"
+    return "warn: noisy, rely on CPU and bytes rather than on latencies"
 
 
 def _query_walls_s(seconds: float) -> list[float]:

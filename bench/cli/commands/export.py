@@ -11,6 +11,7 @@ from bench.cli.destination import destination_path
 from bench.cli.results_argument import ResultsArgument
 from bench.errors import ScenarioError, first_error
 from bench.results.folders import load_runs
+from bench.results.records import MANIFEST
 from reports.export import export as export_tables
 
 
@@ -23,27 +24,35 @@ class ExportFormat(StrEnum):
 
 def export(
     results: ResultsArgument,
-    destination: Annotated[
-        Path,
+    out: Annotated[
+        Path | None,
         typer.Option(
+            "--out",
             "-o",
-            "--output",
             parser=destination_path,
             metavar="PATH",
             help="The folder (Parquet) or file (DuckDB) to create.",
+            show_default="RESULTS/tables or RESULTS/tables.duckdb",
         ),
-    ],
+    ] = None,
     file_format: Annotated[
         ExportFormat, typer.Option("--to", help="One Parquet file per table, or a single DuckDB file.")
     ] = ExportFormat.PARQUET,
 ) -> None:
     """Export results as tidy tables: runs, metrics, commits, queries, compactions, decisions and more.
 
-    * `compactbench export results -o tables`
+    * `compactbench export`
 
-    * `compactbench export results --to duckdb -o results.duckdb`
+    * `compactbench export results/quickstart -o tables`
+
+    * `compactbench export --to duckdb -o results.duckdb`
+
+    Nothing is overwritten. Prints the files written. To look into them:
+
+    * `duckdb -c "SELECT * FROM 'results/tables/metrics.parquet'"`
     """
     runs = load_runs(*results)
+    destination = out or _beside(results[0], file_format)
     try:
         written = export_tables(runs, destination, file_format.value)
     except OSError as error:
@@ -54,6 +63,13 @@ def export(
         raise ScenarioError(str(error)) from error
     for path in written:
         typer.echo(path)
+
+
+def _beside(results: Path, file_format: ExportFormat) -> Path:
+    """Where to write unless told. Raises ScenarioError for a run's folder, whose `tables` `clean` removes."""
+    if (results / MANIFEST).is_file():
+        raise ScenarioError(f"{results} is the folder of a single run: name the folder to create with -o")
+    return results / ("tables" if file_format is ExportFormat.PARQUET else "tables.duckdb")
 
 
 def _not_writable(destination: Path, problem: str | None) -> ScenarioError:

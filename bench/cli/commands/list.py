@@ -1,18 +1,33 @@
-"""`compactbench list`: everything a scenario can refer to by name, with explanations and options."""
+"""`compactbench list`: everything a scenario can refer to by name, and any one of it in full."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
-from bench.cli.output import FormatOption, OutputFormat, print_json, print_table
+from bench.cli.output import (
+    FormatOption,
+    OutputFormat,
+    print_facts,
+    print_heading,
+    print_json,
+    print_line,
+    print_paragraph,
+    print_table,
+)
+from bench.cli.tables import Column
 from bench.engines.registry import FORMATS, PLANNED
+from bench.errors import ScenarioError
+from bench.keys import duration_ms_text, known_text
 from bench.results.rows import METRICS
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
-from bench.scenario.scenario import load_scenario
+from bench.scenario.scenario import Scenario, load_scenario
+from bench.text import counted
+
+Entry = dict[str, Any]
 
 
 class Topic(StrEnum):
@@ -27,84 +42,212 @@ class Topic(StrEnum):
     ARRIVALS = "arrivals"
 
 
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """One topic: the word for an entry, what the topic is, its entries, and how one is printed in full."""
+
+    word: str
+    use: str
+    entries: Callable[[], list[Entry]]
+    print_entry: Callable[[Entry], None]
+    columns: Mapping[str, Column]  # of the table of all entries, by key of an entry
+
+
 def list_what(
-    what: Annotated[
-        Topic, typer.Argument(metavar="WHAT", show_choices=False, help=f"One of: {', '.join(Topic)}.")
-    ],
+    topic: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="TOPIC",
+            autocompletion=lambda: list(Topic),
+            help="What to list; without it, the topics.",
+            show_default=False,
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="Print this entry in full.", show_default=False),
+    ] = None,
     output: FormatOption = OutputFormat.TABLE,
 ) -> None:
-    """List what a scenario can refer to by name, with explanations and options.
+    """List what a scenario can refer to by name, or explain one entry with its options.
 
-    * `compactbench list strategies`: the planners, for `planner = { type = ... }`
+    * `compactbench list strategies`
 
-    * `compactbench list triggers`: the triggers, for `trigger = { type = ... }`
+    * `compactbench list strategies iceberg.rewrite_data_files`
 
-    * `compactbench list metrics`: what the figures of a report mean
+    * `compactbench list scenarios quickstart`
+
+    * `compactbench list metrics write_amplification`
+
+    The topics: strategies (the planners, which say what is compacted), triggers (when), workloads and
+    arrivals (the stream), formats, scenarios (those that ship with compactbench) and metrics (what the
+    figures mean).
     """
-    entries = _ENTRIES[what]()
+    if topic is None:
+        topics = [{"name": str(each), "doc": _CATALOGUES[each].use} for each in Topic]
+        _print_all(topics, {"name": Column("topic"), "doc": Column("what it lists")}, output)
+        return
+    if topic not in list(Topic):
+        raise ScenarioError(f"list {topic}: no such topic; {known_text(topic, Topic)}")
+    catalogue = _CATALOGUES[Topic(topic)]
+    entries = catalogue.entries()
+    if name is None:
+        _print_all(entries, catalogue.columns, output)
+        return
+    found = next((entry for entry in entries if entry["name"] == name), None)
+    if found is None:
+        known = known_text(name, (entry["name"] for entry in entries))
+        raise ScenarioError(f"list {topic} {name}: no such {catalogue.word}; {known}")
+    if output is OutputFormat.JSON:
+        print_json(found)
+    else:
+        print_heading(name)
+        catalogue.print_entry(found)
+
+
+def _print_all(entries: list[Entry], columns: Mapping[str, Column], output: OutputFormat) -> None:
     if output is OutputFormat.JSON:
         print_json(entries)
+    else:
+        print_table(list(columns.values()), [[entry[key] for key in columns] for entry in entries])
+
+
+def _print_plugin(entry: Entry) -> None:
+    print_paragraph(entry["doc"])
+    for paragraph in filter(None, entry["details"].split("\n\n")):
+        print_line("")
+        print_paragraph(paragraph)
+    print_line("")
+    if not entry["options"]:
+        print_line("It has no options.")
         return
-    shown = [{key: _cell(value) for key, value in entry.items()} for entry in entries]
-    print_table([_HEADINGS.get(key, key) for key in shown[0]], [tuple(row.values()) for row in shown])
+    columns = (Column("option"), Column("value", shown="if any"), Column("default"))
+    print_table(columns, [_option_cells(option) for option in entry["options"]])
 
 
-_HEADINGS = {"doc": "description"}
+def _option_cells(option: Mapping[str, str | None]) -> tuple[str, str, str]:
+    return (
+        str(option["key"]),
+        option["type"] or "",
+        "required" if option["default"] is None else option["default"],
+    )
 
 
-def _cell(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, str):
-        return value
-    return "\n".join(_option(option) for option in value)
+def _print_metric(entry: Entry) -> None:
+    print_paragraph(entry["doc"])
+    print_line("")
+    print_facts({"unit": entry["unit"], "better": entry["better"], "rests on": _BASES[entry["basis"]]})
 
 
-def _option(option: dict[str, str | None]) -> str:
-    default = "required" if option["default"] is None else f"default {option['default']}"
-    return f"{option['key']}: {'; '.join(filter(None, (option['type'], default)))}"
+_BASES = {
+    "count": "counts, which repeat exactly in every run",
+    "bytes": "sizes in bytes, which repeat almost exactly",
+    "timing": "timings, which differ from run to run: compare several repetitions",
+}
 
 
-def _plugins(kind: plugins.PluginKind[Any]) -> Callable[[], list[dict[str, Any]]]:
+def _print_format(entry: Entry) -> None:
+    print_paragraph(entry["doc"])
+    print_line("")
+    print_facts({"real tables": _yes(entry["real"]), "simulated tables": _yes(entry["simulated"])})
+
+
+def _yes(is_so: bool) -> str:
+    return "yes" if is_so else "no"
+
+
+def _print_scenario(entry: Entry) -> None:
+    scenario = load_scenario(entry["name"])
+    print_paragraph(entry["doc"])
+    print_line("")
+    print_facts({"file": entry["file"], **dict(_facts(scenario))})
+    print_line("")
+    print_table(("strategy", "what it does"), [(spec.label, spec.summary) for spec in scenario.strategies])
+    print_line("")
+    print_line(f"next: compactbench validate {entry['name']}")
+
+
+def _facts(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    every, lasts = (duration_ms_text(ms) for ms in (scenario.commit_interval_ms, scenario.duration_ms))
+    by = scenario.table.keys.partitioning
+    yield "stream", f"{scenario.workload_name}, a commit every {every} for {lasts}"
+    yield "table", f"{scenario.table.format}, {'not partitioned' if by == 'none' else f'partitioned by {by}'}"
+    yield "runs", f"{counted(scenario.repetitions, 'repetition')} of each strategy"
+    yield "query", f"{scenario.primary_probe.name}: {scenario.primary_probe.sql}"
+
+
+def _plugins(kind: plugins.PluginKind[Any]) -> Callable[[], list[Entry]]:
     return lambda: [
-        {"name": plugin.name, "doc": plugin.doc, "options": [asdict(option) for option in plugin.options]}
+        {
+            "name": plugin.name, "doc": plugin.doc, "details": plugin.details,
+            "options": [asdict(option) for option in plugin.options],
+        }
         for plugin in plugins.describe_all(kind)
-    ]
+    ]  # fmt: skip
 
 
-def _formats() -> list[dict[str, Any]]:
+def _formats() -> list[Entry]:
     built = [
-        {"name": name, "doc": found.description, "engine": bool(found.real or found.simulated)}
+        {
+            "name": name, "doc": found.description, "engine": bool(found.real or found.simulated),
+            "real": found.real is not None, "simulated": found.simulated is not None,
+        }
         for name, found in FORMATS.items()
-    ]
-    return [*built, *({"name": name, "doc": doc, "engine": False} for name, doc in PLANNED.items())]
+    ]  # fmt: skip
+    none = {"engine": False, "real": False, "simulated": False}
+    return [*built, *({"name": name, "doc": doc, **none} for name, doc in PLANNED.items())]
 
 
-def _scenarios() -> list[dict[str, Any]]:
+def _scenarios() -> list[Entry]:
     loaded = [(load_scenario(name), file) for name, file in scenario_file.shipped().items()]
     return [
-        {"name": s.name, "doc": s.description, "strategies": _labels(s.strategies), "file": str(file)}
-        for s, file in loaded
-    ]
+        {
+            "name": scenario.name, "doc": scenario.description,
+            "strategies": ", ".join(spec.label for spec in scenario.strategies), "file": str(file),
+        }
+        for scenario, file in loaded
+    ]  # fmt: skip
 
 
-def _labels(specs: Iterable[Any]) -> str:
-    return ", ".join(spec.label for spec in specs)
-
-
-def _metrics() -> list[dict[str, Any]]:
+def _metrics() -> list[Entry]:
     return [
-        {"name": m.name, "unit": m.unit, "better": m.better, "exact": m.exact, "doc": m.definition}
-        for m in METRICS
-    ]
+        {
+            "name": metric.name, "unit": metric.unit, "better": metric.better, "exact": metric.exact,
+            "basis": metric.basis, "doc": metric.definition,
+        }
+        for metric in METRICS
+    ]  # fmt: skip
 
 
-_ENTRIES: dict[Topic, Callable[[], list[dict[str, Any]]]] = {
-    Topic.STRATEGIES: _plugins(plugins.PLANNER),
-    Topic.TRIGGERS: _plugins(plugins.TRIGGER),
-    Topic.FORMATS: _formats,
-    Topic.WORKLOADS: _plugins(plugins.WORKLOAD),
-    Topic.SCENARIOS: _scenarios,
-    Topic.METRICS: _metrics,
-    Topic.ARRIVALS: _plugins(plugins.ARRIVAL),
-}
+_NAME_AND_DOC = {"name": Column("name"), "doc": Column("what it does")}
+_CATALOGUES: Mapping[Topic, Catalogue] = {
+    Topic.STRATEGIES: Catalogue(
+        "planner", "planners: what a rule compacts, for planner = { type = ... }",
+        _plugins(plugins.PLANNER), _print_plugin, _NAME_AND_DOC,
+    ),
+    Topic.TRIGGERS: Catalogue(
+        "trigger", "when a rule acts, for trigger = { type = ... }",
+        _plugins(plugins.TRIGGER), _print_plugin, {"name": Column("name"), "doc": Column("when it fires")},
+    ),
+    Topic.FORMATS: Catalogue(
+        "format", "table formats, for table.format",
+        _formats, _print_format, {"name": Column("name"), "doc": Column("what it is")},
+    ),
+    Topic.WORKLOADS: Catalogue(
+        "workload", "streams of commits, for workload.type",
+        _plugins(plugins.WORKLOAD), _print_plugin, _NAME_AND_DOC,
+    ),
+    Topic.SCENARIOS: Catalogue(
+        "scenario", "scenarios that ship with compactbench, for `compactbench run`",
+        _scenarios, _print_scenario, {"name": Column("name"), "doc": Column("what it shows")},
+    ),
+    Topic.METRICS: Catalogue(
+        "metric", "what the figures of show, compare and report mean",
+        _metrics, _print_metric,
+        {"name": Column("name"), "unit": Column("unit"), "doc": Column("what it is")},
+    ),
+    Topic.ARRIVALS: Catalogue(
+        "arrival", "how traffic varies over time, for workload.arrival",
+        _plugins(plugins.ARRIVAL), _print_plugin, _NAME_AND_DOC,
+    ),
+}  # fmt: skip

@@ -8,14 +8,16 @@ import typer
 
 from bench.cli.output import (
     ERR,
-    OUT,
     FormatOption,
     OutputFormat,
     conceal,
+    print_facts,
+    print_heading,
     print_json,
-    print_line,
+    print_paragraph,
     print_table,
 )
+from bench.cli.tables import Column
 from bench.engines.contract import CatalogSettings
 from bench.engines.format import TableAddress
 from bench.engines.registry import FORMATS, existing_tables
@@ -101,7 +103,7 @@ def plan(
 
     Only metadata is read, no Java is needed, and nothing is written.
 
-    * `compactbench plan db.orders --scenario my-table.toml --strategy every-10min`
+    * `compactbench plan db.orders --scenario my.toml --strategy every-10min`
 
     {formats}
 
@@ -186,22 +188,24 @@ def _shortfall_text(short: Mapping[str, Any]) -> str:
 
 def _print_table_facts(facts: Mapping[str, Any]) -> None:
     by = facts["partition_spec"]
-    print_table(
-        ("table", facts["name"]),
-        [
-            ("location", facts["location"]),
-            ("metadata", facts["metadata"]),
-            ("format version", str(facts["format_version"])),
-            ("table version", _version(facts["version"], facts["committed_at"])),
-            ("data files", _amount(facts["data_files"], facts["data_bytes"], facts["rows"])),
-            ("delete files", "; ".join(_deletes(facts["delete_files"])) or "none"),
-            ("partitions", f"{facts['partitions']:,} by {by}" if by else "not partitioned"),
-            ("target file size", human_bytes(facts["target_file_size_bytes"])),
-        ],
+    print_heading(f"table {facts['name']}")
+    print_facts(
+        {
+            "location": facts["location"],
+            "metadata": facts["metadata"],
+            "format version": str(facts["format_version"]),
+            "table version": _version(facts["version"], facts["committed_at"]),
+            "data files": _amount(facts["data_files"], facts["data_bytes"], facts["rows"]),
+            "delete files": "; ".join(_deletes(facts["delete_files"])) or "none",
+            "partitions": f"{facts['partitions']:,} by {by}" if by else "not partitioned",
+            "target file size": human_bytes(facts["target_file_size_bytes"]),
+        }
     )
     if facts["data_files"]:
-        OUT.print()
-        print_table(("file size", "files", "bytes", ""), list(_size_lines(facts["file_sizes"])))
+        print_paragraph("")
+        print_table(
+            ("file size", "files", "bytes", Column("", drop=1)), list(_size_lines(facts["file_sizes"]))
+        )
 
 
 def _version(version: str | None, committed_at: str | None) -> str:
@@ -231,40 +235,40 @@ def _size_lines(classes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str
 
 
 def _print_plan(answer: Mapping[str, Any], format_title: str) -> None:
-    OUT.print()
+    print_paragraph("")
     planned, effect = answer["plan"], answer["effect"]
     if planned:
         detail = f", {planned['detail']}" if planned["detail"] else ""
-        print_line(
+        print_paragraph(
             f"{planned['planner']} plans, reason {planned['reason']}{detail}: {'; '.join(planned['actions'])}"
         )
     if answer["nothing_because"]:
-        print_line(f"Nothing would change: {answer['nothing_because']}.")
+        print_paragraph(f"Nothing would change: {answer['nothing_because']}.")
     else:
         _print_effect(effect, format_title)
     if answer["cost"]:
         about = human_duration(float(f"{answer['cost']['cpu_s']:.1g}"))
         marked = "rough" if answer["cost"]["calibrated"] else "rough, uncalibrated"
-        print_line(f"Cost: about {about} of CPU ({marked}).")
-    print_line("Nothing was written.")
+        print_paragraph(f"Cost: about {about} of CPU ({marked}).")
+    print_paragraph("Nothing was written.")
 
 
 def _print_effect(effect: Mapping[str, Any], format_title: str) -> None:
     if effect["delete_groups"]:
-        print_line(
+        print_paragraph(
             f"It would rewrite {counted(effect['delete_files_in'], 'delete file')} "
             f"({human_bytes(effect['delete_bytes_in'])}) in {counted(effect['delete_groups'], 'group')}. The "
             "number of output files cannot be predicted from metadata."
         )
     if effect["files_converted"]:
-        print_line(
+        print_paragraph(
             f"The deletes of {counted(effect['files_converted'], 'data file')} would be converted to "
             "position deletes, one delete file per data file; the data files would not change."
         )
     if effect["delete_files_dropped"]:
-        print_line(f"{counted(effect['delete_files_dropped'], 'delete file')} would be removed.")
+        print_paragraph(f"{counted(effect['delete_files_dropped'], 'delete file')} would be removed.")
     if effect["vetoed_because"]:
-        print_line(f"The plan would be vetoed: {effect['vetoed_because']}.")
+        print_paragraph(f"The plan would be vetoed: {effect['vetoed_because']}.")
     if not effect["groups"]:
         return
     cut = effect["planned_groups"] - effect["groups"] - effect["delete_groups"]
@@ -274,29 +278,29 @@ def _print_effect(effect: Mapping[str, Any], format_title: str) -> None:
         counted(effect["files_removed_count"], "data file"),
         human_bytes(effect["read_data_bytes"]),
     )
-    print_line(
+    print_paragraph(
         f"It would rewrite {removed} ({size}) in {counted(effect['groups'], 'group')} into {about}"
         f"{counted(effect['files_added_count'], 'file')}: the table "
         f"would go from {counted(effect['files_before'], 'data file')} to {about}{effect['files_after']:,}"
         f"{excluded if cut > 0 else ''}."
     )
     if effect["delete_files_read"]:
-        print_line(
+        print_paragraph(
             f"Delete files to apply: {'' if effect['deletes_exact'] else 'at most '}"
             f"{effect['delete_files_read']:,} "
             f"({human_bytes(effect['delete_bytes_read'])}), each counted once per data file it applies to."
         )
-    OUT.print()
+    print_paragraph("")
     lines = effect["partitions"]
     print_table(
         ("partition", "groups", "files in", "files out", "bytes in", "deletes"),
         [_partition_cells(line) for line in lines[:PARTITIONS_SHOWN]],
     )
     if len(lines) > PARTITIONS_SHOWN:
-        print_line(f"and {counted(len(lines) - PARTITIONS_SHOWN, 'more partition')}")
+        print_paragraph(f"and {counted(len(lines) - PARTITIONS_SHOWN, 'more partition')}")
     if any("files" in group for group in effect["groups_in_order"]):
         _print_files(effect["groups_in_order"])
-    OUT.print()
+    print_paragraph("")
 
 
 def _partition_cells(line: Mapping[str, Any]) -> tuple[str, ...]:
@@ -308,12 +312,12 @@ def _partition_cells(line: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _print_files(groups: Sequence[Mapping[str, Any]]) -> None:
-    OUT.print()
+    print_paragraph("")
     lines = [
         (str(number), human_bytes(file["bytes"]), f"{file['rows']:,}", file["path"])
         for number, group in enumerate(groups, 1)
         for file in group["files"]
     ]
-    print_table(("group", "size", "rows", "file"), lines[:FILES_SHOWN])
+    print_table(("group", "size", "rows", Column("file", is_path=True)), lines[:FILES_SHOWN])
     if len(lines) > FILES_SHOWN:
-        print_line(f"and {counted(len(lines) - FILES_SHOWN, 'more file')}; --format json lists them all")
+        print_paragraph(f"and {counted(len(lines) - FILES_SHOWN, 'more file')}; --format json lists them all")

@@ -1,5 +1,6 @@
 """`compactbench report`: a report for a design review."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,33 +10,42 @@ from bench.cli.destination import destination_path
 from bench.cli.output import ERR
 from bench.cli.results_argument import ResultsArgument
 from bench.errors import ScenarioError
-from bench.results.folders import load_runs
+from bench.keys import known_text
+from bench.results.folders import RunResult, load_runs
 from reports.render import render
 
 
 def report(
     results: ResultsArgument,
-    destination: Annotated[
+    out: Annotated[
         Path | None,
         typer.Option(
+            "--out",
             "-o",
-            "--output",
             parser=destination_path,
             metavar="DIR",
-            help="The folder to write; default RESULTS/report.",
+            help="The folder to write.",
+            show_default="RESULTS/report",
         ),
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="STRATEGY", help="Report on this strategy only. May be repeated."),
+    ] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
     """Write a report: one self-contained HTML page, the same in Markdown, charts and tables.
 
-    * `compactbench report results`
+    * `compactbench report`
 
-    * `compactbench report results/quickstart -o review`
+    * `compactbench report results/quickstart -o review --open`
+
+    * `compactbench report --only never --only every-10min`
 
     Prints the path of the page on its last line.
     """
-    runs = load_runs(*results)
-    folder = destination or results[0] / "report"
+    runs = _selected(load_runs(*results), only or ())
+    folder = out or results[0] / "report"
     try:
         with ERR.status("writing the report"):
             page = render(runs, folder)
@@ -44,3 +54,14 @@ def report(
             f"{folder}: cannot write the report ({error.strerror}); choose another -o"
         ) from error
     typer.echo(page)
+    if open_page:
+        typer.launch(page.absolute().as_uri())
+
+
+def _selected(runs: Sequence[RunResult], only: Sequence[str]) -> Sequence[RunResult]:
+    """The runs of these strategies, or all. Raises ScenarioError for a strategy that has no run."""
+    labels = {run.manifest.strategy for run in runs}
+    for name in only:
+        if name not in labels:
+            raise ScenarioError(f"--only {name}: no such strategy here; {known_text(name, labels)}")
+    return [run for run in runs if not only or run.manifest.strategy in only]

@@ -5,6 +5,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from enum import StrEnum
 from pathlib import Path
 from types import FrameType
@@ -15,8 +16,9 @@ import typer
 from bench.cli.commands.show import print_rows
 from bench.cli.commands.validate import ScenariosArgument, SetOption
 from bench.cli.destination import destination_path
-from bench.cli.output import ERR, conceal, print_line, without_secrets
-from bench.cli.progress import SuiteProgress
+from bench.cli.output import ERR, conceal, print_line, print_warning, without_secrets
+from bench.cli.progress import SuiteProgress, doing
+from bench.cli.results_argument import DEFAULT_OUT
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.results.folders import load_runs
@@ -31,7 +33,6 @@ from bench.scenario.scenario import load_scenario
 from bench.secrets import hide_setting
 from bench.text import counted
 
-DEFAULT_OUT = Path("results")
 EXIT_INTERRUPTED = 130  # what a shell reports for a program killed by SIGINT
 
 
@@ -47,7 +48,9 @@ def run(
     scenarios: ScenariosArgument,
     out: Annotated[
         Path,
-        typer.Option("--out", parser=destination_path, metavar="DIR", help="Where to write the results."),
+        typer.Option(
+            "--out", "-o", parser=destination_path, metavar="DIR", help="Where to write the results."
+        ),
     ] = DEFAULT_OUT,
     repetitions: Annotated[
         int | None,
@@ -110,6 +113,9 @@ def run(
         ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would run.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Show no progress: only failures, warnings and the results.")
+    ] = False,
 ) -> None:
     """Replay a scenario's stream into a table under each of its strategies, and measure cost and effect.
 
@@ -162,16 +168,16 @@ def run(
         )  # fmt: skip
 
     for warning in _warnings(sources):
-        ERR.print(warning, markup=False, highlight=False, soft_wrap=True)
+        print_warning(warning)
     if dry_run:
         _print_plan(planned())
         return
     with locked(out):
         runs = planned()
-        with ERR.status("checking requirements"):
+        with _checking(mode, quiet):
             preflight.check(runs, out, keep_tables=keep_tables)
         try:
-            with SuiteProgress(runs, ERR) as progress:
+            with SuiteProgress(runs, ERR, quiet=quiet) as progress:
                 results = run_suite(runs, options, progress)
         except KeyboardInterrupt:
             ERR.print("stopped; finished runs are kept, --resume continues with the others", highlight=False)
@@ -181,6 +187,13 @@ def run(
     print_line(f"results in {out}; next: compactbench report {out}")
     if not all(result.finished for result in results):
         raise typer.Exit(1)
+
+
+def _checking(mode: Mode, quiet: bool) -> AbstractContextManager[None]:
+    what = (
+        "checking Java, jars (downloaded once) and disk space" if mode == "real" else "checking the scenario"
+    )
+    return nullcontext() if quiet else doing(what, ERR)
 
 
 def _mode(
@@ -220,7 +233,7 @@ def _met(path: Path, sources: Sequence[Source], mode: Mode) -> Against:
 def _warnings(sources: Sequence[Source]) -> Iterator[str]:
     for source in sources:
         for idle in idle_rules(source.scenario):
-            yield f"warning: {source.scenario.name}: {idle}"
+            yield f"{source.scenario.name}: {idle}"
 
 
 def _interrupted(signum: int, frame: FrameType | None) -> NoReturn:

@@ -3,13 +3,31 @@
 import csv
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
-from bench.cli.output import ERR, OUT, print_json, print_table
+from bench.cli.figure_column import scale_of
+from bench.cli.output import (
+    print_heading,
+    print_json,
+    print_line,
+    print_remark,
+    print_table,
+    print_tables,
+)
+from bench.cli.record_tables import (
+    COMPACTION_FIELDS,
+    DECISION_FIELDS,
+    Field,
+    compaction_line,
+    decision_line,
+    plain,
+    record_table,
+)
 from bench.cli.results_argument import ResultsArgument, gaps
 from bench.cli.side_by_side import (
     COLUMNS,
@@ -19,46 +37,49 @@ from bench.cli.side_by_side import (
     has_effect_or_differs,
     table_line,
 )
+from bench.cli.tables import Column
 from bench.errors import ScenarioError
 from bench.results.agreement import Pair
 from bench.results.agreement import side_by_side as pairs
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import CompactionRecord, DecisionRecord
 from bench.results.rows import METRIC_BY_NAME, Row, rows
-from reports.text import format_value
+from bench.text import counted
 
-# The metrics in the table, under headings short enough for a terminal.
-HEADINGS = {
-    "compactions": "compactions",
-    "compaction_cpu_s": "comp. CPU",
-    "query_mean_s": "query",
-    "query_before_s": "q. before",
-    "query_after_s": "q. after",
-    "write_amplification": "write amp.",
-    "space_amplification": "space amp.",
-    "files_end": "files",
-}
-# The same for metrics that many scenarios do not have: shown if any strategy has a value.
-MORE_HEADINGS = {
-    "delete_files_mean": "del. files",
-    "delete_rows_mean": "del. rows",
-    "health_mean": "health",
-}
 NESTED = ("run_values", "probes", "repetitions")
-DECISION_COLUMNS = (
-    "run", "tick", "at_ms", "strategy", "rule", "trigger", "planner", "verdict", "reason", "detail",
-    "actions", "figures",
-)  # fmt: skip
-COMPACTION_COLUMNS = (
-    "run", "tick", "status", "kind", "reason", "files_before", "files_after", "deletes_before",
-    "deletes_after", "delete_rows_after", "bytes_before", "bytes_after", "wall_s", "cpu_s", "query_before_s",
-    "query_after_s", "replaced_bytes", "added_bytes", "error",
-)  # fmt: skip
-# Left out of the table if they are empty in every line. JSON and CSV always have them.
-RARE_COLUMNS = frozenset({"figures", "kind", "deletes_before", "deletes_after", "delete_rows_after"})
-
-
 MODELLED = "simulated rows: nothing was measured, all times come from a cost model"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A metric of the table: its heading, and when it is left out (see `Column`)."""
+
+    metric: str
+    title: str
+    drop: int | None = None
+    shown: Literal["always", "if any"] = "always"
+
+    @property
+    def quantity(self) -> str:
+        """Figures of one quantity share their unit, so that their columns can be compared."""
+        return self.metric.split("_")[0]
+
+
+FIGURES = (
+    Figure("compactions", "compactions", 8),
+    Figure("compaction_cpu_s", "CPU"),
+    Figure("jit_share", "JIT", 5, "if any"),
+    Figure("query_mean_s", "query mean"),
+    Figure("query_after_commit_s", "query after commit", 9, "if any"),
+    Figure("query_before_s", "query before", 4),
+    Figure("query_after_s", "query after", 1),
+    Figure("write_amplification", "bytes written", 6),
+    Figure("space_amplification", "space used", 7),
+    Figure("delete_files_mean", "delete files", 10, "if any"),
+    Figure("delete_rows_mean", "deleted rows", 2, "if any"),
+    Figure("health_mean", "health", 3, "if any"),
+    Figure("files_end", "files"),
+)
 
 
 class ShowFormat(StrEnum):
@@ -92,28 +113,36 @@ def show(
 ) -> None:
     """Show the figures: one row per scenario, workload, format, mode and strategy, with means over its runs.
 
-    * `compactbench show results`
+    * `compactbench show`
 
-    * `compactbench show results --format json`
+    * `compactbench show results/quickstart --compactions`
 
-    * `compactbench show results --compactions`
+    * `compactbench show results --format csv > figures.csv`
 
-    * `compactbench show results --side-by-side`
+    The columns: **compactions** that committed; **CPU** of all compactions, and the share of it that Java's
+    compiler (**JIT**) took; latency of the primary query: the **mean** over time, just **after** each
+    **commit**, just **before** and **after** each compaction; **bytes written** (by stream and compaction)
+    and **space used** (on storage, with old snapshots) as multiples of what the table holds; live **files**
+    at the end.
 
-    The table has the number of compactions that committed, the process CPU of all compactions, the mean
-    latency of the primary query over time and just before and after a compaction, write and space
-    amplification, and the live files at the end. For CDC streams, also the mean number of live delete files
-    after a commit and of their rows, and the mean health score where a planner reports one. JSON and CSV have
-    every metric by its name; `compactbench list metrics` explains them.
+    Streams with deletes also have the mean number of live **delete files** and of their **deleted rows**, and
+    a planner's mean **health** score. An unknown figure is a dash. What is the same for all rows, such as the
+    number of runs, is said above the table.
+
+    Where the terminal is too narrow, these are left out, in this order: query after, deleted rows, health,
+    query before, JIT, bytes written, space used, compactions, query after commit, delete files.
+
+    JSON and CSV have every metric by its name; `compactbench list metrics` explains them.
     """
     if decisions + compactions + side_by_side > 1:
         raise ScenarioError("--decisions, --compactions, --side-by-side: give only one of them")
     runs = load_runs(*results)
     if decisions:
-        _print(output, DECISION_COLUMNS, [_decision(run, r) for run in runs for r in run.of(DecisionRecord)])
+        lines = [(run, decision_line(record)) for run in runs for record in run.of(DecisionRecord)]
+        _print_records(output, DECISION_FIELDS, lines, "no strategy was evaluated in these runs")
     elif compactions:
-        lines = [_compaction(run, r) for run in runs for r in run.of(CompactionRecord)]
-        _print(output, COMPACTION_COLUMNS, lines)
+        lines = [(run, compaction_line(record)) for run in runs for record in run.of(CompactionRecord)]
+        _print_records(output, COMPACTION_FIELDS, lines, "no compaction ran in these runs")
     elif side_by_side:
         _print_pairs(pairs(runs), output)
     else:
@@ -128,62 +157,75 @@ def print_rows(metric_rows: Sequence[Row], output: ShowFormat = ShowFormat.TABLE
         flat = [{k: v for k, v in row.to_json().items() if k not in NESTED} for row in metric_rows]
         _print_csv(tuple(flat[0]), [tuple(line.values()) for line in flat])
     else:
-        for place, group in groupby(metric_rows, key=_place):
-            OUT.print(place, style="bold", markup=False, highlight=False)
-            _print_rows(tuple(group))
+        by_place = groupby(metric_rows, key=_place)
+        print_tables(_table(place, tuple(group)) for place, group in by_place)
         for row in metric_rows:
             _print_remarks(row)
         if any(row.mode == "simulated" for row in metric_rows):
-            ERR.print(MODELLED, markup=False, highlight=False)
+            print_remark(MODELLED)
 
 
 def _print_pairs(evaluations: Sequence[Pair], output: ShowFormat) -> None:
     if output is not ShowFormat.TABLE:
-        _print(output, COLUMNS, [full_line(pair) for pair in evaluations])
+        _print_lines(output, COLUMNS, [full_line(pair) for pair in evaluations])
         return
     for scenario, group in groupby(evaluations, key=lambda pair: pair.scenario):
         of_scenario = tuple(group)
-        OUT.print(scenario, style="bold", markup=False, highlight=False)
-        lines = [table_line(pair) for pair in of_scenario if has_effect_or_differs(pair)]
-        _print(output, TABLE_COLUMNS, lines)
+        print_heading(scenario)
+        print_table(TABLE_COLUMNS, [table_line(pair) for pair in of_scenario if has_effect_or_differs(pair)])
         for summary in agreements(of_scenario):
-            OUT.print(summary, markup=False, highlight=False, soft_wrap=True)
+            print_line(summary)
 
 
 def _place(row: Row) -> str:
     return f"{row.scenario}: {row.workload} on {row.format}, {row.mode}"
 
 
-def _print_rows(group: Sequence[Row]) -> None:
-    more = {
-        name: heading
-        for name, heading in MORE_HEADINGS.items()
-        if any(row.values[name] is not None for row in group)
-    }
-    headings = HEADINGS | more
-    print_table(
-        ("strategy", "runs", *headings.values(), "content"), (_row_cells(row, headings) for row in group)
-    )
+def _table(place: str, group: Sequence[Row]) -> tuple[str, list[Column], list[tuple[str, ...]]]:
+    """Heading, columns and rows of one place; what all rows have in common is in the heading."""
+    figures = [figure for figure in FIGURES if figure.metric in METRIC_BY_NAME]
+    columns = [Column("strategy"), Column("runs", shown="if varied")]
+    cells = [[row.strategy for row in group], [str(row.runs) for row in group]]
+    for figure in figures:
+        unit = METRIC_BY_NAME[figure.metric].unit
+        alike = [
+            other.metric
+            for other in figures
+            if (other.quantity, METRIC_BY_NAME[other.metric].unit) == (figure.quantity, unit)
+        ]
+        scale = scale_of(unit, (row.values[name] for row in group for name in alike))
+        columns.append(Column(figure.title, scale.unit, figure.drop, figure.shown))
+        cells.append(scale.cells(row.values[figure.metric] for row in group))
+    columns.append(Column("content", shown="if varied"))
+    cells.append([row.content for row in group])
+    return "; ".join((place, *_in_common(group))), columns, list(zip(*cells, strict=True))
 
 
-def _row_cells(row: Row, names: Iterable[str]) -> tuple[str, ...]:
-    figures = (format_value(METRIC_BY_NAME[name].unit, row.values[name]) for name in names)
-    return (row.strategy, str(row.runs), *figures, row.content)
+def _in_common(group: Sequence[Row]) -> Iterable[str]:
+    runs, contents = {row.runs for row in group}, {row.content for row in group}
+    if len(runs) == 1:
+        yield counted(runs.pop(), "run") + (" each" if len(group) > 1 else "")
+    if len(contents) == 1:
+        yield f"content {_CONTENT[contents.pop()]}"
+
+
+_CONTENT = {
+    "equal": "equal to the stream's", "differs": "DIFFERS from the stream's", "unchecked": "unchecked",
+}  # fmt: skip
 
 
 def _print_remarks(row: Row) -> None:
     for remark in filter(None, (gaps(row), _failures(row))):
-        ERR.print(f"{row.scenario}, {row.strategy}: {remark}", markup=False, highlight=False)
+        print_remark(f"{row.scenario}, {row.strategy}: {remark}")
 
 
 def _failures(row: Row) -> str:
     """The compactions that failed, in words; empty if there are none."""
     count = row.values["failed_compactions"]
-    return (
-        f"{count:g} compactions per run failed or were vetoed; --compactions shows the errors"
-        if count
-        else ""
-    )
+    if not count:
+        return ""
+    what = "compaction per run failed or was" if count == 1 else "compactions per run failed or were"
+    return f"{count:g} {what} vetoed; --compactions shows the errors"
 
 
 def _run_name(run: RunResult) -> str:
@@ -192,53 +234,28 @@ def _run_name(run: RunResult) -> str:
     return f"{m.scenario} {m.strategy} #{m.repetition}{simulated}"
 
 
-def _decision(run: RunResult, record: DecisionRecord) -> tuple[Any, ...]:
-    return (
-        _run_name(run), record.tick, record.at_ms, record.strategy, record.rule, record.trigger,
-        record.planner, record.status, record.reason, record.detail, "; ".join(record.actions),
-        record.figures,
-    )  # fmt: skip
+def _print_records(
+    output: ShowFormat,
+    fields: Sequence[Field],
+    lines: Sequence[tuple[RunResult, tuple[Any, ...]]],
+    nothing: str,
+) -> None:
+    """Records for programs in one list; for people in one table per run, or `nothing` if there are none."""
+    if output is not ShowFormat.TABLE:
+        columns = ("run", *(field.name for field in fields))
+        _print_lines(output, columns, [(_run_name(run), *line) for run, line in lines])
+        return
+    if not lines:
+        print_line(nothing)
+    by_run = groupby(lines, key=lambda line: _run_name(line[0]))
+    print_tables((name, *record_table(fields, [line for _, line in group])) for name, group in by_run)
 
 
-def _compaction(run: RunResult, record: CompactionRecord) -> tuple[Any, ...]:
-    return (
-        _run_name(run), record.tick, record.status, record.plan_kind, record.reason,
-        record.files_before_count, record.files_after_count, record.delete_files_before_count,
-        record.delete_files_after_count, record.delete_rows_after, record.live_before_bytes,
-        record.live_after_bytes, record.wall_s,
-        record.cpu_s, record.query_before_s, record.query_after_s, record.replaced_bytes,
-        record.added_bytes, record.error,
-    )  # fmt: skip
-
-
-def _print(output: ShowFormat, columns: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
+def _print_lines(output: ShowFormat, columns: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
     if output is ShowFormat.JSON:
         print_json({"rows": [dict(zip(columns, line, strict=True)) for line in lines]})
-    elif output is ShowFormat.CSV:
-        _print_csv(columns, [[_plain(value) for value in line] for line in lines])
     else:
-        kept = [
-            index
-            for index, column in enumerate(columns)
-            if column not in RARE_COLUMNS or any(line[index] for line in lines)
-        ]
-        print_table(
-            [columns[index] for index in kept],
-            ([_cell(columns[index], line[index]) for index in kept] for line in lines),
-        )
-
-
-def _plain(value: Any) -> Any:
-    """The value; the figures of a planner as one text: "health_score=71, ..."."""
-    return ", ".join(f"{name}={part:g}" for name, part in value.items()) if isinstance(value, dict) else value
-
-
-def _cell(column: str, value: Any) -> str:
-    if column.endswith("_s"):
-        return format_value("s", value)
-    if "bytes" in column:
-        return format_value("bytes", value)
-    return "" if value is None else str(_plain(value))
+        _print_csv(columns, [[plain(value) for value in line] for line in lines])
 
 
 def _print_csv(columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:

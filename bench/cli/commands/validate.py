@@ -5,7 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
-from bench.cli.output import FormatOption, OutputFormat, conceal, print_json, print_line, print_table
+from bench.cli.output import (
+    FormatOption,
+    OutputFormat,
+    conceal,
+    print_json,
+    print_paragraph,
+    print_table,
+    print_warning,
+)
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.keys import duration_text
@@ -120,7 +128,7 @@ def _print_summary(facts: dict[str, Any]) -> None:
         counted(facts["repetitions"], "repetition"),
     ))  # fmt: skip
     deletes = f" and {counted(facts['delete_files'], 'delete file')}" if facts["delete_files"] else ""
-    print_line(
+    print_paragraph(
         f"{facts['scenario']}: ok. {counted(facts['runs'], 'run')} ({matrix}), each with "
         f"{counted(facts['commits'], 'commit')} over {duration} of scenario time: "
         f"{counted(facts['rows'], 'row')} in {counted(facts['files'], 'file')}{deletes}, "
@@ -129,17 +137,17 @@ def _print_summary(facts: dict[str, Any]) -> None:
     )
     if facts["left_out_rows"]:
         changes = counted(facts["left_out_rows"], "recorded change")
-        print_line(f"Left out: {changes} after duration = {duration}, which starts at the first change.")
+        print_paragraph(f"Left out: {changes} after duration = {duration}, which starts at the first change.")
     for label, (met, states) in facts["unmet_phases"].items():
-        print_line(
+        print_paragraph(
             f"The probes meet {label} in {met} of the {states} states of its interval only, so that its mean "
             'latency is one of these: set probe_phase = "random".'
         )
     for rule in facts["maintenance"]:
-        print_line(f"Maintenance of every strategy's table: {rule}.")
+        print_paragraph(f"Maintenance of every strategy's table: {rule}.")
     print_table(["strategy", "what it does"], [(s["label"], s["summary"]) for s in strategies])
     if facts["variants"]:
         lines = [(BASE, "the scenario as it is"), *((v["label"], v["summary"]) for v in facts["variants"])]
         print_table(["variant", "what it sets"], lines)
     for idle in facts["idle_rules"]:
-        print_line(f"Warning: {IdleRule(**idle)}.")
+        print_warning(f"{IdleRule(**idle)}")

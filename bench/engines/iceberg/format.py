@@ -32,10 +32,10 @@ from strategies.plan import Capability
 from workloads.commit import CommitSpec
 from workloads.schema import Schema
 
-_EXISTING_HELP = """* `compactbench plan /data/warehouse/db/orders --strategy iceberg.rewrite_data_files`
+_EXISTING_HELP = r"""* `compactbench plan /data/warehouse/db/orders --strategy amoro`
 
-    * `compactbench plan db.orders --catalog-property type=rest --catalog-property uri=http://localhost:8181
-    --strategy iceberg.rewrite_data_files --option options.target-file-size-bytes=64MiB`
+    * `compactbench plan db.orders --strategy iceberg.rewrite_data_files \`\
+      `--catalog-property type=rest --catalog-property uri=http://host:8181`
 
     `--catalog` names a catalog of ~/.pyiceberg.yaml or of PYICEBERG_CATALOG__ variables, which is also the
     place for secrets."""

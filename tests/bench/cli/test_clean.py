@@ -33,7 +33,7 @@ def left(folder):
 
 def test_clean_removes_tables_and_keeps_results(results, cache, capsys):
     before = load_runs(results)
-    assert main(["clean", "--out", str(results)]) == 0
+    assert main(["clean", str(results)]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == f"removed {results / suite.WORK} (5 B)"
     assert [line.split(" (")[0] for line in printed[1:]] == [
@@ -48,12 +48,12 @@ def test_the_tables_of_a_report_are_kept(results, cache):
     page = results / "s" / "report" / "tables"
     page.mkdir(parents=True)
     (page / "compactions.csv").write_text("at_ms\n")
-    assert main(["clean", "--out", str(results)]) == 0
+    assert main(["clean", str(results)]) == 0
     assert (page / "compactions.csv").is_file()
 
 
 def test_a_dry_run_removes_nothing(results, cache, capsys):
-    assert main(["clean", "--out", str(results), "--cache", "--dry-run"]) == 0
+    assert main(["clean", str(results), "--cache", "--dry-run"]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert len(printed) == 5
     assert all(line.startswith("would remove ") for line in printed)
@@ -62,7 +62,7 @@ def test_a_dry_run_removes_nothing(results, cache, capsys):
 
 
 def test_the_cache_goes_only_when_asked(results, cache):
-    assert main(["clean", "--out", str(results), "--cache"]) == 0
+    assert main(["clean", str(results), "--cache"]) == 0
     assert [path.name for path in cache.iterdir()] == ["other"]
 
 
@@ -75,6 +75,6 @@ def test_clean_says_so_when_there_is_nothing(tmp_path, cache, capsys, monkeypatc
 
 def test_clean_leaves_a_suite_in_progress_alone(results, cache, capsys):
     with suite.locked(results, sweep=False):
-        assert main(["clean", "--out", str(results)]) == 2
+        assert main(["clean", str(results)]) == 2
     assert "another compactbench is writing there" in capsys.readouterr().err
     assert len(left(results)) == 3

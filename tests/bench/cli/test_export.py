@@ -3,6 +3,7 @@ import pytest
 from result_builder import build_results
 
 from bench.cli.main import main
+from bench.results.folders import load_runs
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +54,24 @@ def test_a_duckdb_file_that_cannot_be_created_is_an_error(capsys, results, tmp_p
     assert "choose another -o" in error
 
 
-def test_export_needs_results_and_a_target(capsys, results, tmp_path):
+def test_export_needs_results(capsys, tmp_path):
     assert main(["export", str(tmp_path / "nowhere"), "-o", str(tmp_path / "tables")]) == 2
     assert "no such folder" in capsys.readouterr().err
-    assert main(["export", str(results)]) == 2
-    assert "--output" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "written"), [([], "tables/runs.parquet"), (["--to", "duckdb"], "tables.duckdb")]
+)
+def test_export_writes_beside_the_runs_unless_told(capsys, tmp_path, options, written):
+    folder = build_results(tmp_path / "results", {"never": None}, 1, 2)
+    assert main(["export", str(folder), *options]) == 0
+    assert str(folder / written) in capsys.readouterr().out.splitlines()
+    assert main(["show", str(folder)]) == 0  # the tables are no runs
+    assert main(["export", str(folder), *options]) == 2
+    assert "already exists" in capsys.readouterr().err
+
+
+def test_export_of_one_run_needs_a_place(capsys, tmp_path):
+    (run,) = load_runs(build_results(tmp_path / "results", {"never": None}, 1, 2))
+    assert main(["export", str(run.folder)]) == 2
+    assert "is the folder of a single run: name the folder to create with -o" in capsys.readouterr().err

@@ -4,6 +4,7 @@ import pytest
 
 from bench.cli.commands.list import Topic
 from bench.cli.main import main
+from bench.cli.output import OUT
 from bench.results.rows import METRICS
 from bench.scenario.file import shipped
 from strategies.registry import PLANNERS, TRIGGERS
@@ -47,16 +48,79 @@ def test_list_says_which_formats_have_an_engine(capsys):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
 @pytest.mark.parametrize("what", list(Topic))
-def test_list_prints_tables_with_whole_names(capsys, what):
+def test_list_prints_whole_names_at_any_width(capsys, monkeypatch, what, width):
+    monkeypatch.setattr(OUT, "width", width)
+    names = [entry["name"] for entry in listed(capsys, what)]
     assert main(["list", what]) == 0
     captured = capsys.readouterr()
     assert captured.err == ""
-    assert "…" not in captured.out
+    assert set(names) <= set(captured.out.split())
+    assert all(len(line) <= width for line in captured.out.splitlines())
+    assert len(captured.out.splitlines()) < 12 * len(names)
 
 
-def test_list_prints_defaults_and_what_is_required(capsys):
-    assert main(["list", "triggers"]) == 0
+def test_list_without_a_topic_lists_the_topics(capsys):
+    assert main(["list"]) == 0
+    assert {line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]} == set(Topic)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("what", list(Topic))
+def test_list_explains_every_entry_in_full(capsys, monkeypatch, what, width):
+    monkeypatch.setattr(OUT, "width", width)
+    for entry in listed(capsys, what):
+        assert main(["list", what, entry["name"]]) == 0
+        printed = capsys.readouterr().out
+        assert printed.startswith(f"{entry['name']}\n")
+        assert set(entry["doc"].split()) <= set(printed.split())
+        assert all(option["key"] in printed for option in entry.get("options", ()))
+        assert main(["list", what, entry["name"], "--format", "json"]) == 0
+        assert json.loads(capsys.readouterr().out) == entry
+
+
+def test_an_entry_has_options_with_meaning_and_default(capsys):
+    assert main(["list", "triggers", "file_count"]) == 0
     printed = capsys.readouterr().out
-    assert "required" in printed
-    assert "default none" in printed
+    assert "`small` None means 75 % of the table's target file size" in " ".join(printed.split())
+    rows = [line.split() for line in printed.splitlines() if line.startswith(("files ", "small "))]
+    assert [(row[0], row[-1]) for row in rows] == [("files", "required"), ("small", "none")]
+
+
+@pytest.mark.parametrize("what", ["strategies", "triggers", "workloads", "arrivals"])
+def test_what_every_option_means_is_said(capsys, what):
+    for entry in listed(capsys, what):
+        text = f"{entry['doc']} {entry['details']}"
+        missing = [
+            o["key"] for o in entry["options"] if f"`{o['key']}`" not in text and "options." not in o["key"]
+        ]
+        assert not missing, entry["name"]
+
+
+def test_a_scenario_has_its_file_and_strategies(capsys):
+    assert main(["list", "scenarios", "append-only"]) == 0
+    printed = capsys.readouterr().out
+    assert str(shipped()["append-only"]) in printed
+    assert "append, a commit every 1min for 1h" in printed
+    assert "every-10min" in printed
+    assert printed.endswith("next: compactbench validate append-only\n")
+
+
+def test_a_metric_says_what_it_rests_on(capsys):
+    assert main(["list", "metrics", "files_end"]) == 0
+    assert "repeat exactly" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["strategy"], 'list strategy: no such topic; did you mean "strategies"?'),
+        (["strategies", "amro"], 'list strategies amro: no such planner; did you mean "amoro"?'),
+        (["metrics", "query_men_s"], 'no such metric; did you mean "query_mean_s"?'),
+        (["scenarios", "quickstrat"], 'no such scenario; did you mean "quickstart"?'),
+    ],
+)
+def test_a_misspelt_name_is_answered_with_the_near_one(capsys, words, text):
+    assert main(["list", *words]) == 2
+    assert text in capsys.readouterr().err

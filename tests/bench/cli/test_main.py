@@ -1,8 +1,10 @@
+import re
 import subprocess
 import sys
 
 import pytest
 import typer
+from result_builder import build_results
 
 from bench.cli import main as cli
 from bench.cli.main import main
@@ -65,7 +67,7 @@ def test_debug_shows_the_traceback_without_secrets(failing, capsys, monkeypatch)
     ("argv", "shown"),
     [
         (["doctor", "token=hunter2 hunter3"], "(token=(hidden))"),
-        (["--catalog-property=s3.secret-access-key=hunter2"], "No such option"),
+        (["--catalog-property=s3.secret-access-key=hunter2"], "no such option"),
         (["token=hunter2"], "'token=(hidden)'"),
     ],
 )
@@ -79,9 +81,9 @@ def test_usage_errors_repeat_no_secret(capsys, argv, shown):
 def test_what_is_concealed_is_so_until_the_command_ends(failing, capsys):
     failing(ScenarioError("No such option qwerty"))
     assert main(["--credential=qwerty", "fail"]) == main(["fail"]) == 2
-    usage, error = capsys.readouterr().err.split("error: ")
+    usage, error = capsys.readouterr().err.splitlines()
     assert "qwerty" not in usage
-    assert error == "No such option qwerty\n"
+    assert error == "error: No such option qwerty"
 
 
 def test_an_interrupt_exits_130_without_a_traceback(failing, capsys):
@@ -92,11 +94,14 @@ def test_an_interrupt_exits_130_without_a_traceback(failing, capsys):
 
 @pytest.mark.parametrize(
     ("argv", "text"),
-    [(["lst"], "No such command 'lst'"), (["list", "planets"], "planets"), (["validate", "--no"], "--no")],
+    [(["lst"], "no such command 'lst'"), (["list", "planets"], "planets"), (["validate", "--no"], "--no")],
 )
 def test_usage_errors_exit_2(capsys, argv, text):
     assert main(argv) == 2
-    assert text in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert text in told
+    assert told.startswith("error: ")  # one style, whoever noticed it
+    assert len(told.splitlines()) == 1
 
 
 def test_a_command_may_exit_with_its_own_code(failing):
@@ -109,9 +114,47 @@ def test_version_and_help(capsys):
     assert capsys.readouterr().out.startswith("compactbench ")
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
-    assert "compactbench validate quickstart" in shown
+    assert "compactbench run quickstart --simulate" in shown
     for name in cli.COMMANDS:
         assert name in shown
+
+
+EXAMPLE = re.compile(r"`(compactbench [^`]+|duckdb [^`]+)`")
+
+
+@pytest.mark.parametrize("command", ["", *cli.COMMANDS])
+def test_examples_of_the_help_are_whole_at_80_columns(capsys, monkeypatch, command):
+    """A command that is folded without a backslash cannot be pasted."""
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 80)
+    assert main([*command.split(), "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    app = cli.command_line([command] if command else [])
+    text = app.registered_commands[0].callback.__doc__ if command else cli.compactbench.__doc__
+    examples = EXAMPLE.findall(text)
+    assert examples
+    for example in examples:
+        assert any(" ".join(example.split()) in line for line in lines), example
+
+
+@pytest.mark.parametrize("command", list(cli.COMMANDS))
+def test_the_help_has_no_type_for_a_flag(capsys, command):
+    assert main([command, "--help"]) == 0
+    assert "bool" not in capsys.readouterr().out.lower()
+
+
+@pytest.mark.parametrize("command", ["show", "report", "export", "clean"])
+def test_results_are_those_of_the_default_folder_unless_named(capsys, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    code = main([command])
+    told = capsys.readouterr()
+    if command == "clean":
+        assert (code, told.out) == (0, "nothing to remove in results\n")
+    else:
+        assert code == 2
+        assert told.err.startswith("error: results: no such folder; name one that `compactbench run` wrote")
+    build_results(tmp_path / "results", {"never": None}, 1, 2)
+    assert main([command]) == 0
 
 
 def test_every_command_can_be_imported():
@@ -130,7 +173,10 @@ def test_where_no_command_is_called_all_are_known(argv):
 
 @pytest.mark.parametrize(
     ("argv", "text"),
-    [(["list", "planets"], "Usage: compactbench list"), (["list", "--help"], "Usage: compactbench list")],
+    [
+        (["list", "--fast"], "compactbench list --help explains"),
+        (["list", "--help"], "Usage: compactbench list"),
+    ],
 )
 def test_the_one_command_that_is_loaded_keeps_its_name(capsys, argv, text):
     main(argv)
@@ -155,7 +201,7 @@ def test_a_reader_that_goes_away_is_no_error():
     "words",
     [
         ["run", "quickstart", "--simulate", "--out"],
-        ["clean", "--out"],
+        ["clean"],
         ["report", ".", "-o"],
         ["export", ".", "-o"],
     ],

@@ -317,7 +317,7 @@ class Pair:
     own = ["--strategy", "largest_first:Pair", "--option", "target=64MiB"]
     found = told(table.location(), *own)
     assert found["plan"]["detail"] == "the first two"
-    assert found["plan"]["actions"] == ["rewrite(2 files in 1 groups)"]
+    assert found["plan"]["actions"] == ["rewrite(2 files in 1 group)"]
     assert (found["effect"]["files_removed_count"], found["effect"]["files_after"]) == (2, 4)
 
 

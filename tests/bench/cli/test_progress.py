@@ -1,6 +1,219 @@
-from records import compaction, observed
+import io
+from pathlib import Path
 
-from bench.cli.progress import LiveFigures
+import pytest
+from records import commit, compaction, end, observed, query, run
+from rich.console import Console
+from scenario_builder import load
+
+from bench.cli.progress import LiveFigures, SuiteProgress, doing
+from bench.results.records import PhaseRecord
+from bench.runs.suite import Source, plan_runs
+
+STEP = {"tick": 0, "at_ms": 0, "written_utc": "2026-01-05T09:00:00Z"}
+ENGINE_STARTED, WARM = (PhaseRecord(**STEP, name=name) for name in ("start_engine", "warm_up"))
+
+
+class Clock:
+    now_s = 100.0
+
+    def __call__(self):
+        return self.now_s
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def planned(tmp_path):
+    """Two runs of the sound scenario, 10 commits each."""
+    return plan_runs([Source("demo.toml", (), load(tmp_path))], (), 1, ())
+
+
+@pytest.fixture
+def simulated(tmp_path):
+    return plan_runs([Source("demo.toml", (), load(tmp_path))], (), 1, (), mode="simulated")
+
+
+def suite_of(planned, clock, *, is_terminal=True, quiet=False, width=80):
+    """A progress and what its console has printed."""
+    printed = io.StringIO()
+    console = Console(file=printed, force_terminal=is_terminal, width=width, color_system=None)
+    return SuiteProgress(planned, console, quiet=quiet, clock=clock), printed
+
+
+def shown(progress, width=80):
+    """The lines of a terminal at this moment."""
+    console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
+    console.print(progress, soft_wrap=True)
+    return console.file.getvalue().splitlines()
+
+
+def finished(planned_run):
+    return run(commit(), end(), strategy=planned_run.spec.label)
+
+
+def test_the_first_line_says_what_is_done_before_any_commit(planned, clock):
+    progress, _ = suite_of(planned, clock)
+    progress.log_started("demo")
+    assert "looking in the cache" in shown(progress)[1]
+    progress.log_progressed("demo", 0, 10)
+    assert "starting Spark" in shown(progress)[1]
+    progress.log_progressed("demo", 3, 10)
+    assert "change log of demo  3/10 commits" in shown(progress)[1]
+    progress.log_ended("demo", 10)
+    progress.run_started(planned[0])
+    assert "0/2 runs" in shown(progress)[0]
+    assert "demo never #1  0/10 commits" in shown(progress)[1]
+    for record, status in (
+        (None, "starting Spark"),
+        (ENGINE_STARTED, "warming up"),
+        (WARM, "creating the table"),
+    ):
+        if record:
+            progress.run_progressed(planned[0], record)
+        assert shown(progress)[1].endswith(status)
+
+
+@pytest.mark.parametrize("progressed", [(), ((0, 10), (3, 10)), ((0, 10), (10, 10))])
+def test_the_change_log_ends_whatever_was_seen_of_it(planned, clock, progressed):
+    progress, printed = suite_of(planned, clock)
+    progress.log_started("demo")
+    for done, total in progressed:
+        progress.log_progressed("demo", done, total)
+    clock.now_s += 12
+    progress.log_ended("demo", 10)
+    told = "10 commits written in 12 s" if progressed else "10 commits, found in the cache"
+    assert printed.getvalue() == f"change log of demo: {told}\n"
+    assert len(shown(progress)) == 1  # its line is gone, and with it its clock
+    progress.log_started("other")
+    assert shown(progress)[1].startswith("change log of other  ─")  # how long it will be is not known yet
+
+
+@pytest.mark.parametrize("status", ["finished", "failed"])
+def test_the_suite_ends_at_its_total_even_where_runs_fail(planned, clock, status):
+    progress, printed = suite_of(planned, clock)
+    for each in planned:
+        progress.run_started(each)
+        progress.run_progressed(each, ENGINE_STARTED)
+        clock.now_s += 30
+        progress.run_ended(
+            each, run(commit(), end(status, error="out of memory" if status == "failed" else None))
+        )
+    (line,) = shown(progress)
+    assert line.startswith("all  2/2 runs  " + "━" * 24)
+    assert printed.getvalue().splitlines()[-1] == "all: 2/2 runs in 1 min"
+    assert ("FAILED: out of memory; see" in printed.getvalue()) is (status == "failed")
+
+
+def test_the_bar_of_a_run_counts_its_commits(planned, clock):
+    progress, _ = suite_of(planned, clock)
+    progress.run_started(planned[0])
+    for record in (ENGINE_STARTED, WARM, commit(is_initial=True), observed(data_files_count=8)):
+        progress.run_progressed(planned[0], record)
+    for tick in range(1, 6):
+        for record in (commit(tick=tick), query(0.094)):
+            progress.run_progressed(planned[0], record)
+    clock.now_s += 20
+    first, second = shown(progress, 120)
+    assert "demo never #1  5/10 commits  " + "━" * 12 + "─" * 12 in second
+    assert second.endswith("20 s  8 files, last query 94 ms, 0 compactions")
+    # 20 of the 50 steps of the suite: a run is 10 commits, and its start weighs as much as 15.
+    assert first.endswith("20 s, about 30 s left")
+
+
+def test_after_the_last_commit_the_content_is_checked(planned, clock):
+    progress, _ = suite_of(planned, clock)
+    progress.run_started(planned[0])
+    for record in (ENGINE_STARTED, WARM, *(commit(tick=tick) for tick in range(1, 11))):
+        progress.run_progressed(planned[0], record)
+    assert shown(progress)[1].endswith("checking the content")
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_every_line_fits_the_terminal(planned, clock, width):
+    progress, _ = suite_of(planned, clock)
+    progress.run_started(planned[0])
+    for record in (
+        ENGINE_STARTED,
+        WARM,
+        commit(),
+        observed(data_files_count=1440),
+        query(1.5),
+        compaction(cpu_s=90),
+    ):
+        progress.run_progressed(planned[0], record)
+    lines = shown(progress, width)
+    assert len(lines) == 2
+    assert all(len(line) <= width for line in lines)
+    assert "1/10 commits" in lines[1]
+
+
+def test_without_a_terminal_each_event_is_a_plain_line(planned, clock):
+    progress, printed = suite_of(planned, clock, is_terminal=False)
+    with progress:
+        progress.log_started("demo")
+        progress.log_progressed("demo", 0, 10)
+        progress.log_progressed("demo", 1, 10)
+        progress.log_ended("demo", 10)
+        for each in planned:
+            progress.run_started(each)
+            progress.run_progressed(each, observed(data_files_count=1))
+            progress.run_ended(each, finished(each))
+    assert printed.getvalue().splitlines() == [
+        "change log of demo: looking in the cache",
+        "change log of demo: starting Spark to write 10 commits",
+        "change log of demo: 10 commits written in 0 s",
+        "demo never #1 (run 1 of 2): starting Spark and warming up",
+        "demo never #1: 0 s; 1 file, 0 compactions",
+        "demo every-2min #1 (run 2 of 2): starting Spark and warming up",
+        "demo every-2min #1: 0 s; 1 file, 0 compactions",
+        "all: 2/2 runs in 0 s",
+    ]  # fmt: skip
+
+
+def test_a_simulation_is_marked_and_starts_no_spark(simulated, clock):
+    progress, printed = suite_of(simulated, clock, is_terminal=False)
+    progress.run_started(simulated[0])
+    progress.run_progressed(simulated[0], observed(data_files_count=3))
+    progress.run_ended(simulated[0], finished(simulated[0]))
+    assert printed.getvalue().splitlines() == [
+        "demo never #1 (run 1 of 2)",
+        "demo never #1: simulated in 0 s; modelled: 3 files, 0 compactions",
+    ]
+
+
+def test_quiet_prints_failures_only(planned, clock):
+    progress, printed = suite_of(planned, clock, quiet=True)
+    with progress:
+        progress.log_started("demo")
+        progress.log_ended("demo", 10)
+        progress.run_started(planned[0])
+        progress.run_ended(planned[0], finished(planned[0]))
+        progress.run_started(planned[1])
+        progress.run_ended(planned[1], run(end("failed", error="no space")))
+    (line,) = printed.getvalue().splitlines()
+    assert line.startswith("demo every-2min #1: 0 s; FAILED: no space; see ")
+    assert Path(line.rpartition("see ")[2]).name == "log.txt"
+
+
+def test_a_terminal_shows_lines_and_clears_them(planned, clock):
+    progress, printed = suite_of(planned, clock)
+    with progress:
+        progress.run_started(planned[0])
+        progress._live.refresh()
+    assert "0/10 commits" in printed.getvalue()
+    assert printed.getvalue().endswith("\x1b[2K")  # the last line is erased
+
+
+def test_preparations_are_named_with_and_without_a_terminal():
+    for is_terminal in (True, False):
+        console = Console(file=io.StringIO(), force_terminal=is_terminal, width=80, color_system=None)
+        with doing("checking Java, jars and disk space", console):
+            pass
+        assert "checking Java, jars and disk space" in console.file.getvalue()
 
 
 def test_compactions_that_failed_are_counted_as_such():

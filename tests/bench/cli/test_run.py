@@ -123,6 +123,14 @@ def test_variants_are_planned_and_chosen(run, tmp_path):
     assert "v never @ v3 #1" in out
 
 
+def test_quiet_leaves_warnings_and_results(run):
+    _, out, err = run("--simulate", "--quiet", "--set", "duration=1min")
+    assert "next: compactbench report" in out
+    assert [line.split(":")[0] for line in err.splitlines()] == ["warning", "simulated rows"]
+    _, _, err = run("--simulate", "-o", "loud")
+    assert "all: 2/2 runs in " in err
+
+
 def test_conf_sets_spark(run, suites):
     settings = ["--conf", "spark.master=local[1]", "--conf", 'spark.some.key=a "b" = c']
     assert run(*settings)[0] == 0

@@ -6,10 +6,15 @@ from dataclasses import replace
 import pytest
 from result_builder import UPSERT, build_results
 
-from bench.cli.commands.show import COMPACTION_COLUMNS, DECISION_COLUMNS, print_rows
+from bench.cli.commands.show import FIGURES, print_rows
 from bench.cli.main import main
+from bench.cli.output import OUT
+from bench.cli.record_tables import COMPACTION_FIELDS, DECISION_FIELDS
 from bench.results.folders import load_runs
-from bench.results.rows import METRICS, rows
+from bench.results.rows import METRIC_BY_NAME, METRICS, rows
+
+COMPACTION_COLUMNS = ("run", *(field.name for field in COMPACTION_FIELDS))
+DECISION_COLUMNS = ("run", *(field.name for field in DECISION_FIELDS))
 
 
 @pytest.fixture(scope="module")
@@ -57,10 +62,9 @@ def test_the_table_is_for_people_and_gaps_go_to_stderr(capsys, results):
     code, out, err = show(capsys, results)
     assert code == 0
     assert "append-small" in out
-    strategies = [
-        line.split()[0] for line in out.splitlines() if line.rstrip().endswith(("equal", "unchecked"))
-    ]
-    assert strategies == ["never", "every-10min"]
+    heading, *lines = out.splitlines()
+    assert heading == "append-small: append on iceberg, real; content equal to the stream's"
+    assert [line.split()[:2] for line in lines[-2:]] == [["never", "2"], ["every-10min", "1"]]  # runs differ
     assert err == "append-small, every-10min: 1 failed\n"
 
 
@@ -85,7 +89,9 @@ def test_compactions_are_listed_with_what_they_did(capsys, results):
     ]
     code, out, _ = show(capsys, results, "--compactions")
     assert code == 0
+    assert out.startswith("append-small every-10min #1\n")
     assert "small_files" in out
+    assert "error" not in out  # there is none
 
 
 @pytest.mark.parametrize("what", ["--decisions", "--compactions"])
@@ -107,15 +113,14 @@ def upserts(tmp_path_factory):
 
 def test_deletes_and_health_are_shown_where_there_are_any(capsys, upserts, results):
     _, out, _ = show(capsys, upserts)
-    heading, never, amoro = (line.split() for line in out.splitlines()[1:])
-    columns = ["del.", "files", "del.", "rows", "health", "content"]
-    assert heading[-6:] == columns
+    never, amoro = (line.split() for line in out.splitlines()[-2:])
     # 3 delete files a commit: 3 to 60, mean 31.5, 50 rows each.
-    assert never[-4:] == ["31.5", "1,575", "\N{EN DASH}", "equal"]
+    assert never[-4:] == ["31.5", "1,575", "\N{EN DASH}", never[-1]]
     # It compacts at 5, 10, 15 and 20: left are 1, 0, 1, 0, so 15, 16, 15 and 16 delete files meet it.
-    assert amoro[-2:] == ["84.5", "equal"]
+    assert amoro[-2] == "84.5"
+    assert "health" in out
     _, out, _ = show(capsys, results)
-    assert not {"del.", "health"} & set(out.split())
+    assert not {"delete", "health"} & set(out.split())
 
 
 def test_decisions_have_the_figures_that_the_planner_reports(capsys, upserts, results):
@@ -128,6 +133,7 @@ def test_decisions_have_the_figures_that_the_planner_reports(capsys, upserts, re
     assert "health_score=85" in out
     _, out, _ = show(capsys, results, "--decisions")
     assert "figures" not in out
+    assert "trigger" not in out  # there is one
 
 
 def test_compactions_have_kinds_and_deletes_where_there_are_any(capsys, upserts, results):
@@ -138,8 +144,7 @@ def test_compactions_have_kinds_and_deletes_where_there_are_any(capsys, upserts,
     assert [second[name] for name in kept] == ["major", "16", "0", "0"]
     for folder, are_shown in ((upserts, True), (results, False)):
         _, out, _ = show(capsys, folder, "--compactions")
-        assert [name in out for name in kept] == [are_shown] * 4
-        assert "error" in out  # of the other columns those without anything in them stay
+        assert [word in out for word in ("kind", "delete", "deleted")] == [are_shown] * 3
 
 
 def test_compactions_that_failed_are_reported_below_the_table(capsys, results):
@@ -149,6 +154,46 @@ def test_compactions_that_failed_are_reported_below_the_table(capsys, results):
         "append-small, never: 2 compactions per run failed or were vetoed; --compactions shows the errors"
     )
     assert remark in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_single_failure_is_singular(capsys, results):
+    row, *_ = rows(load_runs(results))
+    print_rows([replace(row, values={**row.values, "failed_compactions": 1.0})])
+    assert "1 compaction per run failed or was vetoed" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("what", [[], ["--compactions"], ["--decisions"]])
+def test_no_figure_is_broken_at_any_width(capsys, monkeypatch, upserts, what, width):
+    monkeypatch.setattr(OUT, "width", 1000)
+    _, out, _ = show(capsys, upserts, *what)
+    figures = {word for word in out.split() if word[0].isdigit()}
+    monkeypatch.setattr(OUT, "width", width)
+    _, narrow, err = show(capsys, upserts, *what)
+    assert {word for word in narrow.split() if word[0].isdigit()} <= figures
+    assert all(len(line) <= width for line in narrow.splitlines())
+    assert ("left out at this width" in err) is (len(narrow.split()) < len(out.split()))
+
+
+def test_the_table_fits_80_columns_with_the_figures_that_decide(capsys, monkeypatch, results):
+    monkeypatch.setattr(OUT, "width", 80)
+    _, out, _ = show(capsys, results)
+    heading = " ".join(out.splitlines()[1:-2]).split()
+    assert {"compactions", "CPU", "query", "mean", "written", "space", "files"} <= set(heading)
+
+
+def test_queries_share_one_unit(capsys, results):
+    _, out, _ = show(capsys, results)
+    (units,) = (line.split() for line in out.splitlines() if set(line.split()) <= {"s", "ms", "µs", "%"})
+    shown = [f for f in FIGURES if f.metric.startswith("query_") and f.metric in METRIC_BY_NAME]
+    assert len(set(units[-len(shown) :])) == 1
+
+
+def test_what_all_rows_share_is_in_the_heading(capsys, tmp_path):
+    folder = build_results(tmp_path, {"never": None, "every-1min": 1}, 3, 2, fate={("never", 1): "unchecked"})
+    _, out, _ = show(capsys, folder)
+    assert out.splitlines()[0] == "append-small: append on iceberg, real; 3 runs each"
+    assert [line.split()[-1] for line in out.splitlines()[-2:]] == ["unchecked", "equal"]
 
 
 def test_several_folders_are_one_answer(capsys, tmp_path):

@@ -1,0 +1,60 @@
+import pytest
+
+from bench.cli.commands import doctor
+from bench.cli.main import main
+from bench.cli.output import OUT
+from bench.errors import MissingRuntimeError
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A machine on which everything is there; set its load with the function returned."""
+    for check in ("_java", "_jars", "_memory", "_disk"):
+        monkeypatch.setattr(doctor, check, lambda: "found at " + "/deep" * 11)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+
+    def load(load):
+        monkeypatch.setattr("os.getloadavg", lambda: (load, 0.0, 0.0))
+
+    load(0.0)
+    return load
+
+
+@pytest.mark.parametrize(("load", "status"), [(0.0, "ok"), (1.0, "ok"), (1.01, "warn"), (14.15, "warn")])
+def test_load_above_half_the_cores_is_a_warning(machine, capsys, load, status):
+    machine(load)
+    assert main(["doctor", "--seconds", "0"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert f"load {status}: {load:.2f} over the last minute, 2 cores" in printed
+    assert ("seconds measured now are too long and differ between runs" in printed) is (status == "warn")
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_lines_fit_and_paths_stay_whole(machine, capsys, monkeypatch, width):
+    monkeypatch.setattr(OUT, "width", width)
+    machine(9.0)
+    assert main(["doctor", "--seconds", "0"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= width for line in lines)
+    assert sum("/deep" * 11 in line for line in lines) == 4
+
+
+def test_what_is_missing_exits_3_and_says_the_remedy(machine, capsys, monkeypatch):
+    def missing():
+        raise MissingRuntimeError("no Java 17: install one")
+
+    monkeypatch.setattr(doctor, "_java", missing)
+    assert main(["doctor"]) == 3
+    captured = capsys.readouterr()
+    assert "MISSING: no Java 17: install one" in captured.out
+    assert captured.err.endswith("error: not ready (Java): the remedy is in the lines above\n")
+
+
+@pytest.mark.parametrize(
+    ("walls", "verdict"),
+    [([1.0] * 10, "ok: quiet"), ([1.0, 1.2] * 9, "ok: usable with"), ([1.0, 2.0] * 9, "warn: noisy")],
+)
+def test_the_noise_is_judged(machine, capsys, monkeypatch, walls, verdict):
+    monkeypatch.setattr(doctor, "_query_walls_s", lambda seconds: walls)
+    assert main(["doctor", "--seconds", "1"]) == 0
+    assert f"noise {verdict}" in " ".join(capsys.readouterr().out.split())

@@ -1,0 +1,51 @@
+import pytest
+from result_builder import build_results
+
+from bench.cli.commands import report
+from bench.cli.main import main
+
+
+@pytest.fixture
+def rendered(monkeypatch):
+    """Takes the place of the rendering; keeps the strategies it was given."""
+    made = []
+
+    def render(runs, folder):
+        made.append(sorted({run.manifest.strategy for run in runs}))
+        return folder / "index.html"
+
+    monkeypatch.setattr(report, "render", render)
+    return made
+
+
+@pytest.fixture
+def results(tmp_path):
+    return build_results(tmp_path / "results", {"never": None, "every-1min": 1, "every-2min": 2}, 1, 2)
+
+
+def test_the_report_is_beside_the_runs_unless_told(capsys, results, rendered, tmp_path):
+    assert main(["report", str(results)]) == 0
+    assert capsys.readouterr().out == f"{results / 'report' / 'index.html'}\n"
+    for option in ("-o", "--out"):
+        assert main(["report", str(results), option, str(tmp_path / "review")]) == 0
+        assert capsys.readouterr().out == f"{tmp_path / 'review' / 'index.html'}\n"
+
+
+def test_only_reports_on_these_strategies(results, rendered):
+    assert main(["report", str(results), "--only", "never", "--only", "every-2min"]) == 0
+    assert rendered == [["every-2min", "never"]]
+
+
+def test_only_of_a_strategy_without_runs_is_answered_with_the_near_one(capsys, results, rendered):
+    assert main(["report", str(results), "--only", "nevr"]) == 2
+    assert '--only nevr: no such strategy here; did you mean "never"?' in capsys.readouterr().err
+    assert rendered == []
+
+
+def test_open_opens_the_page(results, rendered, monkeypatch):
+    opened = []
+    monkeypatch.setattr("typer.launch", opened.append)
+    assert main(["report", str(results)]) == 0
+    assert opened == []
+    assert main(["report", str(results), "--open"]) == 0
+    assert opened == [(results / "report" / "index.html").absolute().as_uri()]
