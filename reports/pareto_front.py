@@ -13,7 +13,6 @@ from bench.results.rows import BASELINE
 from reports.load import RunGroup
 from reports.unmodelled import unmodelled
 
-
 _ON_CHORD = 1e-9  # of the logarithm of a latency: less than rounding may change
 
 

@@ -142,7 +142,5 @@ def _hues(labels: Sequence[str], count: int) -> Mapping[str, int]:
     return chosen
 
 
-def _least_taken(
-    order: Sequence[int], dash: int, taken: Sequence[int], pairs: set[tuple[int, int]]
-) -> int:
+def _least_taken(order: Sequence[int], dash: int, taken: Sequence[int], pairs: set[tuple[int, int]]) -> int:
     return min(order, key=lambda hue: ((hue, dash) in pairs, taken[hue], order.index(hue)))

@@ -14,7 +14,7 @@ _NOT_COVERED = (  # how a recorded action says it, and what it is
 def unmodelled(group: RunGroup, strategy: str) -> str | None:
     """Why the modelled cost of a strategy must not be compared with that of another; None where it may be.
 
-    It goes by what the strategy did in the runs, and holds until the coefficients are fitted to measured runs.
+    It goes by what the strategy did in the runs, and holds until the coefficients are fitted.
     """
     coefficients = group.manifest.options.get("coefficients")
     is_fitted = isinstance(coefficients, dict) and bool(coefficients.get("calibrated"))

@@ -33,6 +33,7 @@ _LEADER_PT = 34.0  # between the axes and a name, with room at the edge
 _GROUP_ID = re.compile(r'<g id="[^"]*"')
 _STRATEGY = "strategy"  # begins the ids of what belongs to one strategy, until a page is made
 _STRATEGY_ID = re.compile(rf'<g id="{_STRATEGY}(\d+)(n?)"')
+_NAME = ' data-name=""'
 _TAG = re.compile(r"<[^>]+>")
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 _NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
@@ -199,7 +200,7 @@ def svg_of_page(draw: Draw, group: RunGroup, theme: Theme, salt: str) -> str:
     """
     variables = {colour: f"var(--{name})" for name, colour in theme.colours.items()}
     marked = _STRATEGY_ID.sub(
-        lambda m: f'<g data-strategy="{m[1]}"{" data-name" if m[2] else ""}', _drawn(draw, group, theme, salt)
+        lambda m: f'<g data-strategy="{m[1]}"{_NAME if m[2] else ""}', _drawn(draw, group, theme, salt)
     )
     return _TAG.sub(
         lambda tag: _COLOUR.sub(lambda c: variables.get(c[0], c[0]), tag[0]), _GROUP_ID.sub("<g", marked)

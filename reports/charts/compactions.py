@@ -21,7 +21,7 @@ from reports.charts.canvas import (
     write_label,
 )
 from reports.load import RunGroup
-from reports.phrases import Sentence, Verbatim, counted, joined, say
+from reports.phrases import Sentence, Verbatim, joined, say
 from reports.theme import Theme, traits
 
 _LANE_IN = 0.42
@@ -100,7 +100,8 @@ def _committed(
     drawn = []
     for record in (record for record in records if record.status == "ok"):
         share = math.sqrt(record.added_bytes / scale.largest_bytes) if scale.largest_bytes else 0.0
-        drawn += axes.plot([record.at_ms / scale.unit_ms], [lane], marks.get(record.reason, _REASON_MARKS[-1]),
+        mark = marks.get(record.reason, _REASON_MARKS[-1])
+        drawn += axes.plot([record.at_ms / scale.unit_ms], [lane], mark,
                            markersize=max(_SMALLEST_PT, _LARGEST_PT * share), alpha=0.75, color=colour,
                            markeredgecolor=theme.background, markeredgewidth=0.6, clip_on=False,
                            zorder=3)  # fmt: skip

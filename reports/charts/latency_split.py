@@ -56,7 +56,9 @@ def finding(group: RunGroup) -> Sentence:
     """The share of planning in each strategy's latency."""
     means = _means(group)
     shares = means["planning_s"] / (means["planning_s"] + means["execution_s"])
-    parts = [say(Verbatim(str(label)), f" {human_percent(share)}") for label, share in shares.dropna().items()]
+    parts = [
+        say(Verbatim(str(label)), f" {human_percent(share)}") for label, share in shares.dropna().items()
+    ]
     return say("Share of planning: ") + joined(parts) + say(".") if parts else say()
 
 

@@ -64,13 +64,15 @@ def finding(group: RunGroup) -> Sentence:
         say(Verbatim(point.strategy), f" {human_duration(point.query_s)} at {cost_text(point.cost_s)}")
         for point in pareto_front(points(group))
     ]
-    return say("On the front, from the cheapest to the fastest: ") + joined(parts) + say(".") if parts else say()
+    return (
+        say("On the front, from the cheapest to the fastest: ") + joined(parts) + say(".") if parts else say()
+    )
 
 
 def _off_the_scale(all_points: Sequence[Point], optimal: Sequence[Point]) -> tuple[Point, ...]:
     """Points so slow that the strategies one can choose among would lie on top of each other."""
     choices = [point.query_s for point in optimal if point.cost_s > 0]
-    if len(choices) < 2:
+    if len(set(choices)) < 2:
         return ()
     limit_s = max(choices) + _SQUEEZED_ABOVE * (max(choices) - min(choices))
     return tuple(point for point in all_points if point.query_s > limit_s)
@@ -85,7 +87,7 @@ def _latency_axis(axes: Axes, group: RunGroup, shown: Sequence[Point], factor: f
         return ", logarithmic"
     if not cut:
         return ""
-    room = (max(latencies) - min(latencies)) * 0.15
+    room = max((max(latencies) - min(latencies)) * 0.15, max(latencies) * 0.01)
     axes.set_ylim(max(0, min(latencies) - room), max(latencies) + 2 * room)
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6))
     return ", not from 0"
@@ -127,9 +129,7 @@ def _point(
     trait = traits(group.strategies, theme)[point.strategy]
     colour = theme.baseline if is_dominated else trait.colour
     left, right = _whiskers(group, point.strategy, group.cost_metric, point.cost_s)
-    down, up = (
-        side * factor for side in _whiskers(group, point.strategy, "query_mean_s", point.query_s)
-    )
+    down, up = (side * factor for side in _whiskers(group, point.strategy, "query_mean_s", point.query_s))
     middle, _, bars = axes.errorbar(
         [point.cost_s], [point.query_s * factor], xerr=[[left], [right]], yerr=[[down], [up]], fmt=trait.mark,
         markersize=5 if is_dominated else 7, color=colour, elinewidth=1.2, clip_on=False, zorder=3,

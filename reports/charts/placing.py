@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 CHARACTER_PT = 4.9  # mean width of a character of the charts' type
@@ -56,10 +57,8 @@ def beside(
 
 def _touched(box: Box, taken: Sequence[Box], within: Box, line: Sequence[Spot]) -> int:
     """How much is in the way of a name; outside the axes is worse than anything inside."""
-    is_outside = (
-        box[0] < within[0] or box[1] < within[1] or box[2] > within[2] or box[3] > within[3]
-    )
-    crossed = sum(_crosses(a, b, box) for a, b in zip(line, line[1:], strict=False))
+    is_outside = box[0] < within[0] or box[1] < within[1] or box[2] > within[2] or box[3] > within[3]
+    crossed = sum(_crosses(start, end, box) for start, end in pairwise(line))
     return 100 * is_outside + 2 * sum(_overlap(box, other) for other in taken) + crossed
 
 

@@ -46,7 +46,9 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     xlabel = "file size (lower bound of the bin, powers of two)"
     figure.axes[-1].set_xlabel(xlabel, fontsize=FONT_PT, color=theme.muted)
     size = human_bytes(group.manifest.target_file_size_bytes)
-    text = f"dashed: target file size, {size}" if is_near else f"target file size, {size}, is far right of this"
+    text = (
+        f"dashed: target file size, {size}" if is_near else f"target file size, {size}, is far right of this"
+    )
     write(figure.axes[0], 1, 1.15, text, theme.muted, ha="right")
     return figure
 
@@ -74,8 +76,9 @@ def _row(axes: Axes, row: tuple[str, Mapping[int, int]], most: int, colour: str,
     for low_bytes, count in counts.items():
         x, height = _power(low_bytes), math.log1p(count) / math.log1p(most)
         drawn += list(axes.bar([x], [height], width=0.9, color=colour))
-        drawn.append(axes.annotate(human_count(count), (x, height), xytext=(0, 5), ha="center", va="center",
-                                   textcoords="offset points", fontsize=FONT_PT, color=theme.ink))  # fmt: skip
+        count_text = axes.annotate(human_count(count), (x, height), xytext=(0, 5), ha="center", va="center",
+                                   textcoords="offset points", fontsize=FONT_PT, color=theme.ink)  # fmt: skip
+        drawn.append(count_text)
     belongs(drawn, label, theme)
     axes.set_ylim(0, 1.35)
     axes.set_xticks([])

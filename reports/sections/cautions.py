@@ -35,7 +35,8 @@ def cautions(group: RunGroup) -> tuple[Caution, ...]:
     """The grave ones first, each kind once."""
     all_of_them = (
         *_unusable_runs(group), *_mixed(group), *_content(group), *_steps(group), *_few_runs(group),
-        *_simulated(group), *_ineffective(group), *_loaded(group), *_busy(group), *_noisy(group),
+        *_simulated(group), *_ineffective(group), *_loaded(group), *_busy(group),
+        *_noisy(group),
     )  # fmt: skip
     return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
 
@@ -145,7 +146,8 @@ def _loaded(group: RunGroup) -> Iterator[Caution]:
         if load > LOADED_ABOVE * cores + own and (worst is None or load > worst[0]):
             worst = (load, cores)
     if worst is not None:
-        text = f"The machine was busy (load {human_number(worst[0])} on {worst[1]} cores) when these runs began: "
+        load_text = f"load {human_number(worst[0])} on {worst[1]} cores"
+        text = f"The machine was busy ({load_text}) when these runs began: "
         yield Caution(False, say(f"{text}other work makes times longer and noisier."))
 
 

@@ -49,25 +49,26 @@ def _times(number: float) -> str:
 
 
 def _files(group: RunGroup) -> Sentence | None:
-    return _grouped(group, "files_end", "data file", "The table ends with ")
+    return _grouped(group, "files_end", "The table ends with ", ("data file", "data files"))
 
 
 def _delete_files(group: RunGroup) -> Sentence | None:
     if not any(row.values["delete_files_end"] for row in group.rows):
         return None
-    return _grouped(group, "delete_files_end", "delete file", "Of delete files, there are left ")
+    left = ("delete file left", "delete files left")
+    return _grouped(group, "delete_files_end", "It has ", left)
 
 
-def _grouped(group: RunGroup, metric: str, noun: str, start: str) -> Sentence | None:
-    """A count at the end, with the strategies that share it; the smallest first."""
+def _grouped(group: RunGroup, metric: str, start: str, noun: tuple[str, str]) -> Sentence | None:
+    """A count at the end, with the strategies that share it; the smallest first. The noun stands once."""
     labels_by_count: dict[float, list[str]] = {}
     for row in group.rows:
         count = row.values[metric]
         if count is not None:
             labels_by_count.setdefault(count, []).append(row.strategy)
     parts = [
-        say(f"{human_count(count)} {noun if count == 1 else f'{noun}s'} with ") + listed(labels)
-        for count, labels in sorted(labels_by_count.items())
+        say(human_count(count), "" if place else f" {noun[count != 1]}", " with ") + listed(labels)
+        for place, (count, labels) in enumerate(sorted(labels_by_count.items()))
     ]
     return say(start) + joined(parts) + say(".") if parts else None
 
@@ -81,7 +82,9 @@ def _space(group: RunGroup) -> Sentence | None:
     space, label = largest
     size = _storage_bytes(group, label)
     whole = "" if size is None else f", {human_bytes(size)} in all"
-    start = say("Space: ", Verbatim(label), f" ends with {human_ratio(space)} the live data on storage{whole}")
+    start = say(
+        "Space: ", Verbatim(label), f" ends with {human_ratio(space)} the live data on storage{whole}"
+    )
     if any(_EXPIRY in name for name in _planners(group, label)):
         return start + say(", although old versions are expired.")
     advice = (

@@ -27,7 +27,7 @@ _NOTES = (  # shown with the columns they explain
     (_COMMITS, f"Commits: their CPU beyond that of the same commits with {BASELINE}."),
     (
         "break_even_queries_per_h",
-        f"Break-even: how many queries per hour make the strategy as cheap as {BASELINE}; with more it saves.",
+        f"Break-even: with more queries per hour than this, the strategy is cheaper than {BASELINE}.",
     ),
 )
 _CAPTION = "What each strategy costs over the whole stream"

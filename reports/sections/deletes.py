@@ -44,9 +44,7 @@ def left_behind(group: RunGroup) -> Table | None:
         (_QUERY, "Query mean", unit),
     )
     cells = [[Cell(Verbatim(label)) for label in group.strategies]]
-    cells += [
-        metric_cells(group.rows, name, per_second if name == _QUERY else 1.0) for name, _, _ in metrics
-    ]
+    cells += [metric_cells(group.rows, name, per_second if name == _QUERY else 1.0) for name, _, _ in metrics]
     columns = (Column("Strategy", is_number=False), *(Column(title, unit) for _, title, unit in metrics))
     names = {name for name, _, _ in known}
     note = " ".join(text for name, text in _NOTES if name in names)

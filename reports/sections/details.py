@@ -188,7 +188,9 @@ def as_forecast(group: RunGroup) -> Sentence | None:
     counts = [off for name, off in apart.items() if not name.endswith("_bytes")]
     if any(counts) or max(sizes, default=0) > _FORECAST_WITHIN:
         return None
-    within = f", bytes within {human_percent(max(sizes))}" if max(sizes, default=0) > 0 else " and so did bytes"
+    within = (
+        f", bytes within {human_percent(max(sizes))}" if max(sizes, default=0) > 0 else " and so did bytes"
+    )
     return say(f"All counts came out as forecast{within if sizes else ''}.")
 
 

@@ -10,7 +10,9 @@ from reports.sections.summary import Cell, Column, Table
 from reports.text import cost_text
 from reports.unmodelled import unmodelled
 
-_NOTE = "Compaction cost and mean query latency. Bold: the best trade-off of the scenario, where there is one."
+_NOTE = (
+    "Compaction cost and mean query latency. Bold: the best trade-off of the scenario, where there is one."
+)
 
 
 def matrix(groups: Sequence[RunGroup]) -> Table | None:

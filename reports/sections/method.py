@@ -7,6 +7,7 @@ from datetime import datetime
 
 from bench.results.folders import RunResult
 from bench.results.records import CommitRecord, Manifest
+from bench.results.rows import METRIC_BY_NAME
 from bench.text import human_bytes, human_duration, human_percent
 from reports.load import RunGroup
 from reports.phrases import Sentence, Verbatim, counted, joined, listed, say
@@ -104,7 +105,7 @@ def _measuring(group: RunGroup) -> Iterator[Entry]:
             f"Each query runs every {human_duration(m.probe_every_ms / 1000)} of scenario time; the primary "
             "one is ",
             Verbatim(m.primary_probe),
-            ". Means over time use only these executions, not those just before and after a compaction.",
+            f". Query mean: {METRIC_BY_NAME['query_mean_s'].definition}.",
         ),
     )
     if group.is_simulated:

@@ -28,7 +28,11 @@ def parameters(group: RunGroup) -> Table | None:
         *(Column(Verbatim(label), is_number=False) for label in by_label),
         Column("Default", is_number=False),
     )
-    return Table((Column("Parameter", is_number=False), *columns), rows, _NOTE, caption=_CAPTION) if rows else None
+    return (
+        Table((Column("Parameter", is_number=False), *columns), rows, _NOTE, caption=_CAPTION)
+        if rows
+        else None
+    )
 
 
 def _definition(group: RunGroup, label: str) -> Mapping[str, Any]:

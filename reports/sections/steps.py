@@ -31,8 +31,9 @@ def steps(group: RunGroup) -> Table | None:
         for point, cheaper, cost, latency in zip(front, before, costs, latencies, strict=True)
     )
     columns = (
-        Column("Strategy", is_number=False), Column(cost_title(group), "s"), Column("Cost vs cheaper", "95 % CI"),
-        Column("Query mean", unit), Column("Latency vs cheaper", "95 % CI"),
+        Column("Strategy", is_number=False), Column(cost_title(group), "s"),
+        Column("Cost vs cheaper", "95 % CI"), Column("Query mean", unit),
+        Column("Latency vs cheaper", "95 % CI"),
     )  # fmt: skip
     note = _MODELLED if group.is_simulated else _NOTE
     return Table(columns, rows, note, caption="The Pareto front, from the cheapest strategy to the fastest")
@@ -46,7 +47,9 @@ def off_the_front(group: RunGroup) -> Sentence | None:
     parts = [joined(labels) + say(" (by ", Verbatim(better), ")") for better, labels in by_better.items()]
     if not parts:
         return None
-    return say("Dominated, since another strategy costs no more and is no slower: ") + joined(parts) + say(".")
+    return (
+        say("Dominated, since another strategy costs no more and is no slower: ") + joined(parts) + say(".")
+    )
 
 
 def _step(group: RunGroup, metric: str, point: Point, cheaper: Point | None) -> Cell:

@@ -48,13 +48,17 @@ def test_the_knee_is_on_the_front_and_does_not_go_by_units(all_points, cost_unit
     if found is None or scaled is None:
         return
     compacting = [p for p in front if p.cost_s > 0]
-    below = [_below(p, compacting[0], compacting[-1]) for p in (found, front[[q.strategy for q in front].index(scaled.strategy)])]
+    below = [
+        _below(p, compacting[0], compacting[-1])
+        for p in (found, front[[q.strategy for q in front].index(scaled.strategy)])
+    ]
     assert math.isclose(*below, abs_tol=1e-6)
 
 
 def _below(point, cheapest, fastest):
     """The distance to the chord, computed as the cross product of two vectors."""
     (x, y), (dx, dy) = (
-        (math.log(p.cost_s / cheapest.cost_s), math.log(p.query_s / cheapest.query_s)) for p in (point, fastest)
+        (math.log(p.cost_s / cheapest.cost_s), math.log(p.query_s / cheapest.query_s))
+        for p in (point, fastest)
     )
     return (dy * x - dx * y) / dx

@@ -19,14 +19,14 @@ def test_counts_are_those_of_the_strategies_on_the_front(group):
     rewritten, files, space = map(str, certain(group))
     assert rewritten.startswith("every-1min compacts 60 times and writes ")
     assert " and every-10min compacts 6 times and writes " in rewritten
-    ratio = group.row("every-1min").values["compaction_added_bytes"] / (
-        group.row("every-10min").values["compaction_added_bytes"]
+    ratio = (
+        group.row("every-1min").values["compaction_added_bytes"]
+        / (group.row("every-10min").values["compaction_added_bytes"])
     )
     assert rewritten.endswith(f"; every-1min rewrites {ratio:.1f}x the bytes of every-10min.")
     assert "every-60min" not in rewritten
     assert files == (
-        "The table ends with 1 data file with every-1min, every-10min and every-60min and 480 data files "
-        "with never."
+        "The table ends with 1 data file with every-1min, every-10min and every-60min and 480 with never."
     )
     assert space.startswith("Space: every-1min ends with ")
     assert "since no rule drops old versions" in space
@@ -47,8 +47,7 @@ def test_little_space_is_no_news(tmp_path):
 
 def test_delete_files_left_are_counted(upsert_group):
     said = [str(line) for line in certain(upsert_group)]
-    assert "Of delete files, there are left 0 delete files with every-3min, 1 delete file with amoro and 18 " \
-        "delete files with never." in said  # fmt: skip
+    assert "It has 0 delete files left with every-3min, 1 with amoro and 18 with never." in said
 
 
 def test_bytes_of_a_simulation_are_modelled(tmp_path):
@@ -84,7 +83,9 @@ def test_costs_show_what_a_strategy_causes_elsewhere(group, monkeypatch):
         rows.append(replace(row, values={**row.values, **own}, run_values={**row.run_values, **runs}))
     table = costs(RunGroup(tuple(rows), group.runs))
     titles = [str(column.title) for column in table.columns]
-    found = {str(row[0].text): dict(zip(titles, (str(c.text) for c in row), strict=True)) for row in table.rows}
+    found = {
+        str(row[0].text): dict(zip(titles, (str(c.text) for c in row), strict=True)) for row in table.rows
+    }
     assert found["every-1min"]["Of it JIT"] == "60 %"
     assert found["every-1min"]["Commit CPU vs never"] == "+0.50"
     assert found["every-10min"]["Commit CPU vs never"] == "\N{MINUS SIGN}0.10"

@@ -49,7 +49,9 @@ def test_what_is_undecided_is_said_once_with_what_would_decide_it(tmp_path):
 
 def test_minutes_are_those_that_the_runs_took(tmp_path):
     strategies = {"never": None, "every-3min": 3}
-    found = _group(tmp_path, strategies=strategies, repetitions=1, ticks=6, started_utc="2026-01-05T08:58:00Z")
+    found = _group(
+        tmp_path, strategies=strategies, repetitions=1, ticks=6, started_utc="2026-01-05T08:58:00Z"
+    )
     (said,) = map(str, undecided(found))
     assert "would decide it, about 8 min more (--repetitions 3)." in said  # two more of two runs of 2 min
 
@@ -65,7 +67,9 @@ def test_a_conversion_that_is_not_modelled_is_not_compared(tmp_path):
     build_results(tmp_path, {"never": None, "a": 2, "b": 3}, 1, 12, mode="simulated")
     for path in tmp_path.rglob("events.jsonl"):
         if '"label": "a"' in path.read_text() or '"strategy": "a"' in path.read_text():
-            path.write_text(path.read_text().replace('"actions": ["rewrite all"]', f'"actions": ["{CONVERTS}"]'))
+            path.write_text(
+                path.read_text().replace('"actions": ["rewrite all"]', f'"actions": ["{CONVERTS}"]')
+            )
     found = run_groups(load_runs(tmp_path))[0]
     assert [str(line) for line in undecided(found)] == ["a: not comparable: conversion is not modelled."]
     assert "a" not in [str(row[0].text) for row in steps(found).rows]
