@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -57,7 +59,7 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
             else _committed(axes, lane, records, scale, colour, marks, theme)
         )
         belongs([*drawn, *_without_effect(axes, lane, records, scale, theme)], label, theme)
-    head(axes, _heading(lanes.values(), scale.largest_bytes), theme)
+    head(axes, _heading(list(lanes.values()), scale.largest_bytes), theme)
     key_row(axes, _key(compactions, marks, theme), theme)
     return figure
 
@@ -69,11 +71,13 @@ def finding(group: RunGroup) -> Sentence:
     return say("Compactions that committed: ") + joined(parts) + say(".") if parts else say()
 
 
+@dataclass(frozen=True, slots=True)
 class _Scale:
-    """The units of the chart: milliseconds of its time axis, its end, and the largest compaction."""
+    """Milliseconds of a unit of the time axis and of the stream, and bytes of the largest compaction."""
 
-    def __init__(self, unit_ms: int, duration_ms: int, largest_bytes: int) -> None:
-        self.unit_ms, self.duration_ms, self.largest_bytes = unit_ms, duration_ms, largest_bytes
+    unit_ms: int
+    duration_ms: int
+    largest_bytes: int
 
 
 def _heading(lanes: Sequence[Sequence[CompactionRecord]], largest_bytes: int) -> str:
@@ -96,8 +100,8 @@ def _reason_marks(records: Sequence[CompactionRecord]) -> Mapping[str, str]:
 def _committed(
     axes: Axes, lane: int, records: Sequence[CompactionRecord], scale: _Scale, colour: str,
     marks: Mapping[str, str], theme: Theme,
-) -> list[Line2D]:  # fmt: skip
-    drawn = []
+) -> Sequence[Artist]:  # fmt: skip
+    drawn: list[Artist] = []
     for record in (record for record in records if record.status == "ok"):
         share = math.sqrt(record.added_bytes / scale.largest_bytes) if scale.largest_bytes else 0.0
         mark = marks.get(record.reason, _REASON_MARKS[-1])
@@ -110,7 +114,7 @@ def _committed(
 
 def _density(
     axes: Axes, lane: int, records: Sequence[CompactionRecord], scale: _Scale, colour: str
-) -> list[Line2D]:
+) -> Sequence[Artist]:
     """The bytes added in each stretch of time, as one outline."""
     done = [record for record in records if record.status == "ok"]
     sums, edges = np.histogram(
@@ -121,8 +125,8 @@ def _density(
     heights = base - _LANE_SHARE * sums / max(sums.max(), 1)
     steps = np.append(heights, heights[-1])
     at = edges / scale.unit_ms
-    axes.fill_between(at, base, steps, step="post", color=colour, alpha=0.35, linewidth=0)
-    return axes.step(at, steps, where="post", color=colour, linewidth=0.9)
+    area = axes.fill_between(at, base, steps, step="post", color=colour, alpha=0.35, linewidth=0)
+    return [area, *axes.step(at, steps, where="post", color=colour, linewidth=0.9)]
 
 
 def _without_effect(

@@ -145,7 +145,8 @@ def _names(
     """A name beside each point; one off the scale is at the upper edge, with its latency."""
     pt, top = 72 / root(axes).dpi, axes.get_ylim()[1]
     places_of = {p.strategy: (p.cost_s, top if p in above else p.query_s * factor) for p in all_points}
-    spots = {label: tuple(axes.transData.transform(at) * pt) for label, at in places_of.items()}
+    pixels = {label: axes.transData.transform(at) for label, at in places_of.items()}
+    spots = {label: (float(x) * pt, float(y) * pt) for label, (x, y) in pixels.items()}
     texts = [
         chart_label(p.strategy) + (f" {human_duration(p.query_s)}" if p in above else "") for p in all_points
     ]

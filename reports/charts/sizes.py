@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -72,7 +73,8 @@ def _power(size_bytes: int) -> int:
 
 
 def _row(axes: Axes, row: tuple[str, Mapping[int, int]], most: int, colour: str, theme: Theme) -> None:
-    (label, counts), drawn = row, []
+    label, counts = row
+    drawn: list[Artist] = []
     for low_bytes, count in counts.items():
         x, height = _power(low_bytes), math.log1p(count) / math.log1p(most)
         drawn += list(axes.bar([x], [height], width=0.9, color=colour))

@@ -89,23 +89,32 @@ def _choice(group: RunGroup, compacting: list[Point]) -> Sentence:
         return _only(group, cheapest)
     best_one = knee(tuple(compacting))
     if best_one is not None:
-        return say(Verbatim(best_one.strategy), " is the best trade-off: ") + _figures(group, best_one) + say(
+        name = Verbatim(best_one.strategy)
+        return say(_basis(group), name, " is the best trade-off: ") + _figures(group, best_one) + say(
             ". Against the fastest and most expensive, ", Verbatim(fastest.strategy),
             f", it saves {_saving(group, best_one, fastest)} and gives up {_loss(best_one, fastest)}.",
         )  # fmt: skip
-    why = "There are two to choose from" if len(compacting) == 2 else "No strategy stands out"
+    why = "there are two to choose from" if len(compacting) == 2 else "no strategy stands out"
     return (
-        say(f"{why}: ", Verbatim(cheapest.strategy), " is the cheapest, with ") + _figures(group, cheapest)
+        say(f"{_basis(group)}{why}: ", Verbatim(cheapest.strategy), " is the cheapest, with ") + _figures(group, cheapest)
         + say("; ", Verbatim(fastest.strategy), " is the fastest, with ") + _figures(group, fastest)
         + say(f". The cheapest saves {_saving(group, cheapest, fastest)} and gives up "
               f"{_loss(cheapest, fastest)}.")
     )  # fmt: skip
 
 
+def _basis(group: RunGroup) -> str:
+    """What the choice rests on: means, whose noise is told with the timings."""
+    repetitions = max(len(row.repetitions) for row in group.rows)
+    if group.is_simulated:
+        return "As modelled, "
+    return "In one repetition, " if repetitions == 1 else f"On the means of {repetitions} repetitions, "
+
+
 def _only(group: RunGroup, point: Point) -> Sentence:
     others = [p for p in candidates(points(group)) if p.strategy not in (BASELINE, point.strategy)]
     why = "is both the cheapest and the fastest strategy" if others else "is the only strategy that compacts"
-    return say(Verbatim(point.strategy), f" {why}: ") + _figures(group, point) + say(".")
+    return say(_basis(group), Verbatim(point.strategy), f" {why}: ") + _figures(group, point) + say(".")
 
 
 def _figures(group: RunGroup, point: Point) -> Sentence:

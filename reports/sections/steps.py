@@ -7,7 +7,7 @@ from reports.sections.summary import Cell, Column, Table, compared, cost_title, 
 
 _NOTE = (
     "Each strategy compared with the one above it: ratio and 95 % confidence interval over the repetitions. "
-    "Undecided: the interval contains 1, or there are too few repetitions for one."
+    "One that contains 1 decides nothing; where there is none, there are too few repetitions for it."
 )
 _MODELLED = "Each strategy compared with the one above it; all ratios are modelled."
 

@@ -63,7 +63,8 @@ _COMPARED = "query_mean_s"  # the comparison with `never` follows this column
 _CAPTION = "Every strategy: what it costs, how fast queries are, and what it leaves"
 _NOTE = (
     "Means over the runs, with the lowest and the highest run. Bold: the lowest mean among the strategies "
-    "that compacted, whether or not the difference is significant."
+    "that compacted, whether or not the difference is significant. An interval that contains 1 decides "
+    "nothing; where there is none, there are too few repetitions for one."
 )
 _MODELLED_NOTE = "Times and bytes are modelled. Bold: the lowest among the strategies that compacted."
 
@@ -124,16 +125,13 @@ def metric_cells(rows: Sequence[Row], name: str, per_second: float = 1.0) -> lis
 
 
 def compared(comparison: Comparison | None, is_modelled: bool) -> Cell:
-    """A ratio with its interval, or why it has none; a dash where there is nothing to compare."""
-    if comparison is None:
+    """A ratio with its interval where there is one; a dash where there is nothing to compare."""
+    if comparison is None or comparison.ratio is None:
         return Cell(MISSING)
     ratio, low, high = comparison.ratio, comparison.low, comparison.high
-    text = MISSING if ratio is None else human_ratio(ratio)
-    if comparison.verdict == "undecided" or ratio is None or low is None or high is None:
-        return Cell(text, "undecided" if comparison.verdict == "undecided" else "", value=ratio)
-    if comparison.method == "exact":
-        return Cell(text, "modelled" if is_modelled else "exact", value=ratio)
-    return Cell(text, format_range(low, high, "\N{EN DASH}"), value=ratio)
+    note = "" if low is None or high is None else format_range(low, high, "\N{EN DASH}")
+    certain = "modelled" if is_modelled else "exact" if comparison.method == "exact" else ""
+    return Cell(human_ratio(ratio), certain or note, value=ratio)
 
 
 def arrow(before: str, after: str) -> str:

@@ -34,7 +34,7 @@ def undecided(group: RunGroup) -> tuple[Sentence, ...]:
     runs = max(len(row.repetitions) for row in group.rows)
     pairs = joined([_pair(group, one) for one in found])
     times = "one repetition" if runs == 1 else f"{runs} repetitions"
-    return (say(f"Undecided after {times}: how ") + pairs + say(". ") + _remedy(group, found, runs),)
+    return (say(f"Undecided after {times}: ") + pairs + say(". ") + _remedy(group, found, runs),)
 
 
 def _not_comparable(group: RunGroup) -> Iterator[Sentence]:
@@ -62,7 +62,7 @@ def _open(group: RunGroup) -> Iterator[_Open]:
 def _pair(group: RunGroup, one: _Open) -> Sentence:
     words = {group.cost_metric: "cost", _QUERY: "latency"}
     what = " and ".join(words[metric] for metric in one.metrics)
-    return say(Verbatim(one.strategy), " compares with ", Verbatim(one.other), f" in {what}")
+    return say("how ", Verbatim(one.strategy), " compares with ", Verbatim(one.other), f" in {what}")
 
 
 def _remedy(group: RunGroup, found: list[_Open], runs: int) -> Sentence:
