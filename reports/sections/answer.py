@@ -89,18 +89,24 @@ def _choice(group: RunGroup, compacting: list[Point]) -> Sentence:
         return _only(group, cheapest)
     best_one = knee(tuple(compacting))
     if best_one is not None:
-        name = Verbatim(best_one.strategy)
-        return say(_basis(group), name, " is the best trade-off: ") + _figures(group, best_one) + say(
-            ". Against the fastest and most expensive, ", Verbatim(fastest.strategy),
-            f", it saves {_saving(group, best_one, fastest)} and gives up {_loss(best_one, fastest)}.",
-        )  # fmt: skip
+        return _best_of(group, best_one, fastest)
     why = "there are two to choose from" if len(compacting) == 2 else "no strategy stands out"
     return (
-        say(f"{_basis(group)}{why}: ", Verbatim(cheapest.strategy), " is the cheapest, with ") + _figures(group, cheapest)
-        + say("; ", Verbatim(fastest.strategy), " is the fastest, with ") + _figures(group, fastest)
-        + say(f". The cheapest saves {_saving(group, cheapest, fastest)} and gives up "
-              f"{_loss(cheapest, fastest)}.")
-    )  # fmt: skip
+        say(f"{_basis(group)}{why}: ", Verbatim(cheapest.strategy), " is the cheapest, with ")
+        + _figures(group, cheapest)
+        + say("; ", Verbatim(fastest.strategy), " is the fastest, with ")
+        + _figures(group, fastest)
+        + say(f". The cheapest {_trade(group, cheapest, fastest)}.")
+    )
+
+
+def _best_of(group: RunGroup, chosen: Point, fastest: Point) -> Sentence:
+    return (
+        say(_basis(group), Verbatim(chosen.strategy), " is the best trade-off: ")
+        + _figures(group, chosen)
+        + say(". Against the fastest and most expensive, ", Verbatim(fastest.strategy))
+        + say(f", it {_trade(group, chosen, fastest)}.")
+    )
 
 
 def _basis(group: RunGroup) -> str:
@@ -123,15 +129,14 @@ def _figures(group: RunGroup, point: Point) -> Sentence:
     return say(f"{cost_text(point.cost_s)} of {cost_words(group)} and {query}")
 
 
-def _saving(group: RunGroup, point: Point, dear: Point) -> str:
-    share = human_ratio(dear.cost_s / point.cost_s).removesuffix("x")
+def _trade(group: RunGroup, cheap: Point, fast: Point) -> str:
+    """What the cheaper of two saves in cost and gives up in latency."""
     unit = "CPU" if group.cost_metric == "compaction_cpu_s" else "compaction time"
-    return f"{cost_text(dear.cost_s - point.cost_s)} of {unit} (it uses 1/{share})"
-
-
-def _loss(point: Point, fast: Point) -> str:
-    ratio = human_ratio(point.query_s / fast.query_s)
-    return f"{human_duration(point.query_s - fast.query_s)} a query ({ratio} the latency)"
+    share = human_ratio(fast.cost_s / cheap.cost_s).removesuffix("x")
+    saves = f"saves {cost_text(fast.cost_s - cheap.cost_s)} of {unit} (it uses 1/{share})"
+    ratio = human_ratio(cheap.query_s / fast.query_s)
+    loses = f"gives up {human_duration(cheap.query_s - fast.query_s)} a query ({ratio} the latency)"
+    return f"{saves} and {loses}"
 
 
 def _without_compaction(group: RunGroup, compacting: list[Point]) -> tuple[Sentence, ...]:
