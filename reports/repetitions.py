@@ -1,14 +1,14 @@
 """How many repetitions a comparison that is undecided needs, and how long they take."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
-from statistics import fmean, stdev
+from statistics import fmean
 
 from scipy import stats
 
 from bench.results.folders import RunResult
-from reports.compare import CONFIDENCE
+from reports.compare import CONFIDENCE, Comparison
 from reports.load import RunGroup
 
 FEWEST = 3  # repetitions below which noise cannot be estimated in any useful way
@@ -16,29 +16,24 @@ MOST = 30  # repetitions that anybody will run
 _POWER = 0.8  # how likely a difference as large as the one seen is to be decided
 
 
-def needed(ratios: Sequence[float]) -> int | None:
-    """Repetitions after which ratios that scatter like these would probably be decided; None above `MOST`.
+def needed(comparison: Comparison) -> int | None:
+    """Repetitions after which a difference like this would probably be decided; None above `MOST`.
 
-    `ratios` are those of the pairs there are, above 0. The true ratio is taken to be their geometric mean and
-    the noise theirs: with n pairs the difference is found in four of five cases where its logarithm exceeds
-    (t(97.5 %, n - 1) + z(80 %)) standard errors. Two ratios of 1.0 and 1.2 need 14. Fewer than two ratios
-    tell no noise, so the answer is `FEWEST`.
+    The true ratio is taken to be the one found, and the noise that behind its interval: with n repetitions the
+    difference is found in four of five cases where its logarithm exceeds (t(97.5 %, n - 1) + z(80 %)) standard
+    errors. A comparison without an interval tells no noise, so the answer is `FEWEST`.
     """
-    logs = [math.log(ratio) for ratio in ratios]
-    if len(logs) < 2:
+    ratio, low, high, runs = comparison.ratio, comparison.low, comparison.high, comparison.n
+    if not ratio or not low or not high or runs < 2:
         return FEWEST
-    difference, noise = abs(fmean(logs)), stdev(logs)
-    for n in range(max(FEWEST, len(logs) + 1), MOST + 1):
-        quantile = stats.t.ppf((1 + CONFIDENCE) / 2, n - 1) + stats.norm.ppf(_POWER)
+    tail = (1 + CONFIDENCE) / 2
+    error = math.log(high / low) / 2 / float(stats.t.ppf(tail, runs - 1))
+    difference, noise = abs(math.log(ratio)), error * math.sqrt(runs)
+    for n in range(max(FEWEST, runs + 1), MOST + 1):
+        quantile = stats.t.ppf(tail, n - 1) + stats.norm.ppf(_POWER)
         if difference > float(quantile) * noise / math.sqrt(n):
             return n
     return None
-
-
-def ratios(group: RunGroup, metric: str, strategy: str, other: str) -> list[float]:
-    """One metric of two strategies as a ratio for each pair of runs, where both are above 0."""
-    pairs = zip(*group.paired(metric, strategy, other), strict=True)
-    return [a / b for a, b in pairs if a is not None and b is not None and a > 0 and b > 0]
 
 
 def minutes(group: RunGroup, repetitions: int) -> float | None:

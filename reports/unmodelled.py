@@ -1,24 +1,36 @@
-"""What the cost model of a simulation does not cover, so that its seconds are compared with no others."""
+"""What a strategy did in a simulation that its cost model cannot price."""
 
 import re
+from typing import TYPE_CHECKING
 
 from bench.results.records import CompactionRecord
-from reports.load import RunGroup
 
-_NOT_COVERED = (  # how a recorded action says it, and what it is
-    (re.compile(r"deletes of \d+ files converted"), "conversion is not modelled"),
-    (re.compile(r"\bsorted by |\bstrategy=(?:sort|zorder)\b"), "sorting is not modelled"),
-)
+if TYPE_CHECKING:
+    from reports.load import RunGroup
+
+# What an action of a record says of work that is not fitted: see `describe_action` of strategies/plan.py.
+_UNMODELLED = {
+    "conversion": re.compile(r"\bdeletes of \d+ files converted\b"),
+    "sorting": re.compile(r"\bsorted by \b|\bstrategy=sort\b|\bsort_order="),
+}
 
 
-def unmodelled(group: RunGroup, strategy: str) -> str | None:
-    """Why the modelled cost of a strategy must not be compared with that of another; None where it may be.
+def unmodelled(group: "RunGroup", strategy: str) -> str | None:
+    """Why the times of a simulated strategy get no verdict; None where they do, and for real runs.
 
-    It goes by what the strategy did in the runs, and holds until the coefficients are fitted.
+    Conversions of deletes and sorting are priced by guesses until the coefficients of the runs are fitted.
     """
     coefficients = group.manifest.options.get("coefficients")
-    is_fitted = isinstance(coefficients, dict) and bool(coefficients.get("calibrated"))
-    if not group.is_simulated or is_fitted or strategy not in group.first_runs:
+    if not group.is_simulated or (isinstance(coefficients, dict) and coefficients.get("calibrated")):
         return None
-    actions = [a for c in group.first_runs[strategy].of(CompactionRecord) for a in c.actions]
-    return next((why for said, why in _NOT_COVERED if any(said.search(action) for action in actions)), None)
+    actions = {
+        action
+        for run in group.usable_runs
+        if run.manifest.strategy == strategy
+        for compaction in run.of(CompactionRecord)
+        for action in compaction.actions
+    }
+    found = [work for work, said in _UNMODELLED.items() if any(said.search(action) for action in actions)]
+    if not found:
+        return None
+    return f"{' and '.join(found)} {'is' if len(found) == 1 else 'are'} not modelled yet"

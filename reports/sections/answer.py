@@ -133,7 +133,7 @@ def _trade(group: RunGroup, cheap: Point, fast: Point) -> str:
     """What the cheaper of two saves in cost and gives up in latency."""
     unit = "CPU" if group.cost_metric == "compaction_cpu_s" else "compaction time"
     share = human_ratio(fast.cost_s / cheap.cost_s).removesuffix("x")
-    saves = f"saves {cost_text(fast.cost_s - cheap.cost_s)} of {unit} (it uses 1/{share})"
+    saves = f"costs 1/{share} as much (saves {cost_text(fast.cost_s - cheap.cost_s)} of {unit})"
     ratio = human_ratio(cheap.query_s / fast.query_s)
     loses = f"gives up {human_duration(cheap.query_s - fast.query_s)} a query ({ratio} the latency)"
     return f"{saves} and {loses}"

@@ -1,10 +1,22 @@
 """What each strategy costs: compaction, and what it causes in maintenance, evaluations and commits."""
 
+from collections.abc import Callable, Mapping
+
 from bench.results.rows import BASELINE, Row
 from bench.text import MISSING
 from reports.load import RunGroup
 from reports.phrases import Verbatim
-from reports.sections.summary import Cell, Column, Table, cost_title, has_values, metric_cells, seconds
+from reports.sections.summary import (
+    BREAK_EVEN,
+    Cell,
+    Column,
+    Table,
+    break_evens,
+    cost_title,
+    has_values,
+    metric_cells,
+    seconds,
+)
 
 _COST = ""  # stands for the cost metric of the group
 _COMMITS = "commit_cpu_s"  # shown as what it is beyond that of `never`
@@ -19,14 +31,14 @@ _COLUMNS = (  # metrics that are not in the registry, or that no run has a value
     ("compaction_peak_rss_bytes", "Peak memory", "process"),
     ("compaction_peak_heap_bytes", "Peak memory", "Java heap"),
     ("money_per_day", "Cost per day", "currency"),
-    ("break_even_queries_per_h", "Break-even", "queries per hour"),
+    (BREAK_EVEN, "Break-even", "queries per hour"),
 )
 _NOTES = (  # shown with the columns they explain
     ("jit_share", "JIT: the share of compaction CPU that Java's compiler took; it falls as a process ages."),
     ("policy_cpu_s", "Total: compaction, maintenance and evaluations."),
     (_COMMITS, f"Commits: their CPU beyond that of the same commits with {BASELINE}."),
     (
-        "break_even_queries_per_h",
+        BREAK_EVEN,
         f"Break-even: with more queries per hour than this, the strategy is cheaper than {BASELINE}.",
     ),
 )
@@ -40,7 +52,9 @@ def costs(group: RunGroup) -> Table | None:
     if len(known) < 2:
         return None
     cells = [[Cell(Verbatim(row.strategy)) for row in group.rows]]
-    cells += [_beyond_never(group) if n == _COMMITS else metric_cells(group.rows, n) for n, _, _ in known]
+    cells += [
+        _SPECIAL[name](group) if name in _SPECIAL else metric_cells(group.rows, name) for name, _, _ in known
+    ]
     columns = (
         Column("Strategy", is_number=False),
         *(Column(title, group.manifest.currency if unit == "currency" else unit) for _, title, unit in known),
@@ -73,3 +87,6 @@ def _beyond_never(group: RunGroup) -> list[Cell]:
 def _difference(row: Row, never_s: float | None) -> float | None:
     own_s = row.values[_COMMITS]
     return None if own_s is None or never_s is None or row.strategy == BASELINE else own_s - never_s
+
+
+_SPECIAL: Mapping[str, Callable[[RunGroup], list[Cell]]] = {_COMMITS: _beyond_never, BREAK_EVEN: break_evens}

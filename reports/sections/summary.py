@@ -46,6 +46,7 @@ class Table:
     caption: str = ""
 
 
+BREAK_EVEN = "break_even_queries_per_h"
 _COST = ""  # stands for the cost metric of the group
 _COLUMNS = (  # metrics that are not in the registry, or that no run has a value of, are left out
     ("compactions", "Compactions", ""),
@@ -57,7 +58,7 @@ _COLUMNS = (  # metrics that are not in the registry, or that no run has a value
     ("write_amplification", "Write amplification", ""),
     ("space_amplification", "Space amplification", ""),
     ("files_end", "Files at end", ""),
-    ("break_even_queries_per_h", "Break-even", "queries per hour"),
+    (BREAK_EVEN, "Break-even", "queries per hour"),
 )
 _COMPARED = "query_mean_s"  # the comparison with `never` follows this column
 _CAPTION = "Every strategy: what it costs, how fast queries are, and what it leaves"
@@ -80,7 +81,8 @@ def summary(group: RunGroup) -> Table:
     for name, title, other_unit in known:
         is_latency = name in latencies
         columns.append(Column(title, unit if is_latency else other_unit))
-        cells.append(metric_cells(group.rows, name, per_second if is_latency else 1.0))
+        factor = per_second if is_latency else 1.0
+        cells.append(break_evens(group) if name == BREAK_EVEN else metric_cells(group.rows, name, factor))
         if name == _COMPARED and group.baseline is not None:
             columns.append(Column(f"Query mean vs {BASELINE}", "95 % CI"))
             cells.append([_compared_with_baseline(group, row) for row in group.rows])
@@ -122,6 +124,20 @@ def metric_cells(rows: Sequence[Row], name: str, per_second: float = 1.0) -> lis
         else Cell(MISSING)
         for row, text in zip(rows, texts, strict=True)
     ]
+
+
+def break_evens(group: RunGroup) -> list[Cell]:
+    """The break-even, where queries are proved to be faster than without compaction."""
+    decided = [row for row in group.rows if _is_faster(group, row)]
+    cells = metric_cells(decided, BREAK_EVEN)
+    by_label = {row.strategy: cell for row, cell in zip(decided, cells, strict=True)}
+    return [by_label.get(row.strategy, Cell(MISSING)) for row in group.rows]
+
+
+def _is_faster(group: RunGroup, row: Row) -> bool:
+    if group.baseline is None or row.strategy == BASELINE:
+        return False
+    return group.compare(_COMPARED, row.strategy, BASELINE).verdict == "less"
 
 
 def compared(comparison: Comparison | None, is_modelled: bool) -> Cell:

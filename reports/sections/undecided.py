@@ -1,12 +1,13 @@
 """What the timings do not decide, said once, with what would decide it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
 from bench.results.rows import BASELINE
 from bench.text import human_duration
 from reports import repetitions
+from reports.compare import Comparison
 from reports.load import RunGroup
 from reports.pareto_front import pareto_front, points
 from reports.phrases import Sentence, Verbatim, joined, say
@@ -17,11 +18,11 @@ _QUERY = "query_mean_s"
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """Two strategies, and the metrics in which the runs do not tell them apart."""
+    """Two strategies, and the comparisons by metric in which the runs do not tell them apart."""
 
     strategy: str
     other: str
-    metrics: tuple[str, ...]
+    comparisons: Mapping[str, Comparison]
 
 
 def undecided(group: RunGroup) -> tuple[Sentence, ...]:
@@ -50,28 +51,21 @@ def _not_comparable(group: RunGroup) -> Iterator[Sentence]:
 def _open(group: RunGroup) -> Iterator[_Open]:
     for cheaper, faster in pairwise(pareto_front(points(group))):
         metrics = [_QUERY] if cheaper.strategy == BASELINE else [group.cost_metric, _QUERY]
-        unclear = tuple(
-            metric
-            for metric in metrics
-            if group.compare(metric, faster.strategy, cheaper.strategy).verdict == "undecided"
-        )
+        found = {metric: group.compare(metric, faster.strategy, cheaper.strategy) for metric in metrics}
+        unclear = {metric: one for metric, one in found.items() if one.verdict == "undecided"}
         if unclear:
             yield _Open(cheaper.strategy, faster.strategy, unclear)
 
 
 def _pair(group: RunGroup, one: _Open) -> Sentence:
     words = {group.cost_metric: "cost", _QUERY: "latency"}
-    what = " and ".join(words[metric] for metric in one.metrics)
+    what = " and ".join(words[metric] for metric in one.comparisons)
     return say("how ", Verbatim(one.strategy), " compares with ", Verbatim(one.other), f" in {what}")
 
 
 def _remedy(group: RunGroup, found: list[_Open], runs: int) -> Sentence:
     """How many repetitions would decide the pairs, and how long the further ones take."""
-    wanted = [
-        repetitions.needed(repetitions.ratios(group, metric, one.other, one.strategy))
-        for one in found
-        for metric in one.metrics
-    ]
+    wanted = [repetitions.needed(unclear) for one in found for unclear in one.comparisons.values()]
     possible = [number for number in wanted if number is not None]
     if not possible:
         return say(f"Even {repetitions.MOST} repetitions would probably not decide it: treat them as equal.")
