@@ -19,9 +19,10 @@ _POWER = 0.8  # how likely a difference as large as the one seen is to be decide
 def needed(comparison: Comparison) -> int | None:
     """Repetitions after which a difference like this would probably be decided; None above `MOST`.
 
-    The true ratio is taken to be the one found, and the noise that behind its interval: with n repetitions the
-    difference is found in four of five cases where its logarithm exceeds (t(97.5 %, n - 1) + z(80 %)) standard
-    errors. A comparison without an interval tells no noise, so the answer is `FEWEST`.
+    The true ratio is taken to be the one found, and the noise to be that behind its interval: with n
+    repetitions the difference is found in four of five cases where its logarithm exceeds
+    (t(97.5 %, n - 1) + z(80 %)) standard errors. A comparison without an interval tells no noise, so the
+    answer is `FEWEST`.
     """
     ratio, low, high, runs = comparison.ratio, comparison.low, comparison.high, comparison.n
     if not ratio or not low or not high or runs < 2:

@@ -83,7 +83,7 @@ def _space(group: RunGroup) -> Sentence | None:
     size = _storage_bytes(group, label)
     whole = "" if size is None else f", {human_bytes(size)} in all"
     start = say(
-        "Space: ", Verbatim(label), f" ends with {human_ratio(space)} the live data on storage{whole}"
+        "Space: ", Verbatim(label), f" ends with {human_ratio(space)} the size of its data on storage{whole}"
     )
     if any(_EXPIRY in name for name in _planners(group, label)):
         return start + say(", although old versions are expired.")
