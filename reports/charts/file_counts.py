@@ -80,9 +80,9 @@ def _panel(
     bands = band(after_ticks, column)
     for label, found in bands.items():
         line, trait = thinned(found[["at_ms", "median"]], "median"), styles[label]
-        steps = axes.step(line["at_ms"] / unit_ms, line["median"], where="post", color=trait.colour,
-                          linestyle=trait.dash, linewidth=trait.width_pt)  # fmt: skip
-        belongs(steps, label, theme)
+        drawn = axes.plot(line["at_ms"] / unit_ms, line["median"], color=trait.colour, linestyle=trait.dash,
+                          linewidth=trait.width_pt)  # fmt: skip
+        belongs(drawn, label, theme)
     value_axis(axes, after_ticks[column].tolist())
     head(axes, f"{title}{' (logarithmic)' if axes.get_yscale() == 'log' else ''}", theme)
     label_ends(axes, {label: found["median"].iloc[-1] for label, found in bands.items()}, styles, theme)

@@ -152,7 +152,8 @@ def _names(
     ]
     extent = axes.get_window_extent()
     within = (extent.x0 * pt, extent.y0 * pt, extent.x1 * pt, extent.y1 * pt)
-    line = [spots[point.strategy] for point in optimal]
+    corners = axes.transData.transform([(p.cost_s, p.query_s * factor) for p in optimal]) * pt
+    line = [(float(x), float(y)) for x, y in corners]
     placed = beside(list(spots.values()), texts, within, line)
     for point, text, place in zip(all_points, texts, placed, strict=True):
         colour = theme.ink if point in optimal else theme.muted

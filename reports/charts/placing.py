@@ -65,10 +65,10 @@ def _touched(box: Box, taken: Sequence[Box], within: Box, line: Sequence[Spot]) 
 def _places() -> Iterator[Place]:
     """Above and to the right first: a front that falls to the right leaves that side free."""
     yield from (Place(_AWAY_PT, 6.0, "left"), Place(_AWAY_PT, 0.0, "left"), Place(0.0, 12.0, "center"))
+    yield from (Place(_AWAY_PT, -7.0, "left"), Place(-_AWAY_PT, -7.0, "right"), Place(0.0, -12.0, "center"))
     for dy in (LINE_PT, -LINE_PT, 0.0, 2 * LINE_PT, -2 * LINE_PT, 3 * LINE_PT, -3 * LINE_PT):
         yield Place(_AWAY_PT, dy, "left")
         yield Place(-_AWAY_PT, dy, "right")
-    yield Place(0.0, -12.0, "center")
 
 
 def _box(place: Place, x: float, y: float, text: str) -> Box:

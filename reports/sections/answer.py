@@ -70,9 +70,8 @@ def query_text(group: RunGroup, name: str) -> str | None:
 
 
 def cost_words(group: RunGroup) -> str:
-    """What the cost of the group is called; modelled seconds say so."""
-    words = "compaction CPU" if group.cost_metric == "compaction_cpu_s" else "compaction time"
-    return f"modelled {words}" if group.is_simulated else words
+    """What the cost of the group is called."""
+    return "compaction CPU" if group.cost_metric == "compaction_cpu_s" else "compaction time"
 
 
 def best(group: RunGroup) -> str | None:
@@ -124,8 +123,7 @@ def _only(group: RunGroup, point: Point) -> Sentence:
 
 
 def _figures(group: RunGroup, point: Point) -> Sentence:
-    modelled = "modelled " if group.is_simulated else ""
-    query = f"a {modelled}mean query of {human_duration(point.query_s)}"
+    query = f"a mean query of {human_duration(point.query_s)}"
     return say(f"{cost_text(point.cost_s)} of {cost_words(group)} and {query}")
 
 
@@ -146,11 +144,10 @@ def _without_compaction(group: RunGroup, compacting: list[Point]) -> tuple[Sente
         return (say("Without a usable run of ", Verbatim(BASELINE), text),)
     named = next((point for point in compacting if point.strategy == best(group)), compacting[-1])
     ratio = human_ratio(never_s / named.query_s)
-    modelled = ", as modelled" if group.is_simulated else ""
     return (
         say(
-            "Without compaction (", Verbatim(BASELINE), f") the mean query takes {human_duration(never_s)}"
-            f"{modelled}: {ratio} the latency of ", Verbatim(named.strategy), ".",
+            "Without compaction (", Verbatim(BASELINE), f") the mean query takes {human_duration(never_s)}: "
+            f"{ratio} the latency of ", Verbatim(named.strategy), ".",
         ),
     )  # fmt: skip
 

@@ -42,7 +42,7 @@ _NOTES = (  # shown with the columns they explain
         f"Break-even: with more queries per hour than this, the strategy is cheaper than {BASELINE}.",
     ),
 )
-_CAPTION = "What each strategy costs over the whole stream"
+_CAPTION = "Over the whole stream"
 
 
 def costs(group: RunGroup) -> Table | None:

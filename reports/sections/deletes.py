@@ -14,7 +14,7 @@ _LEFT_BEHIND = (
     ("health_mean", "Health", "mean, of 100"),
 )
 _QUERY = "query_mean_s"
-_CAPTION = "Delete files each strategy leaves behind, beside its cost and latency"
+_CAPTION = "Beside cost and latency"
 _NOTES = (  # shown with the columns they explain
     ("delete_files_mean", "Means are taken after each commit, before any compaction due then."),
     ("delete_rows_mean", "Deleted rows: rows in the live delete files."),

@@ -49,11 +49,11 @@ class Table:
 BREAK_EVEN = "break_even_queries_per_h"
 _COST = ""  # stands for the cost metric of the group
 _COLUMNS = (  # metrics that are not in the registry, or that no run has a value of, are left out
-    ("compactions", "Compactions", ""),
     (_COST, "", ""),
     ("query_mean_s", "Query mean", ""),
     ("query_after_commit_s", "Query after commit", ""),
     ("query_p95_s", "Query p95", ""),
+    ("compactions", "Compactions", ""),
     ("compaction_added_bytes", "Compaction added", ""),
     ("write_amplification", "Write amplification", ""),
     ("space_amplification", "Space amplification", ""),
@@ -77,7 +77,7 @@ def summary(group: RunGroup) -> Table:
     known = [m for m in metrics if has_values(group.rows, m[0])]
     latencies = [name for name, _, _ in known if name.startswith("query_")]
     per_second, unit = latency_unit(group.rows, latencies)
-    columns, cells = [Column("Strategy", is_number=False), Column("Runs")], [_names(group), _runs(group)]
+    columns, cells = [Column("Strategy", is_number=False)], [_names(group)]
     for name, title, other_unit in known:
         is_latency = name in latencies
         columns.append(Column(title, unit if is_latency else other_unit))
@@ -86,6 +86,8 @@ def summary(group: RunGroup) -> Table:
         if name == _COMPARED and group.baseline is not None:
             columns.append(Column(f"Query mean vs {BASELINE}", "95 % CI"))
             cells.append([_compared_with_baseline(group, row) for row in group.rows])
+    columns.append(Column("Runs"))
+    cells.append(_runs(group))
     note = _MODELLED_NOTE if group.is_simulated else _NOTE
     return Table(tuple(columns), tuple(zip(*cells, strict=True)), note, caption=_CAPTION)
 

@@ -72,6 +72,10 @@ def _remedy(group: RunGroup, found: list[_Open], runs: int) -> Sentence:
     most = max(max(possible), runs + 1)
     minutes = repetitions.minutes(group, most - runs)
     time = "" if not minutes else f", about {human_duration(60 * max(round(minutes), 1))} more"
-    text = f"About {most} repetitions would decide it{time} ("
+    is_known = all(unclear.low is not None for one in found for unclear in one.comparisons.values())
+    start = (
+        f"About {most} repetitions would decide it" if is_known else f"It takes at least {most} repetitions"
+    )
+    text = f"{start}{time} ("
     rest = "); the closest of them would stay open." if len(possible) < len(wanted) else ")."
     return say(text, Verbatim(f"--repetitions {most}"), rest)

@@ -90,7 +90,7 @@ def test_charts_of_deletes_and_health_are_for_groups_that_have_them(group, odd_g
 
 
 def test_a_health_score_that_stays_the_same_is_no_chart(tmp_path):
-    made = build_results(tmp_path, {"never": None, "amoro": 2}, 1, 6)  # no deletes: 100 throughout
+    made = build_results(tmp_path, {"never": None, "amoro": 6}, 1, 6)  # one evaluation fires
     data = run_groups(load_runs(made))[0]
     assert not data.health.empty
     assert "health" not in {chart.id for chart in CHARTS if chart.applies(data)}

@@ -69,7 +69,7 @@ def test_report_writes_page_markdown_charts_and_tables(report):
 
 def test_no_two_elements_of_a_page_share_an_id(page):
     ids = [value for name, value in page.attributes if name == "id"]
-    assert len(ids) > 100
+    assert len(ids) > 60  # of charts and of sections
     assert len(set(ids)) == len(ids)
 
 

@@ -17,8 +17,8 @@ def _said(folder, **how):
 
 def test_counts_are_those_of_the_strategies_on_the_front(group):
     rewritten, files, space = map(str, certain(group))
-    assert rewritten.startswith("every-1min compacts 60 times and writes ")
-    assert " and every-10min compacts 6 times and writes " in rewritten
+    assert rewritten.startswith("every-10min compacts 6 times and writes ")
+    assert " and every-1min compacts 60 times and writes " in rewritten
     ratio = (
         group.row("every-1min").values["compaction_added_bytes"]
         / (group.row("every-10min").values["compaction_added_bytes"])

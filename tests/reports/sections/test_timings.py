@@ -41,8 +41,8 @@ def test_what_is_undecided_is_said_once_with_what_would_decide_it(tmp_path):
     single = _group(tmp_path / "one", strategies=strategies, repetitions=1, ticks=12)
     (said,) = map(str, undecided(single))
     assert said.startswith("Undecided after one repetition: how ")
-    assert "every-3min compares with every-4min in cost and latency" in said
-    assert "About 3 repetitions would decide it (--repetitions 3)." in said
+    assert "every-4min compares with every-3min in cost and latency" in said
+    assert "It takes at least 3 repetitions (--repetitions 3)." in said
     many = _group(tmp_path / "many", repetitions=8)
     assert undecided(many) == ()
 
@@ -53,7 +53,9 @@ def test_minutes_are_those_that_the_runs_took(tmp_path):
         tmp_path, strategies=strategies, repetitions=1, ticks=6, started_utc="2026-01-05T08:58:00Z"
     )
     (said,) = map(str, undecided(found))
-    assert "would decide it, about 8 min more (--repetitions 3)." in said  # two more of two runs of 2 min
+    assert (
+        "It takes at least 3 repetitions, about 8 min more (--repetitions 3)." in said
+    )  # two more of two runs of 2 min
 
 
 def test_modelled_figures_are_never_undecided_and_have_no_trend(tmp_path):
