@@ -59,11 +59,16 @@ def counted(count: int, noun: str) -> str:
 
 
 def human_ratio(ratio: float) -> str:
-    """Two significant digits and an x, three just above 1: "6.1x", "0.42x", "120x", "1.04x"."""
+    """Two significant digits and an x, three just above 1: "6.1x", "0.42x", "120x", "1.04x".
+
+    Below a hundredth it is a fraction, "1/147", since leading zeros are hard to read.
+    """
     if ratio == 0 or not math.isfinite(ratio):
         return f"{ratio:g}x"
+    if 0 < ratio < 0.00995:
+        return f"1/{human_ratio(1 / ratio).removesuffix('x')}"
     decimals = 2 if 1 <= ratio < 1.095 else max(0, 1 - math.floor(math.log10(abs(float(f"{ratio:.1e}")))))
-    return f"{round(ratio, decimals):,.{decimals}f}x" if decimals < 5 else f"{ratio:.1e}x"
+    return f"{round(ratio, decimals):,.{decimals}f}x"
 
 
 def human_percent(share: float) -> str:

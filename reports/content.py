@@ -1,20 +1,27 @@
 """Everything the report says about a run group, before it is formatted as HTML or Markdown."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from reports.charts.registry import CHARTS, Chart
 from reports.load import RunGroup
 from reports.phrases import Sentence, Verbatim
 from reports.sections import details as detail_tables
 from reports.sections import method
+from reports.sections.answer import budgets, headline, primary_query
 from reports.sections.by_kind import compactions_by_kind
 from reports.sections.cautions import Caution, cautions
+from reports.sections.certain import certain
+from reports.sections.costs import costs
 from reports.sections.deletes import left_behind
-from reports.sections.findings import answers, cheapest_to_fastest
 from reports.sections.limits import limits
+from reports.sections.matrix import matrix
 from reports.sections.parameters import parameters
 from reports.sections.set_up import set_up
+from reports.sections.steps import off_the_front, steps
 from reports.sections.summary import Cell, Table, summary
+from reports.sections.trends import trends
+from reports.sections.undecided import undecided
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,41 +30,67 @@ class Picture:
 
     chart: Chart
     stem: str
+    finding: Sentence
 
 
 @dataclass(frozen=True, slots=True)
 class ReportContent:
-    """The parts of the report on one run group, in the order they are read."""
+    """The parts of the report on one run group, in the order they are read.
+
+    `anchor` begins the ids of its parts: "" where there is one group.
+    """
 
     group: RunGroup
     anchor: str
     title: Sentence
     description: str
     facts: Sentence
+    command: Verbatim
     cautions: tuple[Caution, ...]
-    answers: tuple[Sentence, ...]
-    cheapest_to_fastest: tuple[Sentence, ...]
-    left_behind: Table | None
+    headline: tuple[Sentence, ...]
+    budgets: Table | None
+    query: Sentence
+    certain: tuple[Sentence, ...]
+    timings: tuple[Sentence, ...]
     summary: Table
+    steps: Table | None
+    costs: Table | None
+    left_behind: Table | None
     strategies: tuple[tuple[Verbatim, Verbatim], ...]
     pictures: tuple[Picture, ...]
-    compactions: tuple[Table, ...]
     kinds: Table | None
+    compactions: tuple[Table, ...]
     queries: tuple[Table, ...]
     decisions: Table | None
     forecasts: Table | None
+    as_forecast: Sentence | None
     metrics: Table
     method: tuple[tuple[str, Sentence], ...]
     set_up: Table
     parameters: Table | None
     options: tuple[tuple[Sentence, Verbatim], ...]
     limits: tuple[Sentence, ...]
-    command: Verbatim
+
+    def placed(self, place: str) -> tuple[Picture, ...]:
+        """The pictures of one place of the page."""
+        return tuple(picture for picture in self.pictures if picture.chart.place == place)
 
 
-def report_contents(groups: tuple[RunGroup, ...]) -> tuple[ReportContent, ...]:
-    """One per group; names of files begin with the number of the group where there are several."""
-    return tuple(_content(g, i, f"s{i}-" if len(groups) > 1 else "") for i, g in enumerate(groups, 1))
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A whole report. `labels` are all its strategies, in order of appearance: a page numbers them."""
+
+    title: Sentence
+    matrix: Table | None
+    contents: tuple[ReportContent, ...]
+    labels: tuple[str, ...]
+
+
+def page_content(groups: Sequence[RunGroup]) -> Page:
+    """The report on all groups; names of files begin with the number of the group where there are several."""
+    contents = tuple(_content(g, f"s{i}-" if len(groups) > 1 else "") for i, g in enumerate(groups, 1))
+    labels = tuple(dict.fromkeys(label for group in groups for label in group.strategies))
+    return Page(method.title(groups), matrix(groups), contents, labels)
 
 
 def shorten(table: Table, ends: int) -> Table:
@@ -66,36 +99,41 @@ def shorten(table: Table, ends: int) -> Table:
     if omitted <= 1:
         return table
     gap = (Cell(f"… {omitted:,} more"),)
-    rows = (*table.rows[:ends], gap, *table.rows[-ends:])
-    return Table(table.columns, rows, table.note, table.title)
+    return replace(table, rows=(*table.rows[:ends], gap, *table.rows[-ends:]))
 
 
-def _content(group: RunGroup, number: int, prefix: str) -> ReportContent:
-    m = group.manifest
+def _content(group: RunGroup, prefix: str) -> ReportContent:
     summaries = {run.manifest.strategy: run.manifest.strategy_summary for run in reversed(group.runs)}
+    off = off_the_front(group)
     return ReportContent(
         group=group,
-        anchor=f"section-{number}",
-        title=Sentence((Verbatim(m.scenario), " on ", Verbatim(m.format), f", {m.mode}")),
-        description=m.description,
+        anchor=prefix,
+        title=method.section_title(group),
+        description=group.manifest.description,
         facts=method.facts(group),
+        command=method.reproduce(group),
         cautions=cautions(group),
-        answers=answers(group),
-        cheapest_to_fastest=cheapest_to_fastest(group),
-        left_behind=left_behind(group),
+        headline=headline(group),
+        budgets=budgets(group),
+        query=primary_query(group),
+        certain=certain(group),
+        timings=(*undecided(group), *trends(group), *(() if off is None else (off,))),
         summary=summary(group),
+        steps=steps(group),
+        costs=costs(group),
+        left_behind=left_behind(group),
         strategies=tuple((Verbatim(s), Verbatim(summaries[s])) for s in group.strategies),
-        pictures=tuple(Picture(c, f"{prefix}{c.id}") for c in CHARTS if c.applies(group)),
-        compactions=detail_tables.compactions(group),
+        pictures=tuple(Picture(c, f"{prefix}{c.id}", c.finding(group)) for c in CHARTS if c.applies(group)),
         kinds=compactions_by_kind(group),
+        compactions=detail_tables.compactions(group),
         queries=detail_tables.queries(group),
         decisions=detail_tables.decisions(group),
         forecasts=detail_tables.forecasts(group),
+        as_forecast=detail_tables.as_forecast(group),
         metrics=detail_tables.metrics(group),
         method=method.method(group),
         set_up=set_up(group),
         parameters=parameters(group),
         options=method.effective_options(group),
         limits=limits(group),
-        command=method.reproduce(group),
     )

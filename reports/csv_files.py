@@ -10,6 +10,7 @@ import pandas as pd
 from bench.results.records import CompactionRecord, DecisionRecord, ObserveRecord
 from reports.load import RunGroup, frame
 
+CSV_NAMES = ("summary.csv", "compactions.csv", "decisions.csv", "probes.csv", "files.csv")
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -17,17 +18,14 @@ def write_csv_files(run_groups: Iterable[RunGroup], folder: Path) -> tuple[str, 
     """summary, compactions, decisions, probes and files of all run groups together; returns their names."""
     groups = tuple(run_groups)
     runs = [run for group in groups for run in group.usable_runs]
-    tables = {
-        "summary.csv": _summary(groups),
-        "compactions.csv": frame(runs, CompactionRecord),
-        "decisions.csv": frame(runs, DecisionRecord),
-        "probes.csv": _probes(groups),
-        "files.csv": frame(runs, ObserveRecord),
-    }
+    tables = (
+        _summary(groups), frame(runs, CompactionRecord), frame(runs, DecisionRecord), _probes(groups),
+        frame(runs, ObserveRecord),
+    )  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
-    for name, table in tables.items():
+    for name, table in zip(CSV_NAMES, tables, strict=True):
         table.map(guarded).to_csv(folder / name, index=False, lineterminator="\n")
-    return tuple(tables)
+    return CSV_NAMES
 
 
 def guarded(value: Any) -> Any:

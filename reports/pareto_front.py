@@ -1,10 +1,19 @@
-"""The Pareto front of a run group: the strategies that no other one matches in cost and beats in latency."""
+"""The Pareto front of a run group: the strategies that no other one matches in cost and beats in latency.
 
+The best trade-off among them is the knee of the front. Source: the point farthest from the chord between the
+ends (Satopaa et al., "Finding a Kneedle in a Haystack", 2011), here on logarithmic axes, since costs and
+latencies are compared as ratios: three times the cost is the same step at 1 s as at 100 s.
+"""
+
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bench.results.rows import BASELINE
 from reports.load import RunGroup
+from reports.unmodelled import unmodelled
+
+_ON_CHORD = 1e-9  # of the logarithm of a latency: less than rounding may change
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +26,11 @@ class Point:
 
 
 def points(group: RunGroup) -> tuple[Point, ...]:
-    """Every strategy that has both figures, in the order of the group."""
+    """Every strategy that has both figures and a cost that may be compared, in the order of the group."""
     figures = (
-        (row.strategy, row.values[group.cost_metric], row.values["query_mean_s"]) for row in group.rows
+        (row.strategy, row.values[group.cost_metric], row.values["query_mean_s"])
+        for row in group.rows
+        if unmodelled(group, row.strategy) is None
     )
     return tuple(
         Point(label, cost_s, query_s)
@@ -51,6 +62,27 @@ def pareto_front(all_points: tuple[Point, ...]) -> tuple[Point, ...]:
     dominated_by = dominated(all_points)
     optimal = (point for point in candidates(all_points) if point.strategy not in dominated_by)
     return tuple(sorted(optimal, key=lambda point: (point.cost_s, point.query_s)))
+
+
+def knee(front: tuple[Point, ...]) -> Point | None:
+    """The point of a front farthest below the chord between its cheapest and its fastest end.
+
+    Both axes are logarithmic, so `never`, at cost 0, is no end: the front begins with the cheapest strategy
+    that compacts. With costs 1, 3 and 9 s and latencies 8, 2 and 1 s it is the middle one: the chord passes
+    3 s at 2.8 s. None where fewer than three strategies of the front compact, or none is below the chord.
+    """
+    compacting = [point for point in front if point.cost_s > 0 and point.query_s > 0]
+    if len(compacting) < 3:
+        return None
+    best = max(compacting, key=lambda point: _below_chord(point, compacting[0], compacting[-1]))
+    return best if _below_chord(best, compacting[0], compacting[-1]) > _ON_CHORD else None
+
+
+def _below_chord(point: Point, cheapest: Point, fastest: Point) -> float:
+    """How far a point lies below the chord, in the logarithm of the latency; the ends are at 0."""
+    share = math.log(point.cost_s / cheapest.cost_s) / math.log(fastest.cost_s / cheapest.cost_s)
+    on_chord = math.log(cheapest.query_s) + share * math.log(fastest.query_s / cheapest.query_s)
+    return on_chord - math.log(point.query_s)
 
 
 def _dominates(a: Point, b: Point) -> bool:

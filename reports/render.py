@@ -1,7 +1,10 @@
 """The report as files: one self-contained page, the same in Markdown, and its charts and tables."""
 
+import base64
+import hashlib
 import re
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -9,11 +12,12 @@ from markupsafe import Markup, escape
 
 from bench.results.folders import RunResult
 from reports import markdown
-from reports.charts.canvas import png, svg
-from reports.content import Picture, ReportContent, report_contents, shorten
-from reports.csv_files import write_csv_files
-from reports.load import run_groups
+from reports.charts.canvas import png, svg, svg_of_page
+from reports.content import Page, Picture, ReportContent, page_content, shorten
+from reports.csv_files import CSV_NAMES, write_csv_files
+from reports.load import RunGroup, run_groups
 from reports.phrases import Sentence, Verbatim
+from reports.sections.summary import Cell
 from reports.theme import DARK, LIGHT, Theme
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -25,55 +29,84 @@ _NUMBER_AND_UNIT = re.compile(
 )
 
 
-def render(runs: Iterable[RunResult], destination: Path) -> Path:
-    """Write the report into the folder `destination` and return its page.
+def render(runs: Iterable[RunResult], destination: Path, now: datetime | None = None) -> Path:
+    """Write the report into the folder `destination` and return its page, which says it was made `now`.
 
     Files of an earlier report are overwritten. Raises ValueError when there is no run.
     """
     groups = run_groups(runs)
     if not groups:
         raise ValueError("there is no run to report on")
-    contents = report_contents(groups)
+    page = page_content(groups)
     charts = destination / "charts"
     charts.mkdir(parents=True, exist_ok=True)
-    for content in contents:
+    for content in page.contents:
         for picture in content.pictures:
-            _write_chart(content, picture, charts)
-    write_csv_files(groups, destination / "tables")
-    (destination / "report.md").write_text(_markdown(contents), encoding="utf-8")
-    page = destination / "index.html"
-    page.write_text(_html(contents), encoding="utf-8")
-    return page
+            _write_chart(content.group, picture, LIGHT.of_page(page.labels), charts)
+    tables = write_csv_files(groups, destination / "tables")
+    (destination / "report.md").write_text(_markdown(page, tables), encoding="utf-8")
+    made = destination / "index.html"
+    made.write_text(_html(page, tables, now or datetime.now(UTC)), encoding="utf-8")
+    return made
 
 
 def markdown_text(runs: Iterable[RunResult]) -> str:
     """The report in Markdown, with links to charts and tables that `render` writes."""
-    return _markdown(report_contents(run_groups(runs)))
+    return _markdown(page_content(run_groups(runs)), CSV_NAMES)
 
 
-def _write_chart(content: ReportContent, picture: Picture, folder: Path) -> None:
+def _write_chart(group: RunGroup, picture: Picture, theme: Theme, folder: Path) -> None:
     draw = picture.chart.draw
-    alone = svg(draw, content.group, LIGHT, picture.stem)
+    alone = svg(draw, group, theme, picture.stem)
     (folder / f"{picture.stem}.svg").write_text(
         f'<?xml version="1.0" encoding="utf-8"?>\n{alone}', encoding="utf-8"
     )
-    (folder / f"{picture.stem}.png").write_bytes(png(draw, content.group, LIGHT))
+    (folder / f"{picture.stem}.png").write_bytes(png(draw, group, theme))
 
 
-def _markdown(contents: tuple[ReportContent, ...]) -> str:
+def _markdown(page: Page, tables: tuple[str, ...]) -> str:
     environment = _environment(False, markdown.to_markdown)
     environment.filters |= {"table": markdown.table, "fenced": markdown.fenced, "raw": markdown.SafeMarkdown}
     template = environment.get_template("report.md.j2")
-    return template.render(contents=contents, shorten=lambda table: shorten(table, _MARKDOWN_TABLE_ENDS))
-
-
-def _html(contents: tuple[ReportContent, ...]) -> str:
-    environment = _environment(True, _to_html)
-    style = Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8"))  # noqa: S704 - our own file
-    template = environment.get_template("report.html.j2")
     return template.render(
-        contents=contents, style=style, drawn=_drawn, shorten=lambda table: shorten(table, _HTML_TABLE_ENDS)
+        page=page, tables=tables, shorten=lambda table: shorten(table, _MARKDOWN_TABLE_ENDS)
     )
+
+
+def _html(page: Page, tables: tuple[str, ...], now: datetime) -> str:
+    environment = _environment(True, _to_html)
+    theme, script = LIGHT.of_page(page.labels), _own_file("report.js")
+    numbers = {label: number for number, label in enumerate(page.labels)}
+    return environment.get_template("report.html.j2").render(
+        page=page,
+        tables=tables,
+        made=f"{now:%Y-%m-%d %H:%M} UTC",
+        style=_colours() + _own_file("report.css"),
+        script=script,
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        drawn=lambda content, picture: _drawn(content, picture, theme),
+        number_of=lambda row: _number_of(row, numbers),
+        shorten=lambda table: shorten(table, _HTML_TABLE_ENDS),
+    )
+
+
+def _own_file(name: str) -> Markup:
+    return Markup((_TEMPLATES / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
+
+
+def _colours() -> Markup:
+    """The colours of both themes as variables of the style sheet, which the charts use too."""
+    light, dark = (
+        " ".join(f"--{name}: {colour};" for name, colour in theme.colours.items()) for theme in (LIGHT, DARK)
+    )
+    in_the_dark = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"
+    return Markup(f":root {{ {light} }}\n{in_the_dark}\n")  # noqa: S704 - our own colours
+
+
+def _number_of(row: tuple[Cell, ...], numbers: dict[str, int]) -> int | None:
+    """The number of the first strategy that a row names, so that it lights up with that one's lines."""
+    named = (cell.text for cell in row[:2] if isinstance(cell.text, Verbatim))
+    return next((numbers[text] for text in named if text in numbers), None)
 
 
 def _environment(autoescape: bool, finalize: Callable[[object], object]) -> Environment:
@@ -107,12 +140,9 @@ def _unbroken(text: str) -> str:
     return _NUMBER_AND_UNIT.sub("\N{NO-BREAK SPACE}", text)
 
 
-def _drawn(content: ReportContent, picture: Picture) -> Markup:
-    """Both themes of a chart; the style sheet shows the one that matches the page."""
-    return Markup().join(_themed(content, picture, theme) for theme in (LIGHT, DARK))
-
-
-def _themed(content: ReportContent, picture: Picture, theme: Theme) -> Markup:
-    image = svg(picture.chart.draw, content.group, theme, f"{picture.stem}/{theme.name}")
-    labelled = image.replace("<svg ", f'<svg role="img" aria-label="{escape(picture.chart.title)}" ', 1)
-    return Markup('<div class="chart {}">{}</div>').format(theme.name, Markup(labelled))  # noqa: S704 - escaped by matplotlib
+def _drawn(content: ReportContent, picture: Picture, theme: Theme) -> Markup:
+    """A chart whose colours follow the page, with what it shows as its text."""
+    image = svg_of_page(picture.chart.draw, content.group, theme, picture.stem)
+    text = escape(f"{picture.chart.title}. {picture.finding}".strip())
+    labelled = image.replace("<svg ", f'<svg role="img" aria-label="{text}" ', 1)
+    return Markup('<div class="chart">{}</div>').format(Markup(labelled))  # noqa: S704 - escaped by matplotlib

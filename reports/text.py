@@ -34,6 +34,19 @@ def shared_decimals(values: list[float]) -> int:
     return min(4, max(0, 1 - math.floor(math.log10(min(sizes))))) if sizes else 0
 
 
+def duration_unit(largest_s: float) -> tuple[float, str]:
+    """The unit of a column or axis of durations: how many of it are a second, and its name.
+
+    Milliseconds where all are below a second, so that a quantity has one unit wherever it stands.
+    """
+    return (1000.0, "ms") if largest_s < 1 else (1.0, "s")
+
+
+def cost_text(cost_s: float) -> str:
+    """Seconds of cost in a sentence, in seconds as in the tables: "607 s", "17.3 s", "0.85 s"."""
+    return f"{human_number(cost_s)} s"
+
+
 _FORMATS: Mapping[str, Callable[[float], str]] = {
     "s": human_duration,
     "bytes": human_bytes,

@@ -1,21 +1,23 @@
 """Colours of the charts, light and dark, and how each strategy is drawn.
 
 Hues follow Okabe and Ito ("Color Universal Design", 2008), darkened on white and lightened on black until
-each has a contrast of at least 3:1 with its background. The dash distinguishes strategies beyond the number
-of hues.
+each has a contrast of at least 3:1 with its background. Every strategy but the first also has a dash and a
+mark of its own, for readers who do not see the hues, and for print.
 """
 
+import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bench.results.rows import BASELINE
 
 _LABEL_CHARACTERS = 26
+Dash = str | tuple[float, tuple[float, ...]]  # as matplotlib takes it
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """One set of colours."""
+    """One set of colours. `labels` are the strategies of the whole page, in the order they appear."""
 
     name: str
     background: str
@@ -25,15 +27,29 @@ class Theme:
     baseline: str  # the strategy that never compacts
     alarm: str  # failures
     hues: tuple[str, ...]
+    labels: tuple[str, ...] = ()
+
+    def of_page(self, labels: Sequence[str]) -> "Theme":
+        """The same colours, given out among these strategies in every chart."""
+        return replace(self, labels=tuple(dict.fromkeys(labels)))
+
+    @property
+    def colours(self) -> Mapping[str, str]:
+        """Every colour by the name that a style sheet gives it; no two are the same."""
+        named = {
+            name: getattr(self, name) for name in ("background", "ink", "muted", "grid", "baseline", "alarm")
+        }
+        return named | {f"hue-{number}": hue for number, hue in enumerate(self.hues)}
 
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """How one strategy is drawn in every chart of a run group."""
+    """How one strategy is drawn in every chart of a page."""
 
     colour: str
-    dash: str
+    dash: Dash
     width_pt: float
+    mark: str
 
 
 LIGHT = Theme(
@@ -58,20 +74,42 @@ DARK = Theme(
 )
 _LINE_PT = 1.5
 _BASELINE_PT = 3.0  # visible on both sides of a line drawn over it
-_DASHES = ("-", "--", ":", "-.")
+_DASHES: tuple[Dash, ...] = (
+    "-",
+    (0, (6, 2)),
+    (0, (2, 1.4)),
+    (0, (7, 1.6, 1.6, 1.6)),
+    (0, (11, 2)),
+    (0, (5, 1.4, 1.4, 1.4, 1.4, 1.4)),
+    (0, (1, 1)),
+)
+_MARKS = ("o", "s", "^", "D", "v", "P", "X")
+_BASELINE_MARK = "o"
 
 
 def traits(strategies: Sequence[str], theme: Theme) -> Mapping[str, Trait]:
-    """A trait for each strategy by its place in `strategies`; `never` is always grey."""
-    others = [label for label in strategies if label != BASELINE]
-    hues = len(theme.hues)
+    """A trait for each of `strategies`; `never` is always grey.
+
+    A hue goes by the label, so that a strategy tends to have the same one on every page. Where two labels of
+    the page come to the same hue, the later one takes the next that is free. Dashes and marks go by the place
+    among the labels of the page.
+    """
+    everyone = tuple(dict.fromkeys((*theme.labels, *strategies)))
+    others = [label for label in everyone if label != BASELINE]
+    hues = _hues(others, len(theme.hues))
     styles = {
-        label: Trait(theme.hues[index % hues], _DASHES[index // hues % len(_DASHES)], _LINE_PT)
-        for index, label in enumerate(others)
+        label: Trait(
+            theme.hues[hues[label]], _DASHES[place % len(_DASHES)], _LINE_PT, _MARKS[place % len(_MARKS)]
+        )
+        for place, label in enumerate(others)
     }
-    return styles | {
-        label: Trait(theme.baseline, "-", _BASELINE_PT) for label in strategies if label == BASELINE
-    }
+    never = Trait(theme.baseline, "-", _BASELINE_PT, _BASELINE_MARK)
+    return {label: never if label == BASELINE else styles[label] for label in strategies}
+
+
+def number(label: str, theme: Theme) -> int | None:
+    """The number by which a page knows a strategy; None outside a page, or for another text."""
+    return theme.labels.index(label) if label in theme.labels else None
 
 
 def chart_label(text: str) -> str:
@@ -84,3 +122,25 @@ def chart_label(text: str) -> str:
         return clean
     half = (_LABEL_CHARACTERS - 1) // 2
     return f"{clean[: _LABEL_CHARACTERS - 1 - half]}…{clean[-half:]}"
+
+
+def _hues(labels: Sequence[str], count: int) -> Mapping[str, int]:
+    """A hue for each label: the one of its checksum, or the next that fewer labels have taken.
+
+    A pair of hue and dash is not given out twice while there are others.
+    """
+    taken = [0] * count
+    pairs = set[tuple[int, int]]()
+    chosen = dict[str, int]()
+    for place, label in enumerate(labels):
+        first, dash = zlib.crc32(label.encode(errors="replace")), place % len(_DASHES)
+        order = [(first + step) % count for step in range(count)]
+        hue = _least_taken(order, dash, taken, pairs)
+        chosen[label] = hue
+        taken[hue] += 1
+        pairs.add((hue, dash))
+    return chosen
+
+
+def _least_taken(order: Sequence[int], dash: int, taken: Sequence[int], pairs: set[tuple[int, int]]) -> int:
+    return min(order, key=lambda hue: ((hue, dash) in pairs, taken[hue], order.index(hue)))

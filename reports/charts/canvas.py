@@ -6,7 +6,7 @@ Without pyplot, figures have no global state and need no display.
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,11 +17,12 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.offsetbox import AnchoredOffsetbox, DrawingArea, HPacker, TextArea
+from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from reports.charts.placing import CHARACTER_PT, spread
 from reports.load import RunGroup
-from reports.theme import Theme, Trait, chart_label
+from reports.theme import Theme, Trait, chart_label, number
 
 WIDTH_IN = 9.6
 FONT_PT = 8.5
@@ -30,17 +31,31 @@ _PNG_DPI = 200  # twice what a screen shows
 _LABEL_GAP_PT = 11.5
 _LEADER_PT = 34.0  # between the axes and a name, with room at the edge
 _GROUP_ID = re.compile(r'<g id="[^"]*"')
+_STRATEGY = "strategy"  # begins the ids of what belongs to one strategy, until a page is made
+_STRATEGY_ID = re.compile(rf'<g id="{_STRATEGY}(\d+)(n?)"')
+_NAME = ' data-name=""'
+_TAG = re.compile(r"<[^>]+>")
+_COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 _NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
 
 Draw = Callable[[RunGroup, Theme], Figure]
 
 
 def new_figure(
-    theme: Theme, height_in: float, panels: int = 1, left: float = 0.065, right: float = 0.97
+    theme: Theme,
+    height_in: float,
+    panels: int = 1,
+    left: float = 0.065,
+    right: float = 0.97,
+    width_in: float = WIDTH_IN,
+    below_in: float = 0.0,
 ) -> Figure:
-    """A figure with `panels` bare axes one above the other; the right margin holds the labels."""
-    figure = Figure(figsize=(WIDTH_IN, height_in), facecolor=theme.background)
-    margins = {"top": 1 - 0.36 / height_in, "bottom": 0.46 / height_in, "hspace": 0.32}
+    """A figure with `panels` bare axes one above the other; the right margin holds the labels.
+
+    `below_in` is room for marks between the axes and their ticks.
+    """
+    figure = Figure(figsize=(width_in, height_in), facecolor=theme.background)
+    margins = {"top": 1 - 0.42 / height_in, "bottom": (0.46 + below_in) / height_in, "hspace": 0.32}
     for axes in figure.subplots(
         panels, 1, squeeze=False, gridspec_kw={**margins, "left": left, "right": right}
     )[:, 0]:
@@ -53,10 +68,22 @@ def new_figure(
     return figure
 
 
-def write(axes: Axes, x: float, y: float, text: str, colour: str, **how: Any) -> None:
+def write(axes: Axes, x: float, y: float, text: str, colour: str, **how: Any) -> Text:
     """Text at a position in fractions of the axes; "$" and "_" are printed as they are."""
     settings: dict[str, Any] = {"fontsize": FONT_PT, "va": "center", "transform": axes.transAxes, **how}
-    axes.text(x, y, text, color=colour, parse_math=False, **settings)
+    return axes.text(x, y, text, color=colour, parse_math=False, **settings)
+
+
+def write_label(axes: Axes, x: float, y: float, label: str, theme: Theme, **how: Any) -> None:
+    """The name of a strategy, which a page makes the handle of everything that belongs to it."""
+    belongs([write(axes, x, y, chart_label(label), theme.ink, **how)], label, theme, is_name=True)
+
+
+def belongs(artists: Iterable[Artist], label: str, theme: Theme, is_name: bool = False) -> None:
+    """Mark what belongs to a strategy, so that a page can light or hide it."""
+    place = number(label, theme)
+    for artist in artists if place is not None else ():
+        artist.set_gid(f"{_STRATEGY}{place}{'n' if is_name else ''}")
 
 
 def head(axes: Axes, text: str, theme: Theme) -> None:
@@ -86,14 +113,15 @@ def time_axis(axes: Axes, duration_ms: int, theme: Theme) -> int:
     return unit_ms
 
 
-def value_axis(axes: Axes, values: Sequence[float]) -> None:
-    """From 0, or logarithmic where all values are positive and they span more than 20x."""
+def value_axis(axes: Axes, values: Sequence[float], log_above: float = LOG_ABOVE_RANGE) -> None:
+    """From 0, or logarithmic where all values are positive and they span more than `log_above` times."""
     known = [value for value in values if value == value]
     low, high = min(known, default=0), max(known, default=0)
-    if low > 0 and high > LOG_ABOVE_RANGE * low:
+    if low > 0 and high > log_above * low:
         axes.set_yscale("log")
         axes.set_ylim(low / 1.15, high * 1.15)
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        steps = (1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 4, 5, 7)
+        axes.yaxis.set_major_locator(LogLocator(subs=steps))
         axes.yaxis.set_minor_locator(NullLocator())
     else:
         axes.set_ylim(0, high * 1.05 if high > 0 else 1)
@@ -106,12 +134,15 @@ def label_ends(axes: Axes, ends: Mapping[str, float], styles: Mapping[str, Trait
     heights = {label: float(scale.transform((0, y))[1]) for label, y in ends.items() if y == y}
     axes_height_pt = axes.get_window_extent().height * 72 / root(axes).dpi
     order = sorted(heights, key=lambda label: heights[label])
-    places = spread([heights[label] for label in order], _LABEL_GAP_PT / axes_height_pt)
+    gap = _LABEL_GAP_PT / axes_height_pt
+    centres = spread([heights[label] for label in order], gap)
+    places = [max(centre, (index + 0.3) * gap) for index, centre in enumerate(centres)]  # above the ticks
     for label, place in zip(order, places, strict=True):
         trait, heights_drawn = styles[label], [heights[label], place, place]
-        axes.plot([1.003, 1.017, 1.025], heights_drawn, color=trait.colour, linestyle=trait.dash,
-                  linewidth=trait.width_pt, transform=axes.transAxes, clip_on=False)  # fmt: skip
-        write(axes, 1.032, place, chart_label(label), theme.ink)
+        leader = axes.plot([1.003, 1.017, 1.025], heights_drawn, color=trait.colour,
+                           linewidth=trait.width_pt, transform=axes.transAxes, clip_on=False)  # fmt: skip
+        belongs(leader, label, theme)
+        write_label(axes, 1.032, place, label, theme)
 
 
 def key_row(axes: Axes, entries: Sequence[tuple[Line2D, str]], theme: Theme) -> None:
@@ -159,11 +190,29 @@ def svg(draw: Draw, group: RunGroup, theme: Theme, salt: str) -> str:
 
     Text stays text: it can be searched, copied and read aloud, and uses the font of the page.
     """
+    return _GROUP_ID.sub("<g", _drawn(draw, group, theme, salt))
+
+
+def svg_of_page(draw: Draw, group: RunGroup, theme: Theme, salt: str) -> str:
+    """The same for a page: its colours are variables of the style sheet, and strategies have their numbers.
+
+    A group of elements that belongs to a strategy has `data-strategy`, and its name `data-name` too.
+    """
+    variables = {colour: f"var(--{name})" for name, colour in theme.colours.items()}
+    marked = _STRATEGY_ID.sub(
+        lambda m: f'<g data-strategy="{m[1]}"{_NAME if m[2] else ""}', _drawn(draw, group, theme, salt)
+    )
+    return _TAG.sub(
+        lambda tag: _COLOUR.sub(lambda c: variables.get(c[0], c[0]), tag[0]), _GROUP_ID.sub("<g", marked)
+    )
+
+
+def _drawn(draw: Draw, group: RunGroup, theme: Theme, salt: str) -> str:
     out = io.StringIO()
     with _settings(salt):
         _stamped(draw, group, theme).savefig(out, format="svg", metadata=_NO_METADATA)
     text = out.getvalue()
-    return _GROUP_ID.sub("<g", text[text.index("<svg") :])
+    return text[text.index("<svg") :]
 
 
 def png(draw: Draw, group: RunGroup, theme: Theme) -> bytes:
@@ -180,8 +229,8 @@ def _stamped(draw: Draw, group: RunGroup, theme: Theme) -> Figure:
     """Charts are shared without their page, so one of simulated runs says so itself."""
     figure = draw(group, theme)
     if group.is_simulated:
-        figure.text(0.995, 0.02, "simulated: nothing was measured", color=theme.ink, fontsize=FONT_PT,
-                    ha="right", va="bottom", style="italic")  # fmt: skip
+        figure.text(0.995, 0.995, "simulated: nothing was measured", color=theme.ink, fontsize=FONT_PT,
+                    ha="right", va="top", style="italic")  # fmt: skip
     return figure
 
 

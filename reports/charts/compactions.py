@@ -1,23 +1,39 @@
 """When each strategy compacted, how much it wrote, and why."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
+import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from bench.results.records import CompactionRecord
 from bench.text import human_bytes
-from reports.charts.canvas import head, key_row, left_margin, new_figure, nothing_to_draw, time_axis, write
+from reports.charts.canvas import (
+    belongs,
+    head,
+    key_row,
+    left_margin,
+    new_figure,
+    nothing_to_draw,
+    time_axis,
+    write_label,
+)
 from reports.load import RunGroup
-from reports.theme import Theme, chart_label
+from reports.phrases import Sentence, Verbatim, joined, say
+from reports.theme import Theme, traits
 
 _LANE_IN = 0.42
 _LARGEST_PT = 15.0  # diameter of the largest mark
 _SMALLEST_PT = 3.5
+_MOST_MARKS = 100  # of a lane; more are drawn as the bytes added in each stretch of time
+_STRETCHES = 150
+_LANE_SHARE = 0.8  # of a lane that the tallest bar takes
 _OTHER = "other reasons"
+_REASON_MARKS = ("o", "D", "^", "s", "v", "P")
 _NOT_COMMITTED_MARKS = {"noop": "o", "failed": "x", "vetoed": "s"}
 _NOT_COMMITTED_WORDS = {"noop": "committed nothing", "failed": "failed", "vetoed": "vetoed"}
 
@@ -28,38 +44,101 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     compactions = [record for lane in lanes.values() for record in lane]
     if not compactions:
         return nothing_to_draw(theme, "no strategy compacted")
-    figure = new_figure(theme, 0.85 + _LANE_IN * len(lanes), left=left_margin(group.strategies), right=0.98)
-    axes, colours = figure.axes[0], _colours(compactions, theme)
-    largest_bytes = max(record.added_bytes for record in compactions)
-    unit_ms = time_axis(axes, group.manifest.duration_ms, theme)
+    figure = new_figure(theme, 0.9 + _LANE_IN * len(lanes), left=left_margin(group.strategies), right=0.98)
+    axes, marks = figure.axes[0], _reason_marks(compactions)
+    styles, unit_ms = traits(group.strategies, theme), time_axis(axes, group.manifest.duration_ms, theme)
     axes.set_ylim(len(lanes) - 0.5, -0.5)
     axes.set_yticks(range(len(lanes)), labels=[])
+    scale = _Scale(unit_ms, group.manifest.duration_ms, max(c.added_bytes for c in compactions))
     for lane, (label, records) in enumerate(lanes.items()):
-        write(axes, -0.012, 1 - (lane + 0.5) / len(lanes), chart_label(label), theme.ink, ha="right")
-        for record in records:
-            _mark(axes, record.at_ms / unit_ms, lane, record, largest_bytes, colours, theme)
-    head(axes, f"area of a mark: bytes added (largest: {human_bytes(largest_bytes)})", theme)
-    key_row(axes, _key(compactions, colours, theme), theme)
+        write_label(axes, -0.012, 1 - (lane + 0.5) / len(lanes), label, theme, ha="right")
+        is_dense, colour = len(records) > _MOST_MARKS, styles[label].colour
+        drawn = (
+            _density(axes, lane, records, scale, colour)
+            if is_dense
+            else _committed(axes, lane, records, scale, colour, marks, theme)
+        )
+        belongs([*drawn, *_without_effect(axes, lane, records, scale, theme)], label, theme)
+    head(axes, _heading(list(lanes.values()), scale.largest_bytes), theme)
+    key_row(axes, _key(compactions, marks, theme), theme)
     return figure
 
 
-def _colours(records: list[Any], theme: Theme) -> Mapping[str, str]:
-    """A hue for each reason, the most common first; reasons beyond the hues share the muted colour."""
+def finding(group: RunGroup) -> Sentence:
+    """How often each strategy compacted."""
+    known = [(row.strategy, row.values["compactions"]) for row in group.rows]
+    parts = [say(Verbatim(label), f" {count:,.0f}") for label, count in known if count]
+    return say("Compactions that committed: ") + joined(parts) + say(".") if parts else say()
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """Milliseconds of a unit of the time axis and of the stream, and bytes of the largest compaction."""
+
+    unit_ms: int
+    duration_ms: int
+    largest_bytes: int
+
+
+def _heading(lanes: Sequence[Sequence[CompactionRecord]], largest_bytes: int) -> str:
+    sizes = [len(records) for records in lanes]
+    parts = []
+    if any(0 < size <= _MOST_MARKS for size in sizes):
+        parts.append(f"area of a mark: bytes added (largest: {human_bytes(largest_bytes)})")
+    if any(size > _MOST_MARKS for size in sizes):
+        parts.append("bars: bytes added over time, each lane to its own scale")
+    return "; ".join(parts)
+
+
+def _reason_marks(records: Sequence[CompactionRecord]) -> Mapping[str, str]:
+    """A shape for each reason, the most common first; reasons beyond the shapes share the last."""
     reasons = [record.reason for record in records if record.status == "ok"]
     ranked = sorted(dict.fromkeys(reasons), key=lambda reason: -reasons.count(reason))
-    return dict(zip(ranked, theme.hues, strict=False))
+    return dict(zip(ranked, _REASON_MARKS[:-1], strict=False))
 
 
-def _mark(
-    axes: Axes, x: float, lane: int, record: Any, largest_bytes: int, colours: Mapping[str, str], theme: Theme
-) -> None:
-    if record.status in _NOT_COMMITTED_MARKS:
-        axes.add_line(_not_committed(record.status, theme, [x], [lane]))
-        return
-    share = math.sqrt(record.added_bytes / largest_bytes) if largest_bytes else 0.0
-    axes.plot([x], [lane], "o", markersize=max(_SMALLEST_PT, _LARGEST_PT * share), alpha=0.75,
-              color=colours.get(record.reason, theme.muted), markeredgecolor=theme.background,
-              markeredgewidth=0.6, clip_on=False, zorder=3)  # fmt: skip
+def _committed(
+    axes: Axes, lane: int, records: Sequence[CompactionRecord], scale: _Scale, colour: str,
+    marks: Mapping[str, str], theme: Theme,
+) -> Sequence[Artist]:  # fmt: skip
+    drawn: list[Artist] = []
+    for record in (record for record in records if record.status == "ok"):
+        share = math.sqrt(record.added_bytes / scale.largest_bytes) if scale.largest_bytes else 0.0
+        mark = marks.get(record.reason, _REASON_MARKS[-1])
+        drawn += axes.plot([record.at_ms / scale.unit_ms], [lane], mark,
+                           markersize=max(_SMALLEST_PT, _LARGEST_PT * share), alpha=0.75, color=colour,
+                           markeredgecolor=theme.background, markeredgewidth=0.6, clip_on=False,
+                           zorder=3)  # fmt: skip
+    return drawn
+
+
+def _density(
+    axes: Axes, lane: int, records: Sequence[CompactionRecord], scale: _Scale, colour: str
+) -> Sequence[Artist]:
+    """The bytes added in each stretch of time, as one outline."""
+    done = [record for record in records if record.status == "ok"]
+    sums, edges = np.histogram(
+        [record.at_ms for record in done], bins=_STRETCHES, range=(0, scale.duration_ms),
+        weights=[record.added_bytes for record in done],
+    )  # fmt: skip
+    base = lane + _LANE_SHARE / 2
+    heights = base - _LANE_SHARE * sums / max(sums.max(), 1)
+    steps = np.append(heights, heights[-1])
+    at = edges / scale.unit_ms
+    area = axes.fill_between(at, base, steps, step="post", color=colour, alpha=0.35, linewidth=0)
+    return [area, *axes.step(at, steps, where="post", color=colour, linewidth=0.9)]
+
+
+def _without_effect(
+    axes: Axes, lane: int, records: Sequence[CompactionRecord], scale: _Scale, theme: Theme
+) -> list[Line2D]:
+    """A mark for each compaction that committed nothing; all of one status are one line."""
+    drawn = []
+    for status in _NOT_COMMITTED_MARKS:
+        at = [record.at_ms / scale.unit_ms for record in records if record.status == status]
+        if at:
+            drawn.append(axes.add_line(_not_committed(status, theme, at, [float(lane)] * len(at))))
+    return drawn
 
 
 def _not_committed(status: str, theme: Theme, x: list[float], y: list[float]) -> Line2D:
@@ -69,15 +148,17 @@ def _not_committed(status: str, theme: Theme, x: list[float], y: list[float]) ->
                   zorder=4)  # fmt: skip
 
 
-def _key(records: list[Any], colours: Mapping[str, str], theme: Theme) -> list[tuple[Line2D, str]]:
-    shown = {**colours, _OTHER: theme.muted}
-    needed = dict.fromkeys(r.reason if r.reason in colours else _OTHER for r in records if r.status == "ok")
+def _key(
+    records: Sequence[CompactionRecord], marks: Mapping[str, str], theme: Theme
+) -> list[tuple[Line2D, str]]:
+    shown = {**marks, _OTHER: _REASON_MARKS[-1]}
+    needed = {r.reason if r.reason in marks else _OTHER for r in records if r.status == "ok"}
     reasons = [
-        (Line2D([4], [3.5], linestyle="", marker="o", markersize=6, color=shown[reason]), reason)
+        (Line2D([4], [3.5], linestyle="", marker=shown[reason], markersize=5.5, color=theme.muted), reason)
         for reason in shown
         if reason in needed
     ]
     statuses = [status for status in _NOT_COMMITTED_MARKS if any(r.status == status for r in records)]
     return reasons + [
-        (_not_committed(status, theme, [4], [3.5]), _NOT_COMMITTED_WORDS[status]) for status in statuses
+        (_not_committed(status, theme, [4.0], [3.5]), _NOT_COMMITTED_WORDS[status]) for status in statuses
     ]

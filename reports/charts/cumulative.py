@@ -6,8 +6,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bench.results.folders import RunResult
-from bench.text import byte_unit
+from bench.text import byte_unit, human_bytes
 from reports.charts.canvas import (
+    belongs,
     head,
     label_ends,
     new_figure,
@@ -16,7 +17,10 @@ from reports.charts.canvas import (
     time_axis,
     value_axis,
 )
+from reports.charts.thinning import thinned
 from reports.load import RunGroup, cumulative
+from reports.phrases import Sentence, Verbatim, joined, say
+from reports.text import cost_text
 from reports.theme import Theme, traits
 
 
@@ -37,6 +41,20 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     return figure
 
 
+def finding(group: RunGroup) -> Sentence:
+    """Seconds and bytes of each strategy that compacted."""
+    known = [
+        (row.strategy, row.values[group.cost_metric], row.values["compaction_added_bytes"])
+        for row in group.rows
+    ]
+    parts = [
+        say(Verbatim(label), f" {cost_text(cost_s)} and {human_bytes(size_bytes)}")
+        for label, cost_s, size_bytes in known
+        if cost_s and size_bytes
+    ]
+    return say("In all: ") + joined(parts) + say(".") if parts else say()
+
+
 def _panel(
     axes: Axes,
     group: RunGroup,
@@ -49,17 +67,13 @@ def _panel(
     unit_ms = time_axis(axes, group.manifest.duration_ms, theme)
     totals = cumulative(group, column, runs)
     for label, found in totals.items():
-        at, colour = found["at_ms"] / unit_ms, styles[label].colour
-        axes.fill_between(at, found["min"] / divisor, found["max"] / divisor, step="post", color=colour,
-                          alpha=0.18, linewidth=0)  # fmt: skip
-        axes.step(
-            at,
-            found["median"] / divisor,
-            where="post",
-            color=colour,
-            linestyle=styles[label].dash,
-            linewidth=styles[label].width_pt,
-        )
+        line, trait = thinned(found, "median"), styles[label]
+        at = line["at_ms"] / unit_ms
+        spread = axes.fill_between(at, line["min"] / divisor, line["max"] / divisor, step="post",
+                                   color=trait.colour, alpha=0.18, linewidth=0)  # fmt: skip
+        middle = axes.step(at, line["median"] / divisor, where="post", color=trait.colour,
+                           linestyle=trait.dash, linewidth=trait.width_pt)  # fmt: skip
+        belongs([spread, *middle], label, theme)
     value_axis(axes, [0.0, *(float(found["max"].max()) / divisor for found in totals.values())])
     head(axes, title, theme)
     label_ends(

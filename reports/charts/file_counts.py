@@ -1,11 +1,14 @@
-"""Live data files and delete files over scenario time: steps, changed by commits and compactions only."""
+"""Live data files and delete files over scenario time, as each tick leaves the table."""
 
 from collections.abc import Mapping
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from bench.text import human_count
 from reports.charts.canvas import (
+    belongs,
     head,
     label_ends,
     new_figure,
@@ -14,7 +17,9 @@ from reports.charts.canvas import (
     time_axis,
     value_axis,
 )
+from reports.charts.thinning import thinned
 from reports.load import RunGroup, band
+from reports.phrases import Sentence, Verbatim, joined, say
 from reports.theme import Theme, traits
 
 _FIRST_IN, _OTHER_IN = 3.7, 1.9  # heights of the first panel and of each one below it
@@ -26,7 +31,7 @@ _DELETE_TITLES = {
 
 
 def draw_data_files(group: RunGroup, theme: Theme) -> Figure:
-    """Live data files after each commit and compaction: the median over the runs."""
+    """Live data files at the end of each tick: the median over the runs."""
     return _panels(group, {"data_files_count": "live data files"}, theme)
 
 
@@ -37,27 +42,47 @@ def draw_delete_files(group: RunGroup, theme: Theme) -> Figure:
     return _panels(group, titles, theme)
 
 
+def data_files_finding(group: RunGroup) -> Sentence:
+    """How many data files each strategy ends with."""
+    return _ends(group, "files_end", "data files")
+
+
+def delete_files_finding(group: RunGroup) -> Sentence:
+    """How many delete files each strategy ends with."""
+    return _ends(group, "delete_files_end", "delete files")
+
+
+def _ends(group: RunGroup, metric: str, noun: str) -> Sentence:
+    known = [(row.strategy, row.values[metric]) for row in group.rows]
+    parts = [say(Verbatim(label), f" {human_count(count)}") for label, count in known if count is not None]
+    return say(f"Live {noun} at the end: ") + joined(parts) + say(".") if parts else say()
+
+
 def _panels(group: RunGroup, titles: Mapping[str, str], theme: Theme) -> Figure:
     """A panel for each column of the observations, under its title: the median over the runs."""
     if not titles or group.observations.empty:
         return nothing_to_draw(theme, "no file counts were recorded")
     height_in = _FIRST_IN + _OTHER_IN * (len(titles) - 1)
     figure = new_figure(theme, height_in, len(titles), right=right_margin(group.strategies))
+    after_ticks = group.observations.drop_duplicates(["run_id", "at_ms"], keep="last").drop(columns="place")
     for axes, (column, title) in zip(figure.axes, titles.items(), strict=True):
-        _panel(axes, group, column, title, theme)
+        _panel(axes, group, after_ticks.astype({column: float}), (column, title), theme)
     for axes in figure.axes[:-1]:
         axes.set_xlabel("")
     return figure
 
 
-def _panel(axes: Axes, group: RunGroup, column: str, title: str, theme: Theme) -> None:
-    styles = traits(group.strategies, theme)
+def _panel(
+    axes: Axes, group: RunGroup, after_ticks: pd.DataFrame, shown: tuple[str, str], theme: Theme
+) -> None:
+    styles, (column, title) = traits(group.strategies, theme), shown
     unit_ms = time_axis(axes, group.manifest.duration_ms, theme)
-    observations = group.observations.astype({column: float})
-    bands = band(observations, column)
+    bands = band(after_ticks, column)
     for label, found in bands.items():
-        axes.step(found["at_ms"] / unit_ms, found["median"], where="post", color=styles[label].colour,
-                  linestyle=styles[label].dash, linewidth=styles[label].width_pt)  # fmt: skip
-    value_axis(axes, observations[column].tolist())
+        line, trait = thinned(found[["at_ms", "median"]], "median"), styles[label]
+        drawn = axes.plot(line["at_ms"] / unit_ms, line["median"], color=trait.colour, linestyle=trait.dash,
+                          linewidth=trait.width_pt)  # fmt: skip
+        belongs(drawn, label, theme)
+    value_axis(axes, after_ticks[column].tolist())
     head(axes, f"{title}{' (logarithmic)' if axes.get_yscale() == 'log' else ''}", theme)
     label_ends(axes, {label: found["median"].iloc[-1] for label, found in bands.items()}, styles, theme)

@@ -2,11 +2,26 @@
 
 from matplotlib.figure import Figure
 
-from reports.charts.canvas import head, label_ends, new_figure, nothing_to_draw, right_margin, time_axis
+from reports.charts.canvas import (
+    belongs,
+    head,
+    label_ends,
+    new_figure,
+    nothing_to_draw,
+    right_margin,
+    time_axis,
+)
+from reports.charts.thinning import thinned
 from reports.load import RunGroup, band
+from reports.phrases import Sentence, Verbatim, joined, say
 from reports.theme import Theme, traits
 
 _BEST = 100
+
+
+def applies(group: RunGroup) -> bool:
+    """Whether there is anything to see: a score that stays the same is one number in a table."""
+    return group.health["health_score"].nunique() > 1
 
 
 def draw(group: RunGroup, theme: Theme) -> Figure:
@@ -18,11 +33,24 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     axes, styles = figure.axes[0], traits(group.strategies, theme)
     unit_ms = time_axis(axes, group.manifest.duration_ms, theme)
     for label, found in bands.items():
-        at, trait = found["at_ms"] / unit_ms, styles[label]
-        axes.fill_between(at, found["min"], found["max"], color=trait.colour, alpha=0.18, linewidth=0)
-        axes.plot(at, found["median"], color=trait.colour, linestyle=trait.dash, linewidth=trait.width_pt,
-                  marker="o", markersize=3, clip_on=False)  # fmt: skip
+        line, trait = thinned(found, "median"), styles[label]
+        at = line["at_ms"] / unit_ms
+        spread = axes.fill_between(at, line["min"], line["max"], color=trait.colour, alpha=0.18, linewidth=0)
+        middle = axes.plot(at, line["median"], color=trait.colour, linestyle=trait.dash,
+                           linewidth=trait.width_pt, marker=trait.mark, markersize=3,
+                           clip_on=False)  # fmt: skip
+        belongs([spread, *middle], label, theme)
     axes.set_ylim(0, _BEST)
     head(axes, "health score reported by the planner (0 to 100, 100 is best)", theme)
     label_ends(axes, {label: found["median"].iloc[-1] for label, found in bands.items()}, styles, theme)
     return figure
+
+
+def finding(group: RunGroup) -> Sentence:
+    """The range of each strategy's scores."""
+    ranges = group.health.groupby("strategy", sort=False)["health_score"].agg(["min", "max"])
+    parts = [
+        say(Verbatim(str(label)), f" {found['min']:.0f} to {found['max']:.0f}")
+        for label, found in ranges.iterrows()
+    ]
+    return say("Lowest to highest score: ") + joined(parts) + say(".") if parts else say()

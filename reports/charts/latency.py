@@ -1,18 +1,31 @@
-"""Query latency over scenario time."""
+"""Query latency over scenario time, with the compactions under its axis."""
 
+import math
+
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from bench.results.records import CompactionRecord
+from bench.text import human_duration
 from reports.charts.canvas import (
+    belongs,
     head,
     label_ends,
     new_figure,
     nothing_to_draw,
     right_margin,
+    root,
     time_axis,
     value_axis,
 )
+from reports.charts.thinning import thinned
 from reports.load import RunGroup, band
+from reports.phrases import Sentence, Verbatim, joined, say
+from reports.text import duration_unit
 from reports.theme import Theme, traits
+
+_LANE_PT = 6.0  # one lane of compaction marks under the axis
+_MOST_MARKS = 300  # of a lane; more are drawn as so many places
 
 
 def draw(group: RunGroup, theme: Theme) -> Figure:
@@ -20,23 +33,60 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     bands = band(group.latency, "wall_s")
     if not bands or group.latency["wall_s"].isna().all():
         return nothing_to_draw(theme, "no query latency was recorded")
-    figure = new_figure(theme, 3.7, right=right_margin(group.strategies))
+    lanes = _compactions(group)
+    below_in = (len(lanes) * _LANE_PT + 4) / 72 if lanes else 0.0
+    figure = new_figure(theme, 3.8 + below_in, right=right_margin(group.strategies), below_in=below_in)
     axes, styles = figure.axes[0], traits(group.strategies, theme)
     unit_ms = time_axis(axes, group.manifest.duration_ms, theme)
+    factor, unit = duration_unit(group.latency["wall_s"].max())
     for label, found in bands.items():
-        at = found["at_ms"] / unit_ms
-        axes.fill_between(at, found["min"], found["max"], color=styles[label].colour, alpha=0.18, linewidth=0)
-        axes.plot(
-            at,
-            found["median"],
-            color=styles[label].colour,
-            linestyle=styles[label].dash,
-            linewidth=styles[label].width_pt,
-        )
-    value_axis(axes, group.latency["wall_s"].tolist())
-    head(axes, f"latency of the primary query (seconds{_scale(axes.get_yscale())})", theme)
-    label_ends(axes, {label: found["median"].iloc[-1] for label, found in bands.items()}, styles, theme)
+        line, trait = thinned(found, "median"), styles[label]
+        at = line["at_ms"] / unit_ms
+        spread = axes.fill_between(at, line["min"] * factor, line["max"] * factor, color=trait.colour,
+                                   alpha=0.18, linewidth=0)  # fmt: skip
+        middle = axes.plot(at, line["median"] * factor, color=trait.colour, linestyle=trait.dash,
+                           linewidth=trait.width_pt)  # fmt: skip
+        belongs([spread, *middle], label, theme)
+    value_axis(axes, (group.latency["wall_s"] * factor).tolist())
+    head(axes, f"latency of the primary query ({unit}{_scale(axes.get_yscale())})", theme)
+    ends = {label: found["median"].iloc[-1] * factor for label, found in bands.items()}
+    label_ends(axes, ends, styles, theme)
+    _mark_compactions(axes, lanes, unit_ms, group, theme)
     return figure
+
+
+def finding(group: RunGroup) -> Sentence:
+    """The last median of each strategy."""
+    bands = band(group.latency, "wall_s")
+    ends = {label: float(found["median"].iloc[-1]) for label, found in bands.items()}
+    known = [say(Verbatim(label), f" {human_duration(s)}") for label, s in ends.items() if not math.isnan(s)]
+    return say("At the end: ") + joined(known) + say(".") if known else say()
+
+
+def _compactions(group: RunGroup) -> dict[str, list[int]]:
+    """When each strategy that compacted did so in its first usable run, in scenario milliseconds."""
+    made = {
+        label: [c.at_ms for c in run.of(CompactionRecord) if c.status == "ok"]
+        for label, run in group.first_runs.items()
+    }
+    return {label: at_ms for label, at_ms in made.items() if at_ms}
+
+
+def _mark_compactions(
+    axes: Axes, lanes: dict[str, list[int]], unit_ms: int, group: RunGroup, theme: Theme
+) -> None:
+    """A lane of ticks for each strategy, between the axis and its numbers."""
+    if not lanes:
+        return
+    axes.tick_params(axis="x", pad=len(lanes) * _LANE_PT + 5, length=0)
+    height_pt = axes.get_window_extent().height * 72 / root(axes).dpi
+    styles, step = traits(group.strategies, theme), group.manifest.duration_ms / _MOST_MARKS
+    for lane, (label, at_ms) in enumerate(lanes.items()):
+        low, high = (-(lane + share) * _LANE_PT / height_pt for share in (1.25, 0.5))
+        places = at_ms if len(at_ms) <= _MOST_MARKS else sorted({round(t / step) * step for t in at_ms})
+        marks = axes.vlines([t / unit_ms for t in places], low, high, color=styles[label].colour,
+                            linewidth=1.2, transform=axes.get_xaxis_transform(), clip_on=False)  # fmt: skip
+        belongs([marks], label, theme)
 
 
 def _scale(name: str) -> str:

@@ -1,14 +1,16 @@
 """Compaction cost and query latency of each strategy, with the Pareto front."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
+from bench.text import human_duration
 from reports.charts.canvas import (
     FONT_PT,
     LOG_ABOVE_RANGE,
+    belongs,
     head,
     new_figure,
     nothing_to_draw,
@@ -18,7 +20,13 @@ from reports.charts.canvas import (
 from reports.charts.placing import beside
 from reports.load import RunGroup
 from reports.pareto_front import Point, pareto_front, points
+from reports.phrases import Sentence, Verbatim, joined, say
+from reports.text import cost_text, duration_unit
 from reports.theme import Theme, chart_label, traits
+
+_WIDTH_IN = 5.4  # stands beside a table
+_LOG_ABOVE_RANGE = 4.0  # of the latencies
+_SQUEEZED_ABOVE = 4.0  # times the span of the front above it: a point that high would flatten the front
 
 
 def draw(group: RunGroup, theme: Theme) -> Figure:
@@ -26,21 +34,63 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     all_points = points(group)
     if not all_points:
         return nothing_to_draw(theme, "no run has both a compaction cost and a query latency")
-    figure = new_figure(theme, 4.4)
+    figure = new_figure(theme, 4.5, left=0.1, right=0.98, width_in=_WIDTH_IN)
     axes, optimal = figure.axes[0], pareto_front(all_points)
+    above = _off_the_scale(all_points, optimal)
+    shown = [point for point in all_points if point not in above]
+    factor, unit = duration_unit(max(point.query_s for point in shown))
     _cost_axis(axes, [point.cost_s for point in all_points])
-    latencies = (y for p in all_points for y in group.row(p.strategy).run_values["query_mean_s"])
-    value_axis(axes, [y for y in latencies if y is not None])
-    line = [[p.cost_s for p in optimal], [p.query_s for p in optimal]]
-    axes.plot(*line, color=theme.muted, linewidth=1, linestyle=(0, (4, 3)))
-    for point in all_points:
-        _point(axes, group, point, point not in optimal, theme)
-    _names(axes, all_points, optimal, theme)
-    unit = "CPU seconds" if group.cost_metric == "compaction_cpu_s" else "seconds"
-    xlabel = f"total compaction cost ({unit}{_scale_note(axes.get_xscale())})"
+    note = _latency_axis(axes, group, shown, factor, cut=bool(above))
+    axes.plot([p.cost_s for p in optimal], [p.query_s * factor for p in optimal], color=theme.muted,
+              linewidth=1, linestyle=(0, (4, 3)))  # fmt: skip
+    for point in shown:
+        _point(axes, group, point, factor, point not in optimal, theme)
+    top = axes.get_ylim()[1]
+    for point in above:
+        mark = axes.plot([point.cost_s], [top], "^", markersize=7, clip_on=False, zorder=3,
+                         color=traits(group.strategies, theme)[point.strategy].colour)  # fmt: skip
+        belongs(mark, point.strategy, theme)
+    _names(axes, all_points, optimal, above, factor, theme)
+    cost_unit = "CPU seconds" if group.cost_metric == "compaction_cpu_s" else "seconds"
+    xlabel = f"total compaction cost ({cost_unit}{_scale_note(axes.get_xscale())})"
     axes.set_xlabel(xlabel, fontsize=FONT_PT, color=theme.muted)
-    head(axes, f"mean latency of the primary query (seconds{_scale_note(axes.get_yscale())})", theme)
+    head(axes, f"mean latency of the primary query ({unit}{note})", theme)
     return figure
+
+
+def finding(group: RunGroup) -> Sentence:
+    """The front in figures, from the cheapest to the fastest."""
+    parts = [
+        say(Verbatim(point.strategy), f" {human_duration(point.query_s)} at {cost_text(point.cost_s)}")
+        for point in pareto_front(points(group))
+    ]
+    return (
+        say("On the front, from the cheapest to the fastest: ") + joined(parts) + say(".") if parts else say()
+    )
+
+
+def _off_the_scale(all_points: Sequence[Point], optimal: Sequence[Point]) -> tuple[Point, ...]:
+    """Points so slow that the strategies one can choose among would lie on top of each other."""
+    choices = [point.query_s for point in optimal if point.cost_s > 0]
+    if len(set(choices)) < 2:
+        return ()
+    limit_s = max(choices) + _SQUEEZED_ABOVE * (max(choices) - min(choices))
+    return tuple(point for point in all_points if point.query_s > limit_s)
+
+
+def _latency_axis(axes: Axes, group: RunGroup, shown: Sequence[Point], factor: float, cut: bool) -> str:
+    """Set the scale of the latencies, and say what is unusual about it."""
+    runs = [y for p in shown for y in group.row(p.strategy).run_values["query_mean_s"] if y is not None]
+    latencies = [y * factor for y in runs]
+    value_axis(axes, latencies, log_above=_LOG_ABOVE_RANGE)
+    if axes.get_yscale() == "log":
+        return ", logarithmic"
+    if not cut:
+        return ""
+    room = max((max(latencies) - min(latencies)) * 0.15, max(latencies) * 0.01)
+    axes.set_ylim(max(0, min(latencies) - room), max(latencies) + 2 * room)
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=6))
+    return ", not from 0"
 
 
 def _scale_note(name: str) -> str:
@@ -73,24 +123,41 @@ def _whiskers(group: RunGroup, strategy: str, metric: str, middle: float) -> tup
     return middle - min(known), max(known) - middle
 
 
-def _point(axes: Axes, group: RunGroup, point: Point, is_dominated: bool, theme: Theme) -> None:
-    colour = theme.baseline if is_dominated else traits(group.strategies, theme)[point.strategy].colour
+def _point(
+    axes: Axes, group: RunGroup, point: Point, factor: float, is_dominated: bool, theme: Theme
+) -> None:
+    trait = traits(group.strategies, theme)[point.strategy]
+    colour = theme.baseline if is_dominated else trait.colour
     left, right = _whiskers(group, point.strategy, group.cost_metric, point.cost_s)
-    down, up = _whiskers(group, point.strategy, "query_mean_s", point.query_s)
-    axes.errorbar([point.cost_s], [point.query_s], xerr=[[left], [right]], yerr=[[down], [up]], fmt="o",
-                  markersize=5 if is_dominated else 7, color=colour, elinewidth=1.2, clip_on=False, zorder=3,
-                  markerfacecolor=theme.background if is_dominated else colour)  # fmt: skip
+    down, up = (side * factor for side in _whiskers(group, point.strategy, "query_mean_s", point.query_s))
+    middle, _, bars = axes.errorbar(
+        [point.cost_s], [point.query_s * factor], xerr=[[left], [right]], yerr=[[down], [up]], fmt=trait.mark,
+        markersize=5 if is_dominated else 7, color=colour, elinewidth=1.2, clip_on=False, zorder=3,
+        markerfacecolor=theme.background if is_dominated else colour,
+    )  # fmt: skip
+    belongs([middle, *bars], point.strategy, theme)
 
 
-def _names(axes: Axes, all_points: tuple[Point, ...], optimal: tuple[Point, ...], theme: Theme) -> None:
-    """A name beside each point."""
-    pt = 72 / root(axes).dpi
-    spots = [tuple(axes.transData.transform((p.cost_s, p.query_s)) * pt) for p in all_points]
-    texts = [chart_label(point.strategy) for point in all_points]
-    places = beside(spots, texts, axes.get_window_extent().x1 * pt)
-    for point, text, place in zip(all_points, texts, places, strict=True):
+def _names(
+    axes: Axes, all_points: Sequence[Point], optimal: Sequence[Point], above: Sequence[Point], factor: float,
+    theme: Theme,
+) -> None:  # fmt: skip
+    """A name beside each point; one off the scale is at the upper edge, with its latency."""
+    pt, top = 72 / root(axes).dpi, axes.get_ylim()[1]
+    places_of = {p.strategy: (p.cost_s, top if p in above else p.query_s * factor) for p in all_points}
+    pixels = {label: axes.transData.transform(at) for label, at in places_of.items()}
+    spots = {label: (float(x) * pt, float(y) * pt) for label, (x, y) in pixels.items()}
+    texts = [
+        chart_label(p.strategy) + (f" {human_duration(p.query_s)}" if p in above else "") for p in all_points
+    ]
+    extent = axes.get_window_extent()
+    within = (extent.x0 * pt, extent.y0 * pt, extent.x1 * pt, extent.y1 * pt)
+    corners = axes.transData.transform([(p.cost_s, p.query_s * factor) for p in optimal]) * pt
+    line = [(float(x), float(y)) for x, y in corners]
+    placed = beside(list(spots.values()), texts, within, line)
+    for point, text, place in zip(all_points, texts, placed, strict=True):
         colour = theme.ink if point in optimal else theme.muted
-        axes.annotate(text, (point.cost_s, point.query_s), xytext=(place.dx, place.dy), va="center",
-                      textcoords="offset points", ha=place.side, fontsize=FONT_PT, color=colour,
-                      bbox={"facecolor": theme.background, "edgecolor": "none", "pad": 0.6, "alpha": 0.85},
-                      parse_math=False, annotation_clip=False)  # fmt: skip
+        name = axes.annotate(text, places_of[point.strategy], xytext=(place.dx, place.dy), va="center",
+                             textcoords="offset points", ha=place.side, fontsize=FONT_PT, color=colour,
+                             parse_math=False, annotation_clip=False)  # fmt: skip
+        belongs([name], point.strategy, theme, is_name=True)

@@ -1,7 +1,8 @@
-"""Where names are placed, so that they overlap neither each other nor the points they name."""
+"""Where names are placed, so that they overlap neither each other nor what they name."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 CHARACTER_PT = 4.9  # mean width of a character of the charts' type
@@ -9,6 +10,7 @@ LINE_PT = 11.0
 _AWAY_PT = 7.0
 _POINT_PT = 4.0
 
+Spot = tuple[float, float]  # x and y in points
 Box = tuple[float, float, float, float]  # left, bottom, right, top in points
 
 
@@ -18,7 +20,7 @@ class Place:
 
     dx: float
     dy: float
-    side: Literal["left", "right"]
+    side: Literal["left", "right", "center"]
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:
@@ -36,35 +38,59 @@ def spread(places: Sequence[float], gap: float) -> list[float]:
     return [centre + gap * (i - (count - 1) / 2) for centre, count in blocks for i in range(count)]
 
 
-def beside(spots: Sequence[tuple[float, float]], texts: Sequence[str], right_pt: float) -> list[Place]:
-    """For each point a place for its name that overlaps no point or earlier name and ends before `right_pt`.
+def beside(
+    spots: Sequence[Spot], texts: Sequence[str], within: Box, line: Sequence[Spot] = ()
+) -> list[Place]:
+    """For each point a place for its name, inside `within`, that touches no point, earlier name or `line`.
 
-    The first place is used where none is free. Coordinates are in typographic points.
+    Where no place is free the one that touches least is used. Coordinates are in typographic points.
     """
     taken: list[Box] = [(x - _POINT_PT, y - _POINT_PT, x + _POINT_PT, y + _POINT_PT) for x, y in spots]
     chosen = []
     for (x, y), text in zip(spots, texts, strict=True):
         options = [(place, _box(place, x, y, text)) for place in _places()]
-        free = [
-            (p, box) for p, box in options if box[2] < right_pt and not any(_overlap(box, t) for t in taken)
-        ]
-        place, box = (free or options)[0]
+        place, box = min(options, key=lambda option: _touched(option[1], taken, within, line))
         taken.append(box)
         chosen.append(place)
     return chosen
 
 
+def _touched(box: Box, taken: Sequence[Box], within: Box, line: Sequence[Spot]) -> int:
+    """How much is in the way of a name; outside the axes is worse than anything inside."""
+    is_outside = box[0] < within[0] or box[1] < within[1] or box[2] > within[2] or box[3] > within[3]
+    crossed = sum(_crosses(start, end, box) for start, end in pairwise(line))
+    return 100 * is_outside + 2 * sum(_overlap(box, other) for other in taken) + crossed
+
+
 def _places() -> Iterator[Place]:
-    for dy in (0.0, LINE_PT, -LINE_PT, 2 * LINE_PT, -2 * LINE_PT):
+    """Above and to the right first: a front that falls to the right leaves that side free."""
+    yield from (Place(_AWAY_PT, 6.0, "left"), Place(_AWAY_PT, 0.0, "left"), Place(0.0, 12.0, "center"))
+    yield from (Place(_AWAY_PT, -7.0, "left"), Place(-_AWAY_PT, -7.0, "right"), Place(0.0, -12.0, "center"))
+    for dy in (LINE_PT, -LINE_PT, 0.0, 2 * LINE_PT, -2 * LINE_PT, 3 * LINE_PT, -3 * LINE_PT):
         yield Place(_AWAY_PT, dy, "left")
         yield Place(-_AWAY_PT, dy, "right")
 
 
 def _box(place: Place, x: float, y: float, text: str) -> Box:
     width = CHARACTER_PT * len(text)
-    left = x + place.dx - (width if place.side == "right" else 0)
+    shift = {"left": 0.0, "right": width, "center": width / 2}[place.side]
+    left = x + place.dx - shift
     return left, y + place.dy - LINE_PT / 2, left + width, y + place.dy + LINE_PT / 2
 
 
 def _overlap(a: Box, b: Box) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def _crosses(start: Spot, end: Spot, box: Box) -> bool:
+    """Whether a straight line passes through a box (Liang and Barsky, 1984)."""
+    first, last = 0.0, 1.0
+    for along in (0, 1):
+        way, here = end[along] - start[along], start[along]
+        if way == 0:
+            if not box[along] < here < box[along + 2]:
+                return False
+            continue
+        enter, leave = sorted(((box[along] - here) / way, (box[along + 2] - here) / way))
+        first, last = max(first, enter), min(last, leave)
+    return first < last

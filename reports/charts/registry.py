@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from reports.charts import (
     compactions,
@@ -15,19 +16,23 @@ from reports.charts import (
 )
 from reports.charts.canvas import Draw
 from reports.load import RunGroup
+from reports.phrases import Sentence
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
     """One chart: `id` names its files, `reading` says in a sentence or two how to read it.
 
-    The report of a run group to which it does not apply leaves it out.
+    `finding` is what it shows, in figures, for those who do not see it. `place`: beside the answer, below the
+    tables, or folded away. The report of a run group to which it does not apply leaves it out.
     """
 
     id: str
     title: str
     reading: str
     draw: Draw
+    finding: Callable[[RunGroup], Sentence]
+    place: Literal["answer", "open", "folded"]
     applies: Callable[[RunGroup], bool] = lambda group: True
 
 
@@ -38,25 +43,25 @@ CHARTS: tuple[Chart, ...] = (
         "Lower is faster, further left is cheaper: choose among the points on the dashed line, the Pareto "
         "front. Hollow grey points are dominated. Whiskers span the runs.",
         pareto.draw,
+        pareto.finding,
+        "answer",
     ),
     Chart(
         "latency",
         "Query latency over time",
-        "The line is the median over the repetitions, the band spans the fastest to the slowest. Where a "
-        "line drops, a compaction took effect.",
+        "The line is the median over the repetitions, the band spans the fastest to the slowest. Ticks under "
+        "the axis: compactions.",
         latency.draw,
-    ),
-    Chart(
-        "latency_split",
-        "Planning and execution",
-        "The dark part of a bar is planning: finding the files to open. It grows with their number.",
-        latency_split.draw,
+        latency.finding,
+        "open",
     ),
     Chart(
         "files",
         "Live data files over time",
-        "Commits add files and compactions remove them. A full scan has to open every live file.",
+        "As each tick leaves the table, after any compaction. A full scan has to open every live file.",
         file_counts.draw_data_files,
+        file_counts.data_files_finding,
+        "open",
     ),
     Chart(
         "deletes",
@@ -64,22 +69,18 @@ CHARTS: tuple[Chart, ...] = (
         "A delete file is read again for every data file it applies to. Where equality deletes drop and the "
         "total does not, equality deletes were converted to position deletes.",
         file_counts.draw_delete_files,
+        file_counts.delete_files_finding,
+        "open",
         lambda group: group.has_deletes,
-    ),
-    Chart(
-        "health",
-        "Health score over time",
-        "A mark is an evaluation whose trigger fired, before the compaction it may have led to. Only "
-        "strategies whose planner reports a score are shown.",
-        health.draw,
-        lambda group: not group.health.empty,
     ),
     Chart(
         "compactions",
         "When compaction ran",
-        "A mark is one compaction of the first repetition: its area shows the bytes added, its colour the "
-        "reason. Hollow marks and crosses committed nothing.",
+        "One lane per strategy. A mark is one compaction of the first repetition: its area shows the bytes "
+        "added, its shape the reason. Hollow marks and crosses committed nothing.",
         compactions.draw,
+        compactions.finding,
+        "folded",
     ),
     Chart(
         "cumulative",
@@ -87,12 +88,34 @@ CHARTS: tuple[Chart, ...] = (
         "Even steps mean compactions of equal cost; growing steps mean that each compaction rewrites more "
         "than the one before. The band spans the repetitions.",
         cumulative.draw,
+        cumulative.finding,
+        "folded",
+    ),
+    Chart(
+        "latency_split",
+        "Planning and execution",
+        "The dark part of a bar is planning: finding the files to open. It grows with their number.",
+        latency_split.draw,
+        latency_split.finding,
+        "folded",
     ),
     Chart(
         "sizes",
         "File sizes at the end",
-        "Bars further right are larger files. The number above a bar is its file count; each row is scaled "
-        "to its own tallest bar.",
+        "Bars further right are larger files. The number above a bar is its file count; heights are "
+        "logarithmic, on one scale for all strategies.",
         sizes.draw,
+        sizes.finding,
+        "folded",
+    ),
+    Chart(
+        "health",
+        "Health score over time",
+        "A mark is an evaluation whose trigger fired, before the compaction it may have led to. Only "
+        "strategies whose planner reports a score are shown.",
+        health.draw,
+        health.finding,
+        "folded",
+        health.applies,
     ),
 )

@@ -14,6 +14,7 @@ _COLUMNS = (
     Column(f"Data files {_IN_OUT}"), Column(f"Delete files {_IN_OUT}"), Column("Replaced"), Column("Added"),
     Column("Time", "s"), Column("CPU", "s"),
 )  # fmt: skip
+_CAPTION = "Compactions by kind"
 _NOTE = "Sums over the compactions that committed in the first usable repetition of each strategy."
 
 
@@ -31,7 +32,7 @@ def compactions_by_kind(group: RunGroup) -> Table | None:
         (Cell(Verbatim(label)), Cell(Verbatim(kind)), *_counts(records), Cell(wall_s), Cell(cpu_s))
         for ((label, kind), records), wall_s, cpu_s in zip(by_kind.items(), *timings, strict=True)
     )
-    return Table(_COLUMNS, tuple(rows), _NOTE)
+    return Table(_COLUMNS, tuple(rows), _NOTE, caption=_CAPTION)
 
 
 def kind_of(record: CompactionRecord) -> str:

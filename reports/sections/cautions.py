@@ -8,12 +8,13 @@ from typing import Any
 from bench.results.folders import RunResult
 from bench.results.records import FAILED_STATUSES, CommitRecord, CompactionRecord, ContentRecord, QueryRecord
 from bench.results.rows import BASELINE, content_of, differences
-from bench.text import human_percent
+from bench.text import human_number, human_percent
 from reports.load import RunGroup
 from reports.phrases import Sentence, Verbatim, counted, joined, listed, say
 
 NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean
 BUSY_ABOVE = 0.5  # compaction seconds / scenario seconds
+LOADED_ABOVE = 0.5  # load average over a minute / cores
 _ERROR_CHARACTERS = 300
 _STEPS: tuple[tuple[type[Any], str, str, str], ...] = (  # record, singular, plural, what became of it
     (CommitRecord, "commit", "commits", "failed"),
@@ -34,7 +35,8 @@ def cautions(group: RunGroup) -> tuple[Caution, ...]:
     """The grave ones first, each kind once."""
     all_of_them = (
         *_unusable_runs(group), *_mixed(group), *_content(group), *_steps(group), *_few_runs(group),
-        *_simulated(group), *_ineffective(group), *_busy(group), *_noisy(group),
+        *_simulated(group), *_ineffective(group), *_loaded(group), *_busy(group),
+        *_noisy(group),
     )  # fmt: skip
     return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
 
@@ -127,6 +129,26 @@ def _ineffective(group: RunGroup) -> Iterator[Caution]:
     if affected:
         text = ": some compactions were ineffective, with as many files and rows after as before."
         yield Caution(False, listed(affected) + say(text))
+
+
+def _loaded(group: RunGroup) -> Iterator[Caution]:
+    """Other work on the machine when a run began.
+
+    The minute before the first run of a suite is free of runs; before each later one, the run that just ended
+    may have kept all cores busy.
+    """
+    worst: tuple[float, int] | None = None
+    for run in () if group.is_simulated else group.usable_runs:
+        load, cores = (run.manifest.machine.get(name) for name in ("load_1min", "cores"))
+        if not isinstance(load, int | float) or not isinstance(cores, int):
+            continue
+        own = cores if run.manifest.position else 0
+        if load > LOADED_ABOVE * cores + own and (worst is None or load > worst[0]):
+            worst = (load, cores)
+    if worst is not None:
+        load_text = f"load {human_number(worst[0])} on {worst[1]} cores"
+        text = f"The machine was busy ({load_text}) when these runs began: "
+        yield Caution(False, say(f"{text}other work makes times longer and noisier."))
 
 
 def _busy(group: RunGroup) -> Iterator[Caution]:

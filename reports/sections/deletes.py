@@ -2,7 +2,7 @@
 
 from reports.load import RunGroup
 from reports.phrases import Verbatim
-from reports.sections.summary import Cell, Column, Table, cost_title, metric_cells
+from reports.sections.summary import Cell, Column, Table, cost_title, latency_unit, metric_cells
 
 _LEFT_BEHIND = (
     ("delete_files_mean", "Delete files", "mean"),
@@ -13,6 +13,8 @@ _LEFT_BEHIND = (
     ("since_compaction_mean_s", "Age of last compaction", "mean, s"),
     ("health_mean", "Health", "mean, of 100"),
 )
+_QUERY = "query_mean_s"
+_CAPTION = "Beside cost and latency"
 _NOTES = (  # shown with the columns they explain
     ("delete_files_mean", "Means are taken after each commit, before any compaction due then."),
     ("delete_rows_mean", "Deleted rows: rows in the live delete files."),
@@ -34,15 +36,16 @@ def left_behind(group: RunGroup) -> Table | None:
         return None
     known = [c for c in _LEFT_BEHIND if any(row.values[c[0]] is not None for row in group.rows)]
     cost = (group.cost_metric, cost_title(group), "s")
+    per_second, unit = latency_unit(group.rows, [_QUERY])
     metrics = (
         *known,
         cost,
         ("compaction_added_bytes", "Compaction added", ""),
-        ("query_mean_s", "Query mean", "s"),
+        (_QUERY, "Query mean", unit),
     )
     cells = [[Cell(Verbatim(label)) for label in group.strategies]]
-    cells += [metric_cells(group.rows, name) for name, _, _ in metrics]
+    cells += [metric_cells(group.rows, name, per_second if name == _QUERY else 1.0) for name, _, _ in metrics]
     columns = (Column("Strategy", is_number=False), *(Column(title, unit) for _, title, unit in metrics))
     names = {name for name, _, _ in known}
     note = " ".join(text for name, text in _NOTES if name in names)
-    return Table(columns, tuple(zip(*cells, strict=True)), note)
+    return Table(columns, tuple(zip(*cells, strict=True)), note, caption=_CAPTION)

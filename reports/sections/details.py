@@ -2,13 +2,15 @@
 
 from bench.results.records import CompactionRecord, DecisionRecord
 from bench.results.rows import METRICS, Metric, Row
-from bench.text import MISSING, human_bytes, human_count, human_duration
+from bench.text import MISSING, human_bytes, human_count, human_duration, human_percent
 from reports.load import RunGroup
-from reports.phrases import Verbatim, say
-from reports.sections.summary import Cell, Column, Table, arrow, seconds
+from reports.phrases import Sentence, Verbatim, joined, listed, say
+from reports.sections.answer import query_text
+from reports.sections.summary import Cell, Column, Table, arrow, durations, seconds
 from reports.text import format_value
 
 _ERROR_CHARACTERS = 200
+_FORECAST_WITHIN = 0.05  # of the bytes: how rows are ordered within a file changes them by as much
 _BEFORE_AFTER = arrow("before", "after")
 
 
@@ -21,26 +23,23 @@ def compactions(group: RunGroup) -> tuple[Table, ...]:
 def _compactions(label: str, records: tuple[CompactionRecord, ...]) -> Table:
     has_kinds = any(c.plan_kind for c in records)
     has_deletes = any(c.delete_files_before_count for c in records)
+    unit, queries = durations([*(c.query_before_s for c in records), *(c.query_after_s for c in records)])
     columns = (
         Column("At"), Column("Status", is_number=False),
         *((Column("Kind", is_number=False),) if has_kinds else ()), Column("Reason", is_number=False),
         Column(f"Data files {_BEFORE_AFTER}"),
         *((Column(f"Delete files {_BEFORE_AFTER}"), Column("Deleted rows after")) if has_deletes else ()),
         Column(f"Live bytes {_BEFORE_AFTER}"), Column("Added"), Column("Time", "s"), Column("CPU", "s"),
-        Column("Query before", "s"), Column("Query after", "s"),
+        Column("Query before", unit), Column("Query after", unit),
     )  # fmt: skip
-    timings = zip(
-        *(
-            seconds(getattr(c, name) for c in records)
-            for name in ("wall_s", "cpu_s", "query_before_s", "query_after_s")
-        ),
-        strict=True,
-    )
+    costs = (seconds(getattr(c, name) for c in records) for name in ("wall_s", "cpu_s"))
+    timings = zip(*costs, queries[: len(records)], queries[len(records) :], strict=True)
     rows = tuple(
         (*_compaction(c, has_kinds, has_deletes), *(Cell(text) for text in times))
         for c, times in zip(records, timings, strict=True)
     )
-    return Table(columns, rows, title=say(Verbatim(label)))
+    caption = "Every compaction, in order"
+    return Table(columns, rows, title=say(Verbatim(label)), caption=caption)
 
 
 def _compaction(c: CompactionRecord, has_kinds: bool, has_deletes: bool) -> tuple[Cell, ...]:
@@ -70,26 +69,52 @@ _QUERY_COLUMNS = (
 
 
 def queries(group: RunGroup) -> tuple[Table, ...]:
-    """One table per query, the primary one first: different queries are never averaged."""
+    """One table per query, the primary one first: different queries are never averaged.
+
+    Queries that a model cannot tell apart share a table.
+    """
     primary = group.manifest.primary_probe
     names = dict.fromkeys(name for row in group.rows for name in row.probes)
-    return tuple(_query(group, name) for name in sorted(names, key=lambda name: name != primary))
+    alike: dict[object, list[str]] = {}
+    for name in sorted(names, key=lambda name: name != primary):
+        figures = tuple((row.strategy, repr(row.probes.get(name))) for row in group.rows)
+        alike.setdefault(figures if group.is_simulated else name, []).append(name)
+    return tuple(_query(group, shared) for shared in alike.values())
 
 
-def _query(group: RunGroup, name: str) -> Table:
+def _query(group: RunGroup, names: list[str]) -> Table:
+    name = names[0]
     rows = [row for row in group.rows if name in row.probes]
-    cells = [[Cell(Verbatim(row.strategy)) for row in rows]]
+    timings = [row.probes[name][key] for key, _, unit in _QUERY_COLUMNS if unit == "s" for row in rows]
+    time_unit, texts_of_times = durations(timings)
+    cells, times = [[Cell(Verbatim(row.strategy)) for row in rows]], iter(texts_of_times)
     for key, _, unit in _QUERY_COLUMNS:
         values = [row.probes[name][key] for row in rows]
         kind = "bytes" if "bytes" in key else "ratio" if "amplification" in key else "count"
-        texts = seconds(values) if unit == "s" else [format_value(kind, value) for value in values]
+        texts = [next(times) if unit == "s" else format_value(kind, value) for value in values]
         cells.append([Cell(text) for text in texts])
     columns = (
         Column("Strategy", is_number=False),
-        *(Column(title, unit) for _, title, unit in _QUERY_COLUMNS),
+        *(Column(title, time_unit if unit == "s" else unit) for _, title, unit in _QUERY_COLUMNS),
     )
-    title = say(Verbatim(name), " (primary)" if name == group.manifest.primary_probe else "")
-    return Table(columns, tuple(zip(*cells, strict=True)), title=title)
+    return Table(
+        columns,
+        tuple(zip(*cells, strict=True)),
+        "The model does not tell these queries apart." if len(names) > 1 else "",
+        title=_title(group, names),
+        caption="Latency and work of each strategy",
+    )
+
+
+def _title(group: RunGroup, names: list[str]) -> Sentence:
+    """The queries of a table, each with its SQL."""
+    return joined([_named(group, name) for name in names])
+
+
+def _named(group: RunGroup, name: str) -> Sentence:
+    sql = query_text(group, name)
+    primary = " (primary)" if name == group.manifest.primary_probe else ""
+    return say(Verbatim(name), primary) + (say(": ", Verbatim(sql)) if sql else say())
 
 
 def decisions(group: RunGroup) -> Table | None:
@@ -107,18 +132,24 @@ def decisions(group: RunGroup) -> Table | None:
     )  # fmt: skip
     names = (Column(title, is_number=False) for title in ("Strategy", "Trigger", "Planner"))
     numbers = (Column(title) for title in ("Evaluations", "Not due", "Nothing to do", "Planned"))
-    return Table((*names, *numbers), rows) if rows else None
+    caption = "How often each rule was evaluated, and what came of it"
+    return Table((*names, *numbers), rows, caption=caption) if rows else None
 
 
 def metrics(group: RunGroup) -> Table:
-    """A row for each metric that has a value in some run, a column for each strategy."""
+    """A row for each metric that has a value in some run, a column for each strategy; zeros are a note."""
     columns = (Column("Metric", is_number=False), *(Column(Verbatim(label)) for label in group.strategies))
     known = [m for m in METRICS if any(row.values[m.name] is not None for row in group.rows)]
+    zero = [m.name for m in known if not any(any(row.run_values[m.name]) for row in group.rows)]
+    note = (
+        "Means over the runs, with the lowest and highest run where they differ. Exact figures are counted, "
+        "not timed. Metrics without a value in any run are omitted."
+    )
     return Table(
         columns,
-        tuple(_metric(metric, group.rows) for metric in known),
-        "Means over the runs, with the lowest and highest run where they differ. Exact figures are counted, "
-        "not timed. Metrics without a value in any run are omitted.",
+        tuple(_metric(metric, group.rows) for metric in known if metric.name not in zero),
+        f"{note} Zero in every run: {listed(zero)}." if zero else note,
+        caption="Every metric of every strategy",
     )
 
 
@@ -136,6 +167,35 @@ def _metric(metric: Metric, rows: tuple[Row, ...]) -> tuple[Cell, ...]:
 
 def forecasts(group: RunGroup) -> Table | None:
     """What the planner forecast for each command and what the command did, summed over the first runs."""
+    rows = tuple(_forecast(label, name, *figures) for (label, name), figures in _forecast_sums(group).items())
+    names = (Column("Strategy", is_number=False), Column("Figure", is_number=False))
+    numbers = (Column(title) for title in ("Compactions", "Forecast", "Actual", "Forecast / actual"))
+    note = "Sums over the compactions of the first usable repetition. A dash: the run did not record it."
+    caption = "What the planners forecast, and what was done"
+    return Table((*names, *numbers), rows, note, caption=caption) if rows else None
+
+
+def as_forecast(group: RunGroup) -> Sentence | None:
+    """One sentence in place of the table where all came as forecast; None where anything did not."""
+    sums = _forecast_sums(group)
+    if not sums or any(actual is None for _, _, actual in sums.values()):
+        return None
+    apart = {name: 0.0 for _, name in sums}
+    for (_, name), (_, forecast, actual) in sums.items():
+        off = abs(forecast / actual - 1) if actual else float(forecast != 0)
+        apart[name] = max(apart[name], off)
+    sizes = [off for name, off in apart.items() if name.endswith("_bytes")]
+    counts = [off for name, off in apart.items() if not name.endswith("_bytes")]
+    if any(counts) or max(sizes, default=0) > _FORECAST_WITHIN:
+        return None
+    within = (
+        f", bytes within {human_percent(max(sizes))}" if max(sizes, default=0) > 0 else " and so did bytes"
+    )
+    return say(f"All counts came out as forecast{within if sizes else ''}.")
+
+
+def _forecast_sums(group: RunGroup) -> dict[tuple[str, str], tuple[int, float, float | None]]:
+    """Compactions, forecast and actual figure by strategy and name, over the first runs."""
     sums: dict[tuple[str, str], tuple[int, float, float | None]] = {}
     for label, run in group.first_runs.items():
         for c in run.of(CompactionRecord):
@@ -146,11 +206,7 @@ def forecasts(group: RunGroup) -> Table | None:
                     actual + recorded if actual is not None and isinstance(recorded, int | float) else None
                 )
                 sums[(label, name)] = (count + 1, forecast + expected, total)
-    rows = tuple(_forecast(label, name, *figures) for (label, name), figures in sums.items())
-    names = (Column("Strategy", is_number=False), Column("Figure", is_number=False))
-    numbers = (Column(title) for title in ("Compactions", "Forecast", "Actual", "Forecast / actual"))
-    note = "Sums over the compactions of the first usable repetition. A dash: the run did not record it."
-    return Table((*names, *numbers), rows, note) if rows else None
+    return sums
 
 
 def _forecast(label: str, name: str, count: int, forecast: float, actual: float | None) -> tuple[Cell, ...]:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from bench.results.folders import RunResult
 from bench.results.records import CommitRecord, Manifest
+from bench.results.rows import METRIC_BY_NAME
 from bench.text import human_bytes, human_duration, human_percent
 from reports.load import RunGroup
 from reports.phrases import Sentence, Verbatim, counted, joined, listed, say
@@ -24,9 +25,34 @@ _COMPARISONS = say(
     "comparisons: one in 20 may miss the true ratio."
 )
 _SIMULATED_COMPARISONS = say(
-    "A simulated run repeats to the last byte, so its ratios have no interval: files, bytes and decisions "
-    "are exact, times are as accurate as the cost model."
+    "A simulated run repeats to the last byte, so its ratios have no interval. Files and decisions are "
+    "counted; seconds and bytes are modelled, and as accurate as the cost model."
 )
+
+
+def title(groups: Sequence[RunGroup]) -> Sentence:
+    """What was run: scenarios, format and version, how many strategies, when."""
+    scenarios = joined([say(Verbatim(name)) for name in dict.fromkeys(g.manifest.scenario for g in groups)])
+    formats = joined([say(Verbatim(name)) for name in dict.fromkeys(map(format_name, groups))])
+    count = len({label for group in groups for label in group.strategies})
+    modes = ", simulated" if all(group.is_simulated for group in groups) else ""
+    when = dates([run for group in groups for run in group.runs])
+    strategies = counted(count, "strategy", "strategies")
+    return scenarios + say(" on ") + formats + say(f", {strategies}{modes}, {when}")
+
+
+def section_title(group: RunGroup) -> Sentence:
+    """One scenario of several."""
+    m = group.manifest
+    return say(Verbatim(m.scenario), " on ", Verbatim(format_name(group)), f", {m.mode}")
+
+
+def format_name(group: RunGroup) -> str:
+    """The format and the first two parts of its version, as people name it."""
+    m = group.manifest
+    version = m.versions.get("format") or m.versions.get(m.format) or ""
+    short = ".".join(version.split(".")[:2])
+    return f"{m.format[:1].upper()}{m.format[1:]} {short}".strip()
 
 
 def facts(group: RunGroup) -> Sentence:
@@ -42,7 +68,7 @@ def facts(group: RunGroup) -> Sentence:
     every = f"{', '.join(counts)}, one every {human_duration(m.commit_interval_ms / 1000)} of scenario time. "
     what = (Verbatim(m.workload), " on ", Verbatim(f"{m.format} {version}".strip()), f", {m.mode}: ")
     machine = () if group.is_simulated else (*_machine(m), ". ")
-    return say(*what, every, *machine, f"{_dates(group.runs)}.")
+    return say(*what, every, *machine, f"{dates(group.runs)}.")
 
 
 def method(group: RunGroup) -> tuple[Entry, ...]:
@@ -79,7 +105,7 @@ def _measuring(group: RunGroup) -> Iterator[Entry]:
             f"Each query runs every {human_duration(m.probe_every_ms / 1000)} of scenario time; the primary "
             "one is ",
             Verbatim(m.primary_probe),
-            ". Means over time use only these executions, not those just before and after a compaction.",
+            f". Query mean: {METRIC_BY_NAME['query_mean_s'].definition}.",
         ),
     )
     if group.is_simulated:
@@ -137,7 +163,8 @@ def _machine(m: Manifest) -> tuple[str, ...]:
     return (Verbatim(cpu or "unknown CPU"), f", {cores_text} cores, {ram_text}")
 
 
-def _dates(runs: Sequence[RunResult]) -> str:
+def dates(runs: Sequence[RunResult]) -> str:
+    """The day on which the runs began, or the first and the last."""
     days = sorted({_day(run.manifest.started_utc) for run in runs})
     return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
 

@@ -10,6 +10,7 @@ from reports.phrases import Verbatim
 from reports.sections.summary import Cell, Column, Table
 
 _DEFAULT = "default"
+_CAPTION = "Every parameter of every strategy"
 _NOTE = (
     f"{_DEFAULT}: not set by the strategy, so the value on the right applies. A dash: the strategy has no "
     "such parameter, or the default was not recorded."
@@ -27,7 +28,11 @@ def parameters(group: RunGroup) -> Table | None:
         *(Column(Verbatim(label), is_number=False) for label in by_label),
         Column("Default", is_number=False),
     )
-    return Table((Column("Parameter", is_number=False), *columns), rows, _NOTE) if rows else None
+    return (
+        Table((Column("Parameter", is_number=False), *columns), rows, _NOTE, caption=_CAPTION)
+        if rows
+        else None
+    )
 
 
 def _definition(group: RunGroup, label: str) -> Mapping[str, Any]:

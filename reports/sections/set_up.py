@@ -25,7 +25,7 @@ def set_up(group: RunGroup) -> Table:
     """A row per fact. Where it differs between strategies, each value names the strategies it belongs to."""
     values = ((title, _value(group, fact)) for title, fact in _facts(group))
     rows = tuple((Cell(title), Cell(value)) for title, value in values if value is not None)
-    return Table(_COLUMNS, rows)
+    return Table(_COLUMNS, rows, caption="Setup")
 
 
 def _value(group: RunGroup, fact: Fact) -> Sentence | None:

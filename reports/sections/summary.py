@@ -5,9 +5,12 @@ from dataclasses import dataclass
 
 from bench.results.rows import BASELINE, METRIC_BY_NAME, Row
 from bench.text import MISSING, human_ratio
+from reports.compare import Comparison
 from reports.load import RunGroup
+from reports.pareto_front import dominated, points
 from reports.phrases import Sentence, Verbatim, format_range
-from reports.text import format_value, shared_decimals
+from reports.text import duration_unit, format_value, shared_decimals
+from reports.unmodelled import unmodelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,74 +24,132 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One entry; `note` is set small below it, or in brackets after it."""
+    """One entry; `note` is set small below it, or in brackets after it. `value` is what it is sorted by."""
 
     text: str | Sentence
     note: str = ""
     is_best: bool = False
+    value: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells under headings. `note` says how to read it; `title` is set where there are several."""
+    """Rows of cells under headings. `note` says how to read it; `title` is set where there are several.
+
+    `caption` says what the table holds, above it on a page.
+    """
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     title: Sentence | None = None
+    caption: str = ""
 
 
+BREAK_EVEN = "break_even_queries_per_h"
 _COST = ""  # stands for the cost metric of the group
-_COLUMNS = (
-    ("compactions", "Compactions", ""),
+_COLUMNS = (  # metrics that are not in the registry, or that no run has a value of, are left out
     (_COST, "", ""),
+    ("query_mean_s", "Query mean", ""),
+    ("query_after_commit_s", "Query after commit", ""),
+    ("query_p95_s", "Query p95", ""),
+    ("compactions", "Compactions", ""),
     ("compaction_added_bytes", "Compaction added", ""),
     ("write_amplification", "Write amplification", ""),
-    ("query_mean_s", "Query mean", "s"),
-    ("query_p95_s", "Query p95", "s"),
     ("space_amplification", "Space amplification", ""),
     ("files_end", "Files at end", ""),
-    ("break_even_queries_per_h", "Break-even", "queries/h"),
+    (BREAK_EVEN, "Break-even", "queries per hour"),
 )
 _COMPARED = "query_mean_s"  # the comparison with `never` follows this column
+_CAPTION = "Every strategy: what it costs, how fast queries are, and what it leaves"
 _NOTE = (
     "Means over the runs, with the lowest and the highest run. Bold: the lowest mean among the strategies "
-    "that compacted, whether or not the difference is significant."
+    "that compacted, whether or not the difference is significant. An interval that contains 1 decides "
+    "nothing; where there is none, there are too few repetitions for one."
 )
+_MODELLED_NOTE = "Times and bytes are modelled. Bold: the lowest among the strategies that compacted."
 
 
 def summary(group: RunGroup) -> Table:
     """The best of the strategies that compacted is marked in each column, significant or not."""
     cost = (group.cost_metric, cost_title(group), "s")
-    columns, cells = [Column("Strategy", is_number=False), Column("Runs")], [_names(group), _runs(group)]
-    for name, title, unit in (cost if column[0] == _COST else column for column in _COLUMNS):
-        columns.append(Column(title, unit))
-        cells.append(
-            _break_evens(group) if name == "break_even_queries_per_h" else metric_cells(group.rows, name)
-        )
+    metrics = [cost if column[0] == _COST else column for column in _COLUMNS]
+    known = [m for m in metrics if has_values(group.rows, m[0])]
+    latencies = [name for name, _, _ in known if name.startswith("query_")]
+    per_second, unit = latency_unit(group.rows, latencies)
+    columns, cells = [Column("Strategy", is_number=False)], [_names(group)]
+    for name, title, other_unit in known:
+        is_latency = name in latencies
+        columns.append(Column(title, unit if is_latency else other_unit))
+        factor = per_second if is_latency else 1.0
+        cells.append(break_evens(group) if name == BREAK_EVEN else metric_cells(group.rows, name, factor))
         if name == _COMPARED and group.baseline is not None:
             columns.append(Column(f"Query mean vs {BASELINE}", "95 % CI"))
             cells.append([_compared_with_baseline(group, row) for row in group.rows])
-    return Table(tuple(columns), tuple(zip(*cells, strict=True)), _NOTE)
+    columns.append(Column("Runs"))
+    cells.append(_runs(group))
+    note = _MODELLED_NOTE if group.is_simulated else _NOTE
+    return Table(tuple(columns), tuple(zip(*cells, strict=True)), note, caption=_CAPTION)
 
 
-def metric_cells(rows: Sequence[Row], name: str) -> list[Cell]:
-    """One metric of each row: the mean, the range over its runs where they differ, the best one marked."""
+def has_values(rows: Sequence[Row], name: str) -> bool:
+    """Whether there is such a metric and some strategy has a value of it."""
+    return name in METRIC_BY_NAME and any(row.values[name] is not None for row in rows)
+
+
+def latency_unit(rows: Sequence[Row], names: Sequence[str]) -> tuple[float, str]:
+    """One unit for all of these latencies, as `duration_unit` gives it."""
+    known = [value for row in rows for name in names if (value := row.values[name]) is not None]
+    return duration_unit(max(known, default=0.0))
+
+
+def metric_cells(rows: Sequence[Row], name: str, per_second: float = 1.0) -> list[Cell]:
+    """One metric of each row: the mean, the range over its runs where they differ, the best one marked.
+
+    Seconds are printed without their unit, which is the column's: 1000 per second are milliseconds.
+    """
     metric = METRIC_BY_NAME[name]
     best = _best(rows, name) if metric.better == "lower" else None
-    values = [row.values[name] for row in rows]
-    texts = seconds(values) if metric.unit == "s" else [format_value(name, value) for value in values]
+    is_time = metric.unit == "s"
+    scale = per_second if is_time else 1.0
+    values = [None if (value := row.values[name]) is None else value * scale for row in rows]
+    texts = seconds(values) if is_time else [format_value(name, value) for value in values]
     decimals = shared_decimals([value for value in values if value is not None])
     return [
         Cell(
             text,
-            _range(row.run_values[name], decimals) if metric.unit == "s" else "",
+            _range([v * scale for v in row.run_values[name] if v is not None], decimals) if is_time else "",
             row.values[name] == best,
+            row.values[name],
         )
         if row.values[name] is not None
         else Cell(MISSING)
         for row, text in zip(rows, texts, strict=True)
     ]
+
+
+def break_evens(group: RunGroup) -> list[Cell]:
+    """The break-even, where queries are proved to be faster than without compaction."""
+    decided = [row for row in group.rows if _is_faster(group, row)]
+    cells = metric_cells(decided, BREAK_EVEN)
+    by_label = {row.strategy: cell for row, cell in zip(decided, cells, strict=True)}
+    return [by_label.get(row.strategy, Cell(MISSING)) for row in group.rows]
+
+
+def _is_faster(group: RunGroup, row: Row) -> bool:
+    if group.baseline is None or row.strategy == BASELINE:
+        return False
+    return group.compare(_COMPARED, row.strategy, BASELINE).verdict == "less"
+
+
+def compared(comparison: Comparison | None, is_modelled: bool) -> Cell:
+    """A ratio with its interval where there is one; a dash where there is nothing to compare."""
+    if comparison is None or comparison.ratio is None:
+        return Cell(MISSING)
+    ratio, low, high = comparison.ratio, comparison.low, comparison.high
+    note = "" if low is None or high is None else format_range(low, high, "\N{EN DASH}")
+    certain = "modelled" if is_modelled else "exact" if comparison.method == "exact" else ""
+    return Cell(human_ratio(ratio), certain or note, value=ratio)
 
 
 def arrow(before: str, after: str) -> str:
@@ -103,6 +164,17 @@ def seconds(values: Iterable[float | None]) -> list[str]:
     return [MISSING if value is None else f"{value:,.{decimals}f}" for value in known]
 
 
+def durations(values: Sequence[float | None]) -> tuple[str, list[str]]:
+    """The unit that suits a column of seconds, and its texts in that unit."""
+    factor, unit = duration_unit(max((value for value in values if value is not None), default=0.0))
+    return unit, seconds(None if value is None else value * factor for value in values)
+
+
+def cost_title(group: RunGroup) -> str:
+    """The heading of the column of the group's cost."""
+    return "Compaction CPU" if group.cost_metric == "compaction_cpu_s" else "Compaction time"
+
+
 def _best(rows: Sequence[Row], name: str) -> float | None:
     """The lowest mean of the strategies that compacted; None where there is no choice or no difference."""
     values = [value for row in rows if _compacted(row) and (value := row.values[name]) is not None]
@@ -113,15 +185,22 @@ def _compacted(row: Row) -> bool:
     return bool(row.values["compaction_s"])
 
 
-def _range(run_values: Sequence[float | None], decimals: int) -> str:
-    known = [value for value in run_values if value is not None]
+def _range(known: Sequence[float], decimals: int) -> str:
     if len(known) < 2 or min(known) == max(known):
         return ""
     return f"{min(known):,.{decimals}f}\N{EN DASH}{max(known):,.{decimals}f}"
 
 
 def _names(group: RunGroup) -> list[Cell]:
-    return [Cell(Verbatim(label)) for label in group.strategies]
+    """The strategies, each with the reason why it is no choice where it is none."""
+    better = dominated(points(group))
+    return [
+        Cell(
+            Verbatim(label),
+            unmodelled(group, label) or (f"dominated by {better[label]}" if label in better else ""),
+        )
+        for label in group.strategies
+    ]
 
 
 def _runs(group: RunGroup) -> list[Cell]:
@@ -129,45 +208,13 @@ def _runs(group: RunGroup) -> list[Cell]:
     cells = []
     for row in group.rows:
         usable, started = len(row.repetitions), sum(r.manifest.strategy == row.strategy for r in group.runs)
-        cells.append(Cell(f"{usable}" if usable == started else f"{usable} of {started}"))
+        text = f"{usable}" if usable == started else f"{usable} of {started}"
+        cells.append(Cell(text, value=float(usable)))
     return cells
 
 
-def cost_title(group: RunGroup) -> str:
-    """The heading of the column of the group's cost."""
-    return "Compaction CPU" if group.cost_metric == "compaction_cpu_s" else "Compaction time"
-
-
-def _break_evens(group: RunGroup) -> list[Cell]:
-    """The break-even where queries are significantly faster than with `never`, else "undecided"."""
-    decided = [row for row in group.rows if _has_gain(group, row)]
-    cells = dict(
-        zip((row.strategy for row in decided), metric_cells(decided, "break_even_queries_per_h"), strict=True)
-    )
-    undecided = Cell(MISSING, "undecided")
-    return [
-        cells.get(
-            row.strategy, undecided if row.values["break_even_queries_per_h"] is not None else Cell(MISSING)
-        )
-        for row in group.rows
-    ]
-
-
-def _has_gain(group: RunGroup, row: Row) -> bool:
-    if group.baseline is None or row.values["break_even_queries_per_h"] is None:
-        return False
-    return group.compare("query_mean_s", row.strategy, BASELINE).verdict == "less"
-
-
 def _compared_with_baseline(group: RunGroup, row: Row) -> Cell:
-    """The ratio of mean latencies with its interval, or "undecided" where the interval contains 1."""
+    """The ratio of mean latencies with its interval."""
     if row.strategy == BASELINE:
         return Cell(MISSING)
-    comparison = group.compare("query_mean_s", row.strategy, BASELINE)
-    ratio, low, high = comparison.ratio, comparison.low, comparison.high
-    if ratio is None or low is None or high is None:
-        return Cell(MISSING if ratio is None else human_ratio(ratio), "undecided")
-    if comparison.method in ("exact", "modelled"):
-        return Cell(human_ratio(ratio), comparison.method)
-    interval = format_range(low, high, "\N{EN DASH}")
-    return Cell(human_ratio(ratio), "undecided" if comparison.verdict == "undecided" else interval)
+    return compared(group.compare("query_mean_s", row.strategy, BASELINE), group.is_simulated)

@@ -50,6 +50,9 @@ def test_human_duration_never_shows_sixty_of_a_unit(duration_s):
         (9.96, "10x"),
         (0, "0x"),
         (math.inf, "infx"),
+        (0.01, "0.010x"),
+        (0.0068, "1/147"),
+        (6.8e-4, "1/1,471"),
     ],
 )
 def test_human_ratio_keeps_two_digits(ratio, expected):

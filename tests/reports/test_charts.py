@@ -1,7 +1,9 @@
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from itertools import pairwise
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,9 +12,10 @@ from result_builder import build_results
 
 from bench.results.folders import load_runs
 from bench.results.records import CommitRecord, ObserveRecord
-from reports.charts.canvas import png, svg, time_unit
+from reports.charts.canvas import png, svg, svg_of_page, time_unit
 from reports.charts.placing import beside, spread
 from reports.charts.registry import CHARTS
+from reports.charts.thinning import thinned
 from reports.load import RunGroup, run_groups
 from reports.theme import DARK, LIGHT, chart_label, traits
 
@@ -51,6 +54,26 @@ def test_chart_draws_in_both_themes_on_its_background(chart, theme, suited):
 
 
 @EACH
+def test_chart_of_a_page_has_variables_for_colours_and_numbers_for_strategies(chart, suited):
+    data = suited(chart)
+    theme = LIGHT.of_page(["another", *data.strategies])
+    drawn = svg_of_page(chart.draw, data, theme, "test")
+    ET.fromstring(drawn)
+    assert not set(re.findall("#[0-9a-f]{6}", drawn)) & set(theme.colours.values())
+    numbers = set(re.findall(r'data-strategy="(\d+)"', drawn))
+    assert numbers
+    assert numbers <= {str(number) for number in range(1, len(data.strategies) + 1)}
+
+
+@EACH
+def test_chart_says_what_it_shows(chart, suited, odd_groups):
+    assert str(chart.finding(suited(chart))).endswith(".")
+    for group in odd_groups:
+        if chart.applies(group):
+            assert str(chart.finding(group)) == "" or str(chart.finding(group)).endswith(".")
+
+
+@EACH
 def test_chart_draws_odd_results_without_a_warning(chart, odd_groups):
     for group in odd_groups:
         if chart.applies(group):
@@ -64,6 +87,13 @@ def test_charts_of_deletes_and_health_are_for_groups_that_have_them(group, odd_g
     assert shown(upsert_group) == {"deletes", "health"}
     assert shown(odd_groups[1]) == {"deletes"}  # delete files, and no strategy that reports a score
     assert shown(group) == set()
+
+
+def test_a_health_score_that_stays_the_same_is_no_chart(tmp_path):
+    made = build_results(tmp_path, {"never": None, "amoro": 6}, 1, 6)  # one evaluation fires
+    data = run_groups(load_runs(made))[0]
+    assert not data.health.empty
+    assert "health" not in {chart.id for chart in CHARTS if chart.applies(data)}
 
 
 def test_the_chart_of_deletes_has_no_panel_for_what_was_not_counted(upsert_group):
@@ -131,16 +161,14 @@ def test_chart_names_strategies_as_they_are(odd_groups):
 
 
 def test_two_charts_of_a_page_share_no_id(upsert_group):
+    theme = LIGHT.of_page(upsert_group.strategies)
     ids = [
         {
             found.get("id")
-            for found in ET.fromstring(
-                svg(chart.draw, upsert_group, theme, f"{chart.id}/{theme.name}")
-            ).iter()
+            for found in ET.fromstring(svg_of_page(chart.draw, upsert_group, theme, chart.id)).iter()
         }
         - {None}
         for chart in CHARTS
-        for theme in (LIGHT, DARK)
     ]
     assert sum(map(len, ids)) == len(set().union(*ids))
 
@@ -171,9 +199,34 @@ def test_never_is_grey_wherever_it_stands():
     )
 
 
-def test_strategies_beyond_the_hues_differ_by_their_dash():
+def test_every_strategy_of_a_page_differs_by_more_than_its_hue():
     styles = traits([str(n) for n in range(20)], LIGHT)
     assert len({(trait.colour, trait.dash) for trait in styles.values()}) == 20
+    assert len({styles[str(n)].dash for n in range(6)}) == len({styles[str(n)].mark for n in range(6)}) == 6
+
+
+@given(st.lists(st.text(max_size=6), unique=True, max_size=6))
+def test_up_to_six_strategies_have_six_hues(labels):
+    styles = traits(labels, LIGHT)
+    assert len({trait.colour for trait in styles.values()}) == len(labels)
+
+
+@given(st.lists(st.text(max_size=6), unique=True, min_size=1, max_size=12), st.data())
+def test_a_strategy_is_drawn_alike_in_every_section_of_a_page(labels, data):
+    some = data.draw(st.permutations(labels).map(lambda order: order[: len(order) // 2 + 1]))
+    theme = LIGHT.of_page(labels)
+    whole = traits(labels, theme)
+    assert traits(some, theme) == {label: whole[label] for label in some}
+
+
+def test_a_strategy_alone_has_the_hue_of_its_label():
+    one, other = traits(["amoro"], LIGHT), traits(["never", "every-1min", "amoro"], LIGHT)
+    assert one["amoro"].colour == other["amoro"].colour
+
+
+def test_colours_of_a_theme_have_names_of_their_own():
+    for theme in (LIGHT, DARK):
+        assert len(set(theme.colours.values())) == len(theme.colours)
 
 
 def test_chart_label_shortens_in_the_middle():
@@ -194,11 +247,62 @@ def test_spread_moves_nothing_that_has_room(places):
     assert spread(far, 0.4) == pytest.approx(far)
 
 
+WITHIN = (0.0, 0.0, 500.0, 300.0)
+
+
 def test_names_of_near_points_do_not_touch():
-    one, other = beside([(100, 100), (104, 101)], ["first", "second"], 500)
+    one, other = beside([(100, 100), (104, 101)], ["first", "second"], WITHIN)
     assert (one.side, one.dy) != (other.side, other.dy)
 
 
 def test_a_name_at_the_right_edge_goes_left_of_its_point():
-    (place,) = beside([(490, 100)], ["a long name"], 500)
+    (place,) = beside([(490, 100)], ["a long name"], WITHIN)
     assert place.side == "right"
+
+
+def test_a_name_at_the_upper_edge_goes_below_it():
+    (place,) = beside([(100, 300)], ["name"], WITHIN)
+    assert place.dy < 0
+
+
+def test_a_name_keeps_clear_of_the_line():
+    rising = [(0.0, 0.0), (100.0, 100.0), (200.0, 200.0)]
+    (place,) = beside([rising[1]], ["name"], WITHIN, rising)
+    left = 100 + place.dx - (5 * 4 if place.side == "right" else 0)
+    below = 100 + place.dy + 5.5 < left  # all of it is under the line, or all of it above
+    above = 100 + place.dy - 5.5 > left + 5 * 4
+    assert below or above
+
+
+def test_a_line_is_thinned_to_its_outline():
+    found = pd.DataFrame({"at_ms": range(10_000), "median": [n % 7 for n in range(10_000)]})
+    found["min"], found["max"] = found["median"] - 1, found["median"] + 1
+    found.loc[5_003, ["median", "max"]] = [99, 100]
+    line = thinned(found, "median", most=400)
+    assert len(line) <= 400
+    assert line["median"].max() == 99
+    assert (line["at_ms"].iloc[0], line["at_ms"].iloc[-1]) == (0, 9_999)
+    assert line["at_ms"].is_monotonic_increasing
+    assert (line["max"] >= line["median"]).all()
+    assert line["max"].max() == 100
+    assert thinned(found.head(400), "median", most=400) is not None
+    assert len(thinned(found.head(400), "median", most=400)) == 400
+
+
+def test_many_compactions_are_one_outline(tmp_path):
+    few, many = (
+        run_groups(load_runs(build_results(tmp_path / str(n), {"often": 1}, 1, n)))[0] for n in (100, 101)
+    )
+    (chart,) = (chart for chart in CHARTS if chart.id == "compactions")
+    marked, outlined = (len(chart.draw(data, LIGHT).axes[0].get_lines()) for data in (few, many))
+    assert (marked, outlined) == (100, 1)
+
+
+def test_a_table_that_one_strategy_leaves_far_slower_does_not_flatten_the_others(tmp_path):
+    made = build_results(tmp_path, {"never": None, "every-2min": 2, "every-3min": 3}, 1, 240)
+    drawn = CHARTS[0].draw(run_groups(load_runs(made))[0], LIGHT)
+    (axes,) = drawn.axes
+    shown = {text.get_text() for text in axes.texts}
+    never = next(text for text in shown if text.startswith("never"))
+    assert never != "never"  # off the scale, its latency is written beside its name
+    assert "not from 0" in " ".join(shown)

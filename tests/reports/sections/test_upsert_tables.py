@@ -4,7 +4,7 @@ import pytest
 from records import compaction, end, run
 from result_builder import UPSERT
 
-from reports.content import report_contents
+from reports.content import page_content
 from reports.load import RunGroup, run_groups
 from reports.sections.by_kind import compactions_by_kind, kind_of
 from reports.sections.deletes import left_behind
@@ -44,7 +44,7 @@ def test_what_is_left_behind_is_listed_with_the_cost(upsert_group):
         "Deleted rows (mean)", "Deleted rows (at end)", "Age of last compaction (mean, s)",
         "Health (mean, of 100)",
     ]  # fmt: skip
-    assert headings(table)[8:] == ["Compaction CPU (s)", "Compaction added", "Query mean (s)"]
+    assert headings(table)[8:] == ["Compaction CPU (s)", "Compaction added", "Query mean (ms)"]
     never, every, amoro = (row[:8] for row in texts(table))
     # Three delete files a commit, two by equality, 50 rows each: 3, 6, ... 18.
     assert never == ("never", "10.5", "18", "7", "525", "900", "210", "\N{EN DASH}")
@@ -56,7 +56,7 @@ def test_what_is_left_behind_is_listed_with_the_cost(upsert_group):
 
 def test_only_streams_with_deletes_leave_any_behind(group, upsert_group):
     assert left_behind(group) is None
-    (content,) = report_contents((upsert_group,))
+    (content,) = page_content((upsert_group,)).contents
     assert content.left_behind == left_behind(upsert_group)
 
 

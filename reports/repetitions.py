@@ -1,0 +1,68 @@
+"""How many repetitions a comparison that is undecided needs, and how long they take."""
+
+import math
+from collections.abc import Iterable
+from datetime import datetime
+from statistics import fmean
+
+from scipy import stats
+
+from bench.results.folders import RunResult
+from reports.compare import CONFIDENCE, Comparison
+from reports.load import RunGroup
+
+FEWEST = 3  # repetitions below which noise cannot be estimated in any useful way
+MOST = 30  # repetitions that anybody will run
+_POWER = 0.8  # how likely a difference as large as the one seen is to be decided
+
+
+def needed(comparison: Comparison) -> int | None:
+    """Repetitions after which a difference like this would probably be decided; None above `MOST`.
+
+    The true ratio is taken to be the one found, and the noise to be that behind its interval: with n
+    repetitions the difference is found in four of five cases where its logarithm exceeds
+    (t(97.5 %, n - 1) + z(80 %)) standard errors. A comparison without an interval tells no noise, so the
+    answer is `FEWEST`.
+    """
+    ratio, low, high, runs = comparison.ratio, comparison.low, comparison.high, comparison.n
+    if not ratio or not low or not high or runs < 2:
+        return FEWEST
+    tail = (1 + CONFIDENCE) / 2
+    error = math.log(high / low) / 2 / float(stats.t.ppf(tail, runs - 1))
+    difference, noise = abs(math.log(ratio)), error * math.sqrt(runs)
+    for n in range(max(FEWEST, runs + 1), MOST + 1):
+        quantile = stats.t.ppf(tail, n - 1) + stats.norm.ppf(_POWER)
+        if difference > float(quantile) * noise / math.sqrt(n):
+            return n
+    return None
+
+
+def minutes(group: RunGroup, repetitions: int) -> float | None:
+    """Minutes of wall time that so many repetitions of all strategies take, going by those that ran.
+
+    None where the runs do not say when they began and ended.
+    """
+    by_strategy = [
+        _mean(_wall_s(run) for run in group.usable_runs if run.manifest.strategy == label)
+        for label in group.strategies
+    ]
+    known = [wall_s for wall_s in by_strategy if wall_s]
+    return repetitions * sum(known) / 60 if known else None
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
+
+
+def _wall_s(run: RunResult) -> float | None:
+    """From the manifest to the last record: set-up, warm-up, the stream and the content check."""
+    if run.end is None:
+        return None
+    try:
+        began, ended = (
+            datetime.fromisoformat(stamp) for stamp in (run.manifest.started_utc, run.end.written_utc)
+        )
+        return max((ended - began).total_seconds(), 0.0)
+    except (ValueError, TypeError):  # no stamp, or only one of them with a time zone
+        return None

@@ -1,0 +1,178 @@
+"""The answer: the best trade-off, and the cheapest strategy for each latency that may be acceptable."""
+
+from bench.results.rows import BASELINE, METRIC_BY_NAME
+from bench.text import human_duration, human_ratio
+from reports.load import RunGroup
+from reports.pareto_front import Point, candidates, knee, pareto_front, points
+from reports.phrases import Sentence, Verbatim, listed, say
+from reports.sections.summary import Cell, Column, Table, cost_title, durations, metric_cells, seconds
+from reports.text import cost_text
+
+_BUDGET_METRICS = (  # beside cost and latency, where the registry has them and a run has a value
+    ("files_end", "Files at end", ""),
+    ("delete_files_end", "Delete files at end", ""),
+    ("storage_bytes_end", "Storage at end", ""),
+    ("space_amplification", "Space amplification", ""),
+)
+
+
+def headline(group: RunGroup) -> tuple[Sentence, ...]:
+    """What to choose, and what that gives up and saves; dominated strategies are not named."""
+    all_points = points(group)
+    if not all_points:
+        return (say("No run has both a compaction cost and a query latency: there is nothing to compare."),)
+    compacting = [point for point in pareto_front(all_points) if point.cost_s > 0]
+    if not compacting:
+        return (*_none(all_points), *_idle(all_points))
+    return (_choice(group, compacting), *_without_compaction(group, compacting), *_idle(all_points))
+
+
+def budgets(group: RunGroup) -> Table | None:
+    """A row for each point of the front, the fastest first; None where there is no choice."""
+    front = pareto_front(points(group))[::-1]
+    if len(front) < 2:
+        return None
+    unit, latencies = durations([point.query_s for point in front])
+    metrics = [m for m in _BUDGET_METRICS if _has_value(group, front, m[0])]
+    priced = _has_value(group, front, "money_per_day")
+    rows = [group.row(point.strategy) for point in front]
+    cells = [
+        [Cell(text, value=p.query_s) for text, p in zip(latencies, front, strict=True)],
+        [Cell(Verbatim(point.strategy)) for point in front],
+        [Cell(t, value=p.cost_s) for t, p in zip(seconds(p.cost_s for p in front), front, strict=True)],
+        *(_plain(metric_cells(rows, name)) for name, _, _ in metrics),
+        *([_plain(metric_cells(rows, "money_per_day"))] if priced else []),
+    ]
+    columns = (
+        Column("If the mean query may take up to", unit), Column("Cheapest strategy", is_number=False),
+        Column(cost_title(group), "s"), *(Column(title, unit) for _, title, unit in metrics),
+        *([Column("Cost per day", group.manifest.currency)] if priced else []),
+    )  # fmt: skip
+    modelled = "Times and bytes are modelled. " if group.is_simulated else ""
+    note = f"{modelled}Means; the strategies of the Pareto front. The summary has intervals and the others."
+    caption = "The cheapest strategy for each mean query latency that may be acceptable"
+    return Table(columns, tuple(zip(*cells, strict=True)), note, caption=caption)
+
+
+def primary_query(group: RunGroup) -> Sentence:
+    """Which query the latencies are of, with its text where the run recorded it."""
+    m = group.manifest
+    sql = query_text(group, m.primary_probe)
+    text = (": ", Verbatim(sql), ".") if sql else (".",)
+    return say("Query: the primary one, ", Verbatim(m.primary_probe), *text)
+
+
+def query_text(group: RunGroup, name: str) -> str | None:
+    """The SQL of a query; None where the resolved scenario does not have it."""
+    queries = group.manifest.scenario_text.get("probes")
+    known = [query for query in queries if isinstance(query, dict)] if isinstance(queries, list) else []
+    return next((str(q["sql"]) for q in known if q.get("name") == name and "sql" in q), None)
+
+
+def cost_words(group: RunGroup) -> str:
+    """What the cost of the group is called."""
+    return "compaction CPU" if group.cost_metric == "compaction_cpu_s" else "compaction time"
+
+
+def best(group: RunGroup) -> str | None:
+    """The strategy that the headline names alone; None where there is none."""
+    front = pareto_front(points(group))
+    compacting = [point for point in front if point.cost_s > 0]
+    chosen = compacting[0] if len(compacting) == 1 else knee(front)
+    return chosen.strategy if chosen is not None else None
+
+
+def _choice(group: RunGroup, compacting: list[Point]) -> Sentence:
+    cheapest, fastest = compacting[0], compacting[-1]
+    if len(compacting) == 1:
+        return _only(group, cheapest)
+    best_one = knee(tuple(compacting))
+    if best_one is not None:
+        return _best_of(group, best_one, fastest)
+    why = "there are two to choose from" if len(compacting) == 2 else "no strategy stands out"
+    return (
+        say(f"{_basis(group)}{why}: ", Verbatim(cheapest.strategy), " is the cheapest, with ")
+        + _figures(group, cheapest)
+        + say("; ", Verbatim(fastest.strategy), " is the fastest, with ")
+        + _figures(group, fastest)
+        + say(f". The cheapest {_trade(group, cheapest, fastest)}.")
+    )
+
+
+def _best_of(group: RunGroup, chosen: Point, fastest: Point) -> Sentence:
+    return (
+        say(_basis(group), Verbatim(chosen.strategy), " is the best trade-off: ")
+        + _figures(group, chosen)
+        + say(". Against the fastest and most expensive, ", Verbatim(fastest.strategy))
+        + say(f", it {_trade(group, chosen, fastest)}.")
+    )
+
+
+def _basis(group: RunGroup) -> str:
+    """What the choice rests on: means, whose noise is told with the timings."""
+    repetitions = max(len(row.repetitions) for row in group.rows)
+    if group.is_simulated:
+        return "As modelled, "
+    return "In one repetition, " if repetitions == 1 else f"On the means of {repetitions} repetitions, "
+
+
+def _only(group: RunGroup, point: Point) -> Sentence:
+    others = [p for p in candidates(points(group)) if p.strategy not in (BASELINE, point.strategy)]
+    why = "is both the cheapest and the fastest strategy" if others else "is the only strategy that compacts"
+    return say(_basis(group), Verbatim(point.strategy), f" {why}: ") + _figures(group, point) + say(".")
+
+
+def _figures(group: RunGroup, point: Point) -> Sentence:
+    query = f"a mean query of {human_duration(point.query_s)}"
+    return say(f"{cost_text(point.cost_s)} of {cost_words(group)} and {query}")
+
+
+def _trade(group: RunGroup, cheap: Point, fast: Point) -> str:
+    """What the cheaper of two saves in cost and gives up in latency."""
+    unit = "CPU" if group.cost_metric == "compaction_cpu_s" else "compaction time"
+    share = human_ratio(fast.cost_s / cheap.cost_s).removesuffix("x")
+    saves = f"costs 1/{share} as much (saves {cost_text(fast.cost_s - cheap.cost_s)} of {unit})"
+    ratio = human_ratio(cheap.query_s / fast.query_s)
+    loses = f"gives up {human_duration(cheap.query_s - fast.query_s)} a query ({ratio} the latency)"
+    return f"{saves} and {loses}"
+
+
+def _without_compaction(group: RunGroup, compacting: list[Point]) -> tuple[Sentence, ...]:
+    never_s = None if group.baseline is None else group.baseline.values["query_mean_s"]
+    if never_s is None:
+        text = ", the benefit of compaction cannot be quantified."
+        return (say("Without a usable run of ", Verbatim(BASELINE), text),)
+    named = next((point for point in compacting if point.strategy == best(group)), compacting[-1])
+    ratio = human_ratio(never_s / named.query_s)
+    return (
+        say(
+            "Without compaction (", Verbatim(BASELINE), f") the mean query takes {human_duration(never_s)}: "
+            f"{ratio} the latency of ", Verbatim(named.strategy), ".",
+        ),
+    )  # fmt: skip
+
+
+def _none(all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
+    if any(point.cost_s > 0 for point in all_points):
+        text = "No strategy pays: none that compacts has a lower mean query latency than "
+        return (say(text, Verbatim(BASELINE), "."),)
+    return (say("No strategy compacted during the stream."),)
+
+
+def _idle(all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
+    """Strategies that differ from `never` by noise only."""
+    labels = [point.strategy for point in all_points if point not in candidates(all_points)]
+    text = " did not compact during the stream; any difference from a table without compaction is noise."
+    return (listed(labels) + say(text),) if labels else ()
+
+
+def _has_value(group: RunGroup, front: tuple[Point, ...], name: str) -> bool:
+    if name not in METRIC_BY_NAME:
+        return False
+    values = [group.row(point.strategy).values[name] for point in front]
+    return any(values) if name.startswith("delete") else any(value is not None for value in values)
+
+
+def _plain(cells: list[Cell]) -> list[Cell]:
+    """Without ranges and marks, which the summary has."""
+    return [Cell(cell.text, value=cell.value) for cell in cells]

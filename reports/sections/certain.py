@@ -1,0 +1,118 @@
+"""What is certain because it was counted: compactions, bytes rewritten, files, space on storage."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from bench.results.records import ObserveRecord
+from bench.text import human_bytes, human_count, human_ratio
+from reports.load import RunGroup
+from reports.pareto_front import pareto_front, points
+from reports.phrases import Sentence, Verbatim, joined, listed, say
+
+_SPACE_ABOVE = 2.0  # times the live data: as much again that no query reads
+_EXPIRY = "expire"  # part of the name of every format's command that drops old versions
+
+
+def certain(group: RunGroup) -> tuple[Sentence, ...]:
+    """The most important first; what a policy rewrites only for those that the answer names."""
+    return tuple(
+        sentence
+        for sentence in (_rewritten(group), _files(group), _delete_files(group), _space(group))
+        if sentence is not None
+    )
+
+
+def _rewritten(group: RunGroup) -> Sentence | None:
+    """Compactions and bytes of the strategies on the front; of all where no point is known."""
+    named = [point.strategy for point in pareto_front(points(group)) if point.cost_s > 0]
+    rows = [group.row(label) for label in named or group.strategies]
+    known = [(r.strategy, r.values["compactions"], r.values["compaction_added_bytes"]) for r in rows]
+    parts = [
+        say(Verbatim(label), f" compacts {_times(number)} and writes {human_bytes(size_bytes)}")
+        for label, number, size_bytes in known
+        if number and size_bytes
+    ]
+    if not parts:
+        return None
+    sizes = sorted((size_bytes, label) for label, number, size_bytes in known if number and size_bytes)
+    (least, fewest), (most, largest) = sizes[0], sizes[-1]
+    apart = (
+        say("; ", Verbatim(largest), f" rewrites {human_ratio(most / least)} the bytes of ", Verbatim(fewest))
+        if most > least
+        else say()
+    )
+    return joined(parts) + apart + say(", as modelled." if group.is_simulated else ".")
+
+
+def _times(number: float) -> str:
+    return "once" if number == 1 else f"{human_count(number)} times"
+
+
+def _files(group: RunGroup) -> Sentence | None:
+    return _grouped(group, "files_end", "The table ends with ", ("data file", "data files"))
+
+
+def _delete_files(group: RunGroup) -> Sentence | None:
+    if not any(row.values["delete_files_end"] for row in group.rows):
+        return None
+    left = ("delete file left", "delete files left")
+    return _grouped(group, "delete_files_end", "It has ", left)
+
+
+def _grouped(group: RunGroup, metric: str, start: str, noun: tuple[str, str]) -> Sentence | None:
+    """A count at the end, with the strategies that share it; the smallest first. The noun stands once."""
+    labels_by_count: dict[float, list[str]] = {}
+    for row in group.rows:
+        count = row.values[metric]
+        if count is not None:
+            labels_by_count.setdefault(count, []).append(row.strategy)
+    parts = [
+        say(human_count(count), "" if place else f" {noun[count != 1]}", " with ") + listed(labels)
+        for place, (count, labels) in enumerate(sorted(labels_by_count.items()))
+    ]
+    return say(start) + joined(parts) + say(".") if parts else None
+
+
+def _space(group: RunGroup) -> Sentence | None:
+    """The largest space amplification, and the remedy where no rule expires old versions."""
+    known = [(row.values["space_amplification"], row.strategy) for row in group.rows]
+    largest = max(((space, label) for space, label in known if space is not None), default=None)
+    if largest is None or largest[0] < _SPACE_ABOVE:
+        return None
+    space, label = largest
+    size = _storage_bytes(group, label)
+    whole = "" if size is None else f", {human_bytes(size)} in all"
+    start = say(
+        "Space: ", Verbatim(label), f" ends with {human_ratio(space)} the size of its data on storage{whole}"
+    )
+    if any(_EXPIRY in name for name in _planners(group, label)):
+        return start + say(", although old versions are expired.")
+    advice = (
+        ", since no rule drops old versions of the table and each compaction leaves what it replaced. Add a "
+        "rule that expires them to the scenario's "
+    )
+    return start + say(advice, Verbatim("[[maintenance]]"), ", and to the table in production.")
+
+
+def _storage_bytes(group: RunGroup, label: str) -> int | None:
+    observed = group.first_runs[label].of(ObserveRecord) if label in group.first_runs else ()
+    return observed[-1].storage_bytes if observed else None
+
+
+def _planners(group: RunGroup, label: str) -> list[str]:
+    """The names of all planners of the scenario's maintenance and of one strategy."""
+    scenario = next(run.manifest for run in group.runs if run.manifest.strategy == label).scenario_text
+    strategies = scenario.get("strategies")
+    own = [s for s in strategies if isinstance(s, dict)] if isinstance(strategies, list) else []
+    rules = [rule for strategy in own if strategy.get("label") == label for rule in _rules(strategy, "rules")]
+    return [_planner(rule) for rule in (*_rules(scenario, "maintenance"), *rules)]
+
+
+def _rules(part: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    rules = part.get(name)
+    return [rule for rule in rules if isinstance(rule, dict)] if isinstance(rules, list) else []
+
+
+def _planner(rule: Mapping[str, Any]) -> str:
+    planner = rule.get("planner")
+    return str(planner.get("type", "")) if isinstance(planner, dict) else ""

@@ -1,0 +1,58 @@
+"""From the cheapest strategy to the fastest: what each step along the Pareto front costs and gains."""
+
+from reports.load import RunGroup
+from reports.pareto_front import Point, dominated, pareto_front, points
+from reports.phrases import Sentence, Verbatim, joined, say
+from reports.sections.summary import Cell, Column, Table, compared, cost_title, durations, seconds
+
+_NOTE = (
+    "Each strategy compared with the one above it: ratio and 95 % confidence interval over the repetitions. "
+    "One that contains 1 decides nothing; where there is none, there are too few repetitions for it."
+)
+_MODELLED = "Each strategy compared with the one above it; all ratios are modelled."
+
+
+def steps(group: RunGroup) -> Table | None:
+    """A row for each strategy on the front; None where there is no step."""
+    front = pareto_front(points(group))
+    if len(front) < 2:
+        return None
+    unit, latencies = durations([point.query_s for point in front])
+    costs = seconds(point.cost_s for point in front)
+    before: list[Point | None] = [None, *front[:-1]]
+    rows = tuple(
+        (
+            Cell(Verbatim(point.strategy)),
+            Cell(cost, value=point.cost_s),
+            _step(group, group.cost_metric, point, cheaper),
+            Cell(latency, value=point.query_s),
+            _step(group, "query_mean_s", point, cheaper),
+        )
+        for point, cheaper, cost, latency in zip(front, before, costs, latencies, strict=True)
+    )
+    columns = (
+        Column("Strategy", is_number=False), Column(cost_title(group), "s"),
+        Column("Cost vs cheaper", "95 % CI"), Column("Query mean", unit),
+        Column("Latency vs cheaper", "95 % CI"),
+    )  # fmt: skip
+    note = _MODELLED if group.is_simulated else _NOTE
+    return Table(columns, rows, note, caption="The Pareto front, from the cheapest strategy to the fastest")
+
+
+def off_the_front(group: RunGroup) -> Sentence | None:
+    """Which strategies are no choice, and because of which others."""
+    by_better: dict[str, list[Sentence]] = {}
+    for worse, better in dominated(points(group)).items():
+        by_better.setdefault(better, []).append(say(Verbatim(worse)))
+    parts = [joined(labels) + say(" (by ", Verbatim(better), ")") for better, labels in by_better.items()]
+    if not parts:
+        return None
+    return (
+        say("Dominated, since another strategy costs no more and is no slower: ") + joined(parts) + say(".")
+    )
+
+
+def _step(group: RunGroup, metric: str, point: Point, cheaper: Point | None) -> Cell:
+    has_ratio = cheaper is not None and (metric != group.cost_metric or cheaper.cost_s > 0)
+    found = group.compare(metric, point.strategy, cheaper.strategy) if cheaper and has_ratio else None
+    return compared(found, is_modelled=group.is_simulated)

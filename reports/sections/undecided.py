@@ -1,0 +1,81 @@
+"""What the timings do not decide, said once, with what would decide it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from bench.results.rows import BASELINE
+from bench.text import human_duration
+from reports import repetitions
+from reports.compare import Comparison
+from reports.load import RunGroup
+from reports.pareto_front import pareto_front, points
+from reports.phrases import Sentence, Verbatim, joined, say
+from reports.unmodelled import unmodelled
+
+_QUERY = "query_mean_s"
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """Two strategies, and the comparisons by metric in which the runs do not tell them apart."""
+
+    strategy: str
+    other: str
+    comparisons: Mapping[str, Comparison]
+
+
+def undecided(group: RunGroup) -> tuple[Sentence, ...]:
+    """Neighbours on the front that cannot be told apart, and strategies that cannot be compared at all."""
+    if group.is_simulated:
+        return tuple(_not_comparable(group))
+    found = list(_open(group))
+    if not found:
+        return ()
+    runs = max(len(row.repetitions) for row in group.rows)
+    pairs = joined([_pair(group, one) for one in found])
+    times = "one repetition" if runs == 1 else f"{runs} repetitions"
+    return (say(f"Undecided after {times}: ") + pairs + say(". ") + _remedy(group, found, runs),)
+
+
+def _not_comparable(group: RunGroup) -> Iterator[Sentence]:
+    by_reason: dict[str, list[Sentence]] = {}
+    for label in group.strategies:
+        why = unmodelled(group, label)
+        if why is not None:
+            by_reason.setdefault(why, []).append(say(Verbatim(label)))
+    for why, labels in by_reason.items():
+        yield joined(labels) + say(f": not comparable: {why}.")
+
+
+def _open(group: RunGroup) -> Iterator[_Open]:
+    for cheaper, faster in pairwise(pareto_front(points(group))):
+        metrics = [_QUERY] if cheaper.strategy == BASELINE else [group.cost_metric, _QUERY]
+        found = {metric: group.compare(metric, faster.strategy, cheaper.strategy) for metric in metrics}
+        unclear = {metric: one for metric, one in found.items() if one.verdict == "undecided"}
+        if unclear:
+            yield _Open(cheaper.strategy, faster.strategy, unclear)
+
+
+def _pair(group: RunGroup, one: _Open) -> Sentence:
+    words = {group.cost_metric: "cost", _QUERY: "latency"}
+    what = " and ".join(words[metric] for metric in one.comparisons)
+    return say("how ", Verbatim(one.strategy), " compares with ", Verbatim(one.other), f" in {what}")
+
+
+def _remedy(group: RunGroup, found: list[_Open], runs: int) -> Sentence:
+    """How many repetitions would decide the pairs, and how long the further ones take."""
+    wanted = [repetitions.needed(unclear) for one in found for unclear in one.comparisons.values()]
+    possible = [number for number in wanted if number is not None]
+    if not possible:
+        return say(f"Even {repetitions.MOST} repetitions would probably not decide it: treat them as equal.")
+    most = max(max(possible), runs + 1)
+    minutes = repetitions.minutes(group, most - runs)
+    time = "" if not minutes else f", about {human_duration(60 * max(round(minutes), 1))} more"
+    is_known = all(unclear.low is not None for one in found for unclear in one.comparisons.values())
+    start = (
+        f"About {most} repetitions would decide it" if is_known else f"It takes at least {most} repetitions"
+    )
+    text = f"{start}{time} ("
+    rest = "); the closest of them would stay open." if len(possible) < len(wanted) else ")."
+    return say(text, Verbatim(f"--repetitions {most}"), rest)

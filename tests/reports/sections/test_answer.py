@@ -1,0 +1,109 @@
+import pytest
+from result_builder import build_results
+
+from bench.results.folders import load_runs
+from reports.load import run_groups
+from reports.pareto_front import pareto_front, points
+from reports.sections.answer import best, budgets, headline, primary_query
+from reports.sections.matrix import matrix
+
+FOUR = {"never": None, "every-1min": 1, "every-5min": 5, "every-20min": 20}
+
+
+def _group(folder, **how):
+    return run_groups(load_runs(build_results(folder, **how)))[0]
+
+
+@pytest.fixture(scope="module")
+def four(tmp_path_factory):
+    return _group(tmp_path_factory.mktemp("four"), strategies=FOUR)
+
+
+def texts(table):
+    return [[str(cell.text) for cell in row] for row in table.rows]
+
+
+def test_the_headline_names_the_knee_and_what_it_saves_and_gives_up(four):
+    first, second = map(str, headline(four))
+    assert best(four) == "every-5min"
+    assert first.startswith("On the means of 3 repetitions, every-5min is the best trade-off: ")
+    by_label = {point.strategy: point for point in points(four)}
+    chosen, fastest = by_label["every-5min"], by_label["every-1min"]
+    assert f"it costs 1/{fastest.cost_s / chosen.cost_s:.1f} as much (saves " in first
+    assert f"({chosen.query_s / fastest.query_s:.1f}x the latency)" in first
+    assert "Against the fastest and most expensive, every-1min," in first
+    assert second.startswith("Without compaction (never) the mean query takes ")
+    assert second.endswith("the latency of every-5min.")
+
+
+def test_two_to_choose_from_are_both_named(group):
+    first = str(headline(group)[0])  # `every-60min` is dominated by `never` and not named
+    assert best(group) is None
+    assert first.startswith(
+        "On the means of 3 repetitions, there are two to choose from: every-10min is the cheapest, with "
+    )
+    assert "; every-1min is the fastest, with " in first
+    assert "every-60min" not in " ".join(map(str, headline(group)))
+
+
+def test_one_that_is_cheapest_and_fastest_is_named_alone(tmp_path):
+    said = [str(line) for line in headline(_group(tmp_path, strategies={"never": None, "a": 2}, ticks=8))]
+    assert "a is the only strategy that compacts: " in said[0]
+
+
+def test_modelled_seconds_are_called_so(tmp_path):
+    said = " ".join(map(str, headline(_group(tmp_path, ticks=30, repetitions=1, mode="simulated"))))
+    assert said.startswith("As modelled, ")
+    assert "exact" not in said
+
+
+def test_without_a_run_of_never_the_benefit_is_open(tmp_path):
+    said = [str(line) for line in headline(_group(tmp_path, strategies={"only": 2}, ticks=8))]
+    assert said[1] == "Without a usable run of never, the benefit of compaction cannot be quantified."
+
+
+def test_a_strategy_that_never_came_to_compact_is_no_choice(tmp_path):
+    found = _group(tmp_path, strategies={"never": None, "every-5min": 5, "every-90min": 90}, ticks=10)
+    said = [str(line) for line in headline(found)]
+    assert "every-5min is the only strategy that compacts" in said[0]
+    assert said[-1].startswith("every-90min did not compact during the stream")
+    assert "every-90min" not in str(texts(budgets(found)))
+
+
+def test_no_usable_run_is_a_text(tmp_path):
+    found = _group(tmp_path, strategies={"never": None}, repetitions=1, fate={("never", 1): "failed"})
+    assert [str(line) for line in headline(found)] == [
+        "No run has both a compaction cost and a query latency: there is nothing to compare."
+    ]
+    assert budgets(found) is None
+
+
+def test_no_compaction_is_a_text(tmp_path):
+    found = _group(tmp_path, strategies={"never": None}, ticks=3)
+    assert [str(line) for line in headline(found)] == ["No strategy compacted during the stream."]
+
+
+def test_budgets_have_a_row_for_each_point_of_the_front_the_fastest_first(four):
+    table = budgets(four)
+    assert [row[1] for row in texts(table)] == [p.strategy for p in pareto_front(points(four))][::-1]
+    limits = [row[0].value for row in table.rows]
+    assert limits == sorted(limits)
+    assert (table.columns[0].unit, texts(table)[0][0]) == ("ms", f"{limits[0] * 1000:.0f}")
+
+
+def test_the_query_is_shown_with_its_text_where_the_scenario_has_it(tmp_path):
+    query = {"name": "first-order", "sql": "SELECT 1"}
+    with_sql = _group(tmp_path / "a", ticks=2, scenario_text={"probes": [query]})
+    assert str(primary_query(with_sql)) == "Query: the primary one, first-order: SELECT 1."
+    without = _group(tmp_path / "b", ticks=2)
+    assert str(primary_query(without)) == "Query: the primary one, first-order."
+
+
+def test_several_scenarios_are_one_matrix(tmp_path, four):
+    other = _group(tmp_path, strategies={"never": None, "other": 2}, ticks=6, scenario="second")
+    table = matrix([four, other])
+    found = {row[0]: row[1:] for row in texts(table)}
+    assert list(found) == [*FOUR, "other"]
+    assert found["other"][0] == found["every-1min"][1] == "\N{EN DASH}"
+    assert [str(row[0].text) for row in table.rows if row[1].is_best] == ["every-5min"]
+    assert matrix([four]) is None
