@@ -19,7 +19,6 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from bench.errors import ResultSchemaError
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import EVENTS, MANIFEST, CompactionRecord
 from bench.results.rows import METRIC_BY_NAME, Row
@@ -145,13 +144,13 @@ def entries() -> tuple[Entry, ...]:
 def pack(runs: Iterable[RunResult], archive: Path) -> None:
     """Write manifests and records of finished runs into an archive; the same runs give the same bytes.
 
-    Logs stay behind. Raises ResultSchemaError for a run that did not finish: a figure must not rest on what is
+    Logs stay behind. Raises ValueError for a run that did not finish: a figure must not rest on what is
     left of one.
     """
     with tarfile.open(archive, "w:xz", preset=9) as tar:
         for run in runs:
             if not run.finished:
-                raise ResultSchemaError(f"{run.folder}: did not finish; delete its folder or repeat the run")
+                raise ValueError(f"{run.folder}: did not finish; delete its folder or repeat the run")
             for name in (MANIFEST, EVENTS):
                 content = (run.folder / name).read_bytes()
                 info = tarfile.TarInfo(f"{run.manifest.scenario}/{run.manifest.run_id}/{name}")
@@ -168,10 +167,10 @@ def unpack(archive: Path) -> tuple[RunResult, ...]:
 
 @cache
 def published(entry: Entry) -> Published:
-    """The runs of an entry. Raises ResultSchemaError unless they are of one scenario, format and mode."""
+    """The runs of an entry. Raises ValueError unless they are of one scenario, format and mode."""
     groups = run_groups(unpack(entry.archive))
     if len(groups) != 1:
-        raise ResultSchemaError(f"{entry.archive}: holds runs of {len(groups)} scenarios; pack one at a time")
+        raise ValueError(f"{entry.archive}: holds runs of {len(groups)} scenarios; pack one at a time")
     return Published(entry, groups[0])
 
 
@@ -190,6 +189,14 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
             ROOT / "docs" / f"{name}.md": text
         }
     return written
+
+
+def write_pages() -> tuple[Path, ...]:
+    """Write every page; returns their paths."""
+    written = pages(entries())
+    for path, text in written.items():
+        path.write_text(text, encoding="utf-8")
+    return tuple(written)
 
 
 def _replaced(name: str, text: str) -> str:
