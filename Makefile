@@ -74,6 +74,10 @@ example-report: $(READY) ## Run append-only in full and regenerate the checked-i
 	@$(BIN)/compactbench run append-only --out results --resume
 	@$(BIN)/compactbench report results/append-only -o reports/examples/append-only
 
+.PHONY: docs
+docs: $(READY) ## Write the measured figures of README.md and docs/ anew from the published runs; review the diff
+	@$(BIN)/python -P -c 'from reports.publishing import write_pages; write_pages()'
+
 .PHONY: clean
 clean: ## Remove leftover tables; results and the environment are kept
 	@$(BIN)/compactbench clean

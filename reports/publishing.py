@@ -1,0 +1,217 @@
+"""Published results: the runs behind every figure that README and docs state, and the pages made from them.
+
+    reports/published/index.toml      each set of runs: its archive, the command that made it, the pages that use it
+    reports/published/<name>.tar.xz   manifests and records of its runs
+    reports/published/*.j2            the pages; every measured figure in them is computed when they are written
+
+`make docs` writes the pages. A test writes them again and compares, so that no figure in prose can drift from
+the runs it came from.
+"""
+
+import io
+import tarfile
+import tempfile
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from bench.results.folders import RunResult, load_runs
+from bench.results.records import EVENTS, MANIFEST, CompactionRecord
+from bench.results.rows import METRIC_BY_NAME, Row
+from bench.text import human_ratio
+from reports.compare import Comparison
+from reports.load import RunGroup, run_groups
+from reports.phrases import format_range
+from reports.text import format_value, shared_decimals
+
+FOLDER = Path(__file__).parent / "published"
+ROOT = Path(__file__).parents[1]
+BEGIN, END = "<!-- begin: {} -->", "<!-- end: {} -->"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A set of published runs. `pages` are paths from the root of the project."""
+
+    name: str
+    command: str
+    claims: tuple[str, ...]
+    pages: tuple[str, ...]
+
+    @property
+    def archive(self) -> Path:
+        return FOLDER / f"{self.name}.tar.xz"
+
+
+@dataclass(frozen=True)
+class Published:
+    """The runs of one entry, as the pages use them: every method returns text, or None for "not measured"."""
+
+    entry: Entry
+    group: RunGroup
+
+    @property
+    def command(self) -> str:
+        """The command that repeats the runs."""
+        return self.entry.command
+
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        """The labels, in the order they first ran."""
+        return self.group.strategies
+
+    def n(self, strategy: str) -> int:
+        """How many runs of a strategy are used."""
+        return self._row(strategy).runs
+
+    @cached_property
+    def runs(self) -> str:
+        """How many runs of each strategy are used: "5", or "3 to 5" where that differs."""
+        counts = sorted({row.runs for row in self.group.rows})
+        return f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+
+    def content(self) -> bool:
+        """Whether every table was compared with the stream and found equal."""
+        return all(row.content == "equal" for row in self.group.rows)
+
+    def number(self, strategy: str, metric: str, scale: float = 1, decimals: int | None = None) -> str:
+        """The mean over the runs as a bare number, times `scale`; two significant digits unless `decimals`."""
+        value = self._row(strategy).values[metric]
+        return _dash() if value is None else _number(value * scale, decimals)
+
+    def span(self, strategy: str, metric: str, scale: float = 1, decimals: int | None = None) -> str:
+        """The mean with the lowest and the highest run in brackets, where there are several."""
+        mean = self.number(strategy, metric, scale, decimals)
+        known = [v * scale for v in self._row(strategy).run_values[metric] if v is not None]
+        if len(known) < 2 or min(known) == max(known):
+            return mean
+        digits = decimals if decimals is not None else shared_decimals(known)
+        return f"{mean} ({_number(min(known), digits)} to {_number(max(known), digits)})"
+
+    def figure(self, strategy: str, metric: str) -> str:
+        """The mean over the runs with its unit."""
+        return format_value(metric, self._row(strategy).values[metric])
+
+    def ratio(self, metric: str, strategy: str, other: str) -> str:
+        """How the strategies compare: "3.1x (2.4 to 3.9)" with the 95 % interval where there is one."""
+        found = self.compare(metric, strategy, other)
+        if found.ratio is None:
+            return _dash()
+        if found.low is None or found.high is None or found.low == found.high:
+            return human_ratio(found.ratio)
+        return f"{human_ratio(found.ratio)} ({format_range(found.low, found.high)})"
+
+    def bare_ratio(self, metric: str, strategy: str, other: str) -> str:
+        """The same without its interval."""
+        found = self.compare(metric, strategy, other)
+        return _dash() if found.ratio is None else human_ratio(found.ratio)
+
+    def verdict(self, metric: str, strategy: str, other: str) -> str:
+        """more, less, equal or undecided; the pages choose their words by it, so these cannot drift either."""
+        return self.compare(metric, strategy, other).verdict
+
+    def compare(self, metric: str, strategy: str, other: str) -> Comparison:
+        """The comparison itself. Raises KeyError for a name that is not a metric."""
+        return self.group.compare(METRIC_BY_NAME[metric].name, strategy, other)
+
+    def mean_files(self, strategy: str) -> str:
+        """How many data files an effective compaction replaced, on average."""
+        replaced = [
+            c.files_removed_count
+            for run in self.group.usable_runs
+            if run.manifest.strategy == strategy
+            for c in run.of(CompactionRecord)
+            if c.status == "ok"
+        ]
+        return _dash() if not replaced else _number(sum(replaced) / len(replaced), 0)
+
+    def _row(self, strategy: str) -> Row:
+        return self.group.row(strategy)
+
+
+def entries() -> tuple[Entry, ...]:
+    """What the index lists, in its order."""
+    document = tomllib.loads((FOLDER / "index.toml").read_text(encoding="utf-8"))
+    return tuple(
+        Entry(e["name"], e["command"], tuple(e["claims"]), tuple(e["pages"])) for e in document.get("runs", ())
+    )
+
+
+def pack(runs: Iterable[RunResult], archive: Path) -> None:
+    """Write manifests and records of finished runs into an archive; the same runs give the same bytes.
+
+    Logs stay behind. Raises ValueError for a run that did not finish: a figure must not rest on what is
+    left of one.
+    """
+    with tarfile.open(archive, "w:xz", preset=9) as tar:
+        for run in runs:
+            if not run.finished:
+                raise ValueError(f"{run.folder}: did not finish; delete its folder or repeat the run")
+            for name in (MANIFEST, EVENTS):
+                content = (run.folder / name).read_bytes()
+                info = tarfile.TarInfo(f"{run.manifest.scenario}/{run.manifest.run_id}/{name}")
+                info.size = len(content)
+                tar.addfile(info, io.BytesIO(content))
+
+
+def unpack(archive: Path) -> tuple[RunResult, ...]:
+    """The runs of an archive. Raises ResultSchemaError if one cannot be read."""
+    with tempfile.TemporaryDirectory() as folder, tarfile.open(archive, "r:xz") as tar:
+        tar.extractall(folder, filter="data")
+        return load_runs(Path(folder))
+
+
+@cache
+def published(entry: Entry) -> Published:
+    """The runs of an entry. Raises ValueError unless they are of one scenario, format and mode."""
+    groups = run_groups(unpack(entry.archive))
+    if len(groups) != 1:
+        raise ValueError(f"{entry.archive}: holds runs of {len(groups)} scenarios; pack one at a time")
+    return Published(entry, groups[0])
+
+
+def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
+    """Each page and what must stand in it: the whole file, or the README with its block replaced."""
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        keep_trailing_newline=True, autoescape=False,  # noqa: S701 - Markdown of our own words
+    )  # fmt: skip
+    by_name = {entry.name.replace("-", "_"): published(entry) for entry in index}
+    written = {}
+    for template in sorted(FOLDER.glob("*.md.j2")):
+        text = environment.get_template(template.name).render(index=index, **by_name)
+        name = template.name.removesuffix(".md.j2")
+        written |= {ROOT / "README.md": _replaced(name, text)} if name == "findings" else {
+            ROOT / "docs" / f"{name}.md": text
+        }
+    return written
+
+
+def write_pages() -> tuple[Path, ...]:
+    """Write every page; returns their paths."""
+    written = pages(entries())
+    for path, text in written.items():
+        path.write_text(text, encoding="utf-8")
+    return tuple(written)
+
+
+def _replaced(name: str, text: str) -> str:
+    """The README with the block of this name replaced."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    begin, end = BEGIN.format(name), END.format(name)
+    before, _, rest = readme.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n{text}{end}{after}"
+
+
+def _number(value: float, decimals: int | None) -> str:
+    digits = shared_decimals([value]) if decimals is None else decimals
+    return f"{value:,.{digits}f}"
+
+
+def _dash() -> str:
+    return format_value("count", None)

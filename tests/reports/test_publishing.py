@@ -1,0 +1,41 @@
+import pytest
+from result_builder import build_results
+
+from bench.results.folders import load_runs
+from bench.results.rows import rows
+from reports.publishing import FOLDER, entries, pack, pages, unpack
+
+
+@pytest.fixture
+def results(tmp_path):
+    return build_results(tmp_path / "results")
+
+
+def test_an_archive_gives_back_the_figures_of_its_runs(results, tmp_path):
+    runs = load_runs(results)
+    pack(runs, tmp_path / "a.tar.xz")
+    assert [row.to_json() for row in rows(unpack(tmp_path / "a.tar.xz"))] == [row.to_json() for row in rows(runs)]
+
+
+def test_the_same_runs_give_the_same_archive(results, tmp_path):
+    for name in ("a.tar.xz", "b.tar.xz"):
+        pack(load_runs(results), tmp_path / name)
+    assert (tmp_path / "a.tar.xz").read_bytes() == (tmp_path / "b.tar.xz").read_bytes()
+
+
+def test_a_run_that_did_not_finish_is_not_published(tmp_path):
+    runs = load_runs(build_results(tmp_path / "results", fate={("never", 1): "cut off"}))
+    with pytest.raises(ValueError, match="did not finish"):
+        pack(runs, tmp_path / "a.tar.xz")
+
+
+def test_every_archive_is_in_the_index_and_every_entry_has_an_archive():
+    archives = {path.name for path in FOLDER.glob("*.tar.xz")}
+    assert archives == {entry.archive.name for entry in entries()}
+
+
+def test_pages_state_what_the_published_runs_say():
+    written = pages(entries())
+    assert written
+    drifted = [path.name for path, text in written.items() if path.read_text(encoding="utf-8") != text]
+    assert drifted == [], "run `make docs` and review the diff"
