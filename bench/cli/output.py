@@ -132,11 +132,6 @@ def print_remark(text: str) -> None:
     ERR.print(without_secrets(text), markup=False, highlight=False, soft_wrap=True)
 
 
-def print_warning(text: str) -> None:
-    """Print what works, but may not be what was meant; to stderr."""
-    ERR.print(f"[bold yellow]warning:[/] {escape(without_secrets(text))}", soft_wrap=True, highlight=False)
-
-
 def print_error(text: str) -> None:
     """Print why the command failed."""
     ERR.print(f"[bold red]error:[/] {escape(without_secrets(text))}", soft_wrap=True, highlight=False)

@@ -16,7 +16,7 @@ import typer
 from bench.cli.commands.show import print_rows
 from bench.cli.commands.validate import ScenariosArgument, SetOption
 from bench.cli.destination import destination_path
-from bench.cli.output import ERR, conceal, print_line, print_warning, without_secrets
+from bench.cli.output import ERR, conceal, print_line, without_secrets
 from bench.cli.progress import SuiteProgress, doing
 from bench.cli.results_argument import DEFAULT_OUT
 from bench.engines.registry import FORMATS
@@ -26,7 +26,6 @@ from bench.results.records import Mode
 from bench.results.rows import rows
 from bench.runs import preflight
 from bench.runs.suite import Options, PlannedRun, Source, earlier_runs, locked, plan_runs, run_suite
-from bench.scenario.firing import never_firing
 from bench.scenario.scenario import load_scenario
 from bench.secrets import hide_setting
 from bench.text import counted
@@ -98,7 +97,7 @@ def run(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would run.")] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Show no progress: only failures, warnings and the results.")
+        bool, typer.Option("--quiet", "-q", help="Show no progress: only failures and the results.")
     ] = False,
 ) -> None:
     """Replay a scenario's stream into a table under each of its strategies, and measure cost and effect.
@@ -125,9 +124,6 @@ def run(
     sources = _sources(scenarios, [*(overrides or ()), *_spark_settings(conf or ())])
     mode = _mode(sources, simulate, coefficients, keep_tables, verify)
     labels = [_label(text) for text in only or ()]
-    for source in sources:
-        for warning in never_firing(source.scenario, labels):
-            print_warning(warning)
     settings = (("--set", overrides or ()), ("--conf", conf or ()), ("--only", only or ()))
     command = _command(scenarios, settings, repetitions, verify, mode, coefficients)
     options = Options(out, verify.value, keep_tables, command, coefficients)

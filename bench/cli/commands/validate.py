@@ -4,22 +4,13 @@ from typing import Annotated, Any
 
 import typer
 
-from bench.cli.output import (
-    FormatOption,
-    OutputFormat,
-    conceal,
-    print_json,
-    print_paragraph,
-    print_table,
-    print_warning,
-)
+from bench.cli.output import FormatOption, OutputFormat, conceal, print_json, print_line, print_table
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.keys import duration_text
 from bench.results.records import Mode
 from bench.runs.preflight import check_supported
 from bench.runs.suite import repetitions_of
-from bench.scenario.firing import never_firing
 from bench.scenario.scenario import Scenario, load_scenario
 from bench.scenario.specs import rule_text
 from bench.text import counted
@@ -100,7 +91,6 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
             {"label": spec.label, "summary": spec.summary, "hash": spec.hash} for spec in scenario.strategies
         ],
         "maintenance": [rule_text(rule) for rule in scenario.maintenance],
-        "warnings": list(never_firing(scenario)),
     }
 
 
@@ -119,7 +109,7 @@ def _print_summary(facts: dict[str, Any]) -> None:
         )
     )
     deletes = f" and {counted(facts['delete_files'], 'delete file')}" if facts["delete_files"] else ""
-    print_paragraph(
+    print_line(
         f"{facts['scenario']}: ok. {counted(facts['runs'], 'run')} ({matrix}), each with "
         f"{counted(facts['commits'], 'commit')} over {duration} of scenario time: "
         f"{counted(facts['rows'], 'row')} in {counted(facts['files'], 'file')}{deletes}, "
@@ -128,9 +118,7 @@ def _print_summary(facts: dict[str, Any]) -> None:
     )
     if facts["left_out_rows"]:
         changes = counted(facts["left_out_rows"], "recorded change")
-        print_paragraph(f"Left out: {changes} after duration = {duration}, which starts at the first change.")
+        print_line(f"Left out: {changes} after duration = {duration}, which starts at the first change.")
     for rule in facts["maintenance"]:
-        print_paragraph(f"Maintenance of every strategy's table: {rule}.")
+        print_line(f"Maintenance of every strategy's table: {rule}.")
     print_table(["strategy", "what it does"], [(s["label"], s["summary"]) for s in strategies])
-    for warning in facts["warnings"]:
-        print_warning(warning)

@@ -29,20 +29,6 @@ def test_validate_prints_the_maintenance_of_every_table(capsys):
     )
 
 
-def test_validate_names_a_policy_that_can_never_fire(capsys):
-    setting = ["quickstart", "--set", "duration=2min"]
-    assert main(["validate", *setting]) == 0
-    told = capsys.readouterr().err.splitlines()
-    assert [line.split(" can never compact here: ")[0] for line in told] == [
-        "warning: every-4min", "warning: every-8min",
-    ]  # fmt: skip
-    assert main(["validate", *setting, "--format", "json"]) == 0
-    captured = capsys.readouterr()
-    (facts,) = json.loads(captured.out)
-    assert [f"warning: {sentence}" for sentence in facts["warnings"]] == told
-    assert captured.err == ""
-
-
 def test_validate_gives_json_and_only_json_on_stdout(capsys):
     assert main(["validate", "quickstart", "append-only", "--format", "json"]) == 0
     captured = capsys.readouterr()
