@@ -137,7 +137,8 @@ def entries() -> tuple[Entry, ...]:
     """What the index lists, in its order."""
     document = tomllib.loads((FOLDER / "index.toml").read_text(encoding="utf-8"))
     return tuple(
-        Entry(e["name"], e["command"], tuple(e["claims"]), tuple(e["pages"])) for e in document.get("runs", ())
+        Entry(e["name"], e["command"], tuple(e["claims"]), tuple(e["pages"]))
+        for e in document.get("runs", ())
     )
 
 
@@ -185,9 +186,11 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
     for template in sorted(FOLDER.glob("*.md.j2")):
         text = environment.get_template(template.name).render(index=index, **by_name)
         name = template.name.removesuffix(".md.j2")
-        written |= {ROOT / "README.md": _replaced(name, text)} if name == "findings" else {
-            ROOT / "docs" / f"{name}.md": text
-        }
+        written |= (
+            {ROOT / "README.md": _replaced(name, text)}
+            if name == "findings"
+            else {ROOT / "docs" / f"{name}.md": text}
+        )
     return written
 
 

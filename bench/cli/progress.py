@@ -59,6 +59,7 @@ class SuiteProgress:
         self._run: PlannedRun | None = None
         self._figures = LiveFigures("")
         self._log: _LogProgress | None = None
+        self._preparation = ""  # what the suite does before a run that is neither a change log nor a run
         self._began_s = self._run_began_s = clock()
         self._live = Live(self, console=console, refresh_per_second=REFRESHES_PER_S, transient=True)
 
@@ -90,7 +91,7 @@ class SuiteProgress:
         share = (self._ended_steps + self._run_steps) / self._all_steps if self._all_steps else 1.0
         yield Activity(
             "all", "all", self._ended_count, self._runs_count, "runs", share,
-            _time_text(self._clock() - self._began_s, share),
+            _time_text(self._clock() - self._began_s, share), self._preparation,
         )  # fmt: skip
         if self._log:
             yield self._log.activity(self._clock())
@@ -130,9 +131,15 @@ class SuiteProgress:
         else:
             self._say(f"change log of {scenario}: {counted(commits_count, 'commit')}, found in the cache")
 
+    def training_started(self) -> None:
+        """Java's classes are being archived: once per Java and set of jars, and part of no figure."""
+        self._preparation = "archiving Java's classes for faster starts, about a minute, once"
+        self._say_elsewhere(self._preparation)
+
     def run_started(self, run: PlannedRun) -> None:
         """A run starts."""
         self._run, self._run_steps, self._run_began_s = run, 0, self._clock()
+        self._preparation = ""
         self._figures = LiveFigures("starting Spark" if run.mode == "real" else "")
         phase = ": starting Spark and warming up" if run.mode == "real" else ""
         self._say_elsewhere(f"{_title(run)} (run {self._ended_count + 1} of {self._runs_count}){phase}")

@@ -14,7 +14,9 @@ def results(tmp_path):
 def test_an_archive_gives_back_the_figures_of_its_runs(results, tmp_path):
     runs = load_runs(results)
     pack(runs, tmp_path / "a.tar.xz")
-    assert [row.to_json() for row in rows(unpack(tmp_path / "a.tar.xz"))] == [row.to_json() for row in rows(runs)]
+    assert [row.to_json() for row in rows(unpack(tmp_path / "a.tar.xz"))] == [
+        row.to_json() for row in rows(runs)
+    ]
 
 
 def test_the_same_runs_give_the_same_archive(results, tmp_path):
