@@ -1,8 +1,8 @@
 """Published results: the runs behind every figure that README and docs state, and the pages made from them.
 
-    reports/published/index.toml      each set of runs: its archive, the command that made it, the pages that use it
+    reports/published/index.toml      each set of runs: the command that made it, and what rests on it
     reports/published/<name>.tar.xz   manifests and records of its runs
-    reports/published/*.j2            the pages; every measured figure in them is computed when they are written
+    reports/published/*.j2            the pages; their measured figures are computed when they are written
 
 `make docs` writes the pages. A test writes them again and compares, so that no figure in prose can drift from
 the runs it came from.
@@ -35,12 +35,11 @@ BEGIN, END = "<!-- begin: {} -->", "<!-- end: {} -->"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A set of published runs. `pages` are paths from the root of the project."""
+    """A set of published runs: the command that made them, and the claims that rest on them."""
 
     name: str
     command: str
     claims: tuple[str, ...]
-    pages: tuple[str, ...]
 
     @property
     def archive(self) -> Path:
@@ -49,7 +48,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Published:
-    """The runs of one entry, as the pages use them: every method returns text, or None for "not measured"."""
+    """The runs of one entry, as the pages use them: figures are text, a dash where there is none."""
 
     entry: Entry
     group: RunGroup
@@ -79,7 +78,7 @@ class Published:
         return all(row.content == "equal" for row in self.group.rows)
 
     def number(self, strategy: str, metric: str, scale: float = 1, decimals: int | None = None) -> str:
-        """The mean over the runs as a bare number, times `scale`; two significant digits unless `decimals`."""
+        """The mean over the runs as a bare number, times `scale`; two digits unless `decimals` says more."""
         value = self._row(strategy).values[metric]
         return _dash() if value is None else _number(value * scale, decimals)
 
@@ -111,7 +110,7 @@ class Published:
         return _dash() if found.ratio is None else human_ratio(found.ratio)
 
     def verdict(self, metric: str, strategy: str, other: str) -> str:
-        """more, less, equal or undecided; the pages choose their words by it, so these cannot drift either."""
+        """more, less, equal or undecided: pages choose their words by it, so that these cannot drift."""
         return self.compare(metric, strategy, other).verdict
 
     def compare(self, metric: str, strategy: str, other: str) -> Comparison:
@@ -136,10 +135,8 @@ class Published:
 def entries() -> tuple[Entry, ...]:
     """What the index lists, in its order."""
     document = tomllib.loads((FOLDER / "index.toml").read_text(encoding="utf-8"))
-    return tuple(
-        Entry(e["name"], e["command"], tuple(e["claims"]), tuple(e["pages"]))
-        for e in document.get("runs", ())
-    )
+    runs = document.get("runs", ())
+    return tuple(Entry(run["name"], run["command"], tuple(run["claims"])) for run in runs)
 
 
 def pack(runs: Iterable[RunResult], archive: Path) -> None:
@@ -182,15 +179,14 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
         keep_trailing_newline=True, autoescape=False,  # noqa: S701 - Markdown of our own words
     )  # fmt: skip
     by_name = {entry.name.replace("-", "_"): published(entry) for entry in index}
-    written = {}
+    written: dict[Path, str] = {}
     for template in sorted(FOLDER.glob("*.md.j2")):
         text = environment.get_template(template.name).render(index=index, **by_name)
         name = template.name.removesuffix(".md.j2")
-        written |= (
-            {ROOT / "README.md": _replaced(name, text)}
-            if name == "findings"
-            else {ROOT / "docs" / f"{name}.md": text}
-        )
+        if name == "findings":
+            written[ROOT / "README.md"] = _replaced(name, text)
+        else:
+            written[ROOT / "docs" / f"{name}.md"] = text
     return written
 
 

@@ -1,4 +1,4 @@
-"""Pack finished runs for `reports/published/`: `publish.py NAME RESULTS...`, then list NAME in its index.toml."""
+"""Pack finished runs for `reports/published/`: `publish.py NAME RESULTS...`; then list NAME in index.toml."""
 
 import sys
 from pathlib import Path
