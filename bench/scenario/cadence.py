@@ -19,8 +19,8 @@ class Cadence:
 
     In phase "random" the tick is drawn from the seed, so that no strategy whose interval equals the window is
     always met in the same state. Of n successive windows of n ticks each has another phase, in a random
-    order; a dozen free draws from five phases leave one out in a third of all cases. In phase "fixed" the tick is
-    the window's last.
+    order; a dozen free draws from five phases leave one out in a third of all cases. In phase "fixed" the
+    tick is the window's last.
 
     The probes that are not primary run at some of the same ticks: in one window of `probe_every` of each
     `side_probe_every`, chosen in the same way.
@@ -35,7 +35,7 @@ class Cadence:
 
     def is_probed(self, tick: int) -> bool:
         """Whether the primary probe runs at a tick, counted from 1."""
-        return tick >= 1 and tick == self._tick_of(self._window(tick))
+        return 1 <= tick <= self.commits_count and tick == self._tick_of(self._window(tick))
 
     def is_side_probed(self, tick: int) -> bool:
         """Whether the other probes do too."""

@@ -28,6 +28,7 @@ def side_probed(made):
 
 def test_a_window_of_one_commit_is_probed_at_every_tick_but_the_initial_load():
     assert probed(cadence(5)) == [1, 2, 3, 4, 5]
+    assert not cadence(5).is_probed(6)  # the stream has ended
 
 
 def test_a_fixed_phase_is_the_last_tick_of_each_window():
