@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import matplotlib
+import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -126,6 +127,16 @@ def value_axis(axes: Axes, values: Sequence[float], log_above: float = LOG_ABOVE
     else:
         axes.set_ylim(0, high * 1.05 if high > 0 else 1)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+
+
+def shade(
+    axes: Axes, at: "pd.Series[float]", line: pd.DataFrame, scale: float, colour: str, **how: Any
+) -> list[Artist]:
+    """The band from `min` to `max` of a line, times `scale`; nothing where all runs agree, as one does."""
+    if (line["min"] == line["max"]).all():
+        return []
+    low, high = line["min"] * scale, line["max"] * scale
+    return [axes.fill_between(at, low, high, color=colour, alpha=0.18, linewidth=0, **how)]
 
 
 def label_ends(axes: Axes, ends: Mapping[str, float], styles: Mapping[str, Trait], theme: Theme) -> None:

@@ -30,7 +30,8 @@ _LANE_IN = 0.42
 _LARGEST_PT = 15.0  # diameter of the largest mark
 _SMALLEST_PT = 3.5
 _MOST_MARKS = 100  # of a lane; more are drawn as the bytes added in each stretch of time
-_STRETCHES = 150
+_MOST_STRETCHES = 150
+_COMPACTIONS_PER_STRETCH = 4  # at least, on average: fewer would show how the stretches fall
 _LANE_SHARE = 0.8  # of a lane that the tallest bar takes
 _OTHER = "other reasons"
 _REASON_MARKS = ("o", "D", "^", "s", "v", "P")
@@ -84,9 +85,9 @@ def _heading(lanes: Sequence[Sequence[CompactionRecord]], largest_bytes: int) ->
     sizes = [len(records) for records in lanes]
     parts = []
     if any(0 < size <= _MOST_MARKS for size in sizes):
-        parts.append(f"area of a mark: bytes added (largest: {human_bytes(largest_bytes)})")
+        parts.append(f"area of a mark: bytes added, up to {human_bytes(largest_bytes)}")
     if any(size > _MOST_MARKS for size in sizes):
-        parts.append("bars: bytes added over time, each lane to its own scale")
+        parts.append("outline: bytes added over time")
     return "; ".join(parts)
 
 
@@ -118,7 +119,7 @@ def _density(
     """The bytes added in each stretch of time, as one outline."""
     done = [record for record in records if record.status == "ok"]
     sums, edges = np.histogram(
-        [record.at_ms for record in done], bins=_STRETCHES, range=(0, scale.duration_ms),
+        [record.at_ms for record in done], bins=_stretches(len(done)), range=(0, scale.duration_ms),
         weights=[record.added_bytes for record in done],
     )  # fmt: skip
     base = lane + _LANE_SHARE / 2
@@ -127,6 +128,10 @@ def _density(
     at = edges / scale.unit_ms
     area = axes.fill_between(at, base, steps, step="post", color=colour, alpha=0.35, linewidth=0)
     return [area, *axes.step(at, steps, where="post", color=colour, linewidth=0.9)]
+
+
+def _stretches(compactions: int) -> int:
+    return max(1, min(_MOST_STRETCHES, compactions // _COMPACTIONS_PER_STRETCH))
 
 
 def _without_effect(

@@ -14,6 +14,7 @@ from reports.charts.canvas import (
     new_figure,
     nothing_to_draw,
     right_margin,
+    shade,
     time_axis,
     value_axis,
 )
@@ -69,11 +70,10 @@ def _panel(
     for label, found in totals.items():
         line, trait = thinned(found, "median"), styles[label]
         at = line["at_ms"] / unit_ms
-        spread = axes.fill_between(at, line["min"] / divisor, line["max"] / divisor, step="post",
-                                   color=trait.colour, alpha=0.18, linewidth=0)  # fmt: skip
+        spread = shade(axes, at, line, 1 / divisor, trait.colour, step="post")
         middle = axes.step(at, line["median"] / divisor, where="post", color=trait.colour,
                            linestyle=trait.dash, linewidth=trait.width_pt)  # fmt: skip
-        belongs([spread, *middle], label, theme)
+        belongs([*spread, *middle], label, theme)
     value_axis(axes, [0.0, *(float(found["max"].max()) / divisor for found in totals.values())])
     head(axes, title, theme)
     label_ends(

@@ -9,6 +9,7 @@ from reports.charts.canvas import (
     new_figure,
     nothing_to_draw,
     right_margin,
+    shade,
     time_axis,
 )
 from reports.charts.thinning import thinned
@@ -35,11 +36,11 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     for label, found in bands.items():
         line, trait = thinned(found, "median"), styles[label]
         at = line["at_ms"] / unit_ms
-        spread = axes.fill_between(at, line["min"], line["max"], color=trait.colour, alpha=0.18, linewidth=0)
+        spread = shade(axes, at, line, 1.0, trait.colour)
         middle = axes.plot(at, line["median"], color=trait.colour, linestyle=trait.dash,
                            linewidth=trait.width_pt, marker=trait.mark, markersize=3,
                            clip_on=False)  # fmt: skip
-        belongs([spread, *middle], label, theme)
+        belongs([*spread, *middle], label, theme)
     axes.set_ylim(0, _BEST)
     head(axes, "health score reported by the planner (0 to 100, 100 is best)", theme)
     label_ends(axes, {label: found["median"].iloc[-1] for label, found in bands.items()}, styles, theme)

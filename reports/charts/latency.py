@@ -15,6 +15,7 @@ from reports.charts.canvas import (
     nothing_to_draw,
     right_margin,
     root,
+    shade,
     time_axis,
     value_axis,
 )
@@ -42,11 +43,10 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     for label, found in bands.items():
         line, trait = thinned(found, "median"), styles[label]
         at = line["at_ms"] / unit_ms
-        spread = axes.fill_between(at, line["min"] * factor, line["max"] * factor, color=trait.colour,
-                                   alpha=0.18, linewidth=0)  # fmt: skip
+        spread = shade(axes, at, line, factor, trait.colour)
         middle = axes.plot(at, line["median"] * factor, color=trait.colour, linestyle=trait.dash,
                            linewidth=trait.width_pt)  # fmt: skip
-        belongs([spread, *middle], label, theme)
+        belongs([*spread, *middle], label, theme)
     value_axis(axes, (group.latency["wall_s"] * factor).tolist())
     head(axes, f"latency of the primary query ({unit}{_scale(axes.get_yscale())})", theme)
     ends = {label: found["median"].iloc[-1] * factor for label, found in bands.items()}

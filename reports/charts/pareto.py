@@ -159,5 +159,6 @@ def _names(
         colour = theme.ink if point in optimal else theme.muted
         name = axes.annotate(text, places_of[point.strategy], xytext=(place.dx, place.dy), va="center",
                              textcoords="offset points", ha=place.side, fontsize=FONT_PT, color=colour,
+                             bbox={"facecolor": theme.background, "edgecolor": "none", "pad": 0.6},
                              parse_math=False, annotation_clip=False)  # fmt: skip
         belongs([name], point.strategy, theme, is_name=True)

@@ -77,7 +77,8 @@ CHARTS: tuple[Chart, ...] = (
         "compactions",
         "When compaction ran",
         "One lane per strategy. A mark is one compaction of the first repetition: its area shows the bytes "
-        "added, its shape the reason. Hollow marks and crosses committed nothing.",
+        "added, its shape the reason. More than 100 are an outline, each lane to its own scale. Hollow marks "
+        "and crosses committed nothing.",
         compactions.draw,
         compactions.finding,
         "folded",
