@@ -130,6 +130,16 @@ def test_rewrite_data_files_sorts(engine, log, spark, tmp_path):
     assert content_of(engine, stream, tmp_path / "dump").equal
 
 
+@pytest.mark.parametrize(
+    ("sort_order", "status"),
+    [("User_Id", "failed"), ("zorder(User_Id, order_id)", "ok"), ("`user_id`, bucket(4, order_id)", "ok")],
+)
+def test_a_sort_order_names_columns_in_the_table_s_case_except_in_a_zorder(engine, log, sort_order, status):
+    commit_all(engine, batches(log)[:1])
+    planner = RewriteDataFiles(strategy="sort", sort_order=sort_order, options={"rewrite-all": True})
+    assert execute(engine, planner.decide(engine.state(0)), 60_000).status == status
+
+
 def test_an_explicit_rewrite_writes_files_of_about_the_target_size(engine, log, tmp_path):
     stream = commit_all(engine, batches(log))
     small = files(engine)
