@@ -73,6 +73,10 @@ class SuiteProgress:
         if done >= total:
             self._log = None
 
+    def training_started(self) -> None:
+        """Java's classes are being archived: once per Java and set of jars, and not part of any figure."""
+        self._bars.console.print("archiving Java's classes for faster starts, about a minute, once")
+
     def run_started(self, run: PlannedRun) -> None:
         """A run starts."""
         self._started_s, self._figures = time.monotonic(), LiveFigures()

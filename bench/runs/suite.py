@@ -18,6 +18,7 @@ from bench.replay.recorder import Recorder, utc_now
 from bench.results.folders import RunResult, load_run, load_runs
 from bench.results.records import EVENTS, LOG, MANIFEST, Mode, RunRecord, parse_record
 from bench.results.rows import usable
+from bench.runs.class_archives import ClassArchives
 from bench.runs.jobs import LogJob, LogProgress, RunJob
 from bench.runs.processes import worker
 from bench.runs.run import execute
@@ -72,6 +73,8 @@ class Watcher(Protocol):
     """Is notified of the suite's progress, for progress bars and logs."""
 
     def log_progressed(self, scenario: str, done: int, total: int) -> None: ...
+
+    def training_started(self) -> None: ...
 
     def run_started(self, run: PlannedRun) -> None: ...
 
@@ -202,11 +205,14 @@ def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher)
     suite_id = _stamp()
     results = []
     logs: dict[str, Path] = {}
+    archives = ClassArchives(options.out / WORK / "training", watcher.training_started)
     for run in planned:
-        name = run.source.scenario.name
-        if run.mode == "real" and name not in logs:
-            logs[name] = ensure_log(run.source, options.out, watcher)
-        results.append(_run(run, options, suite_id, logs.get(name), watcher))
+        name, java_options = run.source.scenario.name, tuple[str, ...]()
+        if run.mode == "real":
+            if name not in logs:
+                logs[name] = ensure_log(run.source, options.out, watcher)
+            java_options = archives.java_options(run.source.scenario)
+        results.append(_run(run, options, suite_id, logs.get(name), java_options, watcher))
     return tuple(results)
 
 
@@ -249,8 +255,9 @@ def _log_progress(file: Path, before: LogProgress) -> LogProgress:
 
 
 def _run(
-    run: PlannedRun, options: Options, suite_id: str, log_folder: Path | None, watcher: Watcher
-) -> RunResult:
+    run: PlannedRun, options: Options, suite_id: str, log_folder: Path | None,
+    java_options: tuple[str, ...], watcher: Watcher,
+) -> RunResult:  # fmt: skip
     scenario = run.source.scenario
     run_id = f"{_stamp()}-{run.folder_name}"
     folder = _fresh(options.out / scenario.name / run_id)
@@ -268,6 +275,7 @@ def _run(
         strategy=run.spec.label,
         repetition=run.repetition,
         position=run.position,
+        java_options=java_options,
         log_folder=log_folder,
         coefficients=options.coefficients,
         verify=options.verify,

@@ -14,7 +14,7 @@ from bench.keys import TableKeys, bytes_text
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.checks import check_columns, check_keys, check_upsert_modes, missing_columns
-from bench.scenario.schema import Catalog, Prices, Resources, ScenarioKeys, Spark, parse
+from bench.scenario.schema import WARM_UP_ROUNDS, Catalog, Prices, Resources, ScenarioKeys, Spark, parse
 from bench.scenario.specs import (
     StrategySpec,
     build_maintenance,
@@ -62,6 +62,7 @@ class Scenario:
     repetitions: int
     probe_every_ms: int
     compaction_delay_ms: int
+    warm_up_rounds: int
     table: Table
     workload: Workload
     workload_name: str
@@ -192,6 +193,7 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets) -> Scenario:
         repetitions=keys.repetitions,
         probe_every_ms=keys.probe_every_ms or keys.commit_interval_ms,
         compaction_delay_ms=keys.compaction_delay_ms,
+        warm_up_rounds=keys.warm_up_rounds,
         table=_table(keys),
         workload=workload, workload_name=keys.workload["type"],
         probes=probes, strategies=specs, maintenance=maintenance,
@@ -267,9 +269,11 @@ def _scenario_hash(resolved: Mapping[str, Any], workload: Workload) -> str:
     """The workload is hashed by its repr, which depends on a trace's content and not on its path.
 
     Empty maintenance is hashed as the empty table that it was before it became a list of rules, so that older
-    runs can still be continued and compared.
+    runs can still be continued and compared. So is the usual number of warm-up rounds, which was not a key.
     """
-    ignored = ("description", "repetitions", "strategies")
+    ignored = ["description", "repetitions", "strategies"]
+    if resolved["warm_up_rounds"] == WARM_UP_ROUNDS:
+        ignored.append("warm_up_rounds")
     content = {key: value for key, value in resolved.items() if key not in ignored}
     maintenance = resolved["maintenance"] or {}
     return content_hash({**content, "workload": repr(workload), "maintenance": maintenance})

@@ -23,6 +23,8 @@ from bench.keys import (
 )
 from bench.scenario.values import KeyPath, OptionError
 
+WARM_UP_ROUNDS = 4  # compaction and query times level off after three or four (see bench/DESIGN.md)
+
 
 class ProbeKeys(Keys):
     """[[probes]]"""
@@ -141,6 +143,7 @@ class ScenarioKeys(Keys):
     repetitions: int = Field(default=1, ge=1)
     probe_every_ms: Duration | None = Field(default=None, alias="probe_every")
     compaction_delay_ms: Duration = Field(default=0, alias="compaction_delay")
+    warm_up_rounds: int = Field(default=WARM_UP_ROUNDS, ge=1)
     table: TableKeys
     workload: dict[str, Any] = Field(examples=["append"])
     probes: tuple[ProbeKeys, ...] = ()
