@@ -1,10 +1,10 @@
-"""Class-data archives: the classes that a JVM loads, parsed and verified beforehand, so that it starts faster.
+"""Class-data archives: classes that were parsed and verified beforehand, so that a JVM starts faster.
 
-An archive is made once for each Java, class path and set of JVM flags, and kept in the cache folder. Java maps
-it only where all of these are the same as when it was made, and otherwise does without; so it is checked
-before it is used. Java 17 can make one in two steps: a JVM in training lists the classes it loads, and
-another writes them to the archive. (One step, `-XX:ArchiveClassesAtExit`, needs the JDK's own archive to build
-on, which the bundled Java does not have.)
+An archive is made once for each Java, class path and set of JVM flags, and kept in the cache folder. Java
+maps it only where all of these are as they were when it was made, and otherwise does without; so it is
+checked before it is used. It takes two steps: a JVM in training lists the classes it loads, and another one
+archives them. (A single step, `-XX:ArchiveClassesAtExit`, builds on the JDK's own archive, which the bundled
+Java does not have.)
 """
 
 import hashlib

@@ -29,9 +29,9 @@ TAG_PROPERTY = "compactbench"  # the name that a tag is stored under
 class Cost:
     """What a step cost, and the most memory that it had in use. None means that the figure is not known.
 
-    `wall_s` is the step's wall time and `cpu_s` the process CPU (JVM, Python, children) spent during it. Three
-    parts of `cpu_s` are told apart: `executor_cpu_s` of the Spark tasks, `jit_cpu_s` of the compiler's threads
-    and `gc_cpu_s` of the garbage collector's. What is left is planning, commit, the gateway and Python.
+    `wall_s` is the step's wall time and `cpu_s` the process CPU (JVM, Python, children) spent during it. It
+    has three parts that are told apart: `executor_cpu_s` of the Spark tasks, `jit_cpu_s` of the compiler's
+    threads and `gc_cpu_s` of the garbage collector's. The rest is planning, commit, the gateway and Python.
 
     `peak_rss_bytes` is resident memory of JVM and Python, `peak_heap_bytes` the JVM's heap, including garbage
     that no collection has removed yet.

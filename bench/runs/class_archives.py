@@ -1,4 +1,4 @@
-"""The class archives of a suite: each is made before the first run that uses it, so that all runs start alike."""
+"""The class archives of a suite: made before the first run that uses them, so that all runs start alike."""
 
 import shutil
 from collections.abc import Callable

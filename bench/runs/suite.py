@@ -25,6 +25,7 @@ from bench.runs.run import execute
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
 from bench.text import counted
+from workloads.change_log import ChangeLogError, find_change_log
 
 POLL_S = 0.2
 WORK = ".work"  # in the results folder: the tables of the run in progress
@@ -218,13 +219,26 @@ def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher)
 
 def ensure_log(source: Source, out: Path, watcher: Watcher) -> Path:
     """The folder of the scenario's change log, which a worker writes unless it exists."""
+    cache_folder, scenario = runtime.cache_folder() / "change_logs", source.scenario
+    try:
+        existing = find_change_log(
+            cache_folder, scenario.workload, scenario.seed, scenario.commits_count,
+            scenario.commit_interval_ms,
+        )  # fmt: skip
+    except ChangeLogError as error:
+        raise ScenarioError(str(error)) from error
+    return existing.folder if existing else _write_log(source, cache_folder, out, watcher)
+
+
+def _write_log(source: Source, cache_folder: Path, out: Path, watcher: Watcher) -> Path:
+    """Write the change log in a worker process."""
     folder = _fresh(out / WORK / f"log-{source.scenario.name}")
     job = LogJob(
         scenario=source.name_or_path,
         overrides=source.overrides,
         scenario_hash=source.scenario.hash,
         work_folder=folder,
-        cache_folder=runtime.cache_folder() / "change_logs",
+        cache_folder=cache_folder,
         progress_file=folder / "progress.json",
     )
     log_file = folder / LOG

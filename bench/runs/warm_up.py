@@ -61,7 +61,7 @@ def warm_up(
 
 
 def planners_of(scenario: Scenario) -> tuple[Planner, ...]:
-    """The distinct planners of all strategies and of the maintenance, in order, except those that never plan."""
+    """The distinct planners of all strategies and of the maintenance, in order, but for `Never`."""
     rules = [rule for spec in scenario.strategies for rule in spec.strategy.rules]
     rules += scenario.maintenance
     distinct: list[Planner] = []

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 
 from bench.engines.contract import Batch
 
-# The largest load, as a share of a target file. Planners tell small files from others by their size: to Amoro,
-# files up to an eighth of the target are fragments, which it merges and never converts.
+# The largest load, as a share of a target file. Planners tell small files from others by their size: to
+# Amoro, files up to an eighth of the target are fragments, which it merges and never converts.
 SHARE_OF_TARGET = 0.25
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from bench import class_archive, runtime
 from bench.class_archive import ClassArchive, archive_of
-from bench.engines.spark.conf import DEFAULT_OPTIONS, EXTRA_OPTIONS, is_on_class_path, jars_conf, java_options
 from bench.engines.contract import SparkSettings
+from bench.engines.spark.conf import DEFAULT_OPTIONS, EXTRA_OPTIONS, is_on_class_path, jars_conf, java_options
 
 GIB = 2**30
 PLAIN = "-XX:-UseDynamicNumberOfCompilerThreads -Duser.timezone=UTC"

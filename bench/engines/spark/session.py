@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from bench.engines.contract import SparkSettings
 from bench.engines.spark.conf import DEFAULT_CONF, jars_conf, own_java_options
 
+
 def start_session(
     settings: SparkSettings, jars: tuple[Path, ...], conf: Mapping[str, str], scratch: Path
 ) -> SparkSession:

@@ -26,7 +26,10 @@ def test_a_planner_that_acted_in_one_round_is_warm():
 
 
 def test_planners_are_told_apart_by_their_options():
-    assert cold(round_of("a(x=1)", True), round_of("a(x=2)", False), round_of("b()", False)) == ("a(x=2)", "b()")
+    assert cold(round_of("a(x=1)", True), round_of("a(x=2)", False), round_of("b()", False)) == (
+        "a(x=2)",
+        "b()",
+    )
 
 
 def test_commits_and_queries_alone_have_no_planner_to_be_cold():

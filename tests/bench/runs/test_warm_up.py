@@ -175,7 +175,9 @@ def test_the_number_of_rounds_is_the_scenarios(tmp_path):
 
 
 def test_the_usual_number_of_rounds_is_the_same_scenario_as_before_there_was_a_key(tmp_path):
-    usual, named, other = (load(tmp_path, **keys) for keys in ({}, {"warm_up_rounds": 4}, {"warm_up_rounds": 5}))
+    usual, named, other = (
+        load(tmp_path, **keys) for keys in ({}, {"warm_up_rounds": 4}, {"warm_up_rounds": 5})
+    )
     assert usual.hash == named.hash != other.hash
     assert other.resolved["warm_up_rounds"] == 5
 
@@ -202,7 +204,9 @@ def test_a_load_is_its_first_file_if_that_is_small_enough(tmp_path):
     assert scaled.size_bytes == load.paths[0].stat().st_size
 
 
-@pytest.mark.parametrize("columns", [(), (("shipping_fee", pa.array([None] * 200_000, pa.decimal128(8, 2))),)])
+@pytest.mark.parametrize(
+    "columns", [(), (("shipping_fee", pa.array([None] * 200_000, pa.decimal128(8, 2))),)]
+)
 def test_a_larger_load_is_cut_to_a_share_of_the_target(tmp_path, columns):
     load = initial(tmp_path, 200_000, *columns)
     target_bytes = load.paths[0].stat().st_size
@@ -256,7 +260,8 @@ def test_every_planner_of_upserts_acts_and_deletes_are_converted(iceberg, spark,
     assert all(acted(records) == [True, True] for records in found.values())
     (converting,) = (records for options, records in found.items() if "convert_deletes" in options)
     for record in converting:
-        assert record.actions[0].startswith("rewrite(") and "converted" in record.actions[0]
+        assert record.actions[0].startswith("rewrite(")
+        assert "converted" in record.actions[0]
         assert record.delete_files_added_count > 0  # of positions
         assert record.delete_files_removed_count > 0  # of keys
         assert 0 < record.delete_rows_after < record.delete_rows_before  # new orders' keys delete nothing
@@ -283,5 +288,7 @@ def test_the_beginning_of_a_loaded_file_holds_the_rows_that_spark_wrote(iceberg,
     engine.dump(tmp_path / "dump")
     names = list(scenario.workload.schema.names)
     found = spark.read.parquet(str(tmp_path / "dump")).select(names)
-    expected = spark.read.parquet(str(initial.paths[0])).select(names).orderBy("order_id").limit(cut.spec.rows)
+    expected = (
+        spark.read.parquet(str(initial.paths[0])).select(names).orderBy("order_id").limit(cut.spec.rows)
+    )
     assert found.exceptAll(expected).count() == expected.exceptAll(found).count() == 0

@@ -4,6 +4,7 @@ import os
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -143,8 +144,7 @@ def test_the_ticks_are_those_that_a_thread_has_spent(monkeypatch):
 
     def work():
         numbers.append(threading.get_native_id())
-        with open(f"/proc/self/task/{numbers[0]}/comm", "w") as file:
-            file.write("worker-under-te")
+        Path(f"/proc/self/task/{numbers[0]}/comm").write_text("worker-under-te")
         until.wait()
         end_s = time.thread_time() + 0.3
         while time.thread_time() < end_s:

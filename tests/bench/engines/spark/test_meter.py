@@ -58,7 +58,9 @@ def test_the_threads_of_a_process_add_up_to_its_cpu(spark):
 def test_the_parts_of_a_step_are_within_its_whole(spark, meter):
     """New code is compiled and runs in tasks; each figure is good to some ticks."""
     with meter.step() as measured:
-        spark.sql(f"SELECT avg(x), stddev(x) FROM ({WORK.replace('count(*)', 'id % 11 AS x, count(*)')} GROUP BY 1)").collect()
+        spark.sql(
+            f"SELECT avg(x), stddev(x) FROM ({WORK.replace('count(*)', 'id % 11 AS x, count(*)')} GROUP BY 1)"
+        ).collect()
     cost = measured.cost
     assert cost.jit_cpu_s > 0
     assert cost.gc_cpu_s >= 0
