@@ -49,6 +49,12 @@ class After:
         return Plan((Compact(),), Reason.OTHER) if state.observed_at_ms >= self.at_ms else None
 
 
+class ThrowAway(FakeEngine):
+    """A table that can be dropped."""
+
+    def drop(self): ...
+
+
 @pytest.fixture
 def scenario(tmp_path):
     return load_scenario(write(tmp_path, SOUND))
@@ -121,7 +127,7 @@ def test_a_planner_that_does_not_act_is_recorded_and_fails_nothing(scenario, tmp
 def test_a_plan_that_changes_nothing_is_no_action(scenario, tmp_path):
     fates = dict.fromkeys(range(1, 100), "failed")
 
-    class Failing(FakeEngine):
+    class Failing(ThrowAway):
         def sibling(self, name):
             return Failing(fates=fates)
 
@@ -133,7 +139,7 @@ def test_a_plan_that_changes_nothing_is_no_action(scenario, tmp_path):
 def test_a_scenario_without_planners_warms_up_commits_and_queries(scenario, tmp_path):
     asked = []
 
-    class Asked(FakeEngine):
+    class Asked(ThrowAway):
         def sibling(self, name):
             return Asked()
 
@@ -151,7 +157,7 @@ def test_a_scenario_without_planners_warms_up_commits_and_queries(scenario, tmp_
 def test_every_query_runs_on_the_table_of_every_planner(scenario, tmp_path):
     asked = []
 
-    class Asked(FakeEngine):
+    class Asked(ThrowAway):
         def __init__(self, name=""):
             super().__init__()
             self.name = name
