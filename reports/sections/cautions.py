@@ -125,7 +125,7 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
 
 def _cold(group: RunGroup) -> Iterator[Caution]:
     """All runs warm up alike, so a planner that acted in one warm-up usually acted in all."""
-    planners = tuple(dict.fromkeys(name for run in group.usable_runs for name in cold_planners(run)))
+    planners = list(dict.fromkeys(name for run in group.usable_runs for name in cold_planners(run)))
     if planners:
         text = " did not act in the warm-up, so first compactions include what Java compiles for them."
         yield Caution(False, listed(planners) + say(text))

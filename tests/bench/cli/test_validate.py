@@ -49,7 +49,7 @@ def test_validate_prints_each_problem_and_what_is_valid(capsys, tmp_path):
     assert first == (
         f'error: {bad}: sed = 7: unknown key; did you mean "seed"? known: seed, catalog, clock, '
         "commit_interval, compaction_delay, description, duration, maintenance, prices, probe_every, probes, "
-        "repetitions, resources, spark, strategies, table, workload"
+        "repetitions, resources, spark, strategies, table, warm_up_rounds, workload"
     )
     assert second.startswith('"nope" is neither a shipped scenario')
 
