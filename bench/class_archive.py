@@ -84,8 +84,8 @@ def archive_of(jars: Sequence[Path], java_options: str, heap_bytes: int) -> Clas
 
 
 def training_options(class_list: Path) -> tuple[str, ...]:
-    """What a JVM needs to list the classes it loads."""
-    return (f"-XX:DumpLoadedClassList={class_list}",)
+    """What a JVM needs to list the classes it loads. The quick compiler alone will do: the JVM ends soon."""
+    return (f"-XX:DumpLoadedClassList={class_list}", "-XX:TieredStopAtLevel=1")
 
 
 def _identity(path: Path) -> tuple[str, int, int]:

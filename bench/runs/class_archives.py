@@ -14,7 +14,7 @@ from bench.runs.settings import engine_settings
 from bench.scenario.scenario import Scenario, load_scenario
 
 # A training is to load classes, not to do work.
-_OVERRIDES = ("duration=3min", "workload.initial_rows=20000", "warm_up_rounds=1")
+_OVERRIDES = ("duration=2min", "workload.initial_rows=2000", "warm_up_rounds=1")
 LOG = "training.log"
 
 
