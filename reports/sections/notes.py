@@ -38,10 +38,6 @@ METHOD: Mapping[Note, Entry] = {
         "Commits",
         say("A batch is read, split and cached before the timer of its commit starts."),
     ),
-    ("warm_up", "separate table"): (
-        "Warm-up",
-        say("Every query and every action first runs a few times on a separate table."),
-    ),
     ("warm_up", "table per planner"): (
         "Warm-up",
         say(
