@@ -187,6 +187,13 @@ def jars(table_format: str, line: str | None = None) -> tuple[Path, ...]:
     return cached or _resolve(coordinates, folder)
 
 
+def spark_jars() -> tuple[Path, ...]:
+    """The jars of the installed PySpark, sorted."""
+    import pyspark
+
+    return tuple(sorted((Path(pyspark.__file__).parent / "jars").glob("*.jar")))
+
+
 def _cached_jars(folder: Path) -> tuple[Path, ...]:
     """The jars listed in the folder's index, or none if any of them is missing or truncated."""
     try:

@@ -134,8 +134,8 @@ def ensure_change_log(
     Raises ChangeLogError if the log exists and is damaged.
     """
     parameters = _parameters(workload, seed, commits_count, commit_interval_ms)
-    key = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()[:16]
-    folder = cache_folder.resolve() / key
+    folder = _folder_of(cache_folder, parameters)
+    key = folder.name
     if not (folder / MANIFEST).exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{key}-") as work:
@@ -155,6 +155,17 @@ def ensure_change_log(
             _write_manifest(Path(work), key, parameters, commits, workload)
             _publish(Path(work), folder)
     return open_change_log(folder)
+
+
+def find_change_log(
+    cache_folder: Path, workload: Workload, seed: int, commits_count: int, commit_interval_ms: int
+) -> ChangeLog | None:
+    """The change log of a stream if `cache_folder` has it, None otherwise.
+
+    Raises ChangeLogError if it is damaged.
+    """
+    folder = _folder_of(cache_folder, _parameters(workload, seed, commits_count, commit_interval_ms))
+    return open_change_log(folder) if (folder / MANIFEST).exists() else None
 
 
 def open_change_log(folder: Path) -> ChangeLog:
@@ -192,6 +203,12 @@ def _parameters(
         "faker": version("faker"),
         "duckdb": version("duckdb"),
     }
+
+
+def _folder_of(cache_folder: Path, parameters: Mapping[str, str | int | float]) -> Path:
+    """The folder of a change log, whose name is its key."""
+    key = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()[:16]
+    return cache_folder.resolve() / key
 
 
 class _Earlier:

@@ -28,21 +28,46 @@ TAG_PROPERTY = "compactbench"  # the name that a tag is stored under
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a step cost: wall seconds, process CPU seconds (JVM, Python, children), CPU seconds of tasks."""
+    """What a step cost, and the most memory that it had in use. None means that the figure is not known.
+
+    `wall_s` is the step's wall time and `cpu_s` the process CPU (JVM, Python, children) spent during it. It
+    has three parts that are told apart: `executor_cpu_s` of the Spark tasks, `jit_cpu_s` of the compiler's
+    threads and `gc_cpu_s` of the garbage collector's. The rest is planning, commit, the gateway and Python.
+
+    `peak_rss_bytes` is resident memory of JVM and Python, `peak_heap_bytes` the JVM's heap, including garbage
+    that no collection has removed yet.
+    """
 
     wall_s: float = 0.0
     cpu_s: float = 0.0
     executor_cpu_s: float = 0.0
+    jit_cpu_s: float | None = None
+    gc_cpu_s: float | None = None
+    peak_rss_bytes: int | None = None
+    peak_heap_bytes: int | None = None
 
     def __add__(self, other: "Cost") -> "Cost":
+        """Both steps together: sums are known if both sides are, peaks are the highest that is known."""
         return Cost(
             self.wall_s + other.wall_s,
             self.cpu_s + other.cpu_s,
             self.executor_cpu_s + other.executor_cpu_s,
+            _sum(self.jit_cpu_s, other.jit_cpu_s),
+            _sum(self.gc_cpu_s, other.gc_cpu_s),
+            _highest(self.peak_rss_bytes, other.peak_rss_bytes),
+            _highest(self.peak_heap_bytes, other.peak_heap_bytes),
         )
 
 
-NO_COST = Cost()
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other
+
+
+def _highest(one: int | None, other: int | None) -> int | None:
+    return max((peak for peak in (one, other) if peak is not None), default=None)
+
+
+NO_COST = Cost(jit_cpu_s=0.0, gc_cpu_s=0.0)  # adds nothing: of a step that did nothing, all sums are known
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,11 +300,15 @@ class TableSpec:
 
 @dataclass(frozen=True, slots=True)
 class SparkSettings:
-    """The master, the driver's memory (all the memory on a local master) and further configuration."""
+    """The master, the driver's memory (all the memory on a local master) and further configuration.
+
+    `java_options` are options of this process alone, such as a path in its cache. Results do not show them.
+    """
 
     master: str = "local[2]"
     driver_memory_bytes: int = 4 * 2**30
     conf: Mapping[str, str] = field(default_factory=dict)
+    java_options: tuple[str, ...] = ()
 
     @property
     def is_local(self) -> bool:

@@ -163,6 +163,9 @@ class Format:
 
     `coefficients` reads a coefficients file, or with None the one that ships with the format; it raises
     ScenarioError. `size_model` returns None where file sizes cannot be forecast.
+
+    `training` names the shipped scenario from which Java's classes are archived, one that uses as much of the
+    format as possible; None for no archive.
     """
 
     name: str
@@ -186,6 +189,7 @@ class Format:
     packages: tuple[str, ...] = ()  # what a real run uses of Python in addition to the usual packages
     coefficients: Callable[[Path | None], Coefficients] | None = None
     size_model: Callable[[Schema], SizeModel | None] = _no_size_model
+    training: str | None = None
     open_existing: Callable[[TableAddress], ExistingTable] | None = None
     existing_help: str = ""  # examples for `compactbench plan --help`, and where its catalogs are configured
 

@@ -9,7 +9,19 @@ from bench.replay.recorder import utc_now
 RecordRole = Literal["writer", "compactor", "maintainer", "reader", "runner"]
 
 
-class Step(TypedDict):
+class CostFields(TypedDict):
+    """What a step cost; None for what is not known."""
+
+    wall_s: float
+    cpu_s: float
+    executor_cpu_s: float
+    jit_cpu_s: float | None
+    gc_cpu_s: float | None
+    peak_rss_bytes: int | None
+    peak_heap_bytes: int | None
+
+
+class Step(CostFields):
     """The fields of every record: when, who, which table version, and at what cost."""
 
     tick: int
@@ -19,9 +31,6 @@ class Step(TypedDict):
     version: str | None
     started_s: float
     ended_s: float
-    wall_s: float
-    cpu_s: float
-    executor_cpu_s: float
 
 
 class TableFields(TypedDict):
@@ -70,13 +79,22 @@ class CompactedFields(TypedDict):
     metadata_files_count: int
 
 
+def cost_fields(cost: Cost) -> CostFields:
+    """The fields of a cost."""
+    return CostFields(
+        wall_s=cost.wall_s, cpu_s=cost.cpu_s, executor_cpu_s=cost.executor_cpu_s,
+        jit_cpu_s=cost.jit_cpu_s, gc_cpu_s=cost.gc_cpu_s,
+        peak_rss_bytes=cost.peak_rss_bytes, peak_heap_bytes=cost.peak_heap_bytes,
+    )  # fmt: skip
+
+
 def step(tick: int, at_ms: int, role: RecordRole, version: str | None, started_s: float, cost: Cost) -> Step:
     """The fields of a step that has just ended; `started_s` is a time of the run's clock."""
-    return Step(
-        tick=tick, at_ms=at_ms, written_utc=utc_now(), role=role, version=version,
-        started_s=started_s, ended_s=started_s + cost.wall_s,
-        wall_s=cost.wall_s, cpu_s=cost.cpu_s, executor_cpu_s=cost.executor_cpu_s,
-    )  # fmt: skip
+    return {
+        "tick": tick, "at_ms": at_ms, "written_utc": utc_now(), "role": role, "version": version,
+        "started_s": started_s, "ended_s": started_s + cost.wall_s,
+        **cost_fields(cost),
+    }  # fmt: skip
 
 
 def ids(versions: Iterable[Version]) -> list[str]:

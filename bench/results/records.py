@@ -101,10 +101,10 @@ class BaseRecord(_Model):
     wall_s: float = 0.0
     cpu_s: float = 0.0
     executor_cpu_s: float = 0.0  # of the Spark tasks alone, a part of cpu_s
-    jit_cpu_s: float | None = None  # of Java's compiler threads, a part of cpu_s; None if it was not measured
-    gc_cpu_s: float | None = None  # of Java's garbage collector, likewise
-    peak_rss_bytes: Int64 | None = None  # highest resident memory of the process during the step
-    peak_heap_bytes: Int64 | None = None  # highest use of the Java heap during the step
+    jit_cpu_s: float | None = None  # of Java's compiler threads, a part of cpu_s; None if it is not known
+    gc_cpu_s: float | None = None  # of the garbage collector's threads, a part of cpu_s; likewise
+    peak_rss_bytes: Int64 | None = None  # resident memory of JVM and Python: the highest during the step
+    peak_heap_bytes: Int64 | None = None  # the JVM's heap, uncollected garbage included; likewise
     status: str = "ok"
     error: str | None = None
 
@@ -114,6 +114,29 @@ class PhaseRecord(BaseRecord):
 
     kind: Literal["phase"] = "phase"
     name: str
+
+
+class WarmUpRecord(BaseRecord):
+    """One round of the warm-up: commits to a planner's own throw-away table until it acts.
+
+    The cost is that of the planner's plans. `status` is that of the last one, or nothing_to_do. Without
+    `acted` none of them changed the table.
+    """
+
+    kind: Literal["warm_up"] = "warm_up"
+    planner: str  # by the name a scenario gives it; "" in a scenario that has none
+    options: str = ""  # the planner with its options, in words
+    round: Int64
+    commits_count: Int64
+    acted: bool
+    actions: list[str] = []
+    files_removed_count: Int64 = 0  # data files, by the last plan; so are the counts below
+    files_added_count: Int64 = 0
+    delete_files_removed_count: Int64 = 0
+    delete_files_added_count: Int64 = 0
+    delete_rows_before: Int64 = 0  # in all live delete files
+    delete_rows_after: Int64 = 0
+    round_s: float = 0.0  # wall time of the round: commits, queries and plans
 
 
 class CommitRecord(BaseRecord):
@@ -268,6 +291,7 @@ class RunRecord(BaseRecord):
     measured_s: float = 0.0  # of it: commits, their preparation, queries, decisions, compactions, maintenance
     observe_s: float = 0.0  # of it: state reads
     own_s: float = 0.0  # of it: the rest, compactbench's own code
+    other_cores: float | None = None  # the mean number that other processes used meanwhile; None: not known
     timings_invalid: bool = False  # checked after every compaction, which distorts timings
     # The final content as compacted files; None if it was not measured, as with --verify off.
     content_bytes: Int64 | None = None
@@ -277,6 +301,7 @@ class RunRecord(BaseRecord):
 
 Record = Annotated[
     PhaseRecord
+    | WarmUpRecord
     | CommitRecord
     | ObserveRecord
     | QueryRecord

@@ -50,10 +50,21 @@ class LogProgress(BaseModel):
     failed: str | None = None
 
 
+class TrainingJob(_ScenarioJob):
+    """Run a small scenario in a JVM that lists the classes it loads, and archive them."""
+
+    kind: Literal["training"] = "training"
+    archive_file: Path
+    java_flags: tuple[str, ...]
+    versions: str | None  # the line of versions that the jars are of; None for the default one
+    driver_memory_bytes: int
+
+
 class RunJob(_ScenarioJob):
     """Execute one run."""
 
     kind: Literal["run"] = "run"
+    java_options: tuple[str, ...] = ()  # of the JVM, beyond those of the scenario
     mode: Mode
     run_folder: Path
     run_id: str
@@ -70,5 +81,5 @@ class RunJob(_ScenarioJob):
     keep_tables: bool
 
 
-Job = LogJob | NoiseJob | RunJob
+Job = LogJob | NoiseJob | RunJob | TrainingJob
 JOB: TypeAdapter[Job] = TypeAdapter(Annotated[Job, Field(discriminator="kind")])

@@ -68,7 +68,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         machine=provenance.machine(),
         git=provenance.source(),
         options=_options(scenario, settings, kind),
-        notes=provenance.notes(job.mode, scenario.workload),
+        notes=provenance.notes(job.mode, scenario.workload, has_archive=bool(job.java_options)),
         scenario_text=dict(scenario.resolved),
         dataset=provenance.dataset(scenario, spec),
         option_defaults=option_defaults(scenario.strategies),
@@ -86,6 +86,7 @@ def _options(scenario: Scenario, settings: EngineSettings, kind: EngineKind) -> 
         "files_per_commit": table.files_per_commit,
         **({"upsert_mode": table.upsert_mode} if scenario.workload.is_cdc else {}),
         **kind.options(settings),
+        **({"class_archive": bool(settings.spark.java_options)} if kind.is_measured else {}),
     }
 
 

@@ -28,7 +28,7 @@ _NOTES: Mapping[Mode, Mapping[str, str]] = {
         "times": "measured",
         "cpu": "process",
         "commit_time": "without preparation",
-        "warm_up": "separate table",
+        "warm_up": "table per planner",
         "fsync": "off",
         "page_cache": "warm",
         "ingested_bytes": "change log",
@@ -43,10 +43,14 @@ _NOTES: Mapping[Mode, Mapping[str, str]] = {
 }
 
 
-def notes(mode: Mode, workload: Workload) -> dict[str, str]:
-    """The facts that a reader of the figures must know: a short value for each topic."""
+def notes(mode: Mode, workload: Workload, *, has_archive: bool = False) -> dict[str, str]:
+    """The facts that a reader of the figures must know: a short value for each topic.
+
+    `has_archive` says whether the JVM of a real run maps its classes from an archive.
+    """
     keys = {} if isinstance(workload, Debezium) else {"keys": "ascending"}  # not known of recorded events
-    return {**_NOTES[mode], **keys}
+    classes = {"class_data": "archive" if has_archive else "jars"} if mode == "real" else {}
+    return {**_NOTES[mode], **keys, **classes}
 
 
 def versions(table_format: Format, mode: Mode, line_name: str | None = None) -> dict[str, str]:

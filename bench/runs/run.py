@@ -28,6 +28,7 @@ from bench.results.records import EVENTS, LOG, MANIFEST, ContentRecord, PhaseRec
 from bench.runs.content_check import check_content
 from bench.runs.jobs import RunJob
 from bench.runs.manifest import manifest_of
+from bench.runs.neighbours import Neighbours
 from bench.runs.settings import engine_settings, strategy_of
 from bench.runs.warm_up import warm_up
 from bench.scenario.scenario import Scenario
@@ -48,7 +49,9 @@ def execute(
     """
     try:
         log = open_change_log(job.log_folder) if job.log_folder else None
-        settings = engine_settings(scenario, job.strategy, job.work_folder, job.coefficients)
+        settings = engine_settings(
+            scenario, job.strategy, job.work_folder, job.coefficients, java_options=job.java_options
+        )
         manifest = without_secrets(manifest_of(job, scenario, settings, log), scenario.secrets)
         (job.run_folder / MANIFEST).write_text(manifest.model_dump_json(indent=1))
     except Exception:
@@ -92,6 +95,7 @@ class Run:
         self._log, self._recorder = log, recorder
         self._kind = engine_kind(scenario.table.format, job.mode)
         self._times = ReplayTimes()
+        self._other_cores: float | None = None
         self._histogram: list[tuple[int, int]] = []
         self._content_bytes: int | None = None
 
@@ -121,16 +125,19 @@ class Run:
 
     def _replayed(self, loop: Loop) -> ReplayTimes:
         """Replay the whole stream; returns where its real seconds went, whichever clock the records use."""
-        stopwatch = SystemClock()
-        loop.run(self._batches())
-        return replace(loop.times, loop_s=stopwatch.now_s())
+        stopwatch, neighbours = SystemClock(), Neighbours()
+        loop.run(batches_of(self._scenario, self._log))
+        loop_s = stopwatch.now_s()
+        self._other_cores = neighbours.cores()
+        return replace(loop.times, loop_s=loop_s)
 
     def _warm_engine(self, stack: ExitStack) -> Engine:
-        """An engine that has already run everything in the scenario once; the time it took is recorded."""
+        """An engine that has already run everything in the scenario; the time it took is recorded."""
         with self._phase("start_engine"):
             engine = stack.enter_context(self._kind.open(self._settings))
         with self._phase("warm_up"):
-            warm_up(self._scenario, engine, tuple(self._batches()))
+            batches = tuple(batches_of(self._scenario, self._log))
+            warm_up(self._scenario, engine, batches, self._settings.folder, self._recorder.write)
         return engine
 
     def _size_model(self) -> SizeModel | None:
@@ -155,6 +162,7 @@ class Run:
                 measured_s=times.measured_s,
                 observe_s=times.observe_s,
                 own_s=times.own_s,
+                other_cores=self._other_cores if self._kind.is_measured else None,
                 timings_invalid=self._job.verify == "each",
                 file_sizes=self._histogram,
                 content_bytes=self._content_bytes,
@@ -166,17 +174,10 @@ class Run:
         switches = strategy_of(self._scenario, self._job.strategy).switches
         return ActiveStrategy(self._job.strategy, strategies, switches)
 
-    def _batches(self) -> Iterator[Batch]:
-        """The shape of each commit with its files in the change log; without a log, the shapes only."""
-        if self._log is None:
-            yield from (Batch(spec, (), spec.expected_bytes) for spec in self._scenario.shape())
-            return
-        for spec, logged in zip(self._scenario.shape(), self._log.commits, strict=True):
-            yield Batch(spec, self._log.paths(logged), logged.size_bytes, self._log.holds_changes(logged))
-
     def _control_batches(self) -> Iterator[Batch]:
         """The commits of the table that the control query reads: the first of the stream that have rows."""
-        stream = (batch for batch in self._batches() if not batch.spec.is_initial and batch.spec.rows)
+        batches = batches_of(self._scenario, self._log)
+        stream = (batch for batch in batches if not batch.spec.is_initial and batch.spec.rows)
         return islice(stream, CONTROL_COMMITS)
 
     def _after_compaction(self, engine: Engine) -> Callable[[int], None] | None:
@@ -223,6 +224,15 @@ class Run:
         self._recorder.write(
             PhaseRecord(tick=0, at_ms=0, written_utc=utc_now(), name=name, wall_s=clock.now_s())
         )
+
+
+def batches_of(scenario: Scenario, log: ChangeLog | None) -> Iterator[Batch]:
+    """The shape of each commit with its files in the change log; without a log, the shapes only."""
+    if log is None:
+        yield from (Batch(spec, (), spec.expected_bytes) for spec in scenario.shape())
+        return
+    for spec, logged in zip(scenario.shape(), log.commits, strict=True):
+        yield Batch(spec, log.paths(logged), logged.size_bytes, log.holds_changes(logged))
 
 
 def file_size_histogram(state: TableState) -> list[tuple[int, int]]:

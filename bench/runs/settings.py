@@ -9,7 +9,12 @@ from bench.scenario.specs import StrategySpec
 
 
 def engine_settings(
-    scenario: Scenario, label: str, work_folder: Path, coefficients: Path | None = None
+    scenario: Scenario,
+    label: str,
+    work_folder: Path,
+    coefficients: Path | None = None,
+    *,
+    java_options: tuple[str, ...] = (),
 ) -> EngineSettings:
     """The settings of the engine for a run of one strategy."""
     spec = strategy_of(scenario, label)
@@ -27,7 +32,7 @@ def engine_settings(
             schema=scenario.workload.schema,
         ),
         spark=SparkSettings(
-            scenario.spark.master, scenario.spark.driver_memory_bytes, scenario.spark.settings
+            scenario.spark.master, scenario.spark.driver_memory_bytes, scenario.spark.settings, java_options
         ),
         catalog=_catalog(scenario),
         versions=scenario.versions,

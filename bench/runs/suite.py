@@ -19,11 +19,13 @@ from bench.results.folders import RunResult, load_run, load_runs
 from bench.results.records import EVENTS, LOG, MANIFEST, Mode, RunRecord, parse_record
 from bench.runs.against import adopt, file_of
 from bench.runs.cases import PlannedRun, Source
+from bench.runs.class_archives import ClassArchives
 from bench.runs.jobs import LogJob, LogProgress, RunJob
 from bench.runs.processes import worker
 from bench.runs.run import execute
 from bench.scenario.scenario import Scenario
 from bench.text import counted
+from workloads.change_log import ChangeLogError, find_change_log
 
 POLL_S = 0.2
 WORK = ".work"  # in the results folder: the tables of the run in progress
@@ -50,6 +52,7 @@ class Watcher(Protocol):
     def log_progressed(self, scenario: str, done: int, total: int) -> None: ...
 
     def log_ended(self, scenario: str, commits_count: int) -> None: ...
+    def training_started(self) -> None: ...
 
     def run_started(self, run: PlannedRun) -> None: ...
 
@@ -142,23 +145,40 @@ def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher)
     suite_id = _stamp()
     results = []
     logs: dict[str, Path] = {}
+    archives = ClassArchives(options.out / WORK / "training", watcher.training_started)
+    is_alone = not any(run.against for run in planned)  # another compactbench may not have the same classes
     for run in planned:
-        name = run.source.scenario.name
-        if run.mode == "real" and name not in logs:
-            logs[name] = ensure_log(run.source, options.out, watcher)
-        results.append(_run(run, options, suite_id, logs.get(name), watcher))
+        name, java_options = run.source.scenario.name, tuple[str, ...]()
+        if run.mode == "real":
+            if name not in logs:
+                logs[name] = ensure_log(run.source, options.out, watcher)
+            java_options = archives.java_options(run.source.scenario) if is_alone else ()
+        results.append(_run(run, options, suite_id, logs.get(name), java_options, watcher))
     return tuple(results)
 
 
 def ensure_log(source: Source, out: Path, watcher: Watcher) -> Path:
     """The folder of the scenario's change log, which a worker writes unless it exists."""
+    cache_folder, scenario = runtime.cache_folder() / "change_logs", source.scenario
+    try:
+        existing = find_change_log(
+            cache_folder, scenario.workload, scenario.seed, scenario.commits_count,
+            scenario.commit_interval_ms,
+        )  # fmt: skip
+    except ChangeLogError as error:
+        raise ScenarioError(str(error)) from error
+    return existing.folder if existing else _write_log(source, cache_folder, out, watcher)
+
+
+def _write_log(source: Source, cache_folder: Path, out: Path, watcher: Watcher) -> Path:
+    """Write the change log in a worker process."""
     folder = _fresh(out / WORK / f"log-{source.scenario.name}")
     job = LogJob(
         scenario=source.name_or_path,
         overrides=source.overrides,
         scenario_hash=source.scenario.hash,
         work_folder=folder,
-        cache_folder=runtime.cache_folder() / "change_logs",
+        cache_folder=cache_folder,
         progress_file=folder / "progress.json",
     )
     log_file = folder / LOG
@@ -191,8 +211,9 @@ def _log_progress(file: Path, before: LogProgress) -> LogProgress:
 
 
 def _run(
-    run: PlannedRun, options: Options, suite_id: str, log_folder: Path | None, watcher: Watcher
-) -> RunResult:
+    run: PlannedRun, options: Options, suite_id: str, log_folder: Path | None,
+    java_options: tuple[str, ...], watcher: Watcher,
+) -> RunResult:  # fmt: skip
     scenario = run.source.scenario
     run_id = f"{_stamp()}-{run.folder_name}"
     folder = _fresh(options.out / scenario.name / run_id)
@@ -213,6 +234,7 @@ def _run(
         strategy_index=run.index,
         repetition=run.repetition,
         position=run.position,
+        java_options=java_options,
         log_folder=log_folder,
         coefficients=options.coefficients,
         verify=options.verify,

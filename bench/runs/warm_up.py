@@ -1,46 +1,185 @@
-"""Warm-up: every query and every action of the scenario on a throw-away table, before anything is measured.
+"""Warm-up: every query and every action of the scenario on throw-away tables, before anything is measured.
 
 Without it the first compaction costs twice as much as a later one, which would favour strategies that compact
 often. All runs of a scenario have the same warm-up, whatever their own strategy does.
+
+Each planner has a table of its own: on a shared one, the first to be asked leaves nothing for the others to
+do. In each round, commits of the stream follow until the planner acts, which means that its plan is executed
+and changes the table. A planner that does not act within the bounds of a round is recorded as such and does
+not make the run fail, be it built in or a user's own: it may rightly wait for more files than a warm-up can
+make. Its run is valid, except that its first compactions are measured cold, and reports caution about that.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from bench.engines.contract import Batch, Engine
+from bench.engines.contract import NO_COST, Batch, Change, Engine, Outcome, Probe
+from bench.replay.clock import SystemClock
+from bench.replay.fields import cost_fields
+from bench.replay.recorder import utc_now
+from bench.results.records import WarmUpRecord
+from bench.runs.warm_up_load import scaled_load
+from bench.scenario.plugins import in_words, name_of
 from bench.scenario.scenario import Scenario
-from strategies.strategy import Planner, consult
+from strategies.never import Never
+from strategies.plan import Plan, describe_action
+from strategies.state import TableState
+from strategies.strategy import Planner, Verdict, consult
 
-ROUNDS = 4  # compaction and query times level off after three or four (see bench/DESIGN.md)
-WARM_UP_STEP_MS = 10**12  # between rounds: long enough for planners that wait for time to pass
-
-
-def warm_up(scenario: Scenario, engine: Engine, batches: Sequence[Batch]) -> None:
-    """Commit, query and compact a few times on a sibling of the engine's table, then drop it."""
-    scratch = engine.sibling("warm_up")
-    scratch.create()
-    planners = _planners(scenario)
-    notes: list[object | None] = [None] * len(planners)
-    stream = [batch for batch in batches if not batch.spec.is_initial and batch.spec.rows][:ROUNDS]
-    for number, batch in enumerate(stream, 1):
-        at_ms = batch.spec.at_ms
-        scratch.commit(batch, at_ms)
-        for probe in scenario.probes:
-            scratch.query(probe)
-        for index, planner in enumerate(planners):
-            state = replace(scratch.state(at_ms), observed_at_ms=number * WARM_UP_STEP_MS)
-            plan, notes[index] = consult(planner, state, notes[index])
-            if plan is not None:
-                scratch.complete(scratch.schedule(plan, at_ms, at_ms), at_ms)
-    scratch.drop()
+COMMITS_PER_ROUND_MAX = 10
+WAIT_MS = 30 * 86_400_000  # a planner may wait for time to pass: Amoro's longest interval is a day
 
 
-def _planners(scenario: Scenario) -> list[Planner]:
-    """The distinct planners of all strategies and of the maintenance, in order."""
+def warm_up(
+    scenario: Scenario,
+    engine: Engine,
+    batches: Sequence[Batch],
+    scratch: Path,
+    write: Callable[[WarmUpRecord], None],
+) -> None:
+    """Warm up with one sibling of the engine's table for each planner; `write` gets a record of each round.
+
+    `batches` are the whole stream, and `scratch` is a folder for the scaled-down load. A scenario without
+    planners warms up its commits and queries.
+    """
+    stream = [batch for batch in batches if not batch.spec.is_initial and batch.spec.rows]
+    if not stream:
+        return
+    target_bytes = scenario.table.target_file_size_bytes
+    loads = [scaled_load(batch, target_bytes, scratch) for batch in batches if batch.spec.is_initial]
+    for number, planner in enumerate(planners_of(scenario) or (None,), 1):
+        table = engine.sibling(f"warm_up_{number}")
+        table.create()
+        for load in loads:
+            table.commit(load, load.spec.at_ms)
+        rounds = _Rounds(scenario, table, planner, stream)
+        for _ in range(scenario.warm_up_rounds):
+            write(rounds.next())
+        table.drop()
+
+
+def planners_of(scenario: Scenario) -> tuple[Planner, ...]:
+    """The distinct planners of all strategies and of the maintenance, in order, but for `Never`."""
     rules = [rule for spec in scenario.strategies for rule in spec.strategy.rules]
     rules += scenario.maintenance
     distinct: list[Planner] = []
     for rule in rules:
-        if rule.planner not in distinct:
+        if rule.planner not in distinct and not isinstance(rule.planner, Never):
             distinct.append(rule.planner)
-    return distinct
+    return tuple(distinct)
+
+
+@dataclass(frozen=True, slots=True)
+class _Act:
+    """A plan that was executed, the rows of delete files before it, and what came of it."""
+
+    plan: Plan
+    delete_rows_before: int
+    outcome: Outcome
+
+    @property
+    def changed_table(self) -> bool:
+        """Whether it committed something: a plan may also be vetoed, fail, or find nothing to do."""
+        return self.outcome.status == "ok"
+
+
+class _Rounds:
+    """The rounds of one planner on its own table. The stream is repeated if they need more commits."""
+
+    def __init__(
+        self, scenario: Scenario, table: Engine, planner: Planner | None, stream: Sequence[Batch]
+    ) -> None:
+        self._scenario, self._table, self._planner = scenario, table, planner
+        self._stream: Iterator[Batch] = itertools.cycle(stream)
+        self._number = 0
+        self._at_ms = 0
+        self._delete_rows = 0
+        self._note: object | None = None
+        self._latency_s: float | None = None
+        self._commits_max = COMMITS_PER_ROUND_MAX
+
+    def next(self) -> WarmUpRecord:
+        """Do one round. After one that was in vain, the next ones make a single commit each."""
+        clock = SystemClock()
+        self._number += 1
+        acts: list[_Act] = []
+        for commits_count in range(1, self._commits_max + 1):
+            self._commit()
+            if commits_count == 1:
+                self._query(self._scenario.probes)
+            acts += filter(None, [self._act()])
+            if self._planner is None or (acts and acts[-1].changed_table):
+                break
+        self._query([self._scenario.primary_probe])
+        record = self._record(acts, commits_count, clock.now_s())
+        self._commits_max = COMMITS_PER_ROUND_MAX if record.acted else 1
+        return record
+
+    def _commit(self) -> None:
+        self._at_ms += self._scenario.commit_interval_ms
+        observed = self._table.commit(next(self._stream), self._at_ms).observed
+        self._delete_rows = observed.delete_rows
+
+    def _query(self, probes: Sequence[Probe]) -> None:
+        for probe in probes:
+            wall_s = self._table.query(probe).cost.wall_s
+            if probe.primary:
+                self._latency_s = wall_s
+
+    def _act(self) -> _Act | None:
+        """Ask the planner, and once more after a long time if it finds nothing to do; execute its plan."""
+        if self._planner is None:
+            return None
+        for wait_ms in (0, WAIT_MS):
+            self._at_ms += wait_ms
+            plan, self._note = consult(self._planner, self._state(), self._note)
+            if plan is not None:
+                break
+        else:
+            return None
+        delete_rows = self._delete_rows
+        ticket = self._table.schedule(plan, self._at_ms, self._at_ms)
+        outcome = self._table.complete(ticket, self._at_ms)
+        self._delete_rows = outcome.observed.delete_rows
+        return _Act(plan, delete_rows, outcome)
+
+    def _state(self) -> TableState:
+        """The table's state, with what the replay would add to it."""
+        return replace(
+            self._table.state(self._at_ms),
+            probe_rate_per_s=1000 / self._scenario.probe_every_ms,
+            probe_latency_s=self._latency_s,
+            probe_latency_age_ms=0,
+            stream_epoch_ms=self._scenario.stream_epoch_ms,
+        )
+
+    def _record(self, acts: Sequence[_Act], commits_count: int, round_s: float) -> WarmUpRecord:
+        """The record of a round: the costs of all its plans, and what the last one did."""
+        last = acts[-1] if acts else None
+        outcome = last.outcome if last else None
+        change = outcome.change if outcome else Change()
+        return WarmUpRecord(
+            **cost_fields(sum((act.outcome.cost for act in acts), NO_COST)),
+            tick=0,
+            at_ms=self._at_ms,
+            written_utc=utc_now(),
+            role="compactor",
+            version=outcome.observed.version if outcome else None,
+            status=outcome.status if outcome else Verdict.NOTHING_TO_DO,
+            error=outcome.error if outcome else None,
+            planner=name_of(type(self._planner)) if self._planner else "",
+            options=in_words(self._planner) if self._planner else "",
+            round=self._number,
+            commits_count=commits_count,
+            acted=last is not None and last.changed_table,
+            actions=[describe_action(action) for action in last.plan.actions] if last else [],
+            files_removed_count=change.files_removed_count,
+            files_added_count=change.files_added_count,
+            delete_files_removed_count=change.delete_files_removed_count,
+            delete_files_added_count=change.delete_files_added_count,
+            delete_rows_before=last.delete_rows_before if last else self._delete_rows,
+            delete_rows_after=self._delete_rows,
+            round_s=round_s,
+        )

@@ -18,7 +18,8 @@ from bench import runtime
 from bench.engines.contract import SparkSettings
 from bench.engines.spark.session import start_session, stop_session
 from bench.errors import EngineError
-from bench.runs.jobs import JOB, LogJob, LogProgress, NoiseJob, RunJob
+from bench.runs.class_training import train
+from bench.runs.jobs import JOB, LogJob, LogProgress, NoiseJob, RunJob, TrainingJob
 from bench.runs.noise import measure_noise
 from bench.runs.run import execute
 from bench.scenario.scenario import Scenario, load_scenario
@@ -41,11 +42,13 @@ def main() -> None:
             measure_noise(job)
         case LogJob():
             write_log(job, _scenario(job))
+        case TrainingJob():
+            sys.exit(0 if train(job, _scenario(job)) else 1)
         case RunJob():
             sys.exit(0 if execute(job, _scenario(job)) else 1)
 
 
-def _scenario(job: LogJob | RunJob) -> Scenario:
+def _scenario(job: LogJob | RunJob | TrainingJob) -> Scenario:
     """The scenario, read again from its file, in the job's variant. Raises EngineError if it has changed."""
     scenario = load_scenario(job.scenario, job.overrides)
     if scenario.hash != job.scenario_hash:

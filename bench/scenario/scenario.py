@@ -16,6 +16,7 @@ from bench.scenario import plugins
 from bench.scenario.cadence import Cadence, Phase, default_side_probe_every_ms, phases_met
 from bench.scenario.checks import check_columns, check_keys, check_upsert_modes, missing_columns
 from bench.scenario.schema import (
+    WARM_UP_ROUNDS,
     Catalog,
     Prices,
     Resources,
@@ -78,6 +79,7 @@ class Scenario:
     side_probe_every_ms: int
     probe_phase: Phase
     compaction_delay_ms: int
+    warm_up_rounds: int
     table: Table
     workload: Workload
     workload_name: str
@@ -281,6 +283,7 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets, variant: Variant
         probe_every_ms=_probe_every_ms(keys), side_probe_every_ms=_side_probe_every_ms(keys),
         probe_phase=keys.probe_phase,
         compaction_delay_ms=keys.compaction_delay_ms,
+        warm_up_rounds=keys.warm_up_rounds,
         table=_table(keys),
         workload=workload, workload_name=keys.workload["type"],
         probes=probes, strategies=specs, maintenance=maintenance,
@@ -368,9 +371,11 @@ def _scenario_hash(resolved: Mapping[str, Any], workload: Workload) -> str:
     """The workload is hashed by its repr, which depends on a trace's content and not on its path.
 
     Empty maintenance is hashed as the empty table that it was before it became a list of rules, so that older
-    runs can still be continued and compared.
+    runs can still be continued and compared. So is the usual number of warm-up rounds, which was not a key.
     """
-    ignored = ("description", "repetitions", "strategies", "variants")
+    ignored = ["description", "repetitions", "strategies", "variants"]
+    if resolved["warm_up_rounds"] == WARM_UP_ROUNDS:
+        ignored.append("warm_up_rounds")
     content = {key: value for key, value in resolved.items() if key not in ignored}
     maintenance = resolved["maintenance"] or {}
     return content_hash({**content, "workload": repr(workload), "maintenance": maintenance})

@@ -23,6 +23,8 @@ from bench.keys import (
 from bench.scenario.cadence import Phase
 from bench.scenario.values import KeyPath, OptionError
 
+WARM_UP_ROUNDS = 4  # compaction and query times level off after three or four (see bench/DESIGN.md)
+
 
 class ProbeKeys(Keys):
     """[[probes]]"""
@@ -169,6 +171,7 @@ class ScenarioKeys(Keys):
     side_probe_every_ms: Duration | None = Field(default=None, alias="side_probe_every")
     probe_phase: Phase = "random"
     compaction_delay_ms: Duration = Field(default=0, alias="compaction_delay")
+    warm_up_rounds: int = Field(default=WARM_UP_ROUNDS, ge=1)
     table: TableKeys
     workload: dict[str, Any] = Field(examples=["append"])
     probes: tuple[ProbeKeys, ...] = ()

@@ -8,6 +8,7 @@ from typing import Any
 from bench.results.folders import RunResult
 from bench.results.records import FAILED_STATUSES, CommitRecord, CompactionRecord, ContentRecord, QueryRecord
 from bench.results.rows import BASELINE, content_of, differences
+from bench.results.warmed import cold_planners
 from bench.text import human_number, human_percent
 from reports.load import RunGroup
 from reports.phrases import Sentence, Verbatim, counted, joined, listed, say
@@ -35,7 +36,7 @@ def cautions(group: RunGroup) -> tuple[Caution, ...]:
     """The grave ones first, each kind once."""
     all_of_them = (
         *_unusable_runs(group), *_mixed(group), *_content(group), *_steps(group), *_few_runs(group),
-        *_simulated(group), *_ineffective(group), *_loaded(group), *_busy(group),
+        *_simulated(group), *_ineffective(group), *_loaded(group), *_busy(group), *_cold(group),
         *_noisy(group),
     )  # fmt: skip
     return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
@@ -122,6 +123,14 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
         if coefficients.get("caution"):
             text += f" {coefficients['caution']}"
     yield Caution(True, say(text))
+
+
+def _cold(group: RunGroup) -> Iterator[Caution]:
+    """All runs warm up alike, so a planner that acted in one warm-up usually acted in all."""
+    planners = list(dict.fromkeys(name for run in group.usable_runs for name in cold_planners(run)))
+    if planners:
+        text = " did not act in the warm-up, so first compactions include what Java compiles for them."
+        yield Caution(False, listed(planners) + say(text))
 
 
 def _ineffective(group: RunGroup) -> Iterator[Caution]:

@@ -38,10 +38,18 @@ METHOD: Mapping[Note, Entry] = {
         "Commits",
         say("A batch is read, split and cached before the timer of its commit starts."),
     ),
-    ("warm_up", "separate table"): (
+    ("warm_up", "table per planner"): (
         "Warm-up",
-        say("Every query and every action first runs a few times on a separate table."),
+        say(
+            "Each planner first acts several times on a throw-away table of its own, on which all queries "
+            "run too."
+        ),
     ),
+    ("class_data", "archive"): (
+        "Class loading",
+        say("Java maps its classes from an archive that was made before the first run."),
+    ),
+    ("class_data", "jars"): ("Class loading", say("Java reads and verifies its classes from the jars.")),
     ("pruning", "one key condition"): (
         "File pruning",
         say(

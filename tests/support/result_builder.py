@@ -90,7 +90,7 @@ def manifest(strategy: str = "never", repetition: int = 1, **changes: Any) -> Ma
         "machine": {"cpu": "Example CPU", "cores": 2, "ram_bytes": 8 * 2**30, "system": "Linux"},
         "git": {"commit": "0123456789abcdef", "dirty": False},
         "options": {"spark": {"spark.master": "local[2]"}, "table": {"format-version": "2"}},
-        "notes": {"clock": "virtual", "times": "measured", "cpu": "process", "warm_up": "separate table",
+        "notes": {"clock": "virtual", "times": "measured", "cpu": "process", "warm_up": "table per planner",
                   "fsync": "off", "page_cache": "warm", "ingested_bytes": "change log", "keys": "ascending"},
         "scenario_text": {"seed": 42, "duration": "60min"},
     }  # fmt: skip

@@ -132,6 +132,7 @@ FORMAT = Format(
     packages=("pyiceberg",),
     coefficients=iceberg_coefficients,
     size_model=_size_model,
+    training="upsert-quick",
     open_existing=_open_existing,
     existing_help=_EXISTING_HELP,
 )

@@ -12,6 +12,8 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from bench.engines.contract import NO_COST, Cost, SparkSettings
+from bench.engines.spark.jvm_threads import JvmThreads, ThreadTicks, spent_s
+from bench.engines.spark.peak_memory import PeakMemory
 
 
 @dataclass(slots=True)
@@ -22,16 +24,21 @@ class Measured:
 
 
 class Meter:
-    """Measures steps: wall time, CPU of this process and the JVM, and CPU of the Spark tasks they ran.
+    """Measures steps: wall time, CPU of this process and the JVM with its parts, and peaks of their memory.
 
     Process CPU comes from the kernel's accounting in ticks of 10 ms. On a remote master it covers the driver
-    only, so the CPU of the tasks is added. Task CPU is read from Spark's status store once the listener bus
-    is drained, after the measured time.
+    only, so the CPU of the tasks is added; compilers, collectors and memory of the executors stay unknown.
+    Task CPU is read from Spark's status store once the listener bus is drained, after the measured time.
+
+    Compilers and collectors work in the background: what a step sets off and does not wait for falls to the
+    step after it.
     """
 
     def __init__(self, spark: SparkSession, settings: SparkSettings) -> None:
         gateway: Any = spark.sparkContext._gateway
         self._jvm = psutil.Process(gateway.proc.pid)
+        self._threads = JvmThreads(gateway.proc.pid)
+        self._memory = PeakMemory(spark, gateway.proc.pid)
         self._context = spark.sparkContext._jsc.sc()
         self._is_local = settings.is_local
         self._next_stage = self._next_stage_id()
@@ -41,6 +48,8 @@ class Meter:
         """Measure the block. The cost is set when it ends, even if it raises."""
         self._next_stage = self._next_stage_id()  # leaves out the tasks of earlier steps
         measured = Measured()
+        self._memory.reset()
+        threads_before = self._threads.read()
         cpu_before_s = self._process_cpu_s()
         started_s = time.perf_counter()
         try:
@@ -48,9 +57,14 @@ class Meter:
         finally:
             wall_s = time.perf_counter() - started_s
             cpu_s = self._process_cpu_s() - cpu_before_s
+            jit_cpu_s, gc_cpu_s = _background_cpu_s(threads_before, self._threads.read())
+            peak_rss_bytes, peak_heap_bytes = self._memory.read_bytes()
             executor_cpu_s = self._new_task_cpu_s()
             remote_cpu_s = 0.0 if self._is_local else executor_cpu_s
-            measured.cost = Cost(wall_s, cpu_s + remote_cpu_s, executor_cpu_s)
+            measured.cost = Cost(
+                wall_s, cpu_s + remote_cpu_s, executor_cpu_s, jit_cpu_s, gc_cpu_s,
+                peak_rss_bytes, peak_heap_bytes,
+            )  # fmt: skip
 
     def _process_cpu_s(self) -> float:
         own = os.times()
@@ -69,6 +83,15 @@ class Meter:
 
     def _next_stage_id(self) -> int:
         return int(self._context.dagScheduler().nextStageId())
+
+
+def _background_cpu_s(
+    before: ThreadTicks | None, after: ThreadTicks | None
+) -> tuple[float | None, float | None]:
+    """CPU seconds of compilers and collectors between two readings, each None if it cannot be told."""
+    if before is None or after is None:
+        return None, None
+    return spent_s(before.jit, after.jit), spent_s(before.gc, after.gc)
 
 
 def _stage_cpu_ns(store: Any, stage: int) -> int:

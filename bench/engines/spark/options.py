@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from bench.engines.contract import EngineSettings
-from bench.engines.spark.session import DEFAULT_CONF
+from bench.engines.spark.conf import DEFAULT_CONF
 
 
 def spark_options(settings: EngineSettings, of_format: Mapping[str, str]) -> dict[str, JsonValue]:

@@ -8,18 +8,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines.contract import SparkSettings
-
-# Defaults that a scenario may override. The two size limits make one Spark partition of each change-log
-# file, so that as many writer tasks run as the workload specifies; they affect no table format's reader.
-DEFAULT_CONF: Mapping[str, str] = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.files.maxPartitionBytes": str(2**40),
-    "spark.sql.files.openCostInBytes": str(2**40),
-    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
-}
+from bench.engines.spark.conf import DEFAULT_CONF, jars_conf, own_java_options
 
 
 def start_session(
@@ -29,7 +18,8 @@ def start_session(
     builder = SparkSession.builder.master(settings.master).appName("compactbench")
     merged = {
         **DEFAULT_CONF,
-        "spark.jars": ",".join(str(path) for path in jars),
+        **own_java_options(settings),
+        **jars_conf(settings, jars),
         "spark.driver.memory": f"{settings.driver_memory_bytes // 2**20}m",
         "spark.local.dir": str(scratch / "spark"),
         "spark.sql.warehouse.dir": str(scratch / "spark-warehouse"),

@@ -123,7 +123,7 @@ def test_validate_prints_each_problem_and_what_is_valid(capsys, tmp_path):
         f'error: {bad}: sed = 7: unknown key; did you mean "seed"? known: seed, catalog, clock, '
         "commit_interval, compaction_delay, description, duration, maintenance, prices, probe_every, "
         "probe_phase, probes, repetitions, resources, side_probe_every, spark, strategies, table, "
-        "variants, workload"
+        "variants, warm_up_rounds, workload"
     )
     assert second.startswith('"nope" is neither a shipped scenario')
 

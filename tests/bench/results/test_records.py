@@ -21,6 +21,7 @@ from bench.results.records import (
     Positive,
     QueryRecord,
     Record,
+    WarmUpRecord,
     parse_record,
 )
 
@@ -73,7 +74,8 @@ def test_every_kind_of_record_survives_a_folder(tmp_path):
     )
     made = [
         PhaseRecord(**step, name="warm_up"), commit(), observed(), query(), ControlRecord(**step), decision,
-        compaction(), maintenance(), truth(), end(),
+        compaction(), maintenance(), truth(),
+        WarmUpRecord(**step, planner="amoro", round=1, commits_count=5, acted=True), end(),
     ]  # fmt: skip
     assert {type(record) for record in made} == set(KINDS)
     folder = write_run(tmp_path / "run", manifest(description='"ü\n'), made)

@@ -13,5 +13,10 @@ def test_every_fact_a_run_notes_has_a_sentence(tmp_path, mode):
 
 def test_every_sentence_belongs_to_a_fact_some_run_notes(tmp_path):
     workload = load(tmp_path).workload
-    facts = {note for mode in ("real", "simulated") for note in provenance.notes(mode, workload).items()}
+    facts = {
+        note
+        for mode in ("real", "simulated")
+        for has_archive in (True, False)
+        for note in provenance.notes(mode, workload, has_archive=has_archive).items()
+    }
     assert METHOD.keys() | LIMITS.keys() == facts

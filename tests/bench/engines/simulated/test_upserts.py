@@ -6,7 +6,7 @@ from engine_streams import FULL_SCAN, execute, files, plan, rewrite, snapshots
 from simulated_tables import deletes, make, physical_rows
 from upsert_commits import changes, commit_specs, load
 
-from bench.engines.contract import Cost, Probe
+from bench.engines.contract import NO_COST, Cost, Probe
 from bench.engines.iceberg.model.delete_bytes import position_bytes
 from strategies.amoro.evaluation import is_amoros_own
 from strategies.iceberg.commands import Command
@@ -187,7 +187,7 @@ def test_dropping_a_delete_that_a_file_left_alone_needs_is_vetoed(engine):
     old, equality = files(engine)[:2], deletes(engine, DeleteKind.EQUALITY)
     before = (files(engine), deletes(engine))
     outcome = execute(engine, convert(old[0], removed=equality), 60_000)
-    assert (outcome.status, outcome.cost) == ("vetoed", Cost())
+    assert (outcome.status, outcome.cost) == ("vetoed", NO_COST)
     assert outcome.error == (
         f"dropping delete file {equality[0].path} would resurrect rows of {old[1].path}, "
         "to which it still applies"

@@ -1,0 +1,56 @@
+"""The configuration of Spark sessions: what a scenario may override, and what follows from its settings."""
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bench.engines.contract import SparkSettings
+
+DEFAULT_OPTIONS = "spark.driver.defaultJavaOptions"  # Spark puts these before the extra ones
+EXTRA_OPTIONS = "spark.driver.extraJavaOptions"
+
+# Defaults that a scenario may override. The two size limits make one Spark partition of each change-log
+# file, so that as many writer tasks run as the workload specifies; they affect no table format's reader.
+DEFAULT_CONF: Mapping[str, str] = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.files.maxPartitionBytes": str(2**40),
+    "spark.sql.files.openCostInBytes": str(2**40),
+    EXTRA_OPTIONS: "-Duser.timezone=UTC",
+    # Idle compiler threads would end, and their CPU would be missing from a reading by thread.
+    DEFAULT_OPTIONS: "-XX:-UseDynamicNumberOfCompilerThreads",
+}
+
+
+def is_on_class_path(settings: SparkSettings) -> bool:
+    """Whether a format's jars are on the JVM's own class path, rather than added by Spark once it runs.
+
+    Spark would copy them for its executors, which a local master does not have, and only classes of the class
+    path can be archived. A scenario that sets jars or the class path itself gets what it would in Spark.
+    """
+    own = {"spark.jars", "spark.driver.extraClassPath"}
+    return settings.is_local and not own & settings.conf.keys()
+
+
+def jars_conf(settings: SparkSettings, jars: Sequence[Path]) -> Mapping[str, str]:
+    """The settings by which a session finds a format's jars."""
+    if not jars:
+        return {}
+    if is_on_class_path(settings):
+        return {"spark.driver.extraClassPath": os.pathsep.join(map(str, jars))}
+    return {"spark.jars": ",".join(map(str, jars))}
+
+
+def own_java_options(settings: SparkSettings) -> Mapping[str, str]:
+    """The default options of the JVM, with those that only this process needs."""
+    return {DEFAULT_OPTIONS: f"{DEFAULT_CONF[DEFAULT_OPTIONS]} {shlex.join(settings.java_options)}".rstrip()}
+
+
+def java_options(settings: SparkSettings) -> str | None:
+    """The options of every session with these settings; None if a scenario has replaced the default ones."""
+    if DEFAULT_OPTIONS in settings.conf:
+        return None
+    return f"{DEFAULT_CONF[DEFAULT_OPTIONS]} {settings.conf.get(EXTRA_OPTIONS, DEFAULT_CONF[EXTRA_OPTIONS])}"

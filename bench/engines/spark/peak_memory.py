@@ -1,0 +1,101 @@
+"""The most memory that was in use since a reset: resident memory by Linux, the heap by the JVM itself."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from bench.engines.spark.jvm_threads import PROC
+from bench.engines.spark.session import java_class
+
+_RESET_PEAK = "5"  # proc_pid_clear_refs(5): the peak becomes the present size
+_KIB = 1024
+
+
+class PeakRss:
+    """Peak resident memory of some processes together.
+
+    It is the sum of their peaks, which they need not have reached at the same time. Linux alone can reset a
+    peak; elsewhere, and where a sandbox forbids it, the figure is None.
+    """
+
+    def __init__(self, pids: Iterable[int], proc: Path = PROC) -> None:
+        self._folders = [proc / str(pid) for pid in pids]
+        self._is_reset = False
+
+    def reset(self) -> None:
+        """Start anew from the present size."""
+        try:
+            for folder in self._folders:
+                (folder / "clear_refs").write_text(_RESET_PEAK)
+            self._is_reset = True
+        except OSError:
+            self._is_reset = False
+
+    def read_bytes(self) -> int | None:
+        """The sum of the peaks since the last reset; None if it cannot be told."""
+        if not self._is_reset:
+            return None
+        try:
+            return sum(_peak_bytes(folder) for folder in self._folders)
+        except OSError:  # a process has ended
+            return None
+
+
+def _peak_bytes(folder: Path) -> int:
+    """VmHWM of /proc/<pid>/status, which counts in KiB; 0 if the process has released its memory."""
+    for line in (folder / "status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * _KIB
+    return 0
+
+
+class PeakHeap:
+    """Peak usage of the JVM's heap: the sum over its pools, which need not peak at the same time.
+
+    The collector removes garbage when it needs room, so a step that allocates little may find a heap that
+    earlier steps have filled. The classes behind the beans are not open to reflection, which the gateway
+    relies on; so their interface's methods are called as objects.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        gateway: Any = spark.sparkContext._gateway
+        of_name = java_class(spark, "java.lang.Class").forName
+        bean = of_name("java.lang.management.MemoryPoolMXBean")
+        no_types = gateway.new_array(java_class(spark, "java.lang.Class"), 0)
+        self._nothing = gateway.new_array(java_class(spark, "java.lang.Object"), 0)
+        self._reset = bean.getMethod("resetPeakUsage", no_types)
+        self._peak = bean.getMethod("getPeakUsage", no_types)
+        type_of = bean.getMethod("getType", no_types)
+        pools = java_class(spark, "java.lang.management.ManagementFactory").getMemoryPoolMXBeans()
+        self._pools: list[Any] = [
+            pool for pool in pools if str(type_of.invoke(pool, self._nothing).name()) == "HEAP"
+        ]
+
+    def reset(self) -> None:
+        """Start anew from the present usage."""
+        for pool in self._pools:
+            self._reset.invoke(pool, self._nothing)
+
+    def read_bytes(self) -> int:
+        """The sum of the pools' peaks since the last reset."""
+        return sum(int(self._peak.invoke(pool, self._nothing).getUsed()) for pool in self._pools)
+
+
+class PeakMemory:
+    """Both peaks of this process and its JVM."""
+
+    def __init__(self, spark: SparkSession, jvm_pid: int) -> None:
+        self._rss = PeakRss((os.getpid(), jvm_pid))
+        self._heap = PeakHeap(spark)
+
+    def reset(self) -> None:
+        """Start anew from what is in use now."""
+        self._heap.reset()
+        self._rss.reset()
+
+    def read_bytes(self) -> tuple[int | None, int]:
+        """Peak resident memory and peak heap since the last reset."""
+        return self._rss.read_bytes(), self._heap.read_bytes()

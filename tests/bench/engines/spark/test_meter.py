@@ -1,0 +1,97 @@
+"""What a step costs, in parts, on a real JVM."""
+
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from bench.engines.contract import SparkSettings
+from bench.engines.spark.jvm_threads import TICKS_PER_S, _parsed
+from bench.engines.spark.meter import Meter
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells CPU by thread"),
+]
+
+WORK = "SELECT count(*), sum(id % 7), max(sqrt(id)) FROM range(3000000)"
+
+
+@pytest.fixture
+def meter(spark):
+    return Meter(spark, SparkSettings())
+
+
+def jvm_of(spark):
+    return spark.sparkContext._gateway.proc.pid
+
+
+def ticks_of(pid):
+    """By thread: everything that the process has spent, as the sum of its parts."""
+    found = {}
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        _, started, ticks = _parsed((task / "stat").read_text())
+        found[task.name, started] = ticks
+    return found
+
+
+def test_the_threads_of_a_process_add_up_to_its_cpu(spark):
+    """Within two ticks for each thread, one where its reading was cut off and one where the sum was."""
+    pid = jvm_of(spark)
+    process = psutil.Process(pid)
+    for _ in range(5):  # until no thread has ended meanwhile
+        before, cpu_before = ticks_of(pid), process.cpu_times()
+        spark.sql(WORK).collect()
+        cpu_after, after = process.cpu_times(), ticks_of(pid)
+        if not before.keys() - after.keys():
+            break
+    else:
+        pytest.fail("threads kept ending")
+    parts_s = (sum(after.values()) - sum(before.values())) / TICKS_PER_S
+    whole_s = cpu_after.user + cpu_after.system - cpu_before.user - cpu_before.system
+    assert whole_s > 0.1
+    assert parts_s == pytest.approx(whole_s, abs=2 * len(after) / TICKS_PER_S)
+
+
+def test_the_parts_of_a_step_are_within_its_whole(spark, meter):
+    """New code is compiled and runs in tasks; each figure is good to some ticks."""
+    with meter.step() as measured:
+        spark.sql(
+            f"SELECT avg(x), stddev(x) FROM ({WORK.replace('count(*)', 'id % 11 AS x, count(*)')} GROUP BY 1)"
+        ).collect()
+    cost = measured.cost
+    assert cost.jit_cpu_s > 0
+    assert cost.gc_cpu_s >= 0
+    assert cost.executor_cpu_s > 0
+    parts_s = cost.jit_cpu_s + cost.gc_cpu_s + cost.executor_cpu_s
+    assert parts_s < cost.cpu_s + 10 / TICKS_PER_S
+
+
+def test_collections_are_told_apart(spark, meter):
+    with meter.step() as measured:
+        spark._jvm.java.lang.System.gc()
+    assert measured.cost.gc_cpu_s > 0.5 * measured.cost.cpu_s - 2 / TICKS_PER_S
+
+
+def test_a_step_knows_the_memory_it_had(spark, meter):
+    with meter.step() as measured:
+        spark.sql(WORK).collect()
+    cost = measured.cost
+    assert 0 < cost.peak_heap_bytes < cost.peak_rss_bytes
+    jvm_bytes = psutil.Process(jvm_of(spark)).memory_info().rss
+    assert cost.peak_rss_bytes > 0.8 * jvm_bytes
+
+
+def test_measuring_takes_little_and_no_wall_time_of_the_step(meter):
+    """Some 3 ms around a step; the bound is wide, for a busy machine."""
+    began_s = time.perf_counter()
+    walls_s = []
+    for _ in range(50):
+        with meter.step() as measured:
+            pass
+        walls_s.append(measured.cost.wall_s)
+    around_s = (time.perf_counter() - began_s) / 50
+    assert around_s < 0.05
+    assert sorted(walls_s)[25] < 0.001
