@@ -136,10 +136,6 @@ class SuiteProgress:
         self._preparation = "archiving Java's classes for faster starts, about a minute, once"
         self._say_elsewhere(self._preparation)
 
-    def training_started(self) -> None:
-        """Java's classes are being archived: once per Java and set of jars, and not part of any figure."""
-        self._bars.console.print("archiving Java's classes for faster starts, about a minute, once")
-
     def run_started(self, run: PlannedRun) -> None:
         """A run starts."""
         self._run, self._run_steps, self._run_began_s = run, 0, self._clock()

@@ -167,7 +167,10 @@ def ensure_log(source: Source, out: Path, watcher: Watcher) -> Path:
         )  # fmt: skip
     except ChangeLogError as error:
         raise ScenarioError(str(error)) from error
-    return existing.folder if existing else _write_log(source, cache_folder, out, watcher)
+    if existing is None:
+        return _write_log(source, cache_folder, out, watcher)
+    watcher.log_ended(scenario.name, scenario.commits_count)
+    return existing.folder
 
 
 def _write_log(source: Source, cache_folder: Path, out: Path, watcher: Watcher) -> Path:
