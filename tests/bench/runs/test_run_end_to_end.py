@@ -12,7 +12,14 @@ import psutil
 import pytest
 
 from bench.results.folders import load_runs
-from bench.results.records import EVENTS, CommitRecord, CompactionRecord, ContentRecord, DecisionRecord
+from bench.results.records import (
+    EVENTS,
+    CommitRecord,
+    CompactionRecord,
+    ContentRecord,
+    ControlRecord,
+    DecisionRecord,
+)
 from bench.results.rows import content_of
 
 pytestmark = pytest.mark.spark
@@ -133,7 +140,10 @@ def test_a_suite_runs_every_strategy_of_ones_own_and_never(compactbench, folder)
         "mine": [1, 0, "equal", 1, 5],
         "installed": [1, 0, "equal", 3, 1],
     }
+    assert len({row["content_bytes"] for row in rows.values()}) == 1
+    assert all(row["write_amplification"] > 1 < row["space_amplification"] for row in rows.values())
     never, mine = rows["never"], rows["mine"]
+    assert 0 == never["evaluation_cpu_s"] < mine["evaluation_cpu_s"]
     assert (
         never["commit_added_bytes"] == mine["commit_added_bytes"] == rows["installed"]["commit_added_bytes"]
     )
@@ -147,6 +157,11 @@ def test_a_suite_runs_every_strategy_of_ones_own_and_never(compactbench, folder)
         assert [c.rows for c in run.of(CommitRecord)] == [40, 40, 40]
         assert [t.status for t in run.of(ContentRecord)] == ["equal"]
         assert run.of(ContentRecord)[0].expected_rows == 120
+        controls = run.of(ControlRecord)
+        assert [c.tick for c in controls] == [1, 2, 3]
+        assert all(c.wall_s > 0 for c in controls)
+        # The content in one file, without the footers of the twelve that were committed.
+        assert 0 < run.end.content_bytes < sum(c.added_bytes for c in run.of(CommitRecord)) / 2
         assert not run.end.timings_invalid
         assert run.end.own_s < run.end.loop_s
         assert sum(count for _, count in run.end.file_sizes) == rows[run.manifest.strategy]["files_end"]
