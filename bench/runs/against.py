@@ -20,7 +20,7 @@ from bench.runs.manifest import shape_hash
 from bench.runs.processes import Program
 from bench.scenario import file as scenario_file
 from bench.scenario.scenario import Scenario
-from bench.scenario.variants import AGAINST, label_in
+from bench.scenario.variants import AGAINST, Variant, label_in
 from bench.secrets import Secrets
 
 ANSWER_S = 300.0  # a scenario of a million commits takes half a minute to shape
@@ -33,6 +33,11 @@ class Against:
     program: Program
     version: str
     hashes: Mapping[str, str]
+
+    @property
+    def variant(self) -> Variant:
+        """The variant that its runs are: the only thing it sets is which compactbench."""
+        return Variant(AGAINST, {"compactbench": self.version})
 
 
 def meet(path: Path, scenarios: Mapping[str, Scenario], overrides: Sequence[str], mode: Mode) -> Against:
@@ -184,7 +189,7 @@ def adopt(folder: Path, against: Against, scenario: Scenario, label: str, index:
     manifest |= {
         "strategy": label,
         "strategy_index": index,
-        "variant": {"label": AGAINST, "set": {"compactbench": against.version}, "versions": None},
+        "variant": against.variant.to_json(),
         "scenario_hash": scenario.hash,
     }
     if manifest["mode"] == "simulated":

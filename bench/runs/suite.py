@@ -17,13 +17,14 @@ from bench.errors import EngineError, ScenarioError
 from bench.replay.recorder import Recorder, utc_now
 from bench.results.folders import RunResult, load_run, load_runs
 from bench.results.records import EVENTS, LOG, MANIFEST, Mode, RunRecord, parse_record
-from bench.runs.against import adopt, file_of
+from bench.runs.against import Against, adopt, file_of
 from bench.runs.cases import PlannedRun, Source
 from bench.runs.class_archives import ClassArchives
 from bench.runs.jobs import LogJob, LogProgress, RunJob
 from bench.runs.processes import worker
 from bench.runs.run import execute
 from bench.scenario.scenario import Scenario
+from bench.scenario.variants import AGAINST
 from bench.text import counted
 from workloads.change_log import ChangeLogError, find_change_log
 
@@ -62,12 +63,18 @@ class Watcher(Protocol):
 
 
 def earlier_runs(
-    sources: Sequence[Source], out: Path, *, resume: bool, mode: Mode = "real"
+    sources: Sequence[Source],
+    out: Path,
+    *,
+    resume: bool,
+    mode: Mode = "real",
+    against: Against | None = None,
 ) -> tuple[RunResult, ...]:
     """The runs of one mode that `out` already contains for these scenarios.
 
     Raises ScenarioError if there are any and `resume` is off, or if their definition of the scenario or the
-    strategy differs, since they must not be pooled with new runs; also if a file is in place of a folder.
+    strategy differs, or the compactbench that is `against`, since they must not be pooled with new runs;
+    also if a file is in place of a folder.
     """
     earlier: list[RunResult] = []
     for source in sources:
@@ -82,6 +89,8 @@ def earlier_runs(
             )
         for run in runs:
             _check_same(run, source.scenario)
+            if against is not None:
+                _check_same_other(run, against)
         earlier += runs
     return tuple(earlier)
 
@@ -105,6 +114,15 @@ def _check_same(run: RunResult, scenario: Scenario) -> None:
         raise ScenarioError(
             f"{run.folder}: has a different definition of the {what}, so its results must not be combined "
             "with new ones; choose another --out"
+        )
+
+
+def _check_same_other(run: RunResult, against: Against) -> None:
+    variant = run.manifest.variant
+    if variant is not None and variant["label"] == AGAINST and variant != against.variant.to_json():
+        raise ScenarioError(
+            f"{run.folder}: was made by another compactbench than --against, which is {against.version}; "
+            "choose another --out"
         )
 
 

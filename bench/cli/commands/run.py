@@ -160,7 +160,7 @@ def run(
     other = _met(against, sources, mode) if against else None
 
     def planned() -> tuple[PlannedRun, ...]:
-        done = earlier_runs(sources, out, resume=resume, mode=mode)
+        done = earlier_runs(sources, out, resume=resume, mode=mode, against=other)
         each = verify is Verify.EACH
         return plan_runs(
             sources, labels, repetitions, done,

@@ -82,8 +82,9 @@ def test_a_copy_may_stand_beside_its_original(checkout, demo):
     assert "variant" in other.program.job_keys
 
 
-def test_both_run_in_one_suite_and_are_told_apart(run, checkout, tmp_path):
+def test_both_run_in_one_suite_and_are_compared_in_pairs(run, checkout, tmp_path, capsys):
     replaced(checkout, "bench/replay/recorder.py", *OWN_HAND)
+    # Two of each, so that there are pairs.
     code, out, err = run("--simulate", "--against", "elsewhere", "--repetitions", "2")
     assert code == 0, err
     runs = load_runs(tmp_path / "results")
@@ -111,11 +112,7 @@ def test_both_run_in_one_suite_and_are_told_apart(run, checkout, tmp_path):
     assert "never @ against" in out
     page = markdown_text(runs)
     assert "against: compactbench =" in page
-
-
-def test_the_two_are_compared_in_pairs(run, checkout, tmp_path, capsys):
-    assert run("--simulate", "--against", "elsewhere", "--repetitions", "2")[0] == 0
-    assert main(["compare", "results", "--baseline", "every-2min @ against", "--format", "json"]) == 0
+    assert main(["compare", "results", "--baseline", "every-2min", "--metric", "files_end"]) == 0
     assert "every-2min @ against" in capsys.readouterr().out
 
 
@@ -126,6 +123,18 @@ def test_resume_makes_what_is_missing_on_either_side(run, checkout, tmp_path):
     assert (code, out.splitlines()[-1]) == (0, "2 runs planned; nothing was run")
     assert run("--simulate", "--against", "elsewhere", "--resume")[0] == 0
     assert len(load_runs(tmp_path / "results")) == 4
+
+
+def test_resume_refuses_runs_of_yet_another_compactbench(run, checkout, tmp_path):
+    assert run("--simulate", "--against", "elsewhere", "--only", "strategy=never")[0] == 0
+    (theirs,) = (one for one in load_runs(tmp_path / "results") if one.manifest.variant)
+    file = theirs.folder / "manifest.json"
+    told = theirs.manifest.variant["set"]["compactbench"]
+    file.write_text(file.read_text().replace(json.dumps(told), json.dumps("0.0.1")))
+    code, _, err = run("--simulate", "--against", "elsewhere", "--resume")
+    assert code == 2
+    assert f"was made by another compactbench than --against, which is {told}; choose another --out" in err
+    assert run("--simulate", "--resume", "--dry-run")[0] == 0  # ours are not concerned
 
 
 def test_a_run_that_fails_there_fails_alone(run, checkout, tmp_path):
