@@ -69,10 +69,11 @@ def knee(front: tuple[Point, ...]) -> Point | None:
 
     Both axes are logarithmic, so `never`, at cost 0, is no end: the front begins with the cheapest strategy
     that compacts. With costs 1, 3 and 9 s and latencies 8, 2 and 1 s it is the middle one: the chord passes
-    3 s at 2.8 s. None where fewer than three strategies of the front compact, or none is below the chord.
+    3 s at 2.8 s. None where fewer than three strategies of the front compact, all of them at one point, or
+    none is below the chord.
     """
     compacting = [point for point in front if point.cost_s > 0 and point.query_s > 0]
-    if len(compacting) < 3:
+    if len(compacting) < 3 or compacting[0].cost_s == compacting[-1].cost_s:
         return None
     best = max(compacting, key=lambda point: _below_chord(point, compacting[0], compacting[-1]))
     return best if _below_chord(best, compacting[0], compacting[-1]) > _ON_CHORD else None

@@ -80,7 +80,7 @@ def test_the_table_says_first_what_was_compared_and_how_surely(capsys, results):
     query = next(line for line in lines if line.startswith("every-2min") and "query_mean_s" in line)
     assert re.search(r" 0\.\d+x +0\.\d+ to 0\.\d+ +3 +paired t +less, better$", query.rstrip())
     files = next(line for line in lines if line.startswith("every-10min") and "files_end" in line)
-    assert re.search(r"1 +160 +0\.0063x +\S +3 +exact +less, better$", files.rstrip())  # 1 of 20 x 8 files
+    assert re.search(r"1 +160 +1/160 +\S +3 +exact +less, better$", files.rstrip())  # 1 of 20 x 8 files
     tail = next(line for line in lines if line.startswith("every-2min") and "query_p95_s" in line)
     assert tail.rstrip().endswith("less, better (exploratory)")
 

@@ -43,7 +43,7 @@ def test_what_is_undecided_is_said_once_with_what_would_decide_it(tmp_path):
     assert said.startswith("Undecided after one repetition: how ")
     assert "every-4min compares with every-3min in cost and latency" in said
     assert "It takes at least 3 repetitions (--repetitions 3)." in said
-    many = _group(tmp_path / "many", repetitions=8)
+    many = _group(tmp_path / "many", strategies={"never": None, "every-1min": 1, "every-10min": 10})
     assert undecided(many) == ()
 
 
