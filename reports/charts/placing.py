@@ -9,6 +9,7 @@ CHARACTER_PT = 4.9  # mean width of a character of the charts' type
 LINE_PT = 11.0
 _AWAY_PT = 7.0
 _POINT_PT = 4.0
+_FAR_PT = 12.0  # above or below its point: a name further away is taken for another point's
 
 Spot = tuple[float, float]  # x and y in points
 Box = tuple[float, float, float, float]  # left, bottom, right, top in points
@@ -43,23 +44,25 @@ def beside(
 ) -> list[Place]:
     """For each point a place for its name, inside `within`, that touches no point, earlier name or `line`.
 
-    Where no place is free the one that touches least is used. Coordinates are in typographic points.
+    Where no near place is free, the one with the least faults is used. Coordinates are in typographic
+    points.
     """
     taken: list[Box] = [(x - _POINT_PT, y - _POINT_PT, x + _POINT_PT, y + _POINT_PT) for x, y in spots]
     chosen = []
     for (x, y), text in zip(spots, texts, strict=True):
         options = [(place, _box(place, x, y, text)) for place in _places()]
-        place, box = min(options, key=lambda option: _touched(option[1], taken, within, line))
+        place, box = min(options, key=lambda option: _faults(option[0], option[1], taken, within, line))
         taken.append(box)
         chosen.append(place)
     return chosen
 
 
-def _touched(box: Box, taken: Sequence[Box], within: Box, line: Sequence[Spot]) -> int:
-    """How much is in the way of a name; outside the axes is worse than anything inside."""
+def _faults(place: Place, box: Box, taken: Sequence[Box], within: Box, line: Sequence[Spot]) -> int:
+    """Outside the axes is worse than over another name, that worse than far away, and that than on the line."""
     is_outside = box[0] < within[0] or box[1] < within[1] or box[2] > within[2] or box[3] > within[3]
     crossed = sum(_crosses(start, end, box) for start, end in pairwise(line))
-    return 100 * is_outside + 2 * sum(_overlap(box, other) for other in taken) + crossed
+    overlapped = sum(_overlap(box, other) for other in taken)
+    return 1000 * is_outside + 100 * overlapped + 10 * (abs(place.dy) > _FAR_PT) + crossed
 
 
 def _places() -> Iterator[Place]:
