@@ -19,7 +19,8 @@ from bench import runtime
 
 TRAINING_VERSION = 1  # increased whenever the training loads other classes
 COMPRESSED_BELOW_BYTES = 32 * 2**30  # larger heaps have other pointers, and so another layout of classes
-_TIMEOUT_S = 300
+KEPT_COUNT = 8  # archives in the cache folder, of about 200 MB each; more than a suite uses
+_TIMEOUT_S = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +41,12 @@ class ClassArchive:
             class_path = json.loads(self._facts.read_text())["class_path"]
         except (OSError, ValueError, KeyError):
             return False
-        return self.file.exists() and _java(
+        usable = self.file.exists() and _java(
             "-Xshare:on", f"-XX:SharedArchiveFile={self.file}", *self.flags, "-cp", class_path, "-version"
         )
+        if usable:
+            self.file.touch()  # the oldest archives are removed first
+        return usable
 
     def write(self, class_list: Path, class_path: str) -> bool:
         """Write the archive of the listed classes; whether that succeeded. It appears whole or not at all."""
@@ -56,9 +60,17 @@ class ClassArchive:
             if written:
                 self._facts.write_text(json.dumps({"class_path": class_path}))
                 part.replace(self.file)
+                self._remove_oldest()
             return written
         finally:
             part.unlink(missing_ok=True)
+
+    def _remove_oldest(self) -> None:
+        """Leave the archives that were used last: each update of Java, Spark or jars needs another."""
+        by_age = sorted(self.file.parent.glob("*.jsa"), key=lambda file: file.stat().st_mtime, reverse=True)
+        for file in by_age[KEPT_COUNT:]:
+            file.unlink(missing_ok=True)
+            file.with_suffix(".json").unlink(missing_ok=True)
 
     @property
     def _facts(self) -> Path:

@@ -1,11 +1,12 @@
 """Class archives: which one fits what, and a real one from training to use."""
 
 import os
+from pathlib import Path
 
 import pytest
 
 from bench import class_archive, runtime
-from bench.class_archive import ClassArchive, archive_of
+from bench.class_archive import KEPT_COUNT, ClassArchive, archive_of
 from bench.engines.contract import SparkSettings
 from bench.engines.spark.conf import DEFAULT_OPTIONS, EXTRA_OPTIONS, is_on_class_path, jars_conf, java_options
 
@@ -63,6 +64,27 @@ def test_a_failed_dump_leaves_nothing_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(class_archive, "_java", lambda *arguments: False)
     assert not archive.write(tmp_path / "classes.list", "x.jar")
     assert list((tmp_path / "classes").iterdir()) == []
+
+
+def test_the_archives_that_were_used_last_are_kept(tmp_path, monkeypatch):
+    folder = tmp_path / "classes"
+    folder.mkdir()
+    for age in range(KEPT_COUNT + 1):
+        old = folder / f"{age}.jsa"
+        old.write_bytes(b"classes")
+        old.with_suffix(".json").write_text("{}")
+        os.utime(old, (1000 - age, 1000 - age))
+
+    def dump(*arguments):
+        part = next(word for word in arguments if word.startswith("-XX:SharedArchiveFile="))
+        Path(part.partition("=")[2]).write_bytes(b"classes")
+        return True
+
+    monkeypatch.setattr(class_archive, "_java", dump)
+    assert ClassArchive(folder / "new.jsa", ()).write(tmp_path / "classes.list", "x.jar")
+    kept = {"new", *map(str, range(KEPT_COUNT - 1))}
+    assert {file.stem for file in folder.glob("*.jsa")} == kept
+    assert {file.stem for file in folder.glob("*.json")} == kept
 
 
 @pytest.mark.parametrize(
