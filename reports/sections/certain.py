@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from bench.results.records import ObserveRecord
-from bench.text import human_bytes, human_count, human_ratio
+from bench.results.rows import Row
+from bench.text import human_bytes, human_count, human_percent, human_ratio
 from reports.load import RunGroup
 from reports.pareto_front import pareto_front, points
 from reports.phrases import Sentence, Verbatim, joined, listed, say
 
-_SPACE_ABOVE = 2.0  # times the live data: as much again that no query reads
+_SPACE_ABOVE = 1.2  # times the least: a smaller difference in storage decides nothing
 _EXPIRY = "expire"  # part of the name of every format's command that drops old versions
 
 
@@ -74,18 +74,19 @@ def _grouped(group: RunGroup, metric: str, start: str, noun: tuple[str, str]) ->
 
 
 def _space(group: RunGroup) -> Sentence | None:
-    """The largest space amplification, and the remedy where no rule expires old versions."""
-    known = [(row.values["space_amplification"], row.strategy) for row in group.rows]
-    largest = max(((space, label) for space, label in known if space is not None), default=None)
-    if largest is None or largest[0] < _SPACE_ABOVE:
+    """Who ends with the most on storage, against the least; the remedy where no rule expires versions."""
+    sizes = {row.strategy: size for row in group.rows if (size := row.values["storage_bytes_end"])}
+    if len(sizes) < 2:
         return None
-    space, label = largest
-    size = _storage_bytes(group, label)
-    whole = "" if size is None else f", {human_bytes(size)} in all"
+    most, least = max(sizes, key=lambda label: sizes[label]), min(sizes, key=lambda label: sizes[label])
+    if sizes[most] < _SPACE_ABOVE * sizes[least]:
+        return None
     start = say(
-        "Space: ", Verbatim(label), f" ends with {human_ratio(space)} the size of its data on storage{whole}"
-    )
-    if any(_EXPIRY in name for name in _planners(group, label)):
+        "Space: ", Verbatim(most), f" ends with {human_bytes(sizes[most])} on storage"
+        f"{_metadata_share(group.row(most), sizes[most])}, {human_ratio(sizes[most] / sizes[least])} that of ",
+        Verbatim(least),
+    )  # fmt: skip
+    if any(_EXPIRY in name for name in _planners(group, most)):
         return start + say(", although old versions are expired.")
     advice = (
         ", since no rule drops old versions of the table and each compaction leaves what it replaced. Add a "
@@ -94,9 +95,9 @@ def _space(group: RunGroup) -> Sentence | None:
     return start + say(advice, Verbatim("[[maintenance]]"), ", and to the table in production.")
 
 
-def _storage_bytes(group: RunGroup, label: str) -> int | None:
-    observed = group.first_runs[label].of(ObserveRecord) if label in group.first_runs else ()
-    return observed[-1].storage_bytes if observed else None
+def _metadata_share(row: Row, size_bytes: float) -> str:
+    metadata_bytes = row.values["metadata_storage_bytes_end"]
+    return "" if metadata_bytes is None else f" ({human_percent(metadata_bytes / size_bytes)} of it metadata)"
 
 
 def _planners(group: RunGroup, label: str) -> list[str]:

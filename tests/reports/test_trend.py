@@ -209,30 +209,17 @@ def test_runs_are_averaged_on_the_log_scale_where_they_have_a_point(runs):
 
 
 def test_runs_without_control_queries_cannot_be_told(tmp_path):
-    (group,) = run_groups(load_runs(build_results(tmp_path, {"never": None}, 1, 8)))
+    build_results(tmp_path, {"never": None}, 1, 8)
+    for path in tmp_path.rglob("events.jsonl"):
+        lines = [line for line in path.read_text().splitlines() if '"kind": "control"' not in line]
+        path.write_text("\n".join(lines) + "\n")
+    (group,) = run_groups(load_runs(tmp_path))
     assert trend_series(group.timed_runs).at_s == ()
     assert group.latency_trends["never"].verdict == "cannot tell"
 
 
-def with_controls(folder):
-    """Control queries, and settled ones at the end of each tick, in every run below the folder."""
-    for path in folder.rglob("events.jsonl"):
-        lines = path.read_text().splitlines()
-        added = []
-        for line in lines:
-            added.append(line)
-            if '"when": "cadence"' in line and '"primary": true' in line:
-                added.append(line.replace('"cadence"', '"settled"'))
-        ticks = sorted({q.tick for q in load_runs(folder)[0].of(QueryRecord)})
-        extra = [
-            ControlRecord(**step(tick, wall_s=0.05)).model_dump_json(exclude_defaults=False) for tick in ticks
-        ]
-        path.write_text("\n".join([*added[:-1], *extra, added[-1]]) + "\n")
-
-
 def test_a_table_that_is_never_compacted_gets_slower_with_its_files(tmp_path):
     build_results(tmp_path, {"never": None}, 3, 40)
-    with_controls(tmp_path)
     (group,) = run_groups(load_runs(tmp_path))
     found = group.latency_trends["never"]
     assert (found.verdict, found.n) == ("rises with the table", 40)
@@ -241,6 +228,5 @@ def test_a_table_that_is_never_compacted_gets_slower_with_its_files(tmp_path):
 
 def test_a_simulation_has_no_trend(tmp_path):
     build_results(tmp_path, {"never": None}, 1, 40, mode="simulated")
-    with_controls(tmp_path)
     (group,) = run_groups(load_runs(tmp_path))
     assert group.latency_trends["never"].verdict == "cannot tell"

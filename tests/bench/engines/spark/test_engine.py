@@ -61,7 +61,13 @@ class MadeUpEngine(SparkEngine[str]):
     def sibling(self, name):
         raise NotImplementedError
 
-    def drop(self):
+    def _codec(self):
+        return "zstd"
+
+    def _use(self):
+        pass
+
+    def _drop(self):
         pass
 
 
