@@ -7,10 +7,8 @@ from functools import lru_cache
 from typing import Literal
 
 Phase = Literal["random", "fixed"]
-SIDE_WINDOWS = (
-    5  # windows of `probe_every` in one of `side_probe_every`, unless that leaves too few executions
-)
-SIDE_EXECUTIONS_MIN = 4
+SIDE_WINDOWS = 5  # windows of `probe_every` in one of `side_probe_every`
+SIDE_EXECUTIONS_MIN = 4  # fewer windows where this many executions would not remain
 
 
 @dataclass(frozen=True, slots=True)
