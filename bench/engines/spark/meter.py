@@ -32,6 +32,8 @@ class Meter:
 
     Compilers and collectors work in the background: what a step sets off and does not wait for falls to the
     step after it.
+
+    Measuring itself takes about 2.5 ms, outside the wall time and the CPU of the step.
     """
 
     def __init__(self, spark: SparkSession, settings: SparkSettings) -> None:
