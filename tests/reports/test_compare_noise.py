@@ -142,7 +142,7 @@ def test_sittings_make_no_false_calls_where_their_effect_is_known(tau, n):
 
 @pytest.mark.parametrize("tau", [0.02, 0.10])
 def test_several_sittings_a_side_need_no_known_effect(tau):
-    assert sitting_calls(tau, 3, 600, sittings=3) <= FALSE_CALLS_AT_MOST
+    assert sitting_calls(tau, 3, 2_000, sittings=3) <= FALSE_CALLS_AT_MOST
 
 
 def test_sittings_assumed_alike_make_false_calls():
@@ -166,7 +166,7 @@ def test_a_rise_by_half_is_found_in_90_of_100(table):
 
 
 def test_without_the_control_the_warming_up_hides_it():
-    assert rising_share(trends("flat", 0.5, 300, controlled=False)) <= 0.1
+    assert rising_share(trends("flat", 0.5, 300, controlled=False)) <= 0.2
 
 
 def test_growing_files_are_the_cause_that_is_named():
@@ -182,7 +182,7 @@ def test_heavy_tails_and_spikes_are_no_rise(noise):
 
 
 @pytest.mark.parametrize("points", [60, 240])
-@pytest.mark.parametrize("noise", [white(0.05), white(0.3), autocorrelated(0.3, 0.1)])
+@pytest.mark.parametrize("noise", [white(0.05), with_spikes, autocorrelated(0.3, 0.1)])
 def test_the_degradation_rate_of_flat_series_lies_around_zero(noise, points):
     values = np.exp(noise(_rng(points), (300, points)))
     rates = np.array([degradation_rate(row) for row in values])
