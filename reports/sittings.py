@@ -3,12 +3,25 @@
 A sitting is a suite: runs made one after the other, without a break. What one sitting has in common (the
 machine's neighbours, its temperature, the state of its caches) moves all its runs alike. Within a sitting it
 cancels; between results of two sittings it looks like a difference, and more repetitions only make the wrong
-answer surer. Verdicts of "more" or "less" in % of 4,000 comparisons of equal results, one sitting on each
-side, n runs each, 5 % of noise between runs (1 sd of the log); 5 is right:
+answer surer. Verdicts of "more" or "less" in % of 1,500 comparisons of equal results, one sitting on each
+side, n runs each, 5 % of noise between runs (1 sd of the log); 5 is right, and 0.6 the standard error:
 
-    __SITTINGS__
+    sitting effect, n      assumed alike   widened   measured   three sittings a side
+    0 %, 3                           3.7       3.7        2.6                     3.5
+    0 %, 5                           5.1       5.1        1.7                     5.4
+    0 %, 20                          5.2       5.2        0.5                     4.3
+    2 %, 3                           5.1       4.3        2.1                     5.0
+    2 %, 5                          10.1       4.3        2.3                     5.7
+    2 %, 20                         33.1       4.9        1.8                     5.3
+    5 %, 3                          19.1       5.3        3.7                     4.3
+    5 %, 5                          33.5       4.5        4.7                     5.2
+    5 %, 20                         62.8       4.7        5.0                     6.1
+    10 %, 3                         42.5       5.5        4.9                     5.7
+    10 %, 5                         62.3       5.9        4.6                     5.1
+    10 %, 20                        80.9       5.2        5.6                     5.8
 
-"Widened" knows the sitting effect's sd; "measured" knows it from the means of six sittings of nine runs.
+"Widened" knows the sitting effect's sd; "measured" knows it from the means of six sittings of nine runs. The
+last column has three sittings of n runs on each side, compared by their means. Reproduced by `make noise`.
 Source: Satterthwaite, Biometrics Bulletin 2, 1946, for the degrees of freedom of a sum of variances.
 """
 
