@@ -58,7 +58,7 @@ def beside(
 
 
 def _faults(place: Place, box: Box, taken: Sequence[Box], within: Box, line: Sequence[Spot]) -> int:
-    """Outside the axes is worse than over another name, that worse than far away, and that than on the line."""
+    """Outside the axes is worst, then over another name, then far from the point, then on the line."""
     is_outside = box[0] < within[0] or box[1] < within[1] or box[2] > within[2] or box[3] > within[3]
     crossed = sum(_crosses(start, end, box) for start, end in pairwise(line))
     overlapped = sum(_overlap(box, other) for other in taken)
