@@ -5,6 +5,7 @@ format's tables need of it.
 """
 
 import itertools
+import os
 from functools import partial
 
 import pytest
@@ -16,6 +17,8 @@ from iceberg_sheets import make_real
 from bench import runtime
 from bench.engines.contract import SparkSettings
 from bench.engines.spark.session import start_session, stop_session
+
+os.environ.pop("COLUMNS", None)  # tables are as wide as in any pipe, whatever terminal the tests run in
 
 # No deadline: a slow moment of a shared machine is no failure. `make check` takes the quick one.
 settings.register_profile("thorough", deadline=None)

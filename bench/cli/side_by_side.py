@@ -17,8 +17,8 @@ COLUMNS = (
 )  # fmt: skip
 TABLE_COLUMNS = (
     Column("strategy"), Column("at"), Column("real decision"), Column("simulated decision"),
-    Column("real files"), Column("simulated files"), Column("really written", drop=2),
-    Column("simulated written", drop=1),
+    Column("real files"), Column("simulated files"), Column("real bytes written", drop=2),
+    Column("simulated bytes written", drop=1),
 )  # fmt: skip
 SAME = "same"
 

@@ -82,9 +82,9 @@ def _space(group: RunGroup) -> Sentence | None:
     if sizes[most] < _SPACE_ABOVE * sizes[least]:
         return None
     start = say(
-        "Space: ", Verbatim(most), f" ends with {human_bytes(sizes[most])} on storage"
-        f"{_metadata_share(group.row(most), sizes[most])}, {human_ratio(sizes[most] / sizes[least])} that of ",
-        Verbatim(least),
+        "Space: ", Verbatim(most), f" ends with {human_bytes(sizes[most])} on storage",
+        _metadata_share(group.row(most), sizes[most]),
+        f", {human_ratio(sizes[most] / sizes[least])} that of ", Verbatim(least),
     )  # fmt: skip
     if any(_EXPIRY in name for name in _planners(group, most)):
         return start + say(", although old versions are expired.")
