@@ -85,7 +85,7 @@ class RewriteDataFiles:
     def columns(self) -> tuple[str, ...]:
         """The columns that `sort_order` names, fields of structs by their full names, in its own spelling.
 
-        Case matters to the command, too (SortOrder.Builder), except in a zorder.
+        Case matters to the command, too (SortOrder.Builder, SparkZOrderFileRewriteRunner.zValue).
         """
         names = (found["name"] for found in _NAME.finditer(self.sort_order or "") if not found["call"])
         return tuple(_unquoted(name) for name in names if not _is_word(name))

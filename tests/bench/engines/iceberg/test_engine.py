@@ -132,12 +132,17 @@ def test_rewrite_data_files_sorts(engine, log, spark, tmp_path):
 
 @pytest.mark.parametrize(
     ("sort_order", "status"),
-    [("User_Id", "failed"), ("zorder(User_Id, order_id)", "ok"), ("`user_id`, bucket(4, order_id)", "ok")],
+    [
+        ("User_Id", "failed"),
+        ("zorder(User_Id, order_id)", "failed"),
+        ("`user_id`, bucket(4, order_id)", "ok"),
+    ],
 )
-def test_a_sort_order_names_columns_in_the_table_s_case_except_in_a_zorder(engine, log, sort_order, status):
+def test_a_sort_order_names_columns_in_the_case_of_the_table(engine, log, sort_order, status):
     commit_all(engine, batches(log)[:1])
     planner = RewriteDataFiles(strategy="sort", sort_order=sort_order, options={"rewrite-all": True})
-    assert execute(engine, planner.decide(engine.state(0)), 60_000).status == status
+    outcome = execute(engine, planner.decide(engine.state(0)), 60_000)
+    assert outcome.status == status, outcome.error
 
 
 def test_an_explicit_rewrite_writes_files_of_about_the_target_size(engine, log, tmp_path):
@@ -410,8 +415,9 @@ def test_a_format_whose_commits_compact_reports_that_apart(workshop, log):
     assert version.tag is None
     state = engine.state(60_000)
     assert len(state.commits) == 1
-    (seen,) = state.compactions
-    assert (seen.reason, seen.files_removed_count, seen.files_added_count) == ("inline", 5, 1)
+    assert [(c.reason, c.files_removed_count, c.files_added_count) for c in state.compactions] == [
+        ("inline", 3, 1), ("inline", 5, 1),
+    ]  # fmt: skip
     assert outcome.observed.data_files_count == 1
     assert inline.cost == outcome.cost
 
