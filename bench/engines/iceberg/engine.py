@@ -28,7 +28,13 @@ from bench.engines.iceberg.table_keys import (
 )
 from bench.engines.spark.engine import TABLE, SparkEngine, TableReading
 from bench.engines.spark.meter import Meter
-from bench.engines.spark.session import file_system, sql_text, start_session, stop_session
+from bench.engines.spark.session import (
+    file_system,
+    sql_text,
+    start_session,
+    stop_session,
+    use_namespace,
+)
 from strategies.plan import Action, Compact, Native, Rewrite
 
 
@@ -69,7 +75,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         )
 
     def _use(self) -> None:
-        self._spark.sql(f"USE {self._namespace}")
+        use_namespace(self._spark, self._catalog.name, self._catalog.namespace)
 
     @property
     def _codec(self) -> str:

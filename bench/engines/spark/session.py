@@ -82,6 +82,16 @@ def _cached_class(jvm: Any, name: str) -> Any:
     return reduce(getattr, name.split("."), jvm)
 
 
+def use_namespace(spark: SparkSession, catalog: str, namespace: str) -> None:
+    """Make a namespace of a catalog the current one, as the statement USE does, but without parsing one."""
+    gateway: Any = spark.sparkContext._gateway
+    names = gateway.new_array(gateway.jvm.java.lang.String, 1)
+    names[0] = namespace
+    manager = spark._jsparkSession.sessionState().catalogManager()
+    manager.setCurrentCatalog(catalog)
+    manager.setCurrentNamespace(names)
+
+
 def file_system(spark: SparkSession, location: str) -> tuple[Any, Any]:
     """The Hadoop path of a location, and the file system that it is on."""
     path = java_class(spark, "org.apache.hadoop.fs.Path")(location)
