@@ -73,7 +73,7 @@ def list_what(
 
     * `compactbench list strategies`
 
-    * `compactbench list strategies iceberg.rewrite_data_files`
+    * `compactbench list strategies amoro`
 
     * `compactbench list scenarios quickstart`
 

@@ -203,7 +203,7 @@ def test_a_manifest_with_an_unknown_key_is_refused(run_folder):
 
 
 def test_a_folder_that_is_missing_or_empty_says_what_to_do(tmp_path):
-    with pytest.raises(ResultSchemaError, match="no such folder; give the --out folder"):
+    with pytest.raises(ResultSchemaError, match="no such folder; name one that `compactbench run` wrote"):
         load_runs(tmp_path / "nowhere")
     with pytest.raises(
         ResultSchemaError, match="contains no runs; create some with `compactbench run SCENARIO --out"
