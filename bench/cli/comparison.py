@@ -206,8 +206,8 @@ def _columns(group: Group) -> tuple[Column, ...]:
     figure, other = group.headings
     return (
         Column("strategy"), Column("metric"), Column(figure, drop=4), Column(other, drop=3),
-        Column("ratio"), Column("95 % interval", drop=5, shown="if any"), Column("runs", drop=2), Column("method", drop=1),
-        Column("verdict"),
+        Column("ratio"), Column("95 % interval", drop=5, shown="if any"), Column("runs", drop=2),
+        Column("method", drop=1), Column("verdict"),
     )  # fmt: skip
 
 
