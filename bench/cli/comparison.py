@@ -12,9 +12,9 @@ from typing import Any
 import typer
 
 from bench.cli.fail_if import Limit, Outcome
-from bench.cli.fitting import Fitted, print_fitting
-from bench.cli.output import ERR, OUT, print_json
+from bench.cli.output import print_heading, print_json, print_paragraph, print_remark, print_tables
 from bench.cli.results_argument import gaps
+from bench.cli.tables import Column
 from bench.results.pooling import Difference
 from bench.results.rows import Row
 from bench.text import MISSING, byte_unit, counted, human_number, human_percent, human_ratio
@@ -23,7 +23,8 @@ from reports.contrasts import Contrast, confirmatory_metrics
 from reports.load import RunGroup
 from reports.markdown import escape, table
 from reports.phrases import Verbatim, format_range
-from reports.sections.summary import Cell, Column, Table
+from reports.sections.summary import Cell, Table
+from reports.sections.summary import Column as PageColumn
 from reports.text import format_value
 
 _METHODS = {
@@ -126,15 +127,15 @@ def _rank(comparison: Comparison) -> int:
 
 
 def _print_table(group: Group, shown: Sequence[Contrast]) -> None:
-    OUT.print(group.place, style="bold", markup=False, highlight=False)
+    print_heading(group.place)
     for line in _head(group):
-        OUT.print(line, markup=False, highlight=False, soft_wrap=True)
-    if shown:
-        print_fitting(_columns(group), [_cells(contrast) for contrast in shown])
-    if group.tested:
-        print_fitting(_TESTED_COLUMNS, [_tested_cells(tested) for tested in group.tested])
+        print_paragraph(line)
+    comparisons = [_cells(contrast) for contrast in shown]
+    limits = [_tested_cells(tested) for tested in group.tested]
+    tables = (("", _columns(group), comparisons), ("", _TESTED_COLUMNS, limits))
+    print_tables(table for table in tables if table[2])
     for line in _verdict_lines(group):
-        OUT.print(line, markup=False, highlight=False, soft_wrap=True)
+        print_paragraph(line)
 
 
 def _print_markdown(group: Group, shown: Sequence[Contrast]) -> None:
@@ -145,7 +146,7 @@ def _print_markdown(group: Group, shown: Sequence[Contrast]) -> None:
     ):
         if lines:
             cells = tuple((Cell(Verbatim(line[0])), *(Cell(text) for text in line[1:])) for line in lines)
-            headings = tuple(Column(column.name, is_number=False) for column in columns)
+            headings = tuple(PageColumn(column.title, is_number=False) for column in columns)
             typer.echo("\n" + table(Table(headings, cells)))
     for line in _verdict_lines(group):
         typer.echo(f"\n{escape(line)}")
@@ -200,13 +201,13 @@ def _runs(row: Row) -> str:
     return f"{row.runs} ({unused})" if unused else str(row.runs)
 
 
-def _columns(group: Group) -> tuple[Fitted, ...]:
-    """The columns, and in which order they go where they do not fit: the method first."""
+def _columns(group: Group) -> tuple[Column, ...]:
+    """The columns, and in which order they are left out where they do not fit: the method first."""
     figure, other = group.headings
     return (
-        Fitted("strategy", wraps=True), Fitted("metric"), Fitted(figure, goes=4), Fitted(other, goes=3),
-        Fitted("ratio"), Fitted("95 % interval", goes=5), Fitted("runs", goes=2), Fitted("method", goes=1),
-        Fitted("verdict", wraps=True),
+        Column("strategy"), Column("metric"), Column(figure, drop=4), Column(other, drop=3),
+        Column("ratio"), Column("95 % interval", drop=5, shown="if any"), Column("runs", drop=2),
+        Column("method", drop=1), Column("verdict"),
     )  # fmt: skip
 
 
@@ -265,9 +266,7 @@ def _verdict(contrast: Contrast) -> str:
     return f"{verdict}: {comparison.reason}" if comparison.reason else verdict
 
 
-_TESTED_COLUMNS = (
-    Fitted("strategy", wraps=True), Fitted("limit"), Fitted("outcome"), Fitted("reason", wraps=True),
-)  # fmt: skip
+_TESTED_COLUMNS = (Column("strategy"), Column("limit"), Column("outcome"), Column("reason"))
 
 
 def _tested_cells(tested: Tested) -> tuple[str, ...]:
@@ -355,4 +354,4 @@ def _print_csv(groups: Sequence[Group]) -> None:
     for group in groups:
         tested = [": ".join(_tested_cells(tested)) for tested in group.tested]
         for line in [*_head(group), *tested, *_verdict_lines(group)]:
-            ERR.print(line, markup=False, highlight=False, soft_wrap=True)
+            print_remark(line)

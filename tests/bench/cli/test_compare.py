@@ -9,12 +9,17 @@ from result_builder import build_results
 
 from bench.cli import output
 from bench.cli.comparison import figures
-from bench.cli.fitting import Fitted, fitting
 from bench.cli.main import main
 from bench.results.rows import METRICS
 from bench.text import human_ratio
 
 STRATEGIES = {"never": None, "every-10min": 10, "every-2min": 2}
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    """A terminal in which every row of a table is one line."""
+    monkeypatch.setattr(output.OUT, "_width", 250)
 
 
 @pytest.fixture(scope="module")
@@ -442,26 +447,14 @@ def test_no_number_is_broken_at_any_width(capsys, results, monkeypatch, width):
     monkeypatch.setattr(output.OUT, "_width", width)
     (group,) = as_json(capsys, results, "--baseline", "never", "--metric", "all")
     _, out, _ = compare(capsys, results, "--baseline", "never", "--metric", "all", "--all")
-    table = out[re.search(r"^strategy +metric", out, re.M).start() :]
+    table = out[re.search(r"^strategy  ?", out, re.M).start() :]  # of the titles, or of the first block
     assert max(map(len, table.splitlines())) <= max(width, 60)
-    for found in group["comparisons"]:
-        assert found["metric"] in table
-        if found["ratio"] is not None and found["verdict"] != "equal":
-            assert re.search(r" (\d[\d,.e-]*x|\N{EN DASH}) ", table)
+    words = table.split()
+    assert all(c["strategy"] in words and c["metric"] in words for c in group["comparisons"])
     ratios = [
         human_ratio(c["ratio"]) for c in group["comparisons"] if c["method"] == "paired t on log ratios"
     ]
-    assert all(ratio in table.split() for ratio in ratios)
-
-
-def test_columns_go_in_a_fixed_order():
-    columns = (Fitted("a"), Fitted("b", goes=2), Fitted("c", goes=1), Fitted("d", wraps=True))
-    rows = [("1111", "2222", "3333", "a text that is long enough to be wrapped")]
-    assert fitting(columns, rows, 80) == (0, 1, 2, 3)
-    assert fitting(columns, rows, 4 + 1 + 4 + 1 + 4 + 1 + 16) == (0, 1, 2, 3)
-    assert fitting(columns, rows, 4 + 1 + 4 + 1 + 4 + 1 + 15) == (0, 1, 3)
-    assert fitting(columns, rows, 4 + 1 + 4 + 1 + 15) == (0, 3)
-    assert fitting(columns, rows, 3) == (0, 3)
+    assert all(ratio in words for ratio in ratios)
 
 
 def test_old_and_new_say_what_they_assume_of_sittings(capsys, old_and_new, tmp_path):

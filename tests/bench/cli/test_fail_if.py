@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from result_builder import build_results
 
+from bench.cli import output
 from bench.cli.fail_if import noisy_tests, outcomes, parse_limit
 from bench.cli.main import main
 from bench.errors import ScenarioError
@@ -16,6 +17,12 @@ from reports.repeating import BytesNoise, compare_bytes, compare_counts
 
 HOLDS, FAILS, CANNOT_TELL = 0, 1, 4
 NEW = {"suite_id": "later", "started_utc": "2026-01-06T09:00:00Z"}
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    """A terminal in which every row of a table is one line."""
+    monkeypatch.setattr(output.OUT, "_width", 250)
 
 
 @pytest.fixture(scope="module")

@@ -158,7 +158,7 @@ def test_a_worker_that_cannot_start_there_is_reported(run, checkout):
     (checkout / "bench" / "runs" / "worker.py").write_text("raise SystemExit('not today')\n")
     code, _, err = run("--simulate", "--against", "elsewhere", "--only", "variant=against")
     assert code == 1
-    assert "the worker could not start: not today" in err
+    assert "the run could not start: not today" in err
 
 
 def test_another_version_of_results_is_refused_before_anything_runs(run, checkout, tmp_path):

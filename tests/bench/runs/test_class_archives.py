@@ -30,7 +30,7 @@ def archives(tmp_path, trained, monkeypatch):
     jar = tmp_path / "format.jar"
     jar.write_bytes(b"classes")
     monkeypatch.setenv("COMPACTBENCH_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(runtime, "jars", lambda name: (jar,))
+    monkeypatch.setattr(runtime, "jars", lambda name, line: (jar,))
     monkeypatch.setattr(ClassArchive, "is_usable", lambda archive: archive.file in trained)
     made = ClassArchives(tmp_path / "training", lambda: None)
     monkeypatch.setattr(made, "_train", lambda archive, scenario: trained.append(archive.file) or True)
