@@ -189,8 +189,8 @@ def _table(
 
 
 def _is_right_aligned(cells: Sequence[str]) -> bool:
-    filled = [cell for cell in cells if cell not in ("", MISSING)]
-    return bool(filled) and all(map(is_figure, filled))
+    filled = [cell for cell in cells if cell]
+    return bool(filled) and all(cell == MISSING or is_figure(cell) for cell in filled)
 
 
 def _joined(
