@@ -160,8 +160,8 @@ def test_the_table_prints_what_is_the_same_once_and_omits_idle_evaluations(show,
     assert (code, err) == (0, "")
     lines = [line.split() for line in out.splitlines()]
     assert lines[0] == ["append-small"]
-    titles = "strategy at real decision simulated decision real files simulated files really written"
-    assert lines[1] == [*titles.split(), "simulated", "written"]
+    titles = "strategy at real decision simulated decision real files simulated files"
+    assert lines[1] == [*titles.split(), "real", "bytes", "written", "simulated", "bytes", "written"]
     words = "never 2min rule 1 planned compact(all partitions) (scheduled) same ok 8 -> 1 same 5 KiB 5.50 KiB"
     assert lines[2] == words.split()
     assert out.splitlines()[-1] == (
