@@ -34,8 +34,8 @@ check: $(READY) ## Check format, lint, types and import rules, and run the tests
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@TZ=UTC OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -m 'not spark and not noise' -n auto --dist loadfile \
-		--hypothesis-profile quick
+	@TZ=UTC OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -m 'not spark and not noise and not processes' -n auto \
+		--dist loadfile --hypothesis-profile quick
 
 .PHONY: bench
 bench: $(READY) ## Measure compactbench itself: its share of a run, reading table state, the cost of an upsert commit

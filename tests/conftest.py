@@ -28,6 +28,7 @@ settings.load_profile("thorough")
 _OF_THE_SESSION = frozenset({"spark", "workshop"})  # fixtures that use the one Spark session
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist, which reads the groups at the same moment
 def pytest_collection_modifyitems(items):
     """Group the tests for `--dist loadgroup`: those that share the Spark session together, others by file."""
     for item in items:

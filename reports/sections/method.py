@@ -102,10 +102,11 @@ def _measuring(group: RunGroup) -> Iterator[Entry]:
     yield (
         "Queries",
         say(
-            f"Each query runs every {human_duration(m.probe_every_ms / 1000)} of scenario time; the primary "
-            "one is ",
-            Verbatim(m.primary_probe),
-            f". Query mean: {METRIC_BY_NAME['query_mean_s'].definition}.",
+            "The primary query, ", Verbatim(m.primary_probe), ", runs twice every "
+            f"{human_duration(m.probe_every_ms / 1000)} of scenario time under every strategy: right after a "
+            "commit, and settled, at the end of that tick, after any compaction. The others run every "
+            f"{human_duration(m.side_probe_every_ms / 1000)}. Query mean: "
+            f"{METRIC_BY_NAME['query_mean_s'].definition}.",
         ),
     )
     if group.is_simulated:

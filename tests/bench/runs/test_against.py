@@ -24,6 +24,8 @@ from bench.runs.processes import Program
 from bench.scenario.scenario import load_scenario
 from reports.render import markdown_text
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(bench.__file__).parents[1]
 OWN_HAND = (
     "self._file.write(record",

@@ -141,6 +141,7 @@ def assert_nothing_planted(*folders):
             assert part not in text, f"{part} in {file}"
 
 
+@pytest.mark.processes
 def test_no_secret_of_a_simulated_run_is_in_any_file_or_output(user, capsys):
     given = ("demo.toml", *SET, *SET_TABLE, *CONF)
     assert main(["run", *given, *SIMULATED, "--simulate", "--dry-run"]) == 0
@@ -187,6 +188,7 @@ def test_no_secret_of_a_simulated_run_is_in_any_file_or_output(user, capsys):
     assert_nothing_planted(user)
 
 
+@pytest.mark.processes
 def test_no_secret_is_in_what_a_worker_leaves_that_fails_or_is_killed(user, planned):
     options = suite.Options(user / "results", command="compactbench run demo.toml")
     results = {}
