@@ -54,20 +54,6 @@ LINES: tuple[Line, ...] = (
             "hudi": ("org.apache.hudi:hudi-spark3.5-bundle_2.12:1.2.0",),
         },
     ),
-    Line(
-        name="iceberg-1.10",
-        spark="3.5",
-        scala="2.12",
-        versions={"iceberg": "1.10.1", "delta": "3.3.2", "hudi": "1.2.0", "sqlite-jdbc": "3.46.1.3"},
-        jars={
-            "iceberg": (
-                "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.1",
-                "org.xerial:sqlite-jdbc:3.46.1.3",
-            ),
-            "delta": ("io.delta:delta-spark_2.12:3.3.2",),
-            "hudi": ("org.apache.hudi:hudi-spark3.5-bundle_2.12:1.2.0",),
-        },
-    ),
 )
 
 # Where Linux distributions keep the certificates that their administrators trust, in Java's format. The
