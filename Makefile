@@ -26,7 +26,7 @@ run: $(READY) ## Run the quickstart on real Iceberg tables; the last line printe
 
 .PHONY: test
 test: $(READY) ## Run all tests, including those on a real Spark
-	@TZ=UTC OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --durations=10
+	@TZ=UTC OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10
 
 .PHONY: check
 check: $(READY) ## Check format, lint, types and import rules, and run the tests that need no Java

@@ -25,17 +25,6 @@ settings.register_profile("thorough", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=30)
 settings.load_profile("thorough")
 
-_OF_THE_SESSION = frozenset({"spark", "workshop"})  # fixtures that use the one Spark session
-
-
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist, which reads the groups at the same moment
-def pytest_collection_modifyitems(items):
-    """Group the tests for `--dist loadgroup`: those that share the Spark session together, others by file."""
-    for item in items:
-        shares = item.get_closest_marker("spark") and _OF_THE_SESSION & set(item.fixturenames)
-        item.add_marker(pytest.mark.xdist_group("spark" if shares else str(item.path)))
-
-
 SPARK = SparkSettings(master="local[2]", driver_memory_bytes=2 * 2**30)
 
 
