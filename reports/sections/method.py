@@ -102,7 +102,9 @@ def _measuring(group: RunGroup) -> Iterator[Entry]:
     yield (
         "Queries",
         say(
-            "The primary query, ", Verbatim(m.primary_probe), ", runs twice every "
+            "The primary query, ",
+            Verbatim(m.primary_probe),
+            ", runs twice every "
             f"{human_duration(m.probe_every_ms / 1000)} of scenario time under every strategy: right after a "
             "commit, and settled, at the end of that tick, after any compaction. The others run every "
             f"{human_duration(m.side_probe_every_ms / 1000)}. Query mean: "
