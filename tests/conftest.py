@@ -1,7 +1,7 @@
 """Fixtures every test may use; builders live in tests/support.
 
-One Spark session serves each test process from its first use on, set up as a run's worker sets its own up, with
-what each format's tables need of it.
+One Spark session serves each test process from its first use on, set up as a run's worker sets its own
+up, with what each format's tables need of it.
 """
 
 import itertools
