@@ -173,14 +173,14 @@ class RunGroup:
         groups: Sequence["RunGroup"],
         sitting: SittingEffect | None,
     ) -> Circumstances:
-        reasons = (unmodelled(group, label) for group in groups for label in strategies)
-        by_strategy = [group.sample(metric, label).values for group in groups for label in group.strategies]
-        return Circumstances(
-            is_simulated=self.is_simulated,
-            unmodelled=next((reason for reason in reasons if reason), None),
-            bytes_noise=bytes_noise(by_strategy),
-            sitting=sitting,
-        )
+        given = Circumstances(is_simulated=self.is_simulated, sitting=sitting)
+        if self.is_simulated:
+            reasons = (unmodelled(group, label) for group in groups for label in strategies)
+            return replace(given, unmodelled=next((reason for reason in reasons if reason), None))
+        if METRIC_BY_NAME[metric].basis == "bytes":
+            values = [group.sample(metric, label).values for group in groups for label in group.strategies]
+            return replace(given, bytes_noise=bytes_noise(values))
+        return given
 
     def _with_value(self, metric: str, strategy: str) -> tuple[RunResult, ...]:
         figures = self.figures[strategy]

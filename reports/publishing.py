@@ -20,9 +20,9 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bench.results.folders import RunResult, load_runs
-from bench.results.records import EVENTS, MANIFEST, CompactionRecord
-from bench.results.rows import METRIC_BY_NAME, Row
-from bench.text import human_ratio
+from bench.results.records import EVENTS, MANIFEST
+from bench.results.rows import Row
+from bench.text import MISSING, human_ratio
 from reports.compare import Comparison
 from reports.load import RunGroup, run_groups
 from reports.phrases import format_range
@@ -54,18 +54,9 @@ class Published:
     group: RunGroup
 
     @property
-    def command(self) -> str:
-        """The command that repeats the runs."""
-        return self.entry.command
-
-    @property
     def strategies(self) -> tuple[str, ...]:
         """The labels, in the order they first ran."""
         return self.group.strategies
-
-    def n(self, strategy: str) -> int:
-        """How many runs of a strategy are used."""
-        return self._row(strategy).runs
 
     @cached_property
     def runs(self) -> str:
@@ -73,14 +64,10 @@ class Published:
         counts = sorted({row.runs for row in self.group.rows})
         return f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
-    def content(self) -> bool:
-        """Whether every table was compared with the stream and found equal."""
-        return all(row.content == "equal" for row in self.group.rows)
-
     def number(self, strategy: str, metric: str, scale: float = 1, decimals: int | None = None) -> str:
         """The mean over the runs as a bare number, times `scale`; two digits unless `decimals` says more."""
         value = self._row(strategy).values[metric]
-        return _dash() if value is None else _number(value * scale, decimals)
+        return MISSING if value is None else _number(value * scale, decimals)
 
     def span(self, strategy: str, metric: str, scale: float = 1, decimals: int | None = None) -> str:
         """The mean with the lowest and the highest run in brackets, where there are several."""
@@ -99,7 +86,7 @@ class Published:
         """How the strategies compare: "3.1x (2.4 to 3.9)" with the 95 % interval where there is one."""
         found = self.compare(metric, strategy, other)
         if found.ratio is None:
-            return _dash()
+            return MISSING
         if found.low is None or found.high is None or found.low == found.high:
             return human_ratio(found.ratio)
         return f"{human_ratio(found.ratio)} ({format_range(found.low, found.high)})"
@@ -107,26 +94,11 @@ class Published:
     def bare_ratio(self, metric: str, strategy: str, other: str) -> str:
         """The same without its interval."""
         found = self.compare(metric, strategy, other)
-        return _dash() if found.ratio is None else human_ratio(found.ratio)
-
-    def verdict(self, metric: str, strategy: str, other: str) -> str:
-        """more, less, equal or undecided: pages choose their words by it, so that these cannot drift."""
-        return self.compare(metric, strategy, other).verdict
+        return MISSING if found.ratio is None else human_ratio(found.ratio)
 
     def compare(self, metric: str, strategy: str, other: str) -> Comparison:
         """The comparison itself. Raises KeyError for a name that is not a metric."""
-        return self.group.compare(METRIC_BY_NAME[metric].name, strategy, other)
-
-    def mean_files(self, strategy: str) -> str:
-        """How many data files an effective compaction replaced, on average."""
-        replaced = [
-            c.files_removed_count
-            for run in self.group.usable_runs
-            if run.manifest.strategy == strategy
-            for c in run.of(CompactionRecord)
-            if c.status == "ok"
-        ]
-        return _dash() if not replaced else _number(sum(replaced) / len(replaced), 0)
+        return self.group.compare(metric, strategy, other)
 
     def _row(self, strategy: str) -> Row:
         return self.group.row(strategy)
@@ -210,7 +182,3 @@ def _replaced(name: str, text: str) -> str:
 def _number(value: float, decimals: int | None) -> str:
     digits = shared_decimals([value]) if decimals is None else decimals
     return f"{value:,.{digits}f}"
-
-
-def _dash() -> str:
-    return format_value("count", None)

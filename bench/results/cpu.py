@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from bench.results.figures import RunFigures, ratio, total
+from bench.results.figures import RunFigures, all_known, ratio, total
 from bench.results.records import BaseRecord
 
 Steps = Callable[[RunFigures], Sequence[BaseRecord]]
@@ -64,5 +64,5 @@ def _executed(steps: Iterable[BaseRecord]) -> list[BaseRecord]:
 def _of_known(
     combine: Callable[[list[float]], float], steps: Sequence[BaseRecord], field: str
 ) -> float | None:
-    known = [value for step in steps if (value := getattr(step, field)) is not None]
-    return float(combine(known)) if known and len(known) == len(steps) else None
+    known = all_known(getattr(step, field) for step in steps)
+    return float(combine(known)) if known else None

@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from bench.results.records import (
 
 HEALTH_SCORE = "health_score"  # a figure planners may report of the table
 IDLE_PLANNER = "never"  # registered name of the planner that never plans
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,13 @@ def total(values: Iterable[float]) -> float:
 def mean(values: Sequence[float]) -> float | None:
     """The mean; None if there are no values."""
     return fmean(values) if values else None
+
+
+def all_known(values: Iterable[_Value | None]) -> list[_Value] | None:
+    """The values; None if one of them is not known: a figure of the others would be of something else."""
+    listed = list(values)
+    known = [value for value in listed if value is not None]
+    return known if len(known) == len(listed) else None
 
 
 def percentile(values: Sequence[float], percent: float) -> float | None:

@@ -11,6 +11,7 @@ mean over the windows, but for that last one.
 from collections.abc import Callable, Sequence
 from statistics import fmean
 
+from bench.results.figures import all_known
 from bench.results.records import Manifest, QueryRecord
 
 
@@ -31,11 +32,8 @@ def mean_over_time(
     None if there are no queries, or if one of the values is not known: a mean of the others would be of other
     queries.
     """
-    known = [(value, query) for query in queries if (value := value_of(query)) is not None]
-    if not known or len(known) < len(queries):
-        return None
-    weights = [_weight_ms(manifest, query) for _, query in known]
-    return fmean([value for value, _ in known], weights)
+    values = all_known(value_of(query) for query in queries)
+    return fmean(values, [_weight_ms(manifest, query) for query in queries]) if values else None
 
 
 def mean_wall_s(manifest: Manifest, queries: Sequence[QueryRecord]) -> float | None:

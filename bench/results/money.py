@@ -11,7 +11,7 @@ counted.
 from collections.abc import Sequence
 
 from bench.results.cpu import commit_cpu_s, policy_cpu_s
-from bench.results.figures import RunFigures, total
+from bench.results.figures import RunFigures, all_known, total
 from bench.results.latency import mean_cpu_s, mean_over_time, mean_wall_s
 from bench.results.records import (
     CommitRecord,
@@ -38,9 +38,8 @@ def put_requests(f: RunFigures) -> float:
 
 def get_requests(f: RunFigures) -> float | None:
     """Files opened by compactions and by the settled primary queries; None unless known of every query."""
-    opened = [_opened_files(query) for query in f.settled]
-    known = [count for count in opened if count is not None]
-    return _compaction_gets(f) + total(known) if len(known) == len(opened) else None
+    opened = all_known(_opened_files(query) for query in f.settled)
+    return None if opened is None else _compaction_gets(f) + total(opened)
 
 
 def _compaction_gets(f: RunFigures) -> float:
@@ -49,9 +48,8 @@ def _compaction_gets(f: RunFigures) -> float:
 
 
 def _opened_files(query: QueryRecord) -> int | None:
-    counts = (query.files_count, query.delete_files_count, query.metadata_files_count)
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
+    counts = all_known((query.files_count, query.delete_files_count, query.metadata_files_count))
+    return None if counts is None else sum(counts)
 
 
 def compute_money_per_day(f: RunFigures) -> float | None:

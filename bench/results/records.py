@@ -25,6 +25,11 @@ Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # what exported tables can
 Positive = Annotated[int, Field(gt=0, lt=2**63)]
 
 
+def label_in(strategy: str, variant: str) -> str:
+    """The label under which a strategy runs in a variant."""
+    return f"{strategy} @ {variant}"
+
+
 class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 

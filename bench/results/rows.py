@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from bench.results import figures as fig
 from bench.results.amplification import common_content_bytes, read_amplification
-from bench.results.figures import mean, percentile
+from bench.results.figures import all_known, mean, percentile
 from bench.results.folders import RunResult
 from bench.results.latency import mean_over_time, mean_wall_s
 from bench.results.metrics import METRIC_BY_NAME as METRIC_BY_NAME  # re-exported for reports
@@ -16,7 +16,7 @@ from bench.results.metrics import Metric as Metric
 from bench.results.money import break_even_queries_per_h
 from bench.results.pooling import Strictness, check_pooled
 from bench.results.pooling import differences as differences
-from bench.results.records import ContentRecord, QueryRecord
+from bench.results.records import ContentRecord, QueryRecord, label_in
 
 BASELINE = "never"
 ContentStatus = Literal["equal", "differs", "unchecked"]
@@ -207,7 +207,7 @@ def _probe(
 
 def baseline_label(variant: str | None) -> str:
     """The label of `never` in a variant: what the strategies of that variant are measured against."""
-    return BASELINE if variant is None else f"{BASELINE} @ {variant}"
+    return BASELINE if variant is None else label_in(BASELINE, variant)
 
 
 def _with_break_even(row: Row, baseline: Row | None, duration_ms: int) -> Row:
@@ -218,9 +218,7 @@ def _with_break_even(row: Row, baseline: Row | None, duration_ms: int) -> Row:
     def break_even(of: Mapping[str, float | None]) -> float | None:
         if not of["compactions"]:
             return None
-        costs = [of["policy_cpu_s"], of["commit_cpu_s"]]
-        baseline_costs = [baseline.values["policy_cpu_s"], baseline.values["commit_cpu_s"]]
-        cost_s, baseline_cost_s = _sum_of_known(costs), _sum_of_known(baseline_costs)
+        cost_s, baseline_cost_s = _cpu_s(of), _cpu_s(baseline.values)
         extra_s = None if cost_s is None or baseline_cost_s is None else cost_s - baseline_cost_s
         return break_even_queries_per_h(
             extra_s, of["query_cpu_s"], baseline.values["query_cpu_s"], duration_ms
@@ -240,7 +238,7 @@ def _with_break_even(row: Row, baseline: Row | None, duration_ms: int) -> Row:
 _BREAK_EVEN = "break_even_queries_per_h"
 
 
-def _sum_of_known(values: Sequence[float | None]) -> float | None:
-    """The sum; None where one of them is not known."""
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+def _cpu_s(values: Mapping[str, float | None]) -> float | None:
+    """CPU of the policy and of the commits; None where one of them is not known."""
+    known = all_known([values["policy_cpu_s"], values["commit_cpu_s"]])
+    return None if known is None else sum(known)

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from bench.errors import ScenarioError
-from bench.results.records import MANIFEST, SCHEMA_VERSION, Mode
+from bench.results.records import MANIFEST, SCHEMA_VERSION, Mode, label_in
 from bench.runs import facts as facts_module
 from bench.runs.facts import facts
 from bench.runs.manifest import shape_hash
 from bench.runs.processes import Program
 from bench.scenario import file as scenario_file
 from bench.scenario.scenario import Scenario
-from bench.scenario.variants import AGAINST, Variant, label_in
+from bench.scenario.variants import AGAINST, Variant
 from bench.secrets import Secrets
 
 ANSWER_S = 300.0  # a scenario of a million commits takes half a minute to shape

@@ -64,7 +64,7 @@ class Scenario:
     `secrets` are the values that must not be written or printed.
 
     `variants` are the same scenario in each of its variants, with the same `hash`, and `variant` is what such
-    a one changes; its strategies have labels of their own (`variants.label_in`).
+    a one changes; its strategies have labels of their own (`records.label_in`).
     """
 
     name: str

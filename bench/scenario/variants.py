@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from bench import runtime
 from bench.errors import ScenarioError
 from bench.keys import known_text, value_text
+from bench.results.records import label_in
 from bench.scenario import file as scenario_file
 from bench.scenario.schema import VariantKeys
 from bench.scenario.specs import StrategySpec
@@ -53,11 +54,6 @@ class Variant:
         """What it changes, in words."""
         changes = {**self.changes, **({"versions": self.versions} if self.versions else {})}
         return ", ".join(f"{key} = {value_text(value)}" for key, value in changes.items())
-
-
-def label_in(strategy: str, variant: str) -> str:
-    """The label under which a strategy runs in a variant."""
-    return f"{strategy} @ {variant}"
 
 
 def spec_in(spec: StrategySpec, variant: str) -> StrategySpec:

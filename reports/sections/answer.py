@@ -1,6 +1,6 @@
 """The answer: the best trade-off, and the cheapest strategy for each latency that may be acceptable."""
 
-from bench.results.rows import BASELINE, METRIC_BY_NAME
+from bench.results.rows import BASELINE
 from bench.text import human_duration, human_ratio
 from reports.load import RunGroup
 from reports.pareto_front import Point, candidates, knee, pareto_front, points
@@ -167,8 +167,6 @@ def _idle(all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
 
 
 def _has_value(group: RunGroup, front: tuple[Point, ...], name: str) -> bool:
-    if name not in METRIC_BY_NAME:
-        return False
     values = [group.row(point.strategy).values[name] for point in front]
     return any(values) if name.startswith("delete") else any(value is not None for value in values)
 

@@ -20,7 +20,7 @@ from reports.sections.summary import (
 
 _COST = ""  # stands for the cost metric of the group
 _COMMITS = "commit_cpu_s"  # shown as what it is beyond that of `never`
-_COLUMNS = (  # metrics that are not in the registry, or that no run has a value of, are left out
+_COLUMNS = (  # metrics that no run has a value of are left out
     (_COST, "", "s"),
     ("jit_share", "Of it JIT", ""),
     ("compaction_executor_cpu_s", "Of it in tasks", "s"),

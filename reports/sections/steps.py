@@ -55,4 +55,4 @@ def off_the_front(group: RunGroup) -> Sentence | None:
 def _step(group: RunGroup, metric: str, point: Point, cheaper: Point | None) -> Cell:
     has_ratio = cheaper is not None and (metric != group.cost_metric or cheaper.cost_s > 0)
     found = group.compare(metric, point.strategy, cheaper.strategy) if cheaper and has_ratio else None
-    return compared(found, is_modelled=group.is_simulated)
+    return compared(found)

@@ -48,7 +48,7 @@ class Table:
 
 BREAK_EVEN = "break_even_queries_per_h"
 _COST = ""  # stands for the cost metric of the group
-_COLUMNS = (  # metrics that are not in the registry, or that no run has a value of, are left out
+_COLUMNS = (  # metrics that no run has a value of are left out
     (_COST, "", ""),
     ("query_mean_s", "Query mean", ""),
     ("query_after_commit_s", "Query after commit", ""),
@@ -93,8 +93,8 @@ def summary(group: RunGroup) -> Table:
 
 
 def has_values(rows: Sequence[Row], name: str) -> bool:
-    """Whether there is such a metric and some strategy has a value of it."""
-    return name in METRIC_BY_NAME and any(row.values[name] is not None for row in rows)
+    """Whether some strategy has a value of the metric."""
+    return any(row.values[name] is not None for row in rows)
 
 
 def latency_unit(rows: Sequence[Row], names: Sequence[str]) -> tuple[float, str]:
@@ -142,14 +142,15 @@ def _is_faster(group: RunGroup, row: Row) -> bool:
     return group.compare(_COMPARED, row.strategy, BASELINE).verdict == "less"
 
 
-def compared(comparison: Comparison | None, is_modelled: bool) -> Cell:
+def compared(comparison: Comparison | None) -> Cell:
     """A ratio with its interval where there is one; a dash where there is nothing to compare."""
     if comparison is None or comparison.ratio is None:
         return Cell(MISSING)
     ratio, low, high = comparison.ratio, comparison.low, comparison.high
+    if comparison.method in ("exact", "modelled"):
+        return Cell(human_ratio(ratio), comparison.method, value=ratio)
     note = "" if low is None or high is None else format_range(low, high, "\N{EN DASH}")
-    certain = "modelled" if is_modelled else "exact" if comparison.method == "exact" else ""
-    return Cell(human_ratio(ratio), certain or note, value=ratio)
+    return Cell(human_ratio(ratio), note, value=ratio)
 
 
 def arrow(before: str, after: str) -> str:
@@ -217,4 +218,4 @@ def _compared_with_baseline(group: RunGroup, row: Row) -> Cell:
     """The ratio of mean latencies with its interval."""
     if row.strategy == BASELINE:
         return Cell(MISSING)
-    return compared(group.compare("query_mean_s", row.strategy, BASELINE), group.is_simulated)
+    return compared(group.compare("query_mean_s", row.strategy, BASELINE))
