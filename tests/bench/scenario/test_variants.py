@@ -114,6 +114,8 @@ def test_partitioning_may_vary_since_the_stream_does_not_depend_on_it(tmp_path):
         ('set = { "workload.columns" = 3 }', "workload.columns determines the stream"),
         ("set = { workload = { rows_per_commit = 9 } }", "workload.rows_per_commit determines the stream"),
         ('set = { probe_every = "2min" }', "probe_every determines what is measured"),
+        ('set = { side_probe_every = "2min" }', "side_probe_every determines what is measured"),
+        ('set = { probe_phase = "fixed" }', "probe_phase determines what is measured"),
         ("set = { probes = [] }", "probes determines what is measured"),
         ("set = { repetitions = 5 }", "repetitions belongs to the scenario as a whole"),
         ("set = { strategies = [] }", "strategies names the strategies, which run in every variant"),
