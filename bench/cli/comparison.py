@@ -25,7 +25,7 @@ from reports.markdown import escape, table
 from reports.phrases import Verbatim, format_range
 from reports.sections.summary import Cell, Table
 from reports.sections.summary import Column as PageColumn
-from reports.text import format_value
+from reports.text import duration_unit, format_value
 
 _METHODS = {
     "paired t on log ratios": "paired t", "paired bootstrap of log ratios": "paired bootstrap",
@@ -229,12 +229,13 @@ def figures(unit: str, one: float | None, other: float | None) -> tuple[str, str
     """Two figures in one unit, that of the larger: seconds are ms if both are below 1 s."""
     known = [abs(value) for value in (one, other) if value is not None]
     if unit == "s" and known:
-        scale, name = (1e-3, "ms") if max(known) < 1 else (1.0, "s")
+        factor, name = duration_unit(max(known))
     elif unit == "bytes" and known:
-        scale, name = byte_unit(max(known))
+        size_bytes, name = byte_unit(max(known))
+        factor = 1 / size_bytes
     else:
         return format_value(unit, one), format_value(unit, other)
-    texts = (MISSING if v is None else f"{human_number(v / scale)} {name}" for v in (one, other))
+    texts = (MISSING if v is None else f"{human_number(v * factor)} {name}" for v in (one, other))
     return next(texts), next(texts)
 
 

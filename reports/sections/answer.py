@@ -1,14 +1,25 @@
 """The answer: the best trade-off, and the cheapest strategy for each latency that may be acceptable."""
 
-from bench.results.rows import BASELINE
+from collections.abc import Sequence
+
+from bench.results.rows import BASELINE, Row
 from bench.text import human_duration, human_ratio
 from reports.load import RunGroup
 from reports.pareto_front import Point, candidates, knee, pareto_front, points
 from reports.phrases import Sentence, Verbatim, listed, say
-from reports.sections.summary import Cell, Column, Table, cost_title, durations, metric_cells, seconds
+from reports.sections.summary import (
+    Cell,
+    Column,
+    Table,
+    cost_title,
+    durations,
+    has_values,
+    metric_cells,
+    seconds,
+)
 from reports.text import cost_text
 
-_BUDGET_METRICS = (  # beside cost and latency, where the registry has them and a run has a value
+_BUDGET_METRICS = (  # beside cost and latency, where a run has a value
     ("files_end", "Files at end", ""),
     ("delete_files_end", "Delete files at end", ""),
     ("storage_bytes_end", "Storage at end", ""),
@@ -33,9 +44,9 @@ def budgets(group: RunGroup) -> Table | None:
     if len(front) < 2:
         return None
     unit, latencies = durations([point.query_s for point in front])
-    metrics = [m for m in _BUDGET_METRICS if _has_value(group, front, m[0])]
-    priced = _has_value(group, front, "money_per_day")
     rows = [group.row(point.strategy) for point in front]
+    metrics = [metric for metric in _BUDGET_METRICS if _is_shown(rows, metric[0])]
+    priced = has_values(rows, "money_per_day")
     cells = [
         [Cell(text, value=p.query_s) for text, p in zip(latencies, front, strict=True)],
         [Cell(Verbatim(point.strategy)) for point in front],
@@ -166,9 +177,9 @@ def _idle(all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
     return (listed(labels) + say(text),) if labels else ()
 
 
-def _has_value(group: RunGroup, front: tuple[Point, ...], name: str) -> bool:
-    values = [group.row(point.strategy).values[name] for point in front]
-    return any(values) if name.startswith("delete") else any(value is not None for value in values)
+def _is_shown(rows: Sequence[Row], name: str) -> bool:
+    """Delete files are where there are any, everything else where it is known."""
+    return any(row.values[name] for row in rows) if name.startswith("delete") else has_values(rows, name)
 
 
 def _plain(cells: list[Cell]) -> list[Cell]:

@@ -2,7 +2,7 @@
 
 from reports.load import RunGroup
 from reports.phrases import Verbatim
-from reports.sections.summary import Cell, Column, Table, cost_title, latency_unit, metric_cells
+from reports.sections.summary import Cell, Column, Table, cost_title, has_values, latency_unit, metric_cells
 
 _LEFT_BEHIND = (
     ("delete_files_mean", "Delete files", "mean"),
@@ -34,7 +34,7 @@ def left_behind(group: RunGroup) -> Table | None:
     """A row per strategy: what it leaves behind, then cost and latency; None where deletes do not occur."""
     if not group.has_deletes:
         return None
-    known = [c for c in _LEFT_BEHIND if any(row.values[c[0]] is not None for row in group.rows)]
+    known = [column for column in _LEFT_BEHIND if has_values(group.rows, column[0])]
     cost = (group.cost_metric, cost_title(group), "s")
     per_second, unit = latency_unit(group.rows, [_QUERY])
     metrics = (
