@@ -13,7 +13,7 @@ comparisons, Holm, Scand. J. Statist. 6, 1979.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -51,7 +51,8 @@ class Comparison:
     its interval; bytes have their tolerance on both sides. verdict: "more" or "less" where the interval
     excludes 1, "equal" where figures without noise agree, within the tolerance if they have one; otherwise
     "undecided", with the reason in words where there is no interval. `error` is the standard error of the log
-    of the ratio, and `freedom` its degrees of freedom, where noise was measured.
+    of the ratio, and `freedom` its degrees of freedom, where noise was measured. `adjusted_p` is the p-value
+    after correction for a number of comparisons, where there was one (`corrected`).
     """
 
     ratio: float | None
@@ -64,6 +65,14 @@ class Comparison:
     error: float | None = None
     freedom: float | None = None
     tolerance: float | None = None
+    adjusted_p: float | None = None
+
+    @property
+    def is_retracted(self) -> bool:
+        """Whether the interval excludes 1, but the verdict did not survive the correction."""
+        if self.adjusted_p is None or self.low is None or self.high is None:
+            return False
+        return self.verdict == "undecided" and _verdict(self.low, self.high) != "undecided"
 
     @property
     def p(self) -> float | None:
@@ -156,6 +165,34 @@ def holm(p_values: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[index]))
         adjusted[index] = highest
     return adjusted
+
+
+def corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """The comparisons with verdicts that hold jointly with an error of 5 %, by Holm's method; intervals stay.
+
+    Those without noise (exact, modelled) and those without an interval need no correction, and do not count.
+    It makes no difference whether some of them were corrected before.
+    """
+    by_index = {index: p for index, one in enumerate(comparisons) if (p := one.p) is not None}
+    adjusted = dict(zip(by_index, holm(list(by_index.values())), strict=True))
+    return [
+        _with_adjusted_p(one, adjusted[index], len(adjusted)) if index in adjusted else one
+        for index, one in enumerate(comparisons)
+    ]
+
+
+def _with_adjusted_p(one: Comparison, adjusted_p: float, family: int) -> Comparison:
+    """The comparison with the verdict that its adjusted p-value allows."""
+    low, high = one.low or 0.0, one.high or math.inf
+    verdict, reason = _verdict(low, high), ""
+    if verdict != "undecided" and adjusted_p > 1 - CONFIDENCE:
+        verdict, reason = "undecided", f"not proven after correction for {family} comparisons"
+    return replace(one, verdict=verdict, reason=reason, adjusted_p=adjusted_p)
+
+
+def _verdict(low: float, high: float) -> Verdict:
+    """What an interval of a ratio says."""
+    return "more" if low > 1 else "less" if high < 1 else "undecided"
 
 
 def paired_interval(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -259,7 +296,7 @@ def _decided(
     freedom: np.ndarray | float,
 ) -> Comparison:
     low, high = (math.exp(float(end)) for end in interval)
-    verdict: Verdict = "more" if low > 1 else "less" if high < 1 else "undecided"
+    verdict = _verdict(low, high)
     return Comparison(ratio, low, high, n, method, verdict, error=float(error), freedom=float(freedom))
 
 

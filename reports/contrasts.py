@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bench.results.rows import METRIC_BY_NAME, METRICS, Metric
-from reports.compare import CONFIDENCE, Comparison, Verdict, holm
+from reports.compare import Comparison, corrected
 from reports.load import RunGroup
 from reports.sittings import ASSUMES_NONE, SittingEffects
 
@@ -39,8 +39,7 @@ Role = Literal["confirmatory", "exploratory"]
 class Contrast:
     """One metric of a strategy and of its counterpart: the baseline, or the same strategy in old results.
 
-    The figures are means over the runs that have one; `runs` and `other_runs` count these. `adjusted_p` is
-    the comparison's p-value after correction for all confirmatory ones; None where it has none.
+    The figures are means over the runs that have one; `runs` and `other_runs` count these.
     """
 
     strategy: str
@@ -53,7 +52,6 @@ class Contrast:
     is_paired: bool
     comparison: Comparison
     role: Role = "exploratory"
-    adjusted_p: float | None = None
 
     @property
     def judged(self) -> Literal["better", "worse", ""]:
@@ -124,21 +122,11 @@ def old_and_new(
 
 
 def confirmed(contrasts: Sequence[Contrast]) -> list[Contrast]:
-    """The contrasts of a page, with the verdicts of the confirmatory ones corrected for all of them.
-
-    Those without noise (exact, modelled) and those without an interval need no correction. It makes no
-    difference whether parts of the page were corrected before.
-    """
-    by_index = {
-        index: contrast.comparison.p
-        for index, contrast in enumerate(contrasts)
-        if contrast.role == "confirmatory"
-    }
-    tested = {index: p for index, p in by_index.items() if p is not None}
-    adjusted = dict(zip(tested, holm(list(tested.values())), strict=True))
+    """The contrasts of a page, with the verdicts of the confirmatory ones corrected for all of them."""
+    comparisons = iter(corrected([c.comparison for c in contrasts if c.role == "confirmatory"]))
     return [
-        _corrected(contrast, adjusted[index], len(adjusted)) if index in adjusted else contrast
-        for index, contrast in enumerate(contrasts)
+        replace(contrast, comparison=next(comparisons)) if contrast.role == "confirmatory" else contrast
+        for contrast in contrasts
     ]
 
 
@@ -159,16 +147,3 @@ def _contrast(
         *counts, are_paired, comparison,
         "confirmatory" if metric in confirmatory_metrics(group) else "exploratory",
     )  # fmt: skip
-
-
-def _corrected(contrast: Contrast, adjusted_p: float, family: int) -> Contrast:
-    """The contrast with the verdict that its adjusted p-value allows."""
-    comparison = contrast.comparison
-    low, high = comparison.low or 0.0, comparison.high or 0.0
-    verdict: Verdict = "more" if low > 1 else "less" if high < 1 else "undecided"
-    reason = ""
-    if verdict != "undecided" and adjusted_p > 1 - CONFIDENCE:
-        verdict, reason = "undecided", f"not proven after correction for {family} comparisons"
-    return replace(
-        contrast, adjusted_p=adjusted_p, comparison=replace(comparison, verdict=verdict, reason=reason)
-    )

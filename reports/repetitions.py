@@ -16,21 +16,20 @@ MOST = 30  # repetitions that anybody will run
 _POWER = 0.8  # how likely a difference as large as the one seen is to be decided
 
 
-def needed(comparison: Comparison) -> int | None:
+def needed(comparison: Comparison, family: int = 1) -> int | None:
     """Repetitions after which a difference like this would probably be decided; None above `MOST`.
 
     The true ratio is taken to be the one found, and the noise to be that behind its interval: with n
     repetitions the difference is found in four of five cases where its logarithm exceeds
-    (t(97.5 %, n - 1) + z(80 %)) standard errors. A comparison without an interval tells no noise, so the
-    answer is `FEWEST`.
+    (t(1 - 2.5 % / family, n - 1) + z(80 %)) standard errors. `family` is the number of comparisons that its
+    verdict is corrected for, taken as if it had the smallest p-value of them. A comparison without an
+    interval tells no noise, so the answer is `FEWEST`.
     """
-    ratio, low, high, runs = comparison.ratio, comparison.low, comparison.high, comparison.n
-    if not ratio or not low or not high or runs < 2:
+    if not comparison.ratio or not comparison.error:
         return FEWEST
-    tail = (1 + CONFIDENCE) / 2
-    error = math.log(high / low) / 2 / float(stats.t.ppf(tail, runs - 1))
-    difference, noise = abs(math.log(ratio)), error * math.sqrt(runs)
-    for n in range(max(FEWEST, runs + 1), MOST + 1):
+    tail = 1 - (1 - CONFIDENCE) / 2 / max(family, 1)
+    difference, noise = abs(math.log(comparison.ratio)), comparison.error * math.sqrt(comparison.n)
+    for n in range(max(FEWEST, comparison.n + 1), MOST + 1):
         quantile = stats.t.ppf(tail, n - 1) + stats.norm.ppf(_POWER)
         if difference > float(quantile) * noise / math.sqrt(n):
             return n

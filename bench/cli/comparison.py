@@ -337,7 +337,7 @@ def _record(contrast: Contrast) -> dict[str, Any]:
         "ratio": comparison.ratio, "low": comparison.low, "high": comparison.high, "n": comparison.n,
         "runs": contrast.runs, "against_runs": contrast.other_runs, "paired": contrast.is_paired,
         "method": comparison.method, "role": contrast.role, "p": comparison.p,
-        "adjusted_p": contrast.adjusted_p, "tolerance": comparison.tolerance,
+        "adjusted_p": comparison.adjusted_p, "tolerance": comparison.tolerance,
         "verdict": comparison.verdict, "judged": contrast.judged, "reason": comparison.reason,
     }  # fmt: skip
 

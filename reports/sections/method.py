@@ -21,8 +21,10 @@ _COMPARISONS = say(
     "Runs of the same repetition are compared with each other. A ratio is the geometric mean over the "
     "repetitions; its 95 % confidence interval (CI) is a paired t-interval on logarithms below 20 "
     "repetitions and a symmetric bootstrap-t interval from 20 on. Where the interval contains 1, the "
-    "difference is not significant and the report says undecided. Intervals are not corrected for multiple "
-    "comparisons: one in 20 may miss the true ratio."
+    "difference is not significant and the report says undecided. Verdicts on compaction cost and mean query "
+    "latency are corrected for how many of them the page has (Holm), so that all of them hold together in 19 "
+    "of 20 such pages. Everything else is exploratory: an interval is that of one comparison, and one in 20 "
+    "may miss the true ratio."
 )
 _SIMULATED_COMPARISONS = say(
     "A simulated run repeats to the last byte, so its ratios have no interval. Files and decisions are "

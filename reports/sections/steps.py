@@ -1,13 +1,16 @@
 """From the cheapest strategy to the fastest: what each step along the Pareto front costs and gains."""
 
+from reports.contrasts import LATENCY
 from reports.load import RunGroup
+from reports.page_verdicts import PageVerdicts, page_verdicts
 from reports.pareto_front import Point, dominated, pareto_front, points
 from reports.phrases import Sentence, Verbatim, joined, say
 from reports.sections.summary import Cell, Column, Table, compared, cost_title, durations, seconds
 
 _NOTE = (
     "Each strategy compared with the one above it: ratio and 95 % confidence interval over the repetitions. "
-    "One that contains 1 decides nothing; where there is none, there are too few repetitions for it."
+    "One that contains 1 decides nothing, nor does one marked as unproven; where there is none, there are "
+    "too few repetitions for it."
 )
 _MODELLED = "Each strategy compared with the one above it; all ratios are modelled."
 
@@ -19,14 +22,15 @@ def steps(group: RunGroup) -> Table | None:
         return None
     unit, latencies = durations([point.query_s for point in front])
     costs = seconds(point.cost_s for point in front)
+    verdicts = page_verdicts(group)
     before: list[Point | None] = [None, *front[:-1]]
     rows = tuple(
         (
             Cell(Verbatim(point.strategy)),
             Cell(cost, value=point.cost_s),
-            _step(group, group.cost_metric, point, cheaper),
+            _step(verdicts, group.cost_metric, point, cheaper),
             Cell(latency, value=point.query_s),
-            _step(group, "query_mean_s", point, cheaper),
+            _step(verdicts, LATENCY, point, cheaper),
         )
         for point, cheaper, cost, latency in zip(front, before, costs, latencies, strict=True)
     )
@@ -52,7 +56,5 @@ def off_the_front(group: RunGroup) -> Sentence | None:
     )
 
 
-def _step(group: RunGroup, metric: str, point: Point, cheaper: Point | None) -> Cell:
-    has_ratio = cheaper is not None and (metric != group.cost_metric or cheaper.cost_s > 0)
-    found = group.compare(metric, point.strategy, cheaper.strategy) if cheaper and has_ratio else None
-    return compared(found)
+def _step(verdicts: PageVerdicts, metric: str, point: Point, cheaper: Point | None) -> Cell:
+    return compared(verdicts.of(metric, point.strategy, cheaper.strategy) if cheaper else None)

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from bench.results.rows import BASELINE, METRIC_BY_NAME, Row
 from bench.text import MISSING, human_ratio
 from reports.compare import Comparison
+from reports.contrasts import LATENCY
 from reports.load import RunGroup
+from reports.page_verdicts import PageVerdicts, page_verdicts
 from reports.pareto_front import dominated, points
 from reports.phrases import Sentence, Verbatim, format_range
 from reports.text import duration_unit, format_value, shared_decimals
@@ -60,12 +62,13 @@ _COLUMNS = (  # metrics that no run has a value of are left out
     ("files_end", "Files at end", ""),
     (BREAK_EVEN, "Break-even", "queries per hour"),
 )
-_COMPARED = "query_mean_s"  # the comparison with `never` follows this column
+_COMPARED = LATENCY  # the comparison with `never` follows this column
 _CAPTION = "Every strategy: what it costs, how fast queries are, and what it leaves"
 _NOTE = (
     "Means over the runs, with the lowest and the highest run. Bold: the lowest mean among the strategies "
     "that compacted, whether or not the difference is significant. An interval that contains 1 decides "
-    "nothing; where there is none, there are too few repetitions for one."
+    "nothing, nor does one marked as unproven: verdicts are corrected for the number of comparisons on the "
+    "page (Holm). Where there is no interval, there are too few repetitions for one."
 )
 _MODELLED_NOTE = "Times and bytes are modelled. Bold: the lowest among the strategies that compacted."
 
@@ -74,6 +77,7 @@ def summary(group: RunGroup) -> Table:
     """The best of the strategies that compacted is marked in each column, significant or not."""
     cost = (group.cost_metric, cost_title(group), "s")
     metrics = [cost if column[0] == _COST else column for column in _COLUMNS]
+    verdicts = page_verdicts(group)
     known = [m for m in metrics if has_values(group.rows, m[0])]
     latencies = [name for name, _, _ in known if name.startswith("query_")]
     per_second, unit = latency_unit(group.rows, latencies)
@@ -85,7 +89,7 @@ def summary(group: RunGroup) -> Table:
         cells.append(break_evens(group) if name == BREAK_EVEN else metric_cells(group.rows, name, factor))
         if name == _COMPARED and group.baseline is not None:
             columns.append(Column(f"Query mean vs {BASELINE}", "95 % CI"))
-            cells.append([_compared_with_baseline(group, row) for row in group.rows])
+            cells.append([compared(verdicts.of(LATENCY, label, BASELINE)) for label in group.strategies])
     columns.append(Column("Runs"))
     cells.append(_runs(group))
     note = _MODELLED_NOTE if group.is_simulated else _NOTE
@@ -130,16 +134,16 @@ def metric_cells(rows: Sequence[Row], name: str, per_second: float = 1.0) -> lis
 
 def break_evens(group: RunGroup) -> list[Cell]:
     """The break-even, where queries are proved to be faster than without compaction."""
-    decided = [row for row in group.rows if _is_faster(group, row)]
+    verdicts = page_verdicts(group)
+    decided = [row for row in group.rows if _is_faster(verdicts, row.strategy)]
     cells = metric_cells(decided, BREAK_EVEN)
     by_label = {row.strategy: cell for row, cell in zip(decided, cells, strict=True)}
     return [by_label.get(row.strategy, Cell(MISSING)) for row in group.rows]
 
 
-def _is_faster(group: RunGroup, row: Row) -> bool:
-    if group.baseline is None or row.strategy == BASELINE:
-        return False
-    return group.compare(_COMPARED, row.strategy, BASELINE).verdict == "less"
+def _is_faster(verdicts: PageVerdicts, strategy: str) -> bool:
+    found = verdicts.of(LATENCY, strategy, BASELINE)
+    return found is not None and found.verdict == "less"
 
 
 def compared(comparison: Comparison | None) -> Cell:
@@ -150,6 +154,8 @@ def compared(comparison: Comparison | None) -> Cell:
     if comparison.method in ("exact", "modelled"):
         return Cell(human_ratio(ratio), comparison.method, value=ratio)
     note = "" if low is None or high is None else format_range(low, high, "\N{EN DASH}")
+    if comparison.is_retracted:
+        note += ", unproven"
     return Cell(human_ratio(ratio), note, value=ratio)
 
 
@@ -212,10 +218,3 @@ def _runs(group: RunGroup) -> list[Cell]:
         text = f"{usable}" if usable == started else f"{usable} of {started}"
         cells.append(Cell(text, value=float(usable)))
     return cells
-
-
-def _compared_with_baseline(group: RunGroup, row: Row) -> Cell:
-    """The ratio of mean latencies with its interval."""
-    if row.strategy == BASELINE:
-        return Cell(MISSING)
-    return compared(group.compare("query_mean_s", row.strategy, BASELINE))

@@ -4,16 +4,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bench.results.rows import BASELINE
 from bench.text import human_duration
 from reports import repetitions
 from reports.compare import Comparison
+from reports.contrasts import LATENCY, confirmatory_metrics
 from reports.load import RunGroup
+from reports.page_verdicts import PageVerdicts, page_verdicts
 from reports.pareto_front import pareto_front, points
 from reports.phrases import Sentence, Verbatim, joined, say
 from reports.unmodelled import unmodelled
-
-_QUERY = "query_mean_s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +28,15 @@ def undecided(group: RunGroup) -> tuple[Sentence, ...]:
     """Neighbours on the front that cannot be told apart, and strategies that cannot be compared at all."""
     if group.is_simulated:
         return tuple(_not_comparable(group))
-    found = list(_open(group))
+    verdicts = page_verdicts(group)
+    found = list(_open(group, verdicts))
     if not found:
         return ()
     runs = max(len(row.repetitions) for row in group.rows)
     pairs = joined([_pair(group, one) for one in found])
     times = "one repetition" if runs == 1 else f"{runs} repetitions"
-    return (say(f"Undecided after {times}: ") + pairs + say(". ") + _remedy(group, found, runs),)
+    remedy = _remedy(group, found, runs, verdicts.number)
+    return (say(f"Undecided after {times}: ") + pairs + say(". ") + remedy,)
 
 
 def _not_comparable(group: RunGroup) -> Iterator[Sentence]:
@@ -48,24 +49,24 @@ def _not_comparable(group: RunGroup) -> Iterator[Sentence]:
         yield joined(labels) + say(f": not comparable: {why}.")
 
 
-def _open(group: RunGroup) -> Iterator[_Open]:
+def _open(group: RunGroup, verdicts: PageVerdicts) -> Iterator[_Open]:
+    metrics = confirmatory_metrics(group)
     for cheaper, faster in pairwise(pareto_front(points(group))):
-        metrics = [_QUERY] if cheaper.strategy == BASELINE else [group.cost_metric, _QUERY]
-        found = {metric: group.compare(metric, faster.strategy, cheaper.strategy) for metric in metrics}
-        unclear = {metric: one for metric, one in found.items() if one.verdict == "undecided"}
+        of_both = ((metric, verdicts.of(metric, faster.strategy, cheaper.strategy)) for metric in metrics)
+        unclear = {metric: one for metric, one in of_both if one is not None and one.verdict == "undecided"}
         if unclear:
             yield _Open(cheaper.strategy, faster.strategy, unclear)
 
 
 def _pair(group: RunGroup, one: _Open) -> Sentence:
-    words = {group.cost_metric: "cost", _QUERY: "latency"}
+    words = {group.cost_metric: "cost", LATENCY: "latency"}
     what = " and ".join(words[metric] for metric in one.comparisons)
     return say("how ", Verbatim(one.strategy), " compares with ", Verbatim(one.other), f" in {what}")
 
 
-def _remedy(group: RunGroup, found: list[_Open], runs: int) -> Sentence:
+def _remedy(group: RunGroup, found: list[_Open], runs: int, family: int) -> Sentence:
     """How many repetitions would decide the pairs, and how long the further ones take."""
-    wanted = [repetitions.needed(unclear) for one in found for unclear in one.comparisons.values()]
+    wanted = [repetitions.needed(unclear, family) for one in found for unclear in one.comparisons.values()]
     possible = [number for number in wanted if number is not None]
     if not possible:
         return say(f"Even {repetitions.MOST} repetitions would probably not decide it: treat them as equal.")

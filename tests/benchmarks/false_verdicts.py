@@ -11,6 +11,7 @@ from simulated_noise import (
     autocorrelated,
     pages_with_any_verdict,
     pages_with_confirmed_verdict,
+    reports_with_a_verdict,
     rising_share,
     sample_of_sittings,
     sitting_calls,
@@ -26,6 +27,7 @@ LEADING = 3  # timings among the metrics compared by default: cost, mean and 95t
 
 def main() -> None:
     print_pages()
+    print_reports()
     print_sittings()
     print_trends()
 
@@ -43,6 +45,13 @@ def print_pages() -> None:
             )
             leading, everything, after = (100 * share for share in shares)
             print(f"n = {n}, rho = {rho:<4}{leading:>18.1f}{everything:>22.1f}{after:>8.1f}")
+
+
+def print_reports() -> None:
+    print(f"\nreports with a false verdict, % of {PAGES:,}\n{'':<8}{'each for itself':>17}{'corrected':>13}")
+    for n in (3, 5):
+        each, corrected = reports_with_a_verdict(n, PAGES)
+        print(f"n = {n:<4}{100 * each:>17.1f}{100 * corrected:>13.1f}")
 
 
 def print_sittings() -> None:

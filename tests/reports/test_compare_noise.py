@@ -12,6 +12,7 @@ from simulated_noise import (
     autocorrelated,
     pages_with_any_verdict,
     pages_with_confirmed_verdict,
+    reports_with_a_verdict,
     rising_share,
     sitting_calls,
     trends,
@@ -129,6 +130,13 @@ def test_compare_gives_the_interval_of_the_logs():
 def test_a_page_of_equals_has_a_false_verdict_in_6_of_100_at_most(n, rho):
     assert pages_with_confirmed_verdict(rho, n, 3, 600) <= 0.06
     assert pages_with_any_verdict(rho, n, 3, 600) >= 0.2  # what the correction is for
+
+
+@pytest.mark.parametrize("n", [3, 5])
+def test_a_report_on_equals_has_a_false_verdict_in_6_of_100_at_most(n):
+    each, corrected = reports_with_a_verdict(n, 300)
+    assert corrected <= 0.06
+    assert each >= 0.15  # what the correction is for
 
 
 # Old against new: runs of one sitting are not independent.

@@ -52,14 +52,15 @@ def noisy(ratio, role="confirmatory", spread=1.1):
 def test_confirmatory_verdicts_are_corrected_for_their_number_and_others_are_not():
     # Alone, 1.4 is proven: t = ln 1.4 / (ln 1.1 / sqrt 3) = 6.11, p = 0.026. Of two, its p-value is doubled.
     (alone,) = confirmed([noisy(1.4)])
-    assert (alone.comparison.verdict, alone.adjusted_p) == ("more", pytest.approx(0.0257, abs=1e-4))
+    assert alone.comparison.verdict == "more"
+    assert alone.comparison.adjusted_p == pytest.approx(0.0257, abs=1e-4)
     first, second, exploratory = confirmed([noisy(1.4), noisy(1.0), noisy(1.4, "exploratory")])
     assert first.comparison.verdict == "undecided"
     assert first.comparison.reason == "not proven after correction for 2 comparisons"
-    assert first.adjusted_p == pytest.approx(2 * alone.adjusted_p)
+    assert first.comparison.adjusted_p == pytest.approx(2 * alone.comparison.adjusted_p)
     assert (first.comparison.low, first.comparison.high) == (alone.comparison.low, alone.comparison.high)
     assert second.comparison.words == "indistinguishable"
-    assert (exploratory.comparison.verdict, exploratory.adjusted_p) == ("more", None)
+    assert (exploratory.comparison.verdict, exploratory.comparison.adjusted_p) == ("more", None)
 
 
 def test_a_page_may_be_corrected_in_parts_first():
@@ -78,7 +79,7 @@ def test_cost_and_latency_are_confirmatory(group):
     found = with_baseline(group, "every-10min", ["every-1min"], leading_metrics(group))
     assert confirmatory_metrics(group) == ("compaction_cpu_s", "query_mean_s")
     assert [c.metric.name for c in found if c.role == "confirmatory"] == ["compaction_cpu_s", "query_mean_s"]
-    assert [c.adjusted_p is not None for c in found] == [c.role == "confirmatory" for c in found]
+    assert [c.comparison.adjusted_p is not None for c in found] == [c.role == "confirmatory" for c in found]
 
 
 @pytest.mark.parametrize(

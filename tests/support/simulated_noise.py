@@ -7,11 +7,14 @@ import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
+from records import compaction, end, query, run
 
 from bench.results.rows import METRIC_BY_NAME
 from reports.compare import compare, paired_interval
 from reports.contrasts import Contrast, confirmed
 from reports.judge import Circumstances, judge
+from reports.load import RunGroup, run_groups
+from reports.page_verdicts import page_verdicts
 from reports.sittings import Sample, SittingEffect
 from reports.trend import Trend, trend
 
@@ -64,6 +67,35 @@ def page_contrasts(values: np.ndarray) -> list[Contrast]:
 
 def _is_called(contrast: Contrast) -> bool:
     return contrast.comparison.verdict in ("more", "less")
+
+
+def reports_with_a_verdict(n: int, reports: int) -> tuple[float, float]:
+    """Shares of reports with a false verdict: each comparison for itself, and corrected for their number.
+
+    The strategies are equal in cost and latency, and `never` is their equal in latency.
+    """
+    rng = _seeded("report", n)
+    each = corrected_too = 0
+    for _ in range(reports):
+        found = page_verdicts(_equal_strategies(rng, n)).comparisons.values()
+        each += any(one.verdict in ("more", "less") or one.is_retracted for one in found)
+        corrected_too += any(one.verdict in ("more", "less") for one in found)
+    return each / reports, corrected_too / reports
+
+
+def _equal_strategies(rng: np.random.Generator, n: int) -> RunGroup:
+    labels = ("never", *(f"strategy-{number}" for number in range(STRATEGIES)))
+    cpu_s, query_s = np.exp(rng.normal(0, RUN_SD, (2, len(labels), n)))
+    runs = [
+        run(
+            *([] if label == "never" else [compaction(cpu_s=float(cpu_s[place, of_run]))]),
+            query(float(query_s[place, of_run])), end(), strategy=label, repetition=of_run + 1,
+        )
+        for place, label in enumerate(labels)
+        for of_run in range(n)
+    ]  # fmt: skip
+    (group,) = run_groups(runs)
+    return group
 
 
 # Old against new
