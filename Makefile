@@ -28,12 +28,15 @@ run: $(READY) ## Run the quickstart on real Iceberg tables; the last line printe
 test: $(READY) ## Run all tests, including those on a real Spark
 	@TZ=UTC OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10
 
-.PHONY: check
-check: $(READY) ## Check format, lint, types and import rules, and run the tests that need no Java
+.PHONY: lint
+lint: $(READY) ## Check format, lint, types and import rules
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+
+.PHONY: check
+check: lint ## The same, and run the tests that need no Java
 	@TZ=UTC OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -m 'not spark and not noise and not processes' -n auto \
 		--dist loadfile --hypothesis-profile quick
 

@@ -124,6 +124,11 @@ class RunGroup:
         """Whether its times are modelled: they repeat exactly and have no noise."""
         return self.manifest.mode == "simulated"
 
+    @property
+    def is_quick(self) -> bool:
+        """Whether some of its runs shared a JVM with others (`run --quick`)."""
+        return any(run.manifest.is_quick for run in self.runs)
+
     def samples(self, metric: str, a: str, b: str) -> tuple[Sample, Sample, bool]:
         """One metric of two strategies, and whether their runs are paired.
 

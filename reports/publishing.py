@@ -115,12 +115,14 @@ def pack(runs: Iterable[RunResult], archive: Path) -> None:
     """Write manifests and records of finished runs into an archive; the same runs give the same bytes.
 
     Logs stay behind. Raises ValueError for a run that did not finish: a figure must not rest on what is
-    left of one.
+    left of one. Nor for one that was made with --quick.
     """
     with tarfile.open(archive, "w:xz", preset=9) as tar:
         for run in runs:
             if not run.finished:
                 raise ValueError(f"{run.folder}: did not finish; delete its folder or repeat the run")
+            if run.manifest.is_quick:
+                raise ValueError(f"{run.folder}: was made with --quick, so it cannot be published")
             for name in (MANIFEST, EVENTS):
                 content = (run.folder / name).read_bytes()
                 info = tarfile.TarInfo(f"{run.manifest.scenario}/{run.manifest.run_id}/{name}")

@@ -49,7 +49,8 @@ def test_readme_strategy_merges_only_small_files(copied):
 @pytest.mark.spark
 def test_readme_strategy_runs(copied, capsys):
     only = ["--only", "strategy=small-files-only"]
-    assert main(["run", "my-table.toml", *only, "--set", "duration=2min", "--out", "out"]) == 0
+    short = ["--set", "duration=2min", "--set", "warm_up_rounds=1"]
+    assert main(["run", "my-table.toml", *only, *short, "--out", "out"]) == 0
     capsys.readouterr()
     assert main(["show", "out", "--format", "json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["rows"]

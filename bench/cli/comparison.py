@@ -16,6 +16,7 @@ from bench.cli.output import print_heading, print_json, print_paragraph, print_r
 from bench.cli.results_argument import gaps
 from bench.cli.tables import Column
 from bench.results.pooling import Difference
+from bench.results.records import QUICK_WORDS
 from bench.results.rows import Row
 from bench.text import MISSING, byte_unit, counted, human_number, human_percent, human_ratio
 from reports.compare import CONFIDENCE, Comparison
@@ -78,6 +79,11 @@ class Group:
     def is_simulated(self) -> bool:
         """Whether its seconds are modelled, not measured."""
         return any(run_group.is_simulated for run_group in self.sides.values())
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether some of its runs shared a JVM, so that timings are not to be relied on."""
+        return any(run_group.is_quick for run_group in self.sides.values())
 
     def with_notes(self, more: Sequence[str]) -> "Group":
         """This group with more notes."""
@@ -170,6 +176,8 @@ def _head(group: Group) -> list[str]:
     lines.append(f"ratio: {ratio}, with its {CONFIDENCE:.0%} interval".replace("%", " %") + _certainty(group))
     if group.is_simulated:
         lines.append("simulated: nothing was measured, all times come from a cost model")
+    if group.is_quick:
+        lines.append(QUICK_WORDS)
     lines += [f"differs: {difference}" for difference in group.differences]
     return lines + [f"note: {note}" for note in group.notes]
 

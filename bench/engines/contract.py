@@ -303,12 +303,14 @@ class SparkSettings:
     """The master, the driver's memory (all the memory on a local master) and further configuration.
 
     `java_options` are options of this process alone, such as a path in its cache. Results do not show them.
+    If the session `shares_jvm`, the JVM outlives it, for the next session of this process.
     """
 
     master: str = "local[2]"
     driver_memory_bytes: int = 4 * 2**30
     conf: Mapping[str, str] = field(default_factory=dict)
     java_options: tuple[str, ...] = ()
+    shares_jvm: bool = False
 
     @property
     def is_local(self) -> bool:

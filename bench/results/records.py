@@ -20,6 +20,8 @@ FAILED_STATUSES = ("failed", "vetoed")  # of a step after which the run continue
 MANIFEST = "manifest.json"
 EVENTS = "events.jsonl"
 LOG = "log.txt"
+SHARED_JVM = "shared_jvm"  # among the options of a run that shared its JVM with others (`run --quick`)
+QUICK_WORDS = "made with --quick, in one JVM: timings are for a look only and not comparable with others"
 
 Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # what exported tables can hold
 Positive = Annotated[int, Field(gt=0, lt=2**63)]
@@ -90,6 +92,11 @@ class Manifest(_Model):
     def is_cdc(self) -> bool:
         """Whether the stream updates or deletes rows."""
         return "upsert_mode" in self.options
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether the run shared its JVM with other runs: its timings are for a look only."""
+        return bool(self.options.get(SHARED_JVM))
 
 
 class BaseRecord(_Model):

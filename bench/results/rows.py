@@ -30,8 +30,9 @@ class Row:
     over them (`break_even_queries_per_h` is computed from the means), `run_values` are the values of each
     run, by repetition. `probes` are latency and work of each query on its cadence, settled except where a
     name says after_commit; means are over scenario time. `variant` is the label of the scenario's variant,
-    which is also in `strategy`; None for the scenario as it is. `failed` and `interrupted` count repetitions
-    that failed or were interrupted and have not been repeated successfully since.
+    which is also in `strategy`; None for the scenario as it is. `is_quick` means that some run shared its JVM
+    with others. `failed` and `interrupted` count repetitions that failed or were interrupted and have not
+    been repeated successfully since.
     """
 
     scenario: str
@@ -40,6 +41,7 @@ class Row:
     mode: str
     strategy: str
     variant: str | None
+    is_quick: bool
     runs: int
     failed: int
     interrupted: int
@@ -142,6 +144,7 @@ def _row(runs: tuple[RunResult, ...], content_bytes: int | None) -> Row:
     return Row(
         scenario, workload, table_format, mode, strategy,
         variant=_variant(runs[0]),
+        is_quick=any(run.manifest.is_quick for run in runs),
         runs=len(used),
         failed=len({_repetition(run) for run in runs if run.end is not None} - done),
         interrupted=len({_repetition(run) for run in runs if run.end is None} - done),

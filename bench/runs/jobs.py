@@ -65,6 +65,8 @@ class RunJob(_ScenarioJob):
 
     kind: Literal["run"] = "run"
     java_options: tuple[str, ...] = ()  # of the JVM, beyond those of the scenario
+    shares_jvm: bool = False  # with other runs of a quick suite
+    is_warm: bool = False  # the JVM: a run before has warmed it up
     mode: Mode
     run_folder: Path
     run_id: str
@@ -81,5 +83,12 @@ class RunJob(_ScenarioJob):
     keep_tables: bool
 
 
-Job = LogJob | NoiseJob | RunJob | TrainingJob
+class QuickJob(_Job):
+    """Execute runs of one scenario one after the other, in one JVM."""
+
+    kind: Literal["quick"] = "quick"
+    runs: tuple[RunJob, ...]
+
+
+Job = LogJob | NoiseJob | QuickJob | RunJob | TrainingJob
 JOB: TypeAdapter[Job] = TypeAdapter(Annotated[Job, Field(discriminator="kind")])

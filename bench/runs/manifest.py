@@ -8,7 +8,7 @@ from bench.engines.contract import EngineSettings
 from bench.engines.format import EngineKind
 from bench.engines.registry import FORMATS, engine_kind
 from bench.replay.recorder import utc_now
-from bench.results.records import Manifest
+from bench.results.records import SHARED_JVM, Manifest
 from bench.runs import provenance
 from bench.runs.jobs import RunJob
 from bench.runs.settings import strategy_of
@@ -87,6 +87,7 @@ def _options(scenario: Scenario, settings: EngineSettings, kind: EngineKind) -> 
         **({"upsert_mode": table.upsert_mode} if scenario.workload.is_cdc else {}),
         **kind.options(settings),
         **({"class_archive": bool(settings.spark.java_options)} if kind.is_measured else {}),
+        **({SHARED_JVM: True} if settings.spark.shares_jvm else {}),
     }
 
 

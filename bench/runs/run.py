@@ -50,8 +50,9 @@ def execute(
     try:
         log = open_change_log(job.log_folder) if job.log_folder else None
         settings = engine_settings(
-            scenario, job.strategy, job.work_folder, job.coefficients, java_options=job.java_options
-        )
+            scenario, job.strategy, job.work_folder, job.coefficients, java_options=job.java_options,
+            shares_jvm=job.shares_jvm,
+        )  # fmt: skip
         manifest = without_secrets(manifest_of(job, scenario, settings, log), scenario.secrets)
         (job.run_folder / MANIFEST).write_text(manifest.model_dump_json(indent=1))
     except Exception:
@@ -135,6 +136,8 @@ class Run:
         """An engine that has already run everything in the scenario; the time it took is recorded."""
         with self._phase("start_engine"):
             engine = stack.enter_context(self._kind.open(self._settings))
+        if self._job.is_warm:
+            return engine
         with self._phase("warm_up"):
             batches = tuple(batches_of(self._scenario, self._log))
             warm_up(self._scenario, engine, batches, self._settings.folder, self._recorder.write)

@@ -15,6 +15,7 @@ def engine_settings(
     coefficients: Path | None = None,
     *,
     java_options: tuple[str, ...] = (),
+    shares_jvm: bool = False,
 ) -> EngineSettings:
     """The settings of the engine for a run of one strategy."""
     spec = strategy_of(scenario, label)
@@ -32,7 +33,11 @@ def engine_settings(
             schema=scenario.workload.schema,
         ),
         spark=SparkSettings(
-            scenario.spark.master, scenario.spark.driver_memory_bytes, scenario.spark.settings, java_options
+            scenario.spark.master,
+            scenario.spark.driver_memory_bytes,
+            scenario.spark.settings,
+            java_options,
+            shares_jvm,
         ),
         catalog=_catalog(scenario),
         versions=scenario.versions,

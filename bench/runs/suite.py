@@ -8,27 +8,29 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 from pydantic import ValidationError
 
 from bench import runtime
 from bench.errors import EngineError, ScenarioError
-from bench.replay.recorder import Recorder, utc_now
-from bench.results.folders import RunResult, load_run, load_runs
-from bench.results.records import EVENTS, LOG, MANIFEST, Mode, RunRecord, parse_record
+from bench.replay.recorder import utc_now
+from bench.results.folders import RunResult, load_runs
+from bench.results.records import EVENTS, LOG, MANIFEST, Mode
 from bench.runs.against import Against, adopt, file_of
 from bench.runs.cases import PlannedRun, Source
 from bench.runs.class_archives import ClassArchives
 from bench.runs.jobs import LogJob, LogProgress, RunJob
 from bench.runs.processes import worker
 from bench.runs.run import execute
+from bench.runs.run_files import POLL_S, Tail, closed, last_line
+from bench.runs.shared_jvm import run_in_one_jvm
+from bench.runs.watcher import Watcher
 from bench.scenario.scenario import Scenario
 from bench.scenario.variants import AGAINST
 from bench.text import counted
 from workloads.change_log import ChangeLogError, find_change_log
 
-POLL_S = 0.2
 WORK = ".work"  # in the results folder: the tables of the run in progress
 TABLES = "tables"  # in a run folder: the tables kept by --keep-tables
 LOCK = ".lock"
@@ -43,23 +45,7 @@ class Options:
     keep_tables: bool = False
     command: str = ""  # that repeats the suite
     coefficients: Path | None = None  # of simulated runs; None for the format's own
-
-
-class Watcher(Protocol):
-    """Is notified of the suite's progress, for progress bars and logs."""
-
-    def log_started(self, scenario: str) -> None: ...
-
-    def log_progressed(self, scenario: str, done: int, total: int) -> None: ...
-
-    def log_ended(self, scenario: str, commits_count: int) -> None: ...
-    def training_started(self) -> None: ...
-
-    def run_started(self, run: PlannedRun) -> None: ...
-
-    def run_progressed(self, run: PlannedRun, record: Any) -> None: ...
-
-    def run_ended(self, run: PlannedRun, result: RunResult) -> None: ...
+    is_quick: bool = False  # all runs of a scenario, in one variant, in one JVM
 
 
 def earlier_runs(
@@ -69,12 +55,13 @@ def earlier_runs(
     resume: bool,
     mode: Mode = "real",
     against: Against | None = None,
+    is_quick: bool = False,
 ) -> tuple[RunResult, ...]:
     """The runs of one mode that `out` already contains for these scenarios.
 
     Raises ScenarioError if there are any and `resume` is off, or if their definition of the scenario or the
-    strategy differs, or the compactbench that is `against`, since they must not be pooled with new runs;
-    also if a file is in place of a folder.
+    strategy differs, or the compactbench that is `against`, or if only one of them is quick, since they must
+    not be pooled with new runs; also if a file is in place of a folder.
     """
     earlier: list[RunResult] = []
     for source in sources:
@@ -89,6 +76,7 @@ def earlier_runs(
             )
         for run in runs:
             _check_same(run, source.scenario)
+            _check_same_jvm(run, is_quick=is_quick)
             if against is not None:
                 _check_same_other(run, against)
         earlier += runs
@@ -114,6 +102,15 @@ def _check_same(run: RunResult, scenario: Scenario) -> None:
         raise ScenarioError(
             f"{run.folder}: has a different definition of the {what}, so its results must not be combined "
             "with new ones; choose another --out"
+        )
+
+
+def _check_same_jvm(run: RunResult, *, is_quick: bool) -> None:
+    if run.manifest.is_quick != is_quick:
+        made = "with" if run.manifest.is_quick else "without"
+        raise ScenarioError(
+            f"{run.folder}: was made {made} --quick, so its timings must not be combined with new ones; "
+            "choose another --out"
         )
 
 
@@ -157,11 +154,13 @@ def locked(out: Path, *, sweep: bool = True) -> Iterator[None]:
 def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher) -> tuple[RunResult, ...]:
     """Execute the runs one after the other and return their results. `out` must be locked.
 
-    Simulated runs are executed in this process, real ones in worker processes. A run that fails is recorded,
-    and the next one starts. Raises EngineError or ScenarioError if a change log cannot be written or read.
+    Simulated runs are executed in this process, real ones in a worker process each, or, if the suite is to be
+    quick, in one for all of a scenario. A run that fails is recorded, and the next one starts. Raises
+    EngineError or ScenarioError if a change log cannot be written or read.
     """
     suite_id = _stamp()
-    results = []
+    results: list[RunResult] = []
+    shared: dict[tuple[str, str | None], list[tuple[PlannedRun, RunJob]]] = {}
     logs: dict[str, Path] = {}
     archives = ClassArchives(options.out / WORK / "training", watcher.training_started)
     is_alone = not any(run.against for run in planned)  # another compactbench may not have the same classes
@@ -171,7 +170,13 @@ def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher)
             if name not in logs:
                 logs[name] = ensure_log(run.source, options.out, watcher)
             java_options = archives.java_options(run.source.scenario) if is_alone else ()
-        results.append(_run(run, options, suite_id, logs.get(name), java_options, watcher))
+        job = _job(run, options, suite_id, logs.get(name), java_options)
+        if options.is_quick:
+            shared.setdefault((name, job.variant), []).append((run, job))
+        else:
+            results.append(_run(run, job, watcher))
+    for runs in shared.values():
+        results += run_in_one_jvm(runs, watcher)
     return tuple(results)
 
 
@@ -231,17 +236,17 @@ def _log_progress(file: Path, before: LogProgress) -> LogProgress:
         return before
 
 
-def _run(
-    run: PlannedRun, options: Options, suite_id: str, log_folder: Path | None,
-    java_options: tuple[str, ...], watcher: Watcher,
-) -> RunResult:  # fmt: skip
+def _job(
+    run: PlannedRun, options: Options, suite_id: str, log_folder: Path | None, java_options: tuple[str, ...]
+) -> RunJob:
+    """What a worker is told of a run, whose folders are made."""
     scenario = run.source.scenario
     run_id = f"{_stamp()}-{run.folder_name}"
     folder = _fresh(options.out / scenario.name / run_id)
     keep_tables = options.keep_tables and run.mode == "real"
     work_folder = _fresh(folder / TABLES if keep_tables else options.out / WORK / run_id)
     against = run.against
-    job = RunJob(
+    return RunJob(
         scenario=str(file_of(run.source.name_or_path)) if against else run.source.name_or_path,
         overrides=run.source.overrides,
         scenario_hash=against.hashes[scenario.name] if against else scenario.hash,
@@ -256,18 +261,22 @@ def _run(
         repetition=run.repetition,
         position=run.position,
         java_options=java_options,
+        shares_jvm=options.is_quick and run.mode == "real",
         log_folder=log_folder,
         coefficients=options.coefficients,
         verify=options.verify,
         command=options.command,
         keep_tables=keep_tables,
     )
+
+
+def _run(run: PlannedRun, job: RunJob, watcher: Watcher) -> RunResult:
     watcher.run_started(run)
-    in_process = run.mode == "simulated" and against is None
+    in_process = run.mode == "simulated" and run.against is None
     exit_code = _simulate(run, job, watcher) if in_process else _in_worker(run, job, watcher)
-    if not keep_tables:
-        shutil.rmtree(work_folder, ignore_errors=True)
-    result = _closed(folder, exit_code)
+    if not job.keep_tables:
+        shutil.rmtree(job.work_folder, ignore_errors=True)
+    result = closed(job.run_folder, exit_code)
     watcher.run_ended(run, result)
     return result
 
@@ -285,7 +294,7 @@ def _in_worker(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
         with worker(
             job, folder / LOG, run.source.scenario.secrets, against.program if against else None
         ) as process:
-            tail = _Tail(folder / EVENTS)
+            tail = Tail(folder / EVENTS)
             while process.poll() is None:
                 time.sleep(POLL_S)
                 is_labelled = is_labelled or _adopted(run, folder, complete_with=EVENTS)
@@ -303,49 +312,6 @@ def _adopted(run: PlannedRun, folder: Path, complete_with: str) -> bool:
         return False
     adopt(folder, run.against, run.source.scenario, run.spec.label, run.index)
     return True
-
-
-class _Tail:
-    """Reads the records that a worker appends, complete lines only."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._read_bytes = 0
-
-    def new_records(self) -> Iterator[Any]:
-        if not self._path.exists():
-            return
-        with self._path.open("rb") as file:
-            file.seek(self._read_bytes)
-            for line in file:
-                if not line.endswith(b"\n"):
-                    return
-                self._read_bytes += len(line)
-                yield parse_record(line)
-
-
-def _closed(folder: Path, exit_code: int) -> RunResult:
-    """The run as stored. If the worker died without a closing record, one is written here.
-
-    Raises EngineError if the run ended before its manifest was written, since it cannot be stored without.
-    """
-    if not (folder / MANIFEST).exists():
-        raise EngineError(f"{folder.name}: the run could not start: {last_line(folder / LOG)}")
-    (folder / EVENTS).touch()
-    result = load_run(folder)
-    if result.end is None:
-        error = f"the worker ended with exit code {exit_code}: {last_line(folder / 'log.txt')}"
-        with Recorder(folder / EVENTS) as recorder:
-            recorder.write(RunRecord(tick=0, at_ms=0, written_utc=utc_now(), status="failed", error=error))
-        result = load_run(folder)
-    return result
-
-
-def last_line(log: Path) -> str:
-    """The last line that a worker printed: the best explanation if it died without a record."""
-    text = log.read_text(errors="replace").partition("nanobind: ")[0]  # DuckDB's report of leaks at exit
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "no output"
 
 
 def _fresh(folder: Path) -> Path:

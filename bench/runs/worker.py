@@ -1,14 +1,16 @@
 """A worker process: `python -m bench.runs.worker` reads one job from its standard input and does it.
 
-Each run has its own process, JVM and work folder. The worker ends when its parent does, for whatever reason,
-and takes its JVM with it.
+Each run has its own process, JVM and work folder; those of a quick suite share process and JVM. The worker
+ends when its parent does, for whatever reason, and takes its JVM with it.
 """
 
 import os
+import shutil
 import signal
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from types import FrameType
 
@@ -18,8 +20,9 @@ from bench import runtime
 from bench.engines.contract import SparkSettings
 from bench.engines.spark.session import start_session, stop_session
 from bench.errors import EngineError
+from bench.results.records import MANIFEST
 from bench.runs.class_training import train
-from bench.runs.jobs import JOB, LogJob, LogProgress, NoiseJob, RunJob, TrainingJob
+from bench.runs.jobs import JOB, LogJob, LogProgress, NoiseJob, QuickJob, RunJob, TrainingJob
 from bench.runs.noise import measure_noise
 from bench.runs.run import execute
 from bench.scenario.scenario import Scenario, load_scenario
@@ -46,6 +49,18 @@ def main() -> None:
             sys.exit(0 if train(job, _scenario(job)) else 1)
         case RunJob():
             sys.exit(0 if execute(job, _scenario(job)) else 1)
+        case QuickJob():
+            _execute_all(job.runs)
+
+
+def _execute_all(runs: Sequence[RunJob]) -> None:
+    """Execute the runs in turn. One that fails is recorded, unless it could not even start."""
+    for run in runs:
+        execute(run, _scenario(run))
+        if not (run.run_folder / MANIFEST).exists():
+            sys.exit(1)
+        if not run.keep_tables:
+            shutil.rmtree(run.work_folder, ignore_errors=True)
 
 
 def _scenario(job: LogJob | RunJob | TrainingJob) -> Scenario:

@@ -6,7 +6,14 @@ from statistics import fmean, stdev
 from typing import Any
 
 from bench.results.folders import RunResult
-from bench.results.records import FAILED_STATUSES, CommitRecord, CompactionRecord, ContentRecord, QueryRecord
+from bench.results.records import (
+    FAILED_STATUSES,
+    QUICK_WORDS,
+    CommitRecord,
+    CompactionRecord,
+    ContentRecord,
+    QueryRecord,
+)
 from bench.results.rows import BASELINE, content_of, differences
 from bench.results.warmed import cold_planners
 from bench.text import human_number, human_percent
@@ -36,8 +43,8 @@ def cautions(group: RunGroup) -> tuple[Caution, ...]:
     """The grave ones first, each kind once."""
     all_of_them = (
         *_unusable_runs(group), *_mixed(group), *_content(group), *_steps(group), *_few_runs(group),
-        *_simulated(group), *_ineffective(group), *_loaded(group), *_busy(group), *_cold(group),
-        *_noisy(group),
+        *_simulated(group), *_quick(group), *_ineffective(group), *_loaded(group), *_busy(group),
+        *_cold(group), *_noisy(group),
     )  # fmt: skip
     return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
 
@@ -123,6 +130,11 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
         if coefficients.get("caution"):
             text += f" {coefficients['caution']}"
     yield Caution(True, say(text))
+
+
+def _quick(group: RunGroup) -> Iterator[Caution]:
+    if group.is_quick:
+        yield Caution(True, say(f"These runs were {QUICK_WORDS}."))
 
 
 def _cold(group: RunGroup) -> Iterator[Caution]:

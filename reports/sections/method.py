@@ -17,6 +17,10 @@ _RUNS = say(
     "Each run is a separate process with its own JVM and a fresh table. Repetitions interleave the "
     "strategies, so that drift of the machine affects all of them alike."
 )
+_QUICK_RUNS = say(
+    "The runs shared one JVM, which the first of them warmed up, so a later run met a warmer JVM than an "
+    "earlier one. Each had a fresh table."
+)
 _COMPARISONS = say(
     "Runs of the same repetition are compared with each other. A ratio is the geometric mean over the "
     "repetitions; its 95 % confidence interval (CI) is a paired t-interval on logarithms below 20 "
@@ -38,6 +42,7 @@ def title(groups: Sequence[RunGroup]) -> Sentence:
     formats = joined([say(Verbatim(name)) for name in dict.fromkeys(map(format_name, groups))])
     count = len({label for group in groups for label in group.strategies})
     modes = ", simulated" if all(group.is_simulated for group in groups) else ""
+    modes += ", quick" if any(group.is_quick for group in groups) else ""
     when = dates([run for group in groups for run in group.runs])
     strategies = counted(count, "strategy", "strategies")
     return scenarios + say(" on ") + formats + say(f", {strategies}{modes}, {when}")
@@ -116,7 +121,7 @@ def _measuring(group: RunGroup) -> Iterator[Entry]:
     if group.is_simulated:
         yield "Comparisons", _SIMULATED_COMPARISONS
         return
-    yield "Runs", _RUNS
+    yield "Runs", _QUICK_RUNS if group.is_quick else _RUNS
     yield "Comparisons", _COMPARISONS
     yield (
         "Content",

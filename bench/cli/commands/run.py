@@ -112,6 +112,14 @@ def run(
             "It makes the same runs in turn with this one, in the variant `against`.",
         ),
     ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick",
+            help="Make all runs of a scenario in one JVM, which warms up once. This saves time, but timings "
+            "are for a look only, and are marked so everywhere.",
+        ),
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would run.")] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Show no progress: only failures, warnings and the results.")
@@ -146,6 +154,7 @@ def run(
     out = out.absolute()  # tables are named by URI
     sources = _sources(scenarios, [*(overrides or ()), *_spark_settings(conf or ())])
     mode = _mode(sources, simulate, coefficients, keep_tables, verify)
+    _check_quick(quick, simulate, against)
     chosen = [_chosen(text) for text in only or ()]
     labels = [label for what, label in chosen if what == "strategy"]
     variants = [label for what, label in chosen if what == "variant"]
@@ -155,12 +164,12 @@ def run(
         ("--only", only or ()),
         ("--against", [str(against)] if against else ()),
     )
-    command = _command(scenarios, settings, repetitions, verify, mode, coefficients)
-    options = Options(out, verify.value, keep_tables, command, coefficients)
+    command = _command(scenarios, settings, repetitions, verify, mode, coefficients, quick)
+    options = Options(out, verify.value, keep_tables, command, coefficients, quick)
     other = _met(against, sources, mode) if against else None
 
     def planned() -> tuple[PlannedRun, ...]:
-        done = earlier_runs(sources, out, resume=resume, mode=mode, against=other)
+        done = earlier_runs(sources, out, resume=resume, mode=mode, against=other, is_quick=quick)
         each = verify is Verify.EACH
         return plan_runs(
             sources, labels, repetitions, done,
@@ -224,6 +233,16 @@ def _mode(
     return "simulated" if simulate else "real"
 
 
+def _check_quick(quick: bool, simulate: bool, against: Path | None) -> None:
+    """Raises ScenarioError for what does not run in a JVM of ours."""
+    if quick and simulate:
+        raise ScenarioError("--quick and --simulate: a simulation needs no JVM; remove one of the options")
+    if quick and against:
+        raise ScenarioError(
+            "--quick and --against: two checkouts cannot share a JVM; remove one of the options"
+        )
+
+
 def _met(path: Path, sources: Sequence[Source], mode: Mode) -> Against:
     """The other compactbench. Raises ScenarioError unless its runs may stand beside ours."""
     with ERR.status(f"asking the compactbench at {path}"):
@@ -270,12 +289,14 @@ def _command(
     verify: Verify,
     mode: Mode,
     coefficients: Path | None,
+    quick: bool,
 ) -> str:
     """The command that repeats these runs, without --out and with its secrets hidden."""
     pairs = [(flag, without_secrets(hide_setting(text))) for flag, texts in settings for text in texts]
     words = [word for pair in pairs for word in pair]
     words += ["--repetitions", str(repetitions)] if repetitions else []
     words += [] if verify is Verify.END else ["--verify", verify.value]
+    words += ["--quick"] if quick else []
     words += ["--simulate"] if mode == "simulated" else []
     words += ["--coefficients", str(coefficients)] if coefficients else []
     return shlex.join(["compactbench", "run", *scenarios, *words])

@@ -42,7 +42,7 @@ from bench.errors import ScenarioError
 from bench.results.agreement import Pair
 from bench.results.agreement import side_by_side as pairs
 from bench.results.folders import RunResult, load_runs
-from bench.results.records import CompactionRecord, DecisionRecord
+from bench.results.records import QUICK_WORDS, CompactionRecord, DecisionRecord
 from bench.results.rows import METRIC_BY_NAME, Row, rows
 from bench.text import counted
 
@@ -163,6 +163,8 @@ def print_rows(metric_rows: Sequence[Row], output: ShowFormat = ShowFormat.TABLE
             _print_remarks(row)
         if any(row.mode == "simulated" for row in metric_rows):
             print_remark(MODELLED)
+        if any(row.is_quick for row in metric_rows):
+            print_remark(QUICK_WORDS)
 
 
 def _print_pairs(evaluations: Sequence[Pair], output: ShowFormat) -> None:

@@ -191,7 +191,7 @@ def open_iceberg(settings: EngineSettings) -> Iterator[IcebergEngine]:
     try:
         yield IcebergEngine(spark, Meter(spark, settings.spark), catalog, settings.table)
     finally:
-        stop_session(spark)
+        stop_session(spark, keeps_jvm=settings.spark.shares_jvm)
 
 
 def _type_of(sql: str) -> str:

@@ -33,12 +33,14 @@ def start_session(
     return session
 
 
-def stop_session(spark: SparkSession) -> None:
-    """Stop Spark and its JVM, and wait until the JVM is gone."""
+def stop_session(spark: SparkSession, *, keeps_jvm: bool = False) -> None:
+    """Stop Spark and, unless another session is to use it, its JVM, and wait until the JVM is gone."""
     from pyspark import SparkContext
 
     gateway: Any = spark.sparkContext._gateway
     spark.stop()
+    if keeps_jvm:
+        return
     gateway.shutdown()
     process = getattr(gateway, "proc", None)
     if process is not None:

@@ -304,7 +304,10 @@ def test_the_other_reads_our_file_of_a_shipped_scenario():
     assert against.file_of("quickstart").parent == ROOT / "workloads" / "scenarios"
 
 
-REAL = SOUND.replace('duration = "10min"', 'duration = "2min"') + '[spark]\ndriver_memory = "1GiB"\n'
+REAL = (
+    SOUND.replace('duration = "10min"', 'duration = "2min"\nwarm_up_rounds = 1')
+    + '[spark]\ndriver_memory = "1GiB"\n'
+)
 
 
 @pytest.mark.spark

@@ -12,7 +12,7 @@ from scenario_builder import SOUND, write
 from bench.cli.main import main
 from bench.results.folders import load_runs
 from bench.results.records import CompactionRecord, DecisionRecord, RunRecord
-from bench.runs import cases, provenance, suite
+from bench.runs import cases, provenance, run_files, suite
 from bench.runs import run as run_module
 from bench.scenario.scenario import load_scenario
 from bench.secrets import HIDDEN
@@ -198,7 +198,7 @@ def test_no_secret_is_in_what_a_worker_leaves_that_fails_or_is_killed(user, plan
         work = user / "results" / suite.WORK / label
         job = _job(run, folder, work, options)
         assert suite._in_worker(run, job, Deaf()) == {"fails": 1, "dies": -9}[label]
-        results[label] = suite._closed(folder, -9)
+        results[label] = run_files.closed(folder, -9)
     assert results["fails"].end.error.startswith("RuntimeError: refused (hidden) and x(hidden)x")
     assert results["fails"].end.error in (results["fails"].folder / "log.txt").read_text()
     assert results["dies"].end.error == (
@@ -220,7 +220,7 @@ def test_no_secret_is_in_what_a_real_run_stores_whose_engine_fails(user, planned
     job = _job(run, user / "results" / "real", user / "results" / suite.WORK / "real", options)
     heard = []
     assert run_module.execute(job, source.scenario, heard.append) is False
-    result = suite._closed(job.run_folder, 1)
+    result = run_files.closed(job.run_folder, 1)
     spark = result.manifest.options["spark"]
     assert spark["spark.hadoop.fs.s3a.secret.key"] == spark["spark.hadoop.fs.s3a.access.key"] == HIDDEN
     assert spark["spark.driver.extraJavaOptions"] == "-Duser.timezone=UTC -Dpassword=(hidden)"

@@ -14,11 +14,13 @@ import pytest
 from bench.results.folders import load_runs
 from bench.results.records import (
     EVENTS,
+    QUICK_WORDS,
     CommitRecord,
     CompactionRecord,
     ContentRecord,
     ControlRecord,
     DecisionRecord,
+    WarmUpRecord,
 )
 from bench.results.rows import content_of
 
@@ -49,6 +51,7 @@ SCENARIO = """
 seed = 11
 duration = "3min"
 commit_interval = "1min"
+warm_up_rounds = 1
 [table]
 format = "iceberg"
 target_file_size = "8MiB"
@@ -212,6 +215,27 @@ def test_forecast_and_simulation_agree_with_what_was_done(compactbench, folder):
     assert {one["strategy"] for one in evaluations} == {"never", "mine", "installed"}
     assert len(evaluations) == 9
     assert all(one["same_decision"] and one["same_files"] for one in evaluations)
+
+
+def test_a_quick_suite_runs_in_one_jvm_that_warms_up_once_and_says_so(compactbench, folder):
+    code, printed, err = compactbench("run", "tiny.toml", "--out", "quick", "--quick")
+    assert code == 0, err
+    assert QUICK_WORDS in printed
+    runs = sorted(load_runs(folder / "quick"), key=lambda run: run.manifest.position)
+    assert [run.finished for run in runs] == [True, True, True]
+    assert [content_of(run) for run in runs] == ["equal"] * 3
+    assert [bool(run.of(WarmUpRecord)) for run in runs] == [True, False, False]
+    assert all(run.manifest.is_quick for run in runs)
+    assert not list((folder / "quick" / ".work").glob("*"))
+    rows = rows_of(compactbench, "quick")
+    assert {label: row["files_end"] for label, row in rows.items()} == {
+        "never": 12,
+        "mine": 5,
+        "installed": 1,
+    }
+    code, _, err = compactbench("run", "tiny.toml", "--out", "quick", "--resume")
+    assert code == 2
+    assert "was made with --quick" in err
 
 
 def test_a_suite_that_is_stopped_leaves_no_process_and_is_resumed(compactbench, start, folder):

@@ -15,7 +15,7 @@ from bench.errors import EngineError, ScenarioError
 from bench.replay.recorder import Recorder
 from bench.results.folders import load_run
 from bench.results.records import CommitRecord
-from bench.runs import suite
+from bench.runs import run_files, suite
 from bench.runs.cases import Case, Source, plan_runs, shuffled
 from bench.runs.suite import earlier_runs, locked
 from bench.scenario.scenario import load_scenario
@@ -354,10 +354,10 @@ def test_a_run_folder_that_cannot_be_created_is_named(tmp_path):
 def test_a_worker_that_died_without_a_word_gets_its_closing_record(tmp_path):
     folder = write_run(tmp_path / "run", manifest(), [commit()])
     (folder / "log.txt").write_text("starting\nOutOfMemoryError: Java heap space\n\n")
-    result = suite._closed(folder, -9)
+    result = run_files.closed(folder, -9)
     assert (result.end.status, result.finished) == ("failed", False)
     assert result.end.error == "the worker ended with exit code -9: OutOfMemoryError: Java heap space"
-    assert suite._closed(folder, -9).records == result.records  # it is not closed twice
+    assert run_files.closed(folder, -9).records == result.records  # it is not closed twice
 
 
 def test_a_worker_that_died_inside_a_line_gets_its_closing_record(tmp_path):
@@ -365,7 +365,7 @@ def test_a_worker_that_died_inside_a_line_gets_its_closing_record(tmp_path):
     events = folder / "events.jsonl"
     events.write_bytes(events.read_bytes()[:-9])
     (folder / "log.txt").write_text("No space left on device")
-    result = suite._closed(folder, 1)
+    result = run_files.closed(folder, 1)
     assert [record.tick for record in result.of(CommitRecord)] == [1]
     assert result.end.status == "failed"
 
@@ -375,12 +375,12 @@ def test_a_worker_that_never_started_is_reported_with_its_output(tmp_path):
     folder.mkdir()
     (folder / "log.txt").write_text("ModuleNotFoundError: No module named 'x'\n")
     with pytest.raises(EngineError, match="could not start: ModuleNotFoundError: No module named 'x'"):
-        suite._closed(folder, 1)
+        run_files.closed(folder, 1)
 
 
 def test_the_records_of_a_run_in_progress_are_followed_by_whole_lines(tmp_path):
     path = tmp_path / "events.jsonl"
-    tail = suite._Tail(path)
+    tail = run_files.Tail(path)
     assert list(tail.new_records()) == []  # not there yet
     with Recorder(path) as recorder:
         recorder.write(commit(tick=1, at_ms=60_000))
@@ -397,4 +397,4 @@ def test_the_records_of_a_run_in_progress_are_followed_by_whole_lines(tmp_path):
 @pytest.mark.parametrize(("text", "line"), [("", "no output"), (" \n\n", "no output"), ("a\nb \n\n", "b")])
 def test_last_line_is_the_last_that_is_not_blank(tmp_path, text, line):
     (tmp_path / "log.txt").write_text(text)
-    assert suite.last_line(tmp_path / "log.txt") == line
+    assert run_files.last_line(tmp_path / "log.txt") == line

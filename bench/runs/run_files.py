@@ -1,0 +1,58 @@
+"""What a worker writes into the folder of a run, read while it is written and when the worker has ended."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bench.errors import EngineError
+from bench.replay.recorder import Recorder, utc_now
+from bench.results.folders import RunResult, load_run
+from bench.results.records import EVENTS, LOG, MANIFEST, RunRecord, parse_record
+
+POLL_S = 0.2  # how often the files of a run in progress are read
+
+
+class Tail:
+    """Reads the records that a worker appends, complete lines only."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._read_bytes = 0
+
+    def new_records(self) -> Iterator[Any]:
+        """The records that were completed since the last call."""
+        if not self._path.exists():
+            return
+        with self._path.open("rb") as file:
+            file.seek(self._read_bytes)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    return
+                self._read_bytes += len(line)
+                yield parse_record(line)
+
+
+def closed(folder: Path, exit_code: int, log: Path | None = None) -> RunResult:
+    """The run as stored. If the worker died without a closing record, one is written here.
+
+    `log` has the worker's output, if it is not in the run's own folder. Raises EngineError if the run ended
+    before its manifest was written, since it cannot be stored without.
+    """
+    output = log or folder / LOG
+    if not (folder / MANIFEST).exists():
+        raise EngineError(f"{folder.name}: the run could not start: {last_line(output)}")
+    (folder / EVENTS).touch()
+    result = load_run(folder)
+    if result.end is None:
+        error = f"the worker ended with exit code {exit_code}: {last_line(output)}"
+        with Recorder(folder / EVENTS) as recorder:
+            recorder.write(RunRecord(tick=0, at_ms=0, written_utc=utc_now(), status="failed", error=error))
+        result = load_run(folder)
+    return result
+
+
+def last_line(log: Path) -> str:
+    """The last line that a worker printed: the best explanation if it died without a record."""
+    text = log.read_text(errors="replace").partition("nanobind: ")[0]  # DuckDB's report of leaks at exit
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "no output"

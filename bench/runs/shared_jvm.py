@@ -1,0 +1,62 @@
+"""Quick suites: all runs of a scenario in one worker and one JVM, which starts and warms up once.
+
+A later run meets a warmer JVM than an earlier one, and what one leaves behind (garbage, cached classes) the
+next one meets. Figures of such runs are for a look while one tries things out: they are marked wherever they
+are shown, are not pooled with others, and cannot be published.
+"""
+
+import shutil
+import subprocess
+import time
+from collections.abc import Sequence
+
+from bench.results.folders import RunResult
+from bench.results.records import EVENTS, LOG, RunRecord
+from bench.runs.cases import PlannedRun
+from bench.runs.jobs import QuickJob, RunJob
+from bench.runs.processes import worker
+from bench.runs.run_files import POLL_S, Tail, closed
+from bench.runs.watcher import Watcher
+
+
+def run_in_one_jvm(runs: Sequence[tuple[PlannedRun, RunJob]], watcher: Watcher) -> tuple[RunResult, ...]:
+    """Make the runs of one scenario in one worker; returns those that were made.
+
+    The first run warms the JVM up, and its log has what the JVM prints. If the worker dies, the run in
+    progress has failed, and those after it are not made. Raises EngineError for a run that could not start.
+    """
+    (first, first_job), *others = runs
+    log = first_job.run_folder / LOG
+    for _, job in others:
+        (job.run_folder / LOG).write_text(f"the output of the JVM, which runs share, is in {log}\n")
+    warm = [job.model_copy(update={"is_warm": number > 0}) for number, (_, job) in enumerate(runs)]
+    work = QuickJob(work_folder=first_job.work_folder, runs=tuple(warm))
+    results: list[RunResult] = []
+    with worker(work, log, first.source.scenario.secrets) as process:
+        for run, job in runs:
+            watcher.run_started(run)
+            if not _followed(process, run, job, watcher):
+                break
+            results.append(closed(job.run_folder, 0))
+            watcher.run_ended(run, results[-1])
+    for _, job in runs[len(results) + 1 :]:
+        shutil.rmtree(job.run_folder, ignore_errors=True)
+    if len(results) < len(runs):
+        run, job = runs[len(results)]
+        results.append(closed(job.run_folder, process.returncode, log))
+        watcher.run_ended(run, results[-1])
+    return tuple(results)
+
+
+def _followed(process: subprocess.Popen[bytes], run: PlannedRun, job: RunJob, watcher: Watcher) -> bool:
+    """Pass on the records of a run; whether its last one came before the worker ended."""
+    tail = Tail(job.run_folder / EVENTS)
+    while True:
+        has_ended = process.poll() is not None
+        for record in tail.new_records():
+            watcher.run_progressed(run, record)
+            if isinstance(record, RunRecord):
+                return True
+        if has_ended:
+            return False
+        time.sleep(POLL_S)
