@@ -2,6 +2,7 @@
 
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -29,11 +30,12 @@ def jvm_of(spark):
 
 
 def ticks_of(pid):
-    """By thread: everything that the process has spent, as the sum of its parts."""
+    """By thread: all that the process has spent, as the sum of its parts. Threads may end meanwhile."""
     found = {}
     for task in Path(f"/proc/{pid}/task").iterdir():
-        _, started, ticks = _parsed((task / "stat").read_text())
-        found[task.name, started] = ticks
+        with suppress(FileNotFoundError, ProcessLookupError):
+            _, started, ticks = _parsed((task / "stat").read_text())
+            found[task.name, started] = ticks
     return found
 
 
