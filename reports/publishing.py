@@ -16,16 +16,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from statistics import fmean
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bench.results.folders import RunResult, load_runs
-from bench.results.records import EVENTS, MANIFEST
+from bench.results.records import EVENTS, MANIFEST, WarmUpRecord
 from bench.results.rows import Row
 from bench.text import MISSING, human_ratio
 from reports.compare import Comparison
 from reports.load import RunGroup, run_groups
 from reports.phrases import format_range
+from reports.sections.summary import arrow
 from reports.text import format_value, shared_decimals
 
 FOLDER = Path(__file__).parent / "published"
@@ -46,6 +48,24 @@ class Entry:
         return FOLDER / f"{self.name}.tar.xz"
 
 
+@dataclass(frozen=True, slots=True)
+class WarmedPlanner:
+    """What the warm-up of all runs of an entry did with one planner, as text.
+
+    `acted` and `rounds` count rounds of all runs; CPU seconds are means over the runs, of the plans of the
+    first and of the last round; the counts of files and rows are those of the last plan of the first round.
+    """
+
+    planner: str
+    acted: str
+    commits: str
+    first_cpu_s: str
+    last_cpu_s: str
+    data_files: str
+    delete_files: str
+    delete_rows: str
+
+
 @dataclass(frozen=True)
 class Published:
     """The runs of one entry, as the pages use them: figures are text, a dash where there is none."""
@@ -63,6 +83,15 @@ class Published:
         """How many runs of each strategy are used: "5", or "3 to 5" where that differs."""
         counts = sorted({row.runs for row in self.group.rows})
         return f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+
+    @cached_property
+    def warm_up(self) -> tuple[WarmedPlanner, ...]:
+        """Each planner of the scenario, in the order in which they were warmed up."""
+        by_planner: dict[str, list[WarmUpRecord]] = {}
+        for run in self.group.usable_runs:
+            for record in run.of(WarmUpRecord):
+                by_planner.setdefault(record.options, []).append(record)
+        return tuple(_warmed(planner, records) for planner, records in by_planner.items())
 
     def number(self, strategy: str, metric: str, scale: float = 1, decimals: int | None = None) -> str:
         """The mean over the runs as a bare number, times `scale`; two digits unless `decimals` says more."""
@@ -102,6 +131,29 @@ class Published:
 
     def _row(self, strategy: str) -> Row:
         return self.group.row(strategy)
+
+
+def _warmed(planner: str, records: Sequence[WarmUpRecord]) -> WarmedPlanner:
+    last_round = max(record.round for record in records)
+    first = [record for record in records if record.round == 1]
+    last = [record for record in records if record.round == last_round]
+    done = first[0]
+    return WarmedPlanner(
+        planner=planner,
+        acted=f"{sum(record.acted for record in records):,} of {len(records):,}",
+        commits=_span_of([record.commits_count for record in records]),
+        first_cpu_s=_number(fmean(record.cpu_s for record in first), 2),
+        last_cpu_s=_number(fmean(record.cpu_s for record in last), 2),
+        data_files=arrow(f"{done.files_removed_count:,}", f"{done.files_added_count:,}"),
+        delete_files=arrow(f"{done.delete_files_removed_count:,}", f"{done.delete_files_added_count:,}"),
+        delete_rows=arrow(f"{done.delete_rows_before:,}", f"{done.delete_rows_after:,}"),
+    )
+
+
+def _span_of(counts: Sequence[int]) -> str:
+    """One number where all are the same, else the lowest and the highest."""
+    low, high = min(counts), max(counts)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def entries() -> tuple[Entry, ...]:

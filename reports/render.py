@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from bench.results.folders import RunResult
 from reports import markdown
-from reports.charts.canvas import png, svg, svg_of_page
+from reports.charts.output import png, svg, svg_of_page
 from reports.content import Page, Picture, ReportContent, page_content, shorten
 from reports.csv_files import CSV_NAMES, write_csv_files
 from reports.load import RunGroup, run_groups

@@ -1,20 +1,14 @@
-"""What all charts share: an empty figure in a theme, its axes, labels at the ends of lines, SVG and PNG.
+"""What all charts share: an empty figure in a theme, its axes, and labels at the ends of lines.
 
 Without pyplot, figures have no global state and need no display.
 """
 
-import io
-import re
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import matplotlib
 import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.offsetbox import AnchoredOffsetbox, DrawingArea, HPacker, TextArea
@@ -22,24 +16,14 @@ from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from reports.charts.placing import CHARACTER_PT, spread
-from reports.load import RunGroup
 from reports.theme import Theme, Trait, chart_label, number
 
 WIDTH_IN = 9.6
 FONT_PT = 8.5
 LOG_ABOVE_RANGE = 20  # ratio of the largest to the smallest value
-_PNG_DPI = 200  # twice what a screen shows
 _LABEL_GAP_PT = 11.5
 _LEADER_PT = 34.0  # between the axes and a name, with room at the edge
-_GROUP_ID = re.compile(r'<g id="[^"]*"')
-_STRATEGY = "strategy"  # begins the ids of what belongs to one strategy, until a page is made
-_STRATEGY_ID = re.compile(rf'<g id="{_STRATEGY}(\d+)(n?)"')
-_NAME = ' data-name=""'
-_TAG = re.compile(r"<[^>]+>")
-_COLOUR = re.compile(r"#[0-9a-f]{6}\b")
-_NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
-
-Draw = Callable[[RunGroup, Theme], Figure]
+STRATEGY_ID = "strategy"  # begins the ids of what belongs to one strategy, until a page is made
 
 
 def new_figure(
@@ -84,7 +68,7 @@ def belongs(artists: Iterable[Artist], label: str, theme: Theme, is_name: bool =
     """Mark what belongs to a strategy, so that a page can light or hide it."""
     place = number(label, theme)
     for artist in artists if place is not None else ():
-        artist.set_gid(f"{_STRATEGY}{place}{'n' if is_name else ''}")
+        artist.set_gid(f"{STRATEGY_ID}{place}{'n' if is_name else ''}")
 
 
 def head(axes: Axes, text: str, theme: Theme) -> None:
@@ -194,65 +178,3 @@ def nothing_to_draw(theme: Theme, why: str) -> Figure:
     figure.axes[0].set_axis_off()
     write(figure.axes[0], 0.5, 0.5, why, theme.muted, ha="center")
     return figure
-
-
-def svg(draw: Draw, group: RunGroup, theme: Theme, salt: str) -> str:
-    """An `<svg>` element, the same bytes each time. `salt` makes its ids unique within a page.
-
-    Text stays text: it can be searched, copied and read aloud, and uses the font of the page.
-    """
-    return _GROUP_ID.sub("<g", _drawn(draw, group, theme, salt))
-
-
-def svg_of_page(draw: Draw, group: RunGroup, theme: Theme, salt: str) -> str:
-    """The same for a page: its colours are variables of the style sheet, and strategies have their numbers.
-
-    A group of elements that belongs to a strategy has `data-strategy`, and its name `data-name` too.
-    """
-    variables = {colour: f"var(--{name})" for name, colour in theme.colours.items()}
-    marked = _STRATEGY_ID.sub(
-        lambda m: f'<g data-strategy="{m[1]}"{_NAME if m[2] else ""}', _drawn(draw, group, theme, salt)
-    )
-    return _TAG.sub(
-        lambda tag: _COLOUR.sub(lambda c: variables.get(c[0], c[0]), tag[0]), _GROUP_ID.sub("<g", marked)
-    )
-
-
-def _drawn(draw: Draw, group: RunGroup, theme: Theme, salt: str) -> str:
-    out = io.StringIO()
-    with _settings(salt):
-        _stamped(draw, group, theme).savefig(out, format="svg", metadata=_NO_METADATA)
-    text = out.getvalue()
-    return text[text.index("<svg") :]
-
-
-def png(draw: Draw, group: RunGroup, theme: Theme) -> bytes:
-    """The same figure as pixels, for viewers without SVG."""
-    out = io.BytesIO()
-    with _settings("png"):
-        figure = _stamped(draw, group, theme)
-        FigureCanvasAgg(figure)
-        figure.savefig(out, format="png", dpi=_PNG_DPI, metadata={"Software": None})
-    return out.getvalue()
-
-
-def _stamped(draw: Draw, group: RunGroup, theme: Theme) -> Figure:
-    """Charts are shared without their page, so one of simulated or quick runs says so itself."""
-    figure = draw(group, theme)
-    stamp = "simulated: nothing was measured" if group.is_simulated else "--quick: for a look only"
-    if group.is_simulated or group.is_quick:
-        figure.text(0.995, 0.995, stamp, color=theme.ink, fontsize=FONT_PT,
-                    ha="right", va="top", style="italic")  # fmt: skip
-    return figure
-
-
-@contextmanager
-def _settings(salt: str) -> Iterator[None]:
-    """Matplotlib's own defaults, independent of the machine's matplotlibrc."""
-    ours: dict[Any, str] = {"svg.hashsalt": f"compactbench/{salt}", "svg.fonttype": "none", "backend": "agg"}
-    with matplotlib.rc_context(), warnings.catch_warnings():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(ours)
-        # A label in a script DejaVu lacks: a browser uses another font, a PNG shows boxes.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        yield

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bench.text import human_count
+from bench.text import human_count, human_duration
 from reports.charts.canvas import (
     belongs,
     head,
@@ -17,6 +17,7 @@ from reports.charts.canvas import (
     time_axis,
     value_axis,
 )
+from reports.charts.hints import hint
 from reports.charts.thinning import thinned
 from reports.load import RunGroup, band
 from reports.phrases import Sentence, Verbatim, joined, say
@@ -83,6 +84,11 @@ def _panel(
         drawn = axes.plot(line["at_ms"] / unit_ms, line["median"], color=trait.colour, linestyle=trait.dash,
                           linewidth=trait.width_pt)  # fmt: skip
         belongs(drawn, label, theme)
+        texts = (
+            (at_ms / unit_ms, count, f"{human_duration(at_ms / 1000)}: {human_count(count)}")
+            for at_ms, count in zip(line["at_ms"], line["median"], strict=True)
+        )
+        hint(axes, label, texts, theme)
     value_axis(axes, after_ticks[column].tolist())
     head(axes, f"{title}{' (logarithmic)' if axes.get_yscale() == 'log' else ''}", theme)
     label_ends(axes, {label: found["median"].iloc[-1] for label, found in bands.items()}, styles, theme)

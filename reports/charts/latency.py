@@ -1,7 +1,9 @@
 """Query latency over scenario time, with the compactions under its axis."""
 
 import math
+from collections.abc import Iterator
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -19,6 +21,7 @@ from reports.charts.canvas import (
     time_axis,
     value_axis,
 )
+from reports.charts.hints import hint
 from reports.charts.thinning import thinned
 from reports.load import RunGroup, band
 from reports.phrases import Sentence, Verbatim, joined, say
@@ -47,12 +50,20 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
         middle = axes.plot(at, line["median"] * factor, color=trait.colour, linestyle=trait.dash,
                            linewidth=trait.width_pt)  # fmt: skip
         belongs([*spread, *middle], label, theme)
+        hint(axes, label, _hints(line, unit_ms, factor), theme)
     value_axis(axes, (group.latency["wall_s"] * factor).tolist())
     head(axes, f"latency of the primary query ({unit}{_scale(axes.get_yscale())})", theme)
     ends = {label: found["median"].iloc[-1] * factor for label, found in bands.items()}
     label_ends(axes, ends, styles, theme)
     _mark_compactions(axes, lanes, unit_ms, group, theme)
     return figure
+
+
+def _hints(line: pd.DataFrame, unit_ms: int, factor: float) -> Iterator[tuple[float, float, str]]:
+    for at_ms, middle, low, high in zip(line["at_ms"], line["median"], line["min"], line["max"], strict=True):
+        text = f"{human_duration(at_ms / 1000)}: {human_duration(middle)}"
+        spread = f" ({human_duration(low)} to {human_duration(high)})" if low < high else ""
+        yield at_ms / unit_ms, middle * factor, text + spread
 
 
 def finding(group: RunGroup) -> Sentence:

@@ -17,6 +17,7 @@ from reports.charts.canvas import (
     root,
     value_axis,
 )
+from reports.charts.hints import hint
 from reports.charts.placing import beside
 from reports.load import RunGroup
 from reports.pareto_front import Point, pareto_front, points
@@ -136,6 +137,8 @@ def _point(
         markerfacecolor=theme.background if is_dominated else colour,
     )  # fmt: skip
     belongs([middle, *bars], point.strategy, theme)
+    text = f"{cost_text(point.cost_s)}, {human_duration(point.query_s)}"
+    hint(axes, point.strategy, [(point.cost_s, point.query_s * factor, text)], theme)
 
 
 def _names(

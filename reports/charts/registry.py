@@ -14,7 +14,7 @@ from reports.charts import (
     pareto,
     sizes,
 )
-from reports.charts.canvas import Draw
+from reports.charts.output import Draw
 from reports.load import RunGroup
 from reports.phrases import Sentence
 

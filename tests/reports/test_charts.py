@@ -8,11 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 from result_builder import build_results
 
 from bench.results.folders import load_runs
 from bench.results.records import CommitRecord, ObserveRecord
-from reports.charts.canvas import png, svg, svg_of_page, time_unit
+from bench.text import human_duration
+from reports.charts.canvas import time_unit
+from reports.charts.hints import MOST_HINTS, hint, hints_of
+from reports.charts.output import png, svg, svg_of_page
 from reports.charts.placing import beside, spread
 from reports.charts.registry import CHARTS
 from reports.charts.thinning import thinned
@@ -306,3 +310,35 @@ def test_a_table_that_one_strategy_leaves_far_slower_does_not_flatten_the_others
     never = next(text for text in shown if text.startswith("never"))
     assert never != "never"  # off the scale, its latency is written beside its name
     assert "not from 0" in " ".join(shown)
+
+
+def _titles(chart_id, group):
+    theme = LIGHT.of_page(group.strategies)
+    (chart,) = (one for one in CHARTS if one.id == chart_id)
+    drawn = ET.fromstring(svg_of_page(chart.draw, group, theme, "test"))
+    svg_name = "{http://www.w3.org/2000/svg}"
+    circles = list(drawn.iter(f"{svg_name}circle"))
+    width, height = (float(part) for part in drawn.get("viewBox").split()[2:])
+    assert all(0 <= float(c.get("cx")) <= width and 0 <= float(c.get("cy")) <= height for c in circles)
+    return [circle.find(f"{svg_name}title").text for circle in circles]
+
+
+def test_points_of_a_page_say_what_they_are(group):
+    never = group.row("never").values
+    assert f"never, 0 s, {human_duration(never['query_mean_s'])}" in _titles("pareto", group)
+    counts = _titles("files", group)
+    assert "never, 1 min: 8" in counts
+    latencies = [text for text in _titles("latency", group) if text.startswith("never, 1 min: ")]
+    assert len(latencies) == 1
+
+
+def test_hints_are_few_and_gaps_have_none():
+    figure = Figure()
+    axes, theme = figure.subplots(), LIGHT.of_page(["a"])
+    hint(axes, "a", [(float(n), float("nan") if n == 3 else 1.0, f"<{n}>") for n in range(1_000)], theme)
+    hint(axes, "not on the page", [(1.0, 1.0, "no")], theme)
+    drawn = hints_of(figure)
+    assert MOST_HINTS / 2 < drawn.count("<circle") <= MOST_HINTS
+    assert "a, &lt;0&gt;" in drawn
+    assert "not on the page" not in drawn
+    assert hints_of(Figure()) == ""
