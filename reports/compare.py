@@ -170,10 +170,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """The comparisons with verdicts that hold jointly with an error of 5 %, by Holm's method; intervals stay.
 
-    Those without noise (exact, modelled) and those without an interval need no correction, and do not count.
-    It makes no difference whether some of them were corrected before.
+    Those without noise (exact, modelled), with a tolerance or without an interval are not corrected, and do
+    not count. It makes no difference whether some of them were corrected before.
     """
-    by_index = {index: p for index, one in enumerate(comparisons) if (p := one.p) is not None}
+    noisy = ((index, one.p) for index, one in enumerate(comparisons) if one.method != "tolerance")
+    by_index = {index: p for index, p in noisy if p is not None}
     adjusted = dict(zip(by_index, holm(list(by_index.values())), strict=True))
     return [
         _with_adjusted_p(one, adjusted[index], len(adjusted)) if index in adjusted else one
@@ -185,7 +186,7 @@ def _with_adjusted_p(one: Comparison, adjusted_p: float, family: int) -> Compari
     """The comparison with the verdict that its adjusted p-value allows."""
     low, high = one.low or 0.0, one.high or math.inf
     verdict, reason = _verdict(low, high), ""
-    if verdict != "undecided" and adjusted_p > 1 - CONFIDENCE:
+    if verdict != "undecided" and family > 1 and adjusted_p > 1 - CONFIDENCE:
         verdict, reason = "undecided", f"not proven after correction for {family} comparisons"
     return replace(one, verdict=verdict, reason=reason, adjusted_p=adjusted_p)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from reports.charts.registry import CHARTS, Chart
 from reports.load import RunGroup
+from reports.page_verdicts import PageVerdicts, page_verdicts
 from reports.phrases import Sentence, Verbatim
 from reports.sections import details as detail_tables
 from reports.sections import method
@@ -19,9 +20,11 @@ from reports.sections.matrix import matrix
 from reports.sections.parameters import parameters
 from reports.sections.set_up import set_up
 from reports.sections.steps import off_the_front, steps
-from reports.sections.summary import Cell, Table, summary
+from reports.sections.summary import summary
 from reports.sections.trends import trends
 from reports.sections.undecided import undecided
+from reports.sections.variants import variants
+from reports.tables import Cell, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class ReportContent:
     timings: tuple[Sentence, ...]
     summary: Table
     steps: Table | None
+    variants: Table | None
     costs: Table | None
     left_behind: Table | None
     strategies: tuple[tuple[Verbatim, Verbatim], ...]
@@ -88,7 +92,9 @@ class Page:
 
 def page_content(groups: Sequence[RunGroup]) -> Page:
     """The report on all groups; names of files begin with the number of the group where there are several."""
-    contents = tuple(_content(g, f"s{i}-" if len(groups) > 1 else "") for i, g in enumerate(groups, 1))
+    verdicts = page_verdicts(groups)
+    prefixes = [f"s{number}-" if len(groups) > 1 else "" for number in range(1, len(groups) + 1)]
+    contents = tuple(map(_content, groups, verdicts, prefixes))
     labels = tuple(dict.fromkeys(label for group in groups for label in group.strategies))
     return Page(method.title(groups), matrix(groups), contents, labels)
 
@@ -102,7 +108,7 @@ def shorten(table: Table, ends: int) -> Table:
     return replace(table, rows=(*table.rows[:ends], gap, *table.rows[-ends:]))
 
 
-def _content(group: RunGroup, prefix: str) -> ReportContent:
+def _content(group: RunGroup, verdicts: PageVerdicts, prefix: str) -> ReportContent:
     summaries = {run.manifest.strategy: run.manifest.strategy_summary for run in reversed(group.runs)}
     off = off_the_front(group)
     return ReportContent(
@@ -117,10 +123,11 @@ def _content(group: RunGroup, prefix: str) -> ReportContent:
         budgets=budgets(group),
         query=primary_query(group),
         certain=certain(group),
-        timings=(*undecided(group), *trends(group), *(() if off is None else (off,))),
-        summary=summary(group),
-        steps=steps(group),
-        costs=costs(group),
+        timings=(*undecided(group, verdicts), *trends(group), *(() if off is None else (off,))),
+        summary=summary(group, verdicts),
+        steps=steps(group, verdicts),
+        variants=variants(group, verdicts),
+        costs=costs(group, verdicts),
         left_behind=left_behind(group),
         strategies=tuple((Verbatim(s), Verbatim(summaries[s])) for s in group.strategies),
         pictures=tuple(Picture(c, f"{prefix}{c.id}", c.finding(group)) for c in CHARTS if c.applies(group)),

@@ -22,12 +22,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from bench.results.metrics import LATENCY
 from bench.results.rows import METRIC_BY_NAME, METRICS, Metric
 from reports.compare import Comparison, corrected
 from reports.load import RunGroup
 from reports.sittings import ASSUMES_NONE, SittingEffects
 
-LATENCY = "query_mean_s"
 _AFTER_COST = (
     LATENCY, "query_p95_s", "write_amplification", "read_amplification", "space_amplification", "files_end",
 )  # fmt: skip

@@ -40,7 +40,10 @@ def guarded(value: Any) -> Any:
 
 def _summary(groups: tuple[RunGroup, ...]) -> pd.DataFrame:
     """A line per strategy, as in `show`: its runs and the mean of every metric."""
-    plain = ("scenario", "workload", "format", "mode", "strategy", "runs", "failed", "interrupted", "content")
+    plain = (
+        "scenario", "workload", "format", "mode", "strategy", "is_quick", "runs", "failed", "interrupted",
+        "content",
+    )  # fmt: skip
     rows = [row for group in groups for row in group.rows]
     return pd.DataFrame([{**{name: getattr(row, name) for name in plain}, **row.values} for row in rows])
 
@@ -49,7 +52,7 @@ def _probes(groups: tuple[RunGroup, ...]) -> pd.DataFrame:
     """A line per strategy and query."""
     lines = [
         {"scenario": row.scenario, "workload": row.workload, "format": row.format, "mode": row.mode,
-         "strategy": row.strategy, "probe": name, **figures}
+         "strategy": row.strategy, "is_quick": row.is_quick, "probe": name, **figures}
         for group in groups for row in group.rows for name, figures in row.probes.items()
     ]  # fmt: skip
     return pd.DataFrame(lines)

@@ -13,13 +13,13 @@ import pandas as pd
 from bench.results.amplification import common_content_bytes
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord, DecisionRecord, Manifest, ObserveRecord, QueryRecord
-from bench.results.rows import BASELINE, METRIC_BY_NAME, Row, rows, run_figures, usable
+from bench.results.rows import METRIC_BY_NAME, Row, rows, run_figures, timed, usable
 from reports.compare import Comparison
 from reports.judge import Circumstances, judge
 from reports.pairs import longest_repetitions, pairs
 from reports.repeating import bytes_noise
 from reports.sittings import Sample, SittingEffect
-from reports.trend import Trend, TrendSeries
+from reports.trend import Trend, trend_of_runs
 from reports.trend_series import trend_series
 from reports.unmodelled import unmodelled
 
@@ -55,7 +55,7 @@ class RunGroup:
     @cached_property
     def timed_runs(self) -> tuple[RunResult, ...]:
         """Runs whose timings count."""
-        return tuple(run for run in self.usable_runs if run.end is not None and not run.end.timings_invalid)
+        return tuple(run for run in self.usable_runs if timed(run))
 
     @cached_property
     def first_runs(self) -> Mapping[str, RunResult]:
@@ -163,13 +163,12 @@ class RunGroup:
     @cached_property
     def latency_trends(self) -> Mapping[str, Trend]:
         """Whether the settled latency of each strategy rises against that of the control query."""
-        return {label: self.latency_series(label).trend() for label in self.strategies}
+        return {label: self._latency_trend(label) for label in self.strategies}
 
-    def latency_series(self, strategy: str) -> TrendSeries:
-        """What the trend of a strategy is judged on, without a point where it cannot be."""
-        if self.is_simulated:
-            return TrendSeries()
-        return trend_series([run for run in self.timed_runs if run.manifest.strategy == strategy])
+    def _latency_trend(self, strategy: str) -> Trend:
+        own = [run for run in self.timed_runs if run.manifest.strategy == strategy]
+        runs = [] if self.is_simulated else own  # modelled latencies have no trend of their own
+        return trend_of_runs([trend_series([run]) for run in runs], trend_series(runs))
 
     def _circumstances(
         self,
@@ -212,8 +211,8 @@ class RunGroup:
 
     @property
     def baseline(self) -> Row | None:
-        """The row of `never`, where it has a latency."""
-        row = next((row for row in self.rows if row.strategy == BASELINE), None)
+        """The row of `never` in the scenario as it is, where it has a latency."""
+        row = next((row for row in self.rows if row.is_baseline), None)
         return row if row is not None and row.values["query_mean_s"] is not None else None
 
 

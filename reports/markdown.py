@@ -7,7 +7,7 @@ references instead, which every dialect understands.
 import re
 
 from reports.phrases import Sentence, Verbatim
-from reports.sections.summary import Cell, Column, Table
+from reports.tables import Cell, Column, Table
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&])")
 _LINE_START = re.compile(r"^([-+=]|\d{1,9}(?=[.)](?:\s|$)))")

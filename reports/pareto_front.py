@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bench.results.rows import BASELINE
+from bench.results.metrics import LATENCY
 from reports.load import RunGroup
 from reports.unmodelled import unmodelled
 
@@ -18,30 +18,36 @@ _ON_CHORD = 1e-9  # of the logarithm of a latency: less than rounding may change
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A strategy's mean compaction cost and mean query latency, in seconds."""
+    """A strategy's mean compaction cost and mean query latency, in seconds; `is_baseline` for `never`."""
 
     strategy: str
     cost_s: float
     query_s: float
+    is_baseline: bool = False
 
 
 def points(group: RunGroup) -> tuple[Point, ...]:
-    """Every strategy that has both figures and a cost that may be compared, in the order of the group."""
+    """Every strategy that has both figures and a cost that may be compared, in the order of the group.
+
+    Of variants, which are no strategies to choose from, none: they are compared with the scenario as it is.
+    Where that did not run, the points are those of the first variant.
+    """
+    variant = group.rows[0].variant
     figures = (
-        (row.strategy, row.values[group.cost_metric], row.values["query_mean_s"])
+        (row, row.values[group.cost_metric], row.values[LATENCY])
         for row in group.rows
-        if unmodelled(group, row.strategy) is None
+        if row.variant == variant and unmodelled(group, row.strategy) is None
     )
     return tuple(
-        Point(label, cost_s, query_s)
-        for label, cost_s, query_s in figures
+        Point(row.strategy, cost_s, query_s, row.is_baseline)
+        for row, cost_s, query_s in figures
         if cost_s is not None and query_s is not None
     )
 
 
 def candidates(all_points: tuple[Point, ...]) -> tuple[Point, ...]:
     """Without the strategies that never compacted: they differ from `never` by noise only."""
-    return tuple(point for point in all_points if point.cost_s > 0 or point.strategy == BASELINE)
+    return tuple(point for point in all_points if point.cost_s > 0 or point.is_baseline)
 
 
 def dominated(all_points: tuple[Point, ...]) -> Mapping[str, str]:

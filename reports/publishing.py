@@ -27,7 +27,7 @@ from bench.text import MISSING, human_ratio
 from reports.compare import Comparison
 from reports.load import RunGroup, run_groups
 from reports.phrases import format_range
-from reports.sections.summary import arrow
+from reports.tables import arrow
 from reports.text import format_value, shared_decimals
 
 FOLDER = Path(__file__).parent / "published"
@@ -169,17 +169,24 @@ def pack(runs: Iterable[RunResult], archive: Path) -> None:
     Logs stay behind. Raises ValueError for a run that did not finish: a figure must not rest on what is
     left of one. Nor for one that was made with --quick.
     """
-    with tarfile.open(archive, "w:xz", preset=9) as tar:
-        for run in runs:
-            if not run.finished:
-                raise ValueError(f"{run.folder}: did not finish; delete its folder or repeat the run")
-            if run.manifest.is_quick:
-                raise ValueError(f"{run.folder}: was made with --quick, so it cannot be published")
+    checked = tuple(_publishable(run) for run in runs)
+    part = archive.with_suffix(".part")
+    with tarfile.open(part, "w:xz", preset=9) as tar:
+        for run in checked:
             for name in (MANIFEST, EVENTS):
                 content = (run.folder / name).read_bytes()
                 info = tarfile.TarInfo(f"{run.manifest.scenario}/{run.manifest.run_id}/{name}")
                 info.size = len(content)
                 tar.addfile(info, io.BytesIO(content))
+    part.replace(archive)
+
+
+def _publishable(run: RunResult) -> RunResult:
+    if not run.finished:
+        raise ValueError(f"{run.folder}: did not finish; delete its folder or repeat the run")
+    if run.manifest.is_quick:
+        raise ValueError(f"{run.folder}: was made with --quick, so it cannot be published")
+    return run
 
 
 def unpack(archive: Path) -> tuple[RunResult, ...]:

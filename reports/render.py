@@ -17,7 +17,7 @@ from reports.content import Page, Picture, ReportContent, page_content, shorten
 from reports.csv_files import CSV_NAMES, write_csv_files
 from reports.load import RunGroup, run_groups
 from reports.phrases import Sentence, Verbatim
-from reports.sections.summary import Cell
+from reports.tables import Cell
 from reports.theme import DARK, LIGHT, Theme
 
 _TEMPLATES = Path(__file__).parent / "templates"

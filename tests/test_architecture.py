@@ -13,7 +13,8 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("bench", "strategies", "workloads", "reports")
 TEXTS = {".py", ".j2", ".css", ".js"}
 OWN_FOLDERS = {"iceberg", "amoro"}  # Amoro plans Iceberg tables
-ELSEWHERE = {"workloads/scenarios", "reports/examples"}  # what users write, and what runs gave
+# What users write, and what runs gave.
+ELSEWHERE = {"workloads/scenarios", "reports/examples", "reports/published"}
 
 # Where a format is registered: its engines, its planners, and the versions of its jars.
 REGISTRIES = {"bench/engines/registry.py", "strategies/registry.py", "bench/runtime.py"}

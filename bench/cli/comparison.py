@@ -24,8 +24,8 @@ from reports.contrasts import Contrast, confirmatory_metrics
 from reports.load import RunGroup
 from reports.markdown import escape, table
 from reports.phrases import Verbatim, format_range
-from reports.sections.summary import Cell, Table
-from reports.sections.summary import Column as PageColumn
+from reports.tables import Cell, Table
+from reports.tables import Column as PageColumn
 from reports.text import duration_unit, format_value
 
 _METHODS = {
@@ -321,6 +321,7 @@ def _json(group: Group) -> dict[str, Any]:
             {"field": d.field, "values": list(d.values), "runs": [str(run.folder) for run in d.runs]}
             for d in group.differences
         ],
+        "is_quick": group.is_quick,
         "notes": list(group.notes),
         "failures": list(group.failures),
         "comparisons": [_record(contrast) for contrast in group.contrasts],

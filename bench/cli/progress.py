@@ -140,7 +140,7 @@ class SuiteProgress:
         """A run starts."""
         self._run, self._run_steps, self._run_began_s = run, 0, self._clock()
         self._preparation = ""
-        self._figures = LiveFigures("starting Spark" if run.mode == "real" else "")
+        self._figures = LiveFigures("starting Spark" if run.mode == "real" else "", _start_steps(run))
         phase = ": starting Spark and warming up" if run.mode == "real" else ""
         self._say_elsewhere(f"{_title(run)} (run {self._ended_count + 1} of {self._runs_count}){phase}")
 
@@ -197,8 +197,8 @@ class _LogProgress:
 class LiveFigures:
     """The latest figures of a run in progress; `phase` is what it does before its first commit."""
 
-    def __init__(self, phase: str = "") -> None:
-        self._phase = phase
+    def __init__(self, phase: str = "", start_steps: int = 0) -> None:
+        self._phase, self._start_steps = phase, start_steps
         self._files: int | None = None
         self._query_s: float | None = None
         self._compactions_count = 0
@@ -212,9 +212,9 @@ class LiveFigures:
                 self._phase = "warming up"
             case PhaseRecord(name="warm_up"):
                 self._phase = "creating the table"
-                return START_STEPS
+                return self._started()
             case CommitRecord(is_initial=False):
-                return 1
+                return 1 + self._started()  # a warm JVM is not warmed up
             case ObserveRecord():
                 self._phase = ""
                 self._files = record.data_files_count
@@ -225,6 +225,11 @@ class LiveFigures:
                 self._failed_count += record.status in FAILED_STATUSES
                 self._compaction_cpu_s += record.cpu_s
         return 0
+
+    def _started(self) -> int:
+        """The steps before the first commit, once."""
+        steps, self._start_steps = self._start_steps, 0
+        return steps
 
     def text(self) -> str:
         """The figures in one line."""

@@ -90,6 +90,7 @@ class Loop:
         clock: Clock,
         after_compaction: Callable[[int], None] | None = None,
         size_model: SizeModel | None = None,
+        repetition: int = 1,
     ) -> None:
         self._scenario, self._strategy, self._engine, self._recorder = scenario, strategy, engine, recorder
         self._clock, self._after_compaction, self._size_model = clock, after_compaction, size_model
@@ -99,7 +100,7 @@ class Loop:
                 for rule in scenario.maintenance
             )
         )
-        self._cadence = scenario.cadence
+        self._cadence = scenario.cadence(repetition)
         self._pending: list[Ticket] = []
         self._unsettled: Completed | None = None  # the last compaction of the tick, until the probes settle
         self._tick = 0

@@ -16,6 +16,9 @@ from bench.results.records import FAILED_STATUSES
 Unit = Literal["s", "ratio", "share", "bytes", "count", "queries/h", "money", "points"]
 
 
+LATENCY = "query_mean_s"  # the headline among the latencies
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
     """What a figure means. `basis` is what it rests on, and so how far it repeats for one scenario.

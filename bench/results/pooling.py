@@ -6,7 +6,7 @@ refuses the rest as well unless `--allow-mixed` is given.
     field                                within one set of results     old compared with new
     mode, format, workload, scenario,
       scenario_hash, change_log_hash,
-      seed                               never                         never
+      seed, is_quick                     never                         never
     strategy_hash, per strategy          never                         reported: may be what is tested
     machine (cpu, cores, ram_bytes),
       memory_bytes, per variant          on request                    on request: cannot be separated from
@@ -78,6 +78,7 @@ CHECKED: tuple[Checked, ...] = (
     Checked("scenario", "scenario", _NEVER, _NEVER, _plain("scenario")), Checked("scenario_hash", "scenario",
     _NEVER, _NEVER, _plain("scenario_hash")), Checked("change_log_hash", "change log", _NEVER, _NEVER,
     _plain("change_log_hash")), Checked("seed", "seed", _NEVER, _NEVER, _plain("seed")),
+    Checked("is_quick", "whether runs shared a JVM", _NEVER, _NEVER, _plain("is_quick")),
     Checked("strategy_hash", "rules of a strategy", _NEVER, _REPORTED, _plain("strategy_hash"),
     by_strategy=True), Checked("variant", "keys that a variant sets", _NEVER, _REPORTED, _plain("variant"),
     by_strategy=True), Checked("machine", "machine", _ON_REQUEST, _ON_REQUEST, lambda m: {part:
@@ -173,6 +174,8 @@ def _remedy(difference: Difference, strictness: Strictness) -> str:
         return "give results that agree, or use --allow-mixed"
     if difference.field == "mode":
         return "simulated and measured runs cannot be mixed: give one kind"
+    if difference.field == "is_quick":
+        return "runs of --quick and others cannot be mixed: give one kind"
     return "give results of one definition only"
 
 

@@ -52,6 +52,23 @@ class Row:
     run_values: Mapping[str, tuple[float | None, ...]]
     probes: Mapping[str, Mapping[str, float | None]]
 
+    @property
+    def baseline(self) -> str:
+        """The label of `never` in the same variant: what the strategy is measured against."""
+        return baseline_label(self.variant)
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether this is `never`, in whatever variant."""
+        return self.strategy == self.baseline
+
+    @property
+    def base_strategy(self) -> str:
+        """The label of the strategy in the scenario as it is."""
+        return (
+            self.strategy if self.variant is None else self.strategy.removesuffix(label_in("", self.variant))
+        )
+
     def to_json(self) -> dict[str, Any]:
         """The row as `show --format json` prints it; keys are never renamed."""
         flat = {name: getattr(self, name) for name in self.__slots__ if name not in ("values",)}
@@ -69,6 +86,11 @@ def content_of(run: RunResult) -> ContentStatus:
 def usable(run: RunResult) -> bool:
     """Whether a run's figures may be used: it finished, and no content check failed."""
     return run.finished and content_of(run) != "differs"
+
+
+def timed(run: RunResult) -> bool:
+    """Whether a usable run's timings may be used too: it was not checked after every compaction."""
+    return usable(run) and run.end is not None and not run.end.timings_invalid
 
 
 def run_figures(run: RunResult, content_bytes: int | None = None) -> dict[str, float | None]:
@@ -107,7 +129,7 @@ def _comparable(runs: Sequence[RunResult]) -> list[Row]:
     made = [_row(tuple(group), content_bytes) for _, group in groupby(ordered, key=_group_key)]
     by_label = {row.strategy: row for row in made}
     duration_ms = runs[0].manifest.duration_ms
-    return [_with_break_even(row, by_label.get(baseline_label(row.variant)), duration_ms) for row in made]
+    return [_with_break_even(row, by_label.get(row.baseline), duration_ms) for row in made]
 
 
 def _by_start(runs: Iterable[RunResult]) -> list[RunResult]:
@@ -173,12 +195,25 @@ def _mean_of_known(values: Iterable[float | None]) -> float | None:
 
 
 def _probes(runs: Sequence[RunResult], content_bytes: int | None) -> dict[str, dict[str, float | None]]:
-    """Each query on its cadence over all timed runs; different queries are never averaged."""
-    timed = [run for run in runs if run.end is not None and not run.end.timings_invalid]
-    queries = [q for run in timed for q in run.of(QueryRecord) if q.when in _ON_CADENCE and q.status == "ok"]
-    names = dict.fromkeys(q.probe for q in queries)
-    # The runs of a row share their cadence and their commits, so any of them gives weights and shares.
-    return {name: _probe(timed[0], [q for q in queries if q.probe == name], content_bytes) for name in names}
+    """Each query on its cadence, as means over all timed runs; different queries are never averaged."""
+    by_run = [(run, _queries(run)) for run in runs if timed(run)]
+    names = dict.fromkeys(q.probe for _, queries in by_run for q in queries)
+    return {
+        name: _mean_figures([
+            _probe(run, [q for q in queries if q.probe == name], content_bytes) for run, queries in by_run
+        ])
+        for name in names
+    }  # fmt: skip
+
+
+def _queries(run: RunResult) -> list[QueryRecord]:
+    """Those on the cadence."""
+    return [q for q in run.of(QueryRecord) if q.when in _ON_CADENCE and q.status == "ok"]
+
+
+def _mean_figures(of_runs: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
+    """The means over runs, as those of metrics are."""
+    return {name: _mean_of_known(figures[name] for figures in of_runs) for name in of_runs[0]}
 
 
 _ON_CADENCE = ("after_commit", "settled")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult
 from bench.results.records import Mode
-from bench.results.rows import usable
+from bench.results.rows import timed, usable
 from bench.runs.against import Against
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
@@ -106,7 +106,7 @@ def plan_runs(
     finished = {
         (r.manifest.scenario, r.manifest.strategy, r.manifest.repetition)
         for r in done
-        if usable(r) and r.end is not None and (invalidated_too or not r.end.timings_invalid)
+        if (usable(r) if invalidated_too else timed(r))
     }
     by_source = [(source, cases(source, against)) for source in sources]
     everything = [case for _, found in by_source for case in found]

@@ -114,7 +114,7 @@ class Run:
             clock = ModelledClock() if self._job.mode == "simulated" else SystemClock()
             loop = Loop(
                 self._scenario, self._strategy(), engine, self._recorder, clock,
-                self._after_compaction(engine), self._size_model(),
+                self._after_compaction(engine), self._size_model(), self._job.repetition,
             )  # fmt: skip
             self._times = self._replayed(loop)
             self._histogram = file_size_histogram(engine.state(self._scenario.duration_ms))

@@ -22,15 +22,15 @@ from bench.runs.watcher import Watcher
 def run_in_one_jvm(runs: Sequence[tuple[PlannedRun, RunJob]], watcher: Watcher) -> tuple[RunResult, ...]:
     """Make the runs of one scenario in one worker; returns those that were made.
 
-    The first run warms the JVM up, and its log has what the JVM prints. If the worker dies, the run in
-    progress has failed, and those after it are not made. Raises EngineError for a run that could not start.
+    The first run that finishes has warmed the JVM up, and the log of the first has what the JVM prints. If
+    the worker dies, the run in progress has failed, and those after it are not made. Raises EngineError for
+    a run that could not start.
     """
     (first, first_job), *others = runs
     log = first_job.run_folder / LOG
     for _, job in others:
         (job.run_folder / LOG).write_text(f"the output of the JVM, which runs share, is in {log}\n")
-    warm = [job.model_copy(update={"is_warm": number > 0}) for number, (_, job) in enumerate(runs)]
-    work = QuickJob(work_folder=first_job.work_folder, runs=tuple(warm))
+    work = QuickJob(work_folder=first_job.work_folder, runs=tuple(job for _, job in runs))
     results: list[RunResult] = []
     with worker(work, log, first.source.scenario.secrets) as process:
         for run, job in runs:

@@ -46,6 +46,7 @@ class Options:
     command: str = ""  # that repeats the suite
     coefficients: Path | None = None  # of simulated runs; None for the format's own
     is_quick: bool = False  # all runs of a scenario, in one variant, in one JVM
+    has_other: bool = False  # another compactbench makes runs too, which may not have the same classes
 
 
 def earlier_runs(
@@ -163,13 +164,12 @@ def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher)
     shared: dict[tuple[str, str | None], list[tuple[PlannedRun, RunJob]]] = {}
     logs: dict[str, Path] = {}
     archives = ClassArchives(options.out / WORK / "training", watcher.training_started)
-    is_alone = not any(run.against for run in planned)  # another compactbench may not have the same classes
     for run in planned:
         name, java_options = run.source.scenario.name, tuple[str, ...]()
         if run.mode == "real":
             if name not in logs:
                 logs[name] = ensure_log(run.source, options.out, watcher)
-            java_options = archives.java_options(run.source.scenario) if is_alone else ()
+            java_options = () if options.has_other else archives.java_options(run.source.scenario)
         job = _job(run, options, suite_id, logs.get(name), java_options)
         if options.is_quick:
             shared.setdefault((name, job.variant), []).append((run, job))

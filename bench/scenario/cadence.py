@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -17,8 +18,9 @@ class Cadence:
 
     In phase "random" the tick is drawn from the seed, so that no strategy whose interval equals the window is
     always met in the same state. Of n successive windows of n ticks each has another phase, in a random
-    order; a dozen free draws from five phases leave one out in a third of all cases. In phase "fixed" the
-    tick is the window's last.
+    order, and so has a window in n successive repetitions (a Latin square). A dozen free draws from five
+    phases leave one out in a third of all cases, and if all repetitions had the same ticks, no interval would
+    hold what a mean over few windows owes to their draw. In phase "fixed" the tick is the window's last.
 
     The probes that are not primary run at some of the same ticks: in one window of `probe_every` of each
     `side_probe_every`, chosen in the same way.
@@ -30,6 +32,13 @@ class Cadence:
     probe_every_ms: int
     side_probe_every_ms: int
     phase: Phase
+    repetition: int = 1
+
+    @property
+    def ticks(self) -> tuple[int, ...]:
+        """The ticks at which the primary probe runs."""
+        windows_count = math.ceil(self.commits_count / self._ticks)
+        return tuple(self._tick_of(window) for window in range(windows_count))
 
     def is_probed(self, tick: int) -> bool:
         """Whether the primary probe runs at a tick, counted from 1."""
@@ -59,8 +68,10 @@ class Cadence:
         """One of `first` to `end` - 1, which are the parts of a window."""
         if self.phase == "fixed":
             return end - 1
-        block, place = divmod(window, end - first)
-        return first + _shuffled(end - first, f"{self.seed}/{stream}-phase/{block}")[place]
+        count = end - first
+        block, place = divmod(window, count)
+        order = _shuffled(count, f"{self.seed}/{stream}-phase/{block}")
+        return first + order[(place + self.repetition - 1) % count]
 
 
 @lru_cache(maxsize=16)
@@ -79,16 +90,14 @@ def default_side_probe_every_ms(probe_every_ms: int, duration_ms: int) -> int:
     return probe_every_ms * max(1, min(SIDE_WINDOWS, windows_count // SIDE_EXECUTIONS_MIN))
 
 
-def phases_met(
-    interval_ms: int, probe_every_ms: int, commit_interval_ms: int, phase: Phase
-) -> tuple[int, int] | None:
-    """How many phases of an interval a cadence meets, and how many there are; None where it meets all.
+def phases_met(interval_ms: int, cadences: Sequence[Cadence]) -> tuple[int, int] | None:
+    """How many phases of an interval the cadences of a scenario's repetitions meet, and how many there are.
 
     The table of a strategy that acts every `interval_ms` runs through as many states as there are ticks in
-    the interval. A fixed cadence of the same length meets one of them, always the same.
+    the interval. A fixed cadence of the same length meets one of them, always the same. None where all are
+    met, or where the stream is shorter than the interval.
     """
-    states = math.lcm(interval_ms, commit_interval_ms) // commit_interval_ms
-    if phase == "random":
-        return None
-    met = math.lcm(interval_ms, probe_every_ms) // probe_every_ms
-    return (met, states) if met < states else None
+    first = cadences[0]
+    states = math.lcm(interval_ms, first.commit_interval_ms) // first.commit_interval_ms
+    met = len({tick % states for cadence in cadences for tick in cadence.ticks})
+    return (met, states) if met < states <= first.commits_count else None

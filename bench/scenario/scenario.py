@@ -117,25 +117,24 @@ class Scenario:
         """The probe that the latency figures are about."""
         return next(probe for probe in self.probes if probe.primary)
 
-    @property
-    def cadence(self) -> Cadence:
-        """When its probes run."""
+    def cadence(self, repetition: int) -> Cadence:
+        """When the probes of a repetition run, counted from 1."""
         return Cadence(
             self.seed, self.commits_count, self.commit_interval_ms, self.probe_every_ms,
-            self.side_probe_every_ms, self.probe_phase,
+            self.side_probe_every_ms, self.probe_phase, repetition,
         )  # fmt: skip
 
     def unmet_phases(self) -> dict[str, tuple[int, int]]:
-        """The strategies, by label, that the cadence meets in some phases of their interval only.
+        """The strategies, by label, that its repetitions meet in some phases of their interval only.
 
         Each with the number of phases met and of all phases (see `cadence.phases_met`), for the rule that is
         met worst. Their mean latency is then one over those phases and not over time.
         """
         found: dict[str, tuple[int, int]] = {}
+        cadences = [self.cadence(repetition) for repetition in range(1, self.repetitions + 1)]
         for spec in self.strategies:
             intervals_ms = [interval_ms_of(rule.trigger) for rule in spec.strategy.rules]
-            every = (self.probe_every_ms, self.commit_interval_ms, self.probe_phase)
-            met = [phases for ms in intervals_ms if ms and (phases := phases_met(ms, *every))]
+            met = [phases for ms in intervals_ms if ms and (phases := phases_met(ms, cadences))]
             if met:
                 found[spec.label] = min(met, key=lambda phases: phases[0] / phases[1])
         return found

@@ -63,8 +63,12 @@ def finding(group: RunGroup) -> Sentence:
 
 
 def _means(group: RunGroup) -> pd.DataFrame:
-    means = group.latency.groupby("strategy", sort=False)[["planning_s", "execution_s"]].mean().dropna()
-    return means.loc[[label for label in group.strategies if label in means.index]]
+    """Means over scenario time of the primary query, by strategy; those that have both."""
+    primary = group.manifest.primary_probe
+    found = {row.strategy: row.probes[primary] for row in group.rows if primary in row.probes}
+    columns = {"planning_s": "planning_mean_s", "execution_s": "execution_mean_s"}
+    lines = {label: {name: figures[key] for name, key in columns.items()} for label, figures in found.items()}
+    return pd.DataFrame.from_dict(lines, orient="index", columns=list(columns), dtype=float).dropna()
 
 
 def _square(theme: Theme, alpha: float) -> Line2D:

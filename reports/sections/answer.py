@@ -7,16 +7,7 @@ from bench.text import human_duration, human_ratio
 from reports.load import RunGroup
 from reports.pareto_front import Point, candidates, knee, pareto_front, points
 from reports.phrases import Sentence, Verbatim, listed, say
-from reports.sections.summary import (
-    Cell,
-    Column,
-    Table,
-    cost_title,
-    durations,
-    has_values,
-    metric_cells,
-    seconds,
-)
+from reports.tables import Cell, Column, Table, cost_title, durations, has_values, metric_cells, seconds
 from reports.text import cost_text
 
 _BUDGET_METRICS = (  # beside cost and latency, where a run has a value
@@ -34,7 +25,7 @@ def headline(group: RunGroup) -> tuple[Sentence, ...]:
         return (say("No run has both a compaction cost and a query latency: there is nothing to compare."),)
     compacting = [point for point in pareto_front(all_points) if point.cost_s > 0]
     if not compacting:
-        return (*_none(all_points), *_idle(all_points))
+        return (*_none(group, all_points), *_idle(all_points))
     return (_choice(group, compacting), *_without_compaction(group, compacting), *_idle(all_points))
 
 
@@ -128,7 +119,7 @@ def _basis(group: RunGroup) -> str:
 
 
 def _only(group: RunGroup, point: Point) -> Sentence:
-    others = [p for p in candidates(points(group)) if p.strategy not in (BASELINE, point.strategy)]
+    others = [p for p in candidates(points(group)) if not p.is_baseline and p != point]
     why = "is both the cheapest and the fastest strategy" if others else "is the only strategy that compacts"
     return say(_basis(group), Verbatim(point.strategy), f" {why}: ") + _figures(group, point) + say(".")
 
@@ -163,10 +154,10 @@ def _without_compaction(group: RunGroup, compacting: list[Point]) -> tuple[Sente
     )  # fmt: skip
 
 
-def _none(all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
+def _none(group: RunGroup, all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
     if any(point.cost_s > 0 for point in all_points):
-        text = "No strategy pays: none that compacts has a lower mean query latency than "
-        return (say(text, Verbatim(BASELINE), "."),)
+        text = "no strategy pays: none that compacts has a lower mean query latency than "
+        return (say(_basis(group), text, Verbatim(BASELINE), "."),)
     return (say("No strategy compacted during the stream."),)
 
 

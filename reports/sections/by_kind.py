@@ -6,7 +6,7 @@ from bench.results.records import CompactionRecord
 from bench.text import human_bytes, human_count
 from reports.load import RunGroup
 from reports.phrases import Verbatim
-from reports.sections.summary import Cell, Column, Table, arrow, seconds
+from reports.tables import Cell, Column, Table, arrow, seconds
 
 _IN_OUT = arrow("in", "out")
 _COLUMNS = (

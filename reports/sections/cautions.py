@@ -23,6 +23,7 @@ from reports.phrases import Sentence, Verbatim, counted, joined, listed, say
 NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean
 BUSY_ABOVE = 0.5  # compaction seconds / scenario seconds
 LOADED_ABOVE = 0.5  # load average over a minute / cores
+DISTURBED_ABOVE_CORES = 0.2  # cores that other processes used during a run, on average
 _ERROR_CHARACTERS = 300
 _STEPS: tuple[tuple[type[Any], str, str, str], ...] = (  # record, singular, plural, what became of it
     (CommitRecord, "commit", "commits", "failed"),
@@ -153,23 +154,27 @@ def _ineffective(group: RunGroup) -> Iterator[Caution]:
 
 
 def _loaded(group: RunGroup) -> Iterator[Caution]:
-    """Other work on the machine when a run began.
-
-    The minute before the first run of a suite is free of runs; before each later one, the run that just ended
-    may have kept all cores busy.
-    """
-    worst: tuple[float, int] | None = None
-    for run in () if group.is_simulated else group.usable_runs:
+    """Other work on the machine: before the first run of a suite, and during each."""
+    if group.is_simulated:
+        return
+    text = ": times are longer and noisier."
+    for run in group.usable_runs:
         load, cores = (run.manifest.machine.get(name) for name in ("load_1min", "cores"))
         if not isinstance(load, int | float) or not isinstance(cores, int):
             continue
-        own = cores if run.manifest.position else 0
-        if load > LOADED_ABOVE * cores + own and (worst is None or load > worst[0]):
-            worst = (load, cores)
-    if worst is not None:
-        load_text = f"load {human_number(worst[0])} on {worst[1]} cores"
-        text = f"The machine was busy ({load_text}) when these runs began: "
-        yield Caution(False, say(f"{text}other work makes times longer and noisier."))
+        # Before any later run, the load is that of the run that has just ended.
+        if run.manifest.position == 0 and load > LOADED_ABOVE * cores:
+            busy = (
+                f"The machine was busy (load {human_number(load)} on {cores} cores) when the first run began"
+            )
+            yield Caution(False, say(busy, text))
+            break
+    used = [(run.end.other_cores or 0.0, run) for run in group.usable_runs if run.end is not None]
+    disturbed = [(cores, run) for cores, run in used if cores > DISTURBED_ABOVE_CORES]
+    if disturbed:
+        most = human_number(max(cores for cores, _ in disturbed))
+        start = say(f"Other processes used up to {most} cores during ")
+        yield Caution(False, start + joined([_name(run) for _, run in disturbed]) + say(text))
 
 
 def _busy(group: RunGroup) -> Iterator[Caution]:

@@ -36,16 +36,23 @@ def _rewritten(group: RunGroup) -> Sentence | None:
         return None
     sizes = sorted((size_bytes, label) for label, number, size_bytes in known if number and size_bytes)
     (least, fewest), (most, largest) = sizes[0], sizes[-1]
+    differ = largest != fewest and group.compare("compaction_added_bytes", largest, fewest).verdict != "equal"
     apart = (
         say("; ", Verbatim(largest), f" rewrites {human_ratio(most / least)} the bytes of ", Verbatim(fewest))
-        if most > least
+        if differ
         else say()
     )
-    return joined(parts) + apart + say(", as modelled." if group.is_simulated else ".")
+    return _in_turn(parts) + apart + say(", as modelled." if group.is_simulated else ".")
+
+
+def _in_turn(parts: list[Sentence]) -> Sentence:
+    """Clauses one after the other."""
+    first, *others = parts
+    return sum(((say("; ") + part) for part in others), start=first)
 
 
 def _times(number: float) -> str:
-    return "once" if number == 1 else f"{human_count(number)} times"
+    return "once" if number == 1 else "twice" if number == 2 else f"{human_count(number)} times"
 
 
 def _files(group: RunGroup) -> Sentence | None:
@@ -60,12 +67,15 @@ def _delete_files(group: RunGroup) -> Sentence | None:
 
 
 def _grouped(group: RunGroup, metric: str, start: str, noun: tuple[str, str]) -> Sentence | None:
-    """A count at the end, with the strategies that share it; the smallest first. The noun stands once."""
+    """A count at the end, with the strategies that share it; the smallest first. The noun stands once.
+
+    A strategy whose runs differ in it is left out, as its count is not certain.
+    """
     labels_by_count: dict[float, list[str]] = {}
     for row in group.rows:
-        count = row.values[metric]
-        if count is not None:
-            labels_by_count.setdefault(count, []).append(row.strategy)
+        counts = {count for count in row.run_values[metric] if count is not None}
+        if len(counts) == 1:
+            labels_by_count.setdefault(counts.pop(), []).append(row.strategy)
     parts = [
         say(human_count(count), "" if place else f" {noun[count != 1]}", " with ") + listed(labels)
         for place, (count, labels) in enumerate(sorted(labels_by_count.items()))
@@ -89,10 +99,10 @@ def _space(group: RunGroup) -> Sentence | None:
     if any(_EXPIRY in name for name in _planners(group, most)):
         return start + say(", although old versions are expired.")
     advice = (
-        ", since no rule drops old versions of the table and each compaction leaves what it replaced. Add a "
-        "rule that expires them to the scenario's "
+        ". No rule drops old versions of the table, so each compaction leaves what it replaced, and its own "
+        "metadata. To see what expiry frees, add a rule for it to the scenario's "
     )
-    return start + say(advice, Verbatim("[[maintenance]]"), ", and to the table in production.")
+    return start + say(advice, Verbatim("[[maintenance]]"), ".")
 
 
 def _metadata_share(row: Row, size_bytes: float) -> str:

@@ -2,7 +2,7 @@
 
 from reports.load import RunGroup
 from reports.phrases import Verbatim
-from reports.sections.summary import Cell, Column, Table, cost_title, has_values, latency_unit, metric_cells
+from reports.tables import Cell, Column, Table, cost_title, has_values, latency_unit, metric_cells
 
 _LEFT_BEHIND = (
     ("delete_files_mean", "Delete files", "mean"),

@@ -6,7 +6,7 @@ from bench.text import MISSING, human_bytes, human_count, human_duration, human_
 from reports.load import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, listed, say
 from reports.sections.answer import query_text
-from reports.sections.summary import Cell, Column, Table, arrow, durations, seconds
+from reports.tables import Cell, Column, Table, arrow, durations, seconds
 from reports.text import format_value
 
 _ERROR_CHARACTERS = 200
@@ -142,8 +142,9 @@ def metrics(group: RunGroup) -> Table:
     known = [m for m in METRICS if any(row.values[m.name] is not None for row in group.rows)]
     zero = [m.name for m in known if not any(any(row.run_values[m.name]) for row in group.rows)]
     note = (
-        "Means over the runs, with the lowest and highest run where they differ. Exact figures are counted, "
-        "not timed. Metrics without a value in any run are omitted."
+        "Means over the runs, with the lowest and highest run where they differ. Exact figures are counted; "
+        "bytes repeat but for how well rows compress; timings have noise. Metrics without a value in any run "
+        "are omitted."
     )
     return Table(
         columns,
@@ -153,9 +154,12 @@ def metrics(group: RunGroup) -> Table:
     )
 
 
+_BASIS = {"count": ", exact", "bytes": ", almost exact", "timing": ""}
+
+
 def _metric(metric: Metric, rows: tuple[Row, ...]) -> tuple[Cell, ...]:
     better = "" if metric.better == "neither" else f", {metric.better} is better"
-    about = f"{metric.unit}{', exact' if metric.exact else ''}{better}: {metric.definition.replace('`', '')}"
+    about = f"{metric.unit}{_BASIS[metric.basis]}{better}: {metric.definition.replace('`', '')}"
     cells = []
     for row in rows:
         known = [value for value in row.run_values[metric.name] if value is not None]

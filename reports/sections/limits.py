@@ -11,8 +11,8 @@ _ONE_MACHINE = say(
     "Everything ran on one machine: no network, no object store, no scheduler, no other tenants."
 )
 _TREND = say(
-    "The confidence interval of the latency trend accounts for temporary slowdowns of the machine, not for a "
-    "drift through the whole run, which counts as an increase."
+    "Latency trends are relative to a control query: what slows it and the probe alike cancels. A table that "
+    "grows all the time cannot be told from time itself."
 )
 
 
@@ -33,7 +33,10 @@ def _of_the_model() -> Iterator[Sentence]:
 
 
 def _of_the_data(group: RunGroup) -> Iterator[Sentence]:
-    volume = max((row.values["ingested_bytes"] or 0 for row in group.rows), default=0)
+    known = [volume for row in group.rows if (volume := row.values["ingested_bytes"]) is not None]
+    if not known:
+        return
+    volume = max(known)
     yield say(
         f"The stream contains {human_bytes(volume)} of data. Fixed costs (planning, commit, task start) "
         "weigh more on a small table than on a large one, so ratios between strategies may not carry over."

@@ -6,7 +6,7 @@ from bench.text import MISSING, human_duration
 from reports.load import RunGroup
 from reports.phrases import Verbatim
 from reports.sections.answer import best
-from reports.sections.summary import Cell, Column, Table
+from reports.tables import Cell, Column, Table
 from reports.text import cost_text
 from reports.unmodelled import unmodelled
 

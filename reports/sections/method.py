@@ -149,11 +149,10 @@ def _origin(group: RunGroup) -> Iterator[Entry]:
     yield "Hashes", say("scenario ", *_hashes(scenario), "; change log ", *_hashes(log))
     target = human_bytes(m.target_file_size_bytes)
     yield "Compactor", say(f"{human_bytes(m.memory_bytes)} of memory; target file size {target}")
-    shares = [
-        say(Verbatim(r), f" {human_percent(group.row(r).values['duty_cycle'] or 0)}")
-        for r in group.strategies
-    ]
-    yield "Duty cycle", joined(shares) + say(" (compaction seconds per second of scenario time)")
+    known = [(row.strategy, share) for row in group.rows if (share := row.values["duty_cycle"]) is not None]
+    if known:
+        shares = [say(Verbatim(label), f" {human_percent(share)}") for label, share in known]
+        yield "Duty cycle", joined(shares) + say(" (compaction seconds per second of scenario time)")
     own = [run.end.own_s / run.end.loop_s for run in group.runs if run.end is not None and run.end.loop_s]
     if own and not group.is_simulated:
         yield (

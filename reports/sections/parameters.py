@@ -7,7 +7,7 @@ from typing import Any
 from bench.text import MISSING
 from reports.load import RunGroup
 from reports.phrases import Verbatim
-from reports.sections.summary import Cell, Column, Table
+from reports.tables import Cell, Column, Table
 
 _DEFAULT = "default"
 _CAPTION = "Every parameter of every strategy"

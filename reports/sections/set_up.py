@@ -13,7 +13,7 @@ from bench.text import human_bytes, human_percent
 from reports.load import RunGroup
 from reports.phrases import Sentence, Verbatim, counted, joined, say
 from reports.sections.parameters import plugin_text
-from reports.sections.summary import Cell, Column, Table
+from reports.tables import Cell, Column, Table
 
 UNKNOWN = "not known"
 _COLUMNS = (Column("Property", is_number=False), Column("Value", is_number=False))

@@ -1,11 +1,11 @@
 """From the cheapest strategy to the fastest: what each step along the Pareto front costs and gains."""
 
-from reports.contrasts import LATENCY
+from bench.results.metrics import LATENCY
 from reports.load import RunGroup
-from reports.page_verdicts import PageVerdicts, page_verdicts
+from reports.page_verdicts import PageVerdicts
 from reports.pareto_front import Point, dominated, pareto_front, points
 from reports.phrases import Sentence, Verbatim, joined, say
-from reports.sections.summary import Cell, Column, Table, compared, cost_title, durations, seconds
+from reports.tables import Cell, Column, Table, compared, cost_title, durations, seconds
 
 _NOTE = (
     "Each strategy compared with the one above it: ratio and 95 % confidence interval over the repetitions. "
@@ -15,14 +15,13 @@ _NOTE = (
 _MODELLED = "Each strategy compared with the one above it; all ratios are modelled."
 
 
-def steps(group: RunGroup) -> Table | None:
+def steps(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
     """A row for each strategy on the front; None where there is no step."""
     front = pareto_front(points(group))
     if len(front) < 2:
         return None
     unit, latencies = durations([point.query_s for point in front])
     costs = seconds(point.cost_s for point in front)
-    verdicts = page_verdicts(group)
     before: list[Point | None] = [None, *front[:-1]]
     rows = tuple(
         (
@@ -52,7 +51,9 @@ def off_the_front(group: RunGroup) -> Sentence | None:
     if not parts:
         return None
     return (
-        say("Dominated, since another strategy costs no more and is no slower: ") + joined(parts) + say(".")
+        say("Dominated on the means, by a strategy that costs no more and is no slower: ")
+        + joined(parts)
+        + say(".")
     )
 
 

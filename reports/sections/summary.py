@@ -1,58 +1,20 @@
-"""The building blocks of every table of the report, and the summary: a row per strategy."""
+"""The summary: a row per strategy."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-
-from bench.results.rows import BASELINE, METRIC_BY_NAME, Row
-from bench.text import MISSING, human_ratio
-from reports.compare import Comparison
-from reports.contrasts import LATENCY
+from bench.results.metrics import LATENCY
+from bench.results.rows import BASELINE, Row
+from bench.text import MISSING
 from reports.load import RunGroup
-from reports.page_verdicts import PageVerdicts, page_verdicts
+from reports.page_verdicts import PageVerdicts
 from reports.pareto_front import dominated, points
-from reports.phrases import Sentence, Verbatim, format_range
-from reports.text import duration_unit, format_value, shared_decimals
+from reports.phrases import Verbatim
+from reports.tables import Cell, Column, Table, compared, cost_title, has_values, latency_unit, metric_cells
 from reports.unmodelled import unmodelled
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A heading; `unit` is set small below it, or in brackets after it."""
-
-    title: str
-    unit: str = ""
-    is_number: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One entry; `note` is set small below it, or in brackets after it. `value` is what it is sorted by."""
-
-    text: str | Sentence
-    note: str = ""
-    is_best: bool = False
-    value: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Rows of cells under headings. `note` says how to read it; `title` is set where there are several.
-
-    `caption` says what the table holds, above it on a page.
-    """
-
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    note: str = ""
-    title: Sentence | None = None
-    caption: str = ""
-
 
 BREAK_EVEN = "break_even_queries_per_h"
 _COST = ""  # stands for the cost metric of the group
 _COLUMNS = (  # metrics that no run has a value of are left out
     (_COST, "", ""),
-    ("query_mean_s", "Query mean", ""),
+    (LATENCY, "Query mean", ""),  # followed by the comparison with `never`
     ("query_after_commit_s", "Query after commit", ""),
     ("query_p95_s", "Query p95", ""),
     ("compactions", "Compactions", ""),
@@ -62,7 +24,6 @@ _COLUMNS = (  # metrics that no run has a value of are left out
     ("files_end", "Files at end", ""),
     (BREAK_EVEN, "Break-even", "queries per hour"),
 )
-_COMPARED = LATENCY  # the comparison with `never` follows this column
 _CAPTION = "Every strategy: what it costs, how fast queries are, and what it leaves"
 _NOTE = (
     "Means over the runs, with the lowest and the highest run. Bold: the lowest mean among the strategies "
@@ -73,11 +34,10 @@ _NOTE = (
 _MODELLED_NOTE = "Times and bytes are modelled. Bold: the lowest among the strategies that compacted."
 
 
-def summary(group: RunGroup) -> Table:
+def summary(group: RunGroup, verdicts: PageVerdicts) -> Table:
     """The best of the strategies that compacted is marked in each column, significant or not."""
     cost = (group.cost_metric, cost_title(group), "s")
     metrics = [cost if column[0] == _COST else column for column in _COLUMNS]
-    verdicts = page_verdicts(group)
     known = [m for m in metrics if has_values(group.rows, m[0])]
     latencies = [name for name, _, _ in known if name.startswith("query_")]
     per_second, unit = latency_unit(group.rows, latencies)
@@ -86,116 +46,29 @@ def summary(group: RunGroup) -> Table:
         is_latency = name in latencies
         columns.append(Column(title, unit if is_latency else other_unit))
         factor = per_second if is_latency else 1.0
-        cells.append(break_evens(group) if name == BREAK_EVEN else metric_cells(group.rows, name, factor))
-        if name == _COMPARED and group.baseline is not None:
+        cells.append(
+            break_evens(group, verdicts) if name == BREAK_EVEN else metric_cells(group.rows, name, factor)
+        )
+        if name == LATENCY and any(verdicts.with_baseline(row) for row in group.rows):
             columns.append(Column(f"Query mean vs {BASELINE}", "95 % CI"))
-            cells.append([compared(verdicts.of(LATENCY, label, BASELINE)) for label in group.strategies])
+            cells.append([compared(verdicts.with_baseline(row)) for row in group.rows])
     columns.append(Column("Runs"))
     cells.append(_runs(group))
     note = _MODELLED_NOTE if group.is_simulated else _NOTE
     return Table(tuple(columns), tuple(zip(*cells, strict=True)), note, caption=_CAPTION)
 
 
-def has_values(rows: Sequence[Row], name: str) -> bool:
-    """Whether some strategy has a value of the metric."""
-    return any(row.values[name] is not None for row in rows)
-
-
-def latency_unit(rows: Sequence[Row], names: Sequence[str]) -> tuple[float, str]:
-    """One unit for all of these latencies, as `duration_unit` gives it."""
-    known = [value for row in rows for name in names if (value := row.values[name]) is not None]
-    return duration_unit(max(known, default=0.0))
-
-
-def metric_cells(rows: Sequence[Row], name: str, per_second: float = 1.0) -> list[Cell]:
-    """One metric of each row: the mean, the range over its runs where they differ, the best one marked.
-
-    Seconds are printed without their unit, which is the column's: 1000 per second are milliseconds.
-    """
-    metric = METRIC_BY_NAME[name]
-    best = _best(rows, name) if metric.better == "lower" else None
-    is_time = metric.unit == "s"
-    scale = per_second if is_time else 1.0
-    values = [None if (value := row.values[name]) is None else value * scale for row in rows]
-    texts = seconds(values) if is_time else [format_value(name, value) for value in values]
-    decimals = shared_decimals([value for value in values if value is not None])
-    return [
-        Cell(
-            text,
-            _range([v * scale for v in row.run_values[name] if v is not None], decimals) if is_time else "",
-            row.values[name] == best,
-            row.values[name],
-        )
-        if row.values[name] is not None
-        else Cell(MISSING)
-        for row, text in zip(rows, texts, strict=True)
-    ]
-
-
-def break_evens(group: RunGroup) -> list[Cell]:
+def break_evens(group: RunGroup, verdicts: PageVerdicts) -> list[Cell]:
     """The break-even, where queries are proved to be faster than without compaction."""
-    verdicts = page_verdicts(group)
-    decided = [row for row in group.rows if _is_faster(verdicts, row.strategy)]
+    decided = [row for row in group.rows if _is_faster(verdicts, row)]
     cells = metric_cells(decided, BREAK_EVEN)
     by_label = {row.strategy: cell for row, cell in zip(decided, cells, strict=True)}
     return [by_label.get(row.strategy, Cell(MISSING)) for row in group.rows]
 
 
-def _is_faster(verdicts: PageVerdicts, strategy: str) -> bool:
-    found = verdicts.of(LATENCY, strategy, BASELINE)
+def _is_faster(verdicts: PageVerdicts, row: Row) -> bool:
+    found = verdicts.with_baseline(row)
     return found is not None and found.verdict == "less"
-
-
-def compared(comparison: Comparison | None) -> Cell:
-    """A ratio with its interval where there is one; a dash where there is nothing to compare."""
-    if comparison is None or comparison.ratio is None:
-        return Cell(MISSING)
-    ratio, low, high = comparison.ratio, comparison.low, comparison.high
-    if comparison.method in ("exact", "modelled"):
-        return Cell(human_ratio(ratio), comparison.method, value=ratio)
-    note = "" if low is None or high is None else format_range(low, high, "\N{EN DASH}")
-    if comparison.is_retracted:
-        note += ", unproven"
-    return Cell(human_ratio(ratio), note, value=ratio)
-
-
-def arrow(before: str, after: str) -> str:
-    """Two values with an arrow between them."""
-    return f"{before} \N{RIGHTWARDS ARROW} {after}"
-
-
-def seconds(values: Iterable[float | None]) -> list[str]:
-    """Seconds of one column with the same number of decimals, so that decimal points are aligned."""
-    known = list(values)
-    decimals = shared_decimals([value for value in known if value is not None])
-    return [MISSING if value is None else f"{value:,.{decimals}f}" for value in known]
-
-
-def durations(values: Sequence[float | None]) -> tuple[str, list[str]]:
-    """The unit that suits a column of seconds, and its texts in that unit."""
-    factor, unit = duration_unit(max((value for value in values if value is not None), default=0.0))
-    return unit, seconds(None if value is None else value * factor for value in values)
-
-
-def cost_title(group: RunGroup) -> str:
-    """The heading of the column of the group's cost."""
-    return "Compaction CPU" if group.cost_metric == "compaction_cpu_s" else "Compaction time"
-
-
-def _best(rows: Sequence[Row], name: str) -> float | None:
-    """The lowest mean of the strategies that compacted; None where there is no choice or no difference."""
-    values = [value for row in rows if _compacted(row) and (value := row.values[name]) is not None]
-    return min(values) if len(set(values)) > 1 else None
-
-
-def _compacted(row: Row) -> bool:
-    return bool(row.values["compaction_s"])
-
-
-def _range(known: Sequence[float], decimals: int) -> str:
-    if len(known) < 2 or min(known) == max(known):
-        return ""
-    return f"{min(known):,.{decimals}f}\N{EN DASH}{max(known):,.{decimals}f}"
 
 
 def _names(group: RunGroup) -> list[Cell]:

@@ -6,7 +6,7 @@ from reports.phrases import Sentence, Verbatim, format_range, joined, listed, sa
 from reports.trend import Trend
 
 _CAUSES = {
-    "rises with the table": ", as the table grows",
+    "rises with the table": ", while the table grew",
     "rises": ", which the files of the table do not explain",
 }
 
@@ -22,20 +22,22 @@ def trends(group: RunGroup) -> tuple[Sentence, ...]:
     for verdict, cause in _CAUSES.items():
         rising = [say(Verbatim(label), _growth(found)) for label, found in by_verdict.get(verdict, [])]
         if rising:
-            lines.append(say("Queries get slower during the run with ") + joined(rising) + say(f"{cause}."))
-    flat = [label for label, _ in by_verdict.get("flat or undecided", [])]
+            start = "Queries get slower in the course of the run, relative to the control query, with "
+            lines.append(say(start) + joined(rising) + say(f"{cause}."))
+    flat = [say(Verbatim(label), _growth(found)) for label, found in by_verdict.get("flat or undecided", [])]
     if flat:
-        lines.append(say("No rise in latency can be detected with ") + listed(flat) + say("."))
+        lines.append(say("No rise in latency is shown with ") + joined(flat) + say("."))
     untold = by_verdict.get("cannot tell", [])
     if untold:
         labels = listed([label for label, _ in untold])
         lines.append(
-            say("Whether latency rises cannot be told of ") + labels + say(f": {untold[0][1].reason}.")
+            say("It is unclear whether latency rises with ") + labels + say(f": {untold[0][1].reason}.")
         )
     return tuple(lines)
 
 
 def _growth(found: Trend) -> str:
+    """By what factor, with its interval; nothing where the points do not bound it."""
     if found.ratio is None or found.low is None or found.high is None:
         return ""
-    return f" ({human_ratio(found.ratio)} over the run, 95 % CI {format_range(found.low, found.high)})"
+    return f" ({human_ratio(found.ratio)}, 95 % CI {format_range(found.low, found.high)})"

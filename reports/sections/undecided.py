@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from bench.results.metrics import LATENCY
 from bench.text import human_duration
 from reports import repetitions
 from reports.compare import Comparison
-from reports.contrasts import LATENCY, confirmatory_metrics
+from reports.contrasts import confirmatory_metrics
 from reports.load import RunGroup
-from reports.page_verdicts import PageVerdicts, page_verdicts
+from reports.page_verdicts import PageVerdicts
 from reports.pareto_front import pareto_front, points
 from reports.phrases import Sentence, Verbatim, joined, say
 from reports.unmodelled import unmodelled
@@ -24,11 +25,10 @@ class _Open:
     comparisons: Mapping[str, Comparison]
 
 
-def undecided(group: RunGroup) -> tuple[Sentence, ...]:
+def undecided(group: RunGroup, verdicts: PageVerdicts) -> tuple[Sentence, ...]:
     """Neighbours on the front that cannot be told apart, and strategies that cannot be compared at all."""
     if group.is_simulated:
         return tuple(_not_comparable(group))
-    verdicts = page_verdicts(group)
     found = list(_open(group, verdicts))
     if not found:
         return ()
@@ -65,18 +65,18 @@ def _pair(group: RunGroup, one: _Open) -> Sentence:
 
 
 def _remedy(group: RunGroup, found: list[_Open], runs: int, family: int) -> Sentence:
-    """How many repetitions would decide the pairs, and how long the further ones take."""
+    """How many repetitions decide differences like those found, and how long the further ones take."""
     wanted = [repetitions.needed(unclear, family) for one in found for unclear in one.comparisons.values()]
     possible = [number for number in wanted if number is not None]
     if not possible:
-        return say(f"Even {repetitions.MOST} repetitions would probably not decide it: treat them as equal.")
+        text = "would probably not decide it: the difference is too small for the noise of these runs."
+        return say(f"Even {repetitions.MOST} repetitions {text}")
     most = max(max(possible), runs + 1)
     minutes = repetitions.minutes(group, most - runs)
     time = "" if not minutes else f", about {human_duration(60 * max(round(minutes), 1))} more"
     is_known = all(unclear.low is not None for one in found for unclear in one.comparisons.values())
-    start = (
-        f"About {most} repetitions would decide it" if is_known else f"It takes at least {most} repetitions"
-    )
-    text = f"{start}{time} ("
-    rest = "); the closest of them would stay open." if len(possible) < len(wanted) else ")."
+    start = "In four of five cases" if is_known else "At least"
+    needs = f"{start} {most} repetitions decide it" if is_known else f"{start} {most} repetitions are needed"
+    text = f"{needs}{time} ("
+    rest = "); the closest of them stay open." if len(possible) < len(wanted) else ")."
     return say(text, Verbatim(f"--repetitions {most}"), rest)

@@ -16,6 +16,7 @@ from simulated_noise import (
     sample_of_sittings,
     sitting_calls,
     trends,
+    trends_of_runs,
 )
 
 from bench.results.rows import METRICS
@@ -30,6 +31,7 @@ def main() -> None:
     print_reports()
     print_sittings()
     print_trends()
+    print_trends_of_runs()
 
 
 def print_pages() -> None:
@@ -48,10 +50,10 @@ def print_pages() -> None:
 
 
 def print_reports() -> None:
-    print(f"\nreports with a false verdict, % of {PAGES:,}\n{'':<8}{'each for itself':>17}{'corrected':>13}")
-    for n in (3, 5):
-        each, corrected = reports_with_a_verdict(n, PAGES)
-        print(f"n = {n:<4}{100 * each:>17.1f}{100 * corrected:>13.1f}")
+    print(f"\nreports with a false verdict, % of {PAGES:,}\n{'':<21}{'each for itself':>17}{'corrected':>13}")
+    for n, groups in ((3, 1), (5, 1), (3, 3)):
+        each, corrected = reports_with_a_verdict(n, PAGES, groups)
+        print(f"n = {n}, scenarios = {groups:<2}{100 * each:>17.1f}{100 * corrected:>13.1f}")
 
 
 def print_sittings() -> None:
@@ -69,6 +71,16 @@ def print_sittings() -> None:
             print(
                 f"tau {tau:>4.0%}, n = {n:<4}{alike:>16.1f}{widened:>10.1f}{estimated:>10.1f}{several:>20.1f}"
             )
+
+
+def print_trends_of_runs() -> None:
+    print(f"\nsaid to rise, % of {SERIES:,} groups of three runs whose slopes differ by 15 %")
+    print(f"{'true rise':>10}{'means of the runs':>20}{'their slopes':>15}")
+    for rise in (0.0, 0.5):
+        means, slopes = zip(*trends_of_runs(rise, SERIES), strict=True)
+        print(
+            f"{rise:>10.0%}{100 * rising_share(list(means)):>20.1f}{100 * rising_share(list(slopes)):>15.1f}"
+        )
 
 
 def measured(rng: np.random.Generator, tau: float) -> SittingEffect:

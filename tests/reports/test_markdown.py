@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from reports.markdown import code, escape, fenced, table, to_markdown
 from reports.phrases import Verbatim, say
-from reports.sections.summary import Cell, Column, Table
+from reports.tables import Cell, Column, Table
 
 anything = st.text(max_size=40)
 

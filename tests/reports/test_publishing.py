@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 from result_builder import build_results
 
 from bench.results.folders import load_runs
+from bench.results.records import SHARED_JVM
 from bench.results.rows import rows
 from reports.publishing import FOLDER, entries, pack, pages, unpack
 
@@ -29,6 +32,18 @@ def test_a_run_that_did_not_finish_is_not_published(tmp_path):
     runs = load_runs(build_results(tmp_path / "results", fate={("never", 1): "cut off"}))
     with pytest.raises(ValueError, match="did not finish"):
         pack(runs, tmp_path / "a.tar.xz")
+
+
+def test_quick_runs_are_not_published_and_an_archive_survives_a_refusal(results, tmp_path):
+    archive = tmp_path / "a.tar.xz"
+    pack(load_runs(results), archive)
+    before = archive.read_bytes()
+    (run, *others) = load_runs(results)
+    options = {**run.manifest.options, SHARED_JVM: True}
+    quick = replace(run, manifest=run.manifest.model_copy(update={"options": options}))
+    with pytest.raises(ValueError, match="made with --quick"):
+        pack([*others, quick], archive)
+    assert archive.read_bytes() == before
 
 
 def test_every_archive_is_in_the_index_and_every_entry_has_an_archive():

@@ -16,7 +16,7 @@ from reports.charts.registry import CHARTS
 from reports.content import shorten
 from reports.csv_files import guarded
 from reports.render import markdown_text, render
-from reports.sections.summary import Cell, Column, Table
+from reports.tables import Cell, Column, Table
 from reports.theme import DARK, LIGHT
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -133,7 +133,7 @@ def test_page_has_landmarks_captions_and_says_what_was_run(page, report):
     assert page.tags.count("main") == 1
     assert page.tags.count("caption") == page.tags.count("table")
     text = (report / "index.html").read_text(encoding="utf-8")
-    (title,) = re.findall("<title>(.*?)</title>", text)
+    (title,) = re.findall("<title>(.*?)</title>", text.partition("<body")[0])
     assert title.startswith("append-small on Iceberg ")
     assert title.endswith(", 6 strategies, 2026-01-05")
     labels = [value for name, value in page.attributes if name == "aria-label" and "." in value]

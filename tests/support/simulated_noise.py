@@ -16,7 +16,7 @@ from reports.judge import Circumstances, judge
 from reports.load import RunGroup, run_groups
 from reports.page_verdicts import page_verdicts
 from reports.sittings import Sample, SittingEffect
-from reports.trend import Trend, trend
+from reports.trend import Trend, TrendSeries, trend, trend_of_runs
 
 STRATEGIES = 5  # of a page; the first is the baseline
 RUN_SD = 0.05  # of the log of a timing, from run to run
@@ -69,15 +69,20 @@ def _is_called(contrast: Contrast) -> bool:
     return contrast.comparison.verdict in ("more", "less")
 
 
-def reports_with_a_verdict(n: int, reports: int) -> tuple[float, float]:
+def reports_with_a_verdict(n: int, reports: int, groups: int = 1) -> tuple[float, float]:
     """Shares of reports with a false verdict: each comparison for itself, and corrected for their number.
 
-    The strategies are equal in cost and latency, and `never` is their equal in latency.
+    A report is on so many scenarios. The strategies of each are equal in cost and latency, and `never` is
+    their equal in latency.
     """
-    rng = _seeded("report", n)
+    rng = _seeded("report", n, groups)
     each = corrected_too = 0
     for _ in range(reports):
-        found = page_verdicts(_equal_strategies(rng, n)).comparisons.values()
+        found = [
+            one
+            for verdicts in page_verdicts([_equal_strategies(rng, n) for _ in range(groups)])
+            for one in verdicts.comparisons.values()
+        ]
         each += any(one.verdict in ("more", "less") or one.is_retracted for one in found)
         corrected_too += any(one.verdict in ("more", "less") for one in found)
     return each / reports, corrected_too / reports
@@ -193,6 +198,31 @@ def trends(
         else trend(at_s, latency[::every], np.ones(len(at_s)))
         for latency, control in zip(latencies, controls, strict=True)
     ]
+
+
+def trends_of_runs(
+    rise: float, groups: int, *, runs: int = 3, moods: float = 0.15
+) -> list[tuple[Trend, Trend]]:
+    """Trends of groups of runs on a flat table, each run with a slope of its own around that of the latency.
+
+    Of each group that of the means of its runs, and that of their slopes.
+    """
+    rng = _seeded("runs", rise, groups, runs, moods)
+    found = []
+    for _ in range(groups):
+        slopes = math.log(1 + rise) + rng.normal(0, moods, (runs, 1))
+        logs = slopes * np.linspace(0, 1, TICKS) + rng.normal(0, 0.08, (runs, TICKS))
+        controls = np.exp(rng.normal(0, 0.08, (runs, TICKS)))
+        at_s = tuple(60.0 * _MINUTE)
+        series = [
+            TrendSeries(at_s, tuple(np.exp(one)), tuple(control))
+            for one, control in zip(logs, controls, strict=True)
+        ]
+        means = TrendSeries(
+            at_s, tuple(np.exp(logs.mean(axis=0))), tuple(np.exp(np.log(controls).mean(axis=0)))
+        )
+        found.append((means.trend(), trend_of_runs(series, means)))
+    return found
 
 
 def rising_share(found: list[Trend]) -> float:

@@ -165,7 +165,9 @@ def run(
         ("--against", [str(against)] if against else ()),
     )
     command = _command(scenarios, settings, repetitions, verify, mode, coefficients, quick)
-    options = Options(out, verify.value, keep_tables, command, coefficients, quick)
+    options = Options(
+        out, verify.value, keep_tables, command, coefficients, is_quick=quick, has_other=against is not None
+    )
     other = _met(against, sources, mode) if against else None
 
     def planned() -> tuple[PlannedRun, ...]:

@@ -232,8 +232,8 @@ def _failures(row: Row) -> str:
 
 def _run_name(run: RunResult) -> str:
     m = run.manifest
-    simulated = " (simulated)" if m.mode == "simulated" else ""
-    return f"{m.scenario} {m.strategy} #{m.repetition}{simulated}"
+    mark = " (simulated)" if m.mode == "simulated" else " (quick)" if m.is_quick else ""
+    return f"{m.scenario} {m.strategy} #{m.repetition}{mark}"
 
 
 def _print_records(

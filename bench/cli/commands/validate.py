@@ -140,8 +140,9 @@ def _print_summary(facts: dict[str, Any]) -> None:
         print_paragraph(f"Left out: {changes} after duration = {duration}, which starts at the first change.")
     for label, (met, states) in facts["unmet_phases"].items():
         print_paragraph(
-            f"The probes meet {label} in {met} of the {states} states of its interval only, so that its mean "
-            'latency is one of these: set probe_phase = "random".'
+            f"The probes meet {label} in {met} of the {states} states of its interval only, and its mean "
+            "latency is one over these: shorten probe_every, make more repetitions, or leave probe_phase at "
+            '"random".'
         )
     for rule in facts["maintenance"]:
         print_paragraph(f"Maintenance of every strategy's table: {rule}.")

@@ -14,6 +14,7 @@ ALWAYS_REFUSED = [
     ({"scenario_hash": "other"}, "scenario_hash"),
     ({"change_log_hash": "other"}, "change_log_hash"),
     ({"seed": 43}, "seed"),
+    ({"options": {"spark": {"spark.master": "local[2]"}, "shared_jvm": True}}, "is_quick"),
 ]
 ENVIRONMENT = [
     ({"machine": {**MACHINE, "cpu": "Another CPU"}}, "machine.cpu"),

@@ -12,10 +12,10 @@ from bench.scenario.cadence import Cadence, default_side_probe_every_ms, phases_
 MINUTE_MS = 60_000
 
 
-def cadence(commits, every=1, side=1, phase="random", seed=7):
+def cadence(commits, every=1, side=1, phase="random", seed=7, repetition=1):
     """Commits a minute apart; `every` and `side` in windows of one and of `every` minutes."""
     every_ms = every * MINUTE_MS
-    return Cadence(seed, commits, MINUTE_MS, every_ms, side * every_ms, phase)
+    return Cadence(seed, commits, MINUTE_MS, every_ms, side * every_ms, phase, repetition)
 
 
 def probed(made):
@@ -42,6 +42,7 @@ def test_each_window_is_probed_once_and_the_other_probes_run_at_some_of_the_tick
 ):
     made = cadence(commits, every, side, "random" if is_random else "fixed", seed)
     ticks, side_ticks = probed(made), side_probed(made)
+    assert tuple(ticks) == made.ticks
     assert [(tick - 1) // every for tick in ticks] == list(range(math.ceil(commits / every)))
     windows = [(tick - 1) // (every * side) for tick in side_ticks]
     assert windows == list(range(math.ceil(commits / every / side)))
@@ -99,19 +100,37 @@ def test_by_default_the_other_probes_run_a_fifth_as_often_but_four_times(minutes
 
 
 @pytest.mark.parametrize(
-    ("interval", "every", "phase", "expected"),
+    ("commits", "interval", "every", "phase", "expected"),
     [
-        (5, 5, "fixed", (1, 5)),  # always the same one
-        (10, 5, "fixed", (2, 10)),
-        (5, 10, "fixed", (1, 5)),
-        (7, 5, "fixed", None),  # 7 and 5 meet in every phase
-        (1, 5, "fixed", None),  # there is one state only
-        (5, 1, "fixed", None),  # every tick is probed
-        (5, 5, "random", None),
+        (60, 5, 5, "fixed", (1, 5)),  # always the same one
+        (60, 10, 5, "fixed", (2, 10)),
+        (60, 5, 10, "fixed", (1, 5)),
+        (60, 7, 5, "fixed", None),  # 7 and 5 meet in every phase
+        (30, 7, 5, "fixed", (6, 7)),  # but not in half an hour
+        (60, 1, 5, "fixed", None),  # there is one state only
+        (60, 5, 1, "fixed", None),  # every tick is probed
+        (60, 61, 1, "fixed", None),  # it never comes round
+        (60, 5, 5, "random", None),
+        (20, 5, 5, "random", (4, 5)),  # of four windows
     ],
 )
-def test_a_cadence_meets_some_phases_of_an_interval(interval, every, phase, expected):
-    assert phases_met(interval * MINUTE_MS, every * MINUTE_MS, MINUTE_MS, phase) == expected
+def test_a_cadence_meets_some_phases_of_an_interval(commits, interval, every, phase, expected):
+    assert phases_met(interval * MINUTE_MS, [cadence(commits, every, phase=phase)]) == expected
+
+
+@given(st.integers(1, 9), st.integers(1, 40), st.integers(0, 99))
+def test_in_as_many_repetitions_as_a_window_has_ticks_each_of_them_is_probed_once(every, windows, seed):
+    repetitions = [
+        cadence(every * windows, every, seed=seed, repetition=number) for number in range(1, every + 1)
+    ]
+    assert sorted(tick for made in repetitions for tick in made.ticks) == list(range(1, every * windows + 1))
+    assert all(made.is_probed(tick) for made in repetitions for tick in made.ticks)
+
+
+def test_two_repetitions_meet_what_one_leaves_out():
+    one, two = (cadence(20, 5, repetition=number) for number in (1, 2))
+    assert phases_met(5 * MINUTE_MS, [one]) == phases_met(5 * MINUTE_MS, [two]) == (4, 5)
+    assert phases_met(5 * MINUTE_MS, [one, two]) is None
 
 
 def test_a_scenario_knows_which_strategies_its_cadence_does_not_meet_in_every_state(tmp_path):

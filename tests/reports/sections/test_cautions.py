@@ -1,3 +1,4 @@
+from records import end, query, run
 from result_builder import build_results
 
 from bench.results.folders import load_runs
@@ -88,8 +89,19 @@ def test_cautions_name_the_load_under_which_runs_began(tmp_path):
         return _texts(_group(tmp_path / name, strategies={"never": None}, repetitions=1, ticks=2,
                              machine=machine, position=position))  # fmt: skip
 
-    assert "The machine was busy (load 12.4 on 2 cores) when these runs began" in said("busy", 12.4, 0)
+    assert "The machine was busy (load 12.4 on 2 cores) when the first run began" in said("busy", 12.4, 0)
     assert "was busy" not in said("idle", 1.0, 0)
-    # Before the second run of a suite the first one may have kept both cores busy.
-    assert "was busy" not in said("own load", 3.0, 1)
-    assert "load 3.1 on 2 cores" in said("more than that", 3.1, 1)
+    # Before any later run of a suite the one before it has kept the cores busy.
+    assert "was busy" not in said("own load", 12.4, 1)
+
+
+def test_cautions_name_the_runs_that_other_processes_disturbed():
+    (made,) = run_groups([
+        run(query(), end(other_cores=cores), repetition=number)
+        for number, cores in enumerate((None, 0.0, 0.19, 0.75, 1.34), 1)
+    ])  # fmt: skip
+    said = _texts(made)
+    assert (
+        "Other processes used up to 1.34 cores during never (repetition 4) and never (repetition 5)" in said
+    )
+    assert "repetition 3" not in said

@@ -5,6 +5,7 @@ from result_builder import build_results
 from bench.results.folders import load_runs
 from bench.results.rows import METRIC_BY_NAME, Metric
 from reports.load import RunGroup, run_groups
+from reports.page_verdicts import page_verdicts
 from reports.sections.certain import certain
 from reports.sections.costs import costs
 
@@ -18,8 +19,8 @@ def _said(folder, **how):
 def test_counts_are_those_of_the_strategies_on_the_front(group):
     rewritten, files, space = map(str, certain(group))
     assert rewritten.startswith("every-60min compacts once and writes ")
-    assert ", every-10min compacts 6 times and writes " in rewritten
-    assert " and every-1min compacts 60 times and writes " in rewritten
+    assert "; every-10min compacts 6 times and writes " in rewritten
+    assert "; every-1min compacts 60 times and writes " in rewritten
     ratio = (
         group.row("every-1min").values["compaction_added_bytes"]
         / (group.row("every-60min").values["compaction_added_bytes"])
@@ -30,8 +31,8 @@ def test_counts_are_those_of_the_strategies_on_the_front(group):
     )
     ends = {label: group.row(label).values["storage_bytes_end"] for label in ("every-1min", "never")}
     assert space.startswith("Space: every-1min ends with ")
-    assert f" of it metadata), {ends['every-1min'] / ends['never']:.0f}x that of never, since " in space
-    assert "since no rule drops old versions" in space
+    assert f" of it metadata), {ends['every-1min'] / ends['never']:.0f}x that of never. " in space
+    assert "No rule drops old versions" in space
     assert "[[maintenance]]" in space
 
 
@@ -57,7 +58,7 @@ def test_bytes_of_a_simulation_are_modelled(tmp_path):
 
 
 def test_costs_are_compaction_and_what_is_known_beside_it(group):
-    table = costs(group)
+    table = costs(group, *page_verdicts([group]))
     titles = [str(column.title) for column in table.columns]
     assert titles[:2] == ["Strategy", "Compaction CPU"]
     assert "Of it in tasks" in titles
@@ -76,14 +77,14 @@ def test_costs_show_what_a_strategy_causes_elsewhere(group, monkeypatch):
         name: Metric(name, unit, "lower", "timing", "made up", lambda f: None)
         for name, (unit, _) in figures.items()
     }
-    for module in ("reports.sections.summary", "reports.text"):
+    for module in ("reports.tables", "reports.text"):
         monkeypatch.setattr(f"{module}.METRIC_BY_NAME", {**METRIC_BY_NAME, **stubs})
     rows = []
     for row in group.rows:
         own = {name: values.get(row.strategy) for name, (_, values) in figures.items()}
         runs = {name: (value,) * row.runs for name, value in own.items()}
         rows.append(replace(row, values={**row.values, **own}, run_values={**row.run_values, **runs}))
-    table = costs(RunGroup(tuple(rows), group.runs))
+    table = costs(RunGroup(tuple(rows), group.runs), *page_verdicts([group]))
     titles = [str(column.title) for column in table.columns]
     found = {
         str(row[0].text): dict(zip(titles, (str(c.text) for c in row), strict=True)) for row in table.rows
