@@ -32,7 +32,7 @@ class ClassArchive:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What a JVM needs to use it. Where it does not fit, the JVM starts without."""
+        """What a JVM needs to use it. Where it does not fit, the JVM starts without it."""
         return ("-Xshare:auto", f"-XX:SharedArchiveFile={self.file}")
 
     def is_usable(self) -> bool:

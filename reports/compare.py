@@ -302,10 +302,9 @@ def _decided(
 
 
 def _runs(a: int, b: int) -> str:
-    """How many runs there are on both sides: "2 runs", "1 against 3 runs"."""
-    if a != b:
-        return f"{a} against {b} runs"
-    return "1 run" if a == 1 else f"{a} runs"
+    """How many runs there are on both sides: "2 runs", "1 run against 3"."""
+    runs = "1 run" if a == 1 else f"{a} runs"
+    return runs if a == b else f"{runs} against {b}"
 
 
 @lru_cache(maxsize=8)

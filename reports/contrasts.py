@@ -64,10 +64,10 @@ class Contrast:
 
     @property
     def sample(self) -> str:
-        """Which runs count: "3 pairs", "3 against 2 runs"."""
+        """Which runs count: "3 pairs", "3 runs against 2"."""
         if self.is_paired:
             return "1 pair" if self.runs == 1 else f"{self.runs} pairs"
-        return f"{self.runs} against {self.other_runs} runs"
+        return f"{self.runs} {'run' if self.runs == 1 else 'runs'} against {self.other_runs}"
 
 
 def confirmatory_metrics(group: RunGroup) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from bench.results.records import CompactionRecord, DecisionRecord, Manifest, Ob
 from bench.results.rows import METRIC_BY_NAME, Row, rows, run_figures, timed, usable
 from reports.compare import Comparison
 from reports.judge import Circumstances, judge
-from reports.pairs import longest_repetitions, pairs
+from reports.pairs import longest_repetitions, pairs, sittings
 from reports.repeating import bytes_noise
 from reports.sittings import Sample, SittingEffect
 from reports.trend import Trend, trend_of_runs
@@ -198,8 +198,12 @@ class RunGroup:
         values = (self.figures[run.manifest.strategy][run.folder][metric] for run in runs)
         return Sample(
             tuple(value for value in values if value is not None),
-            tuple(run.manifest.suite_id for run in runs),
+            tuple(self._sittings[run.folder] for run in runs),
         )
+
+    @cached_property
+    def _sittings(self) -> Mapping[Path, str]:
+        return sittings(self.runs)
 
     @cached_property
     def _longest_repetitions_s(self) -> Mapping[Path, float]:

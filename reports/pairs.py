@@ -6,6 +6,7 @@ runs are close if they started no further apart than the longest repetition that
 took. Any two runs of such a repetition are; so is one that was repeated right after the others.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 from bench.results.folders import RunResult
 from bench.results.pooling import same_definition
 
+BREAK_S = 7_200.0  # after which the machine may be in another mood; nothing sharper is known of moods
 Pair = tuple[RunResult, RunResult]
 
 
@@ -53,6 +55,25 @@ def longest_repetitions(runs: Iterable[RunResult]) -> dict[Path, float]:
     for (folder, _, _), (first, last) in begun.items():
         longest_s[folder] = max(longest_s.get(folder, 0.0), last - first)
     return longest_s
+
+
+def sittings(runs: Iterable[RunResult]) -> dict[Path, str]:
+    """The sitting of each run, by its folder: those of a results folder with no long break between them.
+
+    A suite that is resumed at once goes on with the sitting, although it is another suite.
+    """
+    by_folder: dict[Path, list[RunResult]] = {}
+    for run in sorted(runs, key=_started):
+        by_folder.setdefault(run.folder.parent, []).append(run)
+    found: dict[Path, str] = {}
+    for ordered in by_folder.values():
+        name, busy_until = "", -math.inf
+        for run in ordered:
+            if _started(run) - busy_until > BREAK_S:
+                name = str(run.folder)
+            busy_until = max(busy_until, _ended(run))
+            found[run.folder] = name
+    return found
 
 
 def _may_be_paired(a: RunResult, b: RunResult, longest_s: Mapping[Path, float]) -> bool:

@@ -1,10 +1,11 @@
 """Runs of one sitting share the mood of the machine, so old against new is more uncertain than it looks.
 
-A sitting is a suite: runs made one after the other, without a break. What one sitting has in common (the
-machine's neighbours, its temperature, the state of its caches) moves all its runs alike. Within a sitting it
-cancels; between results of two sittings it looks like a difference, and more repetitions only make the wrong
-answer surer. Verdicts of "more" or "less" in % of 1,500 comparisons of equal results, one sitting on each
-side, n runs each, 5 % of noise between runs (1 sd of the log); 5 is right, and 0.6 the standard error:
+A sitting is runs of a results folder made without a long break (`reports.pairs.sittings`). What one sitting
+has in common (the machine's neighbours, its temperature, the state of its caches) moves all its runs alike.
+Within a sitting it cancels; between results of two sittings it looks like a difference, and more repetitions
+only make the wrong answer surer. Verdicts of "more" or "less" in % of 1,500 comparisons of equal results, one
+sitting on each side, n runs each, 5 % of noise between runs (1 sd of the log); 5 is right, and 0.6 the
+standard error:
 
     sitting effect, n      assumed alike   widened   measured   three sittings a side
     0 %, 3                           3.7       3.7        2.6                     3.5

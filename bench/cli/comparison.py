@@ -190,7 +190,9 @@ def _certainty(group: Group) -> str:
     exploratory = sum(contrast.role == "exploratory" for contrast in noisy)
     corrected = len(noisy) - exploratory
     names = " and ".join(confirmatory_metrics(next(iter(group.sides.values()))))
-    parts = [f"; {names}: {counted(corrected, 'verdict')}, 5 % jointly (Holm)"] if corrected else [""]
+    parts = (
+        [f"; {names}: {counted(corrected, 'verdict')}, family-wise error 5 % (Holm)"] if corrected else [""]
+    )
     if exploratory:
         expected = f"{exploratory * (1 - CONFIDENCE):.2g}"
         parts.append(f"; {counted(exploratory, 'exploratory interval')}: about {expected} miss by chance")

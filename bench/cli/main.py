@@ -63,7 +63,7 @@ def compactbench(
     the commands.
 
     Exit codes: 0 success, 1 a run failed or a limit of `compare --fail-if` is broken, 2 an error you can
-    correct, 3 this machine lacks something, 4 nobody can tell whether a limit of `compare --fail-if` holds.
+    correct, 3 this machine lacks something, 4 a limit of `compare --fail-if` is inconclusive.
     """
 
 

@@ -302,6 +302,8 @@ class Loop:
         outcome = self._engine.complete(ticket, self._at_ms)
         self._add_measured(outcome.cost.wall_s)
         self._record_observation(outcome.observed, "compaction")
+        if self._after_compaction:
+            self._after_compaction(self._tick)
         is_ok = outcome.status == "ok"
         completed = Completed(
             ticket, outcome, before or outcome.observed, began_s, query_before_s if is_ok else None
@@ -317,8 +319,6 @@ class Loop:
         outcome = completed.outcome
         compacting = self._step("compactor", outcome.observed, completed.began_s, outcome.cost)
         self._recorder.write(compaction_record(compacting, completed, query_after_s, self._size_model))
-        if self._after_compaction:
-            self._after_compaction(self._tick)
 
     def _maintain(self) -> None:
         evaluations = (e for rule in self._maintenance for e in rule.decide(self._state(), self._clock)[1])

@@ -1,5 +1,7 @@
 """Latency figures of one probe: means over scenario time, from queries that each stand for a part of it.
 
+The mean begins with the first commit and ends one commit interval after the last: an empty table is nobody's.
+
 Between two ticks the table stays as the first of them left it, so a settled query stands for the time until
 the next tick. Scenario time is divided into windows of `probe_every`, and one tick in each is probed: the
 only one where `probe_every` is the commit interval, else one drawn at random (`probe_phase`). A settled query

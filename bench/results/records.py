@@ -21,7 +21,7 @@ MANIFEST = "manifest.json"
 EVENTS = "events.jsonl"
 LOG = "log.txt"
 SHARED_JVM = "shared_jvm"  # among the options of a run that shared its JVM with others (`run --quick`)
-QUICK_WORDS = "made with --quick, in one JVM: timings are for a look only and not comparable with others"
+QUICK_WORDS = "made with --quick, in one JVM: timings are a first impression, not to be compared with others"
 
 Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # what exported tables can hold
 Positive = Annotated[int, Field(gt=0, lt=2**63)]

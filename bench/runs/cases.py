@@ -41,21 +41,37 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
-    """One run to make. `index` is the place of its case in the tables; the rest of the case is as there."""
+    """One run to make. `index` is the place of its case in the tables."""
 
-    source: Source
+    case: Case
     mode: Mode
-    spec: StrategySpec
-    strategy: str
     repetition: int
     position: int
     index: int
-    against: Against | None = None
+
+    @property
+    def source(self) -> Source:
+        """The scenario, in the variant of the run."""
+        return self.case.source
+
+    @property
+    def spec(self) -> StrategySpec:
+        """The strategy, with its label in the variant."""
+        return self.case.spec
+
+    @property
+    def against(self) -> Against | None:
+        """The other compactbench that makes the run; None for this one."""
+        return self.case.against
 
     @property
     def folder_name(self) -> str:
-        """Format, mode, label (in characters safe for file names) and repetition, without the start time."""
-        label = re.sub(r"[^A-Za-z0-9._-]+", "_", self.spec.label)
+        """Format, mode, label (in characters safe for file names) and repetition, without the start time.
+
+        A label that has other characters is told apart by its place, since two could become the same.
+        """
+        safe = re.sub(r"[^A-Za-z0-9._-]+", "_", self.spec.label)
+        label = safe if safe == self.spec.label else f"{safe}-{self.index}"
         return f"{self.source.scenario.table.format}-{self.mode}-{label}-r{self.repetition}"
 
 
@@ -123,10 +139,7 @@ def plan_runs(
                 label = case.spec.label
                 if (name, label, repetition) not in finished:
                     position = len(done) + len(planned)
-                    planned.append(PlannedRun(
-                        case.source, mode, case.spec, case.strategy, repetition, position, indexes[label],
-                        case.against,
-                    ))  # fmt: skip
+                    planned.append(PlannedRun(case, mode, repetition, position, indexes[label]))
     return tuple(planned)
 
 

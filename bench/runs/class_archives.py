@@ -21,7 +21,7 @@ LOG = "training.log"
 class ClassArchives:
     """Finds or makes archives; `folder` is for the training, and `on_training` is called when one begins.
 
-    An archive only saves time. Where there is none, or it does not fit, runs do without, all of them.
+    An archive only saves time. Where there is none, or it does not fit, no run of the suite uses one.
     """
 
     def __init__(self, folder: Path, on_training: Callable[[], None]) -> None:

@@ -1,7 +1,7 @@
 """What a compactbench says of itself to another one that is about to start its workers.
 
 The other one runs this file by its path, with the Python and the code of the compactbench in question, so
-`bench` means that one here: nothing is imported but what every version has.
+`bench` means that one here. Where that has no such module, the question ends in a refusal.
 """
 
 import hashlib

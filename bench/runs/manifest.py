@@ -12,6 +12,8 @@ from bench.results.records import SHARED_JVM, Manifest
 from bench.runs import provenance
 from bench.runs.jobs import RunJob
 from bench.runs.settings import strategy_of
+from bench.runs.warm_up import planners_of
+from bench.scenario.plugins import in_words
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import option_defaults
 from workloads.change_log import ChangeLog
@@ -87,8 +89,14 @@ def _options(scenario: Scenario, settings: EngineSettings, kind: EngineKind) -> 
         **({"upsert_mode": table.upsert_mode} if scenario.workload.is_cdc else {}),
         **kind.options(settings),
         **({"class_archive": bool(settings.spark.java_options)} if kind.is_measured else {}),
+        **({"warm_up": _warm_up(scenario)} if kind.is_measured else {}),
         **({SHARED_JVM: True} if settings.spark.shares_jvm else {}),
     }
+
+
+def _warm_up(scenario: Scenario) -> JsonValue:
+    """What every run of the scenario warms up with: another planner in its file changes it for all runs."""
+    return {"rounds": scenario.warm_up_rounds, "planners": [in_words(one) for one in planners_of(scenario)]}
 
 
 def shape_hash(scenario: Scenario) -> str:

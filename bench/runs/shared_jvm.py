@@ -1,8 +1,8 @@
-"""Quick suites: all runs of a scenario in one worker and one JVM, which starts and warms up once.
+"""Quick suites: all runs of a scenario, in one variant, in one worker and one JVM, which warms up once.
 
-A later run meets a warmer JVM than an earlier one, and what one leaves behind (garbage, cached classes) the
-next one meets. Figures of such runs are for a look while one tries things out: they are marked wherever they
-are shown, are not pooled with others, and cannot be published.
+A later run meets a warmer JVM than an earlier one, and whatever the earlier one left behind (garbage, cached
+classes). Such figures give a first impression while one tries things out: they are marked wherever they are
+shown, are not pooled with others, and cannot be published.
 """
 
 import shutil
@@ -32,15 +32,17 @@ def run_in_one_jvm(runs: Sequence[tuple[PlannedRun, RunJob]], watcher: Watcher) 
         (job.run_folder / LOG).write_text(f"the output of the JVM, which runs share, is in {log}\n")
     work = QuickJob(work_folder=first_job.work_folder, runs=tuple(job for _, job in runs))
     results: list[RunResult] = []
-    with worker(work, log, first.source.scenario.secrets) as process:
-        for run, job in runs:
-            watcher.run_started(run)
-            if not _followed(process, run, job, watcher):
-                break
-            results.append(closed(job.run_folder, 0))
-            watcher.run_ended(run, results[-1])
-    for _, job in runs[len(results) + 1 :]:
-        shutil.rmtree(job.run_folder, ignore_errors=True)
+    try:
+        with worker(work, log, first.source.scenario.secrets) as process:
+            for run, job in runs:
+                watcher.run_started(run)
+                if not _followed(process, run, job, watcher):
+                    break
+                results.append(closed(job.run_folder, 0))
+                watcher.run_ended(run, results[-1])
+    finally:
+        for _, job in runs[len(results) + 1 :]:
+            shutil.rmtree(job.run_folder, ignore_errors=True)
     if len(results) < len(runs):
         run, job = runs[len(results)]
         results.append(closed(job.run_folder, process.returncode, log))

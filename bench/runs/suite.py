@@ -161,23 +161,32 @@ def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher)
     """
     suite_id = _stamp()
     results: list[RunResult] = []
-    shared: dict[tuple[str, str | None], list[tuple[PlannedRun, RunJob]]] = {}
     logs: dict[str, Path] = {}
     archives = ClassArchives(options.out / WORK / "training", watcher.training_started)
-    for run in planned:
-        name, java_options = run.source.scenario.name, tuple[str, ...]()
+
+    def prepared(run: PlannedRun) -> RunJob:
+        scenario, java_options = run.source.scenario, tuple[str, ...]()
         if run.mode == "real":
-            if name not in logs:
-                logs[name] = ensure_log(run.source, options.out, watcher)
-            java_options = () if options.has_other else archives.java_options(run.source.scenario)
-        job = _job(run, options, suite_id, logs.get(name), java_options)
-        if options.is_quick:
-            shared.setdefault((name, job.variant), []).append((run, job))
-        else:
-            results.append(_run(run, job, watcher))
-    for runs in shared.values():
-        results += run_in_one_jvm(runs, watcher)
+            if scenario.name not in logs:
+                logs[scenario.name] = ensure_log(run.source, options.out, watcher)
+            java_options = () if options.has_other else archives.java_options(scenario)
+        return _job(run, options, suite_id, logs.get(scenario.name), java_options)
+
+    if options.is_quick:
+        for group in _by_jvm(planned):
+            results += run_in_one_jvm([(run, prepared(run)) for run in group], watcher)
+    else:
+        for run in planned:
+            results.append(_run(run, prepared(run), watcher))
     return tuple(results)
+
+
+def _by_jvm(planned: Sequence[PlannedRun]) -> list[list[PlannedRun]]:
+    """Runs that can share a JVM: those of a scenario in one variant."""
+    groups: dict[tuple[str, str | None], list[PlannedRun]] = {}
+    for run in planned:
+        groups.setdefault((run.source.scenario.name, run.source.scenario.variant_label), []).append(run)
+    return list(groups.values())
 
 
 def ensure_log(source: Source, out: Path, watcher: Watcher) -> Path:
@@ -256,7 +265,7 @@ def _job(
         suite_id=suite_id,
         mode=run.mode,
         variant=scenario.variant_label,
-        strategy=run.strategy if against else run.spec.label,
+        strategy=run.case.strategy if against else run.spec.label,
         strategy_index=run.index,
         repetition=run.repetition,
         position=run.position,

@@ -20,11 +20,11 @@ class IdleRule:
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.owner} can never fire {self.rule}: {self.reason}"
+        return f"{self.rule} of {self.owner} can never fire: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
-class _Phase:
+class _InForce:
     """While one strategy's rules are in force: after `start_ms`, up to the evaluation at `last_ms`."""
 
     start_ms: int
@@ -50,23 +50,23 @@ def _idle(scenario: Scenario) -> Iterator[IdleRule]:
                 reason = _reason(scenario, spec, phase, rule)
                 if reason is not None:
                     yield IdleRule(spec.label, rule_text(rule), reason)
-    whole = _Phase(0, scenario.duration_ms, scenario.maintenance)
+    whole = _InForce(0, scenario.duration_ms, scenario.maintenance)
     for rule in scenario.maintenance:
         reason = _by_time(scenario, whole, rule)
         if reason is not None:
             yield IdleRule("maintenance", rule_text(rule), reason)
 
 
-def _phases(scenario: Scenario, spec: StrategySpec) -> Iterator[_Phase]:
+def _phases(scenario: Scenario, spec: StrategySpec) -> Iterator[_InForce]:
     """The strategy's own rules, then those of each strategy that it switches to."""
     rules = {other.label: other.strategy.rules for other in scenario.strategies}
     starts = [(0, spec.label), *spec.switches]
     ends = [at_ms - scenario.commit_interval_ms for at_ms, _ in spec.switches]
     for (start_ms, label), last_ms in zip(starts, [*ends, scenario.duration_ms], strict=True):
-        yield _Phase(start_ms, last_ms, rules[label])
+        yield _InForce(start_ms, last_ms, rules[label])
 
 
-def _reason(scenario: Scenario, spec: StrategySpec, phase: _Phase, rule: Rule) -> str | None:
+def _reason(scenario: Scenario, spec: StrategySpec, phase: _InForce, rule: Rule) -> str | None:
     if not isinstance(rule.trigger, FileCount):
         return _by_time(scenario, phase, rule)
     is_alone = len(phase.rules) == 1 and not spec.switches
@@ -76,7 +76,7 @@ def _reason(scenario: Scenario, spec: StrategySpec, phase: _Phase, rule: Rule) -
     return f"the whole stream adds at most {counted(most, 'file')}" if rule.trigger.files > most else None
 
 
-def _by_time(scenario: Scenario, phase: _Phase, rule: Rule) -> str | None:
+def _by_time(scenario: Scenario, phase: _InForce, rule: Rule) -> str | None:
     match rule.trigger:
         case Every() as trigger if not trigger.fires_within(phase.start_ms, phase.last_ms):
             return f"it would fire after {_end(scenario, phase)}"
@@ -86,7 +86,7 @@ def _by_time(scenario: Scenario, phase: _Phase, rule: Rule) -> str | None:
     return None
 
 
-def _end(scenario: Scenario, phase: _Phase) -> str:
+def _end(scenario: Scenario, phase: _InForce) -> str:
     if phase.last_ms == scenario.duration_ms:
         return f"the end of the stream (duration = {duration_ms_text(scenario.duration_ms)})"
     switch = duration_ms_text(phase.last_ms + scenario.commit_interval_ms)

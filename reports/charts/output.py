@@ -74,7 +74,7 @@ def png(draw: Draw, group: RunGroup, theme: Theme) -> bytes:
 def _stamped(draw: Draw, group: RunGroup, theme: Theme) -> Figure:
     """Charts are shared without their page, so one of simulated or quick runs says so itself."""
     figure = draw(group, theme)
-    stamp = "simulated: nothing was measured" if group.is_simulated else "--quick: for a look only"
+    stamp = "simulated: nothing was measured" if group.is_simulated else "--quick: a first impression"
     if group.is_simulated or group.is_quick:
         figure.text(0.995, 0.995, stamp, color=theme.ink, fontsize=FONT_PT,
                     ha="right", va="top", style="italic")  # fmt: skip

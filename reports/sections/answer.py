@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from bench.results.rows import BASELINE, Row
 from bench.text import human_duration, human_ratio
+from reports.best import likely_best
 from reports.load import RunGroup
-from reports.pareto_front import Point, candidates, knee, pareto_front, points
+from reports.pareto_front import Point, candidates, pareto_front, points
 from reports.phrases import Sentence, Verbatim, listed, say
 from reports.tables import Cell, Column, Table, cost_title, durations, has_values, metric_cells, seconds
 from reports.text import cost_text
@@ -61,7 +62,7 @@ def primary_query(group: RunGroup) -> Sentence:
     m = group.manifest
     sql = query_text(group, m.primary_probe)
     text = (": ", Verbatim(sql), ".") if sql else (".",)
-    return say("Query: the primary one, ", Verbatim(m.primary_probe), *text)
+    return say("The latencies are those of the primary query, ", Verbatim(m.primary_probe), *text)
 
 
 def query_text(group: RunGroup, name: str) -> str | None:
@@ -80,17 +81,21 @@ def best(group: RunGroup) -> str | None:
     """The strategy that the headline names alone; None where there is none."""
     front = pareto_front(points(group))
     compacting = [point for point in front if point.cost_s > 0]
-    chosen = compacting[0] if len(compacting) == 1 else knee(front)
-    return chosen.strategy if chosen is not None else None
+    if len(compacting) == 1:
+        return compacting[0].strategy
+    likely = likely_best(group)
+    return likely[0] if len(likely) == 1 else None
 
 
 def _choice(group: RunGroup, compacting: list[Point]) -> Sentence:
     cheapest, fastest = compacting[0], compacting[-1]
     if len(compacting) == 1:
         return _only(group, cheapest)
-    best_one = knee(tuple(compacting))
-    if best_one is not None:
-        return _best_of(group, best_one, fastest)
+    likely = [point for label in likely_best(group) for point in compacting if point.strategy == label]
+    if len(likely) == 1:
+        return _best_of(group, likely[0], fastest)
+    if likely:
+        return _either(group, likely)
     why = "there are two to choose from" if len(compacting) == 2 else "no strategy stands out"
     return (
         say(f"{_basis(group)}{why}: ", Verbatim(cheapest.strategy), " is the cheapest, with ")
@@ -108,6 +113,14 @@ def _best_of(group: RunGroup, chosen: Point, fastest: Point) -> Sentence:
         + say(". Against the fastest and most expensive, ", Verbatim(fastest.strategy))
         + say(f", it {_trade(group, chosen, fastest)}.")
     )
+
+
+def _either(group: RunGroup, likely: list[Point]) -> Sentence:
+    """Several strategies of which each may be the knee, depending on the noise."""
+    named = [say(Verbatim(p.strategy), ", with ") + _figures(group, p) for p in likely]
+    first, *others = named
+    alternatives = sum((say("; or ") + one for one in others), start=first)
+    return say(_basis(group), "noise decides which is the best trade-off: ") + alternatives + say(".")
 
 
 def _basis(group: RunGroup) -> str:
@@ -133,7 +146,7 @@ def _trade(group: RunGroup, cheap: Point, fast: Point) -> str:
     """What the cheaper of two saves in cost and gives up in latency."""
     unit = "CPU" if group.cost_metric == "compaction_cpu_s" else "compaction time"
     share = human_ratio(fast.cost_s / cheap.cost_s).removesuffix("x")
-    saves = f"costs 1/{share} as much (saves {cost_text(fast.cost_s - cheap.cost_s)} of {unit})"
+    saves = f"costs 1/{share} of that (saves {cost_text(fast.cost_s - cheap.cost_s)} of {unit})"
     ratio = human_ratio(cheap.query_s / fast.query_s)
     loses = f"gives up {human_duration(cheap.query_s - fast.query_s)} a query ({ratio} the latency)"
     return f"{saves} and {loses}"

@@ -15,20 +15,20 @@ from reports.sections.notes import METHOD, Entry, noted, unexplained
 
 _RUNS = say(
     "Each run is a separate process with its own JVM and a fresh table. Repetitions interleave the "
-    "strategies, so that drift of the machine affects all of them alike."
+    "strategies, so that drift of the machine affects all of them alike on average."
 )
 _QUICK_RUNS = say(
     "The runs shared one JVM, which the first of them warmed up, so a later run met a warmer JVM than an "
     "earlier one. Each had a fresh table."
 )
 _COMPARISONS = say(
-    "Runs of the same repetition are compared with each other. A ratio is the geometric mean over the "
-    "repetitions; its 95 % confidence interval (CI) is a paired t-interval on logarithms below 20 "
-    "repetitions and a symmetric bootstrap-t interval from 20 on. Where the interval contains 1, the "
-    "difference is not significant and the report says undecided. Verdicts on compaction cost and mean query "
-    "latency are corrected for how many of them the page has (Holm), so that all of them hold together in 19 "
-    "of 20 such pages. Everything else is exploratory: an interval is that of one comparison, and one in 20 "
-    "may miss the true ratio."
+    "Runs of the same repetition are compared in pairs where each has a partner, otherwise as groups. A "
+    "ratio is one of geometric means; its 95 % confidence interval (CI) is a t-interval on logarithms "
+    "(paired, or Welch's) below 20 repetitions and a symmetric bootstrap-t interval from 20 on. Where the "
+    "interval contains 1, the difference is not significant and the report says undecided. Verdicts on "
+    "compaction cost and mean query latency are corrected for how many of them the page has (Holm), so that "
+    "all of them hold together in 19 of 20 such pages. Everything else is exploratory: an interval is that "
+    "of one comparison, and one in 20 may miss the true ratio."
 )
 _SIMULATED_COMPARISONS = say(
     "A simulated run repeats to the last byte, so its ratios have no interval. Files and decisions are "

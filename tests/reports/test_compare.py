@@ -162,7 +162,7 @@ def test_a_bootstrap_that_resamples_no_spread_falls_back_on_student():
     [
         ([], [], "neither side has a value"),
         ([1.0], [], "one side has no value"),
-        ([1.0], [2.0, 2.1], "1 against 2 runs; an interval needs 3 on each side"),
+        ([1.0], [2.0, 2.1], "1 run against 2; an interval needs 3 on each side"),
         ([1.0, 1.1], [2.0, 2.1], "2 runs; an interval needs 3 on each side"),
         ([1.0, 0.0], [2.0, 2.1], "values of zero or below have no ratio"),
     ],

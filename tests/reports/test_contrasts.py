@@ -84,7 +84,7 @@ def test_cost_and_latency_are_confirmatory(group):
 
 @pytest.mark.parametrize(
     ("is_paired", "runs", "other_runs", "said"),
-    [(True, 1, 1, "1 pair"), (True, 3, 3, "3 pairs"), (False, 3, 2, "3 against 2 runs")],
+    [(True, 1, 1, "1 pair"), (True, 3, 3, "3 pairs"), (False, 3, 2, "3 runs against 2")],
 )
 def test_a_contrast_says_which_runs_count(is_paired, runs, other_runs, said):
     found = Contrast(

@@ -5,7 +5,7 @@ from result_builder import manifest
 
 from bench.results.folders import RunResult
 from bench.results.records import RunRecord
-from reports.pairs import longest_repetitions, pairs
+from reports.pairs import longest_repetitions, pairs, sittings
 
 FOLDER = Path("results/append-small")
 
@@ -71,3 +71,13 @@ def test_of_two_runs_of_a_repetition_the_closest_are_paired():
 )
 def test_runs_of_other_folders_or_definitions_are_not_paired(other):
     assert paired([run("a", 1, 0)], [other]) is None
+
+
+def test_a_suite_that_is_resumed_within_two_hours_goes_on_with_the_sitting():
+    runs = [
+        run("a", 1, 0), run("a", 2, 120, suite="second"), run("a", 3, 250, suite="third"),
+        run("b", 1, 130, folder=Path("results/other")),
+    ]  # fmt: skip
+    first, resumed, later, elsewhere = (sittings(runs)[one.folder] for one in runs)
+    assert first == resumed
+    assert len({first, later, elsewhere}) == 3

@@ -117,7 +117,7 @@ def run(
         typer.Option(
             "--quick",
             help="Make all runs of a scenario in one JVM, which warms up once. This saves time, but timings "
-            "are for a look only, and are marked so everywhere.",
+            "are only a first impression, and marked so everywhere.",
         ),
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would run.")] = False,
@@ -143,8 +143,8 @@ def run(
     that `compare` and `report` compare them in pairs. `compare --baseline 'never @ against'` and the like
     name any of them.
 
-    Each real run has its own process, Spark session and new table. Stop with Ctrl-C at any time and continue
-    with `--resume`. `show`, `compare` and `report` read the results.
+    Each real run has its own process, Spark session and new table, unless the suite is `--quick`. Stop with
+    Ctrl-C at any time and continue with `--resume`. `show`, `compare` and `report` read the results.
 
     Simulated runs make the same decisions and produce the same files as real ones. Their times are modelled
     and never combined with measured ones. Each strategy is simulated once, since a repetition would be

@@ -152,7 +152,7 @@ def test_pairs_are_those_of_one_suite_and_groups_are_compared_where_there_is_non
     query = next(c for c in group["comparisons"] if c["metric"] == "query_mean_s")
     assert (query["paired"], query["n"], query["runs"], query["against_runs"]) == (False, 2, 2, 3)
     _, out, _ = compare(capsys, tmp_path / "a", tmp_path / "b", "--baseline", "never")
-    assert re.search(r"query_mean_s.* 2 / 3 +\S +undecided: 2 against 3 runs; an interval needs 3", out)
+    assert re.search(r"query_mean_s.* 2 / 3 +\S +undecided: 2 runs against 3; an interval needs 3", out)
 
 
 def test_two_folders_are_old_and_new_and_each_strategy_meets_itself(capsys, old_and_new):
@@ -500,13 +500,14 @@ def test_a_damaged_file_of_sitting_effects_is_one_clear_error(capsys, old_and_ne
 
 def test_several_sittings_a_side_are_compared_by_their_means(capsys, tmp_path):
     for side in ("old", "new"):
-        for sitting in ("one", "two"):
+        for sitting, day in (("one", 5), ("two", 7)):
             made = build_results(
                 tmp_path / side / sitting,
                 {"never": None},
                 2,
                 5,
                 suite_id=sitting + side,
+                started_utc=f"2026-01-0{day}T08:00:00Z",
                 seed=ord(sitting[0]),
             )
             for run in (made / "append-small").iterdir():

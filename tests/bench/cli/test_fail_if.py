@@ -182,7 +182,7 @@ def test_equals_of_two_sittings_are_not_told_apart_once_the_effect_is_known(caps
     assert "note: assumes that sittings do not differ" in out
     code, out, conditions, _ = gate(capsys, *arguments, "--sitting-sd", "0.1")
     assert (code, {c["outcome"] for c in conditions}) == (CANNOT_TELL, {"cannot tell"})
-    assert re.search(r"3 against 3 runs; n = 3 at the noise seen here proves 1\.\d+x or more", out)
+    assert re.search(r"3 runs against 3; n = 3 at the noise seen here proves 1\.\d+x or more", out)
 
 
 def test_a_failed_run_of_the_baseline_or_a_strategy_fails_a_pooled_gate(capsys, tmp_path):

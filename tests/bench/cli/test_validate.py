@@ -92,7 +92,7 @@ def test_validate_names_rules_that_can_never_fire(capsys, tmp_path):
     assert main(["validate", file, "--set", "duration=1min"]) == 0
     printed = " ".join(capsys.readouterr().err.split())
     assert (
-        "warning: every-2min can never fire every(interval=2min): iceberg.rewrite_data_files(): it would "
+        "warning: every(interval=2min): iceberg.rewrite_data_files() of every-2min can never fire: it would "
         "fire after the end of the stream (duration = 1min)"
     ) in printed
     assert main(["validate", file, "--set", "duration=1min", "--format", "json"]) == 0

@@ -41,8 +41,8 @@ def test_a_rule_that_comes_too_late_is_named(tmp_path, trigger, reason):
 def test_the_sentence_names_the_strategy_its_rule_and_the_reason(tmp_path):
     (idle,) = idle_rules(load_scenario(write(tmp_path), ["duration=1min"]))
     assert str(idle) == (
-        "every-2min can never fire every(interval=2min): iceberg.rewrite_data_files(): it would fire after "
-        "the end of the stream (duration = 1min)"
+        "every(interval=2min): iceberg.rewrite_data_files() of every-2min can never fire: it would fire "
+        "after the end of the stream (duration = 1min)"
     )
 
 

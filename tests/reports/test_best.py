@@ -1,0 +1,53 @@
+"""What is named the best trade-off, and when the noise decides it."""
+
+import pytest
+from records import compaction, end, query, run
+
+from reports.best import likely_best
+from reports.load import run_groups
+from reports.sections.answer import best, headline
+
+# Cost (s) and latency (s): `often` is the most expensive and the fastest, `rare` the cheapest.
+NEVER, RARE, OFTEN = (0.0, 40.0), (1.0, 9.0), (16.0, 1.0)
+
+
+def group(noise, repetitions=5, mode="real", **strategies):
+    """Runs of each strategy, whose latency grows by `noise` (a share) from run to run, or falls if even."""
+    figures = {"never": NEVER, "rare": RARE, **strategies, "often": OFTEN}
+    runs = [
+        run(
+            *([compaction(cpu_s=cost_s, wall_s=cost_s)] if cost_s else []),
+            query(query_s * (1 + noise * number * (-1) ** (number + place))), end(),
+            strategy=label, repetition=number, mode=mode,
+        )
+        for place, (label, (cost_s, query_s)) in enumerate(figures.items())
+        for number in range(1, repetitions + 1)
+    ]  # fmt: skip
+    (made,) = run_groups(runs)
+    return made
+
+
+def test_a_clear_knee_is_named_alone():
+    made = group(0.01, middle=(4.0, 1.5), dear=(8.0, 1.4))
+    assert likely_best(made) == ("middle",)
+    assert best(made) == "middle"
+    assert "middle is the best trade-off" in str(headline(made)[0])
+
+
+def test_a_knee_that_noise_decides_is_none():
+    made = group(0.04, one=(4.0, 2.0), other=(4.5, 1.85))
+    assert set(likely_best(made)) == {"one", "other"}
+    assert best(made) is None
+    said = str(headline(made)[0])
+    assert "noise decides which is the best trade-off: " in said
+    assert "; or " in said
+
+
+@pytest.mark.parametrize(("repetitions", "mode"), [(2, "real"), (1, "real"), (5, "simulated")])
+def test_where_no_noise_is_known_the_means_decide(repetitions, mode):
+    made = group(0.04, repetitions, mode, one=(4.0, 2.0), other=(4.5, 1.85))
+    assert len(likely_best(made)) == 1
+
+
+def test_without_a_knee_there_is_none():
+    assert likely_best(group(0.01)) == ()  # two that compact
