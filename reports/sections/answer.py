@@ -146,7 +146,7 @@ def _trade(group: RunGroup, cheap: Point, fast: Point) -> str:
     """What the cheaper of two saves in cost and gives up in latency."""
     unit = "CPU" if group.cost_metric == "compaction_cpu_s" else "compaction time"
     share = human_ratio(fast.cost_s / cheap.cost_s).removesuffix("x")
-    saves = f"costs 1/{share} of that (saves {cost_text(fast.cost_s - cheap.cost_s)} of {unit})"
+    saves = f"takes 1/{share} of the {unit} (saves {cost_text(fast.cost_s - cheap.cost_s)})"
     ratio = human_ratio(cheap.query_s / fast.query_s)
     loses = f"gives up {human_duration(cheap.query_s - fast.query_s)} a query ({ratio} the latency)"
     return f"{saves} and {loses}"

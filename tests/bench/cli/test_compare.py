@@ -75,8 +75,8 @@ def test_the_table_says_first_what_was_compared_and_how_surely(capsys, results):
     assert lines[1] == "each strategy compared with never"
     assert lines[2] == f"pooled: 9 runs from {results}: never 3, every-10min 3, every-2min 3"
     assert lines[3] == (
-        "ratio: strategy / never, with its 95 % interval; compaction_cpu_s and query_mean_s: 2 verdicts, 5 % "
-        "jointly (Holm); 2 exploratory intervals: about 0.1 miss by chance"
+        "ratio: strategy / never, with its 95 % interval; compaction_cpu_s and query_mean_s: 2 verdicts, "
+        "family-wise error 5 % (Holm); 2 exploratory intervals: about 0.1 miss by chance"
     )
     assert lines[4] == "note: left out: 2 comparisons of equal or missing figures (--all shows all)"
     assert lines[5].split() == [

@@ -154,7 +154,7 @@ def test_a_repetition_has_every_strategy_in_every_variant_once(varied):
         assert [
             run.spec.label for run in of_one
         ] == labels  # in tables a strategy is followed by its variants
-        assert [run.strategy for run in of_one] == ["never"] * 3 + ["every-2min"] * 3
+        assert [run.case.strategy for run in of_one] == ["never"] * 3 + ["every-2min"] * 3
         versions = [run.source.scenario.table.keys.version for run in of_one]
         assert versions == [2, 3, 2] * 2
     assert len({run.folder_name for run in runs}) == 12
@@ -209,7 +209,7 @@ def test_an_unknown_label_names_the_known_ones(source):
 
 def test_a_folder_name_holds_what_a_file_name_can_hold(source):
     names = {run.folder_name for run in plan_runs([source], (), 1, ())}
-    assert names == {"iceberg-real-never-r1", "iceberg-real-every-2min-r1", "iceberg-real-third_one-r1"}
+    assert names == {"iceberg-real-never-r1", "iceberg-real-every-2min-r1", "iceberg-real-third_one-2-r1"}
 
 
 def test_resume_leaves_out_what_is_finished_and_makes_the_rest(source, tmp_path):

@@ -29,7 +29,7 @@ def test_the_headline_names_the_knee_and_what_it_saves_and_gives_up(four):
     assert first.startswith("On the means of 3 repetitions, every-5min is the best trade-off: ")
     by_label = {point.strategy: point for point in points(four)}
     chosen, fastest = by_label["every-5min"], by_label["every-1min"]
-    assert f"it costs 1/{fastest.cost_s / chosen.cost_s:.1f} as much (saves " in first
+    assert f"it takes 1/{fastest.cost_s / chosen.cost_s:.1f} of the CPU (saves " in first
     assert f"({chosen.query_s / fastest.query_s:.1f}x the latency)" in first
     assert "Against the fastest and most expensive, every-1min," in first
     assert second.startswith("Without compaction (never) the mean query takes ")
@@ -94,9 +94,11 @@ def test_budgets_have_a_row_for_each_point_of_the_front_the_fastest_first(four):
 def test_the_query_is_shown_with_its_text_where_the_scenario_has_it(tmp_path):
     query = {"name": "first-order", "sql": "SELECT 1"}
     with_sql = _group(tmp_path / "a", ticks=2, scenario_text={"probes": [query]})
-    assert str(primary_query(with_sql)) == "Query: the primary one, first-order: SELECT 1."
+    assert (
+        str(primary_query(with_sql)) == "The latencies are those of the primary query, first-order: SELECT 1."
+    )
     without = _group(tmp_path / "b", ticks=2)
-    assert str(primary_query(without)) == "Query: the primary one, first-order."
+    assert str(primary_query(without)) == "The latencies are those of the primary query, first-order."
 
 
 def test_several_scenarios_are_one_matrix(tmp_path, four):
