@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -59,4 +60,4 @@ def _moved(group: RunGroup, point: Point, places: np.ndarray) -> Point:
     if not known:
         return point
     cost_s, query_s = (float(mean) for mean in np.mean(known, axis=0))
-    return Point(point.strategy, cost_s, query_s, point.is_baseline)
+    return replace(point, cost_s=cost_s, query_s=query_s)

@@ -114,6 +114,14 @@ class RunGroup:
         return frame(self.usable_runs, CompactionRecord)
 
     @cached_property
+    def late_strategies(self) -> frozenset[str]:
+        """The strategies that compact at the last tick only, in all their runs."""
+        times: dict[str, set[int]] = {}
+        for run in self.usable_runs:
+            times.setdefault(run.manifest.strategy, set()).update(c.at_ms for c in run.of(CompactionRecord))
+        return frozenset(label for label, at_ms in times.items() if at_ms == {self.manifest.duration_ms})
+
+    @cached_property
     def file_sizes(self) -> Mapping[str, Mapping[int, int]]:
         """Live data files at the end of each strategy's first usable run: lower bound in bytes -> count."""
         ends = {label: run.end for label, run in self.first_runs.items()}

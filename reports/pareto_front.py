@@ -18,12 +18,16 @@ _ON_CHORD = 1e-9  # of the logarithm of a latency: less than rounding may change
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A strategy's mean compaction cost and mean query latency, in seconds; `is_baseline` for `never`."""
+    """A strategy's mean compaction cost and mean query latency, in seconds; `is_baseline` for `never`.
+
+    One that `is_late` compacts at the last tick only: what it pays for comes after the stream.
+    """
 
     strategy: str
     cost_s: float
     query_s: float
     is_baseline: bool = False
+    is_late: bool = False
 
 
 def points(group: RunGroup) -> tuple[Point, ...]:
@@ -39,15 +43,15 @@ def points(group: RunGroup) -> tuple[Point, ...]:
         if row.variant == variant and unmodelled(group, row.strategy) is None
     )
     return tuple(
-        Point(row.strategy, cost_s, query_s, row.is_baseline)
+        Point(row.strategy, cost_s, query_s, row.is_baseline, row.strategy in group.late_strategies)
         for row, cost_s, query_s in figures
         if cost_s is not None and query_s is not None
     )
 
 
 def candidates(all_points: tuple[Point, ...]) -> tuple[Point, ...]:
-    """Without the strategies that never compacted: they differ from `never` by noise only."""
-    return tuple(point for point in all_points if point.cost_s > 0 or point.is_baseline)
+    """Without those that never compact, or only at the last tick: from `never` they differ by noise only."""
+    return tuple(p for p in all_points if p.is_baseline or (p.cost_s > 0 and not p.is_late))
 
 
 def dominated(all_points: tuple[Point, ...]) -> Mapping[str, str]:

@@ -27,6 +27,7 @@ from bench.text import MISSING, human_ratio
 from reports.compare import Comparison
 from reports.load import RunGroup, run_groups
 from reports.phrases import format_range
+from reports.sections.cautions import DISTURBED_ABOVE_CORES
 from reports.tables import arrow
 from reports.text import format_value, shared_decimals
 
@@ -83,6 +84,12 @@ class Published:
         """How many runs of each strategy are used: "5", or "3 to 5" where that differs."""
         counts = sorted({row.runs for row in self.group.rows})
         return f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+
+    @cached_property
+    def disturbed(self) -> str:
+        """How many of the runs other processes disturbed: "2 of 30"."""
+        used = [run.end.other_cores or 0.0 for run in self.group.usable_runs if run.end is not None]
+        return f"{sum(cores > DISTURBED_ABOVE_CORES for cores in used)} of {len(used)}"
 
     @cached_property
     def warm_up(self) -> tuple[WarmedPlanner, ...]:

@@ -24,6 +24,7 @@ _MAX_POINTS = 1_500  # Sen's method holds all pairs in memory
 _AUTOCORRELATION_MIN_POINTS = 10  # with fewer, the estimate is worse than none
 _MAX_AUTOCORRELATION = 0.95
 _BASE_MIN = 0.01  # of the median latency: a query of an empty table takes some time too
+_LEAST_LEVEL = 1e-300  # of confidence: below it an interval has no ends that a number could hold
 _MAX_INFLATION = 1e6  # of a variance: what returns with time cannot be told from time itself
 
 TrendVerdict = Literal["rises with the table", "rises", "flat or undecided", "cannot tell"]
@@ -215,8 +216,10 @@ def _slope(when: np.ndarray, figures: np.ndarray, inflation: float = 1.0) -> tup
     line = stats.theilslopes(figures, when, alpha=CONFIDENCE)
     factor = inflation * variance_factor(figures - float(line.slope) * when)
     if factor > 1:  # the function takes a confidence level: use the one whose interval is wider by the factor
-        z = stats.norm.ppf((1 + CONFIDENCE) / 2) * math.sqrt(factor)
-        line = stats.theilslopes(figures, when, alpha=2 * stats.norm.sf(z))
+        level = 2 * stats.norm.sf(stats.norm.ppf((1 + CONFIDENCE) / 2) * math.sqrt(factor))
+        if level < _LEAST_LEVEL:
+            return float(line.slope), -math.inf, math.inf
+        line = stats.theilslopes(figures, when, alpha=level)
     return float(line.slope), float(line.low_slope), float(line.high_slope)
 
 

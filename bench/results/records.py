@@ -80,7 +80,7 @@ class Manifest(_Model):
     change_log_hash: str
     verify: Literal["end", "each", "off"]
     versions: dict[str, str]  # python, java, spark, scala, format, compactbench, ...
-    machine: dict[str, JsonValue]  # cpu, cores, ram_bytes, load_1min, system
+    machine: dict[str, JsonValue]  # cpu, cores, ram_bytes, system, load_before_suite
     git: dict[str, JsonValue]  # commit, dirty; empty outside a checkout
     options: dict[str, JsonValue]  # effective Spark configuration, table properties, writer, notes
     notes: dict[str, str]  # short facts of the method, such as "fsync": "off"; see `provenance.notes`

@@ -65,6 +65,7 @@ class RunJob(_ScenarioJob):
 
     kind: Literal["run"] = "run"
     java_options: tuple[str, ...] = ()  # of the JVM, beyond those of the scenario
+    load_before_suite: float | None = None  # over a minute; of the suite's first run only
     shares_jvm: bool = False  # with other runs of a quick suite
     is_warm: bool = False  # the JVM: a run before has warmed it up
     mode: Mode

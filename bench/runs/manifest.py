@@ -67,7 +67,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         change_log_hash=f"{log.content_hash:x}" if log else shape_hash(scenario),
         verify=job.verify,
         versions=provenance.versions(FORMATS[scenario.table.format], job.mode, scenario.versions),
-        machine=provenance.machine(),
+        machine=provenance.machine(job.load_before_suite),
         git=provenance.source(),
         options=_options(scenario, settings, kind),
         notes=provenance.notes(job.mode, scenario.workload, has_archive=bool(job.java_options)),

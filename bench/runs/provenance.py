@@ -107,14 +107,14 @@ def _initial_order(workload: Workload, spec: StrategySpec) -> str:
     return "ordered by order_id, one range per file"
 
 
-def machine() -> dict[str, JsonValue]:
-    """The machine and how busy it was, without its host name."""
+def machine(load_before_suite: float | None) -> dict[str, JsonValue]:
+    """The machine, without its host name, and how busy it was before the suite, where that is known."""
     return {
         "cpu": _cpu_model(),
         "cores": os.cpu_count() or 1,
         "ram_bytes": psutil.virtual_memory().total,
-        "load_1min": round(os.getloadavg()[0], 2),
         "system": f"{platform.system()} {platform.release()}",
+        **({} if load_before_suite is None else {"load_before_suite": load_before_suite}),
     }
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import os
 import re
 import shutil
 import time
@@ -159,7 +160,7 @@ def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher)
     quick, in one for all of a scenario. A run that fails is recorded, and the next one starts. Raises
     EngineError or ScenarioError if a change log cannot be written or read.
     """
-    suite_id = _stamp()
+    suite_id, load_1min = _stamp(), round(os.getloadavg()[0], 2)  # before work of its own
     results: list[RunResult] = []
     logs: dict[str, Path] = {}
     archives = ClassArchives(options.out / WORK / "training", watcher.training_started)
@@ -170,7 +171,9 @@ def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher)
             if scenario.name not in logs:
                 logs[scenario.name] = ensure_log(run.source, options.out, watcher)
             java_options = () if options.has_other else archives.java_options(scenario)
-        return _job(run, options, suite_id, logs.get(scenario.name), java_options)
+        job = _job(run, options, suite_id, logs.get(scenario.name), java_options)
+        is_first = run.position == planned[0].position
+        return job.model_copy(update={"load_before_suite": load_1min}) if is_first else job
 
     if options.is_quick:
         for group in _by_jvm(planned):

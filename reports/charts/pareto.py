@@ -51,6 +51,7 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
         mark = axes.plot([point.cost_s], [top], "^", markersize=7, clip_on=False, zorder=3,
                          color=traits(group.strategies, theme)[point.strategy].colour)  # fmt: skip
         belongs(mark, point.strategy, theme)
+        hint(axes, point.strategy, [(point.cost_s, top, _figures(point))], theme)
     _names(axes, all_points, optimal, above, factor, theme)
     cost_unit = "CPU seconds" if group.cost_metric == "compaction_cpu_s" else "seconds"
     xlabel = f"total compaction cost ({cost_unit}{_scale_note(axes.get_xscale())})"
@@ -137,8 +138,11 @@ def _point(
         markerfacecolor=theme.background if is_dominated else colour,
     )  # fmt: skip
     belongs([middle, *bars], point.strategy, theme)
-    text = f"{cost_text(point.cost_s)}, {human_duration(point.query_s)}"
-    hint(axes, point.strategy, [(point.cost_s, point.query_s * factor, text)], theme)
+    hint(axes, point.strategy, [(point.cost_s, point.query_s * factor, _figures(point))], theme)
+
+
+def _figures(point: Point) -> str:
+    return f"{cost_text(point.cost_s)}, {human_duration(point.query_s)}"
 
 
 def _names(

@@ -176,9 +176,15 @@ def _none(group: RunGroup, all_points: tuple[Point, ...]) -> tuple[Sentence, ...
 
 def _idle(all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
     """Strategies that differ from `never` by noise only."""
-    labels = [point.strategy for point in all_points if point not in candidates(all_points)]
-    text = " did not compact during the stream; any difference from a table without compaction is noise."
-    return (listed(labels) + say(text),) if labels else ()
+    idle = [point for point in all_points if point not in candidates(all_points)]
+    late = [point.strategy for point in idle if point.is_late]
+    never = [point.strategy for point in idle if not point.is_late]
+    of_noise = "any difference in latency from a table without compaction is noise."
+    return (
+        *([listed(never) + say(f" did not compact during the stream; {of_noise}")] if never else []),
+        *([listed(late) + say(f" compacts at the last tick only, which pays after the stream; {of_noise}")]
+          if late else []),
+    )  # fmt: skip
 
 
 def _is_shown(rows: Sequence[Row], name: str) -> bool:

@@ -159,16 +159,12 @@ def _loaded(group: RunGroup) -> Iterator[Caution]:
         return
     text = ": times are longer and noisier."
     for run in group.usable_runs:
-        load, cores = (run.manifest.machine.get(name) for name in ("load_1min", "cores"))
-        if not isinstance(load, int | float) or not isinstance(cores, int):
+        load, cores = (run.manifest.machine.get(name) for name in ("load_before_suite", "cores"))
+        if not isinstance(load, int | float) or not isinstance(cores, int) or load <= LOADED_ABOVE * cores:
             continue
-        # Before any later run, the load is that of the run that has just ended.
-        if run.manifest.position == 0 and load > LOADED_ABOVE * cores:
-            busy = (
-                f"The machine was busy (load {human_number(load)} on {cores} cores) when the first run began"
-            )
-            yield Caution(False, say(busy, text))
-            break
+        busy = f"The machine was busy (load {human_number(load)} on {cores} cores) when a suite of runs began"
+        yield Caution(False, say(busy, text))
+        break
     used = [(run.end.other_cores or 0.0, run) for run in group.usable_runs if run.end is not None]
     disturbed = [(cores, run) for cores, run in used if cores > DISTURBED_ABOVE_CORES]
     if disturbed:

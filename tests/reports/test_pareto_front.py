@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reports.pareto_front import Point, candidates, dominated, knee, pareto_front
+from reports.pareto_front import points as points_of
 
 points = st.lists(st.tuples(st.integers(0, 9), st.integers(1, 9)), max_size=8).map(
     lambda pairs: tuple(Point(str(i), float(cost), float(query)) for i, (cost, query) in enumerate(pairs))
@@ -62,3 +63,11 @@ def _below(point, cheapest, fastest):
         for p in (point, fastest)
     )
     return (dy * x - dx * y) / dx
+
+
+def test_a_strategy_that_compacts_at_the_last_tick_only_is_no_choice(group):
+    assert group.late_strategies == {"every-60min"}
+    late = next(point for point in points_of(group) if point.strategy == "every-60min")
+    assert late.is_late
+    assert late not in candidates(points_of(group))
+    assert "every-60min" not in [point.strategy for point in pareto_front(points_of(group))]

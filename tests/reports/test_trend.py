@@ -55,6 +55,15 @@ def test_files_that_come_and_go_are_taken_out():
     assert trend(MINUTES, latency * np.linspace(1, 1.5, 60), ONES, [files]).verdict == "rises"
 
 
+def test_what_comes_and_goes_like_time_itself_leaves_the_slope_unbounded():
+    # It grows all the time but for the end, so it has not grown, and takes all that time could explain.
+    held = np.concatenate([np.arange(1.0, 45.0), np.zeros(16)])
+    noise = np.random.default_rng(5).lognormal(0, 0.02, 60)
+    found = trend(MINUTES, noise, ONES, [held, 60 - MINUTES / 60])
+    assert (found.verdict, found.low, found.high) == ("flat or undecided", None, None)
+    assert found.ratio is not None
+
+
 @pytest.mark.parametrize(
     ("held", "grown"),
     [

@@ -137,7 +137,7 @@ def test_a_run_cannot_stand_on_both_sides():
 
 
 def test_load_and_kernel_are_no_reason_to_refuse():
-    busy = {**MACHINE, "load_1min": 9.0, "system": "Linux 7"}
+    busy = {**MACHINE, "load_before_suite": 9.0, "system": "Linux 7"}
     assert check_pooled([run(machine=MACHINE), run(repetition=2, machine=busy)]) == ()
 
 

@@ -84,15 +84,13 @@ def test_cautions_name_noise(tmp_path):
 
 
 def test_cautions_name_the_load_under_which_runs_began(tmp_path):
-    def said(name, load, position):
-        machine = {"cpu": "Example CPU", "cores": 2, "ram_bytes": 1, "load_1min": load}
+    def said(name, load):
+        machine = {"cpu": "Example CPU", "cores": 2, "ram_bytes": 1, "load_before_suite": load}
         return _texts(_group(tmp_path / name, strategies={"never": None}, repetitions=1, ticks=2,
-                             machine=machine, position=position))  # fmt: skip
+                             machine=machine))  # fmt: skip
 
-    assert "The machine was busy (load 12.4 on 2 cores) when the first run began" in said("busy", 12.4, 0)
-    assert "was busy" not in said("idle", 1.0, 0)
-    # Before any later run of a suite the one before it has kept the cores busy.
-    assert "was busy" not in said("own load", 12.4, 1)
+    assert "The machine was busy (load 12.4 on 2 cores) when a suite of runs began" in said("busy", 12.4)
+    assert "was busy" not in said("idle", 1.0)
 
 
 def test_cautions_name_the_runs_that_other_processes_disturbed():
