@@ -27,7 +27,10 @@ def headline(group: RunGroup) -> tuple[Sentence, ...]:
     compacting = [point for point in pareto_front(all_points) if point.cost_s > 0]
     if not compacting:
         return (*_none(group, all_points), *_idle(all_points))
-    return (_choice(group, compacting), *_without_compaction(group, compacting), *_idle(all_points))
+    return (
+        _choice(group, compacting), *_without_compaction(group, compacting), *_by_total_cost(group),
+        *_idle(all_points),
+    )  # fmt: skip
 
 
 def budgets(group: RunGroup) -> Table | None:
@@ -165,6 +168,23 @@ def _without_compaction(group: RunGroup, compacting: list[Point]) -> tuple[Sente
             f"{ratio} the latency of ", Verbatim(named.strategy), ".",
         ),
     )  # fmt: skip
+
+
+def _by_total_cost(group: RunGroup) -> tuple[Sentence, ...]:
+    """The front by the total CPU of each policy, where that is another than by its compactions."""
+    known = {point.strategy for point in candidates(points(group))}
+    by_compaction, by_total = (
+        [p.strategy for p in pareto_front(_among(known, points(group, metric))) if not p.is_baseline]
+        for metric in (group.cost_metric, "policy_cpu_s")
+    )
+    if not by_total or by_total == by_compaction:
+        return ()
+    start = "With the CPU of maintenance and evaluations, too, the strategies of the Pareto front are "
+    return (say(start) + listed(by_total) + say("."),)
+
+
+def _among(labels: set[str], all_points: tuple[Point, ...]) -> tuple[Point, ...]:
+    return tuple(point for point in all_points if point.strategy in labels)
 
 
 def _none(group: RunGroup, all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:

@@ -6,7 +6,7 @@ from reports.phrases import Sentence, Verbatim, format_range, joined, listed, sa
 from reports.trend import Trend
 
 _CAUSES = {
-    "rises with the table": ", while the table grew",
+    "rises with the table": ", while the table grows",
     "rises": ", which the files of the table do not explain",
 }
 

@@ -1,10 +1,12 @@
 """What is named the best trade-off, and when the noise decides it."""
 
+from dataclasses import replace
+
 import pytest
 from records import compaction, end, query, run
 
 from reports.best import likely_best
-from reports.load import run_groups
+from reports.load import RunGroup, run_groups
 from reports.sections.answer import best, headline
 
 # Cost (s) and latency (s): `often` is the most expensive and the fastest, `rare` the cheapest.
@@ -51,3 +53,16 @@ def test_where_no_noise_is_known_the_means_decide(repetitions, mode):
 
 def test_without_a_knee_there_is_none():
     assert likely_best(group(0.01)) == ()  # two that compact
+
+
+def test_a_front_that_changes_with_all_that_a_policy_causes_is_said():
+    made = group(0.01, middle=(4.0, 1.5), dear=(8.0, 1.4))
+    assert not [line for line in map(str, headline(made)) if "maintenance and evaluations" in line]
+    # Expiring what it leaves behind makes the middle one dearer than the fastest.
+    rows = [
+        replace(row, values={**row.values, "policy_cpu_s": 20.0}) if row.strategy == "middle" else row
+        for row in made.rows
+    ]
+    said = [str(line) for line in headline(RunGroup(tuple(rows), made.runs))]
+    start = "With the CPU of maintenance and evaluations, too, the strategies of the Pareto front are "
+    assert said[2] == f"{start}rare, dear and often."

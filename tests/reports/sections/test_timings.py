@@ -94,7 +94,7 @@ def test_trends_name_who_rises(group):
         "Queries get slower in the course of the run, relative to the control query, with never ("
     )
     assert " and every-60min (" in rising
-    assert rising.endswith("), while the table grew.")
+    assert rising.endswith("), while the table grows.")
     assert flat.startswith("No rise in latency is shown with every-1min (")
     assert " and every-10min (" in flat
 
