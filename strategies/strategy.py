@@ -53,6 +53,9 @@ class PlannerTraits:
     `max_format_version` is the highest version of the table's format that it supports: a scenario whose
     table has a higher one is refused. None supports all.
 
+    Without `reads_state` its `decide` does not look at the table: it only calls a command of the format,
+    which does so itself. No reading of the table's state is then booked to it.
+
     `figures(state)` is what it makes of the table, by name, such as a score. It keeps to the rules of
     `decide` and is recorded with each evaluation at which the rule's trigger fired, whether it planned or
     not. Its state has no note.
@@ -63,6 +66,7 @@ class PlannerTraits:
     needs: frozenset[str] = frozenset()
     columns: tuple[str, ...] = ()
     max_format_version: int | None = None
+    reads_state: bool = True
     figures: Callable[[TableState], Mapping[str, float]] | None = None
     note: Callable[[TableState, Plan | None], object | None] | None = None
 
@@ -72,6 +76,8 @@ class PlannerTraits:
         highest: object = self.max_format_version
         if highest is not None and (isinstance(highest, bool) or not isinstance(highest, int)):
             raise ValueError(f"max_format_version={highest!r} must be a whole number")
+        if not isinstance(self.reads_state, bool):
+            raise ValueError(f"reads_state={self.reads_state!r} must be True or False")
         if self.figures is not None and not callable(self.figures):
             raise ValueError(f"figures={self.figures!r} must be a method that takes a table state")
         if self.note is not None and not callable(self.note):

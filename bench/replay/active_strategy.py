@@ -7,7 +7,7 @@ from bench.engines.contract import Cost
 from bench.replay.clock import Clock
 from strategies.never import Never
 from strategies.state import TableState
-from strategies.strategy import Decision, Rule, Strategy, Verdict
+from strategies.strategy import Decision, Rule, Strategy, Verdict, traits_of
 from strategies.triggers import RuleMemory, interval_ms_of
 
 
@@ -22,12 +22,12 @@ class Evaluation:
 def reads_state(rule: Rule, decision: Decision) -> bool:
     """Whether a rule's evaluation had to look at the table.
 
-    It did if its trigger fired, or if the trigger had to look to know that it does not: only an interval that
-    is not over needs no table. The planner that never plans needs none either.
+    It did if its trigger looks at the table, or if it fired and the planner does. An interval looks at
+    nothing, nor does a planner that only calls a command of the format, which looks at the table itself.
     """
-    if isinstance(rule.planner, Never):
-        return False
-    return decision.verdict is not Verdict.NOT_DUE or interval_ms_of(rule.trigger) is None
+    if interval_ms_of(rule.trigger) is None:
+        return not isinstance(rule.planner, Never)
+    return decision.verdict is not Verdict.NOT_DUE and traits_of(rule.planner).reads_state
 
 
 class ActiveStrategy:

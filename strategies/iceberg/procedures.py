@@ -66,6 +66,7 @@ class RewriteDataFiles:
     where: str | None = None
     branch: str | None = None
     options: Mapping[str, OptionValue] = field(default_factory=dict)
+    reads_state: ClassVar[bool] = False
     known_options: ClassVar[Mapping[str, str]] = {**_DATA_OPTIONS, **_SHUFFLE_OPTIONS, **_ZORDER_OPTIONS}
 
     def __post_init__(self) -> None:
@@ -119,6 +120,7 @@ class RewritePositionDeleteFiles:
 
     where: str | None = None
     options: Mapping[str, OptionValue] = field(default_factory=dict)
+    reads_state: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({Command.REWRITE_POSITION_DELETE_FILES})
     known_options: ClassVar[Mapping[str, str]] = {**_SIZE_OPTIONS, **_GROUP_OPTIONS}
 
@@ -136,6 +138,7 @@ class RewritePositionDeleteFiles:
 class RewriteManifests:
     """Run `rewrite_manifests`, which clusters manifest entries by partition; no data file is rewritten."""
 
+    reads_state: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({Command.REWRITE_MANIFESTS})
 
     def decide(self, state: TableState) -> Plan | None:
@@ -152,6 +155,7 @@ class ExpireSnapshots:
 
     retain_ms: int = 5 * 86_400_000
     retain_last: int = 1
+    reads_state: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({Command.EXPIRE_SNAPSHOTS})
 
     def __post_init__(self) -> None:

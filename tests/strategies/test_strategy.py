@@ -262,7 +262,7 @@ class Declaring(Fixed):
 
 
 def test_a_planner_needs_nothing_but_decide():
-    assert traits_of(NOTHING) == PlannerTraits(frozenset(), (), None, None)
+    assert traits_of(NOTHING) == PlannerTraits()
 
 
 def test_traits_are_what_the_planner_declares():
@@ -273,6 +273,7 @@ def test_traits_are_what_the_planner_declares():
 def test_traits_may_follow_from_the_options():
     planner = RewriteDataFiles("sort", "user_id DESC", where="user_id > 1")
     assert traits_of(planner).columns == ("user_id",)
+    assert not traits_of(planner).reads_state  # its command does
     assert traits_of(planner).needs == {Command.REWRITE_DATA_FILES, Capability.ROW_FILTER}
 
 
@@ -283,6 +284,7 @@ def test_traits_may_follow_from_the_options():
         ("columns", (1,), r"columns=\(1,\) must be a collection of names"),
         ("max_format_version", "2", "max_format_version='2' must be a whole number"),
         ("max_format_version", True, "max_format_version=True must be a whole number"),
+        ("reads_state", "no", "reads_state='no' must be True or False"),
         ("figures", {}, r"figures=\{\} must be a method"),
         ("note", "later", "note='later' must be a method"),
     ],

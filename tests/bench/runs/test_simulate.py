@@ -387,7 +387,7 @@ def test_a_planner_that_fails_makes_a_failed_run_and_the_others_go_on(
 
 
 def test_a_run_without_a_manifest_is_told_in_one_line(simulate, tmp_path, monkeypatch):
-    def gone():
+    def gone(load_before_suite):
         raise OSError("the disk is gone")
 
     monkeypatch.setattr("bench.runs.provenance.machine", gone)
