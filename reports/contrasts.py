@@ -94,8 +94,9 @@ def with_baseline(
     names, made = tuple(metrics), []
     for strategy in strategies:
         for metric in names:
-            a, b, are_paired = group.samples(metric, strategy, baseline)
-            comparison = group.compare(metric, strategy, baseline, sittings.of(metric))
+            samples = group.samples(metric, strategy, baseline)
+            comparison = group.compare_samples(metric, strategy, baseline, samples, sittings.of(metric))
+            a, b, are_paired = samples
             counts = (len(a.values), len(b.values))
             made.append(_contrast(group, group, strategy, baseline, metric, counts, are_paired, comparison))
     return confirmed(made)

@@ -156,7 +156,14 @@ class RunGroup:
         self, metric: str, strategy: str, other: str, sitting: SittingEffect | None = None
     ) -> Comparison:
         """One metric of two strategies: in pairs if each run has a partner, else as groups."""
-        a, b, are_paired = self.samples(metric, strategy, other)
+        return self.compare_samples(metric, strategy, other, self.samples(metric, strategy, other), sitting)
+
+    def compare_samples(
+        self, metric: str, strategy: str, other: str, samples: tuple[Sample, Sample, bool],
+        sitting: SittingEffect | None = None,
+    ) -> Comparison:  # fmt: skip
+        """The same of samples that have been drawn (`samples`)."""
+        a, b, are_paired = samples
         given = self._circumstances(metric, (strategy, other), (self,), sitting)
         return judge(METRIC_BY_NAME[metric].basis, a, b, replace(given, are_paired=are_paired))
 

@@ -1,6 +1,8 @@
 """What a worker writes into the folder of a run, read while it is written and when the worker has ended."""
 
-from collections.abc import Iterator
+import subprocess
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,27 @@ class Tail:
                     return
                 self._read_bytes += len(line)
                 yield parse_record(line)
+
+
+def follow(
+    process: subprocess.Popen[bytes], folder: Path, on_record: Callable[[Any], None],
+    meanwhile: Callable[[], None] = lambda: None,
+) -> bool:  # fmt: skip
+    """Pass on the records of a run until its last one, or its worker has ended; whether that came first.
+
+    `meanwhile` is called each time before they are read.
+    """
+    tail = Tail(folder / EVENTS)
+    while True:
+        has_ended = process.poll() is not None
+        meanwhile()
+        for record in tail.new_records():
+            on_record(record)
+            if isinstance(record, RunRecord):
+                return False
+        if has_ended:
+            return True
+        time.sleep(POLL_S)
 
 
 def closed(folder: Path, exit_code: int, log: Path | None = None) -> RunResult:

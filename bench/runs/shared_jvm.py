@@ -6,16 +6,15 @@ shown, are not pooled with others, and cannot be published.
 """
 
 import shutil
-import subprocess
-import time
 from collections.abc import Sequence
+from functools import partial
 
 from bench.results.folders import RunResult
-from bench.results.records import EVENTS, LOG, RunRecord
+from bench.results.records import LOG
 from bench.runs.cases import PlannedRun
 from bench.runs.jobs import QuickJob, RunJob
 from bench.runs.processes import worker
-from bench.runs.run_files import POLL_S, Tail, closed
+from bench.runs.run_files import closed, follow
 from bench.runs.watcher import Watcher
 
 
@@ -36,7 +35,7 @@ def run_in_one_jvm(runs: Sequence[tuple[PlannedRun, RunJob]], watcher: Watcher) 
         with worker(work, log, first.source.scenario.secrets) as process:
             for run, job in runs:
                 watcher.run_started(run)
-                if not _followed(process, run, job, watcher):
+                if follow(process, job.run_folder, partial(watcher.run_progressed, run)):
                     break
                 results.append(closed(job.run_folder, 0))
                 watcher.run_ended(run, results[-1])
@@ -48,17 +47,3 @@ def run_in_one_jvm(runs: Sequence[tuple[PlannedRun, RunJob]], watcher: Watcher) 
         results.append(closed(job.run_folder, process.returncode, log))
         watcher.run_ended(run, results[-1])
     return tuple(results)
-
-
-def _followed(process: subprocess.Popen[bytes], run: PlannedRun, job: RunJob, watcher: Watcher) -> bool:
-    """Pass on the records of a run; whether its last one came before the worker ended."""
-    tail = Tail(job.run_folder / EVENTS)
-    while True:
-        has_ended = process.poll() is not None
-        for record in tail.new_records():
-            watcher.run_progressed(run, record)
-            if isinstance(record, RunRecord):
-                return True
-        if has_ended:
-            return False
-        time.sleep(POLL_S)

@@ -8,6 +8,7 @@ import shutil
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -24,7 +25,7 @@ from bench.runs.class_archives import ClassArchives
 from bench.runs.jobs import LogJob, LogProgress, RunJob
 from bench.runs.processes import worker
 from bench.runs.run import execute
-from bench.runs.run_files import POLL_S, Tail, closed, last_line
+from bench.runs.run_files import POLL_S, closed, follow, last_line
 from bench.runs.shared_jvm import run_in_one_jvm
 from bench.runs.watcher import Watcher
 from bench.scenario.scenario import Scenario
@@ -302,20 +303,20 @@ def _in_worker(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
     """Execute the run in a worker process; returns its exit code."""
     against, folder = run.against, job.run_folder
     is_labelled = against is None
+
+    def label() -> None:
+        nonlocal is_labelled
+        is_labelled = is_labelled or _adopted(run, folder, complete_with=EVENTS)
+
     try:
         with worker(
             job, folder / LOG, run.source.scenario.secrets, against.program if against else None
         ) as process:
-            tail = Tail(folder / EVENTS)
-            while process.poll() is None:
-                time.sleep(POLL_S)
-                is_labelled = is_labelled or _adopted(run, folder, complete_with=EVENTS)
-                for record in tail.new_records():
-                    watcher.run_progressed(run, record)
+            follow(process, folder, partial(watcher.run_progressed, run), label)
+            return process.wait()
     finally:
         if not is_labelled:
             _adopted(run, folder, complete_with=MANIFEST)
-    return process.returncode
 
 
 def _adopted(run: PlannedRun, folder: Path, complete_with: str) -> bool:
