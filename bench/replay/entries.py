@@ -17,20 +17,20 @@ from strategies.strategy import Decision, Rule
 class Completed:
     """A plan that was executed, and the table and the latency before; the latency after may come later."""
 
+    step: Step
     ticket: Ticket
     outcome: Outcome
     before: Observation
-    began_s: float
     query_before_s: float | None
 
 
 def compaction_record(
-    step: Step, completed: Completed, query_after_s: float | None, size_model: SizeModel | None
+    completed: Completed, query_after_s: float | None, size_model: SizeModel | None
 ) -> CompactionRecord:
     """The record of a compaction; the forecast needs a size model."""
     ticket, outcome = completed.ticket, completed.outcome
     return CompactionRecord(
-        **step,
+        **completed.step,
         **compacted_fields(completed.before, outcome.observed, outcome.versions),
         status=outcome.status,
         error=outcome.error,

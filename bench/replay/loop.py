@@ -102,7 +102,7 @@ class Loop:
         )
         self._cadence = scenario.cadence(repetition)
         self._pending: list[Ticket] = []
-        self._unsettled: Completed | None = None  # the last compaction of the tick, until the probes settle
+        self._unsettled: Completed | None = None  # the last compaction, until its record is written
         self._tick = 0
         self._at_ms = 0
         self._seen: Observation | None = None
@@ -111,13 +111,16 @@ class Loop:
 
     def run(self, batches: Iterable[Batch]) -> None:
         """Replay the batches in order, then complete the compactions that are still pending."""
-        for batch in batches:
-            self._tick, self._at_ms = batch.spec.index, batch.spec.at_ms
-            self._commit(batch)
-            if not batch.spec.is_initial:
-                self._after_commit()
-        for ticket in self._pending:
-            self._complete(ticket)
+        try:
+            for batch in batches:
+                self._tick, self._at_ms = batch.spec.index, batch.spec.at_ms
+                self._commit(batch)
+                if not batch.spec.is_initial:
+                    self._after_commit()
+            for ticket in self._pending:
+                self._complete(ticket)
+        finally:
+            self._write_unsettled(None)  # if a step after the compaction failed
 
     def _after_commit(self) -> None:
         """What follows a commit: probes, the pending compactions that are due, and what is decided now."""
@@ -152,9 +155,8 @@ class Loop:
     def _settle(self, probe: Probe) -> None:
         """Query the table as the tick leaves it, which is also the query after the tick's last compaction."""
         latency_s = self._probe(probe, "settled").cost.wall_s
-        if probe.primary and self._unsettled is not None:
-            self._write_compaction(self._unsettled, latency_s)
-            self._unsettled = None
+        if probe.primary:
+            self._write_unsettled(latency_s)
 
     def _commit(self, batch: Batch) -> None:
         before, began_s = self._seen, self._clock.now_s()
@@ -302,23 +304,23 @@ class Loop:
         outcome = self._engine.complete(ticket, self._at_ms)
         self._add_measured(outcome.cost.wall_s)
         self._record_observation(outcome.observed, "compaction")
+        is_ok = outcome.status == "ok"
+        self._unsettled = Completed(
+            self._step("compactor", outcome.observed, began_s, outcome.cost), ticket, outcome,
+            before or outcome.observed, query_before_s if is_ok else None,
+        )  # fmt: skip
         if self._after_compaction:
             self._after_compaction(self._tick)
-        is_ok = outcome.status == "ok"
-        completed = Completed(
-            ticket, outcome, before or outcome.observed, began_s, query_before_s if is_ok else None
-        )
-        if is_ok and settles:
-            self._unsettled = completed
-        elif is_ok:
-            self._write_compaction(completed, self._probe(self._scenario.primary_probe, "after").cost.wall_s)
-        else:
-            self._write_compaction(completed, None)
+        if not is_ok:
+            self._write_unsettled(None)
+        elif not settles:
+            self._write_unsettled(self._probe(self._scenario.primary_probe, "after").cost.wall_s)
 
-    def _write_compaction(self, completed: Completed, query_after_s: float | None) -> None:
-        outcome = completed.outcome
-        compacting = self._step("compactor", outcome.observed, completed.began_s, outcome.cost)
-        self._recorder.write(compaction_record(compacting, completed, query_after_s, self._size_model))
+    def _write_unsettled(self, query_after_s: float | None) -> None:
+        """Write the record of the last compaction, if it has none yet."""
+        if self._unsettled is not None:
+            self._recorder.write(compaction_record(self._unsettled, query_after_s, self._size_model))
+            self._unsettled = None
 
     def _maintain(self) -> None:
         evaluations = (e for rule in self._maintenance for e in rule.decide(self._state(), self._clock)[1])

@@ -5,12 +5,14 @@ from itertools import pairwise
 import pytest
 from fake_engine import CompactAll, Costs, FakeEngine
 from noting_planner import EverySecond
-from replay import batches, replay
+from replay import KeptRecords, batches, replay
 from scenario_builder import load, maintenance
 
 from bench.engines.contract import Batch, Cost
+from bench.errors import EngineError
+from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import ModelledClock
-from bench.replay.loop import ReplayTimes
+from bench.replay.loop import Loop, ReplayTimes
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,
@@ -22,7 +24,7 @@ from bench.results.records import (
 )
 from strategies.never import Never
 from strategies.plan import Compact, Plan, Reason
-from strategies.strategy import Rule
+from strategies.strategy import Rule, Strategy
 from strategies.triggers import AfterCommits, Every, FileCount
 
 EVERY_2 = Rule(Every(120_000), CompactAll())
@@ -453,6 +455,28 @@ def test_the_state_a_planner_sees_knows_the_calendar_of_the_stream(scenario):
 
     replay(scenario("2min"), Rule(AfterCommits(1), Spy()))
     assert days == [date(2026, 1, 1)] * 2  # workloads.orders: streams begin with the year
+
+
+def test_a_compaction_is_recorded_even_if_a_step_after_it_fails(scenario):
+    class Broken(FakeEngine):
+        compacted = False
+
+        def complete(self, ticket, at_ms):
+            self.compacted = True
+            return super().complete(ticket, at_ms)
+
+        def query(self, probe):
+            if self.compacted:
+                raise EngineError("the disk is gone")
+            return super().query(probe)
+
+    recorder = KeptRecords()
+    strategy = ActiveStrategy("mine", {"mine": Strategy("mine", (EVERY_1,))})
+    loop = Loop(scenario("2min"), strategy, Broken(), recorder, ModelledClock())
+    with pytest.raises(EngineError, match="the disk is gone"):
+        loop.run(batches(scenario("2min")))
+    (record,) = recorder.of(CompactionRecord)
+    assert (record.status, record.query_after_s) == ("ok", None)
 
 
 def test_after_compaction_is_called_with_the_commits_so_far(scenario):
