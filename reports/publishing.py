@@ -132,6 +132,13 @@ class Published:
         found = self.compare(metric, strategy, other)
         return MISSING if found.ratio is None else human_ratio(found.ratio)
 
+    def agrees(self, metric: str, strategy: str, other: str, published: float) -> str:
+        """Whether a published ratio lies within the interval of ours: "yes", "no", a dash without interval."""
+        found = self.compare(metric, strategy, other)
+        if found.low is None or found.high is None:
+            return MISSING
+        return "yes" if found.low <= published <= found.high else "no"
+
     def compare(self, metric: str, strategy: str, other: str) -> Comparison:
         """The comparison itself. Raises KeyError for a name that is not a metric."""
         return self.group.compare(metric, strategy, other)
