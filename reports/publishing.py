@@ -133,7 +133,7 @@ class Published:
         return MISSING if found.ratio is None else human_ratio(found.ratio)
 
     def agrees(self, metric: str, strategy: str, other: str, published: float) -> str:
-        """Whether a published ratio lies within the interval of ours: "yes", "no", a dash without interval."""
+        """Whether a published ratio lies within our interval: "yes", "no", a dash where there is none."""
         found = self.compare(metric, strategy, other)
         if found.low is None or found.high is None:
             return MISSING
