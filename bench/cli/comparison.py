@@ -250,12 +250,12 @@ def figures(unit: str, one: float | None, other: float | None) -> tuple[str, str
 
 
 def _ratio(comparison: Comparison) -> str:
-    """The ratio; one without noise that is close to 1 has enough digits to be distinguished from 1."""
+    """The ratio; an exact one that is close to 1 has enough digits to be distinguished from 1."""
     ratio = comparison.ratio
     if ratio is None:
         return MISSING
-    is_close = comparison.method in _CERTAIN and ratio != 1 and abs(ratio - 1) < 0.01
-    return f"{ratio:.6g}x" if is_close else human_ratio(ratio)
+    is_close = comparison.method == "exact" and ratio != 1 and abs(ratio - 1) < 0.01
+    return f"{ratio:.4g}x" if is_close else human_ratio(ratio)
 
 
 def _interval(comparison: Comparison) -> str:

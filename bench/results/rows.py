@@ -118,8 +118,11 @@ def rows(runs: Iterable[RunResult]) -> tuple[Row, ...]:
     for run in runs:
         by_place.setdefault(_group_key(run)[:-1], []).append(run)
     made = [row for place in by_place.values() for row in _comparable(place)]
-    first_seen = {_group_key(run): index for index, run in reversed(list(enumerate(_by_start(runs))))}
-    return tuple(sorted(made, key=lambda row: first_seen[(*_place(row), row.strategy)]))
+    strategy_at, place_at = dict[tuple[str, ...], int](), dict[tuple[str, ...], int]()
+    for index, run in enumerate(_by_start(runs)):
+        strategy_at.setdefault(_group_key(run), index)
+        place_at.setdefault(_group_key(run)[:-1], index)
+    return tuple(sorted(made, key=lambda row: (place_at[_place(row)], strategy_at[_row_key(row)])))
 
 
 def _comparable(runs: Sequence[RunResult]) -> list[Row]:
@@ -145,6 +148,10 @@ def _by_start(runs: Iterable[RunResult]) -> list[RunResult]:
 def _group_key(run: RunResult) -> tuple[str, ...]:
     m = run.manifest
     return (m.scenario, m.workload, m.format, m.mode, m.strategy)
+
+
+def _row_key(row: Row) -> tuple[str, ...]:
+    return (*_place(row), row.strategy)
 
 
 def _place(row: Row) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bench.results.rows import BASELINE, Row
-from bench.text import human_duration, human_ratio
+from bench.text import human_duration, human_percent, human_ratio
 from reports.best import likely_best
 from reports.load import RunGroup
 from reports.pareto_front import Point, candidates, pareto_front, points
@@ -113,7 +113,7 @@ def _best_of(group: RunGroup, chosen: Point, fastest: Point) -> Sentence:
     return (
         say(_basis(group), Verbatim(chosen.strategy), " is the best trade-off: ")
         + _figures(group, chosen)
-        + say(". Against the fastest and most expensive, ", Verbatim(fastest.strategy))
+        + say(". Against the fastest on the front, ", Verbatim(fastest.strategy))
         + say(f", it {_trade(group, chosen, fastest)}.")
     )
 
@@ -148,8 +148,8 @@ def _figures(group: RunGroup, point: Point) -> Sentence:
 def _trade(group: RunGroup, cheap: Point, fast: Point) -> str:
     """What the cheaper of two saves in cost and gives up in latency."""
     unit = "CPU" if group.cost_metric == "compaction_cpu_s" else "compaction time"
-    share = human_ratio(fast.cost_s / cheap.cost_s).removesuffix("x")
-    saves = f"takes 1/{share} of the {unit} (saves {cost_text(fast.cost_s - cheap.cost_s)})"
+    share = human_percent(cheap.cost_s / fast.cost_s)
+    saves = f"takes {share} of the {unit} (saves {cost_text(fast.cost_s - cheap.cost_s)})"
     ratio = human_ratio(cheap.query_s / fast.query_s)
     loses = f"gives up {human_duration(cheap.query_s - fast.query_s)} a query ({ratio} the latency)"
     return f"{saves} and {loses}"

@@ -9,8 +9,8 @@ from reports.tables import Cell, Column, Table, compared, cost_title, durations,
 
 _NOTE = (
     "Each strategy compared with the one above it: ratio and 95 % confidence interval over the repetitions. "
-    "One that contains 1 decides nothing, nor does one marked as unproven; where there is none, there are "
-    "too few repetitions for it."
+    "An interval that contains 1 is inconclusive, as is one marked as unproven. Without an interval there "
+    "are too few repetitions."
 )
 _MODELLED = "Each strategy compared with the one above it; all ratios are modelled."
 

@@ -27,9 +27,9 @@ _COLUMNS = (  # metrics that no run has a value of are left out
 _CAPTION = "Every strategy: what it costs, how fast queries are, and what it leaves"
 _NOTE = (
     "Means over the runs, with the lowest and the highest run. Bold: the lowest mean among the strategies "
-    "that compacted, whether or not the difference is significant. An interval that contains 1 decides "
-    "nothing, nor does one marked as unproven: verdicts are corrected for the number of comparisons on the "
-    "page (Holm). Where there is no interval, there are too few repetitions for one."
+    "that compacted, whether or not the difference is significant. An interval that contains 1 is "
+    "inconclusive, as is one marked as unproven: verdicts are corrected for the number of comparisons on the "
+    "page (Holm). Without an interval there are too few repetitions."
 )
 _MODELLED_NOTE = "Times and bytes are modelled. Bold: the lowest among the strategies that compacted."
 

@@ -9,7 +9,7 @@ from reports.tables import Cell, Column, Table, compared, cost_title, durations,
 
 _NOTE = (
     "Each strategy in a variant, compared with the same strategy in the scenario as it is: ratio and 95 % "
-    "confidence interval over the repetitions. One that contains 1 decides nothing, nor does one marked as "
+    "confidence interval over the repetitions. One that contains 1 is inconclusive, as is one marked as "
     "unproven. The best trade-off above is one of the scenario as it is."
 )
 _CAPTION = "What the variants change"

@@ -123,16 +123,16 @@ def compare(
     Otherwise strategies are compared with the baseline, in pairs of runs of one repetition where every run
     has its partner. Counts are exact, bytes have a tolerance, and timings a 95 % interval, for which three
     runs are needed. Verdicts on the cost and the mean query latency are corrected for their number; the
-    others are marked exploratory. What a simulation says is modelled.
+    others are marked exploratory. Figures of a simulation are modelled.
 
     A limit that `--fail-if` sets is broken only where the whole interval lies beyond its ratio; noise alone
     breaks any of them in at most one of 40 comparisons, however many limits there are. Without a limit being
     broken, it fails if a run failed or lost rows, or if a strategy, a scenario or a figure is missing in the
-    new results. Where the interval contains the ratio, nobody can tell; the answer says what so many runs
-    could have proven.
+    new results. Where the interval contains the ratio, the result is inconclusive; the output says how large
+    a difference so many runs could have shown.
 
     Exit codes: 0 all limits hold, 1 a limit is broken, or runs failed or are missing, 2 an error you can
-    correct, 4 no limit is broken, but of some nobody can tell.
+    correct, 4 no limit is broken, but some are inconclusive.
     """
     selection = Selection(
         _metrics(metric or ()),

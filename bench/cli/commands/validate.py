@@ -42,6 +42,12 @@ SetOption = Annotated[
 ]
 
 
+_REMEDY = {  # by probe_phase
+    "random": "More repetitions, or a shorter probe_every, meet more of them.",
+    "fixed": 'A probe_phase of "random", or a shorter probe_every, meets more of them.',
+}
+
+
 def validate(
     scenarios: ScenariosArgument,
     overrides: SetOption = None,
@@ -104,6 +110,7 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
         ],
         "maintenance": [rule_text(rule) for rule in scenario.maintenance],
         "unmet_phases": scenario.unmet_phases(),
+        "probe_phase": scenario.probe_phase,
         "variants": [
             {**one.variant.to_json(), "summary": str(one.variant)}
             for one in scenario.variants
@@ -141,8 +148,7 @@ def _print_summary(facts: dict[str, Any]) -> None:
     for label, (met, states) in facts["unmet_phases"].items():
         print_paragraph(
             f"The probes meet {label} in {met} of the {states} states of its interval only, and its mean "
-            "latency is one over these: shorten probe_every, make more repetitions, or leave probe_phase at "
-            '"random".'
+            f"latency is that of these states. {_REMEDY[facts['probe_phase']]}"
         )
     for rule in facts["maintenance"]:
         print_paragraph(f"Maintenance of every strategy's table: {rule}.")

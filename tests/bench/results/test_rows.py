@@ -209,3 +209,15 @@ def test_rows_of_a_suite_have_each_fate_in_its_place(tmp_path):
         "every-60min": (2, 0, 0, (1, 2)),
     }
     assert found["every-10min"].values["compactions"] == 2  # of 20 commits a minute, two tens
+
+
+def test_rows_of_one_mode_stay_together(tmp_path):
+    labels = ("never", "a", "b")
+    made = [
+        good(label, strategy_index=place, mode=mode, suite_id=mode)
+        for mode in ("real", "simulated")
+        for place, label in enumerate(labels)
+    ]
+    assert [(row.mode, row.strategy) for row in rows(made)] == [
+        (mode, label) for mode in ("real", "simulated") for label in labels
+    ]
