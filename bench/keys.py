@@ -99,7 +99,7 @@ def _property_text(key: str, value: Any) -> str:
 
 
 Duration = Annotated[int, BeforeValidator(parse_duration_ms), PlainSerializer(duration_ms_text)]
-Size = Annotated[int, BeforeValidator(parse_bytes), PlainSerializer(bytes_text)]
+Size = Annotated[int, BeforeValidator(parse_bytes), Field(lt=2**63), PlainSerializer(bytes_text)]
 Texts = Annotated[dict[str, str], BeforeValidator(_flat_texts)]
 Identifier = Annotated[
     str,

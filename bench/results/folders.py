@@ -1,7 +1,7 @@
 """Reading result folders, the only interface between runs and reports."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -65,7 +65,21 @@ def load_runs(*folders: Path) -> tuple[RunResult, ...]:
                 f"{folder}: contains no runs; create some with `compactbench run SCENARIO --out {folder}`"
             )
         by_folder.update({run.folder.resolve(): run for run in runs})
+    _check_no_copies(by_folder.values())
     return tuple(sorted(by_folder.values(), key=lambda run: (run.manifest.scenario, run.manifest.run_id)))
+
+
+def _check_no_copies(runs: Iterable[RunResult]) -> None:
+    """A run counts once: a copy beside it would look like a repetition."""
+    known: dict[tuple[str, ...], RunResult] = {}
+    for run in runs:
+        m = run.manifest
+        first = known.setdefault((m.scenario, m.mode, m.suite_id, m.run_id), run)
+        if first is not run and first.manifest == m and first.records == run.records:
+            raise ResultSchemaError(
+                f"{first.folder} and {run.folder}: are copies of one run, which would count twice; remove or "
+                "leave out one of them"
+            )
 
 
 def load_run(folder: Path) -> RunResult:

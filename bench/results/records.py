@@ -9,9 +9,10 @@ A run whose last record is not a `run` record was interrupted: it is kept and sh
 figures are not used.
 """
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
 Mode = Literal["real", "simulated"]
 
@@ -27,13 +28,31 @@ Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # what exported tables can
 Positive = Annotated[int, Field(gt=0, lt=2**63)]
 
 
+def _checked_moment(text: str) -> str:
+    """Raises ValueError unless it is a moment of time in ISO 8601."""
+    try:
+        datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError, OSError) as error:
+        raise ValueError("must be a moment such as 2026-01-05T09:00:00Z") from error
+    return text
+
+
+def _checked_variant(variant: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
+    if variant is not None and not isinstance(variant.get("label"), str):
+        raise ValueError("must have a label")
+    return variant
+
+
+Moment = Annotated[str, AfterValidator(_checked_moment)]
+
+
 def label_in(strategy: str, variant: str) -> str:
     """The label under which a strategy runs in a variant."""
     return f"{strategy} @ {variant}"
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Manifest(_Model):
@@ -42,7 +61,7 @@ class Manifest(_Model):
     schema_version: Int64 = SCHEMA_VERSION
     run_id: str
     suite_id: str
-    started_utc: str
+    started_utc: Moment
     scenario: str
     scenario_hash: str  # of everything but repetitions and the choice of strategies and variants
     description: str = ""
@@ -54,20 +73,21 @@ class Manifest(_Model):
     strategy_hash: str = ""
     strategy_summary: str  # its rules in words
     strategy_index: Int64 | None = None  # its place in tables: as in the scenario, each before its variants
-    variant: dict[str, JsonValue] | None = None  # label, set, versions; None for the scenario as it is
+    # Its label, set and versions; None for the scenario as it is.
+    variant: Annotated[dict[str, JsonValue] | None, AfterValidator(_checked_variant)] = None
     repetition: Int64
     position: Int64  # how many runs of the suite ran before this one
-    seed: int
+    seed: Int64
     duration_ms: Positive
     commit_interval_ms: Positive
-    target_file_size_bytes: int = Field(gt=0)
+    target_file_size_bytes: Positive
     primary_probe: str
     probe_every_ms: Positive
     side_probe_every_ms: Positive  # of the probes that are not primary
     probe_phase: Literal["random", "fixed"]  # where in each window of `probe_every_ms` the probes run
     # Phases of the strategy's own interval that the cadence meets, and how many there are; None if all.
     probe_phases: tuple[Positive, Positive] | None = None
-    memory_bytes: int  # of the process that compacts
+    memory_bytes: Int64  # of the process that compacts
     cores: Positive  # likewise
     price_per_core_hour: float | None = None
     price_per_gb_hour: float | None = None  # of memory, decimal
@@ -104,7 +124,7 @@ class BaseRecord(_Model):
 
     tick: Int64  # 0 before the stream begins, then the number of the commit
     at_ms: Int64  # scenario milliseconds
-    written_utc: str  # when the step had ended
+    written_utc: Moment  # when the step had ended
     table: str = "orders"
     role: Literal["writer", "compactor", "maintainer", "reader", "runner"] = "runner"  # who did it
     version: str | None = None  # of the table when the step had ended; None if it has none yet
@@ -285,9 +305,10 @@ class MaintenanceRecord(BaseRecord):
 
 
 class ContentRecord(BaseRecord):
-    """The table's content compared with the folded change log: status equal or differs."""
+    """The table's content compared with the folded change log."""
 
     kind: Literal["content"] = "content"
+    status: Literal["equal", "differs"]
     expected_rows: Int64
     found_rows: Int64
     expected_hash: str
@@ -296,9 +317,10 @@ class ContentRecord(BaseRecord):
 
 
 class RunRecord(BaseRecord):
-    """The last record of a finished run: status finished or failed (with `error`)."""
+    """The last record of a run that ended by itself; one that failed has an `error`."""
 
     kind: Literal["run"] = "run"
+    status: Literal["finished", "failed"]
     loop_s: float = 0.0  # replay of the stream, without engine start, warm-up and content check
     measured_s: float = 0.0  # of it: commits, their preparation, queries, decisions, compactions, maintenance
     observe_s: float = 0.0  # of it: state reads

@@ -88,7 +88,8 @@ def _ask(path: Path, program: Program, question: Mapping[str, Any], secrets: Sec
             [program.python, "-P", str(facts_module.__file__)],
             input=json.dumps(question),
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             timeout=ANSWER_S,
             env=program.environment(),
         )
@@ -99,12 +100,33 @@ def _ask(path: Path, program: Program, question: Mapping[str, Any], secrets: Sec
         causes = [line.strip() for line in done.stderr.splitlines() if line.strip()]
         cause = secrets.scrub(causes[-1] if causes else "it says nothing")
         raise ScenarioError(f"--against {path}: has no compactbench that this one can ask: {cause}")
-    answer: dict[str, Any] = json.loads(lines[-1])
+    answer = _read(path, lines[-1])
     if program.checkout is not None and Path(answer["folder"]).resolve() != program.checkout:
         raise ScenarioError(
             f"--against {path}: {program.python} takes the code of {answer['folder']} instead"
         )
     return answer
+
+
+_ALWAYS = {"schema_version", "folder", "version"}
+_OF_THE_SAME_SCHEMA = {"manifest", "records", "job"}
+
+
+def _read(path: Path, line: str) -> dict[str, Any]:
+    """The answer. Raises ScenarioError for one that no compactbench gives."""
+    try:
+        answer = json.loads(line)
+    except (ValueError, RecursionError):
+        answer = None
+    is_answer = isinstance(answer, dict) and answer.keys() >= _ALWAYS
+    if is_answer and answer["schema_version"] == SCHEMA_VERSION:
+        is_answer = answer.keys() >= _OF_THE_SAME_SCHEMA
+    if not isinstance(answer, dict) or not is_answer:
+        raise ScenarioError(
+            f"--against {path}: has no compactbench that this one can ask: it says {line[:60]!r}"
+        )
+    told: dict[str, Any] = answer
+    return told
 
 
 def problems(ours: Mapping[str, Any], theirs: Mapping[str, Any], mode: Mode) -> Iterator[str]:

@@ -125,6 +125,8 @@ def plan_runs(
         if (usable(r) if invalidated_too else timed(r))
     }
     by_source = [(source, cases(source, against)) for source in sources]
+    for source, found in by_source:
+        _check_labels(source, found)
     everything = [case for _, found in by_source for case in found]
     labels = [label for case in everything for label in (case.strategy, case.spec.label)]
     _check_known("strategy", only, labels)
@@ -141,6 +143,17 @@ def plan_runs(
                     position = len(done) + len(planned)
                     planned.append(PlannedRun(case, mode, repetition, position, indexes[label]))
     return tuple(planned)
+
+
+def _check_labels(source: Source, found: Sequence[Case]) -> None:
+    """Two cases of one label would be taken for one; `check_variants` refuses those of the scenario's own."""
+    labels = [case.spec.label for case in found]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise ScenarioError(
+                f"{source.scenario.name}: --against gives a strategy the label {label!r}, which another one "
+                "has; rename that one"
+            )
 
 
 def _is_chosen(case: Case, only: Sequence[str], only_variants: Sequence[str]) -> bool:

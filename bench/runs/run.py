@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import islice
+from typing import Literal
 
 from pydantic import BaseModel
 
@@ -149,7 +150,7 @@ class Run:
             return None
         return FORMATS[self._scenario.table.format].size_model(self._settings.table.schema)
 
-    def finish(self, status: str, error: str | None = None) -> None:
+    def finish(self, status: Literal["finished", "failed"], error: str | None = None) -> None:
         """Write the closing record."""
         times = self._times
         if not self._kind.is_measured:

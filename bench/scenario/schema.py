@@ -88,7 +88,7 @@ class VariantKeys(Keys):
 class Share(Keys):
     """The resources of the writer, the compactor or the reader."""
 
-    cores: int | None = Field(default=None, ge=1)
+    cores: int | None = Field(default=None, ge=1, lt=2**31)
     memory_bytes: Size | None = Field(default=None, alias="memory", gt=0)
 
 
@@ -100,7 +100,7 @@ class Resources(Keys):
     reader: Share = Share()
 
 
-Price = Annotated[float | None, Field(ge=0, allow_inf_nan=False)]
+Price = Annotated[float | None, Field(ge=0, le=1e9, allow_inf_nan=False)]
 
 
 class Prices(Keys):
@@ -162,7 +162,7 @@ class ScenarioKeys(Keys):
     """The whole file; `table` has the keys of its format."""
 
     description: str = ""
-    seed: int = Field(ge=0, examples=[20260101])
+    seed: int = Field(ge=0, lt=2**63, examples=[20260101])
     duration_ms: Duration = Field(alias="duration", examples=["60min"])
     commit_interval_ms: Duration = Field(alias="commit_interval", examples=["1min"])
     clock: Literal["virtual", "real"] = "virtual"
@@ -171,7 +171,7 @@ class ScenarioKeys(Keys):
     side_probe_every_ms: Duration | None = Field(default=None, alias="side_probe_every")
     probe_phase: Phase = "random"
     compaction_delay_ms: Duration = Field(default=0, alias="compaction_delay")
-    warm_up_rounds: int = Field(default=WARM_UP_ROUNDS, ge=1)
+    warm_up_rounds: int = Field(default=WARM_UP_ROUNDS, ge=1, le=10_000)
     table: TableKeys
     workload: dict[str, Any] = Field(examples=["append"])
     probes: tuple[ProbeKeys, ...] = ()

@@ -46,5 +46,3 @@ def test_minutes_are_those_of_all_strategies_from_the_manifest_to_the_last_recor
         for n in (1, 2)
     ]
     assert repetitions.minutes(run_groups(made)[0], 3) == 12.0
-    unknown = [run(end(), started_utc="undated"), run(end(), strategy="a", started_utc="undated")]
-    assert repetitions.minutes(run_groups(unknown)[0], 3) is None

@@ -251,13 +251,11 @@ class _Run:
         if ending == "failed":
             return [RunRecord(**self._step(0), status="failed", error="boom: <the disk> is full")]
         found = self.rows - (ending == "differs")
+        differs = ending == "differs"
         check = ContentRecord(
-            **self._step(0.2), expected_rows=self.rows, found_rows=found, expected_hash="a1",
-            found_hash="a1" if ending != "differs" else "b2")  # fmt: skip
-        status = {"status": "equal"}
-        if ending == "differs":
-            status = {"status": "differs", "differences": ["order_id=7: missing"]}
-        check = check.model_copy(update=status)
+            **self._step(0.2), status="differs" if differs else "equal", expected_rows=self.rows,
+            found_rows=found, expected_hash="a1", found_hash="b2" if differs else "a1",
+            differences=["order_id=7: missing"] if differs else [])  # fmt: skip
         small, large = self.files - (self.interval is not None), int(self.interval is not None)
         sizes = [(4096, small), (2**20, large)]
         end = RunRecord(**self._step(0), status="finished", loop_s=100.0, measured_s=95.0, observe_s=3.0,

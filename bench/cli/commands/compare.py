@@ -306,18 +306,20 @@ def _jointly(groups: Sequence[Group]) -> list[Group]:
 
 
 def _faults(run_group: RunGroup, labels: Iterable[str]) -> Iterable[str]:
-    """Runs of these strategies that lost rows, or that failed and were not repeated successfully."""
+    """Runs of these strategies that lost rows, or did not finish and were not repeated successfully."""
     done = {_repetition(run) for run in run_group.usable_runs}
     for label in labels:
         runs = [run for run in run_group.runs if run.manifest.strategy == label]
         wrong = sum(content_of(run) == "differs" for run in runs)
-        failed = sum(
-            run.end is not None and not run.finished and _repetition(run) not in done for run in runs
-        )
+        open_runs = [run for run in runs if not run.finished and _repetition(run) not in done]
+        interrupted = sum(run.end is None for run in open_runs)
+        failed = len(open_runs) - interrupted
         if wrong:
             yield f"{label}: {counted(wrong, 'run')} lost rows or changed them (content check)"
         if failed:
             yield f"{label}: {counted(failed, 'run')} failed"
+        if interrupted:
+            yield f"{label}: {counted(interrupted, 'run')} interrupted"
 
 
 def _repetition(run: RunResult) -> tuple[Path, str, int]:

@@ -22,7 +22,7 @@ from bench.cli.results_argument import DEFAULT_OUT
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.results.folders import load_runs
-from bench.results.records import Mode
+from bench.results.records import MANIFEST, Mode
 from bench.results.rows import rows
 from bench.runs import preflight
 from bench.runs.against import Against, meet
@@ -185,6 +185,7 @@ def run(
         return
     with locked(out):
         runs = planned()
+        _check_any(runs, sources, out, only or ())
         with _checking(mode, quiet):
             preflight.check(runs, out, keep_tables=keep_tables)
         try:
@@ -193,11 +194,23 @@ def run(
         except KeyboardInterrupt:
             ERR.print("stopped; finished runs are kept, --resume continues with the others", highlight=False)
             raise typer.Exit(EXIT_INTERRUPTED) from None
-    stored = load_runs(*(out / source.scenario.name for source in sources))
+    stored = load_runs(*_folders(sources, out))
     print_rows(rows(run for run in stored if run.manifest.mode == mode))
     print_line(f"results in {out}; next: compactbench report {out}")
     if not all(result.finished for result in results):
         raise typer.Exit(1)
+
+
+def _folders(sources: Sequence[Source], out: Path) -> list[Path]:
+    """The folders of the scenarios that have runs: with `--only`, some may have none."""
+    folders = [out / source.scenario.name for source in sources]
+    return [folder for folder in folders if any(folder.glob(f"*/{MANIFEST}"))]
+
+
+def _check_any(runs: Sequence[PlannedRun], sources: Sequence[Source], out: Path, only: Sequence[str]) -> None:
+    """Raises ScenarioError if there is nothing to make, and nothing was made before."""
+    if not runs and not _folders(sources, out):
+        raise ScenarioError(f"--only {', --only '.join(only)}: no run is of all of these; remove one")
 
 
 def _checking(mode: Mode, quiet: bool) -> AbstractContextManager[None]:

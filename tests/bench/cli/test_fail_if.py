@@ -165,7 +165,7 @@ def test_equals_of_one_repetition_each_cannot_be_told_apart(capsys, tmp_path):
     code, out, found, failures = gate(capsys, one, other, *conditions)
     assert (code, failures) == (CANNOT_TELL, [])
     assert [c["outcome"] for c in found] == ["cannot tell", "cannot tell", "holds"]
-    assert re.search(r"metadata_bytes <= 1x +cannot tell +.*: 1\.001x \(tolerance 2 %\)", out)
+    assert re.search(r"metadata_bytes <= 1x +cannot tell +.*: 1\.00x \(tolerance 2 %\)", out)
     assert re.search(r"query_mean_s <= 1.1x +cannot tell +.*: 1 run; an interval needs 3 on each side", out)
     assert "limits: 2 cannot tell" in out
     assert (

@@ -218,3 +218,16 @@ def test_a_folder_in_use_exits_2(run, suites, tmp_path):
     assert code == 2
     assert "another compactbench is writing there" in err
     assert suites == []
+
+
+def test_filters_that_leave_nothing_are_refused_and_those_of_one_scenario_are_not(run, tmp_path):
+    text = SOUND + '[[variants]]\nlabel = "v3"\nset = { table = { properties = { a = "b" } } }\n'
+    varied = write(tmp_path, text, "varied.toml")
+    contradiction = ("--only", "variant=base", "--only", "strategy=never @ v3")
+    code, _, err = run("--simulate", *contradiction, scenarios=(varied,))
+    assert code == 2
+    assert "no run is of all of these" in err
+    # One scenario has the variant, the other has nothing to run.
+    code, out, err = run("--simulate", "--only", "variant=v3", scenarios=(varied, write(tmp_path)))
+    assert code == 0, err
+    assert "never @ v3" in out

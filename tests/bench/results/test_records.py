@@ -1,5 +1,7 @@
 import dataclasses
 import json
+import shutil
+from datetime import datetime
 from typing import get_args
 
 import pytest
@@ -28,13 +30,19 @@ from bench.results.records import (
 KINDS = get_args(get_args(Record)[0])
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
 POSITIVE = st.integers(1, 2**63 - 1)
+MOMENTS = st.datetimes(datetime(1971, 1, 1), datetime(2999, 1, 1)).map(
+    lambda moment: f"{moment.isoformat()}Z"
+)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 
 
 def records_of(kind):
     """Any record of a kind; floats that JSON cannot say are left out."""
     fields = {name: field for name, field in kind.model_fields.items() if name != "kind"}
-    types = {name: _values(field.annotation) for name, field in fields.items()}
+    types = {
+        name: MOMENTS if name == "written_utc" else _values(field.annotation)
+        for name, field in fields.items()
+    }
     return st.builds(kind, **types)
 
 
@@ -237,3 +245,32 @@ def test_a_run_is_finished_when_its_last_record_says_so(tmp_path, status, finish
     cut_off = dataclasses.replace(run, records=(*run.records, commit()))
     assert (cut_off.end, cut_off.finished) == (None, False)
     assert dataclasses.replace(run, records=()).end is None
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "told"),
+    [
+        ("manifest.json", "2026-01-05T08:58:00Z", "undated", "started_utc"),
+        ("manifest.json", '"variant": null', '"variant": {"set": {}}', "variant"),
+        ("events.jsonl", '"wall_s": 1.0', '"wall_s": NaN', "wall_s"),
+        ("events.jsonl", '"wall_s": 1.0', '"wall_s": Infinity', "wall_s"),
+        ("events.jsonl", '"status": "finished"', '"status": "over"', "status"),
+    ],
+)
+def test_what_no_run_writes_is_one_error_that_names_it(tmp_path, file, old, new, told):
+    folder = write_run(
+        tmp_path / "run", manifest(started_utc="2026-01-05T08:58:00Z"), [query(1.0), commit(), end()]
+    )
+    text = (folder / file).read_text()
+    assert old in text
+    (folder / file).write_text(text.replace(old, new, 1))
+    with pytest.raises(ResultSchemaError, match=rf"{file}.*{told}"):
+        load_run(folder)
+
+
+def test_a_copy_of_a_run_is_no_repetition(tmp_path):
+    folder = write_run(tmp_path / "demo" / "run", manifest(), [commit(), end()])
+    assert len(load_runs(tmp_path, folder)) == 1  # the same folder twice
+    shutil.copytree(folder, tmp_path / "demo" / "backup")
+    with pytest.raises(ResultSchemaError, match="are copies of one run, which would count twice"):
+        load_runs(tmp_path)

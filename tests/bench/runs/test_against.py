@@ -206,6 +206,25 @@ def test_what_has_no_compactbench_is_refused(demo, tmp_path):
         meet(bare, demo, (), "real")
 
 
+@pytest.mark.parametrize(
+    "said", ["hello", "[]", "{}", '{"schema_version": 3, "folder": "/x", "version": null}']
+)
+def test_what_answers_something_else_is_refused(demo, tmp_path, said):
+    program = tmp_path / "python"
+    program.write_text(f"#!/bin/sh\ncat > /dev/null\necho '{said}'\n")
+    program.chmod(0o755)
+    with pytest.raises(ScenarioError, match="has no compactbench that this one can ask: it says"):
+        meet(program, demo, (), "real")
+
+
+def test_a_label_that_the_other_side_would_have_too_is_refused(run, checkout, tmp_path, monkeypatch):
+    text = SOUND + '[[strategies]]\nlabel = "never @ against"\n'
+    monkeypatch.chdir(tmp_path)
+    code = main(["run", write(tmp_path, text, "twice.toml"), "--simulate", "--against", "elsewhere"])
+    assert code == 2
+    assert not (tmp_path / "results" / "twice").exists()
+
+
 def test_an_environment_is_named_by_its_folder_or_its_python(tmp_path):
     (tmp_path / "env" / "bin").mkdir(parents=True)
     (tmp_path / "env" / "bin" / "python").symlink_to(sys.executable)

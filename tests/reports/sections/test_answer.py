@@ -31,7 +31,7 @@ def test_the_headline_names_the_knee_and_what_it_saves_and_gives_up(four):
     chosen, fastest = by_label["every-5min"], by_label["every-1min"]
     assert f"it takes {100 * chosen.cost_s / fastest.cost_s:.0f} % of the CPU (saves " in first
     assert f"({chosen.query_s / fastest.query_s:.1f}x the latency)" in first
-    assert "Against the fastest and most expensive, every-1min," in first
+    assert "Against the fastest on the front, every-1min," in first
     assert second.startswith("Without compaction (never) the mean query takes ")
     assert second.endswith("the latency of every-5min.")
 
