@@ -1,7 +1,6 @@
 """Which strategies may be the best trade-off: the knee of the front, or what noise makes of it."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -26,38 +25,37 @@ def likely_best(group: RunGroup) -> tuple[str, ...]:
     on_means = knee(pareto_front(points(group)))
     if on_means is None:
         return ()
-    runs = min(row.runs for row in group.rows if row.runs) if any(row.runs for row in group.rows) else 0
+    runs = min((row.runs for row in group.rows if row.runs), default=0)
     if group.is_simulated or runs < MIN_RUNS:
         return (on_means.strategy,)
+    by_repetition = [(point, _values(group, point)) for point in points(group)]
     drawn = np.random.default_rng(_SEED).integers(0, runs, (RESAMPLES, runs))
-    found = Counter(_knee_of(group, places) for places in drawn)
-    found.pop(None, None)
-    return _named(found, on_means.strategy)
+    knees = (knee(pareto_front(tuple(_moved(*one, places) for one in by_repetition))) for places in drawn)
+    return _named(Counter(found.strategy for found in knees if found), on_means.strategy)
 
 
-def _named(found: Mapping[str | None, int], otherwise: str) -> tuple[str, ...]:
+def _named(found: Counter[str], otherwise: str) -> tuple[str, ...]:
     """The likeliest strategies until they are sure together; without any, that of the means."""
-    total, reached, named = sum(found.values()), 0, list[str]()
-    for label, count in sorted(found.items(), key=lambda item: -item[1]):
-        if label is None or reached >= SURE * total:
+    reached, named = 0, list[str]()
+    for label, count in found.most_common():
+        if reached >= SURE * found.total():
             break
         named.append(label)
         reached += count
     return tuple(named) or (otherwise,)
 
 
-def _knee_of(group: RunGroup, places: np.ndarray) -> str | None:
-    resampled = tuple(_moved(group, point, places) for point in points(group))
-    found = knee(pareto_front(resampled))
-    return found.strategy if found else None
-
-
-def _moved(group: RunGroup, point: Point, places: np.ndarray) -> Point:
-    """The point as these repetitions have it; where one has no value, as the mean has it."""
+def _values(group: RunGroup, point: Point) -> np.ndarray:
+    """Cost and latency of each repetition, side by side; NaN where a run has none."""
     values = group.row(point.strategy).run_values
-    costs, latencies = ([values[name][place] for place in places] for name in (group.cost_metric, LATENCY))
-    known = [(c, q) for c, q in zip(costs, latencies, strict=True) if c is not None and q is not None]
-    if not known:
+    return np.array([values[group.cost_metric], values[LATENCY]], float).T
+
+
+def _moved(point: Point, values: np.ndarray, places: np.ndarray) -> Point:
+    """The point as these repetitions have it; where one has no value, as the mean has it."""
+    known = values[places]
+    known = known[np.isfinite(known).all(axis=1)]
+    if not len(known):
         return point
-    cost_s, query_s = (float(mean) for mean in np.mean(known, axis=0))
+    cost_s, query_s = (float(mean) for mean in known.mean(axis=0))
     return replace(point, cost_s=cost_s, query_s=query_s)

@@ -24,6 +24,7 @@ from reports.trend_series import trend_series
 from reports.unmodelled import unmodelled
 
 RUN_COLUMNS = ("run_id", "scenario", "workload", "format", "mode", "strategy", "repetition")
+DISTURBED_ABOVE_CORES = 0.2  # cores that other processes used during a run, on average
 _IN_FORCE = {"strategy": "strategy_in_force"}  # in a decision: a switch may have changed it during the run
 
 
@@ -56,6 +57,12 @@ class RunGroup:
     def timed_runs(self) -> tuple[RunResult, ...]:
         """Runs whose timings count."""
         return tuple(run for run in self.usable_runs if timed(run))
+
+    @cached_property
+    def disturbed_runs(self) -> tuple[RunResult, ...]:
+        """Usable runs during which other processes used more than `DISTURBED_ABOVE_CORES`."""
+        used = [(run.end.other_cores or 0.0, run) for run in self.usable_runs if run.end is not None]
+        return tuple(run for cores, run in used if cores > DISTURBED_ABOVE_CORES)
 
     @cached_property
     def first_runs(self) -> Mapping[str, RunResult]:

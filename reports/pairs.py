@@ -30,11 +30,11 @@ def pairs(
         return None
     left = list(b_runs)
     found: list[Pair] = []
-    for a in sorted(a_runs, key=_started):
+    for a in sorted(a_runs, key=started_s):
         partners = [b for b in left if _may_be_paired(a, b, longest_s)]
         if not partners:
             return None
-        partner = min(partners, key=lambda b: abs(_started(b) - _started(a)))
+        partner = min(partners, key=lambda b: abs(started_s(b) - started_s(a)))
         left.remove(partner)
         found.append((a, partner))
     return tuple(sorted(found, key=lambda pair: (str(pair[0].folder.parent), pair[0].manifest.repetition)))
@@ -48,7 +48,7 @@ def longest_repetitions(runs: Iterable[RunResult]) -> dict[Path, float]:
     begun: dict[tuple[Path, str, int], tuple[float, float]] = {}
     for run in runs:
         key = (run.folder.parent, run.manifest.suite_id, run.manifest.repetition)
-        started, ended = _started(run), _ended(run)
+        started, ended = started_s(run), ended_s(run)
         first, last = begun.get(key, (started, ended))
         begun[key] = (min(first, started), max(last, ended))
     longest_s: dict[Path, float] = {}
@@ -63,15 +63,15 @@ def sittings(runs: Iterable[RunResult]) -> dict[Path, str]:
     A suite that is resumed at once goes on with the sitting, although it is another suite.
     """
     by_folder: dict[Path, list[RunResult]] = {}
-    for run in sorted(runs, key=_started):
+    for run in sorted(runs, key=started_s):
         by_folder.setdefault(run.folder.parent, []).append(run)
     found: dict[Path, str] = {}
     for ordered in by_folder.values():
         name, busy_until = "", -math.inf
         for run in ordered:
-            if _started(run) - busy_until > BREAK_S:
+            if started_s(run) - busy_until > BREAK_S:
                 name = str(run.folder)
-            busy_until = max(busy_until, _ended(run))
+            busy_until = max(busy_until, ended_s(run))
             found[run.folder] = name
     return found
 
@@ -81,14 +81,16 @@ def _may_be_paired(a: RunResult, b: RunResult, longest_s: Mapping[Path, float]) 
         a.folder.parent == b.folder.parent
         and a.manifest.repetition == b.manifest.repetition
         and same_definition(a, b)
-        and abs(_started(a) - _started(b)) <= longest_s[a.folder.parent]
+        and abs(started_s(a) - started_s(b)) <= longest_s[a.folder.parent]
     )
 
 
-def _started(run: RunResult) -> float:
+def started_s(run: RunResult) -> float:
+    """When a run began, in seconds since 1970 UTC."""
     return datetime.fromisoformat(run.manifest.started_utc).timestamp()
 
 
-def _ended(run: RunResult) -> float:
+def ended_s(run: RunResult) -> float:
+    """When its last record was written; when it began, if there is none."""
     written = run.records[-1].written_utc if run.records else run.manifest.started_utc
     return datetime.fromisoformat(written).timestamp()

@@ -27,7 +27,6 @@ from bench.text import MISSING, human_ratio
 from reports.compare import Comparison
 from reports.load import RunGroup, run_groups
 from reports.phrases import format_range
-from reports.sections.cautions import DISTURBED_ABOVE_CORES
 from reports.tables import arrow
 from reports.text import format_value, shared_decimals
 
@@ -88,8 +87,7 @@ class Published:
     @cached_property
     def disturbed(self) -> str:
         """How many of the runs other processes disturbed: "2 of 30"."""
-        used = [run.end.other_cores or 0.0 for run in self.group.usable_runs if run.end is not None]
-        return f"{sum(cores > DISTURBED_ABOVE_CORES for cores in used)} of {len(used)}"
+        return f"{len(self.group.disturbed_runs)} of {len(self.group.usable_runs)}"
 
     @cached_property
     def warm_up(self) -> tuple[WarmedPlanner, ...]:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable
-from datetime import datetime
 from statistics import fmean
 
 from scipy import stats
@@ -10,6 +9,7 @@ from scipy import stats
 from bench.results.folders import RunResult
 from reports.compare import CONFIDENCE, Comparison
 from reports.load import RunGroup
+from reports.pairs import ended_s, started_s
 
 FEWEST = 3  # repetitions below which noise cannot be estimated in any useful way
 MOST = 30  # repetitions that anybody will run
@@ -58,10 +58,4 @@ def _wall_s(run: RunResult) -> float | None:
     """From the manifest to the last record: set-up, warm-up, the stream and the content check."""
     if run.end is None:
         return None
-    try:
-        began, ended = (
-            datetime.fromisoformat(stamp) for stamp in (run.manifest.started_utc, run.end.written_utc)
-        )
-        return max((ended - began).total_seconds(), 0.0)
-    except (ValueError, TypeError):  # no stamp, or only one of them with a time zone
-        return None
+    return max(ended_s(run) - started_s(run), 0.0)

@@ -7,7 +7,7 @@ from bench.results.rows import METRIC_BY_NAME, Row
 from bench.text import MISSING, human_ratio
 from reports.compare import Comparison
 from reports.load import RunGroup
-from reports.phrases import Sentence, format_range
+from reports.phrases import Sentence, Verbatim, format_range
 from reports.text import duration_unit, format_value, shared_decimals
 
 
@@ -91,6 +91,39 @@ def compared(comparison: Comparison | None) -> Cell:
     if comparison.is_retracted:
         note += ", unproven"
     return Cell(human_ratio(ratio), note, value=ratio)
+
+
+@dataclass(frozen=True, slots=True)
+class Versus:
+    """A strategy's cost and latency (seconds), and how each compares with those of another."""
+
+    strategy: str
+    cost_s: float | None
+    query_s: float | None
+    cost: Comparison | None
+    latency: Comparison | None
+
+
+def versus_table(group: RunGroup, lines: Sequence[Versus], other: str, note: str, caption: str) -> Table:
+    """A row per strategy: cost and latency, each followed by its ratio to those of the `other`."""
+    unit, latencies = durations([line.query_s for line in lines])
+    costs = seconds(line.cost_s for line in lines)
+    rows = tuple(
+        (
+            Cell(Verbatim(line.strategy)),
+            Cell(cost, value=line.cost_s),
+            compared(line.cost),
+            Cell(latency, value=line.query_s),
+            compared(line.latency),
+        )
+        for line, cost, latency in zip(lines, costs, latencies, strict=True)
+    )
+    columns = (
+        Column("Strategy", is_number=False), Column(cost_title(group), "s"),
+        Column(f"Cost vs {other}", "95 % CI"), Column("Query mean", unit),
+        Column(f"Latency vs {other}", "95 % CI"),
+    )  # fmt: skip
+    return Table(columns, rows, note, caption=caption)
 
 
 def arrow(before: str, after: str) -> str:

@@ -173,8 +173,7 @@ def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher)
                 logs[scenario.name] = ensure_log(run.source, options.out, watcher)
             java_options = () if options.has_other else archives.java_options(scenario)
         job = _job(run, options, suite_id, logs.get(scenario.name), java_options)
-        is_first = run.position == planned[0].position
-        return job.model_copy(update={"load_before_suite": load_1min}) if is_first else job
+        return job.model_copy(update={"load_before_suite": load_1min}) if run is planned[0] else job
 
     if options.is_quick:
         for group in _by_jvm(planned):

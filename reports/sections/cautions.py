@@ -23,7 +23,6 @@ from reports.phrases import Sentence, Verbatim, counted, joined, listed, say
 NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean
 BUSY_ABOVE = 0.5  # compaction seconds / scenario seconds
 LOADED_ABOVE = 0.5  # load average over a minute / cores
-DISTURBED_ABOVE_CORES = 0.2  # cores that other processes used during a run, on average
 _ERROR_CHARACTERS = 300
 _STEPS: tuple[tuple[type[Any], str, str, str], ...] = (  # record, singular, plural, what became of it
     (CommitRecord, "commit", "commits", "failed"),
@@ -165,12 +164,11 @@ def _loaded(group: RunGroup) -> Iterator[Caution]:
         busy = f"The machine was busy (load {human_number(load)} on {cores} cores) when a suite of runs began"
         yield Caution(False, say(busy, text))
         break
-    used = [(run.end.other_cores or 0.0, run) for run in group.usable_runs if run.end is not None]
-    disturbed = [(cores, run) for cores, run in used if cores > DISTURBED_ABOVE_CORES]
+    disturbed = group.disturbed_runs
     if disturbed:
-        most = human_number(max(cores for cores, _ in disturbed))
+        most = human_number(max(run.end.other_cores or 0.0 for run in disturbed if run.end is not None))
         start = say(f"Other processes used up to {most} cores during ")
-        yield Caution(False, start + joined([_name(run) for _, run in disturbed]) + say(text))
+        yield Caution(False, start + joined([_name(run) for run in disturbed]) + say(text))
 
 
 def _busy(group: RunGroup) -> Iterator[Caution]:

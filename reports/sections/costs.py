@@ -33,6 +33,8 @@ _NOTES = (  # shown with the columns they explain
         f"this scenario. It falls as a scenario gets longer, since the tables of {BASELINE} only grow.",
     ),
 )
+_TOTAL = "Total: compaction, maintenance and evaluations."
+_MODELLED_TOTAL = "Total: compaction and maintenance."  # no model prices evaluations
 _CAPTION = "Over the whole stream"
 
 
@@ -53,7 +55,8 @@ def costs(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
     )
     names = {name for name, _, _ in known}
     modelled = ("Times are modelled.",) if group.is_simulated else ()
-    total = (_total(group),) if "policy_cpu_s" in names else ()
+    totals = _MODELLED_TOTAL if group.is_simulated else _TOTAL
+    total = (totals,) if "policy_cpu_s" in names else ()
     note = " ".join((*modelled, *total, *(text for name, text in _NOTES if name in names)))
     return Table(columns, tuple(zip(*cells, strict=True)), note, caption=_CAPTION)
 
@@ -61,8 +64,3 @@ def costs(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
 def _is_shown(group: RunGroup, name: str) -> bool:
     """Not what is nowhere above 0."""
     return any(row.values[name] for row in group.rows)
-
-
-def _total(group: RunGroup) -> str:
-    evaluations = "" if group.is_simulated else " and evaluations"
-    return f"Total: compaction{',' if evaluations else ' and'} maintenance{evaluations}."

@@ -174,15 +174,8 @@ def _machine(m: Manifest) -> tuple[str, ...]:
 
 def dates(runs: Sequence[RunResult]) -> str:
     """The day on which the runs began, or the first and the last."""
-    days = sorted({_day(run.manifest.started_utc) for run in runs})
+    days = sorted({datetime.fromisoformat(run.manifest.started_utc).date().isoformat() for run in runs})
     return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-
-
-def _day(stamp: str) -> str:
-    try:
-        return datetime.fromisoformat(stamp).date().isoformat()
-    except ValueError:
-        return "undated"
 
 
 def _commits(group: RunGroup) -> int:
