@@ -23,6 +23,19 @@ class ScanTaskGroup:
     rows: int
 
 
+def equal_shares(input_bytes: int, rows: int, tasks_count: int) -> tuple[ScanTaskGroup, ...]:
+    """`tasks_count` tasks of equal size to within one byte and row, as after a shuffle; totals are kept."""
+    return tuple(
+        ScanTaskGroup(even_share(input_bytes, index, tasks_count), even_share(rows, index, tasks_count))
+        for index in range(tasks_count)
+    )
+
+
+def even_share(total: int, index: int, count: int) -> int:
+    """Part `index` (from 0) of `total` split into `count` whole numbers, which differ by at most 1."""
+    return total * (index + 1) // count - total * index // count
+
+
 @dataclass(frozen=True, slots=True)
 class RewriteGroup:
     """Data files of one partition that are rewritten together, in planning order.

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any
 
-from strategies.iceberg.partitions import decoded, fields_of, is_null
 from strategies.java_values import parse_long
+from strategies.partitions import decoded, fields_of, is_null
 
 Literal = int | str
 

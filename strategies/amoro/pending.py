@@ -16,7 +16,7 @@ Source: upstream `IcebergTableUtil.createOptimizingPlanner` and
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote_plus
 
-from strategies.iceberg.partitions import decoded, fields_of
+from strategies.partitions import decoded, fields_of
 
 
 def partition_path(partition: str) -> str:

@@ -13,10 +13,10 @@ from typing import TypeVar
 from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.files import IcebergDataFile, IcebergState
 from strategies.iceberg.packing import pack
-from strategies.iceberg.partitions import fields_of, is_null
 from strategies.iceberg.rewrite_options import JobOrder, RewriteOptions
-from strategies.iceberg.scan_tasks import FileScan, equal_shares, lookback_of, scan_task_groups
-from strategies.preview import DeleteGroup, Preview, RewriteGroup
+from strategies.iceberg.scan_tasks import FileScan, lookback_of, scan_task_groups
+from strategies.partitions import fields_of, is_null
+from strategies.preview import DeleteGroup, Preview, RewriteGroup, equal_shares
 
 Group = TypeVar("Group", RewriteGroup, DeleteGroup)
 _Group = tuple[str, Sequence[FileScan]]  # partition and files

@@ -11,9 +11,9 @@ from collections import defaultdict
 
 from strategies.iceberg.files import DeleteKind, IcebergDeleteFile, IcebergState
 from strategies.iceberg.packing import pack
-from strategies.iceberg.partitions import fields_of, is_null
 from strategies.iceberg.rewrite_data_files import ordered
 from strategies.iceberg.rewrite_options import RewriteOptions
+from strategies.partitions import fields_of, is_null
 from strategies.preview import DeleteGroup, Preview
 from strategies.state import MIB
 

@@ -20,8 +20,8 @@ from planner_cases import Case
 from pyspark.sql import SparkSession
 
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
-from strategies.iceberg.partitions import fields_of, is_null
 from strategies.iceberg.scan_tasks import lookback_of
+from strategies.partitions import fields_of, is_null
 from strategies.preview import RewriteGroup
 
 _PATH_ID = 2147483546  # of the column file_path in position delete files

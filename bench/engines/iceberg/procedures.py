@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines.spark.session import java_rows, sql_text
 from strategies.iceberg.commands import Command
-from strategies.iceberg.partitions import decoded, fields_of, is_null
+from strategies.partitions import decoded, fields_of, is_null
 from strategies.plan import Compact, Native
 
 _NUMBER_COLUMNS = frozenset({"partition_bucket"})  # of the columns a table can be partitioned by

@@ -10,8 +10,8 @@ from planner_cases import position_delete_cases
 
 from strategies.iceberg.commands import Command
 from strategies.iceberg.files import DeleteKind
-from strategies.iceberg.partitions import fields_of, is_null
 from strategies.iceberg.preview import preview_action
+from strategies.partitions import fields_of, is_null
 from strategies.plan import Native
 
 pytestmark = pytest.mark.spark

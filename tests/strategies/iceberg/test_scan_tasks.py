@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from strategies.iceberg.deletes.index import Applied
 from strategies.iceberg.files import IcebergDataFile
-from strategies.iceberg.scan_tasks import FileScan, equal_shares, lookback_of, scan_task_groups
+from strategies.iceberg.scan_tasks import FileScan, lookback_of, scan_task_groups
 from strategies.preview import ScanTaskGroup
 from strategies.state import MIB
 
@@ -66,13 +66,3 @@ def test_read_tasks_read_everything_once(files, split_bytes, lookback):
     assert sum(t.input_bytes for t in tasks) == sum(size for size, _, _ in files)
     assert sum(t.rows for t in tasks) == sum(rows for _, rows, _ in files)
     assert all(0 < t.input_bytes <= split_bytes for t in tasks)
-
-
-@given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(1, 50))
-def test_equal_shares_differ_by_one_at_most(input_bytes, rows, count):
-    shares = equal_shares(input_bytes, rows, count)
-    assert len(shares) == count
-    assert sum(t.input_bytes for t in shares) == input_bytes
-    assert sum(t.rows for t in shares) == rows
-    for values in ([t.input_bytes for t in shares], [t.rows for t in shares]):
-        assert max(values) - min(values) <= 1

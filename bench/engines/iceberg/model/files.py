@@ -13,7 +13,7 @@ from bench.engines.iceberg.model.delete_bytes import equality_bytes, position_by
 from bench.engines.iceberg.model.flink_writer import partition_files
 from bench.engines.simulated.costs import Coefficients
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, KeyBounds
-from strategies.iceberg.scan_tasks import even_share
+from strategies.preview import even_share
 from strategies.state import MIB
 from workloads.commit import CommitSpec, KeyShape, PartitionShape
 from workloads.schema import Schema

@@ -1,0 +1,47 @@
+"""Which files liquid clustering takes: those outside of Z-cubes, and those of cubes that are still small.
+
+Source: ClusteringStrategy.applyMinZCube and ZCube of delta-spark 3.3.2, without OPTIMIZE FULL.
+"""
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+
+from strategies.delta.files import DeletionVector, DeltaDataFile
+
+PROVIDER = "liquid"
+
+
+def cluster_candidates(
+    files: Iterable[DeltaDataFile], vectors: Mapping[str, DeletionVector], columns: tuple[str, ...],
+    min_cube_bytes: int,
+) -> list[DeltaDataFile]:  # fmt: skip
+    """The files to cluster: those without a cube first, then cube by cube in the order of their ids.
+
+    Files that something else has clustered, or that were clustered by other columns, stay. So do cubes whose
+    live rows take `min_cube_bytes` or more, and the only cube of a table without any other candidate.
+    """
+    own = [file for file in files if _is_ours(file, columns)]
+    loose = [file for file in own if file.z_cube is None]
+    by_cube = groupby(sorted((f for f in own if f.z_cube is not None), key=_cube_id), key=_cube_id)
+    cubes = [list(cube) for _, cube in by_cube]
+    small = [cube for cube in cubes if sum(_live_bytes(f, vectors) for f in cube) < min_cube_bytes]
+    if not loose and len(small) == 1:
+        return []
+    return [*loose, *(file for cube in small for file in cube)]
+
+
+def _is_ours(file: DeltaDataFile, columns: tuple[str, ...]) -> bool:
+    is_same_provider = file.clustering_provider in (None, PROVIDER)
+    return is_same_provider and (file.z_cube is None or file.z_cube.columns == columns)
+
+
+def _cube_id(file: DeltaDataFile) -> str:
+    return "" if file.z_cube is None else file.z_cube.id
+
+
+def _live_bytes(file: DeltaDataFile, vectors: Mapping[str, DeletionVector]) -> int:
+    """The bytes of a file in proportion to its live rows (AddFile.estLogicalFileSize)."""
+    vector = vectors.get(file.path)
+    if vector is None or not file.rows:
+        return file.size_bytes
+    return int((file.rows - vector.rows) / file.rows * file.size_bytes)

@@ -1,0 +1,17 @@
+"""Delta's maintenance commands, by the names used in plans, in records and as engine capabilities."""
+
+from enum import StrEnum
+
+
+class Command(StrEnum):
+    """A command of Delta on Spark, or what replaces one."""
+
+    DELTA_RS = "delta.delta_rs"  # `optimize.compact` of delta-rs, without Spark
+    OPTIMIZE = "delta.optimize"  # OPTIMIZE; on a table with clustering columns it clusters
+    REORG = "delta.reorg"  # REORG TABLE ... APPLY (PURGE)
+    REPARTITION = "delta.repartition"  # overwrite by repartitioned rows, without a change of data
+    VACUUM = "delta.vacuum"
+    ZORDER = "delta.zorder"  # OPTIMIZE ... ZORDER BY
+
+
+METADATA_COMMANDS = frozenset({Command.VACUUM})  # write no data file

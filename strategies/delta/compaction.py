@@ -1,0 +1,186 @@
+"""Which files Delta's OPTIMIZE and REORG rewrite, and in which bins.
+
+A bin is rewritten by one Spark job into one file, in Z-ordering and clustering into several. Partitions come
+in the order of the state's data files; in Delta they come in that of a hash map, and which of two files of
+equal size comes first is not defined either.
+
+Source: OptimizeExecutor and OptimizeTableStrategy of delta-spark 3.3.2.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from strategies.delta.bins import next_fit
+from strategies.delta.clustering import cluster_candidates
+from strategies.delta.files import DeletionVector, DeltaDataFile, DeltaState
+from strategies.delta.optimize_options import OptimizeOptions
+from strategies.preview import Preview, RewriteGroup, equal_shares
+
+_Bins = Iterable[tuple[str, Sequence[DeltaDataFile]]]  # with their partitions
+
+
+def plan_compaction(
+    state: DeltaState, options: OptimizeOptions, partitions: Collection[str] | None = None
+) -> Preview:
+    """OPTIMIZE of these partitions (None: all). On a table with clustering columns it clusters."""
+    if state.clustering_columns:
+        return plan_clustering(state, options)
+    vectors = vectors_of(state)
+    due = [
+        file
+        for file in _within(state, partitions)
+        if file.size_bytes < options.min_file_bytes or _is_due_for_deletes(file, vectors, options)
+    ]
+    bins = ((partition, files) for partition, files in _packed(due, options.max_file_bytes) if len(files) > 1)
+    return _preview(bins, vectors, options)
+
+
+def plan_purge(
+    state: DeltaState, options: OptimizeOptions, partitions: Collection[str] | None = None
+) -> Preview:
+    """REORG TABLE ... APPLY (PURGE): every file with a deleted row, also one that is alone.
+
+    The real command also rewrites files with columns that the table has dropped, which no metadata tells.
+    """
+    vectors = vectors_of(state)
+    due = [
+        file
+        for file in _within(state, partitions)
+        if file.path in vectors and (not file.has_rows_count or vectors[file.path].rows > 0)
+    ]
+    return _preview(_packed(due, options.max_file_bytes), vectors, options)
+
+
+def plan_zorder(
+    state: DeltaState, options: OptimizeOptions, partitions: Collection[str] | None = None
+) -> Preview:
+    """OPTIMIZE ... ZORDER BY: every file of each partition, whatever its size, in one bin."""
+    bins = _by_partition(_within(state, partitions)).items()
+    return _preview(bins, vectors_of(state), options, is_sorted=True)
+
+
+def plan_clustering(state: DeltaState, options: OptimizeOptions) -> Preview:
+    """OPTIMIZE of a table with liquid clustering, which has no partitions."""
+    vectors = vectors_of(state)
+    candidates = cluster_candidates(
+        state.data_files, vectors, state.clustering_columns, options.min_cube_bytes
+    )
+    bins = (("", files) for files in next_fit(candidates, _bytes_of, options.max_cube_bytes))
+    return _preview(bins, vectors, options, is_sorted=True)
+
+
+def plan_repartition(state: DeltaState, partition: str, files_count: int) -> Preview:
+    """All files of one partition, rewritten into so many of about the same number of rows."""
+    files = tuple(file for file in state.data_files if file.partition == partition)
+    group = _group(
+        partition, files, vectors_of(state), files_count, target_bytes=state.target_file_size_bytes
+    )
+    return Preview((group,), planned_groups_count=1)
+
+
+def vectors_of(state: DeltaState) -> Mapping[str, DeletionVector]:
+    """The deletion vectors by the data file that they belong to; computed once per version of the table."""
+    return state.derived(_by_data_file, state.delete_files)
+
+
+def batches(groups: Iterable[RewriteGroup], batch_bytes: int | None) -> list[list[RewriteGroup]]:
+    """The groups of each commit, in the order of the commits."""
+    if batch_bytes is None:
+        return [list(groups)]
+    return next_fit(sorted(groups, key=_input_bytes), _input_bytes, batch_bytes)
+
+
+def deleted_ratio(file: DeltaDataFile, vector: DeletionVector | None) -> float | None:
+    """The share of a file's rows that are deleted, as Delta computes it; None without statistics.
+
+    It is 1 minus the share of the other rows: 50 deleted rows of 1,000 make 0.050000000000000044, which is
+    above the default threshold of 0.05 (FileAction.deletedToPhysicalRecordsRatio).
+    """
+    if not file.has_rows_count or not file.rows:
+        return None
+    deleted_rows = 0 if vector is None else vector.rows
+    return 1.0 - (file.rows - deleted_rows) / file.rows
+
+
+def _by_data_file(vectors: Collection[DeletionVector]) -> Mapping[str, DeletionVector]:
+    return {vector.data_file: vector for vector in vectors}
+
+
+def _within(state: DeltaState, partitions: Collection[str] | None) -> Iterable[DeltaDataFile]:
+    return (file for file in state.data_files if partitions is None or file.partition in partitions)
+
+
+def _is_due_for_deletes(
+    file: DeltaDataFile, vectors: Mapping[str, DeletionVector], options: OptimizeOptions
+) -> bool:
+    """Whether a file is a candidate whatever its size: too many of its rows are deleted, or unknown."""
+    vector = vectors.get(file.path)
+    if vector is not None and not file.has_rows_count:
+        return True
+    ratio = deleted_ratio(file, vector)
+    return ratio is not None and ratio > options.max_deleted_rows_ratio
+
+
+def _by_partition(files: Iterable[DeltaDataFile]) -> Mapping[str, list[DeltaDataFile]]:
+    found: dict[str, list[DeltaDataFile]] = defaultdict(list)
+    for file in files:
+        found[file.partition].append(file)
+    return found
+
+
+def _packed(files: Iterable[DeltaDataFile], capacity_bytes: int) -> _Bins:
+    for partition, together in _by_partition(files).items():
+        for packed in next_fit(sorted(together, key=_bytes_of), _bytes_of, capacity_bytes):
+            yield partition, packed
+
+
+def _bytes_of(file: DeltaDataFile) -> int:
+    return file.size_bytes
+
+
+def _input_bytes(group: RewriteGroup) -> int:
+    return group.input_bytes
+
+
+def _preview(
+    bins: _Bins, vectors: Mapping[str, DeletionVector], options: OptimizeOptions, *, is_sorted: bool = False
+) -> Preview:
+    made = [
+        _group(
+            partition,
+            files,
+            vectors,
+            _sorted_files_count(files, options) if is_sorted else 1,
+            options.max_file_bytes,
+        )
+        for partition, files in bins
+    ]
+    groups = tuple(group for batch in batches(made, options.batch_bytes) for group in batch)
+    return Preview(groups, planned_groups_count=len(groups))
+
+
+def _sorted_files_count(files: Sequence[DeltaDataFile], options: OptimizeOptions) -> int:
+    """How many files a sort writes. It rounds down, so that a file may have almost twice the maximum size."""
+    return max(1, sum(map(_bytes_of, files)) // options.max_file_bytes)
+
+
+def _group(
+    partition: str,
+    files: Sequence[DeltaDataFile],
+    vectors: Mapping[str, DeletionVector],
+    outputs_count: int,
+    target_bytes: int,
+) -> RewriteGroup:
+    input_bytes = sum(map(_bytes_of, files))
+    applied = [vectors[file.path] for file in files if file.path in vectors]
+    return RewriteGroup(
+        partition=partition,
+        files=tuple(files),
+        input_bytes=input_bytes,
+        delete_files_count=len(applied),
+        delete_bytes=sum(vector.size_bytes for vector in applied),
+        split_bytes=target_bytes,
+        max_output_file_bytes=target_bytes,
+        expected_output_files=outputs_count,
+        tasks=equal_shares(input_bytes, sum(file.rows for file in files), outputs_count),
+    )

@@ -1,0 +1,137 @@
+"""The options of OPTIMIZE, parsed. Delta reads them from Spark's configuration.
+
+Source: DeltaSQLConf of delta-spark 3.3.2, `spark.databricks.delta.optimize.*`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from strategies.java_values import parse_double, parse_int, parse_long
+from strategies.options import OptionValue, check_known, option_texts
+from strategies.quantities import parse_bytes
+from strategies.state import GIB
+
+CONF_PREFIX = "spark.databricks.delta.optimize."
+
+MIN_FILE_SIZE = "minFileSize"
+MAX_FILE_SIZE = "maxFileSize"
+MAX_DELETED_ROWS_RATIO = "maxDeletedRowsRatio"
+BATCH_SIZE = "batchSize"
+MAX_THREADS = "maxThreads"
+REPARTITION = "repartition.enabled"
+MIN_CUBE_SIZE = "clustering.mergeStrategy.minCubeSize.threshold"
+TARGET_CUBE_SIZE = "clustering.mergeStrategy.minCubeSize.targetCubeSize"
+
+DEFAULT_MAX_DELETED_ROWS_RATIO = 0.05
+DEFAULT_MIN_CUBE_BYTES = 100 * GIB
+DEFAULT_TARGET_CUBE_BYTES = 150 * GIB
+
+# Delta's own defaults of the two file sizes are 1 GiB each. Tables have no property for them, so a scenario's
+# target file size takes their place.
+_TARGET = "the table's target_file_size (Delta's own: 1 GiB)"
+COMPACTION_OPTIONS: Mapping[str, str] = {
+    MIN_FILE_SIZE: _TARGET,
+    MAX_FILE_SIZE: _TARGET,
+    MAX_DELETED_ROWS_RATIO: "0.05",
+    BATCH_SIZE: "no limit: one commit",
+    MAX_THREADS: "15",
+    REPARTITION: "false",
+}
+CLUSTERING_OPTIONS: Mapping[str, str] = {MIN_CUBE_SIZE: "100 GiB", TARGET_CUBE_SIZE: "150 GiB"}
+_SIZES = frozenset({MIN_FILE_SIZE, MAX_FILE_SIZE, BATCH_SIZE, MIN_CUBE_SIZE, TARGET_CUBE_SIZE})
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizeOptions:
+    """What decides which files are rewritten, and into how many.
+
+    A file smaller than `min_file_bytes` is a candidate, and so is one of whose rows more than
+    `max_deleted_rows_ratio` are deleted. Files up to `max_file_bytes` together become one. `batch_bytes` None
+    means one commit.
+    """
+
+    min_file_bytes: int
+    max_file_bytes: int
+    max_deleted_rows_ratio: float = DEFAULT_MAX_DELETED_ROWS_RATIO
+    batch_bytes: int | None = None
+    min_cube_bytes: int = DEFAULT_MIN_CUBE_BYTES
+    target_cube_bytes: int = DEFAULT_TARGET_CUBE_BYTES
+
+    @property
+    def max_cube_bytes(self) -> int:
+        """How much goes into one Z-cube (ClusteringStrategy.maxBinSize)."""
+        return max(self.target_cube_bytes, self.min_cube_bytes)
+
+
+def optimize_texts(options: Mapping[str, OptionValue], known: Mapping[str, str]) -> dict[str, str]:
+    """Options as the texts that Delta parses; sizes may have units, which Delta itself rejects.
+
+    Raises ValueError on an unknown name, an unknown unit, and a value that Delta would reject.
+    """
+    check_known(options, known)
+    texts = {
+        name: str(parse_bytes(value))
+        if name in _SIZES and isinstance(value, str)
+        else option_texts({name: value})[name]
+        for name, value in options.items()
+    }
+    for name, text in texts.items():
+        _CHECKS[name](name, text)
+    return texts
+
+
+def optimize_options(given: Mapping[str, str], target_bytes: int) -> OptimizeOptions:
+    """Parse Delta's option texts. Those that do not affect which files are rewritten are ignored.
+
+    Raises ValueError if a text is no number, or out of range.
+    """
+
+    def read(name: str, default: Any) -> Any:
+        return _CHECKS[name](name, given[name]) if name in given else default
+
+    return OptimizeOptions(
+        min_file_bytes=read(MIN_FILE_SIZE, target_bytes),
+        max_file_bytes=read(MAX_FILE_SIZE, target_bytes),
+        max_deleted_rows_ratio=read(MAX_DELETED_ROWS_RATIO, DEFAULT_MAX_DELETED_ROWS_RATIO),
+        batch_bytes=read(BATCH_SIZE, None),
+        min_cube_bytes=read(MIN_CUBE_SIZE, DEFAULT_MIN_CUBE_BYTES),
+        target_cube_bytes=read(TARGET_CUBE_SIZE, DEFAULT_TARGET_CUBE_BYTES),
+    )
+
+
+def _number(
+    parse: Callable[[str], float], rule: str, is_allowed: Callable[[float], bool]
+) -> Callable[[str, str], Any]:
+    def read(name: str, text: str) -> float:
+        try:
+            value = parse(text)
+        except ValueError as error:
+            raise ValueError(f"{name}={text!r} {error}") from error
+        if not is_allowed(value):
+            raise ValueError(f"{name}={text} must be {rule}")
+        return value
+
+    return read
+
+
+def _boolean(name: str, text: str) -> bool:
+    """Spark's own reading of a boolean setting: true or false in any case (ConfigHelpers.toBoolean)."""
+    if text.strip().lower() not in ("true", "false"):
+        raise ValueError(f"{name}={text!r} must be true or false")
+    return text.strip().lower() == "true"
+
+
+_AT_LEAST_0 = (">= 0", lambda value: value >= 0)
+_POSITIVE = ("> 0", lambda value: value > 0)
+_CHECKS: Mapping[str, Callable[[str, str], Any]] = {
+    MIN_FILE_SIZE: _number(parse_long, *_AT_LEAST_0),
+    # Delta accepts a maximum of 0, with which every file gets a bin of its own and nothing is merged.
+    MAX_FILE_SIZE: _number(parse_long, *_POSITIVE),
+    MAX_DELETED_ROWS_RATIO: _number(parse_double, ">= 0 and <= 1", lambda value: 0 <= value <= 1),
+    BATCH_SIZE: _number(parse_long, *_POSITIVE),
+    MAX_THREADS: _number(parse_int, *_POSITIVE),
+    REPARTITION: _boolean,
+    MIN_CUBE_SIZE: _number(parse_long, *_AT_LEAST_0),
+    TARGET_CUBE_SIZE: _number(parse_long, *_AT_LEAST_0),
+}

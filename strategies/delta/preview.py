@@ -1,0 +1,50 @@
+"""What an action would do to the files of a Delta table, by Delta's own planning rules in Python.
+
+The forecast, the simulation and `compactbench plan` rest on it. OPTIMIZE itself has no dry run.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+
+from strategies.delta.commands import Command
+from strategies.delta.compaction import plan_compaction, plan_purge, plan_repartition, plan_zorder
+from strategies.delta.files import DeltaState, delta_state
+from strategies.delta.optimize_options import OptimizeOptions, optimize_options
+from strategies.plan import Action, Compact, Native, Rewrite
+from strategies.preview import Preview, PreviewError
+from strategies.state import TableState
+
+_Rule = Callable[[DeltaState, OptimizeOptions, Collection[str] | None], Preview]
+_RULES: Mapping[str, _Rule] = {
+    Command.OPTIMIZE: plan_compaction,
+    Command.REORG: plan_purge,
+    Command.ZORDER: plan_zorder,
+}
+
+
+def preview_action(action: Action, state: TableState) -> Preview:
+    """What `action` would do to the table in its current state.
+
+    Which of two files of equal size comes into which bin is not determined. A file of which every row is
+    deleted counts as written, although Delta writes no empty file.
+
+    Raises PreviewError if the effect does not follow from the state, and ValueError if the action is invalid:
+    an unknown command, or an option out of range. Raises PlanError if the state is of another format's table.
+    """
+    table = delta_state(state)
+    match action:
+        case Compact(partitions=partitions, options=options):
+            return plan_compaction(table, optimize_options(options, state.target_file_size_bytes), partitions)
+        case Native(command=Command.REPARTITION, arguments=arguments):
+            return plan_repartition(table, arguments["partition"], int(arguments["files"]))
+        case Native(command=command, arguments=arguments, options=options) if command in _RULES:
+            if "where" in arguments:
+                raise PreviewError(
+                    f"where={arguments['where']!r}: it is evaluated by Delta, not on the table state"
+                )
+            return _RULES[command](table, optimize_options(options, state.target_file_size_bytes), None)
+        case Native(command=command):
+            raise PreviewError(
+                f"{command} has no preview: it rewrites no data file by rules of Delta on Spark"
+            )
+        case Rewrite():
+            raise PreviewError("Delta has no command that rewrites exactly the files a plan names")

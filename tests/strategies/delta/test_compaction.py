@@ -1,0 +1,192 @@
+from itertools import pairwise
+
+from delta_tables import data_file, delta_table, delta_tables, vector
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strategies.delta.bins import next_fit
+from strategies.delta.compaction import (
+    batches,
+    deleted_ratio,
+    plan_compaction,
+    plan_purge,
+    plan_repartition,
+    plan_zorder,
+)
+from strategies.delta.files import ZCube
+from strategies.delta.optimize_options import OptimizeOptions
+from strategies.state import GIB, MIB
+
+
+def options(min_bytes=100, max_bytes=100, **more):
+    return OptimizeOptions(min_bytes, max_bytes, **more)
+
+
+def paths(preview):
+    return [[file.path for file in group.files] for group in preview.groups]
+
+
+def test_files_are_packed_in_ascending_order_of_size():
+    # By hand: 10 20 30 | 50 (60 would make 110) | 60; the last two are alone, so they stay.
+    table = delta_table([data_file(str(size), size) for size in (60, 10, 50, 30, 20)])
+    assert paths(plan_compaction(table, options())) == [["10", "20", "30"]]
+
+
+def test_a_bin_may_be_exactly_full():
+    table = delta_table([data_file("a", 40), data_file("b", 60)])
+    assert paths(plan_compaction(table, options())) == [["a", "b"]]
+    assert paths(plan_compaction(table, options(max_bytes=99))) == []
+
+
+def test_a_file_of_the_minimum_size_stays():
+    table = delta_table([data_file("a", 10), data_file("b", 50), data_file("c", 20)])
+    assert paths(plan_compaction(table, options(min_bytes=50))) == [["a", "c"]]
+
+
+def test_partitions_are_packed_apart_and_can_be_chosen():
+    files = [data_file(f"{p}{n}", 10, partition=f"p={p}") for n in "12" for p in "ab"]
+    table = delta_table(files)
+    assert paths(plan_compaction(table, options())) == [["a1", "a2"], ["b1", "b2"]]
+    assert paths(plan_compaction(table, options(), {"p=b"})) == [["b1", "b2"]]
+
+
+def test_exactly_five_percent_of_deleted_rows_are_above_the_threshold_of_five():
+    # 1 - 950/1000 is 0.050000000000000044 in doubles; 49 of 1,000 are below.
+    large, other = data_file("large", 150), data_file("other", 150)
+    assert deleted_ratio(large, vector("large", 50)) > 0.05
+    both = [vector("large", 50), vector("other", 50)]
+    table = delta_table([large, other], both)
+    assert paths(plan_compaction(table, options(max_bytes=300))) == [["large", "other"]]
+    fewer = delta_table([large, other], [vector("large", 50), vector("other", 49)])
+    assert paths(plan_compaction(fewer, options(max_bytes=300))) == []
+
+
+def test_deleted_rows_without_statistics_are_always_due():
+    files = [data_file(path, 150, rows=0, has_rows_count=False) for path in "abc"]
+    table = delta_table(files, [vector("a", 1), vector("b", 1)])
+    assert paths(plan_compaction(table, options(max_bytes=300))) == [["a", "b"]]
+
+
+def test_only_reorg_rewrites_a_single_file():
+    table = delta_table([data_file("a", 150)], [vector("a", 500)])
+    assert paths(plan_compaction(table, options())) == []
+    assert paths(plan_purge(table, options())) == [["a"]]
+
+
+def test_reorg_takes_only_files_with_deleted_rows_and_merges_them():
+    table = delta_table([data_file(p, 10) for p in "abc"], [vector("a", 1), vector("c", 1)])
+    assert paths(plan_purge(table, options())) == [["a", "c"]]
+
+
+def test_zorder_rewrites_everything_and_rounds_the_number_of_files_down():
+    table = delta_table([data_file("a", 199), data_file("b", 60, partition="p=1")])
+    preview = plan_zorder(table, options())
+    assert paths(preview) == [["a"], ["b"]]
+    assert [len(group.tasks) for group in preview.groups] == [1, 1]
+    assert len(plan_zorder(delta_table([data_file("a", 200)]), options()).groups[0].tasks) == 2
+
+
+def test_repartition_spreads_a_partition_over_its_files():
+    table = delta_table([data_file("a", 30, rows=10), data_file("b", 31, rows=11)])
+    (group,) = plan_repartition(table, "", 2).groups
+    assert [(task.input_bytes, task.rows) for task in group.tasks] == [(30, 10), (31, 11)]
+
+
+def test_equal_minimum_and_maximum_rewrite_the_merged_file_again_each_time():
+    # Appends of 10 with OPTIMIZE after each: 20, 30 and 40 bytes are rewritten for 10 new ones. With a lower
+    # minimum, a file that has reached it stays.
+    merged, rewritten = 10, {100: [], 20: []}
+    for least in rewritten:
+        merged = 10
+        for _ in range(3):
+            table = delta_table([data_file("merged", merged), data_file("new", 10)])
+            done = plan_compaction(table, options(min_bytes=least)).read_data_bytes
+            rewritten[least].append(done)
+            merged = merged + 10 if done else merged
+    assert rewritten == {100: [20, 30, 40], 20: [20, 0, 0]}
+
+
+CUBE_A, CUBE_B = ZCube("a", ("x",)), ZCube("b", ("x",))
+
+
+def clustered(path, size_bytes, cube):
+    return data_file(path, size_bytes, clustering_provider="liquid", z_cube=cube)
+
+
+def test_clustering_takes_loose_files_and_small_cubes():
+    files = [clustered("old", 30, CUBE_A), data_file("new", 5)]
+    table = delta_table(files, clustering_columns=("x",))
+    assert paths(plan_compaction(table, options())) == [["new", "old"]]
+    assert paths(plan_compaction(table, options(min_cube_bytes=30))) == [["new"]]
+
+
+def test_a_single_cube_is_left_alone():
+    table = delta_table([clustered("1", 30, CUBE_A), clustered("2", 30, CUBE_A)], clustering_columns=("x",))
+    assert paths(plan_compaction(table, options())) == []
+    two = delta_table([clustered("1", 30, CUBE_A), clustered("2", 30, CUBE_B)], clustering_columns=("x",))
+    assert paths(plan_compaction(two, options())) == [["1", "2"]]
+
+
+def test_files_clustered_by_other_columns_stay():
+    files = [clustered("old", 30, ZCube("c", ("y",))), data_file("1", 5), data_file("2", 5)]
+    table = delta_table(files, clustering_columns=("x",))
+    assert paths(plan_compaction(table, options())) == [["1", "2"]]
+
+
+def test_deleted_rows_make_a_cube_smaller():
+    # 40 bytes with half of the rows deleted count as 20.
+    files = [clustered("1", 40, CUBE_A), data_file("new", 5)]
+    table = delta_table(files, [vector("1", 500)], clustering_columns=("x",))
+    assert paths(plan_compaction(table, options(min_cube_bytes=21))) == [["new", "1"]]
+    assert paths(plan_compaction(table, options(min_cube_bytes=20))) == [["new"]]
+
+
+def test_batches_take_small_bins_first():
+    table = delta_table(
+        [data_file(f"{p}{n}", size, partition=p) for p, size in (("a", 40), ("b", 10)) for n in "12"]
+    )
+    preview = plan_compaction(table, options(batch_bytes=50))
+    assert paths(preview) == [["b1", "b2"], ["a1", "a2"]]
+    assert [len(batch) for batch in batches(preview.groups, 50)] == [1, 1]
+    assert [len(batch) for batch in batches(preview.groups, 100)] == [2]
+    assert [len(batch) for batch in batches((), None)] == [0]  # one commit, though it would be empty
+
+
+@given(st.lists(st.integers(0, 60), max_size=30), st.integers(0, 100))
+def test_next_fit_keeps_order_and_never_overfills_a_shared_bin(sizes, capacity):
+    bins = next_fit(sizes, int, capacity)
+    assert [size for packed in bins for size in packed] == sizes
+    assert all(sum(packed) <= capacity for packed in bins if len(packed) > 1)
+    for packed, following in pairwise(bins):
+        assert sum(packed) + following[0] > capacity
+
+
+@given(delta_tables(), st.integers(1, 250), st.integers(1, 250), st.none() | st.integers(1, 400))
+def test_a_plan_merges_live_files_of_one_partition_once(table, min_bytes, max_bytes, batch_bytes):
+    preview = plan_compaction(table, options(min_bytes, max_bytes, batch_bytes=batch_bytes))
+    chosen = [file.path for group in preview.groups for file in group.files]
+    assert len(chosen) == len(set(chosen))
+    for group in preview.groups:
+        assert len(group.files) > 1
+        assert {file.partition for file in group.files} == {group.partition}
+        assert group.input_bytes <= max_bytes
+        assert sum(task.rows for task in group.tasks) == sum(file.rows for file in group.files)
+
+
+@given(delta_tables(), st.integers(1, 250), st.integers(1, 250))
+def test_the_groups_are_the_same_whatever_the_batches(table, min_bytes, max_bytes):
+    whole = plan_compaction(table, options(min_bytes, max_bytes))
+    parts = plan_compaction(table, options(min_bytes, max_bytes, batch_bytes=100))
+    assert sorted(map(repr, whole.groups)) == sorted(map(repr, parts.groups))
+
+
+@given(delta_tables())
+def test_a_purge_leaves_no_file_with_deleted_rows(table):
+    preview = plan_purge(table, options())
+    chosen = {file.path for group in preview.groups for file in group.files}
+    assert chosen == {one.data_file for one in table.delete_files}
+
+
+def test_the_defaults_are_those_of_delta():
+    assert OptimizeOptions(GIB, GIB).max_deleted_rows_ratio == 0.05
+    assert OptimizeOptions(MIB, MIB).max_cube_bytes == 150 * GIB
