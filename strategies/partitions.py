@@ -1,5 +1,6 @@
-"""Parsing of partition paths: `name=value` pairs separated by slashes."""
+"""Partition paths (see `strategies.state.DataFile`): `name=value` pairs separated by slashes."""
 
+from collections.abc import Iterable
 from urllib.parse import unquote
 
 _NULL = "null"
@@ -22,3 +23,19 @@ def is_null(value: str) -> bool:
 def decoded(text: str) -> str:
     """A name or value without the percent-encoding of the path."""
     return unquote(text)
+
+
+def path_of(fields: Iterable[tuple[str, str | None]]) -> str:
+    """The path of named values; None is null. No two partitions share a path."""
+    return "/".join(f"{_encoded(name).replace('=', '%3D')}={_value_text(value)}" for name, value in fields)
+
+
+def _value_text(value: str | None) -> str:
+    if value is None:
+        return _NULL
+    return f"%{ord(value[0]):X}{value[1:]}" if value == _NULL else _encoded(value)
+
+
+def _encoded(text: str) -> str:
+    """The slash, which separates fields, is percent-encoded, and so is the percent sign itself."""
+    return text.replace("%", "%25").replace("/", "%2F")

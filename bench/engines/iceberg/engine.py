@@ -6,11 +6,10 @@ from dataclasses import replace
 from functools import partial
 
 from pyspark.sql import DataFrame, DataFrameWriterV2, SparkSession
-from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
 from bench import runtime
 from bench.engines.contract import TAG_PROPERTY, Batch, EngineSettings, TableSpec, Tag
-from bench.engines.iceberg import merge, upsert
+from bench.engines.iceberg import upsert
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.planning import PLANNING
@@ -26,16 +25,20 @@ from bench.engines.iceberg.table_keys import (
     REAL_CAPABILITIES,
     format_version_of,
 )
+from bench.engines.spark import merge
 from bench.engines.spark.engine import TABLE, SparkEngine, TableReading
 from bench.engines.spark.meter import Meter
+from bench.engines.spark.rows import column_names, columns_ddl, new_rows, with_partition_columns
 from bench.engines.spark.session import (
-    file_system,
     sql_text,
     start_session,
     stop_session,
+    stored_bytes,
     use_namespace,
 )
 from strategies.plan import Action, Compact, Native, Rewrite
+
+_TAG_CONF = f"spark.sql.iceberg.snapshot-property.{TAG_PROPERTY}"
 
 
 def table_properties(spec: TableSpec) -> dict[str, str]:
@@ -43,9 +46,14 @@ def table_properties(spec: TableSpec) -> dict[str, str]:
     return {
         "format-version": str(format_version_of(spec)),
         "write.target-file-size-bytes": str(spec.target_file_size_bytes),
-        **merge.mode_properties(spec.upsert_mode or DEFAULT_UPSERT_MODE),
+        **_mode_properties(spec.upsert_mode or DEFAULT_UPSERT_MODE),
         **spec.properties,
     }
+
+
+def _mode_properties(upsert_mode: str) -> Mapping[str, str]:
+    """The table property that makes MERGE work in this mode."""
+    return {} if upsert_mode == "equality-delete" else {"write.merge.mode": upsert_mode}
 
 
 class IcebergEngine(SparkEngine[StagedRewrite]):
@@ -63,15 +71,12 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         self._snapshot_times: list[tuple[int, int]] = []  # scenario and epoch milliseconds
 
     def _create(self) -> None:
-        derived = self._spec.partitioning.derived
-        columns = ", ".join(
-            [self._spec.schema.ddl(), *(f"{name} {_type_of(sql)}" for name, sql in derived.items())]
-        )
         by = f"PARTITIONED BY ({self._spec.partitioning.column})" if self._spec.partitioning.column else ""
         pairs = (f"{sql_text(key)}={sql_text(value)}" for key, value in table_properties(self._spec).items())
         self._spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self._namespace}")
         self._spark.sql(
-            f"CREATE TABLE {self._name} ({columns}) USING iceberg {by} TBLPROPERTIES ({', '.join(pairs)})"
+            f"CREATE TABLE {self._name} ({columns_ddl(self._spec)}) USING iceberg {by} "
+            f"TBLPROPERTIES ({', '.join(pairs)})"
         )
 
     def _use(self) -> None:
@@ -86,7 +91,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         if batch.spec.is_initial:
             return self._prepare_load(paths, tag)
         if not batch.is_cdc:
-            rows = self._rows(paths).persist()
+            rows = new_rows(self._spark, self._spec, paths).persist()
             rows.count()
             return self._appender(rows, tag).append, rows
         return self._prepare_changes(self._spark.read.parquet(*paths), batch.spec.writers, tag)
@@ -96,7 +101,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
 
         Iceberg's writer otherwise starts a new file too early: it measures the file by uncompressed bytes.
         """
-        rows = self._rows(paths)
+        rows = new_rows(self._spark, self._spec, paths)
         writer = self._appender(rows, tag).option("target-file-size-bytes", str(NO_LIMIT_BYTES))
         return writer.append, rows
 
@@ -104,23 +109,12 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         self, frame: DataFrame, writers: int, tag: Tag
     ) -> tuple[Callable[[], None], DataFrame]:
         spec, partitioning = self._spec, self._spec.partitioning
-        frame, columns = self._partitioned(frame), (*spec.schema.names, *partitioning.derived)
+        frame, columns = with_partition_columns(frame, partitioning), column_names(spec)
         if spec.upsert_mode in (None, "equality-delete"):
             changes = upsert.prepare(frame, partitioning, spec.files_per_commit or writers)
             return partial(upsert.commit, self._spark, self._name, changes, columns, tag), changes.frame
         last = merge.prepare(frame, spec.files_per_commit)
-        return partial(merge.commit, self._spark, self._name, last, columns, tag), last
-
-    def _rows(self, paths: list[str]) -> DataFrame:
-        """The new rows with their partition columns, in one Spark partition per writer."""
-        frame = self._spark.read.schema(self._spec.schema.ddl()).parquet(*paths)
-        if self._spec.files_per_commit:
-            frame = frame.repartition(self._spec.files_per_commit)
-        return self._partitioned(frame)
-
-    def _partitioned(self, frame: DataFrame) -> DataFrame:
-        """The frame with the columns that the table is partitioned by, derived from the others."""
-        return frame.withColumns({name: F.expr(sql) for name, sql in self._spec.partitioning.derived.items()})
+        return partial(merge.commit, self._spark, self._name, last, columns, {_TAG_CONF: str(tag)}), last
 
     def _appender(self, rows: DataFrame, tag: Tag) -> DataFrameWriterV2:
         writer = rows.writeTo(self._name).option("distribution-mode", "none").option("fanout-enabled", "true")
@@ -169,14 +163,9 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         return TableReading(
             reading.live,
             reading.versions,
-            data_bytes=self._stored_bytes(f"{reading.location}/data"),
-            metadata_bytes=self._stored_bytes(f"{reading.location}/metadata"),
+            data_bytes=stored_bytes(self._spark, f"{reading.location}/data"),
+            metadata_bytes=stored_bytes(self._spark, f"{reading.location}/metadata"),
         )
-
-    def _stored_bytes(self, location: str) -> int:
-        """The bytes of all files below a location on any file system; 0 if the location does not exist."""
-        path, system = file_system(self._spark, location)
-        return int(system.getContentSummary(path).getLength()) if system.exists(path) else 0
 
 
 @contextmanager
@@ -192,8 +181,3 @@ def open_iceberg(settings: EngineSettings) -> Iterator[IcebergEngine]:
         yield IcebergEngine(spark, Meter(spark, settings.spark), catalog, settings.table)
     finally:
         stop_session(spark, keeps_jvm=settings.spark.shares_jvm)
-
-
-def _type_of(sql: str) -> str:
-    """The type of a derived column: workloads write every expression as CAST(... AS TYPE)."""
-    return sql.rstrip(")").rsplit(" AS ", 1)[1]

@@ -28,6 +28,7 @@ from pyiceberg.types import IcebergType, NestedField, StructType
 
 from bench.engines.iceberg.keys import key_bounds
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
+from strategies.partitions import path_of
 
 LiveFile = IcebergDataFile | IcebergDeleteFile
 
@@ -38,7 +39,6 @@ _PARTITION = 102
 _REFERENCED_DATA_FILE = 143
 _CONTENT_SIZE = 145
 _DELETE_FILE_PATH = 2147483546  # reserved id of a position delete's column file_path
-_NULL = "null"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,26 +151,19 @@ def _referenced_data_file(file: IcebergFile) -> str | None:
 def partition_text(spec: PartitionSpec, values: Any, types: tuple[IcebergType, ...]) -> str:
     """A partition as a path of name=value, with Iceberg's texts for dates, times and buckets.
 
-    No two partitions of a spec share a path: null is `null`, and the string "null" is `%6Eull`. A field that
-    was dropped from the spec, which is always null, is left out.
+    A field that was dropped from the spec, which is always null, is left out.
     """
-    return "/".join(
-        f"{quoted(field.name).replace('=', '%3D')}={_value_text(field.transform, type_, values[index])}"
+    return path_of(
+        (field.name, _value_text(field.transform, type_, values[index]))
         for index, (field, type_) in enumerate(zip(spec.fields, types, strict=True))
         if not isinstance(field.transform, VoidTransform)
     )
 
 
-def _value_text(transform: Any, type_: IcebergType, value: object) -> str:
+def _value_text(transform: Any, type_: IcebergType, value: object) -> str | None:
     if value is None:
-        return _NULL
+        return None
     try:
-        text = quoted(transform.to_human_string(type_, value))
+        return str(transform.to_human_string(type_, value))
     except OverflowError:  # a date beyond Python's year 9999
-        return quoted(value)
-    return f"%{ord(text[0]):X}{text[1:]}" if text == _NULL else text
-
-
-def quoted(value: object) -> str:
-    """A partition value as part of a path: the slash, which separates fields, is percent-encoded."""
-    return str(value).replace("%", "%25").replace("/", "%2F")
+        return str(value)

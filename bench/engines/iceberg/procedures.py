@@ -6,12 +6,10 @@ from datetime import UTC, datetime
 
 from pyspark.sql import DataFrame, SparkSession
 
+from bench.engines.spark.predicates import partitions_predicate
 from bench.engines.spark.session import java_rows, sql_text
 from strategies.iceberg.commands import Command
-from strategies.partitions import decoded, fields_of, is_null
 from strategies.plan import Compact, Native
-
-_NUMBER_COLUMNS = frozenset({"partition_bucket"})  # of the columns a table can be partitioned by
 
 
 def call(spark: SparkSession, name: str, native: Native, older_than_ms: int | None = None) -> DataFrame:
@@ -50,23 +48,5 @@ def _arguments(native: Native, older_than_ms: int | None) -> Iterable[str]:
 
 def scoped(action: Compact) -> Native:
     """The procedure call that compacts only the partitions of `action`."""
-    arguments = {} if action.partitions is None else {"where": _partitions_filter(action.partitions)}
+    arguments = {} if action.partitions is None else {"where": partitions_predicate(action.partitions)}
     return Native(Command.REWRITE_DATA_FILES, arguments, action.options)
-
-
-def _partitions_filter(partitions: tuple[str, ...]) -> str:
-    return " OR ".join(f"({_partition_filter(partition)})" for partition in partitions)
-
-
-def _partition_filter(partition: str) -> str:
-    """`city=Oslo/partition_bucket=3` as a predicate; the only partition of an unpartitioned table is ""."""
-    fields = fields_of(partition).items()
-    return " AND ".join(_matches(decoded(column), value) for column, value in fields) or "true"
-
-
-def _matches(column: str, value: str) -> str:
-    """`value` is still percent-encoded: null is `null`, the text "null" is `%6Eull`."""
-    if is_null(value):
-        return f"{column} IS NULL"
-    text = decoded(value)
-    return f"{column} = {text if column in _NUMBER_COLUMNS else sql_text(text)}"

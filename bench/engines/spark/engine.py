@@ -28,7 +28,7 @@ from bench.engines.contract import (
     Version,
 )
 from bench.engines.ledger import AnyLedger
-from bench.engines.spark.meter import Meter
+from bench.engines.spark.meter import Measured, Meter
 from bench.engines.spark.queries import ScanReader, run_query
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
 from bench.errors import EngineError
@@ -134,19 +134,19 @@ class SparkEngine(ABC, Generic[_Prepared]):
             cached.unpersist(blocking=True)
         observed, new = self._observe(at_ms)
         untagged = tuple(version for version in new if version.tag is None)
-        cost, compactions = self._split_inline(committing.cost, untagged)
+        cost, compactions = self._split_inline(committing, untagged)
         self._ledger.saw_inline(compactions, at_ms)
         return CommitOutcome(cost, preparing.cost.wall_s, _tagged(new, tag), observed, compactions)
 
     def _split_inline(
-        self, cost: Cost, untagged: tuple[Version, ...]
+        self, committing: Measured, untagged: tuple[Version, ...]
     ) -> tuple[Cost, tuple[InlineCompaction, ...]]:
         """What of a commit's cost is its own, and the compactions that it ran by itself.
 
         A format whose commits compact (automatic or inline compaction) overrides this; `untagged` are the new
         versions that do not carry the commit's tag. By default a commit runs no compaction.
         """
-        return cost, ()
+        return committing.cost, ()
 
     def state(self, at_ms: int) -> TableState:
         return self._ledger.state(at_ms)

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import psutil
@@ -16,10 +16,22 @@ from bench.engines.spark.jvm_threads import JvmThreads, ThreadTicks, spent_s
 from bench.engines.spark.peak_memory import PeakMemory
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The clocks at one moment; `stage` is the number of the next stage of Spark."""
+
+    at_s: float
+    cpu_s: float
+    threads: ThreadTicks | None
+    stage: int
+
+
 @dataclass(slots=True)
 class Measured:
-    """The cost of a step, set when the step ends."""
+    """A step. Its cost and its end are set when it ends."""
 
+    started: Reading
+    ended: Reading
     cost: Cost = NO_COST
 
 
@@ -43,30 +55,39 @@ class Meter:
         self._memory = PeakMemory(spark, gateway.proc.pid)
         self._context = spark.sparkContext._jsc.sc()
         self._is_local = settings.is_local
-        self._next_stage = self._next_stage_id()
 
     @contextmanager
     def step(self) -> Iterator[Measured]:
         """Measure the block. The cost is set when it ends, even if it raises."""
-        self._next_stage = self._next_stage_id()  # leaves out the tasks of earlier steps
-        measured = Measured()
-        self._memory.reset()
-        threads_before = self._threads.read()
-        cpu_before_s = self._process_cpu_s()
-        started_s = time.perf_counter()
+        started = self._start()
+        measured = Measured(started, started)
         try:
             yield measured
         finally:
-            wall_s = time.perf_counter() - started_s
-            cpu_s = self._process_cpu_s() - cpu_before_s
-            jit_cpu_s, gc_cpu_s = _background_cpu_s(threads_before, self._threads.read())
+            measured.ended = self.reading()
             peak_rss_bytes, peak_heap_bytes = self._memory.read_bytes()
-            executor_cpu_s = self._new_task_cpu_s()
-            remote_cpu_s = 0.0 if self._is_local else executor_cpu_s
-            measured.cost = Cost(
-                wall_s, cpu_s + remote_cpu_s, executor_cpu_s, jit_cpu_s, gc_cpu_s,
-                peak_rss_bytes, peak_heap_bytes,
-            )  # fmt: skip
+            cost = self.between(started, measured.ended)
+            measured.cost = replace(cost, peak_rss_bytes=peak_rss_bytes, peak_heap_bytes=peak_heap_bytes)
+
+    def _start(self) -> Reading:
+        """The clocks before a step, the finest last, so that reading the others is no part of the step."""
+        stage = self._next_stage_id()
+        self._memory.reset()
+        threads, cpu_s = self._threads.read(), self._process_cpu_s()
+        return Reading(time.perf_counter(), cpu_s, threads, stage)
+
+    def reading(self) -> Reading:
+        """The clocks now. It can be taken within a step, by another thread, to split the step's cost."""
+        at_s, cpu_s = time.perf_counter(), self._process_cpu_s()
+        return Reading(at_s, cpu_s, self._threads.read(), self._next_stage_id())
+
+    def between(self, first: Reading, last: Reading) -> Cost:
+        """What was spent between two readings; peaks of memory are not known."""
+        jit_cpu_s, gc_cpu_s = _background_cpu_s(first.threads, last.threads)
+        executor_cpu_s = self._task_cpu_s(first.stage, last.stage)
+        remote_cpu_s = 0.0 if self._is_local else executor_cpu_s
+        cpu_s = last.cpu_s - first.cpu_s + remote_cpu_s
+        return Cost(last.at_s - first.at_s, cpu_s, executor_cpu_s, jit_cpu_s, gc_cpu_s)
 
     def _process_cpu_s(self) -> float:
         own = os.times()
@@ -74,14 +95,13 @@ class Meter:
         own_s = time.process_time() + own.children_user + own.children_system
         return own_s + jvm.user + jvm.system + jvm.children_user + jvm.children_system
 
-    def _new_task_cpu_s(self) -> float:
-        """CPU seconds of all stages that ended since the last call; stage numbers only increase."""
-        first, self._next_stage = self._next_stage, self._next_stage_id()
-        if first == self._next_stage:
+    def _task_cpu_s(self, first_stage: int, end_stage: int) -> float:
+        """CPU seconds of the stages from `first_stage` up to `end_stage`, which is not one of them."""
+        if first_stage == end_stage:
             return 0.0
         self._context.listenerBus().waitUntilEmpty()
         store = self._context.statusStore()
-        return sum(_stage_cpu_ns(store, stage) for stage in range(first, self._next_stage)) / 1e9
+        return sum(_stage_cpu_ns(store, stage) for stage in range(first_stage, end_stage)) / 1e9
 
     def _next_stage_id(self) -> int:
         return int(self._context.dagScheduler().nextStageId())

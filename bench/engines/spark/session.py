@@ -1,6 +1,7 @@
 """Spark sessions, and the few helpers with which every Spark engine reaches the JVM."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,22 @@ def _cached_class(jvm: Any, name: str) -> Any:
     return reduce(getattr, name.split("."), jvm)
 
 
+@contextmanager
+def configured(spark: SparkSession, conf: Mapping[str, str]) -> Iterator[None]:
+    """A session with these settings in addition; afterwards they are as before."""
+    before = {key: spark.conf.get(key, None) for key in conf}
+    for key, value in conf.items():
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, earlier in before.items():
+            if earlier is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, earlier)
+
+
 def use_namespace(spark: SparkSession, catalog: str, namespace: str) -> None:
     """Make a namespace of a catalog the current one, as the statement USE does, but without parsing one."""
     gateway: Any = spark.sparkContext._gateway
@@ -98,3 +115,9 @@ def file_system(spark: SparkSession, location: str) -> tuple[Any, Any]:
     """The Hadoop path of a location, and the file system that it is on."""
     path = java_class(spark, "org.apache.hadoop.fs.Path")(location)
     return path, path.getFileSystem(spark._jsc.hadoopConfiguration())
+
+
+def stored_bytes(spark: SparkSession, location: str) -> int:
+    """The bytes of all files below a location on any file system; 0 if the location does not exist."""
+    path, system = file_system(spark, location)
+    return int(system.getContentSummary(path).getLength()) if system.exists(path) else 0

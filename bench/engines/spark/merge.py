@@ -1,19 +1,13 @@
-"""Upserts by Spark's MERGE: copy-on-write, or merge-on-read with position deletes or deletion vectors."""
+"""Upserts by Spark's MERGE, which each format carries out in its own way."""
 
 from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
-from bench.engines.contract import TAG_PROPERTY, Tag
+from bench.engines.spark.session import configured
 
 _SOURCE = "compactbench_changes"
-_TAG_CONF = f"spark.sql.iceberg.snapshot-property.{TAG_PROPERTY}"
-
-
-def mode_properties(upsert_mode: str) -> Mapping[str, str]:
-    """The table property that makes MERGE work in this mode."""
-    return {} if upsert_mode == "equality-delete" else {"write.merge.mode": upsert_mode}
 
 
 def prepare(frame: DataFrame, writers: int | None) -> DataFrame:
@@ -25,8 +19,13 @@ def prepare(frame: DataFrame, writers: int | None) -> DataFrame:
     return prepared
 
 
-def commit(spark: SparkSession, name: str, changes: DataFrame, columns: Sequence[str], tag: Tag) -> None:
-    """Commit one MERGE, which replaces changed rows, inserts new ones and deletes removed ones."""
+def commit(
+    spark: SparkSession, name: str, changes: DataFrame, columns: Sequence[str], conf: Mapping[str, str]
+) -> None:
+    """Commit one MERGE, which replaces changed rows, inserts new ones and deletes removed ones.
+
+    `conf` is the session's meanwhile, since a SQL statement cannot carry options.
+    """
     changes.createOrReplaceTempView(_SOURCE)
     updates = ", ".join(f"t.{column} = s.{column}" for column in columns)
     names, values = ", ".join(columns), ", ".join(f"s.{column}" for column in columns)
@@ -35,9 +34,6 @@ def commit(spark: SparkSession, name: str, changes: DataFrame, columns: Sequence
         f"WHEN MATCHED AND s.op = 'D' THEN DELETE WHEN MATCHED THEN UPDATE SET {updates} "
         f"WHEN NOT MATCHED AND s.op <> 'D' THEN INSERT ({names}) VALUES ({values})"
     )
-    spark.conf.set(_TAG_CONF, str(tag))  # a SQL statement cannot carry options
-    try:
+    with configured(spark, conf):
         spark.sql(statement)
-    finally:
-        spark.conf.unset(_TAG_CONF)
     spark.catalog.dropTempView(_SOURCE)

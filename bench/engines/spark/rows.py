@@ -1,0 +1,38 @@
+"""The rows of a batch as Spark frames, and the columns of a table that takes them."""
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  the field's usual name
+
+from bench.engines.contract import TableSpec
+from workloads.partitioning import Partitioning
+
+
+def columns_ddl(spec: TableSpec) -> str:
+    """The columns of a table with their types, those it is partitioned by included."""
+    derived = spec.partitioning.derived
+    return ", ".join([spec.schema.ddl(), *(f"{name} {_type_of(sql)}" for name, sql in derived.items())])
+
+
+def column_names(spec: TableSpec) -> tuple[str, ...]:
+    """The names of these columns."""
+    return (*spec.schema.names, *spec.partitioning.derived)
+
+
+def new_rows(spark: SparkSession, spec: TableSpec, paths: Sequence[str]) -> DataFrame:
+    """The rows of change-log files with their partition columns, in one Spark partition per writer."""
+    frame = spark.read.schema(spec.schema.ddl()).parquet(*paths)
+    if spec.files_per_commit:
+        frame = frame.repartition(spec.files_per_commit)
+    return with_partition_columns(frame, spec.partitioning)
+
+
+def with_partition_columns(frame: DataFrame, partitioning: Partitioning) -> DataFrame:
+    """The frame with the columns that the table is partitioned by, derived from the others."""
+    return frame.withColumns({name: F.expr(sql) for name, sql in partitioning.derived.items()})
+
+
+def _type_of(sql: str) -> str:
+    """The type of a derived column: workloads write every expression as CAST(... AS TYPE)."""
+    return sql.rstrip(")").rsplit(" AS ", 1)[1]
