@@ -1,11 +1,9 @@
 """What a scan of an Iceberg table had to open, from the metrics of Iceberg's SparkScan (1.11.0)."""
 
 from bench.engines.contract import ScanWork
-from bench.engines.spark.queries import Scan, ScanReader
+from bench.engines.spark.queries import READS_NOTHING, Scan, ScanReader
 
 _NODE = "BatchScanExec"  # of Spark's DataSource V2
-# Leaves that read no table: empty and constant relations, and exchanges that another part of the plan reads.
-_READS_NOTHING = frozenset({"LocalTableScanExec", "EmptyRelationExec", "ReusedExchangeExec"})
 
 
 def _list_files(scan: Scan) -> None:
@@ -15,7 +13,7 @@ def _list_files(scan: Scan) -> None:
 
 def _work(scans: tuple[Scan, ...]) -> ScanWork:
     """The work of a query; unknown (None) if it reads by any other node, or by one without these metrics."""
-    if any(scan.kind != _NODE and scan.kind not in _READS_NOTHING for scan in scans):
+    if any(scan.kind != _NODE and scan.kind not in READS_NOTHING for scan in scans):
         return ScanWork()
     metrics_of_scans = [scan.metrics for scan in scans if scan.kind == _NODE]
 

@@ -10,15 +10,21 @@ from bench.engines.contract import SparkSettings
 DEFAULT_OPTIONS = "spark.driver.defaultJavaOptions"  # Spark puts these before the extra ones
 EXTRA_OPTIONS = "spark.driver.extraJavaOptions"
 
-# Defaults that a scenario may override. The two size limits make one Spark partition of each change-log
-# file, so that as many writer tasks run as the workload specifies; they affect no table format's reader.
+# Makes one Spark partition of each file that Spark reads by itself: of each change-log file, so that as many
+# writer tasks run as the workload specifies. A format whose tables Spark reads in the same way restores
+# Spark's own limits, and has these only while it reads a change log.
+PARTITION_PER_FILE: Mapping[str, str] = {
+    "spark.sql.files.maxPartitionBytes": str(2**40),
+    "spark.sql.files.openCostInBytes": str(2**40),
+}
+
+# Defaults that a scenario may override.
 DEFAULT_CONF: Mapping[str, str] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
-    "spark.sql.files.maxPartitionBytes": str(2**40),
-    "spark.sql.files.openCostInBytes": str(2**40),
+    **PARTITION_PER_FILE,
     EXTRA_OPTIONS: "-Duser.timezone=UTC",
     # Idle compiler threads would end, and their CPU would be missing from a reading by thread.
     DEFAULT_OPTIONS: "-XX:-UseDynamicNumberOfCompilerThreads",

@@ -14,6 +14,9 @@ from pyspark.sql import SparkSession
 from bench.engines.contract import QueryOutcome, ScanWork
 from bench.engines.spark.meter import Meter
 
+# Leaves that read no table: empty and constant relations, and exchanges that another part of the plan reads.
+READS_NOTHING = frozenset({"LocalTableScanExec", "EmptyRelationExec", "ReusedExchangeExec"})
+
 
 @dataclass(frozen=True, slots=True)
 class Scan:

@@ -1,0 +1,102 @@
+"""Delta's maintenance commands on Spark, and their results."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from bench.engines.contract import Tag
+from bench.engines.spark.predicates import partitions_predicate
+from bench.engines.spark.session import configured, java_class, java_rows
+from strategies.delta.commands import Command
+from strategies.delta.optimize_options import CONF_PREFIX, MAX_FILE_SIZE, MIN_FILE_SIZE
+from strategies.plan import Compact, Native
+
+TAG_CONF = "spark.databricks.delta.commitInfo.userMetadata"
+
+_STATEMENTS: Mapping[str, str] = {
+    Command.OPTIMIZE: "OPTIMIZE {name}{where}",
+    Command.ZORDER: "OPTIMIZE {name}{where} ZORDER BY ({columns})",
+    Command.REORG: "REORG TABLE {name}{where} APPLY (PURGE)",
+}
+# Of the metrics of OPTIMIZE, those that are not constant in open-source Delta.
+_ANSWERS = ("numFilesAdded", "numFilesRemoved", "numBins", "numBatches", "totalConsideredFiles")
+
+
+def optimize(
+    spark: SparkSession, name: str, action: Compact | Native, target_bytes: int, conf: Mapping[str, str]
+) -> DataFrame:
+    """Run OPTIMIZE or REORG on table `name`; its result, not yet fetched.
+
+    Options that are not set have the defaults of `strategies.delta.optimize_options`. Raises ValueError if
+    the command is none of these.
+    """
+    sizes = {MIN_FILE_SIZE: str(target_bytes), MAX_FILE_SIZE: str(target_bytes)}
+    options = {f"{CONF_PREFIX}{key}": value for key, value in {**sizes, **action.options}.items()}
+    with configured(spark, {**options, **conf}):
+        return spark.sql(_statement(name, action))
+
+
+def _statement(name: str, action: Compact | Native) -> str:
+    match action:
+        case Compact(partitions=partitions):
+            where = None if partitions is None or "" in partitions else partitions_predicate(partitions)
+            return _STATEMENTS[Command.OPTIMIZE].format(name=name, where=_where(where))
+        case Native(command=command, arguments=arguments) if command in _STATEMENTS:
+            where, columns = _where(arguments.get("where")), arguments.get("columns", "")
+            return _STATEMENTS[command].format(name=name, where=where, columns=columns)
+        case Native(command=command):
+            raise ValueError(f"{command} is no form of OPTIMIZE")
+
+
+def _where(predicate: str | None) -> str:
+    return "" if predicate is None else f" WHERE {predicate}"
+
+
+def repartition(
+    spark: SparkSession, name: str, location: str, action: Native, conf: Mapping[str, str]
+) -> None:
+    """Overwrite one partition by its own rows in so many files, as a version without a change of data."""
+    partition, files = action.arguments["partition"], int(action.arguments["files"])
+    predicate = partitions_predicate((partition,))
+    rows = spark.table(name).where(predicate).repartition(files)
+    writer = rows.write.format("delta").mode("overwrite").option("dataChange", "false")
+    if partition:
+        writer = writer.option("replaceWhere", predicate)
+    with configured(spark, conf):
+        writer.save(location)
+
+
+def vacuum(spark: SparkSession, location: str, delete_before_ms: int, conf: Mapping[str, str]) -> None:
+    """Delete the files that left the table before a moment, in milliseconds since 1970.
+
+    The statement VACUUM takes whole hours only (VacuumCommand rounds them), and counts them from the time at
+    which it runs. So the command gets a clock that shows the moment, and a retention of 0.
+    """
+    jvm: Any = spark._jvm
+    log = java_class(spark, "org.apache.spark.sql.delta.DeltaLog").forTable(spark._jsparkSession, location)
+    clock = java_class(spark, "org.apache.spark.util.ManualClock")(delete_before_ms)
+    some, none = java_class(spark, "scala.Some"), java_class(spark, "scala.Option").empty()
+    command = java_class(spark, "org.apache.spark.sql.delta.commands.VacuumCommand")
+    nothing = jvm.PythonUtils.toScalaMap({})
+    with configured(spark, conf):
+        command.gc(spark._jsparkSession, log, False, some(0.0), none, none, nothing, clock)
+
+
+def compact_by_delta_rs(location: str, action: Native, target_bytes: int, tag: Tag) -> None:
+    """Run `optimize.compact` of delta-rs in this process, without Spark."""
+    from deltalake import CommitProperties, DeltaTable
+
+    properties = CommitProperties(custom_metadata={"userMetadata": str(tag)})
+    target = int(action.options.get("target_size", target_bytes))
+    DeltaTable(location).optimize.compact(target_size=target, commit_properties=properties)
+
+
+def answer_of(answers: Iterable[DataFrame]) -> dict[str, int]:
+    """The counts that OPTIMIZE returned, summed over its calls."""
+    counted: Counter[str] = Counter()
+    for answer in answers:
+        for row in java_rows(answer.select(*(f"metrics.{name}" for name in _ANSWERS))._jdf):
+            counted.update(row)
+    return dict(counted)

@@ -1,0 +1,198 @@
+"""Delta Lake on Spark: real tables and Delta's own commands."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from bench import runtime
+from bench.engines.contract import (
+    Batch,
+    Cost,
+    EngineSettings,
+    InlineCompaction,
+    TableSpec,
+    Tag,
+    Version,
+)
+from bench.engines.delta import commands
+from bench.engines.delta.commit_watch import CommitWatch
+from bench.engines.delta.conf import CODEC_CONF, DEFAULT_CODEC, session_conf
+from bench.engines.delta.ledger import delta_ledger
+from bench.engines.delta.planning import PLANNING
+from bench.engines.delta.scan import reader
+from bench.engines.delta.state import DeltaReader
+from bench.engines.delta.table_keys import (
+    AUTO_COMPACT,
+    NAME,
+    REAL_CAPABILITIES,
+    clustering_of,
+    table_properties,
+)
+from bench.engines.spark import merge
+from bench.engines.spark.conf import PARTITION_PER_FILE
+from bench.engines.spark.engine import TABLE, SparkEngine, TableReading
+from bench.engines.spark.meter import Measured, Meter, Reading
+from bench.engines.spark.rows import column_names, columns_ddl, new_rows, with_partition_columns
+from bench.engines.spark.session import (
+    configured,
+    file_system,
+    java_class,
+    sql_text,
+    start_session,
+    stop_session,
+    stored_bytes,
+    use_namespace,
+)
+from strategies.delta.commands import Command
+from strategies.plan import Action, Compact, Native, Rewrite
+
+_CATALOG = "spark_catalog"  # Delta's catalog replaces Spark's own one
+_INLINE_ACTION = "delta.auto_compact()"
+
+
+class DeltaEngine(SparkEngine[None]):
+    """One Delta table in a folder of its own."""
+
+    capabilities = REAL_CAPABILITIES
+    format_name = NAME
+
+    def __init__(
+        self, spark: SparkSession, meter: Meter, folder: Path, spec: TableSpec, namespace: str = "bench"
+    ) -> None:
+        self._folder, self._namespace = folder, namespace
+        self._location = str(folder / namespace / TABLE)
+        name = f"{_CATALOG}.{namespace}.{TABLE}"
+        ledger = delta_ledger(spec.target_file_size_bytes, table_properties(spec), clustering_of(spec))
+        super().__init__(spark, meter, name, spec, ledger, PLANNING, reader(spark))
+        self._log = DeltaReader(self._location)
+        self._removals_ms: list[tuple[int, int]] = []  # scenario and epoch milliseconds
+        self._committed: Reading | None = None  # when the last commit's own version was there
+
+    def _create(self) -> None:
+        by = f"PARTITIONED BY ({self._spec.partitioning.column})" if self._spec.partitioning.column else ""
+        clustering = clustering_of(self._spec)
+        if clustering:
+            by = f"CLUSTER BY ({', '.join(clustering)})"
+        pairs = (f"{sql_text(key)}={sql_text(value)}" for key, value in table_properties(self._spec).items())
+        self._spark.sql(f"CREATE DATABASE IF NOT EXISTS {_CATALOG}.{self._namespace}")
+        self._spark.sql(
+            f"CREATE TABLE {self._name} ({columns_ddl(self._spec)}) USING delta {by} "
+            f"LOCATION {sql_text(self._location)} TBLPROPERTIES ({', '.join(pairs)})"
+        )
+
+    def _use(self) -> None:
+        use_namespace(self._spark, _CATALOG, self._namespace)
+
+    @property
+    def _codec(self) -> str:
+        return str(self._spark.conf.get(CODEC_CONF, DEFAULT_CODEC))
+
+    def _prepare(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
+        paths = [str(path) for path in batch.paths]
+        write, frame = (
+            self._prepare_changes(paths, tag) if batch.is_cdc else self._prepare_rows(batch, paths, tag)
+        )
+        return (partial(self._watched, write) if self._compacts_itself else write), frame
+
+    def _prepare_rows(self, batch: Batch, paths: list[str], tag: Tag) -> tuple[Callable[[], None], DataFrame]:
+        """An initial load is not cached, since it may be of any size."""
+        rows = new_rows(self._spark, self._spec, paths)
+        if not batch.spec.is_initial:
+            rows = rows.persist()
+            with configured(self._spark, PARTITION_PER_FILE):
+                rows.count()
+        return partial(self._append, rows, tag), rows
+
+    def _append(self, rows: DataFrame, tag: Tag) -> None:
+        with configured(self._spark, PARTITION_PER_FILE):
+            rows.write.format("delta").mode("append").option("userMetadata", str(tag)).save(self._location)
+
+    def _prepare_changes(self, paths: list[str], tag: Tag) -> tuple[Callable[[], None], DataFrame]:
+        frame = with_partition_columns(self._spark.read.parquet(*paths), self._spec.partitioning)
+        with configured(self._spark, PARTITION_PER_FILE):
+            last = merge.prepare(frame, self._spec.files_per_commit)
+        columns, conf = column_names(self._spec), {commands.TAG_CONF: str(tag)}
+        return partial(merge.commit, self._spark, self._name, last, columns, conf), last
+
+    @property
+    def _compacts_itself(self) -> bool:
+        return table_properties(self._spec).get(AUTO_COMPACT, "false").lower() == "true"
+
+    def _watched(self, write: Callable[[], None]) -> None:
+        """A commit whose own version is waited for by another thread, since a compaction may follow in it."""
+        with CommitWatch(Path(self._log.next_version_path), self._meter.reading) as watch:
+            write()
+        self._committed = watch.reading
+
+    def _split_inline(
+        self, committing: Measured, untagged: tuple[Version, ...]
+    ) -> tuple[Cost, tuple[InlineCompaction, ...]]:
+        """Whatever a commit does once its version is there counts as the compaction, if one follows."""
+        if not untagged or self._committed is None:
+            return committing.cost, ()
+        own = self._meter.between(committing.started, self._committed)
+        rest = self._meter.between(self._committed, committing.ended)
+        return own, (InlineCompaction(rest, untagged, _INLINE_ACTION),)
+
+    def _stage(self, action: Rewrite) -> None:
+        raise ValueError("Delta has no command that rewrites exactly the files a plan names")
+
+    def _execute(self, action: Action, prepared: None, tag: Tag) -> DataFrame | None:
+        conf, target_bytes = {commands.TAG_CONF: str(tag)}, self._spec.target_file_size_bytes
+        match action:
+            case Native(command=Command.DELTA_RS):
+                commands.compact_by_delta_rs(self._location, action, target_bytes, tag)
+            case Native(command=Command.REPARTITION):
+                commands.repartition(self._spark, self._name, self._location, action, conf)
+            case Native(command=Command.VACUUM):
+                keep_from_ms = int(action.arguments["older_than_at_ms"])
+                commands.vacuum(self._spark, self._location, self._delete_before_ms(keep_from_ms), conf)
+            case Native() | Compact():
+                return commands.optimize(self._spark, self._name, action, target_bytes, conf)
+            case Rewrite():
+                raise ValueError("Delta has no command that rewrites exactly the files a plan names")
+        return None
+
+    def _answer(self, answers: list[DataFrame]) -> Mapping[str, int]:
+        return commands.answer_of(answers)
+
+    def _delete_before_ms(self, keep_from_ms: int) -> int:
+        """The real time before which files had left the table that no version kept by scenario time needs."""
+        needed = [real_ms for at_ms, real_ms in self._removals_ms if at_ms >= keep_from_ms]
+        gone = [real_ms for at_ms, real_ms in self._removals_ms if at_ms < keep_from_ms]
+        return min(needed, default=max(gone, default=0) + 1)
+
+    def sibling(self, name: str) -> "DeltaEngine":
+        """Its table has the same name in another namespace, so that probes run on it unchanged."""
+        return DeltaEngine(self._spark, self._meter, self._folder, self._spec, f"{self._namespace}_{name}")
+
+    def _drop(self) -> None:
+        self._spark.sql(f"DROP TABLE IF EXISTS {self._name}")
+        path, system = file_system(self._spark, self._location)
+        java_class(self._spark, "org.apache.spark.sql.delta.DeltaLog").invalidateCache(
+            self._spark._jsparkSession, path
+        )
+        system.delete(path, True)
+
+    def _read(self, at_ms: int) -> TableReading:
+        reading = self._log.read()
+        if reading.first_removed_ms is not None:
+            self._removals_ms.append((at_ms, reading.first_removed_ms))
+        metadata_bytes = stored_bytes(self._spark, f"{self._location}/_delta_log")
+        all_bytes = stored_bytes(self._spark, self._location)
+        return TableReading(reading.live, reading.versions, all_bytes - metadata_bytes, metadata_bytes)
+
+
+@contextmanager
+def open_delta(settings: EngineSettings) -> Iterator[DeltaEngine]:
+    """An engine with its own Spark session; both end with the block."""
+    jars = runtime.jars(NAME, settings.versions)
+    spark = start_session(settings.spark, jars, session_conf(), settings.folder)
+    try:
+        folder = settings.folder / "warehouse"
+        yield DeltaEngine(spark, Meter(spark, settings.spark), folder, settings.table)
+    finally:
+        stop_session(spark, keeps_jvm=settings.spark.shares_jvm)

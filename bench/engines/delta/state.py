@@ -1,0 +1,145 @@
+"""The state of a Delta table, kept from its log: each commit is read once."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bench.engines.contract import Change, Tag, Version
+from bench.engines.delta.log import DeltaLog, Fields, FileAction, LogCommit
+from strategies.delta.files import DeletionVector, DeltaDataFile, ZCube
+from strategies.partitions import path_of
+
+LiveFile = DeltaDataFile | DeletionVector
+
+CLUSTERING_DOMAIN = "delta.clustering"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The live files by key, and the versions since the last reading, in order.
+
+    `first_removed_ms` is when, by the log's own clock, the first file left the table in these versions, in
+    milliseconds since 1970; None if none did.
+    """
+
+    live: Mapping[str, LiveFile]
+    versions: tuple[Version, ...]
+    first_removed_ms: int | None
+
+
+class DeltaReader:
+    """Reads a table's log repeatedly, each time only what is new."""
+
+    def __init__(self, location: str) -> None:
+        self._log = DeltaLog(location)
+        self._version = -1
+        self._files: dict[tuple[str, str | None], tuple[LiveFile, ...]] = {}
+        self._live: dict[str, LiveFile] = {}
+
+    def read(self) -> Reading:
+        """The table as it is now."""
+        versions, removed_ms = list[Version](), list[int]()
+        for commit in self._log.commits_after(self._version):
+            versions.append(self._apply(commit))
+            removed_ms += [int(file.fields["deletionTimestamp"]) for file in commit.removed]
+            self._version = commit.version
+        return Reading(self._live, tuple(versions), min(removed_ms, default=None))
+
+    @property
+    def next_version_path(self) -> str:
+        """The file that the next commit is going to make."""
+        return self._log.path_of(self._version + 1)
+
+    def _apply(self, commit: LogCommit) -> Version:
+        """Take a commit in. Removed files go first: a file may come back with another vector."""
+        gone = [file for action in commit.removed for file in self._files.pop(action.key, ())]
+        new = [file for action in commit.added for file in self._taken_in(action)]
+        for file in gone:
+            del self._live[file.key]
+        for file in new:
+            self._live[file.key] = file
+        return version_of(commit, gone, new)
+
+    def _taken_in(self, action: FileAction) -> tuple[LiveFile, ...]:
+        files = live_files(action)
+        self._files[action.key] = files
+        return files
+
+
+def version_of(commit: LogCommit, gone: Iterable[LiveFile], new: Iterable[LiveFile]) -> Version:
+    """A commit as a version. A data file that only got another vector was neither removed nor added.
+
+    An automatic compaction has no tag of ours: the setting that wrote it is that of the commit it followed.
+    """
+    before, after = {file.key: file for file in gone}, {file.key: file for file in new}
+    removed = [file for key, file in before.items() if key not in after]
+    added = [file for key, file in after.items() if key not in before]
+    change = Change(
+        files_added_count=_data_count(added),
+        files_removed_count=_data_count(removed),
+        delete_files_added_count=len(added) - _data_count(added),
+        delete_files_removed_count=len(removed) - _data_count(removed),
+        added_bytes=sum(file.size_bytes for file in added),
+        replaced_bytes=sum(file.size_bytes for file in removed),
+        metadata_bytes=sum(commit.files_bytes),
+        metadata_files_count=len(commit.files_bytes),
+    )
+    tag = None if is_automatic(commit) else Tag.parse(commit.info.get("userMetadata") or "")
+    return Version(str(commit.version), commit.operation, change, tag)
+
+
+def is_automatic(commit: LogCommit) -> bool:
+    """Whether a commit is that of an automatic compaction."""
+    return str((commit.info.get("operationParameters") or {}).get("auto", "false")).lower() == "true"
+
+
+def live_files(action: FileAction) -> tuple[LiveFile, ...]:
+    """The data file that an action added, and its deletion vector if it has one."""
+    fields = action.fields
+    partition = path_of(_pairs(fields.get("partitionValues")))
+    rows = _rows_of(fields)
+    data = DeltaDataFile(
+        action.path, int(fields["size"]), rows or 0, partition,
+        has_rows_count=rows is not None,
+        clustering_provider=fields.get("clusteringProvider"),
+        z_cube=_z_cube(fields.get("tags") or {}),
+    )  # fmt: skip
+    vector = action.vector
+    if vector is None:
+        return (data,)
+    where = f"{vector['storageType']}{vector['pathOrInlineDv']}"
+    return data, DeletionVector(
+        where, int(vector["sizeInBytes"]), int(vector["cardinality"]), partition,
+        data_file=action.path, offset=vector.get("offset"),
+    )  # fmt: skip
+
+
+def clustering_columns(domain: Fields) -> tuple[str, ...]:
+    """The columns of the metadata domain `CLUSTERING_DOMAIN`; nested ones with dots."""
+    return tuple(".".join(column) for column in domain.get("clusteringColumns", ()))
+
+
+def _pairs(values: Any) -> Iterator[tuple[str, str | None]]:
+    """Partition values; an empty string is null (protocol, "Partition Value Serialization")."""
+    for name, value in dict(values or {}).items():
+        yield name, value or None
+
+
+def _rows_of(fields: Fields) -> int | None:
+    """The rows that the statistics tell, deleted ones included; None without statistics."""
+    stats = fields.get("stats")
+    parsed = json.loads(stats) if stats else fields.get("stats_parsed") or {}
+    rows = parsed.get("numRecords")
+    return None if rows is None else int(rows)
+
+
+def _z_cube(tags: Mapping[str, str]) -> ZCube | None:
+    cube = tags.get("ZCUBE_ID")
+    if cube is None:
+        return None
+    return ZCube(cube, tuple(json.loads(tags.get("ZCUBE_ZORDER_BY", "[]"))))
+
+
+def _data_count(files: Iterable[LiveFile]) -> int:
+    return sum(isinstance(file, DeltaDataFile) for file in files)

@@ -1,0 +1,229 @@
+"""Logs written by hand, and logs that delta-rs wrote, which reads them back in its own way."""
+
+import json
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+from bench.engines.contract import Tag
+from bench.engines.delta.log import DeltaLog, LogError
+from bench.engines.delta.state import DeltaReader, clustering_columns
+from strategies.delta.files import DeletionVector, DeltaDataFile
+
+TAG = Tag("writer", "commit-1", 60_000, 80)
+
+
+def add(path, size=100, rows=10, day="2026-01-05", vector=None, **more):
+    stats = None if rows is None else json.dumps({"numRecords": rows, "tightBounds": vector is None})
+    values = {"day": day}
+    fields = {"path": path, "partitionValues": values, "size": size, "stats": stats, "deletionVector": vector}
+    return {"add": {"modificationTime": 1, "dataChange": True, **fields, **more}}
+
+
+def remove(path, vector=None, at_ms=5):
+    return {
+        "remove": {"path": path, "deletionTimestamp": at_ms, "dataChange": True, "deletionVector": vector}
+    }
+
+
+def dv(name="u", rows=3, size=40, offset=1):
+    return {
+        "storageType": "u",
+        "pathOrInlineDv": name,
+        "offset": offset,
+        "sizeInBytes": size,
+        "cardinality": rows,
+    }
+
+
+def info(operation="WRITE", tag=TAG, **parameters):
+    told = {} if tag is None else {"userMetadata": str(tag)}
+    return {"commitInfo": {"timestamp": 7, "operation": operation, "operationParameters": parameters, **told}}
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A function that appends a commit to the log of a table, and the table's place."""
+    folder = tmp_path / "_delta_log"
+    folder.mkdir()
+
+    def commit(*actions):
+        version = len(list(folder.glob("*.json")))
+        text = "".join(json.dumps(action) + "\n" for action in actions)
+        (folder / f"{version:020}.json").write_text(text)
+
+    return commit, str(tmp_path)
+
+
+def test_files_appear_with_their_partitions_and_rows(table):
+    commit, place = table
+    commit(info(), add("day=2026-01-05/a%20b.parquet"), add("c.parquet", rows=None, day=None))
+    reading = DeltaReader(place).read()
+    spaced, other = reading.live["day=2026-01-05/a b.parquet"], reading.live["c.parquet"]
+    assert (spaced.size_bytes, spaced.rows, spaced.partition) == (100, 10, "day=2026-01-05")
+    assert (other.has_rows_count, other.partition) == (False, "day=null")
+
+
+def test_each_commit_is_read_once(table):
+    commit, place = table
+    reader = DeltaReader(place)
+    assert reader.read().versions == ()
+    commit(info(), add("a"))
+    commit(info(), add("b"))
+    first = reader.read()
+    assert [version.id for version in first.versions] == ["0", "1"]
+    kept = first.live["a"]
+    commit(info(), add("c"))
+    second = reader.read()
+    assert [version.id for version in second.versions] == ["2"]
+    assert second.live["a"] is kept
+    assert reader.read().versions == ()
+
+
+def test_a_commit_carries_its_tag_and_what_it_changed(table):
+    commit, place = table
+    commit(info(tag=None, operation="CREATE TABLE"))
+    commit(info(), add("a", size=100), add("b", size=50))
+    commit(info("MERGE", tag=Tag("writer", "commit-2", 9)), remove("a"), add("c", size=7))
+    created, appended, merged = DeltaReader(place).read().versions
+    assert (created.tag, created.operation, created.change.files_added_count) == (None, "CREATE TABLE", 0)
+    assert (appended.tag, appended.change.added_bytes) == (TAG, 150)
+    change = merged.change
+    assert (change.files_added_count, change.files_removed_count) == (1, 1)
+    assert (change.added_bytes, change.replaced_bytes) == (7, 100)
+
+
+def test_a_new_vector_changes_no_data_file(table):
+    commit, place = table
+    reader = DeltaReader(place)
+    commit(info(), add("a"))
+    # Within a commit the order of actions means nothing.
+    commit(info("MERGE"), add("a", vector=dv("u1")), remove("a"), add("new", size=7))
+    commit(info("MERGE"), remove("a", dv("u1")), add("a", vector=dv("u2", rows=5, size=60)))
+    reading = reader.read()
+    _, first, second = (version.change for version in reading.versions)
+    assert (first.files_added_count, first.files_removed_count) == (1, 0)
+    assert (first.delete_files_added_count, first.delete_files_removed_count) == (1, 0)
+    assert first.added_bytes == 7 + 40
+    assert (second.files_added_count, second.delete_files_added_count) == (0, 1)
+    assert (second.delete_files_removed_count, second.added_bytes, second.replaced_bytes) == (1, 60, 40)
+    vectors = [file for file in reading.live.values() if isinstance(file, DeletionVector)]
+    assert [(v.data_file, v.rows, v.size_bytes, v.key) for v in vectors] == [("a", 5, 60, "uu2@1#a")]
+
+
+def test_compacting_a_file_takes_its_vector_along(table):
+    commit, place = table
+    reader = DeltaReader(place)
+    commit(info(), add("a", vector=dv()), add("b"))
+    commit(info("OPTIMIZE"), remove("a", dv(), at_ms=90), remove("b", at_ms=80), add("c"))
+    reading = reader.read()
+    assert list(reading.live) == ["c"]
+    change = reading.versions[-1].change
+    assert (change.files_removed_count, change.delete_files_removed_count) == (2, 1)
+    assert reading.first_removed_ms == 80
+
+
+def test_an_automatic_compaction_does_not_carry_the_tag_of_its_commit(table):
+    commit, place = table
+    commit(info(), add("a"), add("b"))
+    commit(info("OPTIMIZE", auto="true"), remove("a"), remove("b"), add("c"))
+    assert [version.tag for version in DeltaReader(place).read().versions] == [TAG, None]
+
+
+def test_z_cubes_and_clustering_columns(table):
+    commit, place = table
+    tags = {"ZCUBE_ID": "z1", "ZCUBE_ZORDER_BY": '["x", "y"]'}
+    commit(info(), add("a", tags=tags, clusteringProvider="liquid"))
+    (file,) = DeltaReader(place).read().live.values()
+    assert (file.clustering_provider, file.z_cube.id, file.z_cube.columns) == ("liquid", "z1", ("x", "y"))
+    domain = {"clusteringColumns": [["x"], ["s", "y"]], "domainName": "delta.clustering"}
+    commit(
+        {
+            "domainMetadata": {
+                "domain": "delta.clustering",
+                "configuration": json.dumps(domain),
+                "removed": False,
+            }
+        }
+    )
+    (_, last) = DeltaLog(place).commits_after(-1)
+    assert clustering_columns(last.domains["delta.clustering"]) == ("x", "s.y")
+
+
+def test_metadata_counts_the_checksum_and_the_checkpoint(table, tmp_path):
+    commit, place = table
+    commit(info(), add("a"))
+    log = tmp_path / "_delta_log"
+    (log / f"{0:020}.crc").write_text("12345")
+    (log / f"{0:020}.checkpoint.parquet").write_bytes(b"123")
+    (version,) = DeltaReader(place).read().versions
+    assert version.change.metadata_files_count == 3
+    assert version.change.metadata_bytes == (log / f"{0:020}.json").stat().st_size + 8
+
+
+def test_a_damaged_commit_is_named(table, tmp_path):
+    commit, place = table
+    commit(info())
+    (tmp_path / "_delta_log" / f"{0:020}.json").write_text("{")
+    with pytest.raises(LogError, match=r"0\.json: is not a commit of Delta"):
+        DeltaReader(place).read()
+
+
+def write(place, count, **options):
+    rows = pa.table({"id": list(range(count)), "day": ["a/b" if n % 2 else "c" for n in range(count)]})
+    write_deltalake(place, rows, mode="append", partition_by=["day"], **options)
+
+
+def ours(log):
+    """The live files by path, from the start of a log."""
+    live = {}
+    for commit in log.from_start():
+        for action in commit.removed:
+            live.pop(action.path, None)
+        for action in commit.added:
+            live[action.path] = action
+    return live
+
+
+def by_delta_rs(place):
+    found = pa.table(DeltaTable(place).get_add_actions(flatten=True)).to_pylist()
+    return {unquote(row["path"]): (row["size_bytes"], row["num_records"]) for row in found}
+
+
+def test_logs_of_delta_rs_are_read_as_it_reads_them(tmp_path):
+    place = str(tmp_path)
+    for count in (4, 6, 8):
+        write(place, count)
+    DeltaTable(place).optimize.compact()
+    DeltaTable(place).delete("id = 3")
+    live = DeltaReader(place).read().live
+    assert {path: (file.size_bytes, file.rows) for path, file in live.items()} == by_delta_rs(place)
+    assert {file.partition for file in live.values()} == {"day=a%2Fb", "day=c"}
+    assert all(isinstance(file, DeltaDataFile) for file in live.values())
+
+
+@pytest.mark.parametrize("is_cleaned", [False, True])
+def test_a_table_is_read_from_its_checkpoint(tmp_path, is_cleaned):
+    place = str(tmp_path)
+    write(place, 4)
+    write(place, 6)
+    DeltaTable(place).create_checkpoint()
+    write(place, 8)
+    if is_cleaned:
+        for version in (0, 1):
+            (tmp_path / "_delta_log" / f"{version:020}.json").unlink()
+    live = ours(DeltaLog(place))
+    assert {path: file.fields["size"] for path, file in live.items()} == {
+        path: size for path, (size, _) in by_delta_rs(place).items()
+    }
+
+
+def test_a_log_without_a_beginning_is_refused(tmp_path):
+    place = str(tmp_path)
+    write(place, 4)
+    write(place, 6)
+    (tmp_path / "_delta_log" / f"{0:020}.json").unlink()
+    with pytest.raises(LogError, match="neither version 0 nor a checkpoint"):
+        ours(DeltaLog(place))
