@@ -6,6 +6,12 @@ A user's own need no line here: they are found by their entry point, or by a nam
 from collections.abc import Callable
 
 from strategies.amoro.planner import Amoro
+from strategies.delta.delta_rs import DeltaRs
+from strategies.delta.optimize import Optimize
+from strategies.delta.reorg import Reorg
+from strategies.delta.repartition import Repartition
+from strategies.delta.vacuum import Vacuum
+from strategies.delta.zorder import ZOrder
 from strategies.iceberg.convert_deletes import ConvertDeletes
 from strategies.iceberg.procedures import (
     ExpireSnapshots,
@@ -22,6 +28,12 @@ ENTRY_POINT_GROUP = "compactbench.strategies"
 
 PLANNERS: dict[str, Callable[..., Planner]] = {
     "amoro": Amoro,
+    "delta.delta_rs": DeltaRs,
+    "delta.optimize": Optimize,
+    "delta.reorg": Reorg,
+    "delta.repartition": Repartition,
+    "delta.vacuum": Vacuum,
+    "delta.zorder": ZOrder,
     "iceberg.convert_deletes": ConvertDeletes,
     "iceberg.expire_snapshots": ExpireSnapshots,
     "iceberg.remove_dangling_deletes": RemoveDanglingDeletes,

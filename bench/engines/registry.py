@@ -3,17 +3,18 @@
 from collections.abc import Callable, Mapping
 from typing import Literal
 
+from bench.engines.delta.format import FORMAT as DELTA
 from bench.engines.format import EngineKind, ExistingTable, Format, TableAddress
 from bench.engines.iceberg.format import FORMAT as ICEBERG
 from bench.errors import ScenarioError
 
 FORMATS: dict[str, Format] = {
+    "delta": DELTA,
     "iceberg": ICEBERG,
 }
 
 # Formats that are announced but have no engine yet, as `compactbench list formats` describes them.
 PLANNED: Mapping[str, str] = {
-    "delta": "Delta Lake; has no engine yet",
     "hudi": "Apache Hudi; has no engine yet",
 }
 

@@ -84,8 +84,9 @@ def optimize_texts(options: Mapping[str, OptionValue], known: Mapping[str, str])
 def optimize_options(given: Mapping[str, str], target_bytes: int) -> OptimizeOptions:
     """Parse Delta's option texts. Those that do not affect which files are rewritten are ignored.
 
-    Raises ValueError if a text is no number, or out of range.
+    Raises ValueError on an unknown name, and on a text that is no number or out of range.
     """
+    check_known(given, _CHECKS)
 
     def read(name: str, default: Any) -> Any:
         return _CHECKS[name](name, given[name]) if name in given else default

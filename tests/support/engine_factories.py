@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+import delta_sheets
 import iceberg_sheets
 import pytest
 from engine_sheet import EngineSheet
@@ -30,6 +31,7 @@ class EngineKey(NamedTuple):
 
 
 SHEETS: Mapping[EngineKey, EngineSheet] = {
+    EngineKey("delta", "real"): delta_sheets.REAL,
     EngineKey("iceberg", "real"): iceberg_sheets.REAL,
     EngineKey("iceberg", "simulated"): iceberg_sheets.SIMULATED,
 }

@@ -10,7 +10,7 @@ from bench.engines.contract import Tag
 from bench.engines.spark.predicates import partitions_predicate
 from bench.engines.spark.session import configured, java_class, java_rows
 from strategies.delta.commands import Command
-from strategies.delta.optimize_options import CONF_PREFIX, MAX_FILE_SIZE, MIN_FILE_SIZE
+from strategies.delta.optimize_options import CONF_PREFIX, MAX_FILE_SIZE, MIN_FILE_SIZE, optimize_options
 from strategies.plan import Compact, Native
 
 TAG_CONF = "spark.databricks.delta.commitInfo.userMetadata"
@@ -29,9 +29,10 @@ def optimize(
 ) -> DataFrame:
     """Run OPTIMIZE or REORG on table `name`; its result, not yet fetched.
 
-    Options that are not set have the defaults of `strategies.delta.optimize_options`. Raises ValueError if
-    the command is none of these.
+    Options that are not set have the defaults of `strategies.delta.optimize_options`. Raises ValueError on an
+    unknown option, and if the command is none of these.
     """
+    optimize_options(action.options, target_bytes)  # Spark would accept any setting
     sizes = {MIN_FILE_SIZE: str(target_bytes), MAX_FILE_SIZE: str(target_bytes)}
     options = {f"{CONF_PREFIX}{key}": value for key, value in {**sizes, **action.options}.items()}
     with configured(spark, {**options, **conf}):
@@ -84,13 +85,13 @@ def vacuum(spark: SparkSession, location: str, delete_before_ms: int, conf: Mapp
         command.gc(spark._jsparkSession, log, False, some(0.0), none, none, nothing, clock)
 
 
-def compact_by_delta_rs(location: str, action: Native, target_bytes: int, tag: Tag) -> None:
+def compact_by_delta_rs(location: str, action: Native, tag: Tag) -> None:
     """Run `optimize.compact` of delta-rs in this process, without Spark."""
     from deltalake import CommitProperties, DeltaTable
 
     properties = CommitProperties(custom_metadata={"userMetadata": str(tag)})
-    target = int(action.options.get("target_size", target_bytes))
-    DeltaTable(location).optimize.compact(target_size=target, commit_properties=properties)
+    target_bytes = int(action.arguments["target_size"])
+    DeltaTable(location).optimize.compact(target_size=target_bytes, commit_properties=properties)
 
 
 def answer_of(answers: Iterable[DataFrame]) -> dict[str, int]:

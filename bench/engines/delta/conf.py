@@ -13,7 +13,4 @@ def session_conf() -> dict[str, str]:
         "spark.databricks.delta.snapshotPartitions": "1",
         # Retention is scenario time, which is shorter than the week that Delta insists on.
         "spark.databricks.delta.retentionDurationCheck.enabled": "false",
-        # Spark's own limits, by which it combines small files into tasks and splits large ones.
-        "spark.sql.files.maxPartitionBytes": str(128 * 2**20),
-        "spark.sql.files.openCostInBytes": str(4 * 2**20),
     }

@@ -32,12 +32,17 @@ from bench.engines.delta.table_keys import (
     table_properties,
 )
 from bench.engines.spark import merge
-from bench.engines.spark.conf import PARTITION_PER_FILE
 from bench.engines.spark.engine import TABLE, SparkEngine, TableReading
 from bench.engines.spark.meter import Measured, Meter, Reading
-from bench.engines.spark.rows import column_names, columns_ddl, new_rows, with_partition_columns
+from bench.engines.spark.rows import (
+    cached,
+    column_names,
+    columns_ddl,
+    loader,
+    new_rows,
+    with_partition_columns,
+)
 from bench.engines.spark.session import (
-    configured,
     file_system,
     java_class,
     sql_text,
@@ -100,20 +105,17 @@ class DeltaEngine(SparkEngine[None]):
     def _prepare_rows(self, batch: Batch, paths: list[str], tag: Tag) -> tuple[Callable[[], None], DataFrame]:
         """An initial load is not cached, since it may be of any size."""
         rows = new_rows(self._spark, self._spec, paths)
-        if not batch.spec.is_initial:
-            rows = rows.persist()
-            with configured(self._spark, PARTITION_PER_FILE):
-                rows.count()
-        return partial(self._append, rows, tag), rows
+        if batch.spec.is_initial:
+            return loader(self._spark, partial(self._append, rows, tag)), rows
+        kept = cached(self._spark, rows)
+        return partial(self._append, kept, tag), kept
 
     def _append(self, rows: DataFrame, tag: Tag) -> None:
-        with configured(self._spark, PARTITION_PER_FILE):
-            rows.write.format("delta").mode("append").option("userMetadata", str(tag)).save(self._location)
+        rows.write.format("delta").mode("append").option("userMetadata", str(tag)).save(self._location)
 
     def _prepare_changes(self, paths: list[str], tag: Tag) -> tuple[Callable[[], None], DataFrame]:
         frame = with_partition_columns(self._spark.read.parquet(*paths), self._spec.partitioning)
-        with configured(self._spark, PARTITION_PER_FILE):
-            last = merge.prepare(frame, self._spec.files_per_commit)
+        last = merge.prepare(frame, self._spec.files_per_commit)
         columns, conf = column_names(self._spec), {commands.TAG_CONF: str(tag)}
         return partial(merge.commit, self._spark, self._name, last, columns, conf), last
 
@@ -144,7 +146,7 @@ class DeltaEngine(SparkEngine[None]):
         conf, target_bytes = {commands.TAG_CONF: str(tag)}, self._spec.target_file_size_bytes
         match action:
             case Native(command=Command.DELTA_RS):
-                commands.compact_by_delta_rs(self._location, action, target_bytes, tag)
+                commands.compact_by_delta_rs(self._location, action, tag)
             case Native(command=Command.REPARTITION):
                 commands.repartition(self._spark, self._name, self._location, action, conf)
             case Native(command=Command.VACUUM):

@@ -48,6 +48,5 @@ def _planned_files(scan: Scan, mapper: Any) -> list[dict[str, Any]] | None:
     if index.getClass().getSimpleName() != _INDEX:
         return None
     # One call for all files: each access to one of them would be several.
-    files = json.loads(mapper.writeValueAsString(index.preparedScan().files()))
-    count = scan.metrics.get("numFiles")
-    return files if count == len(files) else None
+    found: list[dict[str, Any]] = json.loads(mapper.writeValueAsString(index.preparedScan().files()))
+    return found

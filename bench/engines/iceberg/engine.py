@@ -28,7 +28,14 @@ from bench.engines.iceberg.table_keys import (
 from bench.engines.spark import merge
 from bench.engines.spark.engine import TABLE, SparkEngine, TableReading
 from bench.engines.spark.meter import Meter
-from bench.engines.spark.rows import column_names, columns_ddl, new_rows, with_partition_columns
+from bench.engines.spark.rows import (
+    cached,
+    column_names,
+    columns_ddl,
+    loader,
+    new_rows,
+    with_partition_columns,
+)
 from bench.engines.spark.session import (
     sql_text,
     start_session,
@@ -91,8 +98,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         if batch.spec.is_initial:
             return self._prepare_load(paths, tag)
         if not batch.is_cdc:
-            rows = new_rows(self._spark, self._spec, paths).persist()
-            rows.count()
+            rows = cached(self._spark, new_rows(self._spark, self._spec, paths))
             return self._appender(rows, tag).append, rows
         return self._prepare_changes(self._spark.read.parquet(*paths), batch.spec.writers, tag)
 
@@ -103,7 +109,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         """
         rows = new_rows(self._spark, self._spec, paths)
         writer = self._appender(rows, tag).option("target-file-size-bytes", str(NO_LIMIT_BYTES))
-        return writer.append, rows
+        return loader(self._spark, writer.append), rows
 
     def _prepare_changes(
         self, frame: DataFrame, writers: int, tag: Tag

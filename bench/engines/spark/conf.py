@@ -10,9 +10,8 @@ from bench.engines.contract import SparkSettings
 DEFAULT_OPTIONS = "spark.driver.defaultJavaOptions"  # Spark puts these before the extra ones
 EXTRA_OPTIONS = "spark.driver.extraJavaOptions"
 
-# Makes one Spark partition of each file that Spark reads by itself: of each change-log file, so that as many
-# writer tasks run as the workload specifies. A format whose tables Spark reads in the same way restores
-# Spark's own limits, and has these only while it reads a change log.
+# Makes one Spark partition of each file, so that as many writer tasks run as the workload specifies. They
+# hold only while a change log is read: Spark reads the tables of some formats in the same way.
 PARTITION_PER_FILE: Mapping[str, str] = {
     "spark.sql.files.maxPartitionBytes": str(2**40),
     "spark.sql.files.openCostInBytes": str(2**40),
@@ -24,7 +23,6 @@ DEFAULT_CONF: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
-    **PARTITION_PER_FILE,
     EXTRA_OPTIONS: "-Duser.timezone=UTC",
     # Idle compiler threads would end, and their CPU would be missing from a reading by thread.
     DEFAULT_OPTIONS: "-XX:-UseDynamicNumberOfCompilerThreads",

@@ -1,11 +1,13 @@
 """The rows of a batch as Spark frames, and the columns of a table that takes them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
 from bench.engines.contract import TableSpec
+from bench.engines.spark.conf import PARTITION_PER_FILE
+from bench.engines.spark.session import configured
 from workloads.partitioning import Partitioning
 
 
@@ -26,6 +28,24 @@ def new_rows(spark: SparkSession, spec: TableSpec, paths: Sequence[str]) -> Data
     if spec.files_per_commit:
         frame = frame.repartition(spec.files_per_commit)
     return with_partition_columns(frame, spec.partitioning)
+
+
+def cached(spark: SparkSession, rows: DataFrame) -> DataFrame:
+    """The rows, cached, in one Spark partition per change-log file."""
+    kept = rows.persist()
+    with configured(spark, PARTITION_PER_FILE):
+        kept.count()
+    return kept
+
+
+def loader(spark: SparkSession, write: Callable[[], None]) -> Callable[[], None]:
+    """What writes an initial load that is not cached, with one task per change-log file."""
+
+    def load() -> None:
+        with configured(spark, PARTITION_PER_FILE):
+            write()
+
+    return load
 
 
 def with_partition_columns(frame: DataFrame, partitioning: Partitioning) -> DataFrame:

@@ -1,0 +1,69 @@
+"""Delta Lake as a format: the keys of its tables, and what its engines can do.
+
+Spark is only imported when an engine is opened.
+"""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+
+from pydantic import JsonValue
+
+from bench.engines.contract import CommitLayout, Engine, EngineSettings
+from bench.engines.delta.conf import CODEC_CONF, DEFAULT_CODEC, session_conf
+from bench.engines.delta.planning import PLANNING
+from bench.engines.delta.table_keys import (
+    DEFAULT_UPSERT_MODE,
+    NAME,
+    REAL_CAPABILITIES,
+    UPSERT_MODES,
+    VECTORS,
+    DeltaKeys,
+)
+from bench.engines.format import EngineKind, Format
+from strategies.delta.commands import METADATA_COMMANDS
+from strategies.plan import Capability
+from workloads.commit import CommitSpec
+
+
+def _writing_needs(keys: DeltaKeys, upsert_mode: str | None) -> frozenset[str]:
+    if upsert_mode is None:
+        return frozenset()
+    return frozenset({Capability.MERGE, *([Capability.VECTORS] if upsert_mode == "merge-on-read" else [])})
+
+
+def _layout(spec: CommitSpec) -> CommitLayout:
+    """Each writer makes one file in each partition that it has rows of."""
+    return CommitLayout(data_files_count=spec.writers * len(spec.partitions))
+
+
+def _open_real(settings: EngineSettings) -> AbstractContextManager[Engine]:
+    from bench.engines.delta.engine import open_delta
+
+    return open_delta(settings)
+
+
+def _real_options(settings: EngineSettings) -> Mapping[str, JsonValue]:
+    from bench.engines.spark.options import spark_options
+
+    return spark_options(settings, session_conf())
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Delta Lake",
+    description="Delta Lake by Spark",
+    table_keys=DeltaKeys,
+    takes_catalog=False,
+    upsert_modes=UPSERT_MODES,
+    default_upsert_mode=DEFAULT_UPSERT_MODE,
+    own_properties={VECTORS: "upsert_mode"},
+    codec_property=CODEC_CONF,
+    default_codec=DEFAULT_CODEC,
+    metadata_bytes_per_commit=20_000,
+    planning=PLANNING,
+    layout=_layout,
+    writing_needs=_writing_needs,
+    real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options),
+    metadata_commands=METADATA_COMMANDS,
+    packages=("deltalake",),
+)

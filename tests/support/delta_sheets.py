@@ -1,0 +1,36 @@
+"""The sheets of Delta's engines."""
+
+from typing import Any
+
+from engine_sheet import UNKNOWN_OPTION, EngineSheet, Workshop
+
+from bench.engines.contract import TableSpec
+from bench.engines.delta.conf import session_conf
+from bench.engines.delta.engine import DeltaEngine
+from bench.engines.delta.table_keys import DeltaKeys
+from bench.engines.spark.meter import Meter
+from strategies.delta.commands import Command
+from strategies.plan import Native
+from strategies.state import MIB
+
+
+def make_real(workshop: Workshop, **table: Any) -> DeltaEngine:
+    """An engine on Spark; `table` are fields of its TableSpec, or its `cluster_by`."""
+    spark = workshop.spark()
+    own = {key: table.pop(key) for key in ("cluster_by",) if key in table}
+    keys = DeltaKeys.model_validate({"format": "delta", "target_file_size": "8MiB", **own})
+    spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, "keys": keys, **table})
+    folder = workshop.folder / "delta"
+    return DeltaEngine(spark, Meter(spark, workshop.settings), folder, spec, workshop.namespace)
+
+
+REAL = EngineSheet(
+    make_real,
+    compact_two={"maxDeletedRowsRatio": "0.5"},  # two files are enough by default
+    faulty=Native(Command.OPTIMIZE, {}, {UNKNOWN_OPTION: "1"}),
+    removed_and_added=("numFilesRemoved", "numFilesAdded"),
+    reports_metadata_files=False,
+    maintenance=Native(Command.VACUUM, {"older_than_at_ms": "60000"}),
+    session_conf=lambda folder: session_conf(),
+    is_created_with_a_version=True,
+)
