@@ -13,7 +13,6 @@ from pydantic import JsonValue
 from bench.engines.contract import Engine, EngineSettings
 from bench.engines.format import EngineKind, ExistingTable, Format, SizeModel, TableAddress
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
-from bench.engines.iceberg.model.files import table_bytes
 from bench.engines.iceberg.model.flink_writer import commit_layout
 from bench.engines.iceberg.planning import PLANNING
 from bench.engines.iceberg.table_keys import (
@@ -27,6 +26,7 @@ from bench.engines.iceberg.table_keys import (
     VECTORS_FROM,
     IcebergKeys,
 )
+from bench.engines.simulated.files import table_bytes
 from strategies.iceberg.commands import METADATA_COMMANDS
 from strategies.plan import Capability
 from workloads.commit import CommitSpec
