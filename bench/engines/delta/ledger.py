@@ -1,0 +1,22 @@
+"""The ledger of a Delta table."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from bench.engines.ledger import Ledger
+from strategies.delta.files import DeletionVector, DeltaDataFile, DeltaState
+
+DeltaLedger = Ledger[DeltaDataFile, DeletionVector, DeltaState]
+
+
+def delta_ledger(
+    target_file_size_bytes: int,
+    properties: Mapping[str, str],
+    clustering_columns: tuple[str, ...] = (),
+    stream_epoch_ms: int | None = None,
+) -> DeltaLedger:
+    """An empty ledger; `clustering_columns` are those of liquid clustering."""
+    return Ledger(
+        partial(DeltaState, clustering_columns=clustering_columns), target_file_size_bytes, properties,
+        stream_epoch_ms=stream_epoch_ms,
+    )  # fmt: skip

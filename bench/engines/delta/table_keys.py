@@ -1,0 +1,67 @@
+"""The keys of a Delta table, what they allow, and what each engine of it can do."""
+
+from collections.abc import Mapping
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from bench.engines.contract import TableSpec
+from bench.keys import Identifier, TableKeys
+from strategies.delta.commands import Command
+from strategies.plan import Capability
+
+NAME = "delta"
+
+# MERGE rewrites the files that it changes, unless the table has deletion vectors, which open-source Delta
+# leaves off (delta.enableDeletionVectors).
+DEFAULT_UPSERT_MODE = "copy-on-write"
+MERGE_ON_READ = "merge-on-read"
+UPSERT_MODES: Mapping[str, str] = {  # with what updates and deletes rows
+    DEFAULT_UPSERT_MODE: "MERGE INTO", MERGE_ON_READ: "MERGE INTO with deletion vectors",
+}  # fmt: skip
+
+# Delta has no table property for the codec of data files (3.3): Spark's setting of this name decides.
+CODEC_CONF = "spark.sql.parquet.compression.codec"
+DEFAULT_CODEC = "snappy"
+
+CHECKPOINT_INTERVAL = "delta.checkpointInterval"
+DEFAULT_CHECKPOINT_INTERVAL = 10
+AUTO_COMPACT = "delta.autoOptimize.autoCompact"
+AUTO_OPTIMIZE = "delta.autoOptimize"  # its older name, which wins if it is true
+OPTIMIZE_WRITE = "delta.autoOptimize.optimizeWrite"
+
+REAL_CAPABILITIES = frozenset[str]({
+    Capability.COMPACT,
+    Capability.MERGE,
+    Capability.VECTORS,
+    Capability.ROW_FILTER,
+    *Command,
+})  # fmt: skip
+
+# A simulated table has files but no rows, so no predicate can be evaluated on it. What delta-rs would merge
+# is not modelled.
+SIMULATED_CAPABILITIES = REAL_CAPABILITIES - {Capability.ROW_FILTER, Command.DELTA_RS}
+
+
+class DeltaKeys(TableKeys):
+    """[table] of a Delta table. `cluster_by` are the columns of liquid clustering."""
+
+    format: Literal["delta"] = Field(examples=["delta"])
+    cluster_by: tuple[Identifier, ...] = ()
+
+    @model_validator(mode="after")
+    def _check_clustering(self) -> Self:
+        if self.cluster_by and self.partitioning != "none":
+            raise PydanticCustomError(
+                "cluster_by",
+                'cluster_by and partitioning = "{partitioning}" exclude each other: a table with liquid '
+                "clustering has no partitions; leave one of them out",
+                {"partitioning": self.partitioning},
+            )
+        return self
+
+
+def clustering_columns_of(spec: TableSpec) -> tuple[str, ...]:
+    """The columns of liquid clustering that a table is created with; none if it has no clustering."""
+    return spec.keys.cluster_by if isinstance(spec.keys, DeltaKeys) else ()
