@@ -14,5 +14,5 @@ def test_the_shipped_file_says_that_it_is_fitted_to_nothing():
 def test_a_file_that_lacks_a_key_is_refused(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text('format = "delta"\n')
-    with pytest.raises(ScenarioError, match="mine.toml: calibrated: Field required"):
+    with pytest.raises(ScenarioError, match=r"mine\.toml: calibrated: Field required"):
         delta_coefficients(file)
