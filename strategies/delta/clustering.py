@@ -6,7 +6,7 @@ Source: ClusteringStrategy.applyMinZCube and ZCube of delta-spark 3.3.2, without
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 
-from strategies.delta.files import DeletionVector, DeltaDataFile
+from strategies.delta.files import DeletionVector, DeltaDataFile, live_bytes
 
 PROVIDER = "liquid"
 
@@ -24,7 +24,7 @@ def cluster_candidates(
     loose = [file for file in own if file.z_cube is None]
     by_cube = groupby(sorted((f for f in own if f.z_cube is not None), key=_cube_id), key=_cube_id)
     cubes = [list(cube) for _, cube in by_cube]
-    small = [cube for cube in cubes if sum(_live_bytes(f, vectors) for f in cube) < min_cube_bytes]
+    small = [cube for cube in cubes if sum(live_bytes(f, vectors.get(f.path)) for f in cube) < min_cube_bytes]
     if not loose and len(small) == 1:
         return []
     return [*loose, *(file for cube in small for file in cube)]
@@ -37,11 +37,3 @@ def _is_ours(file: DeltaDataFile, columns: tuple[str, ...]) -> bool:
 
 def _cube_id(file: DeltaDataFile) -> str:
     return "" if file.z_cube is None else file.z_cube.id
-
-
-def _live_bytes(file: DeltaDataFile, vectors: Mapping[str, DeletionVector]) -> int:
-    """The bytes of a file in proportion to its live rows (AddFile.estLogicalFileSize)."""
-    vector = vectors.get(file.path)
-    if vector is None or not file.rows:
-        return file.size_bytes
-    return int((file.rows - vector.rows) / file.rows * file.size_bytes)

@@ -47,6 +47,13 @@ class DeletionVector(DeleteFile):
         return f"{self.path}@{self.offset}#{self.data_file}"
 
 
+def live_bytes(file: DeltaDataFile, vector: DeletionVector | None) -> int:
+    """The bytes of a file in proportion to its live rows (AddFile.estLogicalFileSize)."""
+    if vector is None or not file.rows:
+        return file.size_bytes
+    return int((file.rows - vector.rows) / file.rows * file.size_bytes)
+
+
 @dataclass(frozen=True, slots=True)
 class DeltaState(TableState):
     """The state of a Delta table. `clustering_columns` are those of liquid clustering, in order."""

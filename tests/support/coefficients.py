@@ -7,7 +7,7 @@ from typing import Any
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients
 from bench.engines.simulated.costs import shipped_file
 
-_OPERATION = {
+OPERATION = {
     "serial_s": 1.0, "serial_s_per_file": 0.25, "task_s_per_file": 0.5, "task_s_per_delete_file": 2.0,
     "task_s_per_mib_read": 4.0, "task_s_per_mib_written": 8.0,
 }  # fmt: skip
@@ -22,7 +22,7 @@ def coefficients(**changes: Any) -> IcebergCoefficients:
     """Every operation costs 1 + files/4 s on one core and files/2 + 2 deletes + 4 and 8 a MiB of tasks."""
     fields: dict[str, Any] = {
         "format": "iceberg", "calibrated": False, "origin": "a test", "cpu_per_serial_s": 1.5,
-        **dict.fromkeys(OPERATIONS, _OPERATION), "metadata": METADATA, "data": {"file_bytes": 0},
+        **dict.fromkeys(OPERATIONS, OPERATION), "metadata": METADATA, "data": {"file_bytes": 0},
     }  # fmt: skip
     return IcebergCoefficients.model_validate({**fields, **changes})
 

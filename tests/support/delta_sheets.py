@@ -1,13 +1,17 @@
-"""The sheets of Delta's engines."""
+"""The sheets of Delta's two engines."""
 
+from dataclasses import replace
 from typing import Any
 
 from engine_sheet import UNKNOWN_OPTION, EngineSheet, Workshop
 
-from bench.engines.contract import TableSpec
+from bench.engines.contract import Cores, TableSpec
 from bench.engines.delta.conf import session_conf
 from bench.engines.delta.engine import DeltaEngine
+from bench.engines.delta.model.coefficients import delta_coefficients
+from bench.engines.delta.simulation import simulated_table
 from bench.engines.delta.table_keys import DeltaKeys
+from bench.engines.simulated.engine import SimulatedEngine
 from bench.engines.spark.meter import Meter
 from strategies.delta.commands import Command
 from strategies.plan import Native
@@ -24,13 +28,21 @@ def make_real(workshop: Workshop, **table: Any) -> DeltaEngine:
     return DeltaEngine(spark, Meter(spark, workshop.settings), folder, spec, workshop.namespace)
 
 
-REAL = EngineSheet(
-    make_real,
-    compact_two={"maxDeletedRowsRatio": "0.5"},  # two files are enough by default
+def make_simulated(workshop: Workshop, **table: Any) -> SimulatedEngine[None]:
+    """A simulated engine with the coefficients that come with the format; `table` as for `TableSpec`."""
+    spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, **table})
+    return simulated_table(spec, delta_coefficients(), Cores())
+
+
+SIMULATED = EngineSheet(
+    make_simulated,
+    compact_two={},  # OPTIMIZE has no minimum number of files
     faulty=Native(Command.OPTIMIZE, {}, {UNKNOWN_OPTION: "1"}),
     removed_and_added=("numFilesRemoved", "numFilesAdded"),
-    reports_metadata_files=False,
-    maintenance=Native(Command.VACUUM, {"older_than_at_ms": "60000"}),
-    session_conf=lambda folder: session_conf(),
+    reports_metadata_files=True,
+    maintenance=Native(Command.VACUUM, {"older_than_at_ms": "120000"}),
     is_created_with_a_version=True,
+)
+REAL = replace(
+    SIMULATED, make=make_real, reports_metadata_files=False, session_conf=lambda folder: session_conf()
 )

@@ -1,1 +1,1 @@
-"""Delta Lake tables, real and simulated."""
+"""Delta Lake."""

@@ -1,8 +1,5 @@
 """The session's configuration for Delta tables, as results show it."""
 
-CODEC_CONF = "spark.sql.parquet.compression.codec"  # Delta's tables have no property of their own for it
-DEFAULT_CODEC = "snappy"
-
 
 def session_conf() -> dict[str, str]:
     """What a session needs for Delta tables, and what suits tables on one machine."""
@@ -11,6 +8,8 @@ def session_conf() -> dict[str, str]:
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         # By default Delta spreads the state of a table over 50 tasks, however small the table is.
         "spark.databricks.delta.snapshotPartitions": "1",
+        # VACUUM lists the table in this many tasks, 10,000 by default, which takes 20 seconds for a few files.
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
         # Retention is scenario time, which is shorter than the week that Delta insists on.
         "spark.databricks.delta.retentionDurationCheck.enabled": "false",
     }

@@ -19,17 +19,18 @@ from bench.engines.contract import (
 )
 from bench.engines.delta import commands
 from bench.engines.delta.commit_watch import CommitWatch
-from bench.engines.delta.conf import CODEC_CONF, DEFAULT_CODEC, session_conf
+from bench.engines.delta.conf import session_conf
 from bench.engines.delta.ledger import delta_ledger
 from bench.engines.delta.planning import PLANNING
+from bench.engines.delta.properties import table_properties, writer_properties
 from bench.engines.delta.scan import reader
 from bench.engines.delta.state import DeltaReader
 from bench.engines.delta.table_keys import (
-    AUTO_COMPACT,
+    CODEC_CONF,
+    DEFAULT_CODEC,
     NAME,
     REAL_CAPABILITIES,
-    clustering_of,
-    table_properties,
+    clustering_columns_of,
 )
 from bench.engines.spark import merge
 from bench.engines.spark.engine import TABLE, SparkEngine, TableReading
@@ -55,7 +56,6 @@ from strategies.delta.commands import Command
 from strategies.plan import Action, Compact, Native, Rewrite
 
 _CATALOG = "spark_catalog"  # Delta's catalog replaces Spark's own one
-_INLINE_ACTION = "delta.auto_compact()"
 
 
 class DeltaEngine(SparkEngine[None]):
@@ -70,7 +70,9 @@ class DeltaEngine(SparkEngine[None]):
         self._folder, self._namespace = folder, namespace
         self._location = str(folder / namespace / TABLE)
         name = f"{_CATALOG}.{namespace}.{TABLE}"
-        ledger = delta_ledger(spec.target_file_size_bytes, table_properties(spec), clustering_of(spec))
+        ledger = delta_ledger(
+            spec.target_file_size_bytes, table_properties(spec), clustering_columns_of(spec)
+        )
         super().__init__(spark, meter, name, spec, ledger, PLANNING, reader(spark))
         self._log = DeltaReader(self._location)
         self._removals_ms: list[tuple[int, int]] = []  # scenario and epoch milliseconds
@@ -78,7 +80,7 @@ class DeltaEngine(SparkEngine[None]):
 
     def _create(self) -> None:
         by = f"PARTITIONED BY ({self._spec.partitioning.column})" if self._spec.partitioning.column else ""
-        clustering = clustering_of(self._spec)
+        clustering = clustering_columns_of(self._spec)
         if clustering:
             by = f"CLUSTER BY ({', '.join(clustering)})"
         pairs = (f"{sql_text(key)}={sql_text(value)}" for key, value in table_properties(self._spec).items())
@@ -121,7 +123,7 @@ class DeltaEngine(SparkEngine[None]):
 
     @property
     def _compacts_itself(self) -> bool:
-        return table_properties(self._spec).get(AUTO_COMPACT, "false").lower() == "true"
+        return writer_properties(table_properties(self._spec)).compacts_by_itself
 
     def _watched(self, write: Callable[[], None]) -> None:
         """A commit whose own version is waited for by another thread, since a compaction may follow in it."""
@@ -137,7 +139,7 @@ class DeltaEngine(SparkEngine[None]):
             return committing.cost, ()
         own = self._meter.between(committing.started, self._committed)
         rest = self._meter.between(self._committed, committing.ended)
-        return own, (InlineCompaction(rest, untagged, _INLINE_ACTION),)
+        return own, (InlineCompaction(rest, untagged, Command.OPTIMIZE),)
 
     def _stage(self, action: Rewrite) -> None:
         raise ValueError("Delta has no command that rewrites exactly the files a plan names")

@@ -8,32 +8,33 @@ from contextlib import AbstractContextManager
 
 from pydantic import JsonValue
 
-from bench.engines.contract import CommitLayout, Engine, EngineSettings
-from bench.engines.delta.conf import CODEC_CONF, DEFAULT_CODEC, session_conf
+from bench.engines.contract import Engine, EngineSettings
+from bench.engines.delta.conf import session_conf
+from bench.engines.delta.model.coefficients import delta_coefficients
+from bench.engines.delta.model.writers import commit_layout
 from bench.engines.delta.planning import PLANNING
 from bench.engines.delta.table_keys import (
+    CODEC_CONF,
+    DEFAULT_CODEC,
     DEFAULT_UPSERT_MODE,
+    MERGE_ON_READ,
     NAME,
     REAL_CAPABILITIES,
+    SIMULATED_CAPABILITIES,
     UPSERT_MODES,
     VECTORS,
     DeltaKeys,
 )
 from bench.engines.format import EngineKind, Format
+from bench.engines.simulated.kind import simulated_kind, size_model
 from strategies.delta.commands import METADATA_COMMANDS
 from strategies.plan import Capability
-from workloads.commit import CommitSpec
 
 
 def _writing_needs(keys: DeltaKeys, upsert_mode: str | None) -> frozenset[str]:
     if upsert_mode is None:
         return frozenset()
-    return frozenset({Capability.MERGE, *([Capability.VECTORS] if upsert_mode == "merge-on-read" else [])})
-
-
-def _layout(spec: CommitSpec) -> CommitLayout:
-    """Each writer makes one file in each partition that it has rows of."""
-    return CommitLayout(data_files_count=spec.writers * len(spec.partitions))
+    return frozenset({Capability.MERGE, *([Capability.VECTORS] if upsert_mode == MERGE_ON_READ else [])})
 
 
 def _open_real(settings: EngineSettings) -> AbstractContextManager[Engine]:
@@ -46,6 +47,12 @@ def _real_options(settings: EngineSettings) -> Mapping[str, JsonValue]:
     from bench.engines.spark.options import spark_options
 
     return spark_options(settings, session_conf())
+
+
+def _open_simulated(settings: EngineSettings) -> AbstractContextManager[Engine]:
+    from bench.engines.delta.simulation import open_simulated_delta
+
+    return open_simulated_delta(settings)
 
 
 FORMAT = Format(
@@ -61,9 +68,12 @@ FORMAT = Format(
     default_codec=DEFAULT_CODEC,
     metadata_bytes_per_commit=20_000,
     planning=PLANNING,
-    layout=_layout,
+    layout=commit_layout,
     writing_needs=_writing_needs,
     real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options),
+    simulated=simulated_kind(_open_simulated, SIMULATED_CAPABILITIES, delta_coefficients),
     metadata_commands=METADATA_COMMANDS,
     packages=("deltalake",),
+    coefficients=delta_coefficients,
+    size_model=size_model(NAME, delta_coefficients),
 )

@@ -17,8 +17,6 @@ def delta_ledger(
 ) -> DeltaLedger:
     """An empty ledger; `clustering_columns` are those of liquid clustering."""
     return Ledger(
-        partial(DeltaState, clustering_columns=clustering_columns),
-        target_file_size_bytes,
-        properties,
+        partial(DeltaState, clustering_columns=clustering_columns), target_file_size_bytes, properties,
         stream_epoch_ms=stream_epoch_ms,
-    )
+    )  # fmt: skip

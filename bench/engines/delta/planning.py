@@ -7,9 +7,9 @@ from strategies.preview import NoPreview, Preview
 from strategies.state import TableState
 
 
-def _resurrection(action: Action, preview: Preview | NoPreview, state: TableState) -> str | None:
-    """None: a deletion vector belongs to one data file, and no command drops it without that file."""
+def _nothing_comes_back(action: Action, preview: Preview | NoPreview, state: TableState) -> str | None:
+    """No command of Delta drops a deletion vector without rewriting or removing its data file."""
     return None
 
 
-PLANNING = Planning(preview_action, _resurrection)
+PLANNING = Planning(preview_action, _nothing_comes_back)

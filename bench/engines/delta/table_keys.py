@@ -1,38 +1,47 @@
 """The keys of a Delta table, what they allow, and what each engine of it can do."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from bench.engines.contract import TableSpec
-from bench.keys import TableKeys
+from bench.keys import Identifier, TableKeys
 from strategies.delta.commands import Command
 from strategies.plan import Capability
 
 NAME = "delta"
-AUTO_COMPACT = "delta.autoOptimize.autoCompact"
-OPTIMIZE_WRITE = "delta.autoOptimize.optimizeWrite"
-VECTORS = "delta.enableDeletionVectors"
 
-# MERGE rewrites the files it touches or, with deletion vectors, marks rows in them as deleted. Vectors are
-# off by default in open-source Delta.
+# MERGE rewrites the files that it changes, unless the table has deletion vectors, which open-source Delta
+# leaves off (delta.enableDeletionVectors).
 DEFAULT_UPSERT_MODE = "copy-on-write"
+MERGE_ON_READ = "merge-on-read"
 UPSERT_MODES: Mapping[str, str] = {  # with what updates and deletes rows
-    DEFAULT_UPSERT_MODE: "MERGE INTO", "merge-on-read": "MERGE INTO with deletion vectors",
+    DEFAULT_UPSERT_MODE: "MERGE INTO", MERGE_ON_READ: "MERGE INTO with deletion vectors",
 }  # fmt: skip
+
+# Delta has no table property for the codec of data files (3.3): Spark's setting of this name decides.
+CODEC_CONF = "spark.sql.parquet.compression.codec"
+DEFAULT_CODEC = "snappy"
+
+VECTORS = "delta.enableDeletionVectors"
+CHECKPOINT_INTERVAL = "delta.checkpointInterval"
+DEFAULT_CHECKPOINT_INTERVAL = 10
+AUTO_COMPACT = "delta.autoOptimize.autoCompact"
+AUTO_OPTIMIZE = "delta.autoOptimize"  # its older name, which wins if it is true
+OPTIMIZE_WRITE = "delta.autoOptimize.optimizeWrite"
 
 REAL_CAPABILITIES = frozenset[str]({
     Capability.COMPACT,
     Capability.MERGE,
     Capability.VECTORS,
-    Capability.DELAYED_COMMIT,
     Capability.ROW_FILTER,
     *Command,
 })  # fmt: skip
 
-# A simulated table has files but no rows, so no predicate can be evaluated on it. The plans of delta-rs are
-# not modelled.
+# A simulated table has files but no rows, so no predicate can be evaluated on it. What delta-rs would merge
+# is not modelled.
 SIMULATED_CAPABILITIES = REAL_CAPABILITIES - {Capability.ROW_FILTER, Command.DELTA_RS}
 
 
@@ -40,24 +49,20 @@ class DeltaKeys(TableKeys):
     """[table] of a Delta table. `cluster_by` are the columns of liquid clustering."""
 
     format: Literal["delta"] = Field(examples=["delta"])
-    cluster_by: tuple[str, ...] = ()
+    cluster_by: tuple[Identifier, ...] = ()
 
     @model_validator(mode="after")
-    def _check_clustering(self) -> "DeltaKeys":
+    def _check_clustering(self) -> Self:
         if self.cluster_by and self.partitioning != "none":
-            raise ValueError(
-                f'cluster_by cannot be combined with partitioning = "{self.partitioning}": a clustered table '
-                "has no partitions; leave one of them out"
+            raise PydanticCustomError(
+                "cluster_by",
+                'cluster_by and partitioning = "{partitioning}" exclude each other: a table with liquid '
+                "clustering has no partitions; leave one of them out",
+                {"partitioning": self.partitioning},
             )
         return self
 
 
-def clustering_of(spec: TableSpec) -> tuple[str, ...]:
-    """The columns of liquid clustering that a table is created with."""
+def clustering_columns_of(spec: TableSpec) -> tuple[str, ...]:
+    """The columns of liquid clustering that a table is created with; none if it has no clustering."""
     return spec.keys.cluster_by if isinstance(spec.keys, DeltaKeys) else ()
-
-
-def table_properties(spec: TableSpec) -> dict[str, str]:
-    """All properties that the table is created with; the scenario's override ours."""
-    has_vectors = (spec.upsert_mode or DEFAULT_UPSERT_MODE) == "merge-on-read"
-    return {VECTORS: str(has_vectors).lower(), **spec.properties}

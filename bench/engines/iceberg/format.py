@@ -3,17 +3,14 @@
 Spark and PyIceberg are only imported when an engine or an existing table is opened.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import asdict
-from typing import Any
 
 from pydantic import JsonValue
 
 from bench.engines.contract import Engine, EngineSettings
-from bench.engines.format import EngineKind, ExistingTable, Format, SizeModel, TableAddress
+from bench.engines.format import EngineKind, ExistingTable, Format, TableAddress
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
-from bench.engines.iceberg.model.files import table_bytes
 from bench.engines.iceberg.model.flink_writer import commit_layout
 from bench.engines.iceberg.planning import PLANNING
 from bench.engines.iceberg.table_keys import (
@@ -27,10 +24,9 @@ from bench.engines.iceberg.table_keys import (
     VECTORS_FROM,
     IcebergKeys,
 )
+from bench.engines.simulated.kind import simulated_kind, size_model
 from strategies.iceberg.commands import METADATA_COMMANDS
 from strategies.plan import Capability
-from workloads.commit import CommitSpec
-from workloads.schema import Schema
 
 _EXISTING_HELP = r"""* `compactbench plan /data/warehouse/db/orders --strategy amoro`
 
@@ -76,24 +72,6 @@ def _open_simulated(settings: EngineSettings) -> AbstractContextManager[Engine]:
     return open_simulated_iceberg(settings)
 
 
-def _simulated_options(settings: EngineSettings) -> Mapping[str, JsonValue]:
-    coefficients = iceberg_coefficients(settings.coefficients)
-    return {"cores": asdict(settings.cores), "coefficients": coefficients.model_dump(mode="json")}
-
-
-def _wrong_rows(engine: Any, specs: Iterable[CommitSpec], is_cdc: bool) -> str | None:
-    from bench.engines.simulated.row_check import wrong_rows
-
-    return wrong_rows(engine, specs, is_cdc)
-
-
-def _size_model(schema: Schema) -> SizeModel | None:
-    coefficients = FORMAT.shipped_coefficients()
-    if coefficients is None:
-        return None
-    return lambda rows, files: table_bytes(schema, coefficients, rows, files)
-
-
 def _open_existing(address: TableAddress) -> ExistingTable:
     from bench.engines.iceberg.existing_table import open_existing
 
@@ -119,19 +97,12 @@ FORMAT = Format(
     layout=commit_layout,
     writing_needs=_writing_needs,
     real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options),
-    simulated=EngineKind(
-        _open_simulated,
-        SIMULATED_CAPABILITIES,
-        False,
-        _simulated_options,
-        wrong_rows=_wrong_rows,
-        content_bytes=lambda engine: engine.content_bytes,
-    ),
+    simulated=simulated_kind(_open_simulated, SIMULATED_CAPABILITIES, iceberg_coefficients),
     metadata_commands=METADATA_COMMANDS,
     asked_by={Capability.VECTORS: "table.format_version"},
     packages=("pyiceberg",),
     coefficients=iceberg_coefficients,
-    size_model=_size_model,
+    size_model=size_model(NAME, iceberg_coefficients),
     training="upsert-quick",
     open_existing=_open_existing,
     existing_help=_EXISTING_HELP,

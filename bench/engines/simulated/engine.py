@@ -78,8 +78,7 @@ class SimulatedEngine(Generic[Prepared]):
         inline = (version for compaction in done.compactions for version in compaction.versions)
         self._ledger.saw_versions((done.version, *inline))
         self._ledger.saw_inline(done.compactions, at_ms)
-        cost = self._coefficients.price(self._coefficients.commit, done.work, self._cores.writer)
-        return CommitOutcome(cost, 0.0, (done.version,), self._observe(), done.compactions)
+        return CommitOutcome(done.cost, 0.0, (done.version,), self._observe(), done.compactions)
 
     def state(self, at_ms: int) -> TableState:
         return self._ledger.state(at_ms)

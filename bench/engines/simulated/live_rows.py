@@ -28,6 +28,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from bench.engines.simulated.key_ranges import KeyRange
 from strategies.state import DataFile
 from workloads.commit import CommitSpec, KeyShape
 from workloads.keys import KeyChoice
@@ -35,7 +36,6 @@ from workloads.keys import KeyChoice
 _HOTTEST_FACTOR = 2.0  # between the most and the least hit key of a band, for an exponent of 1
 _SURE = 1 - 1e-9  # the highest chance of a hit: log(0) does not exist
 _ROUNDING_ERROR_ROWS = 1e-6  # by which a sum of parts may miss a whole number
-_Keys = tuple[int, int]  # the lowest and the highest key
 _GOLDEN_RATIO = (math.sqrt(5) - 1) / 2  # its multiples, modulo 1, are spread evenly
 
 
@@ -162,7 +162,7 @@ class LiveRows:
         for band, share in self._mix:
             band.root().rows += rows * share
 
-    def add(self, file: DataFile, live_rows: int, keys: _Keys | None = None) -> None:
+    def add(self, file: DataFile, live_rows: int, keys: KeyRange | None = None) -> None:
         """Add a data file of the last commit; `live_rows` of its rows are not replaced by that same commit.
 
         Its keys are in the range `keys`; None means anywhere.
@@ -171,10 +171,14 @@ class LiveRows:
         parts = (_Part(band, live_rows * share, band.log_now()) for band, share in mix if share)
         self._add_file(file, tuple(parts))
 
-    def replace(self, gone: Iterable[str], made: Sequence[DataFile]) -> None:
-        """Replace data files by others that hold their live rows, each in proportion to its rows."""
+    def replace(self, gone: Iterable[str], made: Sequence[DataFile], added_rows: int = 0) -> None:
+        """Replace data files by others that hold their live rows, each in proportion to its rows.
+
+        They also hold `added_rows` rows of the last commit, where a commit rewrites the files it changes.
+        """
         replaced = [self._files.pop(path) for path in gone]
-        parts = tuple(_joined(part for file in replaced for part in file.parts))
+        added = (_Part(band, added_rows * share, band.log_now()) for band, share in self._mix if added_rows)
+        parts = tuple(_joined((*(part for file in replaced for part in file.parts), *added)))
         rows = sum(file.rows for file in made)
         for file in made:
             share = file.rows / rows
@@ -301,7 +305,7 @@ def _is_alike(low: _Band, high: _Band, end: int, choice: KeyChoice) -> bool:
     return high.end - 1 <= _HOTTEST_FACTOR * low.first
 
 
-def _shares_of(keys: _Keys | None, bands: Sequence[_Band]) -> Iterator[tuple[_Band, float]]:
+def _shares_of(keys: KeyRange | None, bands: Sequence[_Band]) -> Iterator[tuple[_Band, float]]:
     """How rows are distributed over the bands if keys are spread evenly over a range, or over all keys."""
     first, end = (keys[0], keys[1] + 1) if keys else (bands[0].first, bands[-1].end)
     for band in bands:

@@ -23,13 +23,13 @@ class Staging(Generic[Prepared]):
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A commit that became visible: its version, and the work of its writers.
+    """A commit that became visible: its version, and what it cost.
 
-    `compactions` are those that it ran by itself, in a format whose commits do.
+    `compactions` are those that it ran by itself, in a format whose commits do; `cost` excludes them.
     """
 
     version: Version
-    work: Work
+    cost: Cost
     compactions: tuple[InlineCompaction, ...] = ()
 
 

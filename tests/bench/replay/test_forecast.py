@@ -5,8 +5,8 @@ from replay import batches as stream_of
 from scenario_builder import load
 
 from bench.engines.contract import Cores, TableSpec, Ticket, TicketId
-from bench.engines.iceberg.model.files import table_bytes
 from bench.engines.iceberg.simulation import simulated_table
+from bench.engines.simulated.files import table_bytes
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import ModelledClock
 from bench.replay.forecast import forecast

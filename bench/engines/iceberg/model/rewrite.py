@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from bench.engines.contract import Cost
 from bench.engines.iceberg.ledger import IcebergLedger
 from bench.engines.iceberg.model.delete_bytes import position_bytes
-from bench.engines.iceberg.model.files import table_bytes
 from bench.engines.simulated.costs import Coefficients, Work, rewrite_cost
+from bench.engines.simulated.files import rows_of_outputs, table_bytes
 from bench.engines.simulated.live_rows import LiveRows
 from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
@@ -125,12 +125,7 @@ def removes_dangling(action: Action) -> bool:
 def _replacement(group: RewriteGroup, files: Iterable[IcebergDataFile], rows: LiveRows) -> Replacement:
     """The replacement of a group; `files` are its files as the ledger has them."""
     live = rows.kept(file.path for file in group.files)
-    all_rows = max(1, sum(task.rows for task in group.tasks))
-    before, made = 0, []
-    for task in group.tasks:
-        made.append(live * (before + task.rows) // all_rows - live * before // all_rows)
-        before += task.rows
-    return Replacement(tuple(files), group.partition, tuple(made))
+    return Replacement(tuple(files), group.partition, rows_of_outputs(group, live))
 
 
 def _converted(

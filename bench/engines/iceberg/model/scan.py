@@ -4,7 +4,6 @@ Data files with the same partition, sequence number and key range have the same 
 therefore counted once for all of them; a position delete file applies to one data file.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -13,7 +12,6 @@ from strategies.iceberg.deletes.index import DeleteIndex, delete_index, index_de
 from strategies.iceberg.deletes.series import FileSums
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile, IcebergState, KeyBounds
 
-_KEY = re.compile(r"\border_id\s*(?:=\s*(\d+)|between\s+(\d+)\s+and\s+(\d+))", re.IGNORECASE)
 _DeleteScope = tuple[str, int, KeyBounds | None]  # partition, data sequence number, key bounds
 _NOTHING = FileSums()
 
@@ -89,18 +87,6 @@ class Scan:
     def _count(self, applied: FileSums, files_count: int) -> None:
         self._deletes_count += applied.files_count * files_count
         self._deletes_bytes += applied.size_bytes * files_count
-
-
-def wanted_keys(sql: str) -> KeyBounds | None:
-    """The keys that a probe selects by one `order_id = n` or `BETWEEN n AND m`; None for all.
-
-    A probe with several such conditions is assumed to open every file: OR may connect them.
-    """
-    named = _KEY.findall(sql)
-    if len(named) != 1:
-        return None
-    numbers = [int(number) for number in named[0] if number]
-    return KeyBounds(numbers[0], numbers[-1])
 
 
 def _applied(index: DeleteIndex, file: IcebergDataFile) -> FileSums:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from bench.engines.contract import NO_COST, Change, Cores, Cost, TableSpec, Tag, Version
 from bench.engines.iceberg.ledger import IcebergLedger
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients
-from bench.engines.iceberg.model.files import FileMaker, keys_of, span_of, table_bytes
+from bench.engines.iceberg.model.files import FileMaker, keys_of, span_of
 from bench.engines.iceberg.model.metadata import SimulatedMetadata
 from bench.engines.iceberg.model.rewrite import (
     Prepared,
@@ -21,12 +21,14 @@ from bench.engines.iceberg.model.rewrite import (
     prepare,
     removes_dangling,
 )
-from bench.engines.iceberg.model.scan import Scan, wanted_keys
+from bench.engines.iceberg.model.scan import Scan
 from bench.engines.simulated.costs import Work
+from bench.engines.simulated.files import table_bytes
+from bench.engines.simulated.key_ranges import wanted_keys
 from bench.engines.simulated.live_rows import LiveRows
 from bench.engines.simulated.model import Committed, Staging
 from strategies.iceberg.commands import METADATA_COMMANDS, Command
-from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
+from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile, KeyBounds
 from strategies.plan import Action, Native, Rewrite
 from strategies.preview import NoPreview, Preview
 from workloads.commit import CommitSpec
@@ -93,7 +95,8 @@ class IcebergTableModel:
         work = Work(
             len(data) + len(deletes), written_bytes=version.change.added_bytes, tasks_count=tasks_count
         )
-        return Committed(version, work)
+        cost = self._coefficients.price(self._coefficients.commit, work, self._cores.writer)
+        return Committed(version, cost)
 
     def stage(self, action: Rewrite, preview: Preview | NoPreview) -> Staging[Prepared]:
         data, deletes = self.ledger.data_files, self.ledger.delete_files
@@ -210,8 +213,8 @@ class IcebergTableModel:
         wanted = wanted_keys(sql)
         if wanted is None:
             return self._scan.all(len(self.ledger.data_files), self.ledger.data_bytes)
-        data = self.ledger.data_files.values()
-        return self._scan.some(file for file in data if wanted.meets(file.key_bounds))
+        bounds, data = KeyBounds(*wanted), self.ledger.data_files.values()
+        return self._scan.some(file for file in data if bounds.meets(file.key_bounds))
 
     def _price_maintenance(self) -> Cost:
         return self._coefficients.price(self._coefficients.maintenance, Work(), self._cores.compactor)

@@ -28,9 +28,10 @@ from bench.engines.contract import (
     TableSpec,
 )
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
-from bench.engines.iceberg.model.files import ROW_GROUP_BYTES, table_bytes
+from bench.engines.iceberg.model.files import ROW_GROUP_BYTES
 from bench.engines.iceberg.model.table import IcebergTableModel
 from bench.engines.iceberg.simulation import open_simulated_iceberg
+from bench.engines.simulated.files import table_bytes
 from bench.errors import EngineError, ScenarioError
 from strategies.iceberg.commands import Command
 from strategies.iceberg.preview import preview_action

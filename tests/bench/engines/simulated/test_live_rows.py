@@ -283,3 +283,13 @@ class AnyHistory(RuleBasedStateMachine):
 
 TestAnyHistory = AnyHistory.TestCase
 TestAnyHistory.settings = settings(max_examples=30, stateful_step_count=20, deadline=None)
+
+
+def test_a_commit_may_put_its_rows_into_the_files_that_replace_those_it_hits(rows):
+    rows.commit(changes(1, 100, inserts=50, updates=10))
+    assert rows.kept(["old"]) == 90
+    made = [data_file("one", 75), data_file("two", 75)]
+    rows.replace(["old"], made, added_rows=60)
+    assert ([rows.live(file.path) for file in made], rows.total) == ([75, 75], 150)
+    rows.commit(changes(2, 150, deletes=30))
+    assert [rows.dead(file.path) for file in made] == [15, 15]  # a fifth of old and new rows alike

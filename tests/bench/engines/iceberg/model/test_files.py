@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from upsert_commits import changes, load
 
 from bench.engines.iceberg.model.delete_bytes import equality_bytes, position_bytes
-from bench.engines.iceberg.model.files import FileMaker, span_of, table_bytes
+from bench.engines.iceberg.model.files import FileMaker, span_of
+from bench.engines.simulated.files import table_bytes
 from strategies.amoro.evaluation import is_amoros_own
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, KeyBounds
 from workloads.commit import PartitionShape

@@ -1,0 +1,1 @@
+"""The model of a simulated Delta table."""

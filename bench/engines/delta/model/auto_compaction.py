@@ -1,0 +1,79 @@
+"""When a commit compacts by itself: Delta's automatic compaction, as it decides that in one session.
+
+Source: AutoCompactPartitionStats, AutoCompactUtils and AutoCompact of delta-spark 3.3.2.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from strategies.delta.optimize_options import OptimizeOptions
+from strategies.state import MIB
+
+MIN_FILES_COUNT = 50  # spark.databricks.delta.autoCompact.minNumFiles
+MAX_PARTITIONS_COUNT = 128  # spark.databricks.delta.autoCompact.maxNumModifiedPartitions
+_MAX_FILE_BYTES = 128 * MIB  # spark.databricks.delta.autoCompact.maxFileSize
+OPTIONS = OptimizeOptions(min_file_bytes=_MAX_FILE_BYTES // 2, max_file_bytes=_MAX_FILE_BYTES)
+
+CountedFile = tuple[str, int]  # the partition of a file, and the bytes of its live rows
+
+
+@dataclass(slots=True)
+class _Partition:
+    files_count: int
+    is_compacted: bool = False
+
+
+class AutoCompaction:
+    """What a session remembers of one table: a number of files for each partition.
+
+    It starts with the session, so files from before do not count. It counts every file that a commit adds or
+    removes, or only those of at most `counted_bytes` (autoCompact.minFileSize): although it is meant to count
+    small files, by default it counts all. The least recently used partitions are not forgotten here; Delta
+    keeps 16,384 of a table.
+    """
+
+    def __init__(self, min_files_count: int = MIN_FILES_COUNT, counted_bytes: int | None = None) -> None:
+        self._min_files_count, self._counted_bytes = min_files_count, counted_bytes
+        self._partitions: dict[str, _Partition] = {}
+
+    def saw(self, added: Iterable[CountedFile], removed: Iterable[CountedFile]) -> None:
+        """Count the files of a version, whoever made it; a file whose vector changed is in both.
+
+        A partition whose count falls to 0 is forgotten, and with it that it was compacted.
+        """
+        changes = Counter(partition for partition, size in added if self._counts(size))
+        changes.subtract(partition for partition, size in removed if self._counts(size))
+        for partition, change in changes.items():
+            known = self._partitions.get(partition)
+            if known is not None:
+                known.files_count += change
+                if known.files_count <= 0:
+                    del self._partitions[partition]
+            elif change > 0:
+                self._partitions[partition] = _Partition(change)
+
+    def due(self, touched: Iterable[str]) -> list[str]:
+        """Those of the partitions with files added that are compacted now.
+
+        It is due the first time, and later with enough files. Of more than 128 Delta takes 128 at random;
+        here they are the first ones.
+        """
+        return [partition for partition in dict.fromkeys(touched) if self._is_due(partition)][
+            :MAX_PARTITIONS_COUNT
+        ]
+
+    def compacted(self, partitions: Iterable[str]) -> None:
+        """Mark partitions as compacted, whether or not there was anything to compact in them."""
+        for partition in partitions:
+            if partition in self._partitions:
+                self._partitions[partition].is_compacted = True
+
+    def _counts(self, size_bytes: int) -> bool:
+        return self._counted_bytes is None or size_bytes <= self._counted_bytes
+
+    def _is_due(self, partition: str) -> bool:
+        known = self._partitions.get(partition)
+        if known is None:
+            return False
+        return not known.is_compacted or known.files_count >= self._min_files_count

@@ -1,0 +1,205 @@
+"""A simulated Delta table: the effect of commits, of Delta's commands and of VACUUM, and what they cost.
+
+A rewritten file has the live rows of the files it replaces. How many those are is an expected value, from the
+keys that commits hit (`bench.engines.simulated.live_rows`).
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from bench.engines.contract import NO_COST, Cores, Cost, InlineCompaction, TableSpec, Tag, Version
+from bench.engines.delta.ledger import DeltaLedger
+from bench.engines.delta.model.auto_compaction import OPTIONS, AutoCompaction
+from bench.engines.delta.model.changes import ChangeMaker, Changes
+from bench.engines.delta.model.coefficients import DeltaCoefficients
+from bench.engines.delta.model.contents import Contents
+from bench.engines.delta.model.files import FileMaker
+from bench.engines.delta.model.log import SimulatedLog
+from bench.engines.delta.model.versions import Versions
+from bench.engines.delta.model.writers import is_merge
+from bench.engines.delta.properties import writer_properties
+from bench.engines.simulated.costs import Work, rewrite_cost
+from bench.engines.simulated.files import table_bytes
+from bench.engines.simulated.key_ranges import may_meet, wanted_keys
+from bench.engines.simulated.model import Committed, Staging
+from strategies.delta.commands import Command
+from strategies.delta.compaction import batches, plan_compaction
+from strategies.delta.optimize_options import optimize_options
+from strategies.plan import Action, Native, Rewrite
+from strategies.preview import NoPreview, Preview
+from workloads.commit import CommitSpec
+
+_OPERATIONS = {Command.REORG: "REORG", Command.REPARTITION: "WRITE"}  # of all others: OPTIMIZE
+_NO_REWRITE = "Delta has no command that rewrites exactly the files a plan names"
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    """How a rewrite is committed: as which operation, in which batches, when, and under which tag."""
+
+    operation: str
+    batch_bytes: int | None
+    at_ms: int
+    tag: Tag | None
+    cores: int
+
+
+class DeltaTableModel:
+    """The format model of Delta (see `FormatModel`). It stages nothing: its commands choose their own files.
+
+    REPARTITION might set off automatic compaction as commits do, which is not modelled.
+    """
+
+    def __init__(
+        self, spec: TableSpec, coefficients: DeltaCoefficients, cores: Cores, ledger: DeltaLedger
+    ) -> None:
+        self._spec, self._coefficients, self._cores, self.ledger = spec, coefficients, cores, ledger
+        properties = writer_properties(spec.properties)
+        self._contents = Contents()
+        self._maker = ChangeMaker(
+            spec, FileMaker(spec.schema, coefficients), self._contents,
+            optimizes_writes=properties.optimizes_writes,
+        )  # fmt: skip
+        self._log = SimulatedLog(coefficients.log, properties.checkpoint_interval)
+        self._compacts_by_itself, self._automatic = properties.compacts_by_itself, AutoCompaction()
+        self._versions = Versions(ledger, self._log, self._automatic)
+
+    @property
+    def live_rows(self) -> int:
+        return self._contents.live_rows
+
+    @property
+    def content_bytes(self) -> int:
+        return table_bytes(self._spec.schema, self._coefficients, self.live_rows)
+
+    @property
+    def opened_metadata_files_count(self) -> int:
+        return self._log.read_files_count
+
+    @property
+    def data_storage_bytes(self) -> int:
+        return self._versions.storage.size_bytes
+
+    @property
+    def metadata_storage_bytes(self) -> int:
+        return self._log.storage_bytes
+
+    def create(self) -> None:
+        """Write version 0, which has the schema and no file."""
+        self.ledger.version = str(self._log.append(0, 0).version)
+
+    def commit(self, spec: CommitSpec, tag: Tag) -> Committed:
+        touched = self._contents.commit(spec)
+        operation, reading = self._coefficients.commit, Work(tasks_count=0)
+        if is_merge(spec):
+            operation, reading = self._coefficients.merge, self._read_by_merge(touched)
+        changes = self._maker.of_commit(spec, touched, self.ledger.data_files)
+        version, checkpoint_cost = self._write(changes, tag.at_ms, tag)
+        written_count = len(changes.added)
+        writing = Work(written_count, written_bytes=version.change.added_bytes, tasks_count=written_count)
+        cost = self._coefficients.price(operation, reading + writing, self._cores.writer)
+        compactions, idle_cost = self._compact_by_itself(changes, tag.at_ms)
+        return Committed(version, cost + checkpoint_cost + idle_cost, compactions)
+
+    def _read_by_merge(self, touched: Collection[str]) -> Work:
+        """What MERGE reads: the keys of all files, to find those it touches, and then all of these."""
+        files, vectors = self.ledger.data_files, self._versions.vectors
+        data_bytes = sum(files[path].size_bytes for path in touched)
+        applied = [vectors[path] for path in touched if path in vectors]
+        keys_bytes = round(self.ledger.data_bytes * self._coefficients.data.key_column_ratio)
+        return Work(
+            files_count=len(files) + len(touched),
+            delete_files_count=len(applied),
+            read_bytes=keys_bytes + data_bytes + sum(vector.size_bytes for vector in applied),
+            tasks_count=len(files),
+        )
+
+    def _compact_by_itself(self, changes: Changes, at_ms: int) -> tuple[tuple[InlineCompaction, ...], Cost]:
+        """What automatic compaction does after a commit, and what it costs if it finds nothing to do.
+
+        A commit that writes no data file, only vectors, does not set it off (TransactionalWrite.writeFiles).
+        """
+        if not self._compacts_by_itself or not changes.added:
+            return (), NO_COST
+        marked = (vector.partition for vector in changes.vectors)  # their data files are added again
+        due = self._automatic.due((*(file.partition for file in changes.added), *marked))
+        if not due:
+            return (), NO_COST
+        preview = plan_compaction(self.ledger.state(at_ms), OPTIONS, due)
+        how = _Command("OPTIMIZE", OPTIONS.batch_bytes, at_ms, None, self._cores.writer)
+        versions, cost = self._rewrite(preview, how)
+        self._automatic.compacted(due)
+        if not versions:
+            return (), cost
+        return (InlineCompaction(cost, versions, Command.OPTIMIZE),), NO_COST
+
+    def stage(self, action: Rewrite, preview: Preview | NoPreview) -> Staging[None]:
+        raise ValueError(_NO_REWRITE)
+
+    def execute(
+        self, action: Action, preview: Preview | NoPreview, staged: None, tag: Tag
+    ) -> tuple[tuple[Version, ...], Cost]:
+        if isinstance(action, Rewrite):
+            raise ValueError(_NO_REWRITE)
+        command = Command(action.command) if isinstance(action, Native) else Command.OPTIMIZE
+        if isinstance(action, Native) and command is Command.VACUUM:
+            return self._vacuum(int(action.arguments["older_than_at_ms"]), tag)
+        if isinstance(preview, NoPreview):
+            raise ValueError(preview.reason)
+        if command is Command.ZORDER and self.ledger.state(tag.at_ms).clustering_columns:
+            raise ValueError("a table with liquid clustering cannot be sorted by ZORDER BY")
+        options = optimize_options(action.options, self._spec.target_file_size_bytes)
+        operation = _OPERATIONS.get(command, "OPTIMIZE")
+        how = _Command(operation, options.batch_bytes, tag.at_ms, tag, self._cores.compactor)
+        return self._rewrite(preview, how)
+
+    def _vacuum(self, older_than_ms: int, tag: Tag) -> tuple[tuple[Version, ...], Cost]:
+        """Free the files that left the table before then. On a local file system VACUUM is two commits."""
+        work = Work(self._versions.storage.files_count)
+        cost = self._coefficients.price(self._coefficients.maintenance, work, self._cores.compactor)
+        start, start_cost = self._write(Changes("VACUUM START"), tag.at_ms, tag)
+        self._versions.storage.vacuum(older_than_ms)
+        end, end_cost = self._write(Changes("VACUUM END"), tag.at_ms, tag)
+        return (start, end), cost + start_cost + end_cost
+
+    def _rewrite(self, preview: Preview, how: _Command) -> tuple[tuple[Version, ...], Cost]:
+        """Rewrite groups, a version for each batch. A batch that would add no file commits nothing."""
+        columns = self.ledger.state(how.at_ms).clustering_columns if how.operation == "OPTIMIZE" else ()
+        versions: list[Version] = []
+        checkpoints_cost = NO_COST
+        for batch in batches(preview.groups, how.batch_bytes):
+            changes = self._maker.of_batch(batch, how.operation, columns)
+            if changes is not None:
+                version, checkpoint_cost = self._write(changes, how.at_ms, how.tag)
+                versions.append(version)
+                checkpoints_cost += checkpoint_cost
+        written_bytes = sum(version.change.added_bytes for version in versions)
+        cost = rewrite_cost(self._coefficients, preview, how.cores, written_bytes)
+        return tuple(versions), cost + checkpoints_cost
+
+    def _write(self, changes: Changes, at_ms: int, tag: Tag | None) -> tuple[Version, Cost]:
+        """Commit one version; the version, and what its checkpoint costs if it has one."""
+        version, entry = self._versions.write(changes, at_ms, tag)
+        if entry.checkpointed_count is None:
+            return version, NO_COST
+        work = Work(entry.checkpointed_count)
+        return version, self._coefficients.price(self._coefficients.checkpoint, work, self._cores.writer)
+
+    def opened(self, sql: str) -> Work:
+        wanted, data, vectors = wanted_keys(sql), self.ledger.data_files, self._versions.vectors
+        if wanted is None:
+            vectors_bytes = self.ledger.size_bytes - self.ledger.data_bytes
+            return _scan(len(data), self.ledger.data_bytes, len(vectors), vectors_bytes)
+        files = [file for path, file in data.items() if may_meet(wanted, self._contents.keys(path))]
+        applied = [vectors[file.path] for file in files if file.path in vectors]
+        return _scan(
+            len(files), sum(file.size_bytes for file in files),
+            len(applied), sum(vector.size_bytes for vector in applied),
+        )  # fmt: skip
+
+
+def _scan(files_count: int, data_bytes: int, vectors_count: int, vectors_bytes: int) -> Work:
+    return Work(
+        files_count, vectors_count, read_bytes=data_bytes + vectors_bytes, delete_bytes=vectors_bytes,
+        tasks_count=files_count,
+    )  # fmt: skip

@@ -1,0 +1,77 @@
+"""The versions of a simulated Delta table: what each one does to its state, its log and its storage."""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from bench.engines.contract import Change, Tag, Version
+from bench.engines.delta.ledger import DeltaLedger
+from bench.engines.delta.model.auto_compaction import AutoCompaction, CountedFile
+from bench.engines.delta.model.changes import Changes
+from bench.engines.delta.model.files import vector_file_bytes
+from bench.engines.delta.model.log import Entry, SimulatedLog
+from bench.engines.delta.model.storage import Storage
+from strategies.delta.files import DeletionVector, DeltaDataFile, live_bytes
+
+
+class Versions:
+    """Commits changes, one version each, and tells automatic compaction of the files in them."""
+
+    def __init__(self, ledger: DeltaLedger, log: SimulatedLog, automatic: AutoCompaction) -> None:
+        self._ledger, self._log, self._automatic = ledger, log, automatic
+        self.storage = Storage()
+        self._vectors: dict[str, DeletionVector] = {}
+
+    @property
+    def vectors(self) -> Mapping[str, DeletionVector]:
+        """The live vectors by the data file that they belong to."""
+        return MappingProxyType(self._vectors)
+
+    def write(self, changes: Changes, at_ms: int, tag: Tag | None) -> tuple[Version, Entry]:
+        """Commit one version, and what was written of it to the log.
+
+        A data file that gets a vector is removed from the log and added again; in the table it stays.
+        """
+        data = self._ledger.data_files
+        marked = [vector.data_file for vector in changes.vectors]
+        removed = [self._counted(data[path]) for path in (*changes.removed, *marked)]
+        added = [*changes.added, *(data[path] for path in marked)]
+        old_vectors = self._replace_vectors((*changes.removed, *marked), changes.vectors)
+        self._automatic.saw([self._counted(file) for file in added], removed)
+        added_bytes, replaced_bytes = self._update_ledger(changes, old_vectors, at_ms)
+        self._store(changes, old_vectors, at_ms)
+        entry = self._log.append(len(added), len(removed))
+        change = Change(
+            len(changes.added), len(changes.removed), len(changes.vectors), len(old_vectors),
+            added_bytes, replaced_bytes, entry.size_bytes, entry.files_count,
+        )  # fmt: skip
+        return Version(str(entry.version), changes.operation, change, tag), entry
+
+    def _counted(self, file: DeltaDataFile) -> CountedFile:
+        return file.partition, live_bytes(file, self._vectors.get(file.path))
+
+    def _replace_vectors(
+        self, paths: Iterable[str], vectors: Iterable[DeletionVector]
+    ) -> list[DeletionVector]:
+        """Put vectors in the place of those of these data files; the old ones."""
+        old = [self._vectors.pop(path) for path in paths if path in self._vectors]
+        self._vectors.update((vector.data_file, vector) for vector in vectors)
+        return old
+
+    def _update_ledger(
+        self, changes: Changes, old_vectors: Iterable[DeletionVector], at_ms: int
+    ) -> tuple[int, int]:
+        """The bytes added to the live table and those replaced."""
+        before_bytes = self._ledger.size_bytes
+        self._ledger.remove([*changes.removed, *(vector.key for vector in old_vectors)])
+        kept_bytes = self._ledger.size_bytes
+        self._ledger.add([*changes.added, *changes.vectors], at_ms)
+        return self._ledger.size_bytes - kept_bytes, before_bytes - kept_bytes
+
+    def _store(self, changes: Changes, old_vectors: Iterable[DeletionVector], at_ms: int) -> None:
+        for file in changes.added:
+            self.storage.write(file.path, file.size_bytes)
+        if changes.vectors:
+            size_bytes = vector_file_bytes(changes.vectors)
+            self.storage.write(changes.vectors[0].path, size_bytes, len(changes.vectors))
+        for path in (*changes.removed, *(vector.path for vector in old_vectors)):
+            self.storage.drop(path, at_ms)

@@ -1,0 +1,59 @@
+"""The properties that a Delta table is created with, and those of them that change what commits do."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bench.engines.contract import TableSpec
+from bench.engines.delta.table_keys import (
+    AUTO_COMPACT,
+    AUTO_OPTIMIZE,
+    CHECKPOINT_INTERVAL,
+    DEFAULT_CHECKPOINT_INTERVAL,
+    DEFAULT_UPSERT_MODE,
+    MERGE_ON_READ,
+    OPTIMIZE_WRITE,
+    VECTORS,
+)
+from bench.errors import ScenarioError
+from strategies.java_values import parse_int
+
+
+def table_properties(spec: TableSpec) -> dict[str, str]:
+    """All properties that a table is created with; the scenario's override ours."""
+    has_vectors = (spec.upsert_mode or DEFAULT_UPSERT_MODE) == MERGE_ON_READ
+    return {VECTORS: str(has_vectors).lower(), **spec.properties}
+
+
+@dataclass(frozen=True, slots=True)
+class WriterProperties:
+    """How often a checkpoint is written, and what commits do beyond writing their rows."""
+
+    checkpoint_interval: int = DEFAULT_CHECKPOINT_INTERVAL
+    compacts_by_itself: bool = False
+    optimizes_writes: bool = False
+
+
+def writer_properties(given: Mapping[str, str]) -> WriterProperties:
+    """Read the properties of a table. Raises ScenarioError for a value that Delta rejects."""
+    return WriterProperties(
+        _checkpoint_interval(given.get(CHECKPOINT_INTERVAL, str(DEFAULT_CHECKPOINT_INTERVAL))),
+        _boolean(given, AUTO_OPTIMIZE) or _boolean(given, AUTO_COMPACT),
+        _boolean(given, OPTIMIZE_WRITE),
+    )
+
+
+def _checkpoint_interval(text: str) -> int:
+    try:
+        interval = parse_int(text)
+    except ValueError as error:
+        raise ScenarioError(f"{CHECKPOINT_INTERVAL}={text!r} {error}") from error
+    if interval < 1:
+        raise ScenarioError(f"{CHECKPOINT_INTERVAL}={text!r} must be > 0")
+    return interval
+
+
+def _boolean(given: Mapping[str, str], name: str) -> bool:
+    text = given.get(name, "false")
+    if text.lower() not in ("true", "false"):
+        raise ScenarioError(f"{name}={text!r} must be true or false")
+    return text.lower() == "true"

@@ -1,0 +1,29 @@
+"""Engines for simulated Delta tables."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from bench.engines.contract import Cores, EngineSettings, TableSpec
+from bench.engines.delta.ledger import delta_ledger
+from bench.engines.delta.model.coefficients import DeltaCoefficients, delta_coefficients
+from bench.engines.delta.model.table import DeltaTableModel
+from bench.engines.delta.planning import PLANNING
+from bench.engines.delta.table_keys import SIMULATED_CAPABILITIES, clustering_columns_of
+from bench.engines.simulated.engine import SimulatedEngine
+
+
+def simulated_table(spec: TableSpec, coefficients: DeltaCoefficients, cores: Cores) -> SimulatedEngine[None]:
+    """An engine for one simulated Delta table. Raises ScenarioError for a property that Delta rejects."""
+
+    def make_model() -> DeltaTableModel:
+        columns = clustering_columns_of(spec)
+        ledger = delta_ledger(spec.target_file_size_bytes, spec.properties, columns)
+        return DeltaTableModel(spec, coefficients, cores, ledger)
+
+    return SimulatedEngine(spec, coefficients, cores, SIMULATED_CAPABILITIES, PLANNING, make_model)
+
+
+@contextmanager
+def open_simulated_delta(settings: EngineSettings) -> Iterator[SimulatedEngine[None]]:
+    """An engine for one table. Raises ScenarioError if the coefficients file is invalid."""
+    yield simulated_table(settings.table, delta_coefficients(settings.coefficients), settings.cores)

@@ -1,0 +1,84 @@
+"""Which keys the files of a commit hold, and which keys a query wants."""
+
+import itertools
+import math
+import re
+from collections.abc import Iterable
+
+from workloads.commit import CommitSpec, KeyShape
+
+KeyRange = tuple[int, int]  # the lowest and the highest key, both inclusive
+
+_KEY = re.compile(r"\border_id\s*(?:=\s*(\d+)|between\s+(\d+)\s+and\s+(\d+))", re.IGNORECASE)
+# Steps whose multiples, modulo 1, are spread evenly in two dimensions: 1/p and 1/p^2 with p^3 = p + 1
+# (Roberts' R2 sequence).
+_STEPS = (0.7548776662466927, 0.5698402909980532)
+
+
+def wanted_keys(sql: str) -> KeyRange | None:
+    """The keys that a probe selects by one `order_id = n` or `BETWEEN n AND m`; None for all.
+
+    A probe with several such conditions is assumed to open every file: OR may connect them.
+    """
+    named = _KEY.findall(sql)
+    if len(named) != 1:
+        return None
+    numbers = [int(number) for number in named[0] if number]
+    return numbers[0], numbers[-1]
+
+
+def may_meet(wanted: KeyRange, keys: KeyRange | None) -> bool:
+    """Whether a file can hold a wanted key; None, a range that is not known, excludes nothing."""
+    return keys is None or (wanted[0] <= keys[1] and keys[0] <= wanted[1])
+
+
+def span_of_ranges(ranges: Iterable[KeyRange | None]) -> KeyRange | None:
+    """The range of all keys; None if any range is not known, and if there is none."""
+    given = list(ranges)
+    known = [keys for keys in given if keys is not None]
+    if len(known) < len(given) or not known:
+        return None
+    return min(low for low, _ in known), max(high for _, high in known)
+
+
+def ranges_of_rows(spec: CommitSpec, rows: int, count: int) -> list[KeyRange | None]:
+    """The key range of each of the data files that a commit writes for `rows` rows of a partition.
+
+    A commit of new keys alone has them in row order, so each file continues where the previous one ends.
+    Other rows go to the files by the hash of their keys, so that each has keys from the whole range.
+    """
+    if spec.keys is not None:
+        old_share = spec.updates / max(1, spec.inserts + spec.updates)
+        return [_drawn_range(spec.index, spec.keys, old_share, rows, count)] * count
+    if spec.updates or spec.deletes:
+        return [None] * count
+    edges = [spec.first_row + spec.rows * index // count for index in range(count + 1)]
+    return [(start + 1, end) for start, end in itertools.pairwise(edges)]
+
+
+def range_of_deleted(index: int, keys: KeyShape, rows: int, count: int) -> KeyRange:
+    """The key range of each of the files that hold the deleted keys of a partition."""
+    old_share = keys.changed_count / max(1, keys.changed_count + keys.new_count)
+    return _drawn_range(index, keys, old_share, rows, count)
+
+
+def _drawn_range(index: int, keys: KeyShape, old_share: float, rows: int, count: int) -> KeyRange:
+    """The key range of each of `count` files of commit `index` that together hold `rows` rows.
+
+    It is drawn like that of n random keys, n being the rows of one file. The lowest of n is at the quantile
+    1 - (1 - u)^(1/n) of all keys, and the highest of the others at v^(1 / (n - 1)) of what is above it; u and
+    v are the commit's. So a file with many rows covers almost all keys, and one with a few rows does not.
+    """
+    n = math.ceil(rows / count)
+    u, v = (index * step % 1 for step in _STEPS)
+    lowest = 1 - (1 - u) ** (1 / n)
+    highest = lowest + (1 - lowest) * v ** (1 / (n - 1)) if n > 1 else lowest
+    return _key_at(lowest, keys, old_share), _key_at(highest, keys, old_share)
+
+
+def _key_at(quantile: float, keys: KeyShape, old_share: float) -> int:
+    """The key at a quantile; the old keys make up `old_share` of them, and the new ones are above."""
+    if quantile < old_share:
+        return keys.choice.key_at(quantile / old_share, keys.population)
+    above = (quantile - old_share) / (1 - old_share) if old_share < 1 else 0.0
+    return min(keys.population + 1 + int(above * keys.new_count), keys.population + max(1, keys.new_count))

@@ -1,0 +1,57 @@
+"""What the simulated engines of all formats declare alike."""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from bench.engines.contract import Engine, EngineSettings
+from bench.engines.format import EngineKind, SizeModel
+from bench.engines.simulated.costs import Coefficients, shipped_file
+from bench.engines.simulated.files import table_bytes
+from workloads.commit import CommitSpec
+from workloads.schema import Schema
+
+_Read = Callable[[Path | None], Coefficients]  # the coefficients in a file, None for the shipped ones
+
+
+def simulated_kind(
+    open_engine: Callable[[EngineSettings], AbstractContextManager[Engine]],
+    capabilities: frozenset[str],
+    read: _Read,
+) -> EngineKind:
+    """How a format's tables are simulated; results show the cores and the coefficients."""
+
+    def options(settings: EngineSettings) -> Mapping[str, JsonValue]:
+        coefficients = read(settings.coefficients)
+        return {"cores": asdict(settings.cores), "coefficients": coefficients.model_dump(mode="json")}
+
+    return EngineKind(
+        open_engine,
+        capabilities,
+        False,
+        options,
+        wrong_rows=_wrong_rows,
+        content_bytes=lambda engine: engine.content_bytes,
+    )
+
+
+def size_model(table_format: str, read: _Read) -> Callable[[Schema], SizeModel | None]:
+    """The sizes of a format's data files by the coefficients that ship with it; None without such a file."""
+
+    def of_schema(schema: Schema) -> SizeModel | None:
+        if not shipped_file(table_format).is_file():
+            return None
+        coefficients = read(None)
+        return lambda rows, files: table_bytes(schema, coefficients, rows, files)
+
+    return of_schema
+
+
+def _wrong_rows(engine: Any, specs: Iterable[CommitSpec], is_cdc: bool) -> str | None:
+    from bench.engines.simulated.row_check import wrong_rows
+
+    return wrong_rows(engine, specs, is_cdc)

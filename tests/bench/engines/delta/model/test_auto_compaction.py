@@ -1,0 +1,99 @@
+import pytest
+
+from bench.engines.delta.model.auto_compaction import OPTIONS, AutoCompaction
+from strategies.state import MIB
+
+SMALL, LARGE = 1 * MIB, 500 * MIB
+
+
+def files(count, partition="", size_bytes=SMALL):
+    return [(partition, size_bytes)] * count
+
+
+def after(automatic, added, removed=()):
+    """The partitions due after a version of these files, all partitions of files added being touched."""
+    automatic.saw(added, removed)
+    return automatic.due(partition for partition, _ in added)
+
+
+def compact(automatic, partition, files_count):
+    """OPTIMIZE makes one file of so many, and the partition is marked."""
+    automatic.saw(files(1, partition), files(files_count, partition))
+    automatic.compacted([partition])
+
+
+def test_the_trace_measured_on_delta():
+    # minNumFiles = 10, appends of 4 files: OPTIMIZE 4 -> 1, none, none, 13 -> 1, none, none, 13 -> 1.
+    automatic, live, trace = AutoCompaction(min_files_count=10), 0, []
+    for _ in range(7):
+        live += 4
+        if after(automatic, files(4)):
+            compact(automatic, "", live)
+            trace.append(live)
+            live = 1
+        else:
+            trace.append(0)
+    assert trace == [4, 0, 0, 13, 0, 0, 13]
+
+
+def test_by_default_a_partition_is_compacted_the_first_time_and_then_from_50_files_on():
+    automatic = AutoCompaction()
+    assert after(automatic, files(2)) == [""]
+    compact(automatic, "", 2)
+    assert after(automatic, files(48)) == []  # 49 with the merged one
+    assert after(automatic, files(1)) == [""]
+
+
+def test_files_from_before_the_session_do_not_count():
+    # Removed files of which it has not seen the adding make no entry of their own.
+    automatic = AutoCompaction()
+    automatic.saw([], files(60))
+    assert automatic.due([""]) == []
+    assert after(automatic, files(1)) == [""]
+
+
+def test_an_empty_partition_is_forgotten_with_its_mark():
+    automatic = AutoCompaction()
+    after(automatic, files(2))
+    compact(automatic, "", 2)
+    automatic.saw([], files(1))
+    assert after(automatic, files(1)) == [""]  # as if it were the first time
+
+
+def test_a_version_that_changes_vectors_alone_counts_nothing():
+    automatic = AutoCompaction(min_files_count=2)
+    after(automatic, files(1))
+    automatic.compacted([""])
+    automatic.saw(files(1), files(1))
+    assert automatic.due([""]) == []
+
+
+def test_large_files_count_unless_a_size_is_set():
+    def due(counted_bytes):
+        automatic = AutoCompaction(min_files_count=3, counted_bytes=counted_bytes)
+        after(automatic, files(1))
+        automatic.compacted([""])
+        return after(automatic, files(2, size_bytes=LARGE))
+
+    assert due(None) == [""]
+    assert due(LARGE) == [""]
+    assert due(LARGE - 1) == []
+
+
+def test_only_touched_partitions_are_due_each_by_its_own_count():
+    automatic = AutoCompaction(min_files_count=3)
+    assert after(automatic, [*files(1, "p=1"), *files(1, "p=2")]) == ["p=1", "p=2"]
+    automatic.compacted(["p=1", "p=2"])
+    automatic.saw([*files(2, "p=1"), *files(2, "p=2")], [])
+    assert automatic.due(["p=2", "p=3"]) == ["p=2"]
+
+
+@pytest.mark.parametrize("count", [127, 128, 129])
+def test_at_most_128_partitions_are_compacted_at_once(count):
+    added = [(f"p={number}", SMALL) for number in range(count)]
+    assert len(after(AutoCompaction(), added)) == min(128, count)
+
+
+def test_it_merges_files_below_64_mib_into_128():
+    assert (OPTIONS.min_file_bytes, OPTIONS.max_file_bytes) == (64 * MIB, 128 * MIB)
+    assert OPTIONS.max_deleted_rows_ratio == 0.05

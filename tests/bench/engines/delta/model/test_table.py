@@ -1,0 +1,466 @@
+from dataclasses import replace
+
+import pytest
+from delta_simulations import coefficients, make, rows_left, vectors
+from engine_streams import FULL_SCAN, execute, files, plan
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from upsert_commits import changes, commit_specs, load
+
+from bench.engines.contract import Batch, Change, Cost, Probe
+from bench.engines.delta.model.coefficients import delta_coefficients
+from bench.engines.delta.model.vectors import vector_bytes
+from bench.engines.delta.table_keys import DEFAULT_UPSERT_MODE, MERGE_ON_READ, UPSERT_MODES, DeltaKeys
+from bench.engines.simulated.live_rows import expected_live_rows
+from bench.engines.simulated.row_check import wrong_rows
+from strategies.delta.commands import Command
+from strategies.plan import Compact, FileGroup, Native, Rewrite
+from strategies.state import GIB, KIB, MIB
+from workloads.partitioning import Partitioning
+from workloads.schema import ORDERS
+from workloads.upsert import Upsert
+
+AUTO = {"delta.autoOptimize.autoCompact": "true"}
+OPTIMIZE = plan(Native(Command.OPTIMIZE))
+
+
+def vacuum(older_than_ms):
+    return plan(Native(Command.VACUUM, {"older_than_at_ms": str(older_than_ms)}))
+
+
+def appends(count, rows=40, writers=4):
+    """A load of 60 rows in 3 files and appends, each of so many rows and files."""
+    specs, loaded = [load(60, 3)], load(rows, writers)
+    for index in range(1, count + 1):
+        first_row = 60 + rows * (index - 1)
+        specs.append(
+            replace(loaded, index=index, at_ms=60_000 * index, first_row=first_row, is_initial=False)
+        )
+    return specs
+
+
+# Commits
+
+
+def test_an_append_is_one_version_of_a_file_a_writer():
+    engine = make()
+    outcome = commit_specs(engine, *appends(1))
+    written_bytes = sum(file.size_bytes for file in files(engine)[3:])
+    # A commit file with four files added, and a checksum file that lists all seven.
+    assert outcome.change == Change(4, 0, 0, 0, written_bytes, 0, (500 + 400) + (300 + 700), 2)
+    assert [(version.id, version.operation) for version in outcome.versions] == [("2", "WRITE")]
+    task_s = 4 * 0.5 + written_bytes / MIB * 8
+    assert outcome.cost == Cost(1 + 4 * 0.25 + task_s / 4, 1.5 * 2 + task_s, task_s)
+
+
+def test_an_optimized_write_is_one_file_a_partition():
+    engine = make(properties={"delta.autoOptimize.optimizeWrite": "true"})
+    assert [commit_specs(engine, spec).change.files_added_count for spec in appends(2)] == [1, 1, 1]
+
+
+def test_merge_without_vectors_rewrites_the_files_it_touches():
+    engine = make()
+    commit_specs(engine, load(1000, 2))
+    loaded_bytes = sum(file.size_bytes for file in files(engine))
+    outcome = commit_specs(engine, changes(1, 1000, inserts=50, updates=100))
+    assert [file.rows for file in files(engine)] == [525, 525]  # by the two tasks of the join
+    change = outcome.change
+    assert (change.files_removed_count, change.files_added_count) == (2, 2)
+    assert (change.replaced_bytes, change.delete_files_added_count) == (loaded_bytes, 0)
+    assert (outcome.versions[0].operation, engine.live_rows) == ("MERGE", 1050)
+    # Two files scanned, rewritten, written; of those scanned a tenth is read for the keys.
+    read_bytes, written_bytes = round(loaded_bytes / 10) + loaded_bytes, change.added_bytes
+    task_s = 6 * 0.5 + read_bytes / MIB * 4 + written_bytes / MIB * 8
+    assert outcome.cost.executor_cpu_s == pytest.approx(task_s)
+
+
+def test_merge_leaves_files_alone_in_which_it_finds_no_key():
+    engine = make()
+    commit_specs(engine, load(1000, 4))
+    before = files(engine)
+    commit_specs(engine, changes(1, 1000, updates=2))  # in two of four files
+    assert len(set(before) & set(files(engine))) == 2
+    assert engine.live_rows == pytest.approx(1000, abs=1)  # half a row more, in each of two files
+    commit_specs(engine, changes(2, 1000, inserts=10))
+    assert len(set(before) & set(files(engine))) == 2
+
+
+def test_merge_of_deletes_alone_may_leave_no_file():
+    engine = make()
+    outcome = commit_specs(engine, load(100, 1), changes(1, 100, deletes=100))
+    assert (outcome.change.files_removed_count, files(engine), engine.live_rows) == (1, [], 0)
+
+
+def test_merge_with_vectors_marks_rows_and_adds_files_of_its_own():
+    engine = make(upsert_mode=MERGE_ON_READ)
+    commit_specs(engine, load(1000, 2))
+    loaded = files(engine)
+    outcome = commit_specs(engine, changes(1, 1000, inserts=50, updates=100))
+    assert files(engine)[:2] == loaded
+    assert [file.rows for file in files(engine)[2:]] == [75, 75]
+    marked = vectors(engine)
+    assert {path: vector.rows for path, vector in marked.items()} == {f.path: 50 for f in loaded}
+    assert {vector.size_bytes for vector in marked.values()} == {vector_bytes(50, 500)}
+    assert len({vector.path for vector in marked.values()}) == 1
+    assert engine.live_rows == rows_left(engine) == 1050
+    # In the log the two marked files are removed and added again.
+    assert outcome.change.metadata_bytes == (500 + 400 + 20) + (300 + 400)
+    assert (outcome.change.files_removed_count, outcome.change.delete_files_added_count) == (0, 2)
+    storage_bytes = sum(file.size_bytes for file in files(engine)) + 1 + 2 * (vector_bytes(50, 500) + 8)
+    assert outcome.observed.storage_bytes - outcome.observed.metadata_storage_bytes == storage_bytes
+
+
+def test_a_vector_replaces_the_one_before_it():
+    engine = make(upsert_mode=MERGE_ON_READ)
+    commit_specs(engine, load(1000, 1), changes(1, 1000, updates=100))
+    (loaded, *_) = files(engine)
+    first = vectors(engine)[loaded.path]
+    outcome = commit_specs(engine, changes(2, 1000, updates=100))
+    second = vectors(engine)[loaded.path]
+    assert (first.rows, second.rows) == (100, 190)
+    assert (outcome.change.delete_files_removed_count, outcome.change.replaced_bytes) == (1, first.size_bytes)
+    assert len(vectors(engine)) == outcome.change.delete_files_added_count == 3
+    # The file of the first vector is on storage until VACUUM.
+    kept_bytes = outcome.observed.storage_bytes
+    freed = execute(engine, vacuum(120_001), 180_000)
+    assert [version.operation for version in freed.versions] == ["VACUUM START", "VACUUM END"]
+    assert freed.observed.storage_bytes == kept_bytes + freed.change.metadata_bytes - (
+        1 + first.size_bytes + 8
+    )
+
+
+def test_a_file_without_a_live_row_is_removed_instead_of_marked():
+    engine = make(upsert_mode=MERGE_ON_READ)
+    outcome = commit_specs(engine, load(100, 1), changes(1, 100, updates=100))
+    assert (outcome.change.files_removed_count, vectors(engine)) == (1, {})
+    assert engine.live_rows == rows_left(engine) == 100
+
+
+def test_a_writer_override_sets_the_tasks_of_a_merge_without_partitions():
+    engine = make(files_per_commit=5)
+    assert commit_specs(engine, load(1000, 1), changes(1, 1000, updates=100)).change.files_added_count == 5
+    engine = make(files_per_commit=5, partitioning=Partitioning("bucket", 1))
+    specs = (load(1000, 1, "b=0"), changes(1, 1000, updates=100, partition="b=0"))
+    assert commit_specs(engine, *specs).change.files_added_count == 1
+
+
+# Commands
+
+
+def test_optimize_merges_and_finds_nothing_the_second_time():
+    engine = make()
+    commit_specs(engine, *appends(2))
+    outcome = execute(engine, OPTIMIZE, 120_000)
+    assert (outcome.change.files_removed_count, outcome.change.files_added_count) == (11, 1)
+    assert (files(engine)[0].rows, engine.content_bytes) == (140, files(engine)[0].size_bytes)
+    assert [version.operation for version in outcome.versions] == ["OPTIMIZE"]
+    assert execute(engine, OPTIMIZE, 120_000).status == "noop"
+    # Its output is packed again as soon as there is another file.
+    commit_specs(engine, appends(3)[3])
+    assert execute(engine, OPTIMIZE, 180_000).change.files_removed_count == 5
+
+
+def test_optimize_drops_vectors_and_the_rows_they_mark():
+    engine = make(upsert_mode=MERGE_ON_READ)
+    commit_specs(engine, load(1000, 2), changes(1, 1000, updates=100))
+    before = engine.query(FULL_SCAN).work
+    assert (before.files_count, before.delete_files_count) == (4, 2)
+    assert before.opened_bytes == engine.state(0).size_bytes
+    outcome = execute(engine, OPTIMIZE, 60_000)
+    assert (outcome.change.delete_files_removed_count, vectors(engine)) == (2, {})
+    assert files(engine)[0].rows == engine.live_rows == 1000
+    assert engine.query(FULL_SCAN).work.delete_files_count == 0
+
+
+def test_a_batch_is_a_version():
+    engine = make(partitioning=Partitioning("bucket", 2))
+    for partition in ("b=0", "b=1"):
+        commit_specs(engine, load(100, 2, partition))
+    batched = plan(Native(Command.OPTIMIZE, {}, {"batchSize": "1"}))
+    outcome = execute(engine, batched, 60_000)
+    assert [(v.change.files_removed_count, v.change.files_added_count) for v in outcome.versions] == [
+        (2, 1)
+    ] * 2
+    assert [version.id for version in outcome.versions] == ["3", "4"]
+
+
+def test_optimize_leaves_a_lone_file_that_reorg_purges():
+    engine = make(upsert_mode=MERGE_ON_READ, partitioning=Partitioning("bucket", 2))
+    commit_specs(engine, load(1000, 1, "b=0"), changes(1, 1000, deletes=500, partition="b=0"))
+    assert execute(engine, OPTIMIZE, 60_000).status == "noop"
+    outcome = execute(engine, plan(Native(Command.REORG)), 60_000)
+    assert (outcome.change.files_removed_count, outcome.change.files_added_count) == (1, 1)
+    assert ([v.operation for v in outcome.versions], files(engine)[0].rows) == (["REORG"], 500)
+
+
+def test_repartition_makes_as_many_files_as_it_is_told():
+    engine = make()
+    commit_specs(engine, load(1000, 7))
+    execute(engine, plan(Native(Command.REPARTITION, {"partition": "", "files": "3"})), 60_000)
+    assert sorted(file.rows for file in files(engine)) == [333, 333, 334]
+
+
+def test_zorder_rewrites_everything_each_time():
+    engine = make()
+    commit_specs(engine, load(1000, 3))
+    zorder = plan(Native(Command.ZORDER, {"columns": "user_id"}))
+    assert [execute(engine, zorder, 60_000).change.files_removed_count for _ in range(2)] == [3, 1]
+    assert files(engine)[0].z_cube is None
+
+
+def test_clustering_puts_files_into_cubes_and_takes_small_cubes_again():
+    keys = DeltaKeys.model_validate(
+        {"format": "delta", "target_file_size": "8MiB", "cluster_by": ("user_id",)}
+    )
+    engine = make(keys=keys)
+    specs = appends(2)
+    commit_specs(engine, *specs[:2])
+    execute(engine, OPTIMIZE, 60_000)
+    (first,) = files(engine)
+    assert (first.clustering_provider, first.z_cube.columns) == ("liquid", ("user_id",))
+    assert execute(engine, OPTIMIZE, 60_000).status == "noop"
+    commit_specs(engine, specs[2])
+    assert execute(engine, OPTIMIZE, 120_000).change.files_removed_count == 5
+    assert files(engine)[0].z_cube.id != first.z_cube.id
+    sorting = execute(engine, plan(Native(Command.ZORDER, {"columns": "user_id"})), 120_000)
+    assert (sorting.status, sorting.error) == (
+        "failed", "a table with liquid clustering cannot be sorted by ZORDER BY",
+    )  # fmt: skip
+
+
+def test_an_explicit_rewrite_is_vetoed():
+    engine = make()
+    commit_specs(engine, load(100, 2))
+    rewrite = Rewrite((FileGroup(tuple(file.path for file in files(engine))),), 8 * MIB)
+    assert execute(engine, plan(rewrite), 0).status == "vetoed"
+
+
+def test_a_delayed_command_takes_what_it_finds_then():
+    engine = make()
+    specs = appends(2)
+    commit_specs(engine, *specs[:2])
+    ticket = engine.schedule(OPTIMIZE, 60_000, 180_000)
+    commit_specs(engine, specs[2])
+    assert engine.complete(ticket, 180_000).change.files_removed_count == 11
+
+
+def test_every_tenth_version_has_a_checkpoint_that_its_writer_pays_for():
+    engine = make(coefficients(checkpoint={"serial_s": 100.0, "serial_s_per_file": 1.0}))
+    walls_s = [commit_specs(engine, spec).cost.wall_s for spec in appends(10)]
+    assert [wall_s > 100 for wall_s in walls_s] == [False] * 9 + [True, False]
+    assert walls_s[9] == pytest.approx(walls_s[8] + 100 + 3 + 9 * 4, abs=0.1)
+    assert engine.query(FULL_SCAN).work.metadata_files_count == 2  # that checkpoint, and version 11
+
+
+# Automatic compaction
+
+
+def test_commits_compact_by_themselves_the_first_time_and_from_50_files_on():
+    engine = make(properties=AUTO)
+    found = {}
+    for spec in appends(14):
+        outcome = commit_specs(engine, spec)
+        for compaction in outcome.compactions:
+            (version,) = compaction.versions
+            found[spec.index] = version.change.files_removed_count
+            assert (version.operation, version.tag, compaction.action) == ("OPTIMIZE", None, "delta.optimize")
+            assert outcome.observed.version == version.id == str(int(outcome.versions[0].id) + 1)
+    # The load of 3 files; then 4 a commit: 1 + 13 x 4 = 53 files at the 13th.
+    assert found == {0: 3, 13: 53}
+    seen = engine.state(0).compactions
+    assert [(c.files_removed_count, c.reason) for c in seen] == [(3, "inline"), (53, "inline")]
+
+
+def test_an_automatic_compaction_is_paid_apart_from_its_commit():
+    spec = load(60, 3)
+    plain, compacting = commit_specs(make(), spec), commit_specs(make(properties=AUTO), spec)
+    assert compacting.cost == plain.cost
+    (compaction,) = compacting.compactions
+    assert compaction.cost.executor_cpu_s > 3 * 0.5
+
+
+def test_a_search_that_finds_nothing_is_part_of_the_commits_cost():
+    spec = load(60, 1)
+    plain, searching = commit_specs(make(), spec), commit_specs(make(properties=AUTO), spec)
+    assert searching.compactions == ()
+    assert searching.cost.wall_s == pytest.approx(plain.cost.wall_s + 1)
+
+
+def test_merge_compacts_what_it_touches_and_a_commit_of_vectors_alone_does_not():
+    engine = make(properties=AUTO, upsert_mode=MERGE_ON_READ)
+    commit_specs(engine, load(1000, 1))  # marks the partition, with nothing to compact
+    assert commit_specs(engine, changes(1, 1000, updates=100)).compactions == ()
+    first = make(properties=AUTO, upsert_mode=MERGE_ON_READ)
+    commit_specs(first, changes(1, 1000, inserts=1000))
+    assert commit_specs(first, changes(2, 2000, deletes=10)).compactions == ()
+
+
+# Queries
+
+
+def test_a_probe_of_a_key_opens_the_files_that_may_hold_it():
+    engine = make(upsert_mode=MERGE_ON_READ)
+    commit_specs(engine, load(1000, 2), changes(1, 1000, updates=100, skew="recent-first"))
+    key = engine.query(Probe("key", "SELECT * FROM orders WHERE order_id = 1"))
+    assert key.work.files_count == 1  # the first of the load
+    everything = engine.query(Probe("keys", "SELECT * FROM orders WHERE order_id BETWEEN 1 AND 1000"))
+    assert everything.work == engine.query(FULL_SCAN).work
+
+
+# Streams
+
+
+def stream(skew="uniform", commits=30, by="none", **changed):
+    workload = Upsert(**{
+        "rows_per_commit": 400, "files_per_commit": 4, "initial_rows": 20_000, "initial_files": 3,
+        "key_skew": skew, "repeat_share": 0.05, **changed,
+    })  # fmt: skip
+    return list(workload.shape(7, commits, 60_000, Partitioning(by, 3)))
+
+
+@pytest.mark.parametrize("mode", UPSERT_MODES)
+@pytest.mark.parametrize(("skew", "by"), [("uniform", "none"), ("zipf", "none"), ("recent-first", "bucket")])
+@pytest.mark.parametrize("every", [0, 5])
+def test_streams_of_changes_keep_their_rows(mode, skew, by, every):
+    specs = stream(skew, by=by)
+    engine = make(upsert_mode=mode, partitioning=Partitioning(by, 3), target_file_size_bytes=256 * KIB)
+    for spec in specs:
+        engine.commit(Batch(spec, (), spec.expected_bytes), spec.at_ms)
+        if every and spec.index % every == 0:
+            assert execute(engine, OPTIMIZE, spec.at_ms).status in ("ok", "noop")
+    assert wrong_rows(engine, specs, is_cdc=True) is None
+    assert abs(rows_left(engine) - engine.live_rows) <= len(files(engine))
+    assert bool(vectors(engine)) <= (mode == MERGE_ON_READ)
+    assert every or mode != MERGE_ON_READ or vectors(engine)
+
+
+def test_streams_of_unknown_keys_keep_their_rows_too():
+    shapes = [changes(n, 20_000, 20, 50, 10, again=3, writers=3, known=False) for n in range(1, 31)]
+    for mode in UPSERT_MODES:
+        engine = make(upsert_mode=mode)
+        commit_specs(engine, load(20_000, 3), *shapes)
+        assert engine.live_rows == pytest.approx(20_000 + 30 * (20 - 10 - 3), abs=len(files(engine)))
+
+
+def test_the_same_stream_gives_the_same_table_and_costs():
+    def told():
+        engine = make(delta_coefficients(), upsert_mode=MERGE_ON_READ, properties=AUTO)
+        outcomes = [engine.commit(Batch(spec), spec.at_ms) for spec in stream(commits=12)]
+        return files(engine), vectors(engine), outcomes, engine.query(FULL_SCAN)
+
+    assert told() == told()
+
+
+class AnyHistory(RuleBasedStateMachine):
+    """Changes, commands and VACUUM in any order keep rows and sums, and each version explains the state."""
+
+    @initialize(
+        by=st.sampled_from(["none", "bucket"]),
+        skew=st.sampled_from(["uniform", "recent-first"]),
+        mode=st.sampled_from(list(UPSERT_MODES)),
+        properties=st.sampled_from([{}, AUTO, {"delta.autoOptimize.optimizeWrite": "true"}]),
+    )
+    def create(self, by, skew, mode, properties):
+        self.mode = mode
+        self.engine = make(
+            target_file_size_bytes=64 * KIB, partitioning=Partitioning(by, 2), upsert_mode=mode,
+            properties=properties,
+        )  # fmt: skip
+        workload = Upsert(300, 2, 2_000, 3, key_skew=skew, delete_share=0.2, repeat_share=0.1)
+        self.stream = workload.shape(7, 200, 60_000, Partitioning(by, 2))
+        self.specs, self.at_ms, self.seen = [], 0, None
+        self.commit()
+
+    def did(self, outcome, versions, frees=False):
+        observed, change = outcome.observed, sum((v.change for v in versions), Change())
+        if self.seen is not None:
+            before = self.seen
+            grown = change.delete_files_added_count - change.delete_files_removed_count
+            assert observed.delete_files_count == before.delete_files_count + grown
+            grown = change.files_added_count - change.files_removed_count
+            assert observed.data_files_count == before.data_files_count + grown
+            assert observed.live_bytes == before.live_bytes + change.added_bytes - change.replaced_bytes
+            metadata_bytes = before.metadata_storage_bytes + change.metadata_bytes
+            assert observed.metadata_storage_bytes == metadata_bytes
+            assert frees or observed.storage_bytes >= before.storage_bytes + change.added_bytes
+        if versions:
+            assert observed.version == versions[-1].id
+        assert observed.storage_bytes - observed.metadata_storage_bytes >= observed.live_bytes
+        self.seen = observed
+
+    @rule()
+    def commit(self):
+        spec = next(self.stream)
+        self.specs.append(spec)
+        self.at_ms = spec.at_ms
+        outcome = self.engine.commit(Batch(spec, (), spec.expected_bytes), spec.at_ms)
+        inline = [version for compaction in outcome.compactions for version in compaction.versions]
+        self.did(outcome, [*outcome.versions, *inline])
+
+    def act(self, action, frees=False):
+        """Carry out; what lives does not change by more than roundings of files."""
+        live, tolerance = self.engine.live_rows, len(files(self.engine))
+        outcome = execute(self.engine, plan(action), self.at_ms)
+        assert outcome.status in ("ok", "noop")
+        self.did(outcome, outcome.versions, frees)
+        assert abs(self.engine.live_rows - live) <= tolerance
+
+    @rule(size=st.sampled_from([KIB, 16 * KIB, GIB]), batch=st.sampled_from([None, "20000"]))
+    def optimize(self, size, batch):
+        options = {"minFileSize": str(size), "maxFileSize": str(size)}
+        self.act(Compact(None, options if batch is None else {**options, "batchSize": batch}))
+
+    @rule()
+    def reorg(self):
+        self.act(Native(Command.REORG))
+
+    @rule()
+    def zorder(self):
+        self.act(Native(Command.ZORDER, {"columns": "order_id"}))
+
+    @precondition(lambda self: self.seen.data_files_count)
+    @rule(count=st.integers(1, 3), data=st.data())
+    def repartition(self, count, data):
+        partition = data.draw(st.sampled_from(sorted(self.engine.state(0).partitions)))
+        self.act(Native(Command.REPARTITION, {"partition": partition, "files": str(count)}))
+
+    @rule(ago_ms=st.sampled_from([0, 60_000, 300_000]))
+    def vacuum(self, ago_ms):
+        self.act(Native(Command.VACUUM, {"older_than_at_ms": str(max(1, self.at_ms - ago_ms))}), frees=True)
+
+    @invariant()
+    def rows_add_up(self):
+        if self.seen is None:
+            return
+        expected = expected_live_rows(self.specs)
+        tolerance = len(files(self.engine)) + 1
+        assert abs(self.engine.live_rows - expected) <= tolerance
+        assert abs(rows_left(self.engine) - expected) <= tolerance
+
+    @invariant()
+    def vectors_belong_to_live_files(self):
+        if self.seen is None:
+            return
+        live = {file.path: file for file in files(self.engine)}
+        assert all(0 < v.rows < live[path].rows for path, v in vectors(self.engine).items())
+        assert self.mode == MERGE_ON_READ or not vectors(self.engine)
+        assert self.seen.delete_files_count == len(vectors(self.engine))
+
+    @invariant()
+    def sums_are_those_of_the_files(self):
+        if self.seen is None:
+            return
+        state = self.engine.state(0)
+        assert state.size_bytes == sum(f.size_bytes for f in (*state.data_files, *state.delete_files))
+        assert self.engine.content_bytes == ORDERS.expected_bytes(self.engine.live_rows)
+
+
+AnyHistory.TestCase.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
+TestAnyHistory = AnyHistory.TestCase
+
+
+def test_the_default_way_to_update_rows_needs_no_vectors():
+    engine = make()
+    commit_specs(engine, load(1000, 2), changes(1, 1000, updates=100))
+    assert (DEFAULT_UPSERT_MODE, vectors(engine)) == ("copy-on-write", {})
