@@ -60,8 +60,8 @@ class DataFile:
 class DeleteFile:
     """A live file that marks rows of data files as deleted; `partition` is a path as in `DataFile`.
 
-    Delta's deletion vectors belong here too, each for one data file. Hudi's log files do not, because they
-    also hold new rows: a Hudi state is to have a collection `log_files` of its own.
+    Deletion vectors belong here too, each for one data file. Log files that also hold new rows do not: the
+    state of a format that has such files is to have a collection of its own for them.
     """
 
     path: str

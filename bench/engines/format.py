@@ -14,6 +14,7 @@ from pydantic import JsonValue
 
 from bench.engines.contract import CatalogSettings, CommitLayout, Engine, EngineSettings
 from bench.engines.simulated.costs import Coefficients, shipped_file
+from bench.engines.simulated.files import table_bytes
 from bench.engines.tickets import Planning
 from bench.keys import TableKeys
 from strategies.plan import Action
@@ -141,10 +142,6 @@ class TableAddress:
     branch: str | None = None
 
 
-def _no_size_model(schema: Schema) -> SizeModel | None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class Format:
     """A table format; `name` is what scenarios and results call it, and its entry in `runtime.LINES`.
@@ -162,7 +159,7 @@ class Format:
     one commit writes. `metadata_commands` are the native commands that write no data or delete file.
 
     `coefficients` reads a coefficients file, or with None the one that ships with the format; it raises
-    ScenarioError. `size_model` returns None where file sizes cannot be forecast.
+    ScenarioError.
 
     `training` names the shipped scenario from which Java's classes are archived, one that uses as much of the
     format as possible; None for no archive.
@@ -188,7 +185,6 @@ class Format:
     asked_by: Mapping[str, str] = field(default_factory=dict)
     packages: tuple[str, ...] = ()  # what a real run uses of Python in addition to the usual packages
     coefficients: Callable[[Path | None], Coefficients] | None = None
-    size_model: Callable[[Schema], SizeModel | None] = _no_size_model
     training: str | None = None
     open_existing: Callable[[TableAddress], ExistingTable] | None = None
     existing_help: str = ""  # examples for `compactbench plan --help`, and where its catalogs are configured
@@ -207,3 +203,10 @@ class Format:
         if self.coefficients is None or not shipped_file(self.name).is_file():
             return None
         return self.coefficients(None)
+
+    def size_model(self, schema: Schema) -> SizeModel | None:
+        """The sizes of its data files by the shipped coefficients; None where they cannot be forecast."""
+        coefficients = self.shipped_coefficients()
+        if coefficients is None:
+            return None
+        return lambda rows, files: table_bytes(schema, coefficients, rows, files)

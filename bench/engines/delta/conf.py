@@ -8,7 +8,7 @@ def session_conf() -> dict[str, str]:
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         # By default Delta spreads the state of a table over 50 tasks, however small the table is.
         "spark.databricks.delta.snapshotPartitions": "1",
-        # VACUUM lists the table in this many tasks, 10,000 by default, which takes 20 seconds for a few files.
+        # VACUUM lists the table in so many tasks: 10,000 by default, which take 20 seconds for a few files.
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
         # Retention is scenario time, which is shorter than the week that Delta insists on.
         "spark.databricks.delta.retentionDurationCheck.enabled": "false",

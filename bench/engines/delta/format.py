@@ -26,7 +26,7 @@ from bench.engines.delta.table_keys import (
     DeltaKeys,
 )
 from bench.engines.format import EngineKind, Format
-from bench.engines.simulated.kind import simulated_kind, size_model
+from bench.engines.simulated.kind import simulated_kind
 from strategies.delta.commands import METADATA_COMMANDS
 from strategies.plan import Capability
 
@@ -75,5 +75,4 @@ FORMAT = Format(
     metadata_commands=METADATA_COMMANDS,
     packages=("deltalake",),
     coefficients=delta_coefficients,
-    size_model=size_model(NAME, delta_coefficients),
 )

@@ -24,7 +24,7 @@ from bench.engines.iceberg.table_keys import (
     VECTORS_FROM,
     IcebergKeys,
 )
-from bench.engines.simulated.kind import simulated_kind, size_model
+from bench.engines.simulated.kind import simulated_kind
 from strategies.iceberg.commands import METADATA_COMMANDS
 from strategies.plan import Capability
 
@@ -102,7 +102,6 @@ FORMAT = Format(
     asked_by={Capability.VECTORS: "table.format_version"},
     packages=("pyiceberg",),
     coefficients=iceberg_coefficients,
-    size_model=size_model(NAME, iceberg_coefficients),
     training="upsert-quick",
     open_existing=_open_existing,
     existing_help=_EXISTING_HELP,

@@ -9,11 +9,9 @@ from typing import Any
 from pydantic import JsonValue
 
 from bench.engines.contract import Engine, EngineSettings
-from bench.engines.format import EngineKind, SizeModel
-from bench.engines.simulated.costs import Coefficients, shipped_file
-from bench.engines.simulated.files import table_bytes
+from bench.engines.format import EngineKind
+from bench.engines.simulated.costs import Coefficients
 from workloads.commit import CommitSpec
-from workloads.schema import Schema
 
 _Read = Callable[[Path | None], Coefficients]  # the coefficients in a file, None for the shipped ones
 
@@ -37,18 +35,6 @@ def simulated_kind(
         wrong_rows=_wrong_rows,
         content_bytes=lambda engine: engine.content_bytes,
     )
-
-
-def size_model(table_format: str, read: _Read) -> Callable[[Schema], SizeModel | None]:
-    """The sizes of a format's data files by the coefficients that ship with it; None without such a file."""
-
-    def of_schema(schema: Schema) -> SizeModel | None:
-        if not shipped_file(table_format).is_file():
-            return None
-        coefficients = read(None)
-        return lambda rows, files: table_bytes(schema, coefficients, rows, files)
-
-    return of_schema
 
 
 def _wrong_rows(engine: Any, specs: Iterable[CommitSpec], is_cdc: bool) -> str | None:

@@ -23,7 +23,7 @@ class FreeMeter:
 
     @contextmanager
     def step(self):
-        yield Measured()
+        yield Measured(None, None)
 
 
 class MadeUpEngine(SparkEngine[str]):
