@@ -83,21 +83,19 @@ class TableFacts:
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """Why a rewrite command leaves a table as it is: its thresholds, and how far the files are from them.
+    """Why a rewrite command leaves a table as it is, and how far its files are from being rewritten.
 
-    A candidate is smaller than `min_bytes` or larger than `max_bytes`. `candidates_together_count` is the
-    number of candidates in the partition that has most. A group needs `needed_count` of them, or 2 that
-    together exceed `target_bytes`.
+    `candidates_are` says in words which files are candidates, `needs` what the command needs of them.
+    `candidates_together_count` is the number of candidates in the partition that has most. `thresholds` are
+    the figures behind the words, by the format's own names.
     """
 
     files_count: int
     candidates_count: int
     candidates_together_count: int
-    needed_count: int
-    needed_option: str  # the command's own name for `needed_count`
-    min_bytes: int
-    max_bytes: int
-    target_bytes: int
+    candidates_are: str
+    needs: str
+    thresholds: Mapping[str, int | float]
 
 
 class ExistingTable(Protocol):
@@ -161,6 +159,9 @@ class Format:
     `coefficients` reads a coefficients file, or with None the one that ships with the format; it raises
     ScenarioError.
 
+    `open_existing` opens an existing table. `is_table_at` says whether there is one of the format in a
+    folder; None for a format whose tables are not told by their folder, but found in catalogs.
+
     `training` names the shipped scenario from which Java's classes are archived, one that uses as much of the
     format as possible; None for no archive.
     """
@@ -187,6 +188,7 @@ class Format:
     coefficients: Callable[[Path | None], Coefficients] | None = None
     training: str | None = None
     open_existing: Callable[[TableAddress], ExistingTable] | None = None
+    is_table_at: Callable[[str], bool] | None = None
     existing_help: str = ""  # examples for `compactbench plan --help`, and where its catalogs are configured
 
     @property

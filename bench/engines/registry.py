@@ -29,16 +29,27 @@ def engine_kind(table_format: str, mode: Literal["real", "simulated"]) -> Engine
     return kind
 
 
-def existing_tables(table_format: str | None) -> tuple[Format, Callable[[TableAddress], ExistingTable]]:
-    """A format and the function that opens its existing tables; None means the only format that has one.
+def existing_tables(
+    table_format: str | None, name: str
+) -> tuple[Format, Callable[[TableAddress], ExistingTable]]:
+    """A format and the function that opens its existing tables; None is the format that `name` points to.
 
-    Raises ScenarioError if the named format has none, and if there is more than one to choose from.
+    That is the one whose table is in the folder of that name, or else the only one with catalogs. Raises
+    ScenarioError if the format has no existing tables, and if it cannot be told.
     """
-    readable = {name: each.open_existing for name, each in FORMATS.items() if each.open_existing}
-    known = ", ".join(readable)
-    if table_format is None and len(readable) > 1:
+    readable = {each.name: each.open_existing for each in FORMATS.values() if each.open_existing}
+    chosen = _format_of(name) if table_format is None else table_format
+    if chosen is None:
+        known = ", ".join(readable)
         raise ScenarioError(f"the format of the table is not known; name it by --table-format: {known}")
-    name = next(iter(readable), None) if table_format is None else table_format
-    if name is None or name not in readable:
-        raise ScenarioError(f"existing tables of format {name!r} cannot be read; formats that can: {known}")
-    return FORMATS[name], readable[name]
+    if chosen not in readable:
+        known = ", ".join(readable)
+        raise ScenarioError(f"existing tables of format {chosen!r} cannot be read; formats that can: {known}")
+    return FORMATS[chosen], readable[chosen]
+
+
+def _format_of(name: str) -> str | None:
+    formats = [each for each in FORMATS.values() if each.open_existing]
+    found = [each.name for each in formats if each.is_table_at is not None and each.is_table_at(name)]
+    of_catalogs = [each.name for each in formats if each.is_table_at is None]
+    return next(iter(found), of_catalogs[0] if len(of_catalogs) == 1 else None)

@@ -8,7 +8,7 @@ Source: OptimizeExecutor and OptimizeTableStrategy of delta-spark 3.3.2.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from strategies.delta.bins import next_fit
 from strategies.delta.clustering import cluster_candidates
@@ -25,14 +25,19 @@ def plan_compaction(
     """OPTIMIZE of these partitions (None: all). On a table with clustering columns it clusters."""
     if state.clustering_columns:
         return plan_clustering(state, options)
-    vectors = vectors_of(state)
-    due = [
-        file
-        for file in _within(state, partitions)
-        if file.size_bytes < options.min_file_bytes or _is_due_for_deletes(file, vectors, options)
-    ]
+    due = filter(is_due(state, options), _within(state, partitions))
     bins = ((partition, files) for partition, files in _packed(due, options.max_file_bytes) if len(files) > 1)
-    return _preview(bins, vectors, options)
+    return _preview(bins, vectors_of(state), options)
+
+
+def is_due(state: DeltaState, options: OptimizeOptions) -> Callable[[DeltaDataFile], bool]:
+    """Whether OPTIMIZE would rewrite a file if there were another to merge it with."""
+    vectors = vectors_of(state)
+
+    def due(file: DeltaDataFile) -> bool:
+        return file.size_bytes < options.min_file_bytes or _is_due_for_deletes(file, vectors, options)
+
+    return due
 
 
 def plan_purge(

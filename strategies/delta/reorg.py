@@ -16,7 +16,8 @@ class Reorg:
     """Run REORG TABLE ... APPLY (PURGE), which rewrites every file that has a deleted row.
 
     OPTIMIZE leaves such a file alone if there is nothing to merge it with, however many of its rows are
-    deleted. `where` is a predicate on partition columns.
+    deleted. `where` is a predicate on partition columns. `options` have the names of Delta's settings
+    `spark.databricks.delta.optimize.*`.
     """
 
     where: str | None = None

@@ -16,7 +16,8 @@ class ZOrder:
     """Run OPTIMIZE ... ZORDER BY, which rewrites every file of the table or of the partitions of `where`.
 
     Rows that are close in `columns` come into the same files, so that queries on any of these columns can
-    skip more files. It rewrites all files each time, whether anything has changed or not.
+    skip more files. It rewrites all files each time, whether anything has changed or not. `options` have the
+    names of Delta's settings `spark.databricks.delta.optimize.*`.
     """
 
     columns: tuple[str, ...]

@@ -85,7 +85,7 @@ def plan(
         typer.Option(
             "--table-format",
             metavar="NAME",
-            help="The format of the table, where several can be read and no --scenario says which.",
+            help="The format of the table, where neither its folder nor --scenario says which.",
         ),
     ] = None,
     branch: Annotated[
@@ -114,7 +114,8 @@ def plan(
     properties = _pairs(catalog_properties or ())
     conceal(Secrets.of(properties) | (loaded.secrets if loaded else NO_SECRETS))
     named = named_planners(strategy, options or (), loaded)
-    table_format, open_existing = existing_tables(format_name or (loaded.table.format if loaded else None))
+    chosen = format_name or (loaded.table.format if loaded else None)
+    table_format, open_existing = existing_tables(chosen, table)
     with ERR.status("reading metadata"):
         existing = open_existing(TableAddress(table, catalog, properties, _catalog(loaded), branch))
         preview = preview_strategy(named, existing, table_format)
@@ -175,15 +176,13 @@ def _nothing_because(answer: Mapping[str, Any]) -> str | None:
 
 
 def _shortfall_text(short: Mapping[str, Any]) -> str:
-    """The thresholds of the planner, and how far the files are from them."""
-    sizes = f"below {human_bytes(short['min_bytes'])} or above {human_bytes(short['max_bytes'])}"
-    has = f"{short['candidates_count']:,} of {short['files_count']:,} data files are {sizes}"
+    """The thresholds of the command, and how far the files are from them."""
+    has = (
+        f"{short['candidates_count']:,} of {short['files_count']:,} data files are {short['candidates_are']}"
+    )
     if short["candidates_count"]:
         has += f", at most {short['candidates_together_count']:,} of them in one partition"
-    return (
-        f"{has}; a rewrite needs {short['needed_count']:,} files of a partition ({short['needed_option']}), "
-        f"or 2 that exceed {human_bytes(short['target_bytes'])} together"
-    )
+    return f"{has}; {short['needs']}"
 
 
 def _print_table_facts(facts: Mapping[str, Any]) -> None:

@@ -25,7 +25,7 @@ from bench.engines.delta.table_keys import (
     VECTORS,
     DeltaKeys,
 )
-from bench.engines.format import EngineKind, Format
+from bench.engines.format import EngineKind, ExistingTable, Format, TableAddress
 from bench.engines.simulated.kind import simulated_kind
 from strategies.delta.commands import METADATA_COMMANDS
 from strategies.plan import Capability
@@ -55,6 +55,20 @@ def _open_simulated(settings: EngineSettings) -> AbstractContextManager[Engine]:
     return open_simulated_delta(settings)
 
 
+def _open_existing(address: TableAddress) -> ExistingTable:
+    from bench.engines.delta.existing_table import open_existing
+
+    return open_existing(address)
+
+
+def _is_table_at(location: str) -> bool:
+    from bench.engines.delta.existing_table import is_table_at
+
+    return is_table_at(location)
+
+
+_EXISTING_HELP = "* `compactbench plan /data/lake/orders --strategy delta.optimize`"
+
 FORMAT = Format(
     name=NAME,
     title="Delta Lake",
@@ -75,4 +89,7 @@ FORMAT = Format(
     metadata_commands=METADATA_COMMANDS,
     packages=("deltalake",),
     coefficients=delta_coefficients,
+    open_existing=_open_existing,
+    is_table_at=_is_table_at,
+    existing_help=_EXISTING_HELP,
 )

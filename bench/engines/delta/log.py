@@ -8,7 +8,7 @@ Source: Delta transaction log protocol, "Delta Log Entries", "Checkpoints", "Act
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -49,6 +49,12 @@ class FileAction:
         offset = vector.get("offset")
         return where if offset is None else f"{where}@{offset}"
 
+    def renamed(self, names: Mapping[str, str]) -> "FileAction":
+        """The action with the names of partition columns replaced."""
+        values = dict(self.fields.get("partitionValues") or {})
+        named = {names.get(name, name): value for name, value in values.items()}
+        return FileAction({**self.fields, "partitionValues": named})
+
     @property
     def key(self) -> tuple[str, str | None]:
         """What makes it unique among the files of a version."""
@@ -60,8 +66,9 @@ class LogCommit:
     """One version: what it added and removed, and what was recorded about it.
 
     `metadata` is its `metaData` action, None if it changed none. `domains` are the configurations of metadata
-    domains that it set. `files_bytes` are the sizes of the log files that it wrote: its JSON, its checksum,
-    and a checkpoint if one was made of it.
+    domains that it set, `reader_features` the table features that a reader has to know from then on.
+    `files_bytes` are the sizes of the log files that it wrote: its JSON, its checksum, and a checkpoint if
+    one was made of it.
     """
 
     version: int
@@ -70,6 +77,7 @@ class LogCommit:
     info: Fields = field(default_factory=dict)
     metadata: Fields | None = None
     domains: Mapping[str, Fields] = field(default_factory=dict)
+    reader_features: tuple[str, ...] = ()
     files_bytes: tuple[int, ...] = ()
 
     @property
@@ -149,7 +157,8 @@ class DeltaLog:
             parts = _complete(found[version])
             if parts is not None:
                 rows = (row for part in parts for row in self._checkpoint_rows(part.path))
-                return _commit_of(version, rows, ())
+                own = self._commit(version)  # a checkpoint does not say when and by what it was committed
+                return replace(_commit_of(version, rows, ()), info=own.info if own else {})
         return None
 
     def _checkpoint_rows(self, path: str) -> Iterator[Fields]:
@@ -189,7 +198,7 @@ def _complete(parts: list[FileInfo]) -> list[FileInfo] | None:
 
 def _commit_of(version: int, actions: Iterable[Fields], files_bytes: tuple[int, ...]) -> LogCommit:
     added, removed, domains = list[FileAction](), list[FileAction](), dict[str, Fields]()
-    info, metadata = dict[str, Any](), None
+    info, metadata, features = dict[str, Any](), None, tuple[str, ...]()
     for action in actions:
         for name, fields in action.items():
             match name:
@@ -201,7 +210,9 @@ def _commit_of(version: int, actions: Iterable[Fields], files_bytes: tuple[int, 
                     info = fields
                 case "metaData":
                     metadata = fields
+                case "protocol":
+                    features = tuple(fields.get("readerFeatures") or ())
                 case "domainMetadata":
                     removed_domain = fields.get("removed", False)
                     domains[fields["domain"]] = {} if removed_domain else json.loads(fields["configuration"])
-    return LogCommit(version, tuple(added), tuple(removed), info, metadata, domains, files_bytes)
+    return LogCommit(version, tuple(added), tuple(removed), info, metadata, domains, features, files_bytes)

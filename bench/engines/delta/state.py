@@ -1,7 +1,7 @@
 """The state of a Delta table, kept from its log: each commit is read once."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,10 +94,13 @@ def is_automatic(commit: LogCommit) -> bool:
     return str((commit.info.get("operationParameters") or {}).get("auto", "false")).lower() == "true"
 
 
-def live_files(action: FileAction) -> tuple[LiveFile, ...]:
-    """The data file that an action added, and its deletion vector if it has one."""
+def live_files(action: FileAction, columns: Sequence[str] = ()) -> tuple[LiveFile, ...]:
+    """The data file that an action added, and its deletion vector if it has one.
+
+    `columns` are the partition columns in the order of the table; without them, they are in that of the log.
+    """
     fields = action.fields
-    partition = path_of(_pairs(fields.get("partitionValues")))
+    partition = path_of(_pairs(fields.get("partitionValues"), columns))
     rows = _rows_of(fields)
     data = DeltaDataFile(
         action.path, int(fields["size"]), rows or 0, partition,
@@ -120,10 +123,11 @@ def clustering_columns(domain: Fields) -> tuple[str, ...]:
     return tuple(".".join(column) for column in domain.get("clusteringColumns", ()))
 
 
-def _pairs(values: Any) -> Iterator[tuple[str, str | None]]:
+def _pairs(values: Any, columns: Sequence[str]) -> Iterator[tuple[str, str | None]]:
     """Partition values; an empty string is null (protocol, "Partition Value Serialization")."""
-    for name, value in dict(values or {}).items():
-        yield name, value or None
+    found = dict(values or {})
+    for name in sorted(found, key=columns.index) if found.keys() <= set(columns) else found:
+        yield name, found[name] or None
 
 
 def _rows_of(fields: Fields) -> int | None:

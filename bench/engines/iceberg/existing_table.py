@@ -27,6 +27,7 @@ from bench.engines.iceberg.state import matching_paths, table_state
 from bench.errors import ScenarioError
 from bench.keys import value_text
 from bench.secrets import Secrets
+from bench.text import human_bytes
 from strategies.iceberg.commands import Command
 from strategies.iceberg.files import DeleteKind, IcebergState, iceberg_state
 from strategies.iceberg.rewrite_options import rewrite_options
@@ -132,15 +133,21 @@ class IcebergTable:
             for file in files
             if not options.is_right_size(file.size_bytes)
         )
+        needed_count = max(2, options.min_input_files)  # one file alone is not merged
         return Shortfall(
             files_count=len(files),
             candidates_count=candidates.total(),
             candidates_together_count=max(candidates.values(), default=0),
-            needed_count=max(2, options.min_input_files),  # one file alone is not merged
-            needed_option="min-input-files",
-            min_bytes=options.min_bytes,
-            max_bytes=options.max_bytes,
-            target_bytes=options.target_bytes,
+            candidates_are=f"below {human_bytes(options.min_bytes)} "
+            f"or above {human_bytes(options.max_bytes)}",
+            needs=f"a rewrite needs {needed_count:,} files of a partition (min-input-files), "
+            f"or 2 that exceed {human_bytes(options.target_bytes)} together",
+            thresholds={
+                "min_bytes": options.min_bytes,
+                "max_bytes": options.max_bytes,
+                "needed_count": needed_count,
+                "target_bytes": options.target_bytes,
+            },
         )
 
     def is_files_out_exact(self, preview: Preview) -> bool:

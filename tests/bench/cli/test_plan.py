@@ -341,7 +341,11 @@ class Partition:
         ("city=Rome", 2)
     ]
     short = told(table.location(), *own, "--option", "min_input_files='3'")["shortfall"]
-    assert (short["files_count"], short["candidates_together_count"], short["needed_count"]) == (2, 2, 3)
+    assert (
+        short["files_count"],
+        short["candidates_together_count"],
+        short["thresholds"]["needed_count"],
+    ) == (2, 2, 3)
 
 
 def test_plan_tells_a_planner_that_breaks_its_contract(error, table, tmp_path, monkeypatch):
@@ -438,7 +442,7 @@ def test_plan_says_which_threshold_kept_the_files_out(printed, told, standing_ta
         "together."
     ) in text
     short = told(standing_table.location(), *REWRITE)["shortfall"]
-    assert (short["candidates_together_count"], short["needed_count"]) == (3, 5)
+    assert (short["candidates_together_count"], short["thresholds"]["needed_count"]) == (3, 5)
 
 
 def test_plan_says_that_all_files_have_the_right_size(printed, standing_table):
@@ -460,7 +464,7 @@ def test_plan_one_small_file_alone_is_not_enough(told, folder):
     table = make_table(folder, [{"Oslo": 1}])
     found = told(table.location(), *REWRITE, "--option", "options.min-input-files=1")
     assert found["effect"]["groups"] == 0
-    assert found["shortfall"]["needed_count"] == 2
+    assert found["shortfall"]["thresholds"]["needed_count"] == 2
 
 
 def test_plan_tells_of_an_empty_table(printed, told, folder):
@@ -587,8 +591,8 @@ def test_plan_refuses_what_no_planner_takes(error, standing_table, arguments, to
 def test_plan_refuses_a_table_of_a_format_it_cannot_read(told, error, standing_table):
     place = standing_table.location()
     assert told(place, *REWRITE, "--table-format", "iceberg") == told(place, *REWRITE)
-    refused = error(place, *REWRITE, "--table-format", "delta")
-    assert "existing tables of format 'delta' cannot be read; formats that can: iceberg" in refused
+    refused = error(place, *REWRITE, "--table-format", "hudi")
+    assert "existing tables of format 'hudi' cannot be read; formats that can: delta, iceberg" in refused
 
 
 def test_plan_names_the_strategies_of_a_scenario(error, table, folder):

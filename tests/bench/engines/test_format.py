@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from bench.engines import format as formats
+from bench.engines import registry
 from bench.engines.contract import TableSpec
 from bench.engines.iceberg.format import FORMAT
 from bench.engines.iceberg.table_keys import IcebergKeys, format_version_of
@@ -68,18 +69,23 @@ def test_a_mode_a_format_does_not_have_is_refused(monkeypatch):
         engine_kind("iceberg", "real")
 
 
-def test_existing_tables_are_of_the_only_format_that_can_open_them(monkeypatch):
-    other = replace(FORMAT, name="other", open_existing=None)
-    monkeypatch.setitem(FORMATS, "other", other)
-    assert existing_tables(None)[0] is existing_tables("iceberg")[0] is FORMAT
+def test_existing_tables_are_of_the_format_that_finds_one_in_the_folder(monkeypatch):
+    placed = replace(FORMAT, name="placed", is_table_at=lambda name: name == "/here")
+    monkeypatch.setattr(registry, "FORMATS", {"iceberg": FORMAT, "placed": placed})
+    assert existing_tables(None, "/here")[0] is placed
+    assert existing_tables(None, "db.orders")[0] is existing_tables("iceberg", "/here")[0] is FORMAT
+
+
+def test_a_format_whose_existing_tables_cannot_be_read_is_refused(monkeypatch):
+    monkeypatch.setitem(FORMATS, "other", replace(FORMAT, name="other", open_existing=None))
     for name in ("other", "unheard"):
-        with pytest.raises(ScenarioError, match=f"'{name}' cannot be read; formats that can: iceberg"):
-            existing_tables(name)
+        with pytest.raises(ScenarioError, match=f"'{name}' cannot be read; formats that can: delta, iceberg"):
+            existing_tables(name, "db.orders")
 
 
-def test_the_format_of_an_existing_table_is_asked_for_where_several_can_be_read(monkeypatch):
+def test_the_format_of_an_existing_table_is_asked_for_where_several_have_catalogs(monkeypatch):
     other = replace(FORMAT, name="other")
-    monkeypatch.setitem(FORMATS, "other", other)
-    assert existing_tables("other")[0] is other
+    monkeypatch.setattr(registry, "FORMATS", {"iceberg": FORMAT, "other": other})
+    assert existing_tables("other", "db.orders")[0] is other
     with pytest.raises(ScenarioError, match=r"name it by --table-format: iceberg, other"):
-        existing_tables(None)
+        existing_tables(None, "db.orders")

@@ -1,0 +1,172 @@
+"""Existing tables that delta-rs wrote, and logs written by hand."""
+
+import json
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+from bench.engines.contract import CatalogSettings
+from bench.engines.delta.existing_table import is_table_at, matching_partitions, open_existing
+from bench.engines.delta.format import FORMAT
+from bench.engines.format import TableAddress
+from bench.errors import ScenarioError
+from bench.preview.preview import named_planners, preview_strategy
+from strategies.delta.commands import Command
+from strategies.plan import Compact, Native
+from strategies.state import GIB
+
+DAYS = ("2026-01-05", "2026-01-06", None)
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A table of two files a day, three days one of which is null, after a checkpoint."""
+    for _ in range(2):
+        rows = pa.table({"id": list(range(6)), "day": [DAYS[n % 3] for n in range(6)]})
+        write_deltalake(str(tmp_path), rows, mode="append", partition_by=["day"])
+    DeltaTable(str(tmp_path)).create_checkpoint()
+    return str(tmp_path)
+
+
+def optimize(where):
+    return Native(Command.OPTIMIZE, {"where": where})
+
+
+def paths(state):
+    return sorted(file.partition for file in state.data_files)
+
+
+def test_what_the_log_says_of_a_table(place):
+    table = open_existing(TableAddress(place))
+    facts, state = table.facts, table.state
+    assert (facts.version, facts.columns, facts.partition_spec) == ("1", ("id", "day"), "day")
+    assert facts.metadata.endswith(f"_delta_log/{1:020}.json")
+    assert facts.committed_at.endswith("+00:00")
+    assert state.target_file_size_bytes == GIB
+    assert paths(state) == ["day=2026-01-05"] * 2 + ["day=2026-01-06"] * 2 + ["day=null"] * 2
+    assert sum(stats.rows for stats in state.partitions.values()) == 12
+    assert all(0 <= file.added_at_ms <= state.observed_at_ms for file in state.data_files)
+
+
+def test_the_version_may_be_that_of_the_checkpoint(place, tmp_path):
+    for version in (0, 1):
+        (tmp_path / "_delta_log" / f"{version:020}.json").unlink()
+    assert len(open_existing(TableAddress(place)).state.data_files) == 6
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ("day = '2026-01-05'", ["day=2026-01-05"]),
+        ("`day` >= '2026-01-05' AND day <> '2026-01-06'", ["day=2026-01-05"]),
+        ("day IS NULL OR day IN ('2026-01-06')", ["day=2026-01-06", "day=null"]),
+        ("day = 'never'", []),
+    ],
+)
+def test_a_predicate_selects_partitions(place, where, expected):
+    action, state = open_existing(TableAddress(place)).narrowed(optimize(where))
+    assert action == Native(Command.OPTIMIZE, {})
+    assert sorted(set(paths(state))) == expected
+
+
+@pytest.mark.parametrize(
+    "where", ["id = 1", "day =", "1) OR (1", "day = '2026-01-05'; DROP TABLE partitions"]
+)
+def test_a_predicate_that_is_not_one_on_partitions_is_refused(place, where):
+    with pytest.raises(ScenarioError, match=r"where = .*partition columns \(day\)"):
+        open_existing(TableAddress(place)).narrowed(optimize(where))
+
+
+def test_predicates_compare_by_the_type_of_the_column():
+    partitions = [f"n={number}" for number in (2, 10)]
+    assert matching_partitions(partitions, {"n": "BIGINT"}, "n > 9") == ["n=10"]
+    assert matching_partitions(partitions, {"n": "VARCHAR"}, "n > '10'") == ["n=2"]
+    assert matching_partitions([], {"n": "BIGINT"}, "n > 9") == []
+
+
+def previewed(place, name, *options):
+    return preview_strategy(named_planners(name, options, None), open_existing(TableAddress(place)), FORMAT)
+
+
+def test_optimize_has_a_dry_run(place):
+    result = previewed(place, "delta.optimize", "where=\"day = '2026-01-05'\"")
+    assert (result.preview.files_removed_count, result.preview.files_added_count) == (2, 1)
+    assert result.cpu_s > 0
+    assert previewed(place, "delta.optimize").preview.files_removed_count == 6
+
+
+def test_what_keeps_files_from_being_merged_is_told(place):
+    result = previewed(place, "delta.optimize", "options.minFileSize=10")
+    assert result.preview.groups == ()
+    short = result.shortfall
+    assert (short.files_count, short.candidates_count, short.thresholds["min_file_bytes"]) == (6, 0, 10)
+    table = open_existing(TableAddress(place))
+    assert table.shortfall(Compact(("day=null",)), table.state).candidates_together_count == 2
+    assert table.shortfall(Native(Command.REORG), table.state) is None
+
+
+def test_columns_of_a_plan_must_be_there(place):
+    assert previewed(place, "delta.zorder", 'columns=["id"]').preview.files_removed_count == 6
+    with pytest.raises(ScenarioError, match="nowhere"):
+        previewed(place, "delta.zorder", 'columns=["nowhere"]')
+
+
+def test_names_of_columns_may_be_mapped(tmp_path):
+    log = tmp_path / "_delta_log"
+    log.mkdir()
+    schema = {"type": "struct", "fields": [
+        {"name": "day", "type": "string", "metadata": {"delta.columnMapping.physicalName": "col-1"}},
+        {"name": "s", "type": {"type": "struct", "fields": [{"name": "x", "type": "long"}]}},
+    ]}  # fmt: skip
+    metadata = {
+        "schemaString": json.dumps(schema),
+        "partitionColumns": ["day"],
+        "configuration": {},
+        "createdTime": 5,
+    }
+    add = {"path": "a", "size": 1, "partitionValues": {"col-1": "x"}, "modificationTime": 9, "stats": None}
+    actions = ({"metaData": metadata}, {"add": add})
+    (log / f"{0:020}.json").write_text("\n".join(map(json.dumps, actions)))
+    table = open_existing(TableAddress(str(tmp_path)))
+    assert paths(table.state) == ["day=x"]
+    assert table.facts.columns == ("day", "s", "s.x")
+    assert [(file.added_at_ms, file.has_rows_count) for file in table.state.data_files] == [(4, False)]
+
+
+def test_a_table_is_recognized_by_its_log(place, tmp_path):
+    assert is_table_at(place)
+    assert not is_table_at(str(tmp_path / "nothing"))
+    assert not is_table_at("db.orders")
+    assert not is_table_at("nosuchscheme://bucket/table")
+
+
+@pytest.mark.parametrize(
+    ("address", "problem"),
+    [
+        (TableAddress("/nowhere/at/all"), "is not a Delta table"),
+        (TableAddress("x", branch="b"), "--branch b: Delta tables have no branches"),
+        (TableAddress("x", catalog="c"), "found by their folders"),
+        (TableAddress("x", properties={"type": "rest"}), "found by their folders"),
+    ],
+)
+def test_what_is_no_delta_table_is_refused(address, problem):
+    with pytest.raises(ScenarioError, match=problem):
+        open_existing(address)
+
+
+def test_a_table_whose_commits_a_catalog_keeps_is_refused(place, tmp_path):
+    protocol = {"protocol": {"minReaderVersion": 3, "readerFeatures": ["catalogManaged"]}}
+    (tmp_path / "_delta_log" / f"{2:020}.json").write_text(json.dumps(protocol))
+    with pytest.raises(ScenarioError, match="kept by a catalog"):
+        open_existing(TableAddress(place))
+
+
+def test_a_damaged_log_is_named(place, tmp_path):
+    (tmp_path / "_delta_log" / f"{2:020}.json").write_text("no commit")
+    with pytest.raises(ScenarioError, match=r"2\.json: is not a commit of Delta"):
+        open_existing(TableAddress(place))
+
+
+def test_a_scenario_with_a_catalog_is_no_hindrance(place):
+    assert open_existing(TableAddress(place, scenario_catalog=CatalogSettings())).state.version == "1"

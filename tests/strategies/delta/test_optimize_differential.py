@@ -1,0 +1,95 @@
+"""Our preview of OPTIMIZE beside the real one, on tables of any sizes, partitions, vectors and options."""
+
+from collections import Counter
+
+import pytest
+from delta_oracle import make_case, make_pool, optimized
+
+from strategies.delta import compaction
+from strategies.delta.bins import next_fit
+from strategies.delta.commands import Command
+from strategies.delta.compaction import batches
+from strategies.delta.preview import preview_action
+from strategies.plan import Native
+
+pytestmark = pytest.mark.spark
+
+TABLES = 220
+
+
+@pytest.fixture(scope="module")
+def answered(spark, tmp_path_factory):
+    """Cases with what OPTIMIZE really did."""
+    folder = tmp_path_factory.mktemp("optimize")
+    pool = make_pool(spark, folder)
+    found = []
+    for seed in range(TABLES):
+        case = make_case(pool, folder / "pool", folder / f"case-{seed}", seed)
+        found.append((case, optimized(spark, folder / f"case-{seed}", case.options)))
+    return found
+
+
+def previewed(case):
+    """What our planner expects: files removed, live rows of those added, bins and batches."""
+    preview = preview_action(Native(Command.OPTIMIZE, {}, case.options), case.state)
+    groups = preview.groups
+    batch_bytes = case.options.get("batchSize")
+    rows = [sum(case.live_rows[file.path] for file in group.files) for group in groups]
+    removed = {file.path for group in groups for file in group.files}
+    made = batches(groups, None if batch_bytes is None else int(batch_bytes))
+    # A batch that would add no file is not committed, so its files stay.
+    for batch in made:
+        gone = [file.path for group in batch for file in group.files]
+        if not any(case.live_rows[path] for path in gone):
+            removed -= set(gone)
+    return removed, Counter(count for count in rows if count), len(groups), len(made)
+
+
+def differing(answered):
+    """The cases in which the preview is not what OPTIMIZE did."""
+    return [
+        (case, expected, answer)
+        for case, answer in answered
+        if (expected := previewed(case)) != (answer.removed, answer.added_rows, answer.bins, answer.batches)
+    ]
+
+
+def test_the_preview_is_what_optimize_does(answered):
+    assert differing(answered) == []
+
+
+def test_the_cases_cover_every_rule(answered):
+    did = [(case, answer) for case, answer in answered if answer.removed]
+    assert len(did) > TABLES / 3
+    assert sum(answer.bins > 1 for _, answer in did) > 20
+    assert sum(answer.batches > 1 for _, answer in did) > 10
+    assert sum(not answer.removed and bool(case.state.data_files) for case, answer in answered) > 10
+
+    def with_reason(reason):
+        return sum(any(reason(case, path) for path in answer.removed) for case, answer in did)
+
+    def size_of(case, path):
+        return next(file.size_bytes for file in case.state.data_files if file.path == path)
+
+    # Files that only their deleted rows made candidates, and files without statistics.
+    assert with_reason(lambda case, path: size_of(case, path) >= int(case.options["minFileSize"])) > 10
+    assert (
+        with_reason(
+            lambda case, path: any(f.path == path and not f.has_rows_count for f in case.state.data_files)
+        )
+        > 10
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "mutant"),
+    [
+        ("next_fit", lambda items, size_of, capacity: next_fit(items, size_of, capacity - 1)),
+        ("next_fit", lambda items, size_of, capacity: next_fit(reversed(list(items)), size_of, capacity)),
+        ("deleted_ratio", lambda file, vector: None),
+        ("deleted_ratio", lambda file, vector: vector.rows / file.rows if vector and file.rows else 0.0),
+    ],
+)
+def test_a_planner_with_one_rule_changed_is_noticed(answered, monkeypatch, name, mutant):
+    monkeypatch.setattr(compaction, name, mutant)
+    assert differing(answered)
