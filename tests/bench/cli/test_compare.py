@@ -473,6 +473,19 @@ def test_old_and_new_say_what_they_assume_of_sittings(capsys, old_and_new, tmp_p
     assert wider[0] < widened[0] < widened[1] < wider[1]
 
 
+def test_timings_that_a_file_of_sitting_effects_does_not_cover_are_named(capsys, old_and_new, tmp_path):
+    measured = tmp_path / "sittings.json"
+    measured.write_text('{"query_mean_s": {"sd": 0.05, "sittings": 4}}')
+    chosen = ("--metric", "query_mean_s", "--metric", "query_p95_s", "--sitting-sd", measured)
+    (group,) = as_json(capsys, *old_and_new, *chosen)
+    assert any("as `trust` measured" in note for note in group["notes"])
+    assert any("do not differ in query_p95_s, which" in note for note in group["notes"])
+    measured.write_text('{"query_p50_s": {"sd": 0.05, "sittings": 4}}')
+    (group,) = as_json(capsys, *old_and_new, *chosen)
+    assert not any("are widened" in note for note in group["notes"])
+    assert any("do not differ in query_mean_s, query_p95_s, which" in note for note in group["notes"])
+
+
 def interval(group, strategy):
     """The ends of the interval of the mean latency of a strategy."""
     return next(
@@ -490,6 +503,16 @@ def interval(group, strategy):
         ('{"query_mean_s": {"sd": 2, "sittings": 4}}', "query_mean_s: sd must be from 0 up to 1"),
         ('{"query_mean_s": {"sd": 0.1, "sittings": 1}}', "sittings at least 2"),
         ('{"query_mean_s": {"sd": NaN, "sittings": 3}}', "sd must be from 0 up to 1"),
+        ('{"query_mean_s": {"sd": 0.1, "sittings": 1e400}}', "sittings at least 2"),
+        ('{"query_mean_s": {"sd": 0.1, "sittings": %s}}' % ("1" * 400), "is not a file of sitting effects"),
+        ('{"query_mean_s": {"sd": %s, "sittings": 3}}' % ("1" * 5000), "is not a file of sitting effects"),
+        pytest.param("[" * 100_000, "is not a file of sitting effects", id="deep"),
+        ("{}", "names no timing"),
+        (
+            '{"query_men_s": {"sd": 0.1, "sittings": 3}}',
+            "'query_men_s': no such timing; did you mean \"query_mean_s\"?",
+        ),
+        ('{"compactions": {"sd": 0.1, "sittings": 3}}', "'compactions': no such timing"),
     ],
 )
 def test_a_damaged_file_of_sitting_effects_is_one_clear_error(capsys, old_and_new, tmp_path, content, text):
