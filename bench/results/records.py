@@ -15,6 +15,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
 Mode = Literal["real", "simulated"]
+StepStatus = Literal["ok", "failed"]
+PlanStatus = Literal["ok", "noop", "vetoed", "failed"]  # noop: nothing was committed
+Evaluated = Literal["not_due", "nothing_to_do", "planned"]
 
 SCHEMA_VERSION = 3
 FAILED_STATUSES = ("failed", "vetoed")  # of a step after which the run continued
@@ -137,7 +140,7 @@ class BaseRecord(_Model):
     gc_cpu_s: float | None = None  # of the garbage collector's threads, a part of cpu_s; likewise
     peak_rss_bytes: Int64 | None = None  # resident memory of JVM and Python: the highest during the step
     peak_heap_bytes: Int64 | None = None  # the JVM's heap, uncollected garbage included; likewise
-    status: str = "ok"
+    status: str = "ok"  # each kind says which there are
     error: str | None = None
 
 
@@ -145,6 +148,7 @@ class PhaseRecord(BaseRecord):
     """A step outside the stream, engine start or warm-up; only `wall_s` of its cost is known."""
 
     kind: Literal["phase"] = "phase"
+    status: StepStatus = "ok"
     name: str
 
 
@@ -156,6 +160,7 @@ class WarmUpRecord(BaseRecord):
     """
 
     kind: Literal["warm_up"] = "warm_up"
+    status: Literal[PlanStatus, "nothing_to_do"] = "ok"
     planner: str  # by the name a scenario gives it; "" in a scenario that has none
     options: str = ""  # the planner with its options, in words
     round: Int64
@@ -175,6 +180,7 @@ class CommitRecord(BaseRecord):
     """One commit. Preparing the batch (read, split, cache) is outside `wall_s`."""
 
     kind: Literal["commit"] = "commit"
+    status: StepStatus = "ok"
     is_initial: bool = False
     rows: Int64 = 0
     ingested_bytes: Int64 = 0  # change-log bytes of the same rows
@@ -192,6 +198,7 @@ class ObserveRecord(BaseRecord):
     """The table after a commit or compaction; `wall_s` is the time it took to read its state."""
 
     kind: Literal["observe"] = "observe"
+    status: StepStatus = "ok"
     after: Literal["initial", "commit", "compaction", "maintenance"]
     data_files_count: Int64
     delete_files_count: Int64 = 0
@@ -212,6 +219,7 @@ class QueryRecord(BaseRecord):
     """
 
     kind: Literal["query"] = "query"
+    status: StepStatus = "ok"
     probe: str
     primary: bool
     when: Literal["after_commit", "settled", "before", "after"]
@@ -230,6 +238,7 @@ class ControlRecord(BaseRecord):
     """
 
     kind: Literal["control"] = "control"
+    status: StepStatus = "ok"
 
 
 class DecisionRecord(BaseRecord):
@@ -241,6 +250,7 @@ class DecisionRecord(BaseRecord):
     """
 
     kind: Literal["decision"] = "decision"
+    status: Evaluated
     strategy: str  # the label in force, which a switch may have changed
     rule: Int64
     trigger: str  # by the name a scenario gives it: registered, or module:Class
@@ -257,6 +267,7 @@ class CompactionRecord(BaseRecord):
     """One plan executed: status ok, noop (nothing committed), vetoed or failed."""
 
     kind: Literal["compaction"] = "compaction"
+    status: PlanStatus = "ok"
     reason: str
     actions: list[str]
     plan_kind: str = ""  # the planner's own word, such as "minor"; "" if it has none
@@ -294,6 +305,7 @@ class MaintenanceRecord(BaseRecord):
     """
 
     kind: Literal["maintenance"] = "maintenance"
+    status: PlanStatus = "ok"
     command: str
     files_added_count: Int64 = 0  # data files
     delete_files_added_count: Int64 = 0

@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 from records import commit, compaction, end, maintenance, observed, query, truth
 from result_builder import build_results, manifest, write_run
 
@@ -138,6 +139,13 @@ def test_a_number_that_no_run_stores_is_damage(run_folder, field, value):
     events.write_text("\n".join(lines) + "\n")
     with pytest.raises(ResultSchemaError, match=rf"line 3: damaged record \(run\.{field}"):
         load_run(run_folder)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_status_that_no_step_has_is_damage(kind):
+    record = {"kind": kind.model_fields["kind"].default, "status": "banana"}
+    with pytest.raises(ValidationError, match=r"\.status\n  Input should be '"):
+        parse_record(json.dumps(record).encode())
 
 
 @pytest.mark.parametrize("name", [EVENTS, MANIFEST])
