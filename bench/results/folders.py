@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
-
 from bench.errors import ResultSchemaError, first_error
 from bench.results.records import (
     EVENTS,
@@ -16,6 +14,7 @@ from bench.results.records import (
     BaseRecord,
     Manifest,
     RunRecord,
+    WarmUpRecord,
     parse_record,
 )
 
@@ -84,7 +83,8 @@ def _check_no_copies(runs: Iterable[RunResult]) -> None:
 
 def load_run(folder: Path) -> RunResult:
     """One run. An incomplete last line, as a killed worker leaves it, is dropped; other damage raises."""
-    return RunResult(folder, _load_manifest(folder / MANIFEST), tuple(_load_records(folder / EVENTS)))
+    manifest = _load_manifest(folder / MANIFEST)
+    return RunResult(folder, manifest, tuple(_load_records(folder / EVENTS, manifest.duration_ms)))
 
 
 def _load_manifest(path: Path) -> Manifest:
@@ -104,7 +104,7 @@ def _load_manifest(path: Path) -> Manifest:
         raise ResultSchemaError(f"{path}: {first_error(error)}; {_RESTORE}") from error
 
 
-def _load_records(path: Path) -> Iterator[Any]:
+def _load_records(path: Path, duration_ms: int) -> Iterator[Any]:
     try:
         lines = path.read_bytes().split(b"\n") if path.exists() else []
     except OSError as error:
@@ -113,14 +113,22 @@ def _load_records(path: Path) -> Iterator[Any]:
         if not line.strip():
             continue
         try:
-            yield parse_record(line)
-        except ValidationError as error:
+            record = parse_record(line)
+            _check_time(record, duration_ms)
+            yield record
+        except ValueError as error:
             if number == len(lines):  # without a newline: the writer was killed while writing it
                 return
             raise ResultSchemaError(
                 f"{path}, line {number}: damaged record ({first_error(error)}); delete the line if it is "
                 "not needed, or delete the run folder and repeat the run with `run --resume`"
             ) from error
+
+
+def _check_time(record: BaseRecord, duration_ms: int) -> None:
+    """Raises ValueError for a step outside of the scenario; the warm-up has a time of its own."""
+    if not isinstance(record, WarmUpRecord) and not 0 <= record.at_ms <= duration_ms:
+        raise ValueError(f"at_ms: {record.at_ms} is not between 0 and the scenario's {duration_ms}")
 
 
 def _unreadable(path: Path, error: OSError) -> ResultSchemaError:

@@ -9,10 +9,21 @@ A run whose last record is not a `run` record was interrupted: it is kept and sh
 figures are not used.
 """
 
+import json
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    TypeAdapter,
+    ValidationError,
+)
+
+from bench.errors import first_error
 
 Mode = Literal["real", "simulated"]
 StepStatus = Literal["ok", "failed"]
@@ -44,6 +55,33 @@ def _checked_variant(variant: dict[str, JsonValue] | None) -> dict[str, JsonValu
     if variant is not None and not isinstance(variant.get("label"), str):
         raise ValueError("must have a label")
     return variant
+
+
+class _PluginText(BaseModel):
+    type: str
+
+
+class _RuleText(BaseModel):
+    trigger: _PluginText
+    planner: _PluginText
+
+
+class _StrategyText(BaseModel):
+    label: str
+    rules: tuple[_RuleText, ...] = ()
+
+
+class _ScenarioText(BaseModel):
+    strategies: tuple[_StrategyText, ...] = ()
+
+
+def _checked_scenario(text: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Raises ValueError unless its strategies, if it has any, are those of a scenario."""
+    try:
+        _ScenarioText.model_validate_json(json.dumps(text))  # its errors speak of JSON
+    except ValidationError as error:
+        raise ValueError(first_error(error)) from error
+    return text
 
 
 Moment = Annotated[str, AfterValidator(_checked_moment)]
@@ -107,7 +145,8 @@ class Manifest(_Model):
     git: dict[str, JsonValue]  # commit, dirty; empty outside a checkout
     options: dict[str, JsonValue]  # effective Spark configuration, table properties, writer, notes
     notes: dict[str, str]  # short facts of the method, such as "fsync": "off"; see `provenance.notes`
-    scenario_text: dict[str, JsonValue]  # the scenario as it was resolved
+    # The scenario as it was resolved.
+    scenario_text: Annotated[dict[str, JsonValue], AfterValidator(_checked_scenario)]
     dataset: dict[str, JsonValue] = {}  # facts about the rows: see `provenance.dataset`
     option_defaults: dict[str, dict[str, str]] = {}  # by planner: the value of an option that is not set
 

@@ -141,6 +141,41 @@ def test_a_number_that_no_run_stores_is_damage(run_folder, field, value):
         load_run(run_folder)
 
 
+@pytest.mark.parametrize("at_ms", [-1, 3_600_001])
+def test_a_step_outside_of_the_scenario_is_damage(tmp_path, at_ms):
+    folder = write_run(tmp_path / "run", manifest(duration_ms=3_600_000), [query(at_ms=at_ms), end()])
+    with pytest.raises(
+        ResultSchemaError, match=rf"line 1: damaged record \(at_ms: {at_ms} is not between 0 "
+    ):
+        load_run(folder)
+
+
+def test_the_warm_up_has_a_time_of_its_own(tmp_path):
+    step = {"tick": 0, "at_ms": 30 * 86_400_000, "written_utc": "2026-01-05T09:00:00Z"}
+    warm_up = WarmUpRecord(**step, planner="amoro", round=1, commits_count=5, acted=True)
+    assert load_run(write_run(tmp_path / "run", manifest(), [warm_up, end()])).finished
+
+
+@pytest.mark.parametrize(
+    ("strategies", "problem"),
+    [
+        ({}, "strategies: Input should be"),
+        ([5], "strategies.0: Input should be"),
+        ([{"label": "never", "rules": [{}]}], "strategies.0.rules.0.trigger: Field required"),
+        (
+            [{"label": "never", "rules": [{"trigger": {"type": "every"}, "planner": {"type": []}}]}],
+            "strategies.0.rules.0.planner.type: Input should be",
+        ),
+    ],
+)
+def test_a_manifest_with_strategies_of_no_scenario_is_damaged(run_folder, strategies, problem):
+    path = run_folder / MANIFEST
+    content = json.loads(path.read_text()) | {"scenario_text": {"strategies": strategies}}
+    path.write_text(json.dumps(content))
+    with pytest.raises(ResultSchemaError, match=f"{MANIFEST}: scenario_text: Value error, {problem}"):
+        load_run(run_folder)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_status_that_no_step_has_is_damage(kind):
     record = {"kind": kind.model_fields["kind"].default, "status": "banana"}
