@@ -68,7 +68,22 @@ def compactbench(
 
 
 class _Command(TyperCommand):
-    """A command whose help shows no types: flags take no value, and an argument's name says what it is."""
+    """A command whose help shows no types: flags take no value, and an argument's name says what it is.
+
+    It takes no empty value, as an unset shell variable makes it: that would mean the current folder, or that
+    nothing was given.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+        rest = super().parse_args(ctx, args)
+        for param in () if ctx.resilient_parsing else self.get_params(ctx):
+            value = given.get(param.name)
+            if any(isinstance(one, str) and not one.strip() for one in _listed(value)):
+                raise typer.BadParameter(
+                    "it is empty; give it a value, or leave it out", ctx=ctx, param=param
+                )
+        return rest
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_types(super().get_params(ctx))
@@ -79,6 +94,10 @@ class _Group(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_types(super().get_params(ctx))
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else [value]
 
 
 def _without_types(params: list[Any]) -> list[Any]:

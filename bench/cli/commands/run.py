@@ -15,7 +15,6 @@ import typer
 
 from bench.cli.commands.show import print_rows
 from bench.cli.commands.validate import ScenariosArgument, SetOption
-from bench.cli.destination import destination_path
 from bench.cli.output import ERR, conceal, print_line, print_warning, without_secrets
 from bench.cli.progress import SuiteProgress, doing
 from bench.cli.results_argument import DEFAULT_OUT
@@ -48,9 +47,7 @@ def run(
     scenarios: ScenariosArgument,
     out: Annotated[
         Path,
-        typer.Option(
-            "--out", "-o", parser=destination_path, metavar="DIR", help="Where to write the results."
-        ),
+        typer.Option("--out", "-o", metavar="DIR", help="Where to write the results."),
     ] = DEFAULT_OUT,
     repetitions: Annotated[
         int | None,

@@ -393,7 +393,7 @@ def test_what_cannot_be_meant_is_one_clear_error(capsys, results, arguments, tex
         ("files_end=1.1x", "not a condition"),
         ("files_end>-1x", "not a condition"),
         ("files_end>1x or so", "not a condition"),
-        ("", "not a condition"),
+        ("x", "not a condition"),
         ("fles_end>1x", "unknown metric 'fles_end'; did you mean \"files_end\"?"),
         ("files_end>0x", "the ratio must be above 0"),
     ],
