@@ -1,5 +1,6 @@
 """`compactbench`: the sub-commands, and the one place where errors become messages and exit codes."""
 
+import errno
 import os
 import sys
 import traceback
@@ -12,11 +13,12 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bench.cli.output import ERR, concealing, print_error, without_secrets
-from bench.errors import CompactbenchError
+from bench.errors import CompactbenchError, ScenarioError
 from bench.secrets import Secrets
 
 DEBUG_VARIABLE = "COMPACTBENCH_DEBUG"
 EXIT_BUG = 1
+_REFUSED_PATHS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES)
 EXIT_BROKEN_PIPE = 141  # what a shell reports for a program killed by SIGPIPE
 
 # In the order in which `--help` prints them. Each command is a function with typer's annotations, in a module
@@ -151,7 +153,7 @@ def _run(words: list[str]) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:
-        return _usage_error(error) or _bug(error)
+        return _usage_error(error) or _path_error(error) or _bug(error)
     return code if isinstance(code, int) else 0
 
 
@@ -170,6 +172,14 @@ def _usage_error(error: Exception) -> int | None:
     hint = f"; {context.command_path} --help explains the command" if context else ""
     print_error(f"{message[:1].lower()}{message[1:]}{hint}")
     return exit_code
+
+
+def _path_error(error: Exception) -> int | None:
+    """Print which path the system refuses as such, and return the exit code; None if it is another error."""
+    if not isinstance(error, OSError) or error.errno not in _REFUSED_PATHS or error.filename is None:
+        return None
+    print_error(f"{error.filename}: cannot be used ({error.strerror}); name another path")
+    return ScenarioError.exit_code
 
 
 def _bug(error: Exception) -> int:

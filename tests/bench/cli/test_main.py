@@ -225,6 +225,30 @@ def test_an_empty_value_is_neither_the_current_folder_nor_left_out(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["show"],
+        ["report"],
+        ["compare"],
+        ["export"],
+        ["clean"],
+        ["validate", "quickstart", "{}/scenario.toml"],
+        ["plan", "--strategy", "never"],
+        ["run", "quickstart", "--simulate", "--against"],
+        ["run", "quickstart", "--simulate", "--out"],
+    ],
+)
+def test_a_path_too_long_for_the_system_is_one_clear_error(capsys, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    long = "x" * 300
+    filled = [word.format(long) for word in words]
+    assert main(filled if filled != words else [*words, long]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.fullmatch(rf"error: \S*{long}\S*: cannot .*\(File name too long\); .*\n", err)
+
+
 def test_help_is_printed_whatever_else_is_given(capsys):
     assert main(["run", "--out", "", "--help"]) == 0
     assert "--simulate" in capsys.readouterr().out
