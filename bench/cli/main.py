@@ -1,6 +1,7 @@
 """`compactbench`: the sub-commands, and the one place where errors become messages and exit codes."""
 
 import errno
+import io
 import os
 import sys
 import traceback
@@ -131,6 +132,9 @@ def command_line(argv: Sequence[str]) -> typer.Typer:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     words = sys.argv[1:] if argv is None else list(argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # of characters that the locale does not have
     try:
         with concealing(Secrets.of_arguments(words)):
             code = _run(words)

@@ -30,7 +30,7 @@ def parse_sitting_sd(text: str) -> SittingEffects:
 def _read(path: Path) -> SittingEffects:
     """The effects in a file of the form {"query_mean_s": {"sd": 0.04, "sittings": 5}, ...}."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
         effects = {
             str(metric): SittingEffect(float(found["sd"]), float(found["sittings"]) - 1)
             for metric, found in content.items()

@@ -89,7 +89,7 @@ def load_run(folder: Path) -> RunResult:
 
 def _load_manifest(path: Path) -> Manifest:
     try:
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
         content = json.loads(text)
         version = content.get("schema_version") if isinstance(content, dict) else SCHEMA_VERSION
         if version != SCHEMA_VERSION:

@@ -480,7 +480,7 @@ def test_timings_that_a_file_of_sitting_effects_does_not_cover_are_named(capsys,
     (group,) = as_json(capsys, *old_and_new, *chosen)
     assert any("as `trust` measured" in note for note in group["notes"])
     assert any("do not differ in query_p95_s, which" in note for note in group["notes"])
-    measured.write_text('{"query_p50_s": {"sd": 0.05, "sittings": 4}}')
+    measured.write_text('\ufeff{"query_p50_s": {"sd": 0.05, "sittings": 4}}')
     (group,) = as_json(capsys, *old_and_new, *chosen)
     assert not any("are widened" in note for note in group["notes"])
     assert any("do not differ in query_mean_s, query_p95_s, which" in note for note in group["notes"])
