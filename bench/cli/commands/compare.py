@@ -83,7 +83,7 @@ def compare(
         typer.Option(metavar="STRATEGY", help="Compare only this strategy. May be repeated."),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also print comparisons of equal or missing figures.")
+        bool, typer.Option("--all", help="Also print comparisons of equal or missing figures, or with 0.")
     ] = False,
     fail_if: Annotated[
         list[str] | None,

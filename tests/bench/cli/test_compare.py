@@ -78,8 +78,7 @@ def test_the_table_says_first_what_was_compared_and_how_surely(capsys, results):
         "ratio: strategy / never, with its 95 % interval; compaction_cpu_s and query_mean_s: 2 verdicts, "
         "family-wise error 5 % (Holm); 2 exploratory intervals: about 0.1 miss by chance"
     )
-    assert lines[4] == "note: left out: 2 comparisons of equal or missing figures (--all shows all)"
-    assert lines[5].split() == [
+    assert lines[4].split() == [
         "strategy", "metric", "figure", "never", "ratio", "95", "%", "interval", "runs", "method", "verdict",
     ]  # fmt: skip
     query = next(line for line in lines if line.startswith("every-2min") and "query_mean_s" in line)
@@ -224,17 +223,22 @@ def test_each_condition_is_tested_on_each_strategy_and_one_broken_is_enough(caps
     assert compare(capsys, results, "--baseline", "every-10min", *broken)[0] == 1
 
 
-def test_a_cost_beside_none_is_more_and_says_nothing(capsys, results):
+def test_a_cost_beside_none_is_shown_without_a_ratio(capsys, results):
     (group,) = as_json(capsys, results, "--baseline", "never")
     cost = group["comparisons"][0]
     assert (cost["metric"], cost["ratio"], cost["verdict"]) == ("compaction_cpu_s", None, "more")
-    _, out, _ = compare(capsys, results, "--baseline", "never")
-    assert "compaction_cpu_s " not in out.split("note:")[1]
-    for named in (["--all"], ["--metric", "compaction_cpu_s"]):
+    for named in ([], ["--all"], ["--metric", "compaction_cpu_s"]):
         _, out, _ = compare(capsys, results, "--baseline", "never", *named)
-        assert re.search(
-            r"every-2min +compaction_cpu_s .* more, worse: the value it is compared with is 0", out
-        )
+        row = r"every-2min +compaction_cpu_s +[\d.]+ s +0 s +\S .* more, worse: the value it is compared with"
+        assert re.search(row, out)
+
+
+def test_other_figures_beside_none_are_left_out_unless_they_are_named(capsys, results):
+    _, out, _ = compare(capsys, results, "--baseline", "never", "--metric", "all")
+    assert " compactions " not in out
+    assert "comparisons of equal or missing figures, or beside 0 (--all shows all)" in out
+    _, out, _ = compare(capsys, results, "--baseline", "never", "--metric", "compactions")
+    assert re.search(r"every-2min +compactions +10 +0 +\S ", out)
 
 
 @pytest.mark.parametrize("metric", ["compactions", "compaction_cpu_s"])
