@@ -27,6 +27,7 @@ from bench.runs import preflight
 from bench.runs.against import Against, meet
 from bench.runs.cases import PlannedRun, Source, plan_runs
 from bench.runs.suite import Options, earlier_runs, locked, run_suite
+from bench.scenario.backlogs import backlogs
 from bench.scenario.idle_rules import idle_rules
 from bench.scenario.scenario import load_scenario
 from bench.secrets import hide_setting
@@ -263,8 +264,8 @@ def _met(path: Path, sources: Sequence[Source], mode: Mode) -> Against:
 
 def _warnings(sources: Sequence[Source]) -> Iterator[str]:
     for source in sources:
-        for idle in idle_rules(source.scenario):
-            yield f"{source.scenario.name}: {idle}"
+        for warning in (*idle_rules(source.scenario), *backlogs(source.scenario)):
+            yield f"{source.scenario.name}: {warning}"
 
 
 def _interrupted(signum: int, frame: FrameType | None) -> NoReturn:

@@ -20,6 +20,7 @@ from bench.keys import duration_text
 from bench.results.records import Mode
 from bench.runs.cases import repetitions_of
 from bench.runs.preflight import check_supported
+from bench.scenario.backlogs import Backlog, backlogs
 from bench.scenario.idle_rules import IdleRule, idle_rules
 from bench.scenario.scenario import Scenario, load_scenario
 from bench.scenario.specs import rule_text
@@ -117,6 +118,7 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
             if one.variant is not None
         ],
         "idle_rules": [asdict(idle) for idle in idle_rules(scenario)],
+        "backlogs": [asdict(backlog) for backlog in backlogs(scenario)],
     }
 
 
@@ -158,3 +160,5 @@ def _print_summary(facts: dict[str, Any]) -> None:
         print_table(["variant", "what it sets"], lines)
     for idle in facts["idle_rules"]:
         print_warning(f"{IdleRule(**idle)}")
+    for backlog in facts["backlogs"]:
+        print_warning(f"{Backlog(**backlog)}")
