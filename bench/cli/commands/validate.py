@@ -14,6 +14,7 @@ from bench.cli.output import (
     print_table,
     print_warning,
 )
+from bench.cli.repetitions import few_repetitions
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.keys import duration_text
@@ -95,6 +96,7 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
     return {
         "scenario": scenario.name,
         "hash": scenario.hash,
+        "mode": mode,
         "runs": len(scenario.strategies) * (1 + len(scenario.variants)) * repetitions,
         "repetitions": repetitions,
         "duration_s": scenario.duration_ms / 1000,
@@ -141,9 +143,13 @@ def _print_summary(facts: dict[str, Any]) -> None:
         f"{facts['scenario']}: ok. {counted(facts['runs'], 'run')} ({matrix}), each with "
         f"{counted(facts['commits'], 'commit')} over {duration} of scenario time: "
         f"{counted(facts['rows'], 'row')} in {counted(facts['files'], 'file')}{deletes}, "
-        f"about {facts['expected_bytes'] / 1e6:,.1f} MB. "
+        f"about {facts['expected_bytes'] / 1e6:,.1f} MB as Parquet, before any compaction. "
+        f"A run does not wait for scenario time: each commit follows as soon as the one before is done. "
         f"Probes: {', '.join(facts['probes'])}; the primary one is {facts['primary_probe']}."
     )
+    few = few_repetitions(facts["repetitions"], facts["mode"])
+    if few:
+        print_paragraph(f"{few}.")
     if facts["left_out_rows"]:
         changes = counted(facts["left_out_rows"], "recorded change")
         print_paragraph(f"Left out: {changes} after duration = {duration}, which starts at the first change.")
