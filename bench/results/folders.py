@@ -60,12 +60,18 @@ def load_runs(*folders: Path) -> tuple[RunResult, ...]:
         manifests = sorted(path for depth in ("", "*/", "*/*/") for path in folder.glob(f"{depth}{MANIFEST}"))
         runs = [load_run(path.parent) for path in manifests]
         if not runs:
-            raise ResultSchemaError(
-                f"{folder}: contains no runs; create some with `compactbench run SCENARIO --out {folder}`"
-            )
+            raise ResultSchemaError(f"{folder}: contains no runs{_elsewhere(folder)}")
         by_folder.update({run.folder.resolve(): run for run in runs})
     _check_no_copies(by_folder.values())
     return tuple(sorted(by_folder.values(), key=lambda run: (run.manifest.scenario, run.manifest.run_id)))
+
+
+def _elsewhere(folder: Path) -> str:
+    """What to do about a folder without runs: name the results folders in it, if there are any."""
+    nested = sorted({str(path.parents[2]) for path in folder.glob(f"*/*/*/{MANIFEST}")})
+    if nested:
+        return f" itself; results folders in it: {', '.join(nested)}; name one of them"
+    return f"; create some with `compactbench run SCENARIO --out {folder}`"
 
 
 def _check_no_copies(runs: Iterable[RunResult]) -> None:

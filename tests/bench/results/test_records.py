@@ -262,6 +262,15 @@ def test_a_folder_that_is_missing_or_empty_says_what_to_do(tmp_path):
         load_runs(tmp_path)
 
 
+def test_a_folder_of_results_folders_names_them(tmp_path):
+    for name in ("mine", "other"):
+        build_results(tmp_path / name, {"never": None}, 1, 2)
+    with pytest.raises(ResultSchemaError) as refused:
+        load_runs(tmp_path)
+    found = f"{tmp_path / 'mine'}, {tmp_path / 'other'}"
+    assert f"contains no runs itself; results folders in it: {found}; name one of them" in str(refused.value)
+
+
 def test_a_run_whose_worker_never_started_is_no_run(run_folder):
     (run_folder.parent / "dead").mkdir()
     (run_folder.parent / "dead" / "log.txt").write_text("Killed")
