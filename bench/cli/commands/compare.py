@@ -62,7 +62,7 @@ def compare(
     results: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[RESULTS...]",
+            metavar="RESULTS",
             help="Results folders that `run --out` wrote, or parts of them; `results` if none is given.",
         ),
     ] = None,

@@ -54,7 +54,7 @@ def run(
     repetitions: Annotated[
         int | None,
         typer.Option(
-            "--repetitions", min=1, metavar="N", help="Runs per strategy, in place of the scenario's."
+            "--repetitions", min=1, metavar="N", help="Repetitions of each strategy, in place of the scenario's."
         ),
     ] = None,
     only: Annotated[
