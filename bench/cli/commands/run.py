@@ -54,7 +54,10 @@ def run(
     repetitions: Annotated[
         int | None,
         typer.Option(
-            "--repetitions", min=1, metavar="N", help="Repetitions of each strategy, in place of the scenario's."
+            "--repetitions",
+            min=1,
+            metavar="N",
+            help="Repetitions of each strategy, in place of the scenario's.",
         ),
     ] = None,
     only: Annotated[
