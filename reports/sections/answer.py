@@ -158,8 +158,8 @@ def _figures(group: RunGroup, point: Point) -> Sentence:
 def _trade(group: RunGroup, cheap: Point, fast: Point) -> str:
     """What the cheaper of two saves in cost and gives up in latency."""
     unit = "CPU" if group.cost_metric == "compaction_cpu_s" else "compaction time"
-    share = human_percent(cheap.cost_s / fast.cost_s)
-    saves = f"takes {share} of the {unit} (saves {cost_text(fast.cost_s - cheap.cost_s)})"
+    share = human_ratio(cheap.cost_s / fast.cost_s)
+    saves = f"takes {share} the {unit} (saves {cost_text(fast.cost_s - cheap.cost_s)})"
     ratio = human_ratio(cheap.query_s / fast.query_s)
     loses = f"gives up {human_duration(cheap.query_s - fast.query_s)} a query ({ratio} the latency)"
     return f"{saves} and {loses}"
