@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bench.results.metrics import LATENCY
-from reports.compare import MIN_RUNS
+from bench.results.metrics import LATENCY, MIN_RUNS
 from reports.load import RunGroup
 from reports.pareto_front import Point, as_good_as_knee, knee, pareto_front, points
 from reports.repeating import MODELLED_TOLERANCE

@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
-from reports.compare import CONFIDENCE, MIN_RUNS, SAME, Comparison, Method, Verdict, exact
+from bench.results.metrics import MIN_RUNS
+from reports.compare import CONFIDENCE, SAME, Comparison, Method, Verdict, exact
 
 BYTES_TOLERANCE = 0.02  # of a ratio; equal runs of `quickstart` differ by up to 1 % in bytes
 MODELLED_TOLERANCE = 0.02  # of a ratio of modelled figures: a model is no better than that

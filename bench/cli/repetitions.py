@@ -1,8 +1,8 @@
 """What a command says of too few repetitions, before anything has run."""
 
+from bench.results.metrics import MIN_RUNS
 from bench.results.records import Mode
 from bench.text import counted
-from reports.compare import MIN_RUNS
 
 
 def few_repetitions(count: int, mode: Mode) -> str | None:
