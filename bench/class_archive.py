@@ -38,7 +38,7 @@ class ClassArchive:
     def is_usable(self) -> bool:
         """Whether a JVM of the recorded class path and flags maps it; takes about half a second."""
         try:
-            class_path = json.loads(self._facts.read_text())["class_path"]
+            class_path = json.loads(self._facts.read_text(encoding="utf-8"))["class_path"]
         except (OSError, ValueError, KeyError):
             return False
         usable = self.file.exists() and _java(
@@ -58,7 +58,7 @@ class ClassArchive:
                 *self.flags, "-cp", class_path,
             )  # fmt: skip
             if written:
-                self._facts.write_text(json.dumps({"class_path": class_path}))
+                self._facts.write_text(json.dumps({"class_path": class_path}), encoding="utf-8")
                 part.replace(self.file)
                 self._remove_oldest()
             return written

@@ -183,7 +183,7 @@ def spark_jars() -> tuple[Path, ...]:
 def _cached_jars(folder: Path) -> tuple[Path, ...]:
     """The jars listed in the folder's index, or none if any of them is missing or truncated."""
     try:
-        sizes = json.loads((folder / "index.json").read_text())
+        sizes = json.loads((folder / "index.json").read_text(encoding="utf-8"))
         paths = tuple(folder / "jars" / name for name in sizes)
         whole = all(path.stat().st_size == sizes[path.name] for path in paths)
     except (OSError, ValueError, AttributeError):
@@ -213,7 +213,9 @@ def _resolve(coordinates: tuple[str, ...], folder: Path) -> tuple[Path, ...]:
             f"({_last_cause(done.stdout + done.stderr)}); check the network or proxy and try again, or point "
             "COMPACTBENCH_IVY_SETTINGS at an Ivy settings file that names your mirror"
         )
-    (folder / "index.json").write_text(json.dumps({path.name: path.stat().st_size for path in resolved}))
+    (folder / "index.json").write_text(
+        json.dumps({path.name: path.stat().st_size for path in resolved}), encoding="utf-8"
+    )
     return tuple(resolved)
 
 
@@ -222,8 +224,8 @@ def _resolver_command(coordinates: tuple[str, ...], folder: Path, scratch: Path)
     import pyspark
 
     settings = scratch / "ivysettings.xml"
-    settings.write_text(_IVY_SETTINGS)
-    (scratch / "nothing.py").write_text("")
+    settings.write_text(_IVY_SETTINGS, encoding="utf-8")
+    (scratch / "nothing.py").write_text("", encoding="utf-8")
     chosen = os.environ.get("COMPACTBENCH_IVY_SETTINGS", str(settings))
     return [
         str(Path(pyspark.__file__).parent / "bin" / "spark-submit"),

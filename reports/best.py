@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from bench.results.metrics import LATENCY
-from reports.compare import MIN_RUNS
+from bench.results.metrics import LATENCY, MIN_RUNS
 from reports.load import RunGroup
-from reports.pareto_front import Point, knee, pareto_front, points
+from reports.pareto_front import Point, as_good_as_knee, knee, pareto_front, points
+from reports.repeating import MODELLED_TOLERANCE
 
 RESAMPLES = 400
 SURE = 0.9  # share of the resamples that the strategies named have together
@@ -18,15 +18,20 @@ _SEED = 2011
 def likely_best(group: RunGroup) -> tuple[str, ...]:
     """The strategies that are the knee in nine of ten resamples of the repetitions, the likeliest first.
 
-    Empty where the means have no knee. Where nothing tells the noise (a simulation, or fewer than three
-    repetitions) it is the knee of the means alone. Repetitions are resampled for all strategies alike, since
-    runs of one repetition share the mood of the machine.
+    Empty where the means have no knee. With fewer than three repetitions nothing tells the noise, and it is
+    the knee of the means alone. In a simulation figures within 2 % are equal: it is the knee, then what is as
+    good within that. Repetitions are resampled for all strategies alike, since runs of one repetition share
+    the mood of the machine.
     """
-    on_means = knee(pareto_front(points(group)))
+    all_points = points(group)
+    front = pareto_front(all_points)
+    on_means = knee(front)
     if on_means is None:
         return ()
+    if group.is_simulated:
+        return tuple(p.strategy for p in as_good_as_knee(front, all_points, MODELLED_TOLERANCE))
     runs = min((row.runs for row in group.rows if row.runs), default=0)
-    if group.is_simulated or runs < MIN_RUNS:
+    if runs < MIN_RUNS:
         return (on_means.strategy,)
     by_repetition = [(point, _values(group, point)) for point in points(group)]
     drawn = np.random.default_rng(_SEED).integers(0, runs, (RESAMPLES, runs))

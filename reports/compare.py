@@ -20,10 +20,10 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
+from bench.results.metrics import MIN_RUNS
 from bench.text import human_percent
 
 CONFIDENCE = 0.95
-MIN_RUNS = 3  # pairs, or runs on each side, below which there is no interval
 BOOTSTRAP_FROM = 20  # pairs, or runs in each of two groups
 BOOTSTRAP_RESAMPLES = 2_000
 _BOOTSTRAP_SEED = 1993

@@ -7,10 +7,11 @@ latencies are compared as ratios: three times the cost is the same step at 1 s a
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bench.results.metrics import LATENCY
 from reports.load import RunGroup
+from reports.repeating import MODELLED_TOLERANCE
 from reports.unmodelled import unmodelled
 
 _ON_CHORD = 1e-9  # of the logarithm of a latency: less than rounding may change
@@ -88,6 +89,50 @@ def knee(front: tuple[Point, ...]) -> Point | None:
         return None
     best = max(compacting, key=lambda point: _below_chord(point, compacting[0], compacting[-1]))
     return best if _below_chord(best, compacting[0], compacting[-1]) > _ON_CHORD else None
+
+
+def as_good_as_knee(
+    front: tuple[Point, ...], all_points: tuple[Point, ...], tolerance: float
+) -> tuple[Point, ...]:
+    """The knee of a front first, then the points that would lie as far below its chord within a tolerance.
+
+    For these, cost and latency are both lower by the tolerance. A point beside the knee need not be on the
+    front for that.
+    """
+    found = knee(front)
+    if found is None:
+        return ()
+    ends = [point for point in front if point.cost_s > 0]
+    cheapest, fastest = ends[0], ends[-1]
+    depth = _below_chord(found, cheapest, fastest)
+    near = (
+        point
+        for point in candidates(all_points)
+        if point.cost_s > 0 and point.query_s > 0 and point != found
+        and _below_chord(_lower(point, tolerance), cheapest, fastest) >= depth
+    )  # fmt: skip
+    return (found, *near)
+
+
+def alike(group: RunGroup) -> Mapping[str, str]:
+    """Dominated strategy of a simulation -> the one that it equals in cost and latency, within 2 %."""
+    all_points = points(group)
+    of_label = {point.strategy: point for point in all_points}
+    return {
+        label: other
+        for label, other in (dominated(all_points) if group.is_simulated else {}).items()
+        if _is_within(of_label[label], of_label[other])
+    }
+
+
+def _is_within(worse: Point, better: Point) -> bool:
+    most = 1 + MODELLED_TOLERANCE
+    return worse.cost_s <= better.cost_s * most and worse.query_s <= better.query_s * most
+
+
+def _lower(point: Point, tolerance: float) -> Point:
+    share = 1 + tolerance
+    return replace(point, cost_s=point.cost_s / share, query_s=point.query_s / share)
 
 
 def _below_chord(point: Point, cheapest: Point, fastest: Point) -> float:

@@ -137,12 +137,27 @@ class Published:
             return MISSING
         return "yes" if found.low <= published <= found.high else "no"
 
+    def quotient(self, metric: str, strategy: str, other: str) -> str:
+        """One mean over another, even where a comparison gives no verdict on what a simulation says."""
+        return _quotient(self._mean(metric, strategy), self._mean(metric, other))
+
+    def over(self, measured: "Published", metric: str, strategy: str) -> str:
+        """The mean of a strategy here over its mean in other runs: a simulation's over measured ones."""
+        return _quotient(self._mean(metric, strategy), measured._mean(metric, strategy))
+
     def compare(self, metric: str, strategy: str, other: str) -> Comparison:
         """The comparison itself. Raises KeyError for a name that is not a metric."""
         return self.group.compare(metric, strategy, other)
 
     def _row(self, strategy: str) -> Row:
         return self.group.row(strategy)
+
+    def _mean(self, metric: str, strategy: str) -> float | None:
+        return self._row(strategy).values[metric]
+
+
+def _quotient(value: float | None, other: float | None) -> str:
+    return human_ratio(value / other) if value is not None and other else MISSING
 
 
 def _warmed(planner: str, records: Sequence[WarmUpRecord]) -> WarmedPlanner:

@@ -13,9 +13,11 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
-from reports.compare import CONFIDENCE, MIN_RUNS, SAME, Comparison, Method, Verdict, exact
+from bench.results.metrics import MIN_RUNS
+from reports.compare import CONFIDENCE, SAME, Comparison, Method, Verdict, exact
 
 BYTES_TOLERANCE = 0.02  # of a ratio; equal runs of `quickstart` differ by up to 1 % in bytes
+MODELLED_TOLERANCE = 0.02  # of a ratio of modelled figures: a model is no better than that
 
 Basis = Literal["count", "bytes", "timing"]
 
@@ -86,7 +88,7 @@ def compare_modelled(a_values: Sequence[float], b_values: Sequence[float], basis
     """
     if not a_values or not b_values:
         return None
-    return _within(a_values, b_values, "modelled", 0.0 if basis == "count" else BYTES_TOLERANCE)
+    return _within(a_values, b_values, "modelled", 0.0 if basis == "count" else MODELLED_TOLERANCE)
 
 
 def _within(

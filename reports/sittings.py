@@ -34,7 +34,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from reports.compare import CONFIDENCE, MIN_RUNS, SAME, Comparison, Verdict
+from bench.results.metrics import MIN_RUNS
+from reports.compare import CONFIDENCE, SAME, Comparison, Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,9 @@ class PlannerTraits:
     not. Its state has no note.
 
     `note(state, plan)` is what it remembers until its rule fires again; see `Planner` for the rules.
+
+    `falls_behind(files, partitions)` is why one plan may not take all of a stream that adds so many files,
+    on average, between two evaluations, in so many partitions; None where it may. `validate` prints it.
     """
 
     needs: frozenset[str] = frozenset()
@@ -69,6 +72,7 @@ class PlannerTraits:
     reads_state: bool = True
     figures: Callable[[TableState], Mapping[str, float]] | None = None
     note: Callable[[TableState, Plan | None], object | None] | None = None
+    falls_behind: Callable[[float, int], str | None] | None = None
 
     def __post_init__(self) -> None:
         for name in ("needs", "columns"):
@@ -82,6 +86,8 @@ class PlannerTraits:
             raise ValueError(f"figures={self.figures!r} must be a method that takes a table state")
         if self.note is not None and not callable(self.note):
             raise ValueError(f"note={self.note!r} must be a method that takes a table state and a plan")
+        if self.falls_behind is not None and not callable(self.falls_behind):
+            raise ValueError(f"falls_behind={self.falls_behind!r} must be a method that takes two numbers")
 
 
 def _demand_names(trait: str, given: object) -> None:

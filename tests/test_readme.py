@@ -10,6 +10,7 @@ from bench.cli.main import main
 from bench.scenario.plugins import PLANNER, build
 from strategies.plan import FileGroup, Rewrite, check_plan
 from strategies.state import DataFile, PartitionStats, TableState
+from workloads.schema import SCHEMAS
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -44,6 +45,13 @@ def test_readme_strategy_merges_only_small_files(copied):
     check_plan(state, plan)
     assert plan.actions == (Rewrite((FileGroup(("a", "b")),), 1000),)
     assert planner.decide(TableState(0, 1000, files[1:])) is None
+
+
+def test_readme_has_the_bytes_of_a_row_by_width():
+    for columns, schema in SCHEMAS.items():
+        cells = (schema.expected_bytes(rows) / rows for rows in (10, 1_000, 10_000, 100_000))
+        texts = (f"{size:.1f}" if size < 10 else f"{size:,.0f}" for size in cells)
+        assert f"| {columns} | {' | '.join(texts)} |" in README.read_text()
 
 
 @pytest.mark.spark

@@ -72,7 +72,7 @@ def _read(file: Path) -> list[tuple[int, int]]:
 
 
 def _csv_records(file: Path) -> list[dict[str, Any]]:
-    with file.open(encoding="utf-8", newline="") as text:
+    with file.open(encoding="utf-8-sig", newline="") as text:
         return list(csv.DictReader(text))
 
 

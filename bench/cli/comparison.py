@@ -106,23 +106,27 @@ def print_groups(
             shown = _shown(group.contrasts, () if everything else named, everything)
             folded = len(group.contrasts) - len(shown)
             if folded:
-                left = (
-                    f"left out: {counted(folded, 'comparison')} of equal or missing figures (--all shows all)"
-                )
-                group = group.with_notes([left])
+                left = f"{counted(folded, 'comparison')} of equal or missing figures, or beside 0"
+                group = group.with_notes([f"left out: {left} (--all shows all)"])
             (_print_markdown if output is ComparisonFormat.MARKDOWN else _print_table)(group, shown)
 
 
 def _shown(contrasts: Sequence[Contrast], named: Sequence[str], everything: bool) -> tuple[Contrast, ...]:
     """Decided comparisons first, of these the confirmatory ones; without those that say nothing."""
-    kept = [c for c in contrasts if everything or c.metric.name in named or _says_something(c.comparison)]
+    kept = [c for c in contrasts if everything or c.metric.name in named or _says_something(c)]
     return tuple(sorted(kept, key=lambda c: (_rank(c.comparison), c.role != "confirmatory")))
 
 
-def _says_something(comparison: Comparison) -> bool:
-    """Whether it is more than that figures are equal, are missing, or are compared with 0."""
+def _says_something(contrast: Contrast) -> bool:
+    """Whether it is more than that figures are equal, are missing, or are compared with 0.
+
+    What a strategy costs is shown even beside a baseline that costs nothing.
+    """
+    comparison = contrast.comparison
     if comparison.verdict == "equal":
         return False
+    if contrast.role == "confirmatory" and comparison.verdict in ("more", "less"):
+        return True
     return comparison.ratio is not None or (comparison.verdict == "undecided" and comparison.n > 0)
 
 

@@ -1,5 +1,7 @@
 """`compactbench`: the sub-commands, and the one place where errors become messages and exit codes."""
 
+import errno
+import io
 import os
 import sys
 import traceback
@@ -12,11 +14,12 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bench.cli.output import ERR, concealing, print_error, without_secrets
-from bench.errors import CompactbenchError
+from bench.errors import CompactbenchError, ScenarioError
 from bench.secrets import Secrets
 
 DEBUG_VARIABLE = "COMPACTBENCH_DEBUG"
 EXIT_BUG = 1
+_REFUSED_PATHS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES)
 EXIT_BROKEN_PIPE = 141  # what a shell reports for a program killed by SIGPIPE
 
 # In the order in which `--help` prints them. Each command is a function with typer's annotations, in a module
@@ -68,7 +71,22 @@ def compactbench(
 
 
 class _Command(TyperCommand):
-    """A command whose help shows no types: flags take no value, and an argument's name says what it is."""
+    """A command whose help shows no types: flags take no value, and an argument's name says what it is.
+
+    It takes no empty value, as an unset shell variable makes it: that would mean the current folder, or that
+    nothing was given.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+        rest = super().parse_args(ctx, args)
+        for param in () if ctx.resilient_parsing else self.get_params(ctx):
+            value = given.get(param.name)
+            if any(isinstance(one, str) and not one.strip() for one in _listed(value)):
+                raise typer.BadParameter(
+                    "it is empty; give it a value, or leave it out", ctx=ctx, param=param
+                )
+        return rest
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_types(super().get_params(ctx))
@@ -79,6 +97,10 @@ class _Group(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_types(super().get_params(ctx))
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else [value]
 
 
 def _without_types(params: list[Any]) -> list[Any]:
@@ -110,6 +132,9 @@ def command_line(argv: Sequence[str]) -> typer.Typer:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     words = sys.argv[1:] if argv is None else list(argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # of characters that the locale does not have
     try:
         with concealing(Secrets.of_arguments(words)):
             code = _run(words)
@@ -132,7 +157,7 @@ def _run(words: list[str]) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:
-        return _usage_error(error) or _bug(error)
+        return _usage_error(error) or _path_error(error) or _bug(error)
     return code if isinstance(code, int) else 0
 
 
@@ -151,6 +176,14 @@ def _usage_error(error: Exception) -> int | None:
     hint = f"; {context.command_path} --help explains the command" if context else ""
     print_error(f"{message[:1].lower()}{message[1:]}{hint}")
     return exit_code
+
+
+def _path_error(error: Exception) -> int | None:
+    """Print which path the system refuses as such, and return the exit code; None if it is another error."""
+    if not isinstance(error, OSError) or error.errno not in _REFUSED_PATHS or error.filename is None:
+        return None
+    print_error(f"{error.filename}: cannot be used ({error.strerror}); name another path")
+    return ScenarioError.exit_code
 
 
 def _bug(error: Exception) -> int:

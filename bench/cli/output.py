@@ -23,8 +23,8 @@ from bench.secrets import NO_SECRETS, Secrets
 # Of tables in files and pipes, unless the shell exports COLUMNS. JSON and CSV have everything, at any width.
 PIPE_WIDTH = 120
 
-OUT = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH)
-ERR = Console(stderr=True)
+OUT = Console(emoji=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH)
+ERR = Console(emoji=False, stderr=True)
 
 
 _concealed: ContextVar[Secrets] = ContextVar("concealed", default=NO_SECRETS)

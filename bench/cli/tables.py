@@ -2,7 +2,7 @@
 
 What does not fit is given up in a fixed order: first titles are stacked and text is folded at its spaces,
 then the gaps shrink, then columns are left out by their `drop`, and at last each row becomes a block of
-lines "key  value".
+lines "key  value", without its empty cells.
 """
 
 import re
@@ -76,7 +76,7 @@ def lay_out(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int
                 return _table(chosen, " " * gap, left_out)
         droppable = {i: drop for i in kept if (drop := columns[i].drop) is not None}
         if not droppable:
-            blocks = [{columns[i].key: row[i] for i in every} for row in rows]
+            blocks = [{columns[i].key: row[i] for i in every if row[i]} for row in rows]
             return Layout(tuple(_blocks(blocks, width)), 0, ())
         kept.remove(min(droppable, key=lambda index: droppable[index]))
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, NewType, Protocol, cast, get_args
 
 from bench.keys import TableKeys
+from bench.results.records import PlanStatus
 from strategies.plan import Plan
 from strategies.preview import PlanPreview
 from strategies.state import TableState
@@ -267,7 +268,7 @@ class Outcome:
     `answer` holds the counts that the format's own commands returned, under their names.
     """
 
-    status: str
+    status: PlanStatus
     cost: Cost
     versions: tuple[Version, ...]
     observed: Observation

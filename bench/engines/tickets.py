@@ -15,6 +15,7 @@ from bench.engines.contract import (
     total_change,
 )
 from bench.engines.ledger import AnyLedger, compaction_seen, pending_plan
+from bench.results.records import PlanStatus
 from strategies.plan import Action, Plan, Reason, Rewrite, capabilities_of
 from strategies.preview import NoPreview, PlanPreview, Preview, PreviewAction, preview_plan
 from strategies.state import StateError, TableState
@@ -66,7 +67,7 @@ class Staged(Generic[_Prepared]):
             if isinstance(action, Rewrite):
                 yield position, action
 
-    def status(self, error: str | None, versions: tuple[Version, ...]) -> str:
+    def status(self, error: str | None, versions: tuple[Version, ...]) -> PlanStatus:
         """The status of `Outcome`; `error` is why execution ended early."""
         if self.veto is not None:
             return "vetoed"

@@ -52,7 +52,7 @@ def decision_record(
     plan = decision.plan
     return DecisionRecord(
         **step,
-        status=decision.verdict,
+        status=decision.verdict.value,
         strategy=label,
         rule=decision.rule_index,
         trigger=name_of(type(rule.trigger)),

@@ -19,6 +19,7 @@ from bench.results.records import (
 )
 
 HEALTH_SCORE = "health_score"  # a figure planners may report of the table
+PARTITIONS_LEFT = "partitions_left"  # another: how many partitions that are due one plan leaves for later
 IDLE_PLANNER = "never"  # registered name of the planner that never plans
 _Value = TypeVar("_Value")
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
-
 from bench.errors import ResultSchemaError, first_error
 from bench.results.records import (
     EVENTS,
@@ -16,6 +14,7 @@ from bench.results.records import (
     BaseRecord,
     Manifest,
     RunRecord,
+    WarmUpRecord,
     parse_record,
 )
 
@@ -61,12 +60,18 @@ def load_runs(*folders: Path) -> tuple[RunResult, ...]:
         manifests = sorted(path for depth in ("", "*/", "*/*/") for path in folder.glob(f"{depth}{MANIFEST}"))
         runs = [load_run(path.parent) for path in manifests]
         if not runs:
-            raise ResultSchemaError(
-                f"{folder}: contains no runs; create some with `compactbench run SCENARIO --out {folder}`"
-            )
+            raise ResultSchemaError(f"{folder}: contains no runs{_elsewhere(folder)}")
         by_folder.update({run.folder.resolve(): run for run in runs})
     _check_no_copies(by_folder.values())
     return tuple(sorted(by_folder.values(), key=lambda run: (run.manifest.scenario, run.manifest.run_id)))
+
+
+def _elsewhere(folder: Path) -> str:
+    """What to do about a folder without runs: name the results folders in it, if there are any."""
+    nested = sorted({str(path.parents[2]) for path in folder.glob(f"*/*/*/{MANIFEST}")})
+    if nested:
+        return f" itself; results folders in it: {', '.join(nested)}; name one of them"
+    return f"; create some with `compactbench run SCENARIO --out {folder}`"
 
 
 def _check_no_copies(runs: Iterable[RunResult]) -> None:
@@ -84,12 +89,13 @@ def _check_no_copies(runs: Iterable[RunResult]) -> None:
 
 def load_run(folder: Path) -> RunResult:
     """One run. An incomplete last line, as a killed worker leaves it, is dropped; other damage raises."""
-    return RunResult(folder, _load_manifest(folder / MANIFEST), tuple(_load_records(folder / EVENTS)))
+    manifest = _load_manifest(folder / MANIFEST)
+    return RunResult(folder, manifest, tuple(_load_records(folder / EVENTS, manifest.duration_ms)))
 
 
 def _load_manifest(path: Path) -> Manifest:
     try:
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
         content = json.loads(text)
         version = content.get("schema_version") if isinstance(content, dict) else SCHEMA_VERSION
         if version != SCHEMA_VERSION:
@@ -104,7 +110,7 @@ def _load_manifest(path: Path) -> Manifest:
         raise ResultSchemaError(f"{path}: {first_error(error)}; {_RESTORE}") from error
 
 
-def _load_records(path: Path) -> Iterator[Any]:
+def _load_records(path: Path, duration_ms: int) -> Iterator[Any]:
     try:
         lines = path.read_bytes().split(b"\n") if path.exists() else []
     except OSError as error:
@@ -113,14 +119,22 @@ def _load_records(path: Path) -> Iterator[Any]:
         if not line.strip():
             continue
         try:
-            yield parse_record(line)
-        except ValidationError as error:
+            record = parse_record(line)
+            _check_time(record, duration_ms)
+            yield record
+        except ValueError as error:
             if number == len(lines):  # without a newline: the writer was killed while writing it
                 return
             raise ResultSchemaError(
                 f"{path}, line {number}: damaged record ({first_error(error)}); delete the line if it is "
                 "not needed, or delete the run folder and repeat the run with `run --resume`"
             ) from error
+
+
+def _check_time(record: BaseRecord, duration_ms: int) -> None:
+    """Raises ValueError for a step outside of the scenario; the warm-up has a time of its own."""
+    if not isinstance(record, WarmUpRecord) and not 0 <= record.at_ms <= duration_ms:
+        raise ValueError(f"at_ms: {record.at_ms} is not between 0 and the scenario's {duration_ms}")
 
 
 def _unreadable(path: Path, error: OSError) -> ResultSchemaError:

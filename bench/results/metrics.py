@@ -17,6 +17,7 @@ Unit = Literal["s", "ratio", "share", "bytes", "count", "queries/h", "money", "p
 
 
 LATENCY = "query_mean_s"  # the headline among the latencies
+MIN_RUNS = 3  # pairs, or runs on each side, below which a timing has no interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,26 @@ A run whose last record is not a `run` record was interrupted: it is kept and sh
 figures are not used.
 """
 
+import json
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    TypeAdapter,
+    ValidationError,
+)
+
+from bench.errors import first_error
 
 Mode = Literal["real", "simulated"]
+StepStatus = Literal["ok", "failed"]
+PlanStatus = Literal["ok", "noop", "vetoed", "failed"]  # noop: nothing was committed
+Evaluated = Literal["not_due", "nothing_to_do", "planned"]
 
 SCHEMA_VERSION = 3
 FAILED_STATUSES = ("failed", "vetoed")  # of a step after which the run continued
@@ -41,6 +55,33 @@ def _checked_variant(variant: dict[str, JsonValue] | None) -> dict[str, JsonValu
     if variant is not None and not isinstance(variant.get("label"), str):
         raise ValueError("must have a label")
     return variant
+
+
+class _PluginText(BaseModel):
+    type: str
+
+
+class _RuleText(BaseModel):
+    trigger: _PluginText
+    planner: _PluginText
+
+
+class _StrategyText(BaseModel):
+    label: str
+    rules: tuple[_RuleText, ...] = ()
+
+
+class _ScenarioText(BaseModel):
+    strategies: tuple[_StrategyText, ...] = ()
+
+
+def _checked_scenario(text: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Raises ValueError unless its strategies, if it has any, are those of a scenario."""
+    try:
+        _ScenarioText.model_validate_json(json.dumps(text))  # its errors speak of JSON
+    except ValidationError as error:
+        raise ValueError(first_error(error)) from error
+    return text
 
 
 Moment = Annotated[str, AfterValidator(_checked_moment)]
@@ -104,7 +145,8 @@ class Manifest(_Model):
     git: dict[str, JsonValue]  # commit, dirty; empty outside a checkout
     options: dict[str, JsonValue]  # effective Spark configuration, table properties, writer, notes
     notes: dict[str, str]  # short facts of the method, such as "fsync": "off"; see `provenance.notes`
-    scenario_text: dict[str, JsonValue]  # the scenario as it was resolved
+    # The scenario as it was resolved.
+    scenario_text: Annotated[dict[str, JsonValue], AfterValidator(_checked_scenario)]
     dataset: dict[str, JsonValue] = {}  # facts about the rows: see `provenance.dataset`
     option_defaults: dict[str, dict[str, str]] = {}  # by planner: the value of an option that is not set
 
@@ -137,7 +179,7 @@ class BaseRecord(_Model):
     gc_cpu_s: float | None = None  # of the garbage collector's threads, a part of cpu_s; likewise
     peak_rss_bytes: Int64 | None = None  # resident memory of JVM and Python: the highest during the step
     peak_heap_bytes: Int64 | None = None  # the JVM's heap, uncollected garbage included; likewise
-    status: str = "ok"
+    status: str = "ok"  # each kind says which there are
     error: str | None = None
 
 
@@ -145,6 +187,7 @@ class PhaseRecord(BaseRecord):
     """A step outside the stream, engine start or warm-up; only `wall_s` of its cost is known."""
 
     kind: Literal["phase"] = "phase"
+    status: StepStatus = "ok"
     name: str
 
 
@@ -156,6 +199,7 @@ class WarmUpRecord(BaseRecord):
     """
 
     kind: Literal["warm_up"] = "warm_up"
+    status: Literal[PlanStatus, "nothing_to_do"] = "ok"
     planner: str  # by the name a scenario gives it; "" in a scenario that has none
     options: str = ""  # the planner with its options, in words
     round: Int64
@@ -175,6 +219,7 @@ class CommitRecord(BaseRecord):
     """One commit. Preparing the batch (read, split, cache) is outside `wall_s`."""
 
     kind: Literal["commit"] = "commit"
+    status: StepStatus = "ok"
     is_initial: bool = False
     rows: Int64 = 0
     ingested_bytes: Int64 = 0  # change-log bytes of the same rows
@@ -192,6 +237,7 @@ class ObserveRecord(BaseRecord):
     """The table after a commit or compaction; `wall_s` is the time it took to read its state."""
 
     kind: Literal["observe"] = "observe"
+    status: StepStatus = "ok"
     after: Literal["initial", "commit", "compaction", "maintenance"]
     data_files_count: Int64
     delete_files_count: Int64 = 0
@@ -212,6 +258,7 @@ class QueryRecord(BaseRecord):
     """
 
     kind: Literal["query"] = "query"
+    status: StepStatus = "ok"
     probe: str
     primary: bool
     when: Literal["after_commit", "settled", "before", "after"]
@@ -230,6 +277,7 @@ class ControlRecord(BaseRecord):
     """
 
     kind: Literal["control"] = "control"
+    status: StepStatus = "ok"
 
 
 class DecisionRecord(BaseRecord):
@@ -241,6 +289,7 @@ class DecisionRecord(BaseRecord):
     """
 
     kind: Literal["decision"] = "decision"
+    status: Evaluated
     strategy: str  # the label in force, which a switch may have changed
     rule: Int64
     trigger: str  # by the name a scenario gives it: registered, or module:Class
@@ -257,6 +306,7 @@ class CompactionRecord(BaseRecord):
     """One plan executed: status ok, noop (nothing committed), vetoed or failed."""
 
     kind: Literal["compaction"] = "compaction"
+    status: PlanStatus = "ok"
     reason: str
     actions: list[str]
     plan_kind: str = ""  # the planner's own word, such as "minor"; "" if it has none
@@ -294,6 +344,7 @@ class MaintenanceRecord(BaseRecord):
     """
 
     kind: Literal["maintenance"] = "maintenance"
+    status: PlanStatus = "ok"
     command: str
     files_added_count: Int64 = 0  # data files
     delete_files_added_count: Int64 = 0

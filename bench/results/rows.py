@@ -31,8 +31,8 @@ class Row:
     run, by repetition. `probes` are latency and work of each query on its cadence, settled except where a
     name says after_commit; means are over scenario time. `variant` is the label of the scenario's variant,
     which is also in `strategy`; None for the scenario as it is. `is_quick` means that some run shared its JVM
-    with others. `failed` and `interrupted` count repetitions that failed or were interrupted and have not
-    been repeated successfully since.
+    with others. `currency` is that of its money. `failed` and `interrupted` count repetitions that failed or
+    were interrupted and have not been repeated successfully since.
     """
 
     scenario: str
@@ -42,6 +42,7 @@ class Row:
     strategy: str
     variant: str | None
     is_quick: bool
+    currency: str
     runs: int
     failed: int
     interrupted: int
@@ -174,6 +175,7 @@ def _row(runs: tuple[RunResult, ...], content_bytes: int | None) -> Row:
         scenario, workload, table_format, mode, strategy,
         variant=_variant(runs[0]),
         is_quick=any(run.manifest.is_quick for run in runs),
+        currency=runs[0].manifest.currency,
         runs=len(used),
         failed=len({_repetition(run) for run in runs if run.end is not None} - done),
         interrupted=len({_repetition(run) for run in runs if run.end is None} - done),

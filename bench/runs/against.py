@@ -207,7 +207,7 @@ def adopt(folder: Path, against: Against, scenario: Scenario, label: str, index:
     They were found to mean the same stream; its own ones depend on the defaults of its version.
     """
     file = folder / MANIFEST
-    manifest = json.loads(file.read_text())
+    manifest = json.loads(file.read_text(encoding="utf-8"))
     manifest |= {
         "strategy": label,
         "strategy_index": index,
@@ -221,5 +221,5 @@ def adopt(folder: Path, against: Against, scenario: Scenario, label: str, index:
         for switch in strategy.get("switch", ()):
             switch["strategy"] = label_in(switch["strategy"], AGAINST)
     written = folder / f".{MANIFEST}"
-    written.write_text(json.dumps(manifest, indent=1))
+    written.write_text(json.dumps(manifest, indent=1), encoding="utf-8")
     written.replace(file)

@@ -24,4 +24,4 @@ def measure_noise(job: NoiseJob) -> None:
         until_s = time.monotonic() + job.seconds
         while time.monotonic() < until_s:
             walls_s.append(engine.query(PROBE).cost.wall_s)
-    job.walls_file.write_text(json.dumps(walls_s))
+    job.walls_file.write_text(json.dumps(walls_s), encoding="utf-8")

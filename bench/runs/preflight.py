@@ -10,6 +10,7 @@ from bench.engines.registry import FORMATS, engine_kind
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.results.records import Mode
 from bench.runs.cases import PlannedRun
+from bench.runs.settings import local_cores
 from bench.scenario.scenario import Scenario, check_real_resources
 from bench.scenario.variants import BASE, Variant
 from strategies.never import Never
@@ -23,7 +24,12 @@ _KEYS: Mapping[str, str] = {  # the key of a scenario that needs it, where its n
     Capability.MERGE: "writer.upsert_mode",
     Capability.ROW_FILTER: "where",
 }
-_NOT_MODELLED = ('spark."spark.', "spark.spark.", "catalog")  # keys of Spark's own and of the catalog
+_NOT_MODELLED = (
+    'spark."spark.',
+    "spark.spark.",
+    "catalog",
+    "warm_up_rounds",
+)  # the first two are Spark's own
 _REMEDIES: Mapping[Mode, str] = {"real": "", "simulated": ". Change it, or run without --simulate"}
 
 
@@ -69,6 +75,8 @@ def check_supported(scenario: Scenario, mode: Mode) -> None:
 def _check_modelled(scenario: Scenario, variant: Variant) -> None:
     """Refuse a variant that a simulation would show as equal, since it does not know what is set."""
     unknown = [key for key in variant.changes if key.startswith(_NOT_MODELLED)]
+    if "spark.master" in variant.changes and local_cores(scenario.spark.master) is None:
+        unknown.append(f'spark.master = "{scenario.spark.master}"')
     unknown += [f"versions = {variant.versions!r}"] if variant.versions else []
     if unknown:
         raise ScenarioError(

@@ -120,7 +120,7 @@ def machine(load_before_suite: float | None) -> dict[str, JsonValue]:
 
 def _cpu_model() -> str:
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor() or "unknown"
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]

@@ -55,7 +55,7 @@ def execute(
             shares_jvm=job.shares_jvm,
         )  # fmt: skip
         manifest = without_secrets(manifest_of(job, scenario, settings, log), scenario.secrets)
-        (job.run_folder / MANIFEST).write_text(manifest.model_dump_json(indent=1))
+        (job.run_folder / MANIFEST).write_text(manifest.model_dump_json(indent=1), encoding="utf-8")
     except Exception:
         _log_traceback(job, scenario)
         return False
@@ -72,7 +72,7 @@ def execute(
 
 def _log_traceback(job: RunJob, scenario: Scenario) -> None:
     """Append the traceback of the error that is being handled to the run's log."""
-    with (job.run_folder / LOG).open("a") as file:
+    with (job.run_folder / LOG).open("a", encoding="utf-8") as file:
         file.write(scenario.secrets.scrub(traceback.format_exc()))
 
 

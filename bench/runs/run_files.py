@@ -76,6 +76,7 @@ def closed(folder: Path, exit_code: int, log: Path | None = None) -> RunResult:
 
 def last_line(log: Path) -> str:
     """The last line that a worker printed: the best explanation if it died without a record."""
-    text = log.read_text(errors="replace").partition("nanobind: ")[0]  # DuckDB's report of leaks at exit
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    text = log.read_text(encoding="utf-8", errors="replace")
+    own = text.partition("nanobind: ")[0]  # DuckDB's report of leaks at exit
+    lines = [line.strip() for line in own.splitlines() if line.strip()]
     return lines[-1] if lines else "no output"

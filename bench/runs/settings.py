@@ -49,6 +49,12 @@ def strategy_of(scenario: Scenario, label: str) -> StrategySpec:
     return next(spec for spec in scenario.strategies if spec.label == label)
 
 
+def local_cores(master: str) -> int | None:
+    """The cores that a Spark master names; None if it is not local or takes as many as the machine has."""
+    local = re.fullmatch(r"local\[(\d+)\]", master)
+    return int(local[1]) if local else None
+
+
 def _catalog(scenario: Scenario) -> CatalogSettings:
     spec = scenario.catalog
     return CatalogSettings(spec.name, spec.namespace, spec.properties) if spec else CatalogSettings()
@@ -56,7 +62,6 @@ def _catalog(scenario: Scenario) -> CatalogSettings:
 
 def _cores(scenario: Scenario) -> Cores:
     """The cores of the scenario's resources, or else of its Spark master if that names a number."""
-    local = re.fullmatch(r"local\[(\d+)\]", scenario.spark.master)
-    cores = int(local[1]) if local else Cores().compactor
+    cores = local_cores(scenario.spark.master) or Cores().compactor
     shares = scenario.resources
     return Cores(shares.writer.cores or cores, shares.compactor.cores or cores, shares.reader.cores or cores)

@@ -28,7 +28,9 @@ def run_in_one_jvm(runs: Sequence[tuple[PlannedRun, RunJob]], watcher: Watcher) 
     (first, first_job), *others = runs
     log = first_job.run_folder / LOG
     for _, job in others:
-        (job.run_folder / LOG).write_text(f"the output of the JVM, which runs share, is in {log}\n")
+        (job.run_folder / LOG).write_text(
+            f"the output of the JVM, which runs share, is in {log}\n", encoding="utf-8"
+        )
     work = QuickJob(work_folder=first_job.work_folder, runs=tuple(job for _, job in runs))
     results: list[RunResult] = []
     try:

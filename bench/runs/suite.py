@@ -134,7 +134,7 @@ def locked(out: Path, *, sweep: bool = True) -> Iterator[None]:
     """
     try:
         out.mkdir(parents=True, exist_ok=True)
-        file = (out / LOCK).open("w")
+        file = (out / LOCK).open("w", encoding="utf-8")
     except OSError as error:
         raise ScenarioError(f"{out}: cannot write there ({error.strerror}); choose another --out") from error
     with file:
@@ -243,7 +243,7 @@ def _write_log(source: Source, cache_folder: Path, out: Path, watcher: Watcher) 
 
 def _log_progress(file: Path, before: LogProgress) -> LogProgress:
     try:
-        return LogProgress.model_validate_json(file.read_text())
+        return LogProgress.model_validate_json(file.read_text(encoding="utf-8"))
     except (OSError, ValidationError):  # does not exist yet, or is half written
         return before
 

@@ -26,7 +26,7 @@ from bench.scenario.scenario import Scenario
 from strategies.never import Never
 from strategies.plan import Plan, describe_action
 from strategies.state import TableState
-from strategies.strategy import Planner, Verdict, consult
+from strategies.strategy import Planner, consult
 
 COMMITS_PER_ROUND_MAX = 10
 WAIT_MS = 30 * 86_400_000  # a planner may wait for time to pass: Amoro's longest interval is a day
@@ -167,7 +167,7 @@ class _Rounds:
             written_utc=utc_now(),
             role="compactor",
             version=outcome.observed.version if outcome else None,
-            status=outcome.status if outcome else Verdict.NOTHING_TO_DO,
+            status=outcome.status if outcome else "nothing_to_do",
             error=outcome.error if outcome else None,
             planner=name_of(type(self._planner)) if self._planner else "",
             options=in_words(self._planner) if self._planner else "",

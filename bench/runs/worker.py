@@ -95,7 +95,7 @@ def write_log(job: LogJob, scenario: Scenario) -> None:
             return spark
 
         def write_progress(**fields: object) -> None:
-            job.progress_file.write_text(LogProgress(**fields).model_dump_json())  # type: ignore[arg-type]
+            job.progress_file.write_text(LogProgress(**fields).model_dump_json(), encoding="utf-8")  # type: ignore[arg-type]
 
         try:
             log = ensure_change_log(

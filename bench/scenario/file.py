@@ -89,7 +89,7 @@ def merge(document: dict[str, Any], key: str, value: object) -> list[tuple[KeyPa
     """Set `key`, in the notation of `--set`, to `value`, in place; each key that was set, with its value.
 
     A table is merged into the one that is there, key by key; anything else replaces what is there.
-    Raises ScenarioError on a key that does not exist.
+    Raises ScenarioError on a key that does not exist, and on a table without keys.
     """
     try:
         steps, _ = _steps(f"{key}=")
@@ -105,7 +105,11 @@ def merge(document: dict[str, Any], key: str, value: object) -> list[tuple[KeyPa
 def _merged(place: Any, path: KeyPath, value: object) -> list[tuple[KeyPath, object]]:
     last: Any = path[-1]
     there = place[last] if isinstance(place, list) else place.get(last, {})
-    if not (isinstance(value, Mapping) and value and isinstance(there, dict)):
+    if value == {} and isinstance(there, dict):
+        raise ScenarioError(
+            f"{path_text(path)} = {{}} changes nothing, as tables are merged key by key: name keys of it"
+        )
+    if not (isinstance(value, Mapping) and isinstance(there, dict)):
         place[last] = value
         return [(path, value)]
     place[last] = there

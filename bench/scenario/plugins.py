@@ -166,6 +166,11 @@ def describe_all(kind: PluginKind[Any]) -> tuple[Description, ...]:
     return tuple(describe(cls, name) for name, cls in sorted(named.items()))
 
 
+def describe_named(kind: PluginKind[Any], name: str) -> Description:
+    """One plug-in by its registered name or as module:Class. Raises OptionError as `build` does."""
+    return describe(_class(kind, name, ()), name)
+
+
 def _name_and_options(kind: PluginKind[Any], table: object, path: KeyPath) -> tuple[str, dict[str, Any]]:
     first = next(iter(kind.registry))
     if not isinstance(table, Mapping):

@@ -1,6 +1,6 @@
 """Compaction cost and query latency of each strategy, with the Pareto front."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -26,6 +26,7 @@ from reports.text import cost_text, duration_unit
 from reports.theme import Theme, chart_label, traits
 
 _WIDTH_IN = 5.4  # stands beside a table
+_ARROW_PT = 11.0  # height of the arrow for a point above the scale
 _LOG_ABOVE_RANGE = 4.0  # of the latencies
 _SQUEEZED_ABOVE = 4.0  # times the span of the front above it: a point that high would flatten the front
 
@@ -46,13 +47,11 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
               linewidth=1, linestyle=(0, (4, 3)))  # fmt: skip
     for point in shown:
         _point(axes, group, point, factor, point not in optimal, theme)
-    top = axes.get_ylim()[1]
+    edge = _upper_edge(axes)
     for point in above:
-        mark = axes.plot([point.cost_s], [top], "^", markersize=7, clip_on=False, zorder=3,
-                         color=traits(group.strategies, theme)[point.strategy].colour)  # fmt: skip
-        belongs(mark, point.strategy, theme)
-        hint(axes, point.strategy, [(point.cost_s, top, _figures(point))], theme)
-    _names(axes, all_points, optimal, above, factor, theme)
+        _arrow(axes, group, point, edge, point not in optimal, theme)
+    heights = {p.strategy: edge if p in above else p.query_s * factor for p in all_points}
+    _names(axes, all_points, optimal, above, heights, factor, theme)
     cost_unit = "CPU seconds" if group.cost_metric == "compaction_cpu_s" else "seconds"
     xlabel = f"total compaction cost ({cost_unit}{_scale_note(axes.get_xscale())})"
     axes.set_xlabel(xlabel, fontsize=FONT_PT, color=theme.muted)
@@ -85,14 +84,15 @@ def _latency_axis(axes: Axes, group: RunGroup, shown: Sequence[Point], factor: f
     runs = [y for p in shown for y in group.row(p.strategy).run_values["query_mean_s"] if y is not None]
     latencies = [y * factor for y in runs]
     value_axis(axes, latencies, log_above=_LOG_ABOVE_RANGE)
+    arrows = "; arrows: above the scale" if cut else ""
     if axes.get_yscale() == "log":
-        return ", logarithmic"
+        return f", logarithmic{arrows}"
     if not cut:
         return ""
     room = max((max(latencies) - min(latencies)) * 0.15, max(latencies) * 0.01)
     axes.set_ylim(max(0, min(latencies) - room), max(latencies) + 2 * room)
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6))
-    return ", not from 0"
+    return f", not from 0{arrows}"
 
 
 def _scale_note(name: str) -> str:
@@ -141,17 +141,35 @@ def _point(
     hint(axes, point.strategy, [(point.cost_s, point.query_s * factor, _figures(point))], theme)
 
 
+def _arrow(axes: Axes, group: RunGroup, point: Point, edge: float, is_off_front: bool, theme: Theme) -> None:
+    """A point above the scale: an arrow that points to it from the upper edge of the axes."""
+    colour = theme.baseline if is_off_front else traits(group.strategies, theme)[point.strategy].colour
+    mark = axes.plot(
+        [point.cost_s], [edge], marker=r"$\uparrow$", markersize=_ARROW_PT, color=colour, linestyle="none",
+        clip_on=False, zorder=3,
+    )  # fmt: skip
+    belongs(mark, point.strategy, theme)
+    hint(axes, point.strategy, [(point.cost_s, edge, _figures(point))], theme)
+
+
+def _upper_edge(axes: Axes) -> float:
+    """The latency at which an arrow ends at the upper edge of the axes."""
+    below_px = _ARROW_PT / 2 * root(axes).dpi / 72
+    _, y = axes.transData.inverted().transform((0, axes.get_window_extent().y1 - below_px))
+    return float(y)
+
+
 def _figures(point: Point) -> str:
     return f"{cost_text(point.cost_s)}, {human_duration(point.query_s)}"
 
 
 def _names(
-    axes: Axes, all_points: Sequence[Point], optimal: Sequence[Point], above: Sequence[Point], factor: float,
-    theme: Theme,
+    axes: Axes, all_points: Sequence[Point], optimal: Sequence[Point], above: Sequence[Point],
+    heights: Mapping[str, float], factor: float, theme: Theme,
 ) -> None:  # fmt: skip
-    """A name beside each point; one off the scale is at the upper edge, with its latency."""
-    pt, top = 72 / root(axes).dpi, axes.get_ylim()[1]
-    places_of = {p.strategy: (p.cost_s, top if p in above else p.query_s * factor) for p in all_points}
+    """A name beside each point, which is drawn at its height; one above the scale has its latency, too."""
+    pt = 72 / root(axes).dpi
+    places_of = {p.strategy: (p.cost_s, heights[p.strategy]) for p in all_points}
     pixels = {label: axes.transData.transform(at) for label, at in places_of.items()}
     spots = {label: (float(x) * pt, float(y) * pt) for label, (x, y) in pixels.items()}
     texts = [

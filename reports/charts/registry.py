@@ -40,8 +40,9 @@ CHARTS: tuple[Chart, ...] = (
     Chart(
         "pareto",
         "Compaction cost and query latency",
-        "Lower is faster, further left is cheaper: choose among the points on the dashed line, the Pareto "
-        "front. Hollow grey points are dominated. Whiskers span the runs.",
+        "Lower is faster, further left is cheaper. The dashed line, the Pareto front, joins the strategies "
+        "that no other one beats on both axes. Strategies with a grey name are off it: another one is at "
+        "least as good on both, or they do not compact before the last tick. Whiskers span the runs.",
         pareto.draw,
         pareto.finding,
         "answer",

@@ -6,8 +6,9 @@ from bench.results.rows import BASELINE, Row
 from bench.text import human_duration, human_percent, human_ratio
 from reports.best import likely_best
 from reports.load import RunGroup
-from reports.pareto_front import Point, candidates, pareto_front, points
+from reports.pareto_front import Point, alike, candidates, pareto_front, points
 from reports.phrases import Sentence, Verbatim, listed, say
+from reports.repeating import MODELLED_TOLERANCE
 from reports.tables import Cell, Column, Table, cost_title, durations, has_values, metric_cells, seconds
 from reports.text import cost_text
 
@@ -94,7 +95,8 @@ def _choice(group: RunGroup, compacting: list[Point]) -> Sentence:
     cheapest, fastest = compacting[0], compacting[-1]
     if len(compacting) == 1:
         return _only(group, cheapest)
-    likely = [point for label in likely_best(group) for point in compacting if point.strategy == label]
+    choices = points(group) if group.is_simulated else compacting
+    likely = [point for label in likely_best(group) for point in choices if point.strategy == label]
     if len(likely) == 1:
         return _best_of(group, likely[0], fastest)
     if likely:
@@ -119,11 +121,14 @@ def _best_of(group: RunGroup, chosen: Point, fastest: Point) -> Sentence:
 
 
 def _either(group: RunGroup, likely: list[Point]) -> Sentence:
-    """Several strategies of which each may be the knee, depending on the noise."""
+    """Several strategies of which each may be the knee, within the noise or what a model can tell apart."""
     named = [say(Verbatim(p.strategy), ", with ") + _figures(group, p) for p in likely]
     first, *others = named
     alternatives = sum((say("; or ") + one for one in others), start=first)
-    return say(_basis(group), "noise decides which is the best trade-off: ") + alternatives + say(".")
+    tolerance = human_percent(MODELLED_TOLERANCE)
+    equal = f"figures within {tolerance} of each other are equal, and each of these may be"
+    why = equal if group.is_simulated else "noise decides which is"
+    return say(_basis(group), why, " the best trade-off: ") + alternatives + say(".")
 
 
 def _basis(group: RunGroup) -> str:
@@ -137,7 +142,12 @@ def _basis(group: RunGroup) -> str:
 def _only(group: RunGroup, point: Point) -> Sentence:
     others = [p for p in candidates(points(group)) if not p.is_baseline and p != point]
     why = "is both the cheapest and the fastest strategy" if others else "is the only strategy that compacts"
-    return say(_basis(group), Verbatim(point.strategy), f" {why}: ") + _figures(group, point) + say(".")
+    equal = [label for label, other in alike(group).items() if other == point.strategy]
+    others_too = f" {'equals' if len(equal) == 1 else 'equal'} it within {human_percent(MODELLED_TOLERANCE)}."
+    return (
+        say(_basis(group), Verbatim(point.strategy), f" {why}: ") + _figures(group, point) + say(".")
+        + (say(" ") + listed(equal) + say(others_too) if equal else say())
+    )  # fmt: skip
 
 
 def _figures(group: RunGroup, point: Point) -> Sentence:
@@ -148,8 +158,8 @@ def _figures(group: RunGroup, point: Point) -> Sentence:
 def _trade(group: RunGroup, cheap: Point, fast: Point) -> str:
     """What the cheaper of two saves in cost and gives up in latency."""
     unit = "CPU" if group.cost_metric == "compaction_cpu_s" else "compaction time"
-    share = human_percent(cheap.cost_s / fast.cost_s)
-    saves = f"takes {share} of the {unit} (saves {cost_text(fast.cost_s - cheap.cost_s)})"
+    share = human_ratio(cheap.cost_s / fast.cost_s)
+    saves = f"takes {share} the {unit} (saves {cost_text(fast.cost_s - cheap.cost_s)})"
     ratio = human_ratio(cheap.query_s / fast.query_s)
     loses = f"gives up {human_duration(cheap.query_s - fast.query_s)} a query ({ratio} the latency)"
     return f"{saves} and {loses}"

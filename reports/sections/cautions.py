@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
+from bench.results.figures import PARTITIONS_LEFT
 from bench.results.folders import RunResult
 from bench.results.records import (
     FAILED_STATUSES,
@@ -12,6 +13,7 @@ from bench.results.records import (
     CommitRecord,
     CompactionRecord,
     ContentRecord,
+    DecisionRecord,
     QueryRecord,
 )
 from bench.results.rows import BASELINE, content_of, differences
@@ -43,8 +45,8 @@ def cautions(group: RunGroup) -> tuple[Caution, ...]:
     """The grave ones first, each kind once."""
     all_of_them = (
         *_unusable_runs(group), *_mixed(group), *_content(group), *_steps(group), *_few_runs(group),
-        *_simulated(group), *_quick(group), *_ineffective(group), *_loaded(group), *_busy(group),
-        *_cold(group), *_noisy(group),
+        *_simulated(group), *_quick(group), *_ineffective(group), *_backlogs(group), *_loaded(group),
+        *_busy(group), *_cold(group), *_noisy(group),
     )  # fmt: skip
     return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
 
@@ -150,6 +152,20 @@ def _ineffective(group: RunGroup) -> Iterator[Caution]:
     if affected:
         text = ": some compactions were ineffective, with as many files and rows after as before."
         yield Caution(False, listed(affected) + say(text))
+
+
+def _backlogs(group: RunGroup) -> Iterator[Caution]:
+    """Strategies whose plans did not take all partitions that were due, by what their planners reported."""
+    for row in group.rows:
+        runs = (run for run in group.usable_runs if run.manifest.strategy == row.strategy)
+        plans = [d for run in runs for d in run.of(DecisionRecord) if d.status == "planned"]
+        left = [most for d in plans if (most := (d.figures or {}).get(PARTITIONS_LEFT, 0)) > 0]
+        if left:
+            of_plans = f"{len(left):,} of {counted(len(plans), 'plan', 'plans')}"
+            text = f": {of_plans} left due partitions for a later one, up to {max(left):,.0f} of them. "
+            reference = f"compactbench list strategies {plans[0].planner}"
+            why = say("What limits a plan: ", Verbatim(reference), ".")
+            yield Caution(False, say(Verbatim(row.strategy), text) + why)
 
 
 def _loaded(group: RunGroup) -> Iterator[Caution]:

@@ -72,6 +72,11 @@ def _part(m: Manifest, name: str) -> Mapping[str, Any]:
     return part if isinstance(part, dict) else {}
 
 
+def _numbers(m: Manifest, name: str) -> dict[str, Any]:
+    """The keys of a part that are numbers; a user's own workload may call something else by such a name."""
+    return {key: value for key, value in _part(m, name).items() if isinstance(value, int | float)}
+
+
 def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
@@ -95,7 +100,7 @@ def _stream(group: RunGroup) -> str | None:
     if not commits:
         return None
     rows, size_bytes = sum(c.rows for c in commits), sum(c.ingested_bytes for c in commits)
-    tasks = _part(group.manifest, "workload").get("files_per_commit")
+    tasks = _numbers(group.manifest, "workload").get("files_per_commit")
     per_commit = "" if tasks is None else f", {counted(tasks, 'writer task', 'writer tasks')} per commit"
     nouns = ("change", "changes") if group.manifest.is_cdc else ("row", "rows")
     volume = f"{counted(rows, *nouns)} in {counted(len(commits), 'commit', 'commits')}"
@@ -109,12 +114,12 @@ def _commits(group: RunGroup) -> Sequence[CommitRecord]:
 
 def _operations(m: Manifest) -> str | None:
     """Shares of the changes; for recorded events they are not known."""
-    workload = _part(m, "workload")
+    workload, late_by = _numbers(m, "workload"), _part(m, "workload").get("late_by", UNKNOWN)
     if not m.is_cdc:
         return None
     if "insert_share" not in workload or "delete_share" not in workload:
         return f"as in the recorded events; shares {UNKNOWN}"
-    inserts, deletes = float(workload["insert_share"]), float(workload["delete_share"])
+    inserts, deletes = workload["insert_share"], workload["delete_share"]
     rest = 1 - inserts - deletes
     shares = f"{_percent(inserts)} inserts, {_percent(rest)} updates, {_percent(deletes)} deletes"
     more = (
@@ -130,13 +135,13 @@ def _operations(m: Manifest) -> str | None:
         ),
         (
             "late_share",
-            f"of changes arrive up to {workload.get('late_by', UNKNOWN)} late",
+            f"of changes arrive up to {late_by} late",
             "no late changes",
         ),
         ("duplicate_share", "of changes are delivered twice", "no duplicate deliveries"),
     )
     known = (
-        f"{_percent(float(workload[name]))} {some}" if workload[name] else none
+        f"{_percent(workload[name])} {some}" if workload[name] else none
         for name, some, none in more
         if name in workload
     )

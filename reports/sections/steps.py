@@ -5,7 +5,7 @@ from itertools import pairwise
 from bench.results.metrics import LATENCY
 from reports.load import RunGroup
 from reports.page_verdicts import PageVerdicts
-from reports.pareto_front import dominated, pareto_front, points
+from reports.pareto_front import alike, dominated, pareto_front, points
 from reports.phrases import Sentence, Verbatim, joined, say
 from reports.tables import Table, Versus, versus_table
 
@@ -36,7 +36,10 @@ def steps(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
 def off_the_front(group: RunGroup) -> Sentence | None:
     """Which strategies are no choice, and because of which others."""
     by_better: dict[str, list[Sentence]] = {}
+    equal = alike(group)
     for worse, better in dominated(points(group)).items():
+        if worse in equal:
+            continue  # a model cannot tell them apart
         by_better.setdefault(better, []).append(say(Verbatim(worse)))
     parts = [joined(labels) + say(" (by ", Verbatim(better), ")") for better, labels in by_better.items()]
     if not parts:

@@ -2,11 +2,12 @@
 
 from bench.results.metrics import LATENCY
 from bench.results.rows import BASELINE, Row
-from bench.text import MISSING
+from bench.text import MISSING, human_percent
 from reports.load import RunGroup
 from reports.page_verdicts import PageVerdicts
-from reports.pareto_front import dominated, points
+from reports.pareto_front import alike, dominated, points
 from reports.phrases import Verbatim
+from reports.repeating import MODELLED_TOLERANCE
 from reports.tables import Cell, Column, Table, compared, cost_title, has_values, latency_unit, metric_cells
 from reports.unmodelled import unmodelled
 
@@ -73,14 +74,14 @@ def _is_faster(verdicts: PageVerdicts, row: Row) -> bool:
 
 def _names(group: RunGroup) -> list[Cell]:
     """The strategies, each with the reason why it is no choice where it is none."""
-    better = dominated(points(group))
-    return [
-        Cell(
-            Verbatim(label),
-            unmodelled(group, label) or (f"dominated by {better[label]}" if label in better else ""),
-        )
-        for label in group.strategies
-    ]
+    better, equal = dominated(points(group)), alike(group)
+
+    def why(label: str) -> str:
+        if label in equal:
+            return f"equal to {equal[label]} within {human_percent(MODELLED_TOLERANCE)}"
+        return f"dominated by {better[label]}" if label in better else ""
+
+    return [Cell(Verbatim(label), unmodelled(group, label) or why(label)) for label in group.strategies]
 
 
 def _runs(group: RunGroup) -> list[Cell]:

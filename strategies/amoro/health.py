@@ -9,10 +9,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from strategies.amoro.clocks import read_clocks
-from strategies.amoro.evaluation import Partition, amoro_index, evaluate, filtered
+from strategies.amoro.evaluation import Partition
 from strategies.amoro.options import Settings
-from strategies.iceberg.files import IcebergState
 
 _SMALL, _EQUALITY, _POSITION = 40, 40, 20  # the maximum of each score
 
@@ -31,16 +29,11 @@ class Health:
         return self.small_files + self.equality_deletes + self.position_deletes
 
 
-def health(state: IcebergState, settings: Settings) -> Health:
+def health(partitions: Sequence[Partition], settings: Settings) -> Health:
     """The scores of the table in its current state, each the mean over the partitions, rounded up.
 
-    If optimizing is disabled, no file is evaluated and every score is at its maximum. Raises ValueError as
-    `amoro_index` and `PartitionFilter.admits` do.
+    Without a partition every score is at its maximum.
     """
-    if not settings.is_enabled:
-        return Health(_SMALL, _EQUALITY, _POSITION)
-    full_due = read_clocks(state).is_full_due(settings)
-    partitions = evaluate(filtered(state.data_files, settings), amoro_index(state), settings, full_due)
     scores = [partition_health(partition, settings) for partition in partitions]
     return Health(
         _mean([each.small_files for each in scores], _SMALL),

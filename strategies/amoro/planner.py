@@ -50,9 +50,16 @@ class Amoro:
     """Optimize as Apache Amoro does: fragments often, whole segments seldom, by the partition.
 
     `options` are Amoro's own properties; sizes may be texts such as "128MiB", times are milliseconds or
-    texts such as "1h". One plan takes partitions of `max_input_per_thread_bytes` x `threads`, which are
-    group settings in Amoro (max-input-file-size-per-thread, optimizer threads). With `full_sort_columns` a
-    full optimization takes a partition as one task and writes what it rewrites in their order.
+    texts such as "1h".
+
+    On a table of many partitions a plan may leave some for later. It takes whole partitions, the most
+    expensive first, until their cost exceeds `threads` x `max_input_per_thread_bytes`, which are group
+    settings in Amoro (optimizer threads, max-input-file-size-per-thread). A file to rewrite costs twice its
+    bytes and 4 MiB (`read.split.open-file-cost`), so at the defaults about 128 small files are the limit. If
+    more come between two evaluations, in several partitions, set more `threads` or evaluate more often.
+
+    With `full_sort_columns` a full optimization takes a partition as one task and writes what it rewrites in
+    their order.
 
     With `max_pending_partitions` (refresh-tables.max-pending-partition-count) an evaluation that finds
     partitions to optimize keeps at most so many of them, and until the plan is made no other is added: it is
@@ -99,12 +106,37 @@ class Amoro:
 
     def health(self, state: TableState) -> Health:
         """Amoro's health score of the table under these options."""
-        return health(iceberg_state(state), read_settings(self.options))
+        table, settings = iceberg_state(state), read_settings(self.options)
+        return health(_all_evaluated(table, settings), settings)
+
+    def falls_behind(self, files: float, partitions: int) -> str | None:
+        """Why one plan may leave some of so many partitions, to which so many files come, for later."""
+        open_file_bytes = read_settings(self.options).open_file_cost_bytes
+        if partitions > 1 and files * open_file_bytes > self.budget_bytes:
+            reach = self.budget_bytes // open_file_bytes
+            return (
+                "one plan takes whole partitions until they exceed threads x max_input_per_thread, which is "
+                f"about {reach:,} small files; about {files:,.0f} files come between two evaluations"
+            )
+        if 0 < self.max_pending_partitions < partitions:
+            most = f"{self.max_pending_partitions:,} of them (max_pending_partitions)"
+            return f"the stream adds files to {partitions:,} partitions, and one plan takes at most {most}"
+        return None
+
+    @property
+    def budget_bytes(self) -> int:
+        """The cost at which a plan takes no more partitions."""
+        return self.max_input_per_thread_bytes * self.threads
 
     def figures(self, state: TableState) -> Mapping[str, float]:
-        """What Amoro reports of a table at an evaluation, for the decision log."""
-        scores = self.health(state)
+        """What Amoro reports of a table at an evaluation, for the decision log, and what a plan leaves."""
+        table, settings = iceberg_state(state), read_settings(self.options)
+        evaluated = _all_evaluated(table, settings)
+        due = tuple(_necessary(evaluated, settings, read_clocks(table)))
+        scores = health(evaluated, settings)
         return {
+            "partitions_due": len(due),
+            "partitions_left": len(due) - self._taken_count(due, table, settings),
             "health_score": scores.total,
             "health_small_files": scores.small_files,
             "health_equality_deletes": scores.equality_deletes,
@@ -130,17 +162,33 @@ class Amoro:
             return None, note
         scanned = _scanned(table.data_files, note.pending_partitions, settings)
         planned = _evaluated(scanned, table, settings, clocks, evaluated)
-        budget_bytes = self.max_input_per_thread_bytes * self.threads
         candidates = _candidates(planned, settings, clocks)
-        chosen = choose(candidates, amoro_index(table), settings, budget_bytes, self.full_sort_columns)
+        chosen = choose(candidates, amoro_index(table), settings, self.budget_bytes, self.full_sort_columns)
         if not any(plan.tasks for plan in chosen):
             return None, note.planned_nothing(table.version, table.observed_at_ms)
         return _plan(chosen, settings), note.planned(table.version, table.observed_at_ms)
+
+    def _taken_count(
+        self, due: Sequence[tuple[Partition, PartitionDecision]], table: IcebergState, settings: Settings
+    ) -> int:
+        """How many of these partitions one plan takes."""
+        kept = due[: self.max_pending_partitions] if self.max_pending_partitions else due
+        candidates = [candidate_of(partition, decision, settings) for partition, decision in kept]
+        return len(
+            choose(candidates, amoro_index(table), settings, self.budget_bytes, self.full_sort_columns)
+        )
 
     def _kept(self, necessary: Sequence[Partition]) -> tuple[str, ...] | None:
         """The pending partitions that a plan is limited to, None where it is not."""
         count = self.max_pending_partitions
         return None if not count else tuple(partition.scanned_first for partition in necessary[:count])
+
+
+def _all_evaluated(table: IcebergState, settings: Settings) -> tuple[Partition, ...]:
+    """The partitions that the options admit, evaluated now; none if they disable optimizing."""
+    if not settings.is_enabled:
+        return ()
+    return _evaluated(filtered(table.data_files, settings), table, settings, read_clocks(table))
 
 
 def _evaluated(

@@ -38,7 +38,9 @@ _DATA_OPTIONS = {
     "output-spec-id": "the current partition spec",
     "partial-progress.max-failed-commits": "partial-progress.max-commits",
     "use-starting-sequence-number": "true",
-    "remove-dangling-deletes": "false; without effect in unpartitioned tables",
+    "remove-dangling-deletes": (
+        "false; drops delete files that apply to no live data file; without effect in unpartitioned tables"
+    ),
 }
 _SHUFFLE_OPTIONS = {"shuffle-partitions-per-file": "1; sort only", "compression-factor": "1.0; sort only"}
 _ZORDER_OPTIONS = {
@@ -113,6 +115,8 @@ class RewriteDataFiles:
 @dataclass(frozen=True, slots=True)
 class RewritePositionDeleteFiles:
     """Run `rewrite_position_delete_files`, which merges position delete files and drops dangling deletes.
+
+    A dangling delete is for a data file that is no longer live.
 
     `where` restricts the command to files that may hold matching rows. `options` have Iceberg's names and
     defaults; those ending in "-bytes" also accept sizes such as "128MiB".

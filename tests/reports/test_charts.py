@@ -308,8 +308,18 @@ def test_a_table_that_one_strategy_leaves_far_slower_does_not_flatten_the_others
     (axes,) = drawn.axes
     shown = {text.get_text() for text in axes.texts}
     never = next(text for text in shown if text.startswith("never"))
-    assert never != "never"  # off the scale, its latency is written beside its name
-    assert "not from 0" in " ".join(shown)
+    assert never != "never"  # above the scale, its latency is written beside its name
+    assert "not from 0; arrows: above the scale" in " ".join(shown)
+    (arrow,) = (line for line in axes.get_lines() if line.get_marker() == r"$\uparrow$")
+    assert axes.get_ylim()[0] < arrow.get_ydata()[0] < axes.get_ylim()[1]
+    assert arrow.get_xdata()[0] == 0  # what `never` costs
+
+
+def test_without_a_point_above_the_scale_there_is_no_arrow(tmp_path):
+    made = build_results(tmp_path, {"every-2min": 2, "every-3min": 3}, 1, 24)
+    (axes,) = CHARTS[0].draw(run_groups(load_runs(made))[0], LIGHT).axes
+    assert not any(line.get_marker() == r"$\uparrow$" for line in axes.get_lines())
+    assert "arrows" not in " ".join(text.get_text() for text in axes.texts)
 
 
 def _titles(chart_id, group):

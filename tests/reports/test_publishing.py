@@ -1,12 +1,16 @@
+import shlex
 from dataclasses import replace
 
 import pytest
 from result_builder import build_results
 
+from bench.cli.main import main
 from bench.results.folders import load_runs
 from bench.results.records import SHARED_JVM
 from bench.results.rows import rows
-from reports.publishing import FOLDER, entries, pack, pages, unpack
+from bench.text import MISSING
+from reports.load import run_groups
+from reports.publishing import FOLDER, Published, entries, pack, pages, unpack
 
 
 @pytest.fixture
@@ -49,6 +53,31 @@ def test_quick_runs_are_not_published_and_an_archive_survives_a_refusal(results,
 def test_every_archive_is_in_the_index_and_every_entry_has_an_archive():
     archives = {path.name for path in FOLDER.glob("*.tar.xz")}
     assert archives == {entry.archive.name for entry in entries()}
+
+
+SIMULATED = [entry for entry in entries() if "--simulate" in entry.command]
+MODELLED = ("compactions", "compaction_cpu_s", "query_mean_s", "compaction_added_bytes")
+
+
+@pytest.mark.parametrize("entry", SIMULATED, ids=lambda entry: entry.name)
+def test_published_simulations_are_what_the_simulator_says(entry, tmp_path, capsys):
+    program, *words = shlex.split(entry.command)
+    assert (program, main([*words, "--out", str(tmp_path)])) == ("compactbench", 0)
+    capsys.readouterr()
+    packed, now = (
+        {row.strategy: [row.values[name] for name in MODELLED] for row in rows(runs)}
+        for runs in (unpack(entry.archive), load_runs(tmp_path))
+    )
+    assert packed == now, f"pack {entry.name} anew (tests/benchmarks/publish.py), then run `make docs`"
+
+
+def test_a_simulation_is_shown_over_what_was_measured(results, tmp_path):
+    pack(load_runs(results), tmp_path / "a.tar.xz")
+    (group,) = run_groups(unpack(tmp_path / "a.tar.xz"))
+    one = Published(entries()[0], group)
+    label = next(label for label in one.strategies if label != "never")
+    assert one.over(one, "query_mean_s", label) == one.quotient("query_mean_s", label, label) == "1.00x"
+    assert one.over(one, "compaction_cpu_s", "never") == MISSING
 
 
 def test_pages_state_what_the_published_runs_say():

@@ -39,6 +39,10 @@ def test_a_fraction_of_a_millisecond_is_dropped(tmp_path, time):
     assert rows_of(trace, 702, 1) == [*[0] * 700, 5, 0]
 
 
+def test_a_trace_may_begin_with_a_byte_order_mark(tmp_path):
+    assert rows_of(Trace(csv(tmp_path, "\ufefftime,rows\n0,5\n")), 1) == [5]
+
+
 def test_trace_takes_times_in_any_order(tmp_path):
     trace = Trace(csv(tmp_path, "rows,time\n7,60\n5,0\n"))
     assert rows_of(trace, 2) == [5, 7]

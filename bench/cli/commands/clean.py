@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from bench import runtime
-from bench.cli.destination import destination_path
 from bench.cli.output import print_line
 from bench.cli.results_argument import DEFAULT_OUT
 from bench.results.records import MANIFEST
@@ -19,7 +18,7 @@ from bench.text import human_bytes
 def clean(
     results: Annotated[
         Path,
-        typer.Argument(parser=destination_path, metavar="RESULTS", help="The results folder to clean."),
+        typer.Argument(metavar="RESULTS", help="The results folder to clean."),
     ] = DEFAULT_OUT,
     cache: Annotated[
         bool, typer.Option("--cache", help="Also remove the cached change logs and jars.")

@@ -31,6 +31,7 @@ from reports.sittings import ASSUMES_NONE, SittingEffects
 EVERY_METRIC = "all"
 EXIT_BROKEN = 1
 RESULTS = Path("results")  # where `run` writes unless told otherwise
+_MOVED_BY_SITTINGS = ("Welch's t on logs", "unpaired bootstrap of logs")
 
 Compared = Callable[[Sequence[str], Iterable[str]], list[Contrast]]  # of these strategies, by these metrics
 
@@ -61,7 +62,7 @@ def compare(
     results: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[RESULTS...]",
+            metavar="RESULTS",
             help="Results folders that `run --out` wrote, or parts of them; `results` if none is given.",
         ),
     ] = None,
@@ -82,7 +83,7 @@ def compare(
         typer.Option(metavar="STRATEGY", help="Compare only this strategy. May be repeated."),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also print comparisons of equal or missing figures.")
+        bool, typer.Option("--all", help="Also print comparisons of equal or missing figures, or with 0.")
     ] = False,
     fail_if: Annotated[
         list[str] | None,
@@ -328,21 +329,24 @@ def _repetition(run: RunResult) -> tuple[Path, str, int]:
 
 def _sittings(contrasts: Iterable[Contrast], effects: SittingEffects) -> Iterable[str]:
     """What is assumed of the sittings in which runs were made, where timings of several are compared."""
-    methods = {contrast.comparison.method for contrast in contrasts}
-    if "t on means of sittings" in methods:
+    methods = {(contrast.metric.name, contrast.comparison.method): None for contrast in contrasts}
+    if any(method == "t on means of sittings" for _, method in methods):
         yield "each side has several sittings, so their means are compared"
-    if not methods & {"Welch's t on logs", "unpaired bootstrap of logs"}:
-        return
-    if effects == ASSUMES_NONE:
-        yield (
-            "assumes that sittings do not differ: what the machine did between them counts as a difference; "
-            "`make trust` measures it (--sitting-sd)"
+    moved = dict.fromkeys(metric for metric, method in methods if method in _MOVED_BY_SITTINGS)
+    unknown = [metric for metric in moved if effects.of(metric) is None]
+    if len(unknown) < len(moved):
+        sd = (
+            f"by {human_percent(effects.otherwise.sd)} (1 sd)" if effects.otherwise else "as `trust` measured"
         )
-    elif effects.otherwise is not None:
-        sd = human_percent(effects.otherwise.sd)
-        yield f"intervals are widened for sittings that differ by {sd} (1 sd)"
-    else:
-        yield "intervals are widened for sittings that differ as `trust` measured"
+        yield f"intervals are widened for sittings that differ {sd}"
+    if unknown:
+        named = (
+            "" if effects == ASSUMES_NONE else f" in {', '.join(unknown)}, which --sitting-sd does not cover"
+        )
+        yield (
+            f"assumes that sittings do not differ{named}: what the machine did between them counts as a "
+            "difference; `make trust` measures it (--sitting-sd)"
+        )
 
 
 def _check_both(old: RunGroup, new: RunGroup, strictest: Strictness) -> tuple[Difference, ...]:

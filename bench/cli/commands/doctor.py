@@ -148,4 +148,4 @@ def _query_walls_s(seconds: float) -> list[float]:
             process.wait()
         if not job.walls_file.exists():
             raise EngineError(f"the query did not run: {last_line(folder / 'log.txt')}")
-        return [float(wall_s) for wall_s in json.loads(job.walls_file.read_text())]
+        return [float(wall_s) for wall_s in json.loads(job.walls_file.read_text(encoding="utf-8"))]

@@ -7,7 +7,6 @@ from typing import Annotated
 import duckdb
 import typer
 
-from bench.cli.destination import destination_path
 from bench.cli.results_argument import ResultsArgument
 from bench.errors import ScenarioError, first_error
 from bench.results.folders import load_runs
@@ -29,7 +28,6 @@ def export(
         typer.Option(
             "--out",
             "-o",
-            parser=destination_path,
             metavar="PATH",
             help="The folder (Parquet) or file (DuckDB) to create.",
             show_default="RESULTS/tables or RESULTS/tables.duckdb",

@@ -44,13 +44,17 @@ class Topic(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """One topic: the word for an entry, what the topic is, its entries, and how one is printed in full."""
+    """One topic: the word for an entry, what the topic is, its entries, and how one is printed in full.
+
+    `plugin` is the kind of plug-in that entries are, if they are any: users name their own as module:Class.
+    """
 
     word: str
     use: str
     entries: Callable[[], list[Entry]]
     print_entry: Callable[[Entry], None]
     columns: Mapping[str, Column]  # of the table of all entries, by key of an entry
+    plugin: plugins.PluginKind[Any] | None = None
 
 
 def list_what(
@@ -65,7 +69,11 @@ def list_what(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="Print this entry in full.", show_default=False),
+        typer.Argument(
+            metavar="NAME",
+            help="Print this entry in full: a name of the topic, or a class of your own as module:Class.",
+            show_default=False,
+        ),
     ] = None,
     output: FormatOption = OutputFormat.TABLE,
 ) -> None:
@@ -95,9 +103,12 @@ def list_what(
         _print_all(entries, catalogue.columns, output)
         return
     found = next((entry for entry in entries if entry["name"] == name), None)
+    if found is None and ":" in name and catalogue.plugin is not None:
+        found = _plugin_entry(plugins.describe_named(catalogue.plugin, name))
     if found is None:
         known = known_text(name, (entry["name"] for entry in entries))
-        raise ScenarioError(f"list {topic} {name}: no such {catalogue.word}; {known}")
+        own = "" if catalogue.plugin is None else "; name your own as module:Class"
+        raise ScenarioError(f"list {topic} {name}: no such {catalogue.word}; {known}{own}")
     if output is OutputFormat.JSON:
         print_json(found)
     else:
@@ -122,7 +133,18 @@ def _print_plugin(entry: Entry) -> None:
         print_line("It has no options.")
         return
     columns = (Column("option"), Column("value", shown="if any"), Column("default"))
-    print_table(columns, [_option_cells(option) for option in entry["options"]])
+    # Apart, since the long names of a format's own options leave a narrow terminal no room for a table.
+    for is_of_format in (False, True):
+        cells = [
+            _option_cells(o) for o in entry["options"] if o["key"].startswith(_OF_FORMAT) is is_of_format
+        ]
+        if cells:
+            print_table(columns, cells)
+        if cells and not is_of_format and len(cells) < len(entry["options"]):
+            print_line("")
+
+
+_OF_FORMAT = "options."  # before the key of an option that a planner takes from elsewhere, as Amoro's
 
 
 def _option_cells(option: Mapping[str, str | None]) -> tuple[str, str, str]:
@@ -176,14 +198,18 @@ def _facts(scenario: Scenario) -> Iterator[tuple[str, str]]:
     yield "query", f"{scenario.primary_probe.name}: {scenario.primary_probe.sql}"
 
 
-def _plugins(kind: plugins.PluginKind[Any]) -> Callable[[], list[Entry]]:
-    return lambda: [
-        {
-            "name": plugin.name, "doc": plugin.doc, "details": plugin.details,
-            "options": [asdict(option) for option in plugin.options],
-        }
-        for plugin in plugins.describe_all(kind)
-    ]  # fmt: skip
+def _plugins(word: str, use: str, kind: plugins.PluginKind[Any], columns: Mapping[str, Column]) -> Catalogue:
+    def entries() -> list[Entry]:
+        return [_plugin_entry(plugin) for plugin in plugins.describe_all(kind)]
+
+    return Catalogue(word, use, entries, _print_plugin, columns, kind)
+
+
+def _plugin_entry(plugin: plugins.Description) -> Entry:
+    return {
+        "name": plugin.name, "doc": plugin.doc, "details": plugin.details,
+        "options": [asdict(option) for option in plugin.options],
+    }  # fmt: skip
 
 
 def _formats() -> list[Entry]:
@@ -221,21 +247,20 @@ def _metrics() -> list[Entry]:
 
 _NAME_AND_DOC = {"name": Column("name"), "doc": Column("what it does")}
 _CATALOGUES: Mapping[Topic, Catalogue] = {
-    Topic.STRATEGIES: Catalogue(
+    Topic.STRATEGIES: _plugins(
         "planner", "planners: what a rule compacts, for planner = { type = ... }",
-        _plugins(plugins.PLANNER), _print_plugin, _NAME_AND_DOC,
+        plugins.PLANNER, _NAME_AND_DOC,
     ),
-    Topic.TRIGGERS: Catalogue(
+    Topic.TRIGGERS: _plugins(
         "trigger", "when a rule acts, for trigger = { type = ... }",
-        _plugins(plugins.TRIGGER), _print_plugin, {"name": Column("name"), "doc": Column("when it fires")},
+        plugins.TRIGGER, {"name": Column("name"), "doc": Column("when it fires")},
     ),
     Topic.FORMATS: Catalogue(
         "format", "table formats, for table.format",
         _formats, _print_format, {"name": Column("name"), "doc": Column("what it is")},
     ),
-    Topic.WORKLOADS: Catalogue(
-        "workload", "streams of commits, for workload.type",
-        _plugins(plugins.WORKLOAD), _print_plugin, _NAME_AND_DOC,
+    Topic.WORKLOADS: _plugins(
+        "workload", "streams of commits, for workload.type", plugins.WORKLOAD, _NAME_AND_DOC
     ),
     Topic.SCENARIOS: Catalogue(
         "scenario", "scenarios that ship with compactbench, for `compactbench run`",
@@ -246,8 +271,7 @@ _CATALOGUES: Mapping[Topic, Catalogue] = {
         _metrics, _print_metric,
         {"name": Column("name"), "unit": Column("unit"), "doc": Column("what it is")},
     ),
-    Topic.ARRIVALS: Catalogue(
-        "arrival", "how traffic varies over time, for workload.arrival",
-        _plugins(plugins.ARRIVAL), _print_plugin, _NAME_AND_DOC,
+    Topic.ARRIVALS: _plugins(
+        "arrival", "how traffic varies over time, for workload.arrival", plugins.ARRIVAL, _NAME_AND_DOC
     ),
 }  # fmt: skip

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from bench.cli.destination import destination_path
 from bench.cli.output import ERR
 from bench.cli.results_argument import ResultsArgument
 from bench.errors import ScenarioError
@@ -22,7 +21,6 @@ def report(
         typer.Option(
             "--out",
             "-o",
-            parser=destination_path,
             metavar="DIR",
             help="The folder to write.",
             show_default="RESULTS/report",

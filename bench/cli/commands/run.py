@@ -15,9 +15,9 @@ import typer
 
 from bench.cli.commands.show import print_rows
 from bench.cli.commands.validate import ScenariosArgument, SetOption
-from bench.cli.destination import destination_path
 from bench.cli.output import ERR, conceal, print_line, print_warning, without_secrets
 from bench.cli.progress import SuiteProgress, doing
+from bench.cli.repetitions import few_repetitions
 from bench.cli.results_argument import DEFAULT_OUT
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
@@ -26,8 +26,9 @@ from bench.results.records import MANIFEST, Mode
 from bench.results.rows import rows
 from bench.runs import preflight
 from bench.runs.against import Against, meet
-from bench.runs.cases import PlannedRun, Source, plan_runs
+from bench.runs.cases import PlannedRun, Source, plan_runs, repetitions_of
 from bench.runs.suite import Options, earlier_runs, locked, run_suite
+from bench.scenario.backlogs import backlogs
 from bench.scenario.idle_rules import idle_rules
 from bench.scenario.scenario import load_scenario
 from bench.secrets import hide_setting
@@ -48,14 +49,15 @@ def run(
     scenarios: ScenariosArgument,
     out: Annotated[
         Path,
-        typer.Option(
-            "--out", "-o", parser=destination_path, metavar="DIR", help="Where to write the results."
-        ),
+        typer.Option("--out", "-o", metavar="DIR", help="Where to write the results."),
     ] = DEFAULT_OUT,
     repetitions: Annotated[
         int | None,
         typer.Option(
-            "--repetitions", min=1, metavar="N", help="Runs per strategy, in place of the scenario's."
+            "--repetitions",
+            min=1,
+            metavar="N",
+            help="Repetitions of each strategy, in place of the scenario's.",
         ),
     ] = None,
     only: Annotated[
@@ -181,7 +183,7 @@ def run(
     for warning in _warnings(sources):
         print_warning(warning)
     if dry_run:
-        _print_plan(planned())
+        _print_plan(planned(), sources, repetitions, mode)
         return
     with locked(out):
         runs = planned()
@@ -266,8 +268,8 @@ def _met(path: Path, sources: Sequence[Source], mode: Mode) -> Against:
 
 def _warnings(sources: Sequence[Source]) -> Iterator[str]:
     for source in sources:
-        for idle in idle_rules(source.scenario):
-            yield f"{source.scenario.name}: {idle}"
+        for warning in (*idle_rules(source.scenario), *backlogs(source.scenario)):
+            yield f"{source.scenario.name}: {warning}"
 
 
 def _interrupted(signum: int, frame: FrameType | None) -> NoReturn:
@@ -325,13 +327,27 @@ def _chosen(text: str) -> tuple[str, str]:
     return what, label
 
 
-def _print_plan(planned: Sequence[PlannedRun]) -> None:
+def _print_plan(
+    planned: Sequence[PlannedRun], sources: Sequence[Source], repetitions: int | None, mode: Mode
+) -> None:
+    each = [preflight.needed_bytes(planned_run) for planned_run in planned] if mode == "real" else []
     for number, planned_run in enumerate(planned, 1):
-        scenario, mode = planned_run.source.scenario, planned_run.mode
-        space = f"at most {preflight.needed_bytes(planned_run) / 2**30:.1f} GiB" if mode == "real" else mode
+        scenario = planned_run.source.scenario
+        space = f"{_gib(each[number - 1])} of disk" if each else mode
         print_line(
             f"{number:3}. {scenario.name} {planned_run.spec.label} #{planned_run.repetition}: "
             f"{counted(scenario.commits_count, 'commit')}, {planned_run.spec.summary}; {space}"
         )
+    if each:
+        kept = f"with --keep-tables {_gib(sum(each))}"
+        print_line(f"disk: {_gib(max(each))} at a time, since each run deletes its table; {kept}")
+    for source in sources:
+        few = few_repetitions(repetitions or repetitions_of(source.scenario, mode), mode)
+        if few:
+            print_line(f"{source.scenario.name}, {few}")
     print_line(f"{counted(len(planned), 'run')} planned; nothing was run")
     sys.stdout.flush()
+
+
+def _gib(size_bytes: int) -> str:
+    return f"up to {size_bytes / 2**30:.1f} GiB"

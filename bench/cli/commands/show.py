@@ -68,6 +68,7 @@ class Figure:
 FIGURES = (
     Figure("compactions", "compactions", 8),
     Figure("compaction_cpu_s", "CPU"),
+    Figure("money_per_day", "cost per day", 11, "if any"),
     Figure("jit_share", "JIT", 5, "if any"),
     Figure("query_mean_s", "query mean"),
     Figure("query_after_commit_s", "query after commit", 9, "if any"),
@@ -119,18 +120,18 @@ def show(
 
     * `compactbench show results --format csv > figures.csv`
 
-    The columns: **compactions** that committed; **CPU** of all compactions, and the share of it that Java's
-    compiler (**JIT**) took; latency of the primary query: the **mean** over time, just **after** each
-    **commit**, just **before** and **after** each compaction; **bytes written** (by stream and compaction)
-    and **space used** (on storage, with old snapshots) as multiples of what the table holds; live **files**
-    at the end.
+    The columns: **compactions** that committed; **CPU** of all compactions, the **cost per day** where the
+    scenario has `[prices]`, and the share of the CPU that Java's compiler (**JIT**) took; latency of the
+    primary query: the **mean** over time, just **after** each **commit**, just **before** and **after** each
+    compaction; **bytes written** (by stream and compaction) and **space used** (on storage, with old
+    snapshots) as multiples of what the table holds; live **files** at the end.
 
     Streams with deletes also have the mean number of live **delete files** and of their **deleted rows**, and
     a planner's mean **health** score. An unknown figure is a dash. What is the same for all rows, such as the
     number of runs, is said above the table.
 
     Where the terminal is too narrow, these are left out, in this order: query after, deleted rows, health,
-    query before, JIT, bytes written, space used, compactions, query after commit, delete files.
+    query before, JIT, bytes written, space used, compactions, query after commit, delete files, cost per day.
 
     JSON and CSV have every metric by its name; `compactbench list metrics` explains them.
     """
@@ -196,7 +197,8 @@ def _table(place: str, group: Sequence[Row]) -> tuple[str, list[Column], list[tu
             if (other.quantity, METRIC_BY_NAME[other.metric].unit) == (figure.quantity, unit)
         ]
         scale = scale_of(unit, (row.values[name] for row in group for name in alike))
-        columns.append(Column(figure.title, scale.unit, figure.drop, figure.shown))
+        heading = group[0].currency if unit == "money" else scale.unit
+        columns.append(Column(figure.title, heading, figure.drop, figure.shown))
         cells.append(scale.cells(row.values[figure.metric] for row in group))
     columns.append(Column("content", shown="if varied"))
     cells.append([row.content for row in group])

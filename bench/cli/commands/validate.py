@@ -14,12 +14,14 @@ from bench.cli.output import (
     print_table,
     print_warning,
 )
+from bench.cli.repetitions import few_repetitions
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.keys import duration_text
 from bench.results.records import Mode
 from bench.runs.cases import repetitions_of
 from bench.runs.preflight import check_supported
+from bench.scenario.backlogs import Backlog, backlogs
 from bench.scenario.idle_rules import IdleRule, idle_rules
 from bench.scenario.scenario import Scenario, load_scenario
 from bench.scenario.specs import rule_text
@@ -94,6 +96,7 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
     return {
         "scenario": scenario.name,
         "hash": scenario.hash,
+        "mode": mode,
         "runs": len(scenario.strategies) * (1 + len(scenario.variants)) * repetitions,
         "repetitions": repetitions,
         "duration_s": scenario.duration_ms / 1000,
@@ -117,6 +120,7 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
             if one.variant is not None
         ],
         "idle_rules": [asdict(idle) for idle in idle_rules(scenario)],
+        "backlogs": [asdict(backlog) for backlog in backlogs(scenario)],
     }
 
 
@@ -139,9 +143,13 @@ def _print_summary(facts: dict[str, Any]) -> None:
         f"{facts['scenario']}: ok. {counted(facts['runs'], 'run')} ({matrix}), each with "
         f"{counted(facts['commits'], 'commit')} over {duration} of scenario time: "
         f"{counted(facts['rows'], 'row')} in {counted(facts['files'], 'file')}{deletes}, "
-        f"about {facts['expected_bytes'] / 1e6:,.1f} MB. "
+        f"about {facts['expected_bytes'] / 1e6:,.1f} MB as Parquet, before any compaction. "
+        f"A run does not wait for scenario time: each commit follows as soon as the one before is done. "
         f"Probes: {', '.join(facts['probes'])}; the primary one is {facts['primary_probe']}."
     )
+    few = few_repetitions(facts["repetitions"], facts["mode"])
+    if few:
+        print_paragraph(f"{few}.")
     if facts["left_out_rows"]:
         changes = counted(facts["left_out_rows"], "recorded change")
         print_paragraph(f"Left out: {changes} after duration = {duration}, which starts at the first change.")
@@ -158,3 +166,5 @@ def _print_summary(facts: dict[str, Any]) -> None:
         print_table(["variant", "what it sets"], lines)
     for idle in facts["idle_rules"]:
         print_warning(f"{IdleRule(**idle)}")
+    for backlog in facts["backlogs"]:
+        print_warning(f"{Backlog(**backlog)}")

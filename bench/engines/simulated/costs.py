@@ -110,7 +110,7 @@ def load_coefficients(table_format: str, kind: type[_C], path: Path | None = Non
     shipped = shipped_file(table_format)
     file = path or shipped
     try:
-        coefficients = kind.model_validate(tomllib.loads(file.read_text()))
+        coefficients = kind.model_validate(tomllib.loads(file.read_text(encoding="utf-8-sig")))
     except OSError as error:
         raise ScenarioError(f"{file}: cannot be read ({error.strerror}); name a coefficients file") from error
     except ValidationError as error:

@@ -71,7 +71,7 @@ class JvmThreads:
         A new thread bears its creator's name until it has set its own, so one look does not suffice.
         """
         try:
-            line = (self._tasks / number / "stat").read_text()
+            line = (self._tasks / number / "stat").read_text(encoding="utf-8")
         except OSError:  # it has ended
             return
         name, started, ticks = _parsed(line)

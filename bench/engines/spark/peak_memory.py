@@ -29,7 +29,7 @@ class PeakRss:
         """Start anew from the present size."""
         try:
             for folder in self._folders:
-                (folder / "clear_refs").write_text(_RESET_PEAK)
+                (folder / "clear_refs").write_text(_RESET_PEAK, encoding="utf-8")
             self._is_reset = True
         except OSError:
             self._is_reset = False
@@ -46,7 +46,7 @@ class PeakRss:
 
 def _peak_bytes(folder: Path) -> int:
     """VmHWM of /proc/<pid>/status, which counts in KiB; 0 if the process has released its memory."""
-    for line in (folder / "status").read_text().splitlines():
+    for line in (folder / "status").read_text(encoding="utf-8").splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * _KIB
     return 0

@@ -78,8 +78,7 @@ def test_the_table_says_first_what_was_compared_and_how_surely(capsys, results):
         "ratio: strategy / never, with its 95 % interval; compaction_cpu_s and query_mean_s: 2 verdicts, "
         "family-wise error 5 % (Holm); 2 exploratory intervals: about 0.1 miss by chance"
     )
-    assert lines[4] == "note: left out: 2 comparisons of equal or missing figures (--all shows all)"
-    assert lines[5].split() == [
+    assert lines[4].split() == [
         "strategy", "metric", "figure", "never", "ratio", "95", "%", "interval", "runs", "method", "verdict",
     ]  # fmt: skip
     query = next(line for line in lines if line.startswith("every-2min") and "query_mean_s" in line)
@@ -224,17 +223,22 @@ def test_each_condition_is_tested_on_each_strategy_and_one_broken_is_enough(caps
     assert compare(capsys, results, "--baseline", "every-10min", *broken)[0] == 1
 
 
-def test_a_cost_beside_none_is_more_and_says_nothing(capsys, results):
+def test_a_cost_beside_none_is_shown_without_a_ratio(capsys, results):
     (group,) = as_json(capsys, results, "--baseline", "never")
     cost = group["comparisons"][0]
     assert (cost["metric"], cost["ratio"], cost["verdict"]) == ("compaction_cpu_s", None, "more")
-    _, out, _ = compare(capsys, results, "--baseline", "never")
-    assert "compaction_cpu_s " not in out.split("note:")[1]
-    for named in (["--all"], ["--metric", "compaction_cpu_s"]):
+    for named in ([], ["--all"], ["--metric", "compaction_cpu_s"]):
         _, out, _ = compare(capsys, results, "--baseline", "never", *named)
-        assert re.search(
-            r"every-2min +compaction_cpu_s .* more, worse: the value it is compared with is 0", out
-        )
+        row = r"every-2min +compaction_cpu_s +[\d.]+ s +0 s +\S .* more, worse: the value it is compared with"
+        assert re.search(row, out)
+
+
+def test_other_figures_beside_none_are_left_out_unless_they_are_named(capsys, results):
+    _, out, _ = compare(capsys, results, "--baseline", "never", "--metric", "all")
+    assert " compactions " not in out
+    assert "comparisons of equal or missing figures, or beside 0 (--all shows all)" in out
+    _, out, _ = compare(capsys, results, "--baseline", "never", "--metric", "compactions")
+    assert re.search(r"every-2min +compactions +10 +0 +\S ", out)
 
 
 @pytest.mark.parametrize("metric", ["compactions", "compaction_cpu_s"])
@@ -393,7 +397,7 @@ def test_what_cannot_be_meant_is_one_clear_error(capsys, results, arguments, tex
         ("files_end=1.1x", "not a condition"),
         ("files_end>-1x", "not a condition"),
         ("files_end>1x or so", "not a condition"),
-        ("", "not a condition"),
+        ("x", "not a condition"),
         ("fles_end>1x", "unknown metric 'fles_end'; did you mean \"files_end\"?"),
         ("files_end>0x", "the ratio must be above 0"),
     ],
@@ -473,6 +477,19 @@ def test_old_and_new_say_what_they_assume_of_sittings(capsys, old_and_new, tmp_p
     assert wider[0] < widened[0] < widened[1] < wider[1]
 
 
+def test_timings_that_a_file_of_sitting_effects_does_not_cover_are_named(capsys, old_and_new, tmp_path):
+    measured = tmp_path / "sittings.json"
+    measured.write_text('{"query_mean_s": {"sd": 0.05, "sittings": 4}}')
+    chosen = ("--metric", "query_mean_s", "--metric", "query_p95_s", "--sitting-sd", measured)
+    (group,) = as_json(capsys, *old_and_new, *chosen)
+    assert any("as `trust` measured" in note for note in group["notes"])
+    assert any("do not differ in query_p95_s, which" in note for note in group["notes"])
+    measured.write_text('\ufeff{"query_p50_s": {"sd": 0.05, "sittings": 4}}')
+    (group,) = as_json(capsys, *old_and_new, *chosen)
+    assert not any("are widened" in note for note in group["notes"])
+    assert any("do not differ in query_mean_s, query_p95_s, which" in note for note in group["notes"])
+
+
 def interval(group, strategy):
     """The ends of the interval of the mean latency of a strategy."""
     return next(
@@ -490,6 +507,16 @@ def interval(group, strategy):
         ('{"query_mean_s": {"sd": 2, "sittings": 4}}', "query_mean_s: sd must be from 0 up to 1"),
         ('{"query_mean_s": {"sd": 0.1, "sittings": 1}}', "sittings at least 2"),
         ('{"query_mean_s": {"sd": NaN, "sittings": 3}}', "sd must be from 0 up to 1"),
+        ('{"query_mean_s": {"sd": 0.1, "sittings": 1e400}}', "sittings at least 2"),
+        ('{"query_mean_s": {"sd": 0.1, "sittings": %s}}' % ("1" * 400), "is not a file of sitting effects"),
+        ('{"query_mean_s": {"sd": %s, "sittings": 3}}' % ("1" * 5000), "is not a file of sitting effects"),
+        pytest.param("[" * 100_000, "is not a file of sitting effects", id="deep"),
+        ("{}", "names no timing"),
+        (
+            '{"query_men_s": {"sd": 0.1, "sittings": 3}}',
+            "'query_men_s': no such timing; did you mean \"query_mean_s\"?",
+        ),
+        ('{"compactions": {"sd": 0.1, "sittings": 3}}', "'compactions': no such timing"),
     ],
 )
 def test_a_damaged_file_of_sitting_effects_is_one_clear_error(capsys, old_and_new, tmp_path, content, text):

@@ -124,3 +124,46 @@ def test_a_metric_says_what_it_rests_on(capsys):
 def test_a_misspelt_name_is_answered_with_the_near_one(capsys, words, text):
     assert main(["list", *words]) == 2
     assert text in capsys.readouterr().err
+
+
+OWN = '''
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Mine:
+    """Merges what is small. Leaves the rest."""
+
+    small_bytes: int = 1024
+
+    def decide(self, state):
+        return None
+'''
+
+
+def test_a_class_of_ones_own_is_explained_like_a_registered_one(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "listed_by_name.py").write_text(OWN)
+    name = "listed_by_name:Mine"
+    assert main(["list", "strategies", name]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"{name}\nMerges what is small.\n\nLeaves the rest.\n")
+    assert printed.splitlines()[-1].split() == ["small", "a", "size", "such", "as", "128MiB", '"1KiB"']
+    for words, text in (
+        (["triggers", name], "is not a trigger: it has no method due"),
+        (["strategies", "listed_by_name:Other"], "cannot be imported: AttributeError"),
+        (["strategies", "nowhere_to_be_found:Mine"], "cannot be imported: ModuleNotFoundError"),
+        (["strategies", "mine"], "name your own as module:Class"),
+        (["metrics", "a:b:c"], "list metrics a:b:c: no such metric; known: "),  # and no emoji for ":b:"
+    ):
+        assert main(["list", *words]) == 2
+        assert text in capsys.readouterr().err
+
+
+def test_options_of_a_planner_stay_a_table_beside_long_names_of_amoro(capsys, monkeypatch):
+    monkeypatch.setattr(OUT, "width", 80)
+    assert main(["list", "strategies", "amoro"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "threads                 a whole number         1" in lines
+    assert "option   options.self-optimizing.full.rewrite-all-files" in lines
+    assert "value" not in lines

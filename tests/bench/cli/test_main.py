@@ -197,6 +197,9 @@ def test_a_reader_that_goes_away_is_no_error():
     assert errors == b""
 
 
+PLAN_OPTIONS = ("--scenario", "--branch", "--catalog", "--table-format")
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -204,10 +207,48 @@ def test_a_reader_that_goes_away_is_no_error():
         ["clean"],
         ["report", ".", "-o"],
         ["export", ".", "-o"],
+        ["show"],
+        ["compare", ".", "--baseline"],
+        ["compare", ".", "--sitting-sd"],
+        ["report", ".", "--only"],
+        *(["plan", "db.t", "--strategy", "never", option] for option in PLAN_OPTIONS),
     ],
 )
-def test_an_empty_path_is_not_the_current_folder(capsys, tmp_path, monkeypatch, words):
+@pytest.mark.parametrize("empty", ["", " "])
+def test_an_empty_value_is_neither_the_current_folder_nor_left_out(
+    capsys, tmp_path, monkeypatch, words, empty
+):
     monkeypatch.chdir(tmp_path)
-    assert main([*words, ""]) == 2
-    assert "the path is empty" in capsys.readouterr().err
+    assert main([*words, empty]) == 2
+    option = words[-1] if words[-1].startswith("-") else "RESULTS"
+    assert re.search(rf"invalid value for '.*{option}.*': it is empty; give it", capsys.readouterr().err)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["show"],
+        ["report"],
+        ["compare"],
+        ["export"],
+        ["clean"],
+        ["validate", "quickstart", "{}/scenario.toml"],
+        ["plan", "--strategy", "never"],
+        ["run", "quickstart", "--simulate", "--against"],
+        ["run", "quickstart", "--simulate", "--out"],
+    ],
+)
+def test_a_path_too_long_for_the_system_is_one_clear_error(capsys, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    long = "x" * 300
+    filled = [word.format(long) for word in words]
+    assert main(filled if filled != words else [*words, long]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.fullmatch(rf"error: \S*{long}\S*: cannot .*\(File name too long\); .*\n", err)
+
+
+def test_help_is_printed_whatever_else_is_given(capsys):
+    assert main(["run", "--out", "", "--help"]) == 0
+    assert "--simulate" in capsys.readouterr().out

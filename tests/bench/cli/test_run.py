@@ -69,9 +69,22 @@ def test_a_dry_run_says_what_would_run_and_leaves_nothing(run, tmp_path):
     assert sorted(named[:2]) == ["demo every-2min #1", "demo never #1"]
     assert sorted(named[2:]) == ["demo every-2min #2", "demo never #2"]
     (compacting, _) = (line for line in lines if "every-2min" in line)
-    assert "10 commits, every(interval=2min): iceberg.rewrite_data_files(); at most 0.2 GiB" in compacting
+    assert (
+        "10 commits, every(interval=2min): iceberg.rewrite_data_files(); up to 0.2 GiB of disk" in compacting
+    )
+    assert lines[-3].startswith("disk: up to 0.2 GiB at a time, ")
+    assert lines[-3].endswith("; with --keep-tables up to 0.8 GiB")
+    assert lines[-2] == "demo, 2 repetitions: values only, no intervals; --repetitions 3 gives them"
     assert lines[-1] == "4 runs planned; nothing was run"
     assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize("arguments", [["--repetitions", "3"], ["--simulate"]])
+def test_a_dry_run_says_nothing_of_repetitions_where_there_are_enough(run, arguments):
+    code, out, _ = run("--dry-run", *arguments)
+    assert code == 0
+    assert "intervals" not in out
+    assert ("disk" in out) is ("--simulate" not in arguments)
 
 
 def test_only_narrows_what_runs(run):

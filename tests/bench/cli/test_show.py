@@ -191,6 +191,16 @@ def test_queries_share_one_unit(capsys, results):
     assert len(set(units[-len(shown) :])) == 1
 
 
+def test_a_scenario_with_prices_shows_what_each_strategy_costs_a_day(capsys, tmp_path, results):
+    prices = {"price_per_core_hour": 0.05, "currency": "EUR"}
+    _, out, _ = show(capsys, build_results(tmp_path, {"never": None, "every-1min": 1}, 1, 4, **prices))
+    assert "EUR" in out
+    never, compacting = (line.split() for line in out.splitlines()[-2:])
+    assert 0 < float(never[3]) < float(compacting[3])
+    _, out, _ = show(capsys, results)
+    assert "USD" not in out
+
+
 def test_what_all_rows_share_is_in_the_heading(capsys, tmp_path):
     folder = build_results(tmp_path, {"never": None, "every-1min": 1}, 3, 2, fate={("never", 1): "unchecked"})
     _, out, _ = show(capsys, folder)

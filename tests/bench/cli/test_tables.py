@@ -127,6 +127,11 @@ def test_what_fits_no_table_is_a_block_per_row_with_every_column():
     assert blocks.lines[7] == "  every-10min"
 
 
+def test_a_block_leaves_out_its_empty_cells():
+    blocks = lay_out([Column("name"), Column("unit"), Column("text")], [("x" * 30, "", "y" * 30)], 40)
+    assert [line.split()[0] for line in blocks.lines] == ["name", "text"]
+
+
 def test_columns_that_say_nothing_are_left_out_at_any_width():
     columns = [Column("a"), Column("same", shown="if varied"), Column("none", shown="if any")]
     rows = [("1", "equal", "\N{EN DASH}"), ("2", "equal", "")]

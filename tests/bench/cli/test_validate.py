@@ -16,9 +16,19 @@ def test_validate_prints_what_would_run(capsys, tmp_path):
     assert captured.err == ""
     printed = " ".join(captured.out.split())
     assert "demo: ok. 6 runs (2 strategies x 3 repetitions), each with 10 commits over 10min" in printed
-    assert "800 rows in 80 files" in printed
+    assert "800 rows in 80 files, about 0.5 MB as Parquet, before any compaction." in printed
+    assert "A run does not wait for scenario time: " in printed
+    assert "no intervals" not in printed
     assert "never no compaction" in printed
     assert "every-2min every(interval=2min): iceberg.rewrite_data_files()" in printed
+
+
+def test_validate_says_what_one_repetition_cannot_tell(capsys, tmp_path):
+    for more, is_told in (([], True), (["--simulate"], False)):
+        assert main(["validate", write(tmp_path), "--set", "repetitions=1", *more]) == 0
+        printed = " ".join(capsys.readouterr().out.split())
+        text = "1 repetition: values only, no intervals; --repetitions 3 gives them."
+        assert (text in printed) is is_told
 
 
 def test_validate_prints_the_maintenance_of_every_table(capsys):

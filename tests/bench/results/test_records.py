@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 from records import commit, compaction, end, maintenance, observed, query, truth
 from result_builder import build_results, manifest, write_run
 
@@ -140,6 +141,48 @@ def test_a_number_that_no_run_stores_is_damage(run_folder, field, value):
         load_run(run_folder)
 
 
+@pytest.mark.parametrize("at_ms", [-1, 3_600_001])
+def test_a_step_outside_of_the_scenario_is_damage(tmp_path, at_ms):
+    folder = write_run(tmp_path / "run", manifest(duration_ms=3_600_000), [query(at_ms=at_ms), end()])
+    with pytest.raises(
+        ResultSchemaError, match=rf"line 1: damaged record \(at_ms: {at_ms} is not between 0 "
+    ):
+        load_run(folder)
+
+
+def test_the_warm_up_has_a_time_of_its_own(tmp_path):
+    step = {"tick": 0, "at_ms": 30 * 86_400_000, "written_utc": "2026-01-05T09:00:00Z"}
+    warm_up = WarmUpRecord(**step, planner="amoro", round=1, commits_count=5, acted=True)
+    assert load_run(write_run(tmp_path / "run", manifest(), [warm_up, end()])).finished
+
+
+@pytest.mark.parametrize(
+    ("strategies", "problem"),
+    [
+        ({}, "strategies: Input should be"),
+        ([5], "strategies.0: Input should be"),
+        ([{"label": "never", "rules": [{}]}], "strategies.0.rules.0.trigger: Field required"),
+        (
+            [{"label": "never", "rules": [{"trigger": {"type": "every"}, "planner": {"type": []}}]}],
+            "strategies.0.rules.0.planner.type: Input should be",
+        ),
+    ],
+)
+def test_a_manifest_with_strategies_of_no_scenario_is_damaged(run_folder, strategies, problem):
+    path = run_folder / MANIFEST
+    content = json.loads(path.read_text()) | {"scenario_text": {"strategies": strategies}}
+    path.write_text(json.dumps(content))
+    with pytest.raises(ResultSchemaError, match=f"{MANIFEST}: scenario_text: Value error, {problem}"):
+        load_run(run_folder)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_status_that_no_step_has_is_damage(kind):
+    record = {"kind": kind.model_fields["kind"].default, "status": "banana"}
+    with pytest.raises(ValidationError, match=r"\.status\n  Input should be '"):
+        parse_record(json.dumps(record).encode())
+
+
 @pytest.mark.parametrize("name", [EVENTS, MANIFEST])
 def test_a_folder_in_place_of_a_file_is_named(run_folder, name):
     (run_folder / name).unlink()
@@ -217,6 +260,15 @@ def test_a_folder_that_is_missing_or_empty_says_what_to_do(tmp_path):
         ResultSchemaError, match="contains no runs; create some with `compactbench run SCENARIO --out"
     ):
         load_runs(tmp_path)
+
+
+def test_a_folder_of_results_folders_names_them(tmp_path):
+    for name in ("mine", "other"):
+        build_results(tmp_path / name, {"never": None}, 1, 2)
+    with pytest.raises(ResultSchemaError) as refused:
+        load_runs(tmp_path)
+    found = f"{tmp_path / 'mine'}, {tmp_path / 'other'}"
+    assert f"contains no runs itself; results folders in it: {found}; name one of them" in str(refused.value)
 
 
 def test_a_run_whose_worker_never_started_is_no_run(run_folder):

@@ -10,7 +10,7 @@ from bench.results.rows import METRICS, content_of, rows, usable
 
 # What programs that read `show --format json` rely on; never renamed.
 KEYS = {
-    "scenario", "workload", "format", "mode", "strategy", "variant", "is_quick", "runs", "failed",
+    "scenario", "workload", "format", "mode", "strategy", "variant", "is_quick", "currency", "runs", "failed",
     "interrupted", "timings_invalid",
     "repetitions", "content", "run_values", "probes", "compactions", "noop_compactions",
     "failed_compactions", "vetoed_compactions", "ineffective_compactions", "noop_evaluations",

@@ -114,6 +114,26 @@ def test_shares_a_local_process_cannot_honour_are_refused(machine, tmp_path):
         check(tmp_path, resources={"compactor": {"cores": 1}})
 
 
+@pytest.mark.parametrize(
+    ("keys", "named"),
+    [
+        ({"warm_up_rounds": 9}, "warm_up_rounds"),
+        ({"spark": {"master": "spark://host:7077"}}, 'spark.master = "spark://host:7077"'),
+        ({"spark.master": "local[*]"}, 'spark.master = "local[*]"'),
+    ],
+)
+def test_a_variant_that_a_simulation_would_find_equal_is_refused_there(machine, tmp_path, keys, named):
+    variants = [{"label": "other", "set": keys}]
+    with pytest.raises(ScenarioError) as caught:
+        check(tmp_path, mode="simulated", variants=variants)
+    assert f"variant 'other' sets {named}, which a simulation does not model" in str(caught.value)
+    check(tmp_path, variants=variants)
+
+
+def test_a_variant_with_other_cores_is_simulated(machine, tmp_path):
+    check(tmp_path, mode="simulated", variants=[{"label": "other", "set": {"spark.master": "local[8]"}}])
+
+
 def test_a_missing_java_is_reported(machine, tmp_path, monkeypatch):
     def missing():
         raise MissingRuntimeError("no Java 17")

@@ -1,6 +1,7 @@
 """`run --simulate` from the command line on, in this process: it needs no Java."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -536,6 +537,19 @@ def test_the_compactors_cores_change_wall_time_and_nothing_else(simulate, tmp_pa
         (b.cpu_s, b.files_added_count, b.added_bytes) for b in four
     ]
     assert [q.wall_s for q in made[0].of(QueryRecord)] == [q.wall_s for q in made[1].of(QueryRecord)]
+
+
+@pytest.mark.processes
+def test_results_are_utf_8_whatever_the_locale(tmp_path):
+    scenario = write(tmp_path, f'description = "Größe"\n{SOUND}')
+    command = ["run", scenario, "--simulate", "--out", str(tmp_path / "out")]
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.cli", *command],
+        capture_output=True, text=True, timeout=120, env=os.environ | ascii_only,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert {run.manifest.description for run in load_runs(tmp_path / "out")} == {"Größe"}
 
 
 def test_simulating_loads_neither_spark_nor_charts(tmp_path):

@@ -2,6 +2,7 @@ import pytest
 from result_builder import build_results
 
 from bench.results.folders import load_runs
+from bench.text import human_ratio
 from reports.load import run_groups
 from reports.pareto_front import pareto_front, points
 from reports.sections.answer import best, budgets, headline, primary_query
@@ -29,7 +30,7 @@ def test_the_headline_names_the_knee_and_what_it_saves_and_gives_up(four):
     assert first.startswith("On the means of 3 repetitions, every-5min is the best trade-off: ")
     by_label = {point.strategy: point for point in points(four)}
     chosen, fastest = by_label["every-5min"], by_label["every-1min"]
-    assert f"it takes {100 * chosen.cost_s / fastest.cost_s:.0f} % of the CPU (saves " in first
+    assert f"it takes {human_ratio(chosen.cost_s / fastest.cost_s)} the CPU (saves " in first
     assert f"({chosen.query_s / fastest.query_s:.1f}x the latency)" in first
     assert "Against the fastest on the front, every-1min," in first
     assert second.startswith("Without compaction (never) the mean query takes ")

@@ -50,6 +50,16 @@ def test_cautions_name_ineffective_compactions(tmp_path, group):
     assert "ineffective" not in _texts(group)
 
 
+def test_cautions_name_partitions_that_plans_left_for_later(tmp_path):
+    build_results(tmp_path, {"never": None, "amoro": 2}, repetitions=1, ticks=4, deletes=True)
+    assert "left due partitions" not in _texts(run_groups(load_runs(tmp_path))[0])
+    for path in tmp_path.rglob("events.jsonl"):
+        path.write_text(path.read_text().replace('"health_score"', '"partitions_left": 7.0, "health_score"'))
+    said = _texts(run_groups(load_runs(tmp_path))[0])
+    assert "amoro: 2 of 2 plans left due partitions for a later one, up to 7 of them." in said
+    assert "What limits a plan: compactbench list strategies amoro." in said
+
+
 def test_cautions_about_a_simulation_are_those_of_its_coefficients(tmp_path):
     def warned(name, **options):
         found = _group(tmp_path / name, ticks=8, repetitions=1, mode="simulated", options=options)

@@ -38,9 +38,9 @@ def test_what_all_runs_share_is_read_from_one_in_no_variant(group):
     assert RunGroup(group.rows, (varied,)).manifest == varied.manifest
 
 
-def facts(group, rules):
+def facts(group, rules, **parts):
     def with_rules(run):
-        text = run.manifest.scenario_text | {"maintenance": rules}
+        text = run.manifest.scenario_text | {"maintenance": rules} | parts
         return replace(run, manifest=run.manifest.model_copy(update={"scenario_text": text}))
 
     rows = set_up(RunGroup(group.rows, tuple(map(with_rules, group.runs)))).rows
@@ -52,6 +52,11 @@ def test_maintenance_is_listed_rule_by_rule(group):
         "every(interval=10min): iceberg.expire_snapshots(retain=5min); "
         "after_commits(commits=4): iceberg.rewrite_manifests()"
     )
+
+
+def test_what_is_no_number_in_a_workload_of_the_users_own_is_left_out(group):
+    other = facts(group, RULES, workload={"files_per_commit": {"day": 8, "night": 1}})
+    assert other == facts(group, RULES, workload={}) != facts(group, RULES, workload={"files_per_commit": 8})
 
 
 def test_a_scenario_without_maintenance_has_no_such_row(group):

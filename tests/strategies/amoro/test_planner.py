@@ -158,3 +158,41 @@ def test_a_plan_repeats_what_amoro_warns_of():
     plan = amoro(min_target_size_ratio=0.9).decide(table(files(*[1] * 12)))
     assert plan.detail.startswith("min-target-size-ratio=0.9 is large")
     assert "; table: minor by fragment_count" in plan.detail
+
+
+def three_partitions():
+    """Partitions of 14, 13 and 12 files of one byte, each at a cost of 6 bytes a file."""
+    return table(
+        *(f for p, n in (("p=1", 14), ("p=2", 13), ("p=3", 12)) for f in files(*[1] * n, partition=p))
+    )
+
+
+@pytest.mark.parametrize(
+    ("planner", "left"),
+    [
+        (amoro(budget=1), 2),  # 84 of 1: the most expensive alone
+        (amoro(budget=84), 1),  # 84 does not exceed it, 84 + 78 does
+        (amoro(budget=84, threads=2), 0),  # 84 + 78 does not exceed 168
+        (amoro(partitions=1), 2),
+        (amoro(partitions=0), 0),
+        (amoro(minor__trigger__file_count=13, minor__trigger__interval=-1, budget=1), 1),  # two are due
+        (amoro(enabled="false"), 0),
+    ],
+)
+def test_figures_tell_how_many_partitions_a_plan_leaves_for_later(planner, left):
+    found = planner.figures(three_partitions())
+    plan = planner.decide(three_partitions())
+    planned = {group.partition for action in plan.actions for group in action.groups} if plan else set()
+    assert found["partitions_left"] == left
+    assert found["partitions_due"] == left + len(planned)
+
+
+def test_a_planner_says_when_one_plan_may_not_take_all_that_comes():
+    planner = Amoro()
+    assert planner.falls_behind(128, 31) is None  # 512 MiB of 4 MiB a file
+    assert "about 128 small files; about 129 files come" in planner.falls_behind(129, 31)
+    assert planner.falls_behind(10_000, 1) is None  # a partition is always planned as a whole
+    assert Amoro(threads=2).falls_behind(129, 31) is None
+    assert "101 partitions, and one plan takes at most 100" in planner.falls_behind(8, 101)
+    assert Amoro(max_pending_partitions=0).falls_behind(8, 101) is None
+    assert Amoro({"read.split.open-file-cost": 0}).falls_behind(10_000, 31) is None
