@@ -1,0 +1,369 @@
+"""Delta on Spark: upserts, commands and their effects, and whatever is done to a table: no row is lost."""
+
+import json
+import random
+import time
+from collections import Counter
+from functools import partial
+
+import pytest
+from change_batches import Change, ModelTable
+from delta_sheets import make_real
+from engine_streams import batches, commit_all, execute, plan
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+from bench.engines.contract import INLINE, Probe
+from bench.engines.delta.existing_table import open_existing
+from bench.engines.delta.log import DeltaLog
+from bench.engines.format import TableAddress
+from strategies.delta.commands import Command
+from strategies.delta.delta_rs import DeltaRs
+from strategies.delta.optimize import Optimize
+from strategies.delta.preview import preview_action
+from strategies.delta.reorg import Reorg
+from strategies.delta.repartition import Repartition
+from strategies.delta.vacuum import Vacuum
+from strategies.delta.zorder import ZOrder
+from strategies.plan import Compact, Native
+from workloads.partitioning import Partitioning
+
+pytestmark = pytest.mark.spark
+
+CITIES = ("Oslo", "Rome", "São Paulo/%")
+MODES = ("copy-on-write", "merge-on-read")
+AUTO = {"delta.autoOptimize.autoCompact": "true"}
+
+
+@pytest.fixture
+def delta(workshop):
+    """Makes the test's engine with its empty table: `delta(upsert_mode=...)`."""
+
+    def make(**table):
+        engine = make_real(workshop, **table)
+        engine.create()
+        return engine
+
+    return make
+
+
+@pytest.fixture
+def model(tmp_path):
+    return ModelTable(tmp_path / "changes")
+
+
+def commit(engine, model, *changes):
+    batch = model.commit([Change(*change) for change in changes])
+    return engine.commit(batch, batch.spec.at_ms)
+
+
+def upserts(first, end, city="Oslo"):
+    return [(key, city) for key in range(first, end)]
+
+
+def rows_of(engine):
+    frame = engine._spark.sql(f"SELECT order_id, user_city, user_id FROM {engine._name}")
+    found = [(row.order_id, (row.user_city, row.user_id)) for row in frame.collect()]
+    assert len(found) == len(dict(found)), f"a key is there twice: {sorted(found)}"
+    return dict(found)
+
+
+def log_of(engine):
+    return list(DeltaLog(engine._location).commits_after(-1))
+
+
+def by_delta_itself(engine):
+    """The live files by Delta's own account: path, size, and the cardinality of the vector."""
+    log = engine._spark._jvm.org.apache.spark.sql.delta.DeltaLog
+    found = log.forTable(engine._spark._jsparkSession, engine._location).update().allFiles().toJSON()
+    actions = [json.loads(text) for text in found.collectAsList()]
+    return sorted(
+        (a["path"], a["size"], a.get("deletionVector", {}).get("cardinality", 0)) for a in actions
+    )
+
+
+def by_our_state(engine):
+    state = engine.state(0)
+    dead = {vector.data_file: vector.rows for vector in state.delete_files}
+    return sorted((file.path, file.size_bytes, dead.get(file.path, 0)) for file in state.data_files)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("by", ["none", "bucket"])
+def test_merge_writes_what_its_mode_says(delta, model, mode, by):
+    engine = delta(upsert_mode=mode, partitioning=Partitioning(by))
+    commit(engine, model, *upserts(1, 30))
+    out = commit(engine, model, (1, "Rome"), (2, None), (31, "Rome"), (31, "Oslo"))
+    assert rows_of(engine) == model.rows
+    assert by_our_state(engine) == by_delta_itself(engine)
+    (version,) = out.versions
+    assert version.operation == "MERGE"
+    assert version.tag.step == "commit-2"
+    vectors = engine.state(0).delete_files
+    if mode == "merge-on-read":
+        assert out.change.files_removed_count == 0
+        assert sum(vector.rows for vector in vectors) == 2
+    else:
+        assert out.change.files_removed_count > 0
+        assert not vectors
+
+
+def test_a_query_tells_the_files_and_vectors_it_opened(delta, model):
+    engine = delta(upsert_mode="merge-on-read")
+    commit(engine, model, *upserts(1, 30))
+    commit(engine, model, (1, "Rome"))
+    state = engine.state(0)
+    work = engine.query(Probe("all", "SELECT sum(order_id + user_id) FROM orders")).work
+    assert (work.files_count, work.delete_files_count) == (len(state.data_files), 1)
+    assert work.opened_bytes == state.size_bytes
+    assert work.metadata_files_count is None
+    # Answered from the log alone: nothing is opened, which is known and not unknown.
+    assert engine.query(Probe("count", "SELECT count(*) FROM orders")).work.files_count == 0
+
+
+def test_a_predicate_rewrites_its_partitions_only_and_adds_no_new_rows(delta, log, tmp_path):
+    """Also for readers of the stream: a streaming query over the table gets no row from OPTIMIZE."""
+    partitioning = Partitioning("bucket", buckets=3)
+    engine = delta(partitioning=partitioning)
+    commit_all(engine, batches(log, partitioning)[:3])
+    spark = engine._spark
+    stream = (
+        spark.readStream.format("delta").load(engine._location).writeStream.format("memory").queryName("seen")
+        .option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True)
+    )  # fmt: skip
+    stream.start().awaitTermination()
+    seen = spark.table("seen").count()
+    assert seen == 140
+    chosen = "partition_bucket=1"
+    outcome = execute(engine, plan(Native(Command.OPTIMIZE, {"where": "partition_bucket = 1"})), 200_000)
+    assert outcome.status == "ok"
+    last = log_of(engine)[-1]
+    assert last.operation == "OPTIMIZE"
+    assert {a.fields["partitionValues"]["partition_bucket"] for a in (*last.added, *last.removed)} == {"1"}
+    assert not any(action.fields["dataChange"] for action in (*last.added, *last.removed))
+    scoped = execute(engine, plan(Compact(("partition_bucket=2",))), 300_000)
+    assert scoped.status == "ok"
+    counts = Counter(file.partition for file in engine.state(0).data_files)
+    assert counts[chosen] == counts["partition_bucket=2"] == 1
+    assert counts["partition_bucket=0"] > 1
+    stream.start().awaitTermination()
+    assert spark.table("seen").count() == seen
+
+
+def test_an_automatic_compaction_is_booked_apart_from_its_commit(delta, model):
+    engine = delta(properties=AUTO, files_per_commit=2)
+    first = commit(engine, model, *upserts(1, 20))
+    # The first commit to a partition sets it off already.
+    ((inline,), (version,)) = first.compactions, first.compactions[0].versions
+    assert (version.operation, version.tag) == ("OPTIMIZE", None)
+    assert (version.change.files_removed_count, version.change.files_added_count) == (2, 1)
+    assert inline.cost.wall_s > 0
+    assert first.cost.wall_s > 0
+    assert first.change.files_removed_count == 0
+    assert first.observed.data_files_count == 1
+    (seen,) = engine.state(0).compactions
+    assert seen.reason == INLINE
+    second = commit(engine, model, *upserts(20, 40))
+    assert second.compactions == ()
+    assert rows_of(engine) == model.rows
+
+
+def test_vacuum_keeps_what_versions_inside_the_retention_need(delta, model):
+    engine = delta()
+    for number in range(4):
+        commit(engine, model, *upserts(1 + 10 * number, 15 + 10 * number))
+        execute(engine, plan(Native(Command.OPTIMIZE)), model_at_ms(number))
+    versions = {
+        c.info["userMetadata"]: c.version for c in log_of(engine) if c.info.get("userMetadata")
+    }
+    before_bytes = engine.state(0).size_bytes
+    stored = execute(engine, plan(Native(Command.OPTIMIZE)), 300_000).observed.storage_bytes
+    done = execute(engine, Vacuum(retain_ms=60_000).decide(engine.state(240_000)), 240_000)
+    assert done.status == "ok"
+    assert [version.operation for version in done.versions] == ["VACUUM START", "VACUUM END"]
+    assert done.observed.storage_bytes < stored
+    assert engine.state(0).size_bytes == before_bytes
+    assert rows_of(engine) == model.rows
+
+    def readable(at_ms):
+        version = next(number for tag, number in versions.items() if f"/{at_ms}/" in tag)
+        frame = engine._spark.read.format("delta").option("versionAsOf", version).load(engine._location)
+        try:
+            return frame.selectExpr("sum(order_id + user_id)").collect() is not None
+        except Exception:  # of Spark, for a file that is gone
+            return False
+
+    assert readable(180_000)
+    assert readable(240_000)
+    assert not readable(60_000)
+
+
+def model_at_ms(number):
+    return 60_000 * (number + 1)
+
+
+def test_the_moment_of_a_vacuum_is_the_scenario_s(delta, model):
+    engine = delta()
+    commit(engine, model, *upserts(1, 20))
+    commit(engine, model, *upserts(1, 20, "Rome"))
+    stored = len(list(_data_files(engine)))
+    assert execute(engine, Vacuum(60_000).decide(engine.state(120_001)), 120_001).status == "ok"
+    assert len(list(_data_files(engine))) == stored  # the versions of 120 s need what was replaced then
+    assert execute(engine, Vacuum(60_000).decide(engine.state(200_000)), 200_000).status == "ok"
+    assert len(list(_data_files(engine))) == len(engine.state(0).data_files) < stored
+
+
+def _data_files(engine):
+    return (engine._folder / engine._namespace / "orders").glob("*.parquet")
+
+
+def test_reorg_purges_a_file_that_optimize_leaves_alone(delta, model):
+    engine = delta(upsert_mode="merge-on-read", files_per_commit=1)
+    commit(engine, model, *upserts(1, 30))
+    commit(engine, model, *((key, None) for key in range(1, 20)))
+    assert execute(engine, plan(Native(Command.OPTIMIZE)), 200_000).status == "noop"
+    assert len(engine.state(0).delete_files) == 1
+    done = execute(engine, Reorg().decide(engine.state(0)), 300_000)
+    assert (done.status, done.change.delete_files_removed_count) == ("ok", 1)
+    assert not engine.state(0).delete_files
+    assert rows_of(engine) == model.rows
+
+
+def test_sorting_and_clustering_put_near_rows_together(delta, log):
+    stream = batches(log)[:4]
+    selective = Probe("some", "SELECT sum(product_prices) FROM orders WHERE user_id BETWEEN 1 AND 20000")
+    plain, clustered = delta(), delta(cluster_by=["user_id"])
+    commit_all(plain, stream)
+    commit_all(clustered, stream)
+    small = {"maxFileSize": "20000"}
+    opened = [plain.query(selective).work.files_count]
+    outcome = execute(plain, plan(Native(Command.ZORDER, {"columns": "user_id"}, small)), 300_000)
+    assert outcome.status == "ok"
+    opened.append(plain.query(selective).work.files_count)
+    assert opened[1] < opened[0]
+    outcome = execute(clustered, plan(Native(Command.OPTIMIZE, {}, small)), 300_000)
+    assert outcome.status == "ok"
+    files = clustered.state(0).data_files
+    assert {file.clustering_provider for file in files} == {"liquid"}
+    assert {file.z_cube.columns for file in files} == {("user_id",)}
+    assert execute(clustered, plan(Native(Command.OPTIMIZE)), 400_000).status == "noop"
+    existing = open_existing(TableAddress(clustered._location))
+    assert existing.state.clustering_columns == ("user_id",)
+    assert {f.path for f in existing.state.data_files} == {f.path for f in files}
+
+
+def test_compacting_by_hand_changes_no_data(delta, log):
+    partitioning = Partitioning("bucket", buckets=2)
+    engine = delta(partitioning=partitioning)
+    commit_all(engine, batches(log, partitioning)[:3])
+    done = execute(engine, Repartition(2).decide(engine.state(0)), 300_000)
+    assert done.status == "ok"
+    assert Counter(f.partition for f in engine.state(0).data_files) == {
+        "partition_bucket=0": 2, "partition_bucket=1": 2,
+    }  # fmt: skip
+    for commit_ in log_of(engine)[-2:]:
+        assert not any(action.fields["dataChange"] for action in (*commit_.added, *commit_.removed))
+    assert Repartition(2).decide(engine.state(0)) is None
+
+
+def test_delta_rs_compacts_a_table_of_spark(delta, model):
+    engine = delta(upsert_mode="merge-on-read", files_per_commit=2)
+    commit(engine, model, *upserts(1, 30))
+    commit(engine, model, (1, "Rome"), (2, None), *upserts(30, 60))
+    started_s = time.perf_counter()
+    done = execute(engine, DeltaRs().decide(engine.state(0)), 300_000)
+    assert done.status == "ok"
+    assert 0 < done.cost.wall_s < time.perf_counter() - started_s
+    assert done.observed.data_files_count == 1
+    assert rows_of(engine) == model.rows
+    assert by_our_state(engine) == by_delta_itself(engine)
+    commit(engine, model, (3, "Rome"))
+    assert rows_of(engine) == model.rows
+
+
+def test_what_compaction_did_is_what_the_preview_says(delta, log):
+    engine = delta()
+    commit_all(engine, batches(log)[:4])
+    action = Native(Command.OPTIMIZE, {}, {"maxFileSize": "40000"})
+    expected = preview_action(action, engine.state(0))
+    done = execute(engine, plan(action), 300_000)
+    assert done.answer["numFilesRemoved"] == done.change.files_removed_count == expected.files_removed_count
+    assert done.answer["numBins"] == len(expected.groups)
+
+
+class DeltaSteps(RuleBasedStateMachine):
+    """Random commits, MERGEs and commands. After each the rows are those of the model, and the log is ours."""
+
+    steps = Counter()
+
+    @initialize(mode=st.sampled_from(MODES), by=st.sampled_from(["none", "city"]), compacts=st.booleans())
+    def create(self, mode, by, compacts):
+        self.random = random.Random(len(type(self).steps))
+        folder = type(self).scratch / str(type(self).steps.total())
+        self.model = ModelTable(folder)
+        self.engine = type(self).make(
+            upsert_mode=mode, partitioning=Partitioning(by), properties=AUTO if compacts else {}
+        )
+        self.at_ms = 0
+        self._commit(upserts(1, 12))
+
+    def did(self, what):
+        type(self).steps[what] += 1
+
+    def _commit(self, changes):
+        batch = self.model.commit([Change(*change) for change in changes])
+        self.at_ms = batch.spec.at_ms
+        done = self.engine.commit(batch, self.at_ms)
+        self.did("commit with a compaction" if done.compactions else "commit")
+
+    @rule(
+        changes=st.lists(
+            st.tuples(st.integers(1, 16), st.sampled_from([*CITIES, None])), min_size=1, max_size=8
+        )
+    )
+    def commit(self, changes):
+        self._commit(changes)
+
+    @rule(
+        planner=st.sampled_from(
+            [
+                Optimize(),
+                Optimize(min_small_files=1),
+                Optimize(options={"maxDeletedRowsRatio": 0.0, "batchSize": 1}),
+                ZOrder(("user_id",)),
+                Reorg(),
+                Repartition(1),
+                Vacuum(retain_ms=60_000),
+                DeltaRs(),
+            ]
+        )
+    )
+    def run_command(self, planner):
+        self._commit([(self.random.randint(1, 16), self.random.choice([*CITIES, None]))])
+        chosen = planner.decide(self.engine.state(self.at_ms))
+        if chosen is not None:
+            done = execute(self.engine, chosen, self.at_ms)
+            self.did(f"{type(planner).__name__} {done.status}")
+            assert done.status in ("ok", "noop"), done.error
+
+    @invariant()
+    def content_is_right(self):
+        if hasattr(self, "engine"):
+            assert rows_of(self.engine) == self.model.rows
+            assert by_our_state(self.engine) == by_delta_itself(self.engine)
+
+    def teardown(self):
+        if hasattr(self, "engine"):
+            self.engine.drop()
+
+
+def test_no_sequence_of_steps_loses_a_row(delta, tmp_path, capsys):
+    """A 33rd of the profile's examples, of 15 steps each: a step takes a second or two."""
+    DeltaSteps.make, DeltaSteps.scratch = staticmethod(partial(delta)), tmp_path
+    examples = max(1, settings().max_examples // 33)
+    run_state_machine_as_test(
+        DeltaSteps, settings=settings(max_examples=examples, stateful_step_count=15, phases=[Phase.generate])
+    )
+    with capsys.disabled():
+        print(f"\n{DeltaSteps.steps.total()} steps: {dict(DeltaSteps.steps.most_common())}")
