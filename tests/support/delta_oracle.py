@@ -61,7 +61,7 @@ class Answer:
 
 
 def make_pool(spark: SparkSession, folder: Path) -> list[PooledFile]:
-    """Files of 1 to 3,000 rows, no two of one size; every second one has deleted rows, one of them no other."""
+    """Files of 1 to 3,000 rows, each of another size. Every second one has deleted rows, one no other."""
     place = str(folder / "pool")
     numbers = random.Random(7)
     spark.sql(

@@ -186,13 +186,13 @@ def _shortfall_text(short: Mapping[str, Any]) -> str:
 
 
 def _print_table_facts(facts: Mapping[str, Any]) -> None:
-    by = facts["partition_spec"]
+    by, format_version = facts["partition_spec"], facts["format_version"]
     print_heading(f"table {facts['name']}")
     print_facts(
         {
             "location": facts["location"],
             "metadata": facts["metadata"],
-            "format version": str(facts["format_version"]),
+            **({} if format_version is None else {"format version": str(format_version)}),
             "table version": _version(facts["version"], facts["committed_at"]),
             "data files": _amount(facts["data_files"], facts["data_bytes"], facts["rows"]),
             "delete files": "; ".join(_deletes(facts["delete_files"])) or "none",
@@ -208,8 +208,10 @@ def _print_table_facts(facts: Mapping[str, Any]) -> None:
 
 
 def _version(version: str | None, committed_at: str | None) -> str:
-    if version is None or committed_at is None:
+    if version is None:
         return "none: nothing has been written to the table yet"
+    if committed_at is None:
+        return version
     return f"{version}, committed {datetime.fromisoformat(committed_at):%Y-%m-%d %H:%M:%S} UTC"
 
 

@@ -60,14 +60,13 @@ class DeltaTable:
             None if self.committed_ms is None else datetime.fromtimestamp(self.committed_ms / 1000, UTC)
         )
         vectors = self.state.delete_files
-        clustering = self.state.clustering_columns
         return TableFacts(
             location=self.location,
             metadata=self.log_file,
             format_version=None,
             version=self.state.version,
             committed_at=committed.isoformat(timespec="milliseconds") if committed else None,
-            partition_spec=", ".join(clustering or self.metadata["partitionColumns"]),
+            partition_spec=", ".join(self.metadata["partitionColumns"]),
             columns=tuple(_names(json.loads(self.metadata["schemaString"]))),
             delete_files=[
                 DeleteFacts(

@@ -49,7 +49,7 @@ class DeltaKeys(TableKeys):
     """[table] of a Delta table. `cluster_by` are the columns of liquid clustering."""
 
     format: Literal["delta"] = Field(examples=["delta"])
-    cluster_by: tuple[Identifier, ...] = ()
+    cluster_by: tuple[Identifier, ...] = Field(default=(), strict=False)  # a list in a scenario
 
     @model_validator(mode="after")
     def _check_clustering(self) -> Self:
