@@ -147,8 +147,8 @@ class Format:
     `table_keys` is the model of [table]. `upsert_modes` are the ways in which commits can update and delete
     rows, each with what does it ("equality deletes", "MERGE INTO"), as results say; they are empty where the
     format's engines only append. `default_upsert_mode` is one of them. `own_properties`
-    maps the table properties that a key of [table] sets to that key. `codec_property` names the codec of data
-    files, `default_codec` is the codec of tables that do not set it.
+    maps the table properties that a key of [table] sets to that key. `codec_setting` is the table property or
+    Spark setting that names the codec of data files, `default_codec` the codec where it is not set.
 
     `planning` holds the rules by which plans are previewed and vetoed. `layout` gives the files that the
     format's writers make of a commit if no strategy overrides the number of writers. `writing_needs`
@@ -174,7 +174,7 @@ class Format:
     upsert_modes: Mapping[str, str]
     default_upsert_mode: str | None
     own_properties: Mapping[str, str]
-    codec_property: str
+    codec_setting: str
     default_codec: str
     metadata_bytes_per_commit: int
     planning: Planning

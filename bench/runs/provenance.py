@@ -83,13 +83,14 @@ def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
     rows; `initial_order` is how the initial load is ordered in its files. Each is omitted if the stream has
     none.
     """
-    workload, properties = scenario.workload, {**scenario.table.properties, **spec.properties}
+    workload = scenario.workload
+    set_by_user = {**scenario.spark.settings, **scenario.table.properties, **spec.properties}
     table_format = FORMATS[scenario.table.format]
     default_codec = f"{table_format.default_codec} (format default)"
     facts: dict[str, JsonValue] = {
         "table": "orders",
         "columns_count": len(workload.schema.names),
-        "codec": properties.get(table_format.codec_property, default_codec),
+        "codec": set_by_user.get(table_format.codec_setting, default_codec),
     }
     if workload.is_cdc:
         facts["key"] = ["order_id"]

@@ -175,11 +175,14 @@ class DeltaEngine(SparkEngine[None]):
 
     def _drop(self) -> None:
         self._spark.sql(f"DROP TABLE IF EXISTS {self._name}")
+        self._forget()
         path, system = file_system(self._spark, self._location)
-        java_class(self._spark, "org.apache.spark.sql.delta.DeltaLog").invalidateCache(
-            self._spark._jsparkSession, path
-        )
         system.delete(path, True)
+
+    def _forget(self) -> None:
+        path, _ = file_system(self._spark, self._location)
+        logs = java_class(self._spark, "org.apache.spark.sql.delta.DeltaLog")
+        logs.invalidateCache(self._spark._jsparkSession, path)
 
     def _read(self, at_ms: int) -> TableReading:
         reading = self._log.read()

@@ -90,7 +90,7 @@ FORMAT = Format(
         "write.target-file-size-bytes": "target_file_size",
         "format-version": "format_version",
     },
-    codec_property=CODEC_PROPERTY,
+    codec_setting=CODEC_PROPERTY,
     default_codec=DEFAULT_CODEC,
     metadata_bytes_per_commit=100_000,  # measured: 20 to 80 KB of manifests and table metadata per snapshot
     planning=PLANNING,

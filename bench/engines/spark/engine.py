@@ -197,7 +197,15 @@ class SparkEngine(ABC, Generic[_Prepared]):
 
     def query(self, probe: Probe) -> QueryOutcome:
         with self._errors(f"probe {probe.name!r}"):
+            self._forget()
             return run_query(self._spark, self._meter, probe.sql, self._reader)
+
+    def _forget(self) -> None:
+        """Drop what the session remembers of the table's metadata, so that each probe reads it anew.
+
+        Otherwise only the first query after a new version would read it: the settled query of a strategy that
+        has compacted, and not that of one that has not. By default a session remembers nothing.
+        """
 
     def make_control(self, probe: Probe, batches: Sequence[Batch]) -> None:
         control = self.sibling("control")
