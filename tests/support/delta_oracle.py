@@ -71,7 +71,7 @@ def make_pool(spark: SparkSession, folder: Path) -> list[PooledFile]:
     rows_of = [1 + round(3000 * (number / POOL_FILES) ** 3) + number for number in range(POOL_FILES)]
     counts = ", ".join(f"({number}, {rows})" for number, rows in enumerate(rows_of))
     rows = spark.sql(
-        "SELECT id, sha2(CAST(id * 31 + file AS STRING), 256) AS text, file "
+        "SELECT CAST(id AS BIGINT) AS id, sha2(CAST(id * 31 + file AS STRING), 256) AS text, file "
         f"FROM VALUES {counts} AS t(file, n) "
         "LATERAL VIEW explode(sequence(1, n)) AS id"
     )

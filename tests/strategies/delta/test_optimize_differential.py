@@ -1,6 +1,7 @@
 """Our preview of OPTIMIZE beside the real one, on tables of any sizes, partitions, vectors and options."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from delta_oracle import make_case, make_pool, optimized
@@ -22,11 +23,14 @@ def answered(spark, tmp_path_factory):
     """Cases with what OPTIMIZE really did."""
     folder = tmp_path_factory.mktemp("optimize")
     pool = make_pool(spark, folder)
-    found = []
-    for seed in range(TABLES):
+
+    def answer(seed):
         case = make_case(pool, folder / "pool", folder / f"case-{seed}", seed)
-        found.append((case, optimized(spark, folder / f"case-{seed}", case.options)))
-    return found
+        # Options are settings of the session, so each case has one of its own.
+        return case, optimized(spark.newSession(), folder / f"case-{seed}", case.options)
+
+    with ThreadPoolExecutor(4) as threads:
+        return list(threads.map(answer, range(TABLES)))
 
 
 def previewed(case):
