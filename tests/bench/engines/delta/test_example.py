@@ -20,5 +20,5 @@ def test_each_block_prints_what_is_below_it(spark, tmp_path):
     for code, expected in blocks:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(code, str(PAGE), "exec"), namespace)  # noqa: S102  our own page
+            exec(compile(code, str(PAGE), "exec"), namespace)
         assert printed.getvalue() == expected, code
