@@ -154,6 +154,14 @@ def state_of(folder: Path) -> DeltaState:
     )  # fmt: skip
 
 
+def interpreting(spark: SparkSession) -> SparkSession:
+    """A session that compiles no code for its queries, which takes longer than running them on so few rows."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.codegen.wholeStage", "false")
+    session.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+    return session
+
+
 def optimized(spark: SparkSession, folder: Path, options: Mapping[str, str]) -> Answer:
     """Run OPTIMIZE on the table in `folder`, and read from its log what it did."""
     with configured(spark, {f"{CONF_PREFIX}{name}": value for name, value in options.items()}):

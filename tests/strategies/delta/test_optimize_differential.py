@@ -2,9 +2,10 @@
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 
 import pytest
-from delta_oracle import make_case, make_pool, optimized
+from delta_oracle import interpreting, make_case, make_pool, optimized
 
 from strategies.delta import compaction
 from strategies.delta.bins import next_fit
@@ -16,6 +17,7 @@ from strategies.plan import Native
 pytestmark = pytest.mark.spark
 
 TABLES = 220
+THREADS = 4
 
 
 @pytest.fixture(scope="module")
@@ -24,12 +26,18 @@ def answered(spark, tmp_path_factory):
     folder = tmp_path_factory.mktemp("optimize")
     pool = make_pool(spark, folder)
 
-    def answer(seed):
-        case = make_case(pool, folder / "pool", folder / f"case-{seed}", seed)
-        # Options are settings of the session, so each case has one of its own.
-        return case, optimized(spark.newSession(), folder / f"case-{seed}", case.options)
+    sessions = SimpleQueue()  # options are settings of a session, so each thread has one of its own
+    for _ in range(THREADS):
+        sessions.put(interpreting(spark))
 
-    with ThreadPoolExecutor(4) as threads:
+    def answer(seed):
+        case, session = make_case(pool, folder / "pool", folder / f"case-{seed}", seed), sessions.get()
+        try:
+            return case, optimized(session, folder / f"case-{seed}", case.options)
+        finally:
+            sessions.put(session)
+
+    with ThreadPoolExecutor(THREADS) as threads:
         return list(threads.map(answer, range(TABLES)))
 
 
