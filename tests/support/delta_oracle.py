@@ -155,7 +155,7 @@ def state_of(folder: Path) -> DeltaState:
 
 
 def interpreting(spark: SparkSession) -> SparkSession:
-    """A session that compiles no code for its queries, which takes longer than running them on so few rows."""
+    """A session that compiles no code for its queries, as compiling takes longer than so few rows do."""
     session = spark.newSession()
     session.conf.set("spark.sql.codegen.wholeStage", "false")
     session.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
