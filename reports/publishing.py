@@ -89,6 +89,11 @@ class Published:
         """How many of the runs other processes disturbed: "2 of 30"."""
         return f"{len(self.group.disturbed_runs)} of {len(self.group.usable_runs)}"
 
+    def disturbed_of(self, strategy: str) -> str:
+        """The same of the runs of one strategy: "3 of 3"."""
+        runs = [run for run in self.group.usable_runs if run.manifest.strategy == strategy]
+        return f"{sum(run in self.group.disturbed_runs for run in runs)} of {len(runs)}"
+
     @cached_property
     def warm_up(self) -> tuple[WarmedPlanner, ...]:
         """Each planner of the scenario, in the order in which they were warmed up."""
