@@ -155,7 +155,10 @@ def state_of(folder: Path) -> DeltaState:
 
 
 def interpreting(spark: SparkSession) -> SparkSession:
-    """A session that compiles no code for its queries, as compiling takes longer than so few rows do."""
+    """A session that compiles no code for its queries, as compiling takes longer than so few rows do.
+
+    Being new, it is in Spark's own catalog, where tables can be named by their paths.
+    """
     session = spark.newSession()
     session.conf.set("spark.sql.codegen.wholeStage", "false")
     session.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")

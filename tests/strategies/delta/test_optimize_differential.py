@@ -24,7 +24,7 @@ THREADS = 4
 def answered(spark, tmp_path_factory):
     """Cases with what OPTIMIZE really did."""
     folder = tmp_path_factory.mktemp("optimize")
-    pool = make_pool(spark, folder)
+    pool = make_pool(interpreting(spark), folder)
 
     sessions = SimpleQueue()  # options are settings of a session, so each thread has one of its own
     for _ in range(THREADS):
