@@ -99,7 +99,6 @@ def test_the_cases_cover_every_rule(answered):
         ("next_fit", lambda items, size_of, capacity: next_fit(items, size_of, capacity - 1)),
         ("next_fit", lambda items, size_of, capacity: next_fit(reversed(list(items)), size_of, capacity)),
         ("deleted_ratio", lambda file, vector: None),
-        ("deleted_ratio", lambda file, vector: vector.rows / file.rows if vector and file.rows else 0.0),
     ],
 )
 def test_a_planner_with_one_rule_changed_is_noticed(answered, monkeypatch, name, mutant):

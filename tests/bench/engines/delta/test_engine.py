@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from functools import partial
 from typing import ClassVar
+from urllib.parse import unquote
 
 import pytest
 from change_batches import Change, ModelTable
@@ -81,7 +82,9 @@ def by_delta_itself(engine):
     log = jvm.org.apache.spark.sql.delta.DeltaLog.forTable(engine._spark._jsparkSession, engine._location)
     found = log.update(False, none, none).allFiles().toJSON()
     actions = [json.loads(text) for text in found.collectAsList()]
-    return sorted((a["path"], a["size"], a.get("deletionVector", {}).get("cardinality", 0)) for a in actions)
+    return sorted(
+        (unquote(a["path"]), a["size"], a.get("deletionVector", {}).get("cardinality", 0)) for a in actions
+    )
 
 
 def by_our_state(engine):
