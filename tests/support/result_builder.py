@@ -176,9 +176,13 @@ class _Run:
     def is_amoro(self) -> bool:
         return self.manifest.strategy.startswith("amoro")
 
+    @property
+    def at_ms(self) -> int:
+        return self.manifest.commit_interval_ms * self.tick
+
     def _step(self, wall_s: float) -> dict[str, Any]:
         noisy_s = round(wall_s * self.random.lognormvariate(0, 0.05), 4)
-        return {"tick": self.tick, "at_ms": 60_000 * self.tick, "written_utc": STARTED_UTC,
+        return {"tick": self.tick, "at_ms": self.at_ms, "written_utc": STARTED_UTC,
                 "wall_s": noisy_s, "cpu_s": round(noisy_s * 1.6, 4)}  # fmt: skip
 
     def _commit(self) -> None:
@@ -233,7 +237,7 @@ class _Run:
         self._observe("compaction")
         after_s = self._probe("settled")
         self.made.insert(position, CompactionRecord(
-            **step, reason="small_files", actions=["rewrite all"], scheduled_at_ms=60_000 * self.tick,
+            **step, reason="small_files", actions=["rewrite all"], scheduled_at_ms=self.at_ms,
             plan_kind=("minor" if is_minor else "major") if self.is_amoro else "",
             delete_files_before_count=deletes, delete_files_after_count=self.deletes,
             delete_rows_after=DELETE_ROWS * self.deletes, equality_files_after_count=0,
