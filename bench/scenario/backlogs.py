@@ -7,7 +7,7 @@ from bench.engines.registry import FORMATS
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import rule_text
 from strategies.strategy import Rule, traits_of
-from strategies.triggers import AfterCommits, Every
+from strategies.triggers import AfterCommits, interval_ms_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,7 @@ def _reasons(rule: Rule, commit_interval_ms: int, files_per_commit: float, parti
 
 def _commits_between(rule: Rule, commit_interval_ms: int) -> float | None:
     """How many commits there are between two evaluations; None where the trigger does not tell."""
-    match rule.trigger:
-        case Every(interval_ms=interval_ms):
-            return max(1.0, interval_ms / commit_interval_ms)
-        case AfterCommits(commits=commits):
-            return float(commits)
-    return None
+    if isinstance(rule.trigger, AfterCommits):
+        return float(rule.trigger.commits)
+    interval_ms = interval_ms_of(rule.trigger)
+    return None if interval_ms is None else max(1.0, interval_ms / commit_interval_ms)

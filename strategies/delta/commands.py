@@ -15,3 +15,4 @@ class Command(StrEnum):
 
 
 METADATA_COMMANDS = frozenset({Command.VACUUM})  # write no data file
+NO_REWRITE = "Delta has no command that rewrites exactly the files a plan names"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import ClassVar
 
+from strategies.delta.calls import call
 from strategies.delta.commands import Command
 from strategies.delta.files import delta_state
 from strategies.delta.optimize_options import (
@@ -16,7 +17,7 @@ from strategies.delta.optimize_options import (
 )
 from strategies.options import OptionValue
 from strategies.partitions import fields_of
-from strategies.plan import Action, Capability, Compact, Native, Plan, Reason
+from strategies.plan import Capability, Compact, Plan, Reason
 from strategies.state import TableState
 
 
@@ -65,10 +66,9 @@ class Optimize:
         return frozenset({Command.OPTIMIZE, *([Capability.ROW_FILTER] if self.where is not None else [])})
 
     def decide(self, state: TableState) -> Plan | None:
-        texts = optimize_texts(self.options, self.known_options)
         if not self._chooses:
-            arguments = {} if self.where is None else {"where": self.where}
-            return _scheduled(Native(Command.OPTIMIZE, arguments, texts))
+            return call(Command.OPTIMIZE, {"where": self.where}, self.options, self.known_options)
+        texts = optimize_texts(self.options, self.known_options)
         partitions = self._partitions(state, texts)
         if not partitions:
             return None
@@ -95,7 +95,3 @@ class Optimize:
         return frozenset(
             () if today is None else ((today - timedelta(days=ago)).isoformat() for ago in self.days_ago)
         )
-
-
-def _scheduled(action: Action) -> Plan:
-    return Plan((action,), Reason.SCHEDULED)

@@ -5,7 +5,7 @@ The forecast, the simulation and `compactbench plan` rest on it. OPTIMIZE itself
 
 from collections.abc import Callable, Collection, Mapping
 
-from strategies.delta.commands import Command
+from strategies.delta.commands import NO_REWRITE, Command
 from strategies.delta.compaction import plan_compaction, plan_purge, plan_repartition, plan_zorder
 from strategies.delta.files import DeltaState, delta_state
 from strategies.delta.optimize_options import OptimizeOptions, optimize_options
@@ -47,4 +47,4 @@ def preview_action(action: Action, state: TableState) -> Preview:
                 f"{command} has no preview: it rewrites no data file by rules of Delta on Spark"
             )
         case Rewrite():
-            raise PreviewError("Delta has no command that rewrites exactly the files a plan names")
+            raise PreviewError(NO_REWRITE)

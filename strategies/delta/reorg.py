@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from strategies.delta.calls import call
 from strategies.delta.commands import Command
-from strategies.delta.optimize_options import COMPACTION_OPTIONS, MAX_FILE_SIZE, MAX_THREADS, optimize_texts
+from strategies.delta.optimize_options import REWRITING_OPTIONS, optimize_texts
 from strategies.options import OptionValue
-from strategies.plan import Native, Plan, Reason, capabilities_of
+from strategies.plan import Plan, Reason, capabilities_of
 from strategies.state import TableState
 
 
@@ -23,9 +24,7 @@ class Reorg:
     where: str | None = None
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     reads_state: ClassVar[bool] = False
-    known_options: ClassVar[Mapping[str, str]] = {
-        name: COMPACTION_OPTIONS[name] for name in (MAX_FILE_SIZE, MAX_THREADS)
-    }
+    known_options: ClassVar[Mapping[str, str]] = REWRITING_OPTIONS
 
     def __post_init__(self) -> None:
         optimize_texts(self.options, self.known_options)
@@ -39,6 +38,5 @@ class Reorg:
         return self._plan()
 
     def _plan(self) -> Plan:
-        arguments = {} if self.where is None else {"where": self.where}
-        texts = optimize_texts(self.options, self.known_options)
-        return Plan((Native(Command.REORG, arguments, texts),), Reason.DELETES)
+        arguments = {"where": self.where}
+        return call(Command.REORG, arguments, self.options, self.known_options, Reason.DELETES)

@@ -14,7 +14,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from bench.engines.delta.log import DeltaLog
+from bench.engines.delta.log import DeltaLog, live_actions
 from bench.engines.delta.state import live_files
 from bench.engines.spark.session import configured
 from strategies.delta.files import DeletionVector, DeltaDataFile, DeltaState
@@ -80,12 +80,8 @@ def make_pool(spark: SparkSession, folder: Path) -> list[PooledFile]:
     shares[0] = 1
     deleted = " OR ".join(f"(file = {number} AND id % {share} = 0)" for number, share in shares.items())
     spark.sql(f"DELETE FROM delta.`{place}` WHERE {deleted}")
-    live: dict[str, Any] = {}
-    for commit in DeltaLog(place).commits_after(-1):
-        for action in commit.removed:
-            live.pop(action.path, None)
-        live.update((action.path, action.fields) for action in commit.added)
-    pool = [PooledFile(fields, _live_rows(fields)) for fields in live.values()]
+    live = [action.fields for action in live_actions(DeltaLog(place).commits_after(-1))]
+    pool = [PooledFile(fields, _live_rows(fields)) for fields in live]
     sizes = [file.add["size"] for file in pool]
     assert len(set(sizes)) == len(sizes)  # ties would be broken in an order that is not defined
     return pool

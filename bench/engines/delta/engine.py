@@ -38,7 +38,7 @@ from bench.engines.spark.meter import Measured, Meter, Reading
 from bench.engines.spark.rows import (
     cached,
     column_names,
-    columns_ddl,
+    create_statement,
     loader,
     new_rows,
     with_partition_columns,
@@ -52,7 +52,7 @@ from bench.engines.spark.session import (
     stored_bytes,
     use_namespace,
 )
-from strategies.delta.commands import Command
+from strategies.delta.commands import NO_REWRITE, Command
 from strategies.plan import Action, Compact, Native, Rewrite
 
 _CATALOG = "spark_catalog"  # Delta's catalog replaces Spark's own one
@@ -74,21 +74,18 @@ class DeltaEngine(SparkEngine[None]):
             spec.target_file_size_bytes, table_properties(spec), clustering_columns_of(spec)
         )
         super().__init__(spark, meter, name, spec, ledger, PLANNING, reader(spark))
+        self._compacts_itself = writer_properties(table_properties(spec)).compacts_by_itself
         self._log = DeltaReader(self._location)
         self._removals_ms: list[tuple[int, int]] = []  # scenario and epoch milliseconds
         self._committed: Reading | None = None  # when the last commit's own version was there
 
     def _create(self) -> None:
-        by = f"PARTITIONED BY ({self._spec.partitioning.column})" if self._spec.partitioning.column else ""
         clustering = clustering_columns_of(self._spec)
-        if clustering:
-            by = f"CLUSTER BY ({', '.join(clustering)})"
-        pairs = (f"{sql_text(key)}={sql_text(value)}" for key, value in table_properties(self._spec).items())
+        by = f"CLUSTER BY ({', '.join(clustering)}) " if clustering else ""
+        clauses = f"{by}LOCATION {sql_text(self._location)}"
+        properties = table_properties(self._spec)
         self._spark.sql(f"CREATE DATABASE IF NOT EXISTS {_CATALOG}.{self._namespace}")
-        self._spark.sql(
-            f"CREATE TABLE {self._name} ({columns_ddl(self._spec)}) USING delta {by} "
-            f"LOCATION {sql_text(self._location)} TBLPROPERTIES ({', '.join(pairs)})"
-        )
+        self._spark.sql(create_statement(self._name, self._spec, NAME, properties, clauses))
 
     def _use(self) -> None:
         use_namespace(self._spark, _CATALOG, self._namespace)
@@ -121,10 +118,6 @@ class DeltaEngine(SparkEngine[None]):
         columns, conf = column_names(self._spec), {commands.TAG_CONF: str(tag)}
         return partial(merge.commit, self._spark, self._name, last, columns, conf), last
 
-    @property
-    def _compacts_itself(self) -> bool:
-        return writer_properties(table_properties(self._spec)).compacts_by_itself
-
     def _watched(self, write: Callable[[], None]) -> None:
         """A commit whose own version is waited for by another thread, since a compaction may follow in it."""
         with CommitWatch(Path(self._log.next_version_path), self._meter.reading) as watch:
@@ -142,7 +135,7 @@ class DeltaEngine(SparkEngine[None]):
         return own, (InlineCompaction(rest, untagged, Command.OPTIMIZE),)
 
     def _stage(self, action: Rewrite) -> None:
-        raise ValueError("Delta has no command that rewrites exactly the files a plan names")
+        raise ValueError(NO_REWRITE)
 
     def _execute(self, action: Action, prepared: None, tag: Tag) -> DataFrame | None:
         conf, target_bytes = {commands.TAG_CONF: str(tag)}, self._spec.target_file_size_bytes
@@ -157,7 +150,7 @@ class DeltaEngine(SparkEngine[None]):
             case Native() | Compact():
                 return commands.optimize(self._spark, self._name, action, target_bytes, conf)
             case Rewrite():
-                raise ValueError("Delta has no command that rewrites exactly the files a plan names")
+                raise ValueError(NO_REWRITE)
         return None
 
     def _answer(self, answers: list[DataFrame]) -> Mapping[str, int]:

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 
 from bench.engines.delta.ledger import delta_ledger
-from bench.engines.delta.log import DeltaLog, Fields, LogCommit, LogError
+from bench.engines.delta.log import DeltaLog, Fields, LogCommit, LogError, live_actions
 from bench.engines.delta.state import CLUSTERING_DOMAIN, clustering_columns, live_files
 from bench.engines.format import DeleteFacts, Shortfall, TableAddress, TableFacts
 from bench.errors import ScenarioError
@@ -32,10 +32,7 @@ SIZE_CLASSES = (0.01, 0.1, 0.5, 1.0)
 
 _TARGET_PROPERTY = "delta.targetFileSize"  # of Databricks and delta-rs; OPTIMIZE on Spark does not heed it
 _DEFAULT_TARGET_BYTES = GIB  # spark.databricks.delta.optimize.maxFileSize
-_UNREADABLE = {
-    "catalogManaged",
-    "catalogOwned-preview",
-}  # table features whose commits are not all in the log
+_UNREADABLE = {"catalogManaged", "catalogOwned-preview"}  # features with commits that are not in the log
 _DUCKDB_TYPES = {
     "string": "VARCHAR", "long": "BIGINT", "integer": "INTEGER", "short": "SMALLINT", "byte": "TINYINT",
     "double": "DOUBLE", "float": "FLOAT", "boolean": "BOOLEAN", "date": "DATE", "timestamp": "TIMESTAMP",
@@ -45,12 +42,13 @@ _DUCKDB_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class DeltaTable:
-    """A table at its last version; `metadata` is the action of that name that holds for it."""
+    """A table at its last version, with the `metaData` action that holds for it and its schema."""
 
     location: str
     log_file: str
     committed_ms: int | None
     metadata: Fields
+    schema: Fields
     state: DeltaState
 
     @property
@@ -67,7 +65,7 @@ class DeltaTable:
             version=self.state.version,
             committed_at=committed.isoformat(timespec="milliseconds") if committed else None,
             partition_spec=", ".join(self.metadata["partitionColumns"]),
-            columns=tuple(_names(json.loads(self.metadata["schemaString"]))),
+            columns=tuple(_names(self.schema)),
             delete_files=[
                 DeleteFacts(
                     "deletion_vector",
@@ -102,8 +100,7 @@ class DeltaTable:
             ) from error
 
     def _type_of(self, column: str) -> str:
-        fields = json.loads(self.metadata["schemaString"])["fields"]
-        found = next((field["type"] for field in fields if field["name"] == column), "string")
+        found = next((field["type"] for field in self.schema["fields"] if field["name"] == column), "string")
         if isinstance(found, str) and found.startswith("decimal"):
             return found
         return _DUCKDB_TYPES.get(found, "VARCHAR") if isinstance(found, str) else "VARCHAR"
@@ -196,30 +193,22 @@ def _opened(location: str, now_ms: int) -> DeltaTable:
     properties = dict(metadata.get("configuration") or {})
     target_bytes = _target_bytes(properties)
     ledger = delta_ledger(target_bytes, properties, clustering, stream_epoch_ms=first_ms)
-    columns, names = tuple(metadata["partitionColumns"]), _logical_names(metadata)
-    for action in _live(commits):
+    schema = json.loads(metadata["schemaString"])
+    columns, names = tuple(metadata["partitionColumns"]), _logical_names(schema)
+    for action in live_actions(commits):
         added_ms = max(int(action.fields.get("modificationTime") or first_ms) - first_ms, 0)
         ledger.add(live_files(action.renamed(names), columns), added_ms)
     ledger.version = str(commits[-1].version)
     state = ledger.state(max(now_ms - first_ms, 0))
-    return DeltaTable(location, log.path_of(commits[-1].version), commits[-1].committed_ms, metadata, state)
+    last = commits[-1]
+    return DeltaTable(location, log.path_of(last.version), last.committed_ms, metadata, schema, state)
 
 
-def _live(commits: Iterable[LogCommit]) -> Iterable[Any]:
-    """The files that are live after all commits (Action Reconciliation)."""
-    live: dict[tuple[str, str | None], Any] = {}
-    for commit in commits:
-        for action in commit.removed:
-            live.pop(action.key, None)
-        live.update((action.key, action) for action in commit.added)
-    return live.values()
-
-
-def _logical_names(metadata: Fields) -> Mapping[str, str]:
+def _logical_names(schema: Fields) -> Mapping[str, str]:
     """The names of columns by those in the log, where column mapping makes them differ."""
-    fields = json.loads(metadata["schemaString"])["fields"]
     physical = {
-        field["name"]: field.get("metadata", {}).get("delta.columnMapping.physicalName") for field in fields
+        field["name"]: field.get("metadata", {}).get("delta.columnMapping.physicalName")
+        for field in schema["fields"]
     }
     return {stored: name for name, stored in physical.items() if stored is not None}
 

@@ -7,7 +7,7 @@ Source: Delta transaction log protocol, "Delta Log Entries", "Checkpoints", "Act
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import unquote
@@ -40,14 +40,19 @@ class FileAction:
         return self.fields.get("deletionVector")
 
     @property
+    def vector_place(self) -> str | None:
+        """Where its deletion vector is stored, as the log encodes it."""
+        vector = self.vector
+        return None if vector is None else f"{vector['storageType']}{vector['pathOrInlineDv']}"
+
+    @property
     def vector_id(self) -> str | None:
         """The unique id of its deletion vector, as the protocol derives it."""
         vector = self.vector
         if vector is None:
             return None
-        where = f"{vector['storageType']}{vector['pathOrInlineDv']}"
         offset = vector.get("offset")
-        return where if offset is None else f"{where}@{offset}"
+        return self.vector_place if offset is None else f"{self.vector_place}@{offset}"
 
     def renamed(self, names: Mapping[str, str]) -> "FileAction":
         """The action with the names of partition columns replaced."""
@@ -90,6 +95,16 @@ class LogCommit:
         """When it was committed, in milliseconds since 1970; None if the log does not say."""
         time_ms = self.info.get("inCommitTimestamp", self.info.get("timestamp"))
         return None if time_ms is None else int(time_ms)
+
+
+def live_actions(commits: Iterable[LogCommit]) -> Collection[FileAction]:
+    """The files that are live after all these commits, removals of each first ("Action Reconciliation")."""
+    live: dict[tuple[str, str | None], FileAction] = {}
+    for commit in commits:
+        for action in commit.removed:
+            live.pop(action.key, None)
+        live.update((action.key, action) for action in commit.added)
+    return live.values()
 
 
 class LogError(ValueError):

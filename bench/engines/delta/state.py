@@ -108,12 +108,11 @@ def live_files(action: FileAction, columns: Sequence[str] = ()) -> tuple[LiveFil
         clustering_provider=fields.get("clusteringProvider"),
         z_cube=_z_cube(fields.get("tags") or {}),
     )  # fmt: skip
-    vector = action.vector
-    if vector is None:
+    vector, place = action.vector, action.vector_place
+    if vector is None or place is None:
         return (data,)
-    where = f"{vector['storageType']}{vector['pathOrInlineDv']}"
     return data, DeletionVector(
-        where, int(vector["sizeInBytes"]), int(vector["cardinality"]), partition,
+        place, int(vector["sizeInBytes"]), int(vector["cardinality"]), partition,
         data_file=action.path, offset=vector.get("offset"),
     )  # fmt: skip
 

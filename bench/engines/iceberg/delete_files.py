@@ -178,15 +178,13 @@ def key_schema(spark: SparkSession, name: str, columns: Mapping[str, int]) -> St
 
 
 def reading_session(spark: SparkSession, is_adaptive: bool) -> SparkSession:
-    """A session for `read_parquet`. It packs files into tasks; the bench's main session uses a task per file.
+    """A session for `read_parquet`.
 
     Adaptive execution costs half a second per conversion, so it is off where little is joined and shuffled.
     """
     session = spark.newSession()
     settings = {
         "spark.sql.parquet.fieldId.read.enabled": "true",
-        "spark.sql.files.maxPartitionBytes": "128m",
-        "spark.sql.files.openCostInBytes": "4m",
         # By default Spark lists more than 32 files in a job of its own, which takes longer than one thread.
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "128",
     }

@@ -31,13 +31,12 @@ from bench.engines.spark.meter import Meter
 from bench.engines.spark.rows import (
     cached,
     column_names,
-    columns_ddl,
+    create_statement,
     loader,
     new_rows,
     with_partition_columns,
 )
 from bench.engines.spark.session import (
-    sql_text,
     start_session,
     stop_session,
     stored_bytes,
@@ -78,13 +77,8 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         self._snapshot_times: list[tuple[int, int]] = []  # scenario and epoch milliseconds
 
     def _create(self) -> None:
-        by = f"PARTITIONED BY ({self._spec.partitioning.column})" if self._spec.partitioning.column else ""
-        pairs = (f"{sql_text(key)}={sql_text(value)}" for key, value in table_properties(self._spec).items())
         self._spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self._namespace}")
-        self._spark.sql(
-            f"CREATE TABLE {self._name} ({columns_ddl(self._spec)}) USING iceberg {by} "
-            f"TBLPROPERTIES ({', '.join(pairs)})"
-        )
+        self._spark.sql(create_statement(self._name, self._spec, NAME, table_properties(self._spec)))
 
     def _use(self) -> None:
         use_namespace(self._spark, self._catalog.name, self._catalog.namespace)

@@ -1,24 +1,32 @@
-"""The rows of a batch as Spark frames, and the columns of a table that takes them."""
+"""The rows of a batch as Spark frames, and the table that takes them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
 from bench.engines.contract import TableSpec
 from bench.engines.spark.conf import PARTITION_PER_FILE
-from bench.engines.spark.session import configured
+from bench.engines.spark.session import configured, sql_text
 from workloads.partitioning import Partitioning
 
 
-def columns_ddl(spec: TableSpec) -> str:
-    """The columns of a table with their types, those it is partitioned by included."""
+def create_statement(
+    name: str, spec: TableSpec, table_format: str, properties: Mapping[str, str], clauses: str = ""
+) -> str:
+    """The statement that creates a table, with any further `clauses` of the format."""
     derived = spec.partitioning.derived
-    return ", ".join([spec.schema.ddl(), *(f"{name} {_type_of(sql)}" for name, sql in derived.items())])
+    columns = [spec.schema.ddl(), *(f"{column} {_type_of(sql)}" for column, sql in derived.items())]
+    by = f"PARTITIONED BY ({spec.partitioning.column})" if spec.partitioning.column else ""
+    pairs = (f"{sql_text(key)}={sql_text(value)}" for key, value in properties.items())
+    return (
+        f"CREATE TABLE {name} ({', '.join(columns)}) USING {table_format} {by} {clauses} "
+        f"TBLPROPERTIES ({', '.join(pairs)})"
+    )
 
 
 def column_names(spec: TableSpec) -> tuple[str, ...]:
-    """The names of these columns."""
+    """The columns of a table, those it is partitioned by included."""
     return (*spec.schema.names, *spec.partitioning.derived)
 
 

@@ -22,7 +22,7 @@ from bench.engines.simulated.costs import Work, rewrite_cost
 from bench.engines.simulated.files import table_bytes
 from bench.engines.simulated.key_ranges import may_meet, wanted_keys
 from bench.engines.simulated.model import Committed, Staging
-from strategies.delta.commands import Command
+from strategies.delta.commands import NO_REWRITE, Command
 from strategies.delta.compaction import batches, plan_compaction
 from strategies.delta.optimize_options import optimize_options
 from strategies.plan import Action, Native, Rewrite
@@ -30,7 +30,6 @@ from strategies.preview import NoPreview, Preview
 from workloads.commit import CommitSpec
 
 _OPERATIONS = {Command.REORG: "REORG", Command.REPARTITION: "WRITE"}  # of all others: OPTIMIZE
-_NO_REWRITE = "Delta has no command that rewrites exactly the files a plan names"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +133,13 @@ class DeltaTableModel:
         return (InlineCompaction(cost, versions, Command.OPTIMIZE),), NO_COST
 
     def stage(self, action: Rewrite, preview: Preview | NoPreview) -> Staging[None]:
-        raise ValueError(_NO_REWRITE)
+        raise ValueError(NO_REWRITE)
 
     def execute(
         self, action: Action, preview: Preview | NoPreview, staged: None, tag: Tag
     ) -> tuple[tuple[Version, ...], Cost]:
         if isinstance(action, Rewrite):
-            raise ValueError(_NO_REWRITE)
+            raise ValueError(NO_REWRITE)
         command = Command(action.command) if isinstance(action, Native) else Command.OPTIMIZE
         if isinstance(action, Native) and command is Command.VACUUM:
             return self._vacuum(int(action.arguments["older_than_at_ms"]), tag)

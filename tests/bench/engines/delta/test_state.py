@@ -8,7 +8,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from bench.engines.contract import Tag
-from bench.engines.delta.log import DeltaLog, LogError
+from bench.engines.delta.log import DeltaLog, LogError, live_actions
 from bench.engines.delta.state import DeltaReader, clustering_columns
 from strategies.delta.files import DeletionVector, DeltaDataFile
 
@@ -178,13 +178,7 @@ def write(place, count, **options):
 
 def ours(log):
     """The live files by path, from the start of a log."""
-    live = {}
-    for commit in log.from_start():
-        for action in commit.removed:
-            live.pop(action.path, None)
-        for action in commit.added:
-            live[action.path] = action
-    return live
+    return {action.path: action for action in live_actions(log.from_start())}
 
 
 def by_delta_rs(place):
