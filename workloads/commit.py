@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from workloads.keys import KeyChoice
@@ -82,6 +83,34 @@ class CommitSpec:
     partitions: tuple[PartitionShape, ...]
     expected_bytes: int
     keys: KeyShape | None = None
+
+    def without_rows(self) -> CommitSpec:
+        """The commit at a tick at which nothing is committed."""
+        return replace(
+            self, rows=0, inserts=0, updates=0, deletes=0, partitions=(), expected_bytes=0, keys=None
+        )
+
+    @classmethod
+    def together(cls, specs: Sequence[CommitSpec]) -> CommitSpec:
+        """Successive commits that only append, as one commit at the time of the last, by as many writers.
+
+        Its expected size is the sum of theirs: that of more, smaller files than it makes.
+        """
+        rows, size_bytes = Counter[str](), Counter[str]()
+        for shape in (shape for spec in specs for shape in spec.partitions):
+            rows[shape.partition] += shape.rows
+            size_bytes[shape.partition] += shape.expected_bytes
+        return replace(
+            specs[-1],
+            first_row=specs[0].first_row,
+            rows=sum(spec.rows for spec in specs),
+            inserts=sum(spec.inserts for spec in specs),
+            partitions=tuple(
+                PartitionShape(partition, rows[partition], size_bytes[partition])
+                for partition in sorted(rows)
+            ),
+            expected_bytes=sum(spec.expected_bytes for spec in specs),
+        )
 
 
 class Workload(Protocol):

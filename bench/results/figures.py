@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import fmean
 from typing import TypeVar
 
@@ -132,6 +133,17 @@ def noop_evaluations(f: RunFigures) -> float | None:
 def pending_mean_s(f: RunFigures) -> float | None:
     """Scenario seconds between a decision and its commit; 0 where the scenario has no compaction delay."""
     return mean([(c.at_ms - c.scheduled_at_ms) / 1000 for c in f.effective])
+
+
+def staleness_mean_s(f: RunFigures) -> float | None:
+    """Scenario seconds since the last commit, or since 0, as a mean over time; None without a commit.
+
+    Over a gap of g seconds between two commits the age grows from 0 to g: g / 2 on average, for g seconds.
+    """
+    duration_ms = f.run.manifest.duration_ms
+    times_ms = sorted({0, duration_ms, *(c.at_ms for c in f.commits)})
+    squares = sum((later - earlier) ** 2 for earlier, later in pairwise(times_ms))
+    return squares / 2 / duration_ms / 1000 if f.commits else None
 
 
 def since_compaction_mean_s(f: RunFigures) -> float | None:

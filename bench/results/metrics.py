@@ -177,6 +177,10 @@ METRICS: tuple[Metric, ...] = (
     Metric("commit_p95_s", "s", "lower", "timing",
            "95th percentile of the wall seconds of a commit, without preparing its batch",
            lambda f: percentile([c.wall_s for c in f.commits], 95)),
+    Metric("staleness_mean_s", "s", "lower", "count",
+           "mean age over scenario time of the newest rows in the table: it grows from 0 at each commit of "
+           "the stream to the time of the next one; the wall time of the commits is not in it",
+           fig.staleness_mean_s),
     Metric("files_end", "count", "lower", "count",
            "live data files at the end", _last_observed("data_files_count")),
     Metric("delete_files_end", "count", "lower", "count",

@@ -13,11 +13,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from bench.engines.contract import (
-    Batch,
-    Engine,
-    EngineSettings,
-)
+from bench.engines.contract import Batch, Engine, EngineSettings
 from bench.engines.format import SizeModel
 from bench.engines.registry import FORMATS, engine_kind
 from bench.errors import EngineError
@@ -32,6 +28,7 @@ from bench.runs.manifest import manifest_of
 from bench.runs.neighbours import Neighbours
 from bench.runs.settings import engine_settings, strategy_of
 from bench.runs.warm_up import warm_up
+from bench.scenario.kept_back import kept_back, last_committed
 from bench.scenario.scenario import Scenario
 from strategies.plan import PlanError
 from strategies.state import TableState
@@ -95,6 +92,7 @@ class Run:
     ) -> None:
         self._job, self._scenario, self._settings = job, scenario, settings
         self._log, self._recorder = log, recorder
+        self._writer = strategy_of(scenario, job.strategy).writer
         self._kind = engine_kind(scenario.table.format, job.mode)
         self._times = ReplayTimes()
         self._other_cores: float | None = None
@@ -128,10 +126,15 @@ class Run:
     def _replayed(self, loop: Loop) -> ReplayTimes:
         """Replay the whole stream; returns where its real seconds went, whichever clock the records use."""
         stopwatch, neighbours = SystemClock(), Neighbours()
-        loop.run(batches_of(self._scenario, self._log))
+        loop.run(self._batches())
         loop_s = stopwatch.now_s()
         self._other_cores = neighbours.cores()
         return replace(loop.times, loop_s=loop_s)
+
+    def _batches(self) -> Iterator[Batch]:
+        """What the strategy's writer commits at each tick."""
+        batches, commit_every_ms = batches_of(self._scenario, self._log), self._writer.commit_every_ms
+        return batches if commit_every_ms is None else kept_back(batches, commit_every_ms)
 
     def _warm_engine(self, stack: ExitStack) -> Engine:
         """An engine that has already run everything in the scenario; the time it took is recorded."""
@@ -190,7 +193,8 @@ class Run:
         return lambda tick: self._check(engine, tick)
 
     def _check(self, engine: Engine, tick: int) -> None:
-        """Compare the content with the stream up to `tick`. Raises EngineError if it differs."""
+        """Compare the content with what was committed up to `tick`. Raises EngineError if it differs."""
+        tick = last_committed(tick, self._scenario.commit_interval_ms, self._writer.commit_every_ms)
         if self._log is not None:
             self._check_content(engine, self._log, tick)
         elif self._kind.wrong_rows is not None:

@@ -202,6 +202,30 @@ def check_upsert_modes(keys: ScenarioKeys, is_cdc: bool) -> None:
             raise OptionError(path, f"must be {_one_of(tuple(modes))}", mode)
 
 
+def check_kept_back(keys: ScenarioKeys, is_cdc: bool) -> None:
+    """Refuse a writer that keeps rows back in a way that cannot be replayed. Raises OptionError."""
+    interval, duration = duration_ms_text(keys.commit_interval_ms), duration_ms_text(keys.duration_ms)
+    for index, strategy in enumerate(keys.strategies):
+        every_ms = strategy.writer.commit_every_ms
+        if every_ms is None:
+            continue
+        path, every = ("strategies", index, "writer", "commit_every"), duration_ms_text(every_ms)
+        if is_cdc:
+            raise OptionError(
+                path,
+                f"commits several batches as one, and those of type {keys.workload['type']!r} may change a "
+                "row twice: leave it out, or lengthen commit_interval for all strategies",
+                every,
+            )
+        if not is_multiple(every_ms, keys.commit_interval_ms) or keys.duration_ms % every_ms:
+            raise OptionError(
+                path,
+                f"must be a whole number of commit intervals (commit_interval = {interval}) and divide "
+                f"duration = {duration}: the rows kept back at the end would never be committed",
+                every,
+            )
+
+
 def _one_of(names: Sequence[str]) -> str:
     """The names, listed as pydantic lists the choices of a key."""
     quoted = [repr(name) for name in names]

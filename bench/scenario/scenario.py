@@ -14,7 +14,13 @@ from bench.keys import TableKeys, bytes_text, duration_ms_text
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.cadence import Cadence, Phase, default_side_probe_every_ms, phases_met
-from bench.scenario.checks import check_columns, check_keys, check_upsert_modes, missing_columns
+from bench.scenario.checks import (
+    check_columns,
+    check_kept_back,
+    check_keys,
+    check_upsert_modes,
+    missing_columns,
+)
 from bench.scenario.schema import (
     WARM_UP_ROUNDS,
     Catalog,
@@ -268,6 +274,7 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets, variant: Variant
     workload = _workload(keys, file.parent)
     probes = _probes(keys, workload.schema)
     check_upsert_modes(keys, workload.is_cdc)
+    check_kept_back(keys, workload.is_cdc)
     specs = build_strategies(keys, file.parent, workload.schema)
     if variant is not None:
         specs = tuple(spec_in(spec, variant.label) for spec in specs)

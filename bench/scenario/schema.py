@@ -44,10 +44,14 @@ class RuleKeys(Keys):
 
 
 class WriterKeys(Keys):
-    """A strategy's `writer`; `upsert_mode` is one of its format's ways to update and delete rows."""
+    """A strategy's `writer`; `upsert_mode` is one of its format's ways to update and delete rows.
+
+    A writer with `commit_every` keeps the rows of several commit intervals and commits them together.
+    """
 
     files_per_commit: int | None = Field(default=None, ge=1)
     upsert_mode: str | None = None
+    commit_every_ms: Duration | None = Field(default=None, alias="commit_every", examples=["1h"])
 
 
 class SwitchKeys(Keys):

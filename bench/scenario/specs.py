@@ -192,7 +192,7 @@ def _spec(keys: StrategyKeys, built: Mapping[str, Strategy], default_mode: str |
 
 def _overrides(writer: WriterKeys) -> dict[str, Any]:
     """The keys that differ from the defaults."""
-    return writer.model_dump(mode="json", exclude_defaults=True)
+    return writer.model_dump(mode="json", by_alias=True, exclude_defaults=True)
 
 
 def rule_tables(rules: Iterable[Rule]) -> list[dict[str, Any]]:
@@ -210,6 +210,8 @@ def _summary(keys: StrategyKeys, strategy: Strategy, writer: WriterKeys) -> str:
     parts = [rules if keys.rules else "no compaction"]
     if keys.writer.files_per_commit is not None:
         parts.append(f"writes {counted(keys.writer.files_per_commit, 'file')} per commit")
+    if writer.commit_every_ms is not None:
+        parts.append(f"commits every {duration_ms_text(writer.commit_every_ms)}")
     if writer.upsert_mode is not None:
         parts.append(f"upserts by {writer.upsert_mode}")
     parts += [f"{key}={value}" for key, value in hidden(keys.properties).items()]

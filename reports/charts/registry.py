@@ -8,6 +8,7 @@ from reports.charts import (
     compactions,
     cumulative,
     file_counts,
+    freshness,
     health,
     latency,
     latency_split,
@@ -46,6 +47,16 @@ CHARTS: tuple[Chart, ...] = (
         pareto.draw,
         pareto.finding,
         "answer",
+    ),
+    Chart(
+        "freshness",
+        "Data freshness, files and query latency",
+        "Further right the data is older: a writer that commits more rarely makes fewer files, and queries "
+        "see its rows later.",
+        freshness.draw,
+        freshness.finding,
+        "open",
+        freshness.applies,
     ),
     Chart(
         "latency",

@@ -36,6 +36,14 @@ def upsert_group(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def cadence_group(tmp_path_factory):
+    """Writers that commit at every tick, and the rows of 3 and of 12 ticks together."""
+    folder, strategies = tmp_path_factory.mktemp("cadence"), {"never": None, "late": None, "later": None}
+    built = build_results(folder, strategies, 2, 12, commit_ticks={"late": 3, "later": 12})
+    return run_groups(load_runs(built))[0]
+
+
+@pytest.fixture(scope="session")
 def hostile_runs(tmp_path_factory):
     """Everything a results file may hold that could end a cell, a tag, a formula or a line."""
     folder = tmp_path_factory.mktemp("hostile")

@@ -23,6 +23,7 @@ from reports.charts.thinning import thinned
 from reports.load import RunGroup, run_groups
 from reports.theme import DARK, LIGHT, chart_label, traits
 
+BY_ID = {chart.id: chart for chart in CHARTS}
 EACH = pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.id)
 
 
@@ -44,9 +45,10 @@ def odd_groups(tmp_path_factory, hostile_runs):
 
 
 @pytest.fixture
-def suited(group, upsert_group):
+def suited(group, upsert_group, cadence_group):
     """A run group a chart applies to."""
-    return lambda chart: group if chart.applies(group) else upsert_group
+    groups = (group, upsert_group, cadence_group)
+    return lambda chart: next(one for one in groups if chart.applies(one))
 
 
 @EACH
@@ -138,7 +140,7 @@ def test_scenario_time_is_drawn_to_the_end_of_the_stream(chart, suited):
     data = suited(chart)
     commits = len(data.runs[0].of(CommitRecord))  # one a minute
     timed = [axes for axes in chart.draw(data, LIGHT).axes if "scenario time" in axes.get_xlabel()]
-    assert bool(timed) == (chart.id not in {"pareto", "latency_split", "sizes"})
+    assert bool(timed) == (chart.id not in {"pareto", "freshness", "latency_split", "sizes"})
     for axes in timed:
         assert (axes.get_xlabel(), axes.get_xlim()) == ("scenario time (minutes)", (0, commits))
         drawn = [line.get_xdata() for line in axes.get_lines() if line.get_transform() == axes.transData]
@@ -155,7 +157,7 @@ def test_chart_as_png_shows_scripts_its_font_lacks_without_a_warning(hostile_run
 
 
 def test_chart_names_strategies_as_they_are(odd_groups):
-    drawn = svg(CHARTS[1].draw, odd_groups[-1], LIGHT, "test")
+    drawn = svg(BY_ID["latency"].draw, odd_groups[-1], LIGHT, "test")
     texts = [
         "".join(found.itertext()) for found in ET.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")
     ]
@@ -352,3 +354,14 @@ def test_hints_are_few_and_gaps_have_none():
     assert "a, &lt;0&gt;" in drawn
     assert "not on the page" not in drawn
     assert hints_of(Figure()) == ""
+
+
+def test_freshness_is_shown_where_writers_commit_at_different_intervals(group, cadence_group):
+    chart = BY_ID["freshness"]
+    assert not chart.applies(group)
+    assert chart.applies(cadence_group)
+    assert re.fullmatch(
+        r"Age of the newest rows, files and latency: never 30 s, 52 files, \S+ ms, "
+        r"late 1 min 30 s, 15 files, \S+ ms and later 6 min, 1 file, \S+ ms\.",
+        str(chart.finding(cadence_group)),
+    )

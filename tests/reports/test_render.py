@@ -20,7 +20,7 @@ from reports.tables import Cell, Column, Table
 from reports.theme import DARK, LIGHT
 
 GOLDEN = Path(__file__).parent / "golden"
-APPEND = {chart.id for chart in CHARTS} - {"deletes", "health"}  # what append-only runs show
+APPEND = {chart.id for chart in CHARTS} - {"deletes", "freshness", "health"}  # what append-only runs show
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 
 

@@ -113,9 +113,12 @@ def build_results(
     ticks: int = 60,
     fate: Mapping[tuple[str, int], Fate] | None = None,
     deletes: bool = False,
+    commit_ticks: Mapping[str, int] | None = None,
     **changes: Any,
 ) -> Path:
     """A suite under `folder`: each strategy compacts everything after so many ticks (None: never).
+
+    The writer of a strategy in `commit_ticks` commits the rows of so many ticks together.
 
     One whose label begins with "amoro" reports a health score and leaves a delete file at every other time.
     """
@@ -130,7 +133,8 @@ def build_results(
                 **changes,
             }
             made = manifest(label, repetition, **fields).model_copy(update={"run_id": f"run-{position:03d}"})
-            run = _Run(made, interval, random.Random(f"{made.seed}/{position}"), 3 if deletes else 0)
+            chance = random.Random(f"{made.seed}/{position}")
+            run = _Run(made, interval, chance, 3 if deletes else 0, (commit_ticks or {}).get(label, 1))
             ending = (fate or {}).get((label, repetition), "finished")
             write_run(
                 folder / made.scenario / f"run-{made.format}-{position:03d}", made, run.records(ticks, ending)
@@ -150,6 +154,7 @@ class _Run:
     interval: int | None
     random: random.Random
     delete_files: int
+    commit_ticks: int = 1
     rounds: int = 0
     files: int = 0
     deletes: int = 0
@@ -161,7 +166,10 @@ class _Run:
 
     def records(self, ticks: int, ending: Fate) -> list[Any]:
         for self.tick in range(1, ticks + 1):
-            self._commit()
+            if self.tick % self.commit_ticks:
+                self.made.append(CommitRecord(**self._step(0.0), rows=0))
+            else:
+                self._commit()
             self.made.append(ControlRecord(**self._step(0.05)))
             before_s = self._probe("after_commit")
             if self.interval is not None:

@@ -95,15 +95,12 @@ class DeltaEngine(SparkEngine[None]):
         return str(self._spark.conf.get(CODEC_CONF, DEFAULT_CODEC))
 
     def _prepare(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
-        paths = [str(path) for path in batch.paths]
-        write, frame = (
-            self._prepare_changes(paths, tag) if batch.is_cdc else self._prepare_rows(batch, paths, tag)
-        )
+        write, frame = self._prepare_changes(batch, tag) if batch.is_cdc else self._prepare_rows(batch, tag)
         return (partial(self._watched, write) if self._compacts_itself else write), frame
 
-    def _prepare_rows(self, batch: Batch, paths: list[str], tag: Tag) -> tuple[Callable[[], None], DataFrame]:
+    def _prepare_rows(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
         """An initial load is not cached, since it may be of any size."""
-        rows = new_rows(self._spark, self._spec, paths)
+        rows = new_rows(self._spark, self._spec, batch)
         if batch.spec.is_initial:
             return loader(self._spark, partial(self._append, rows, tag)), rows
         kept = cached(self._spark, rows)
@@ -112,7 +109,8 @@ class DeltaEngine(SparkEngine[None]):
     def _append(self, rows: DataFrame, tag: Tag) -> None:
         rows.write.format("delta").mode("append").option("userMetadata", str(tag)).save(self._location)
 
-    def _prepare_changes(self, paths: list[str], tag: Tag) -> tuple[Callable[[], None], DataFrame]:
+    def _prepare_changes(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
+        paths = [str(path) for path in batch.paths]
         frame = with_partition_columns(self._spark.read.parquet(*paths), self._spec.partitioning)
         last = merge.prepare(frame, self._spec.files_per_commit)
         columns, conf = column_names(self._spec), {commands.TAG_CONF: str(tag)}

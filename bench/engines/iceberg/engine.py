@@ -88,20 +88,20 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         return table_properties(self._spec).get(CODEC_PROPERTY, DEFAULT_CODEC)
 
     def _prepare(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
-        paths = [str(path) for path in batch.paths]
         if batch.spec.is_initial:
-            return self._prepare_load(paths, tag)
+            return self._prepare_load(batch, tag)
         if not batch.is_cdc:
-            rows = cached(self._spark, new_rows(self._spark, self._spec, paths))
+            rows = cached(self._spark, new_rows(self._spark, self._spec, batch))
             return self._appender(rows, tag).append, rows
+        paths = [str(path) for path in batch.paths]
         return self._prepare_changes(self._spark.read.parquet(*paths), batch.spec.writers, tag)
 
-    def _prepare_load(self, paths: list[str], tag: Tag) -> tuple[Callable[[], None], DataFrame]:
+    def _prepare_load(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
         """Not cached, since a load may be of any size. Each writer makes one file, however large.
 
         Iceberg's writer otherwise starts a new file too early: it measures the file by uncompressed bytes.
         """
-        rows = new_rows(self._spark, self._spec, paths)
+        rows = new_rows(self._spark, self._spec, batch)
         writer = self._appender(rows, tag).option("target-file-size-bytes", str(NO_LIMIT_BYTES))
         return loader(self._spark, writer.append), rows
 

@@ -1,11 +1,11 @@
 """The rows of a batch as Spark frames, and the table that takes them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
-from bench.engines.contract import TableSpec
+from bench.engines.contract import Batch, TableSpec
 from bench.engines.spark.conf import PARTITION_PER_FILE
 from bench.engines.spark.session import configured, sql_text
 from workloads.partitioning import Partitioning
@@ -30,11 +30,17 @@ def column_names(spec: TableSpec) -> tuple[str, ...]:
     return (*spec.schema.names, *spec.partitioning.derived)
 
 
-def new_rows(spark: SparkSession, spec: TableSpec, paths: Sequence[str]) -> DataFrame:
-    """The rows of change-log files with their partition columns, in one Spark partition per writer."""
+def new_rows(spark: SparkSession, spec: TableSpec, batch: Batch) -> DataFrame:
+    """The rows of change-log files with their partition columns, in one Spark partition per writer.
+
+    There are more files than the commit has writers where it takes the rows of several commits of the stream.
+    """
+    paths, writers = [str(path) for path in batch.paths], batch.spec.writers
     frame = spark.read.schema(spec.schema.ddl()).parquet(*paths)
     if spec.files_per_commit:
         frame = frame.repartition(spec.files_per_commit)
+    elif len(paths) > writers:
+        frame = frame.repartition(writers)
     return with_partition_columns(frame, spec.partitioning)
 
 

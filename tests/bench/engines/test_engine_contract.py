@@ -22,6 +22,7 @@ from engine_streams import (
 
 from bench.engines.contract import Probe, Tag
 from bench.errors import EngineError
+from bench.scenario.kept_back import kept_back
 from strategies.plan import Capability, Compact, Plan, Reason
 from strategies.state import StateError
 from workloads.partitioning import Partitioning
@@ -107,6 +108,16 @@ def test_a_writer_override_sets_the_files_of_each_commit(make_engine, stream, tm
     engine.create()
     assert engine.commit(stream[1], 60_000).change.files_added_count == 2
     assert content_of(engine, stream[1:2], tmp_path / "dump").equal
+
+
+def test_rows_of_several_commits_are_written_by_as_many_writers_as_those_of_one(engine, stream, tmp_path):
+    load, *commits = kept_back(stream[:5], 120_000)
+    engine.commit(load, 0)
+    outcomes = [engine.commit(batch, batch.spec.at_ms) for batch in commits]
+    assert [outcome.change.files_added_count for outcome in outcomes] == [0, 4, 0, 4]
+    assert [outcome.observed.rows for outcome in outcomes] == [60, 140, 140, 220]
+    assert engine.state(240_000).commits_total_count == 2
+    assert content_of(engine, stream[:5], tmp_path / "dump").equal
 
 
 @needs(COMPACT)

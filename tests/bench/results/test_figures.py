@@ -103,6 +103,18 @@ def test_time_since_a_compaction_is_taken_at_each_commit():
     assert value("since_compaction_mean_s") is None
 
 
+def test_staleness_grows_from_each_commit_to_the_next():
+    together = [commit(at_ms=60_000 * tick, rows=0 if tick % 5 else 500) for tick in range(1, 11)]
+    ten_min = {"duration_ms": 600_000}
+    assert value("staleness_mean_s", *together, **ten_min) == 150.0  # from 0 to 5 minutes, twice
+    each = [commit(at_ms=60_000 * tick) for tick in range(1, 11)]
+    assert value("staleness_mean_s", *each, **ten_min) == 30.0
+    # 0 to 8 minutes in 8 of the 10 minutes, and 0 to 2 in the others.
+    late = commit(at_ms=480_000)
+    assert value("staleness_mean_s", late, **ten_min) == pytest.approx((8 * 8 + 2 * 2) / 2 / 10 * 60)
+    assert value("staleness_mean_s", *together[:4], **ten_min) is None
+
+
 def test_health_is_what_planners_report_where_a_trigger_fired():
     records = (
         decision(status="planned", figures={"health_score": 60.0, "other": 1.0}),
@@ -256,6 +268,7 @@ def test_a_run_without_records_has_no_figure_that_needs_one():
     assert unknown == {
         "content_bytes", "data_storage_bytes_end", "metadata_storage_bytes_end", "storage_bytes_end",
         "write_amplification", "compaction_amplification", "read_amplification", "space_amplification",
+        "staleness_mean_s",
         "query_mean_s", "query_p50_s", "query_p95_s", "query_max_s", "query_after_commit_s",
         "query_before_s", "query_after_s", "query_cpu_s", "commit_mean_s", "commit_p95_s", "files_end",
         "delete_files_end", *MONEY, *SPLITS, *OF_CHANGES_AND_LOOKS, "since_compaction_mean_s",

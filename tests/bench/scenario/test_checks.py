@@ -169,6 +169,12 @@ STRATEGY_CONTRADICTIONS = [
     ([{"label": "a", "rules": [{"trigger": EACH_2MIN,
                                 "planner": {"type": "amoro", "full_sort_columns": ["user_id"]}}]}],
      "sorts full optimizations, of which there are none: give option self-optimizing.full.trigger.interval"),
+    ([{"label": "a", "writer": {"commit_every": "90s"}}],
+     'strategies[0].writer.commit_every = "90s": must be a whole number of commit intervals '
+     "(commit_interval = 1min) and divide duration = 10min: the rows kept back at the end would never"),
+    ([{"label": "a", "writer": {"commit_every": "4min"}}],
+     'strategies[0].writer.commit_every = "4min": must be a whole number'),
+    ([{"label": "a", "writer": {"commit_every": "0s"}}], 'strategies[0].writer.commit_every = "0s": must'),
     ([{"label": "a", "writer": {"upsert_mode": "merge-on-read"}}],
      'strategies[0].writer.upsert_mode = "merge-on-read": says how changes are written'),
 ]  # fmt: skip
@@ -364,3 +370,11 @@ def test_a_table_that_is_none_is_refused(tmp_path):
     )  # fmt: skip
     assert "table = 3: must be" in refusal(tmp_path, text)
     assert "table: is missing" in refusal(tmp_path, text.replace("table = 3", ""))
+
+
+def test_changes_cannot_be_kept_back(tmp_path):
+    strategies = [{"label": "a", "writer": {"commit_every": "5min"}}]
+    assert (
+        'strategies[0].writer.commit_every = "5min": commits several batches as one, and those of type '
+        "'upsert' may change a row twice: leave it out, or lengthen commit_interval for all strategies"
+    ) in refusal(tmp_path, workload={"type": "upsert", "initial_rows": 10}, strategies=strategies)

@@ -96,3 +96,11 @@ def test_a_variant_is_named_only_for_what_it_makes_idle(tmp_path):
 @pytest.mark.parametrize("name", sorted(shipped()))
 def test_every_rule_of_a_shipped_scenario_can_fire(name):
     assert idle_rules(load_scenario(name)) == ()
+
+
+def test_rows_that_are_kept_back_make_fewer_commits_and_files(tmp_path):
+    late = 'writer = { commit_every = "5min", files_per_commit = 2 }'
+    text = strategies('{ type = "after_commits", commits = 3 }', extra=late)
+    assert found(tmp_path, text) == [("mine", f"2 commits until {END}")]
+    text = strategies('{ type = "file_count", files = 9 }', extra=late)
+    assert found(tmp_path, text) == [("mine", "the whole stream adds at most 4 files")]

@@ -1,0 +1,108 @@
+"""How old the data is that a query sees, against the files it opens and its latency."""
+
+from collections.abc import Mapping
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from bench.text import human_duration
+from reports.charts.canvas import FONT_PT, belongs, head, new_figure, nothing_to_draw, root, value_axis
+from reports.charts.hints import hint
+from reports.charts.placing import beside
+from reports.load import RunGroup
+from reports.phrases import Sentence, Verbatim, counted, joined, say
+from reports.text import duration_unit
+from reports.theme import Theme, chart_label, traits
+
+_FILES, _LATENCY = "files_mean", "query_mean_s"
+_TICKS_S = (1, 10, 60, 300, 1800, 3600, 4 * 3600, 12 * 3600, 86_400, 7 * 86_400)
+
+
+def applies(group: RunGroup) -> bool:
+    """Whether some strategies' writers commit more rarely than others'."""
+    return len({staleness_s for staleness_s, _ in _points(group, _LATENCY).values()}) > 1
+
+
+def draw(group: RunGroup, theme: Theme) -> Figure:
+    """Mean files opened by the primary query (above) and its mean latency (below) over mean staleness."""
+    files, latencies = _points(group, _FILES), _points(group, _LATENCY)
+    if not latencies:
+        return nothing_to_draw(theme, "no run has both a commit and a query latency")
+    figure = new_figure(theme, 5.2, panels=2, left=0.065, right=0.97)
+    factor, unit = duration_unit(max(latency for _, latency in latencies.values()))
+    above, below = figure.axes
+    _panel(above, group, files, theme)
+    head(above, f"data files that the primary query opens, mean{_scale_note(above)}", theme)
+    _panel(below, group, {label: (age, y * factor) for label, (age, y) in latencies.items()}, theme)
+    _whiskers(below, group, latencies, factor, theme)
+    head(below, f"mean latency of the primary query ({unit}{_scale_note(below)})", theme)
+    label = "mean age of the newest rows (logarithmic)"
+    below.set_xlabel(label, fontsize=FONT_PT, color=theme.muted)
+    return figure
+
+
+def finding(group: RunGroup) -> Sentence:
+    """Each strategy in figures, the freshest data first."""
+    files, latencies = _points(group, _FILES), _points(group, _LATENCY)
+    parts = []
+    for label, (staleness_s, query_s) in sorted(latencies.items(), key=lambda item: item[1]):
+        opened = counted(round(files[label][1]), "file", "files") if label in files else "unknown files"
+        age = human_duration(staleness_s)
+        parts.append(say(Verbatim(label), f" {age}, {opened}, {human_duration(query_s)}"))
+    return say("Age of the newest rows, files and latency: ") + joined(parts) + say(".") if parts else say()
+
+
+def _points(group: RunGroup, name: str) -> Mapping[str, tuple[float, float]]:
+    """By strategy its mean staleness in seconds and a mean of its primary query; those that have both."""
+    primary, found = group.manifest.primary_probe, dict[str, tuple[float, float]]()
+    for row in group.rows:
+        staleness_s, value = row.values["staleness_mean_s"], row.probes.get(primary, {}).get(name)
+        if staleness_s is not None and value is not None:
+            found[row.strategy] = (staleness_s, value)
+    return found
+
+
+def _scale_note(axes: Axes) -> str:
+    return ", logarithmic" if axes.get_yscale() == "log" else ""
+
+
+def _whiskers(
+    axes: Axes, group: RunGroup, latencies: Mapping[str, tuple[float, float]], factor: float, theme: Theme
+) -> None:
+    """From the fastest to the slowest run."""
+    for label, (age_s, _) in latencies.items():
+        known = [value * factor for value in group.row(label).run_values[_LATENCY] if value is not None]
+        if len(known) > 1:
+            colour = traits(group.strategies, theme)[label].colour
+            line = axes.plot([age_s, age_s], [min(known), max(known)], color=colour, linewidth=1.2)
+            belongs(line, label, theme)
+
+
+def _panel(axes: Axes, group: RunGroup, places: Mapping[str, tuple[float, float]], theme: Theme) -> None:
+    ages = [staleness_s for staleness_s, _ in places.values()]
+    axes.set_xscale("log")
+    axes.set_xlim(min(ages, default=1.0) / 1.6, max(ages, default=1.0) * 2.2)
+    axes.xaxis.set_major_locator(FixedLocator(_TICKS_S))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: human_duration(value)))
+    value_axis(axes, [value for _, value in places.values()])
+    for label, (age_s, value) in places.items():
+        trait = traits(group.strategies, theme)[label]
+        belongs(axes.plot([age_s], [value], trait.mark, markersize=7, color=trait.colour, clip_on=False,
+                          zorder=3), label, theme)  # fmt: skip
+        hint(axes, label, [(age_s, value, f"{human_duration(age_s)}, {value:,.6g}")], theme)
+    _names(axes, places, theme)
+
+
+def _names(axes: Axes, places: Mapping[str, tuple[float, float]], theme: Theme) -> None:
+    pt, extent = 72 / root(axes).dpi, axes.get_window_extent()
+    pixels = [axes.transData.transform(at) for at in places.values()]
+    spots = [(float(x) * pt, float(y) * pt) for x, y in pixels]
+    within = (extent.x0 * pt, extent.y0 * pt, extent.x1 * pt, extent.y1 * pt)
+    texts = [chart_label(label) for label in places]
+    for (label, at), text, place in zip(places.items(), texts, beside(spots, texts, within), strict=True):
+        name = axes.annotate(text, at, xytext=(place.dx, place.dy), va="center", ha=place.side,
+                             textcoords="offset points", fontsize=FONT_PT, color=theme.ink,
+                             parse_math=False, annotation_clip=False)  # fmt: skip
+        belongs([name], label, theme, is_name=True)
