@@ -128,6 +128,20 @@ class RunGroup:
             times.setdefault(run.manifest.strategy, set()).update(c.at_ms for c in run.of(CompactionRecord))
         return frozenset(label for label, at_ms in times.items() if at_ms == {self.manifest.duration_ms})
 
+    def definition(self, strategy: str) -> Mapping[str, Any]:
+        """The strategy as the scenario of its own run defines it; empty where that is not recorded."""
+        manifest = next(run.manifest for run in self.runs if run.manifest.strategy == strategy)
+        strategies = manifest.scenario_text.get("strategies")
+        definitions = strategies if isinstance(strategies, list) else []
+        return next((d for d in definitions if isinstance(d, dict) and d.get("label") == strategy), {})
+
+    def writes_otherwise(self, strategy: str) -> bool:
+        """Whether the commits of a strategy differ from those of `never`, by its writer or properties."""
+        baseline = self.row(strategy).baseline
+        others = self.definition(baseline) if baseline in self.strategies else {}
+        own = self.definition(strategy)
+        return any((own.get(part) or {}) != (others.get(part) or {}) for part in ("writer", "properties"))
+
     @cached_property
     def file_sizes(self) -> Mapping[str, Mapping[int, int]]:
         """Live data files at the end of each strategy's first usable run: lower bound in bytes -> count."""

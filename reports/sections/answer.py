@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
+from bench.results.metrics import LATENCY
 from bench.results.rows import BASELINE, Row
-from bench.text import human_duration, human_percent, human_ratio
+from bench.text import MISSING, human_duration, human_percent, human_ratio
 from reports.best import likely_best
 from reports.load import RunGroup
 from reports.pareto_front import Point, alike, candidates, pareto_front, points
-from reports.phrases import Sentence, Verbatim, listed, say
+from reports.phrases import Sentence, Verbatim, joined, listed, say
 from reports.repeating import MODELLED_TOLERANCE
 from reports.tables import Cell, Column, Table, cost_title, durations, has_values, metric_cells, seconds
 from reports.text import cost_text
@@ -27,10 +28,10 @@ def headline(group: RunGroup) -> tuple[Sentence, ...]:
         return (say("No run has both a compaction cost and a query latency: there is nothing to compare."),)
     compacting = [point for point in pareto_front(all_points) if point.cost_s > 0]
     if not compacting:
-        return (*_none(group, all_points), *_idle(all_points))
+        return (*_none(group, all_points), *_idle(group, all_points))
     return (
         _choice(group, compacting), *_without_compaction(group, compacting), *_by_total_cost(group),
-        *_idle(all_points),
+        *_idle(group, all_points),
     )  # fmt: skip
 
 
@@ -204,17 +205,40 @@ def _none(group: RunGroup, all_points: tuple[Point, ...]) -> tuple[Sentence, ...
     return (say("No strategy compacted during the stream."),)
 
 
-def _idle(all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
-    """Strategies that differ from `never` by noise only."""
+def _idle(group: RunGroup, all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
+    """Strategies that do not compact while the stream lasts: from `never` only their commits may differ."""
     idle = [point for point in all_points if point not in candidates(all_points)]
     late = [point.strategy for point in idle if point.is_late]
-    never = [point.strategy for point in idle if not point.is_late]
+    otherwise = [p for p in idle if not p.is_late and group.writes_otherwise(p.strategy)]
+    never = [point.strategy for point in idle if not point.is_late and point not in otherwise]
     of_noise = "any difference in latency from a table without compaction is noise."
     return (
+        *_by_writing(group, otherwise),
         *([listed(never) + say(f" did not compact during the stream; {of_noise}")] if never else []),
         *([listed(late) + say(f" compacts at the last tick only, which pays after the stream; {of_noise}")]
           if late else []),
     )  # fmt: skip
+
+
+def _by_writing(group: RunGroup, otherwise: Sequence[Point]) -> tuple[Sentence, ...]:
+    """What strategies pay and gain that do not compact but commit otherwise than `never`."""
+    if not otherwise:
+        return ()
+    is_told = [row for row in group.rows if row.is_baseline and row.variant == group.rows[0].variant]
+    rows = [*is_told, *(group.row(point.strategy) for point in otherwise)]
+    figures = [_of_commits(row) for row in rows]
+    differ = "do not compact; they write" if len(otherwise) > 1 else "does not compact; it writes"
+    start = listed([point.strategy for point in otherwise]) + say(
+        f" {differ} differently from ", Verbatim(BASELINE), ". Mean query and CPU of the commits: "
+    )
+    return (start + joined(figures) + say("."),)
+
+
+def _of_commits(row: Row) -> Sentence:
+    query_s, commit_s = row.values[LATENCY], row.values["commit_cpu_s"]
+    query = MISSING if query_s is None else human_duration(query_s)
+    cost = MISSING if commit_s is None else cost_text(commit_s)
+    return say(Verbatim(row.strategy), f" {query} and {cost}")
 
 
 def _is_shown(rows: Sequence[Row], name: str) -> bool:

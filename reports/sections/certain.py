@@ -113,10 +113,8 @@ def _metadata_share(row: Row, size_bytes: float) -> str:
 def _planners(group: RunGroup, label: str) -> list[str]:
     """The names of all planners of the scenario's maintenance and of one strategy."""
     scenario = next(run.manifest for run in group.runs if run.manifest.strategy == label).scenario_text
-    strategies = scenario.get("strategies")
-    own = [s for s in strategies if isinstance(s, dict)] if isinstance(strategies, list) else []
-    rules = [rule for strategy in own if strategy.get("label") == label for rule in _rules(strategy, "rules")]
-    return [_planner(rule) for rule in (*_rules(scenario, "maintenance"), *rules)]
+    own = _rules(group.definition(label), "rules")
+    return [_planner(rule) for rule in (*_rules(scenario, "maintenance"), *own)]
 
 
 def _rules(part: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:

@@ -20,7 +20,7 @@ _NOTE = (
 def parameters(group: RunGroup) -> Table | None:
     """A row per parameter, a column for each strategy that has any; None where none has."""
     defaults = group.manifest.option_defaults
-    of_all = {label: dict(_of_strategy(_definition(group, label), defaults)) for label in group.strategies}
+    of_all = {label: dict(_of_strategy(group.definition(label), defaults)) for label in group.strategies}
     by_label = {label: values for label, values in of_all.items() if values}
     names = dict.fromkeys(name for values in by_label.values() for name in values)
     rows = tuple(_row(name, [values.get(name) for values in by_label.values()], defaults) for name in names)
@@ -33,14 +33,6 @@ def parameters(group: RunGroup) -> Table | None:
         if rows
         else None
     )
-
-
-def _definition(group: RunGroup, label: str) -> Mapping[str, Any]:
-    """The strategy as the scenario of its own run defines it."""
-    manifest = next(run.manifest for run in group.runs if run.manifest.strategy == label)
-    strategies = manifest.scenario_text.get("strategies")
-    definitions = strategies if isinstance(strategies, list) else []
-    return next((s for s in definitions if isinstance(s, dict) and s.get("label") == label), {})
 
 
 _Name = tuple[str, str, str]  # the rule ("" where there is only one), its planner, the parameter

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from result_builder import build_results
 
@@ -110,3 +112,24 @@ def test_several_scenarios_are_one_matrix(tmp_path, four):
     assert found["other"][0] == found["every-1min"][1] == "\N{EN DASH}"
     assert [str(row[0].text) for row in table.rows if row[1].is_best] == ["every-5min"]
     assert matrix([four]) is None
+
+
+def test_strategies_that_only_write_differently_are_told_with_their_commits(tmp_path):
+    writers = {"never": "2min", "idle": "2min", "late": "4min"}
+    strategies = [{"label": label, "writer": {"commit_every": every}} for label, every in writers.items()]
+    group = _group(
+        tmp_path,
+        strategies={"never": None, "idle": None, "late": None, "every-4min": 4},
+        ticks=8,
+        repetitions=1,
+        commit_ticks={"never": 2, "idle": 2, "late": 4},
+        scenario_text={"strategies": [*strategies, {"label": "every-4min"}]},
+    )
+    assert [group.writes_otherwise(label) for label in group.strategies] == [False, False, True, True]
+    said = [str(line) for line in headline(group)]
+    assert re.fullmatch(
+        r"late does not compact; it writes differently from never\. Mean query and CPU of the commits: "
+        r"never \S+ ms and \S+ s and late \S+ ms and \S+ s\.",
+        said[-2],
+    )
+    assert said[-1].startswith("idle did not compact during the stream; any difference in latency")
