@@ -79,6 +79,22 @@ def read_amplification(run: RunResult, queries: Sequence[QueryRecord], content: 
     )
 
 
+def opened_share(run: RunResult, queries: Sequence[QueryRecord]) -> float | None:
+    """Mean over time of the bytes a query opened per live byte of the table; None unless known of all.
+
+    The rest was skipped. It is above 1 where delete files were opened for several data files each. A query of
+    a table without files is left out.
+    """
+    live_bytes = {o.version: o.live_bytes for o in run.of(ObserveRecord) if o.version is not None}
+
+    def share(query: QueryRecord) -> float | None:
+        live = live_bytes.get(query.version or "")
+        return None if live is None or query.opened_bytes is None else query.opened_bytes / live
+
+    filled = [query for query in queries if live_bytes.get(query.version or "") != 0]
+    return mean_over_time(run.manifest, filled, share)
+
+
 def content_share(run: RunResult) -> Callable[[int], float]:
     """The share of all rows that had been committed by the end of a tick, the load included."""
     commits = sorted((c for c in run.of(CommitRecord) if c.status == "ok"), key=lambda c: c.tick)

@@ -113,6 +113,9 @@ METRICS: tuple[Metric, ...] = (
            lambda f: total(m.wall_s for m in f.maintenance)),
     Metric("maintenance_cpu_s", "s", "lower", "timing",
            f"{_PROCESS_CPU} during the same", cpu.maintenance_cpu_s),
+    Metric("maintenance_freed_bytes", "bytes", "neither", "bytes",
+           "bytes by which the same reduced what is on storage; metadata that it wrote is subtracted",
+           lambda f: total(m.freed_bytes for m in f.maintenance)),
     Metric("evaluation_cpu_s", "s", "lower", "timing",
            "CPU seconds of triggers and planners, and of reading the table state for them, once per tick: "
            "where a trigger fired or had to look at the table; not modelled in simulations",

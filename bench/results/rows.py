@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any, Literal
 
 from bench.results import figures as fig
-from bench.results.amplification import common_content_bytes, read_amplification
+from bench.results.amplification import common_content_bytes, opened_share, read_amplification
 from bench.results.figures import all_known, mean, percentile
 from bench.results.folders import RunResult
 from bench.results.latency import mean_over_time, mean_wall_s
@@ -248,6 +248,7 @@ def _probe(
         "files_mean": over_time("files_count"),
         "delete_files_mean": over_time("delete_files_count"),
         "opened_bytes_mean": over_time("opened_bytes"),
+        "opened_share": opened_share(run, settled),
         "read_amplification": read_amplification(run, settled, content_bytes),
     }
 

@@ -10,7 +10,7 @@ from reports.pareto_front import pareto_front, points
 from reports.phrases import Sentence, Verbatim, joined, listed, say
 
 _SPACE_ABOVE = 1.2  # times the least: a smaller difference in storage decides nothing
-_EXPIRY = "expire"  # part of the name of every format's command that drops old versions
+_EXPIRY = ("expire", "vacuum")  # parts of the names of the commands that drop old versions
 
 
 def certain(group: RunGroup) -> tuple[Sentence, ...]:
@@ -96,7 +96,7 @@ def _space(group: RunGroup) -> Sentence | None:
         _metadata_share(group.row(most), sizes[most]),
         f", {human_ratio(sizes[most] / sizes[least])} that of ", Verbatim(least),
     )  # fmt: skip
-    if any(_EXPIRY in name for name in _planners(group, most)):
+    if any(word in name for name in _planners(group, most) for word in _EXPIRY):
         return start + say(", although old versions are expired.")
     advice = (
         ". No rule drops old versions of the table, so each compaction leaves what it replaced, and its own "

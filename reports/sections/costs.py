@@ -13,6 +13,7 @@ _COLUMNS = (  # metrics that no run has a value of are left out
     ("jit_share", "Of it JIT", ""),
     ("compaction_executor_cpu_s", "Of it in tasks", "s"),
     ("maintenance_cpu_s", "Maintenance CPU", "s"),
+    ("maintenance_freed_bytes", "Freed by it", ""),
     ("evaluation_cpu_s", "Evaluation CPU", "s"),
     ("policy_cpu_s", "Total CPU", "s"),
     ("commit_cpu_s", "Commit CPU", "s"),

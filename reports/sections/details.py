@@ -64,7 +64,8 @@ _QUERY_COLUMNS = (
     ("query_mean_s", "Mean", "s"), ("query_p50_s", "p50", "s"), ("query_p95_s", "p95", "s"),
     ("query_max_s", "Max", "s"), ("planning_mean_s", "Planning", "s"), ("execution_mean_s", "Execution", "s"),
     ("files_mean", "Data files", "mean"), ("delete_files_mean", "Delete files", "mean"),
-    ("opened_bytes_mean", "Bytes opened", "mean"), ("read_amplification", "Read amplification", ""),
+    ("opened_bytes_mean", "Bytes opened", "mean"), ("opened_share", "Bytes opened", "of live"),
+    ("read_amplification", "Read amplification", ""),
 )  # fmt: skip
 
 
@@ -90,8 +91,7 @@ def _query(group: RunGroup, names: list[str]) -> Table:
     cells, times = [[Cell(Verbatim(row.strategy)) for row in rows]], iter(texts_of_times)
     for key, _, unit in _QUERY_COLUMNS:
         values = [row.probes[name][key] for row in rows]
-        kind = "bytes" if "bytes" in key else "ratio" if "amplification" in key else "count"
-        texts = [next(times) if unit == "s" else format_value(kind, value) for value in values]
+        texts = [next(times) if unit == "s" else format_value(_unit_of(key), value) for value in values]
         cells.append([Cell(text) for text in texts])
     columns = (
         Column("Strategy", is_number=False),
@@ -104,6 +104,12 @@ def _query(group: RunGroup, names: list[str]) -> Table:
         title=_title(group, names),
         caption="Latency and work of each strategy",
     )
+
+
+def _unit_of(key: str) -> str:
+    """The unit of a query's figure that is no time."""
+    units = {"bytes": "bytes", "share": "share", "amplification": "ratio"}
+    return next((unit for part, unit in units.items() if part in key), "count")
 
 
 def _title(group: RunGroup, names: list[str]) -> Sentence:

@@ -162,6 +162,7 @@ class _Run:
     live_bytes: int = 0
     storage_bytes: int = 0
     tick: int = 0
+    version: int = 0
     made: list[Any] = field(default_factory=list)
 
     def records(self, ticks: int, ending: Fate) -> list[Any]:
@@ -190,8 +191,8 @@ class _Run:
 
     def _step(self, wall_s: float) -> dict[str, Any]:
         noisy_s = round(wall_s * self.random.lognormvariate(0, 0.05), 4)
-        return {"tick": self.tick, "at_ms": self.at_ms, "written_utc": STARTED_UTC,
-                "wall_s": noisy_s, "cpu_s": round(noisy_s * 1.6, 4)}  # fmt: skip
+        return {"tick": self.tick, "at_ms": self.at_ms, "version": str(self.version),
+                "written_utc": STARTED_UTC, "wall_s": noisy_s, "cpu_s": round(noisy_s * 1.6, 4)}  # fmt: skip
 
     def _commit(self) -> None:
         size_bytes = COMMIT_FILES * FILE_BYTES + self.random.randrange(500)
@@ -205,6 +206,7 @@ class _Run:
         self._observe("commit")
 
     def _observe(self, after: Literal["commit", "compaction"]) -> None:
+        self.version += 1
         self.made.append(ObserveRecord(
             **self._step(0.02), after=after, data_files_count=self.files, delete_files_count=self.deletes,
             delete_rows=DELETE_ROWS * self.deletes, equality_files_count=self.deletes * 2 // 3,

@@ -6,7 +6,6 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from bench.engines.contract import Tag
 from bench.engines.spark.predicates import partitions_predicate
 from bench.engines.spark.session import configured, java_class, java_rows
 from strategies.delta.commands import Command
@@ -83,15 +82,6 @@ def vacuum(spark: SparkSession, location: str, delete_before_ms: int, conf: Mapp
     nothing = jvm.PythonUtils.toScalaMap({})
     with configured(spark, conf):
         command.gc(spark._jsparkSession, log, False, some(0.0), none, none, nothing, clock)
-
-
-def compact_by_delta_rs(location: str, action: Native, tag: Tag) -> None:
-    """Run `optimize.compact` of delta-rs in this process, without Spark."""
-    from deltalake import CommitProperties, DeltaTable
-
-    properties = CommitProperties(custom_metadata={"userMetadata": str(tag)})
-    target_bytes = int(action.arguments["target_size"])
-    DeltaTable(location).optimize.compact(target_size=target_bytes, commit_properties=properties)
 
 
 def answer_of(answers: Iterable[DataFrame]) -> dict[str, int]:

@@ -17,7 +17,7 @@ from bench.engines.contract import (
     Tag,
     Version,
 )
-from bench.engines.delta import commands
+from bench.engines.delta import commands, delta_rs
 from bench.engines.delta.commit_watch import CommitWatch
 from bench.engines.delta.conf import session_conf
 from bench.engines.delta.ledger import delta_ledger
@@ -139,7 +139,8 @@ class DeltaEngine(SparkEngine[None]):
         conf, target_bytes = {commands.TAG_CONF: str(tag)}, self._spec.target_file_size_bytes
         match action:
             case Native(command=Command.DELTA_RS):
-                commands.compact_by_delta_rs(self._location, action, tag)
+                cores = self._spark.sparkContext.defaultParallelism
+                delta_rs.compact(self._location, action, tag, self._codec, cores)
             case Native(command=Command.REPARTITION):
                 commands.repartition(self._spark, self._name, self._location, action, conf)
             case Native(command=Command.VACUUM):

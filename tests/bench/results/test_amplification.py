@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from records import commit, compaction, end, maintenance, observed, query, run, truth
 
-from bench.results.amplification import common_content_bytes, content_share, read_amplification
+from bench.results.amplification import (
+    common_content_bytes,
+    content_share,
+    opened_share,
+    read_amplification,
+)
 from bench.results.rows import rows
 
 AMPLIFICATIONS = ("write_amplification", "space_amplification")
@@ -74,6 +79,22 @@ def test_reading_is_set_against_the_content_there_was():
     assert read_amplification(stream, queries, None) is None
     empty = query(tick=9, opened_bytes=0)  # no row was committed by then
     assert read_amplification(stream, [*queries, empty], 100) == read_amplification(stream, queries, 100)
+
+
+def test_what_a_query_opens_is_set_against_the_table_it_met():
+    """400 live bytes at first, of which a compaction leaves 100."""
+    table = run(observed(version="1", live_bytes=400), observed(version="2", live_bytes=100))
+    queries = [query(version="1", opened_bytes=100), query(version="2", at_ms=120_000, opened_bytes=100)]
+    assert opened_share(table, queries) == pytest.approx((0.25 + 1.0) / 2)
+    assert opened_share(table, [*queries, query(version="2", opened_bytes=None)]) is None
+    assert opened_share(table, [*queries, query(version="3", opened_bytes=1)]) is None  # never observed
+
+
+def test_a_query_of_an_empty_table_skips_nothing_and_opens_nothing():
+    table = run(observed(version="0", live_bytes=0), observed(version="1", live_bytes=50))
+    empty = query(version="0", opened_bytes=0)
+    assert opened_share(table, [empty]) is None
+    assert opened_share(table, [empty, query(version="1", opened_bytes=25)]) == 0.5
 
 
 @dataclass

@@ -238,8 +238,8 @@ def test_figures_of_the_end_are_those_last_observed():
             metadata_storage_bytes=150,
             wall_s=0.5,
         ),
-        maintenance(wall_s=2.0),
-        maintenance(wall_s=3.0),
+        maintenance(wall_s=2.0, freed_bytes=700),
+        maintenance(wall_s=3.0, freed_bytes=-20),  # it found nothing to delete, and its own commits stay
     )
     assert value("files_end", *records) == 9
     assert value("delete_files_end", *records) == 3
@@ -249,6 +249,7 @@ def test_figures_of_the_end_are_those_last_observed():
     assert value("data_storage_bytes_end", *records) == 350
     assert value("observe_s", *records) == 0.75
     assert value("maintenance_s", *records) == 5.0
+    assert value("maintenance_freed_bytes", *records) == 680
 
 
 MONEY = {

@@ -16,7 +16,8 @@ KEYS = {
     "failed_compactions", "vetoed_compactions", "ineffective_compactions", "noop_evaluations",
     "pending_mean_s", "since_compaction_mean_s", "compaction_s", "compaction_cpu_s",
     "compaction_executor_cpu_s", "compaction_jit_cpu_s", "compaction_gc_cpu_s", "jit_share",
-    "maintenance_s", "maintenance_cpu_s", "evaluation_cpu_s", "policy_cpu_s", "commit_cpu_s",
+    "maintenance_s", "maintenance_cpu_s", "maintenance_freed_bytes", "evaluation_cpu_s", "policy_cpu_s",
+    "commit_cpu_s",
     "content_bytes", "data_storage_bytes_end", "metadata_storage_bytes_end", "storage_bytes_end",
     "write_amplification", "compaction_amplification", "read_amplification", "space_amplification",
     "query_mean_s", "query_p50_s", "query_p95_s", "query_max_s", "query_after_commit_s", "query_before_s",
@@ -176,24 +177,25 @@ def test_each_probe_has_figures_of_its_own():
     lookup = {"probe": "key", "primary": False}
     records = (
         commit(rows=5),
-        query(1.0, planning_s=0.25, execution_s=0.75, files_count=4, opened_bytes=300),
-        query(3.0, planning_s=0.75, execution_s=2.25, files_count=8, opened_bytes=100),
+        query(1.0, planning_s=0.25, execution_s=0.75, files_count=4, opened_bytes=300, version="1"),
+        query(3.0, planning_s=0.75, execution_s=2.25, files_count=8, opened_bytes=100, version="1"),
         query(9.0, when="after"),
         query(8.0, when="after_commit"),
         query(0.5, **lookup, delete_files_count=2, opened_bytes=None),
         query(7.0, **lookup, status="failed"),
-        observed(live_bytes=100),
+        observed(live_bytes=100, version="1"),
     )
     (row,) = rows([run(*records, end())])
     assert list(row.probes) == ["first-order", "key"]
     assert row.probes["first-order"] == {
         "query_mean_s": 2.0, "query_p50_s": 2.0, "query_p95_s": 2.9, "query_max_s": 3.0,
         "query_after_commit_s": 8.0, "planning_mean_s": 0.5, "execution_mean_s": 1.5, "files_mean": 6.0,
-        "delete_files_mean": 0.0, "opened_bytes_mean": 200.0, "read_amplification": 2.0,
+        "delete_files_mean": 0.0, "opened_bytes_mean": 200.0, "opened_share": 2.0, "read_amplification": 2.0,
     }  # fmt: skip
     assert row.probes["key"]["query_mean_s"] == 0.5
     assert row.probes["key"]["query_after_commit_s"] is None
     assert row.probes["key"]["delete_files_mean"] == 2.0
+    assert row.probes["key"]["opened_share"] is None
     assert row.probes["key"]["read_amplification"] is None
 
 

@@ -9,7 +9,8 @@ from reports.page_verdicts import page_verdicts
 from reports.sections.certain import certain
 from reports.sections.costs import costs
 
-EXPIRY = {"trigger": {"type": "every", "interval": "5min"}, "planner": {"type": "iceberg.expire_snapshots"}}
+EVERY = {"type": "every", "interval": "5min"}
+EXPIRY = {"trigger": EVERY, "planner": {"type": "iceberg.expire_snapshots"}}
 
 
 def _said(folder, **how):
@@ -42,6 +43,8 @@ def test_space_with_expiry_asks_for_no_expiry(tmp_path):
     assert said[-1].endswith("although old versions are expired.")
     own = {"strategies": [{"label": "every-1min", "rules": [EXPIRY]}]}
     assert _said(tmp_path / "b", strategies=strategies, ticks=12, scenario_text=own)[-1] == said[-1]
+    vacuum = {"maintenance": [{"trigger": EVERY, "planner": {"type": "delta.vacuum", "retain": "5min"}}]}
+    assert _said(tmp_path / "c", strategies=strategies, ticks=12, scenario_text=vacuum)[-1] == said[-1]
 
 
 def test_little_space_is_no_news(tmp_path):

@@ -8,6 +8,7 @@ from functools import partial
 from typing import ClassVar
 from urllib.parse import unquote
 
+import pyarrow.parquet as pq
 import pytest
 from change_batches import Change, ModelTable
 from delta_sheets import make_real
@@ -19,7 +20,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from bench.engines.contract import INLINE, Probe
 from bench.engines.delta.existing_table import open_existing
 from bench.engines.delta.log import DeltaLog
+from bench.engines.delta.table_keys import CODEC_CONF
 from bench.engines.format import TableAddress
+from bench.engines.spark.session import configured
 from strategies.delta.commands import Command
 from strategies.delta.delta_rs import DeltaRs
 from strategies.delta.optimize import Optimize
@@ -285,6 +288,23 @@ def test_delta_rs_compacts_a_table_of_spark(delta, model):
     assert by_our_state(engine) == by_delta_itself(engine)
     commit(engine, model, (3, "Rome"))
     assert rows_of(engine) == model.rows
+
+
+@pytest.mark.parametrize("codec", ["snappy", "zstd"])
+def test_spark_and_delta_rs_write_the_same_codec(delta, log, codec):
+    found = {}
+    for planner in (Optimize(), DeltaRs()):
+        engine = delta()
+        with configured(engine._spark, {CODEC_CONF: codec}):
+            commit_all(engine, batches(log)[:3])
+            done = execute(engine, planner.decide(engine.state(0)), 300_000)
+        (file,) = engine.state(0).data_files
+        row_group = pq.read_metadata(f"{engine._location}/{file.path}").row_group(0)
+        codecs = {row_group.column(index).compression for index in range(row_group.num_columns)}
+        found[type(planner)] = codecs, done.change.replaced_bytes, done.change.files_removed_count
+        engine.drop()
+    assert found[DeltaRs] == found[Optimize]
+    assert found[DeltaRs][0] == {codec.upper()}
 
 
 def test_what_compaction_did_is_what_the_preview_says(delta, log):

@@ -1,6 +1,8 @@
 """What a step costs, in parts, on a real JVM."""
 
+import hashlib
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -69,6 +71,24 @@ def test_the_parts_of_a_step_are_within_its_whole(spark, meter):
     assert cost.executor_cpu_s > 0
     parts_s = cost.jit_cpu_s + cost.gc_cpu_s + cost.executor_cpu_s
     assert parts_s < cost.cpu_s + 10 / TICKS_PER_S
+
+
+def test_work_outside_java_counts_by_all_threads_that_do_it(meter):
+    """As that of a compaction in native code of this process, which Spark knows nothing of."""
+
+    def work():
+        began_s = time.thread_time()
+        while time.thread_time() - began_s < 0.2:
+            hashlib.sha256(b"x" * 2**20)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    with meter.step() as measured:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert measured.cost.cpu_s >= 0.4
+    assert measured.cost.executor_cpu_s == 0
 
 
 def test_collections_are_told_apart(spark, meter):

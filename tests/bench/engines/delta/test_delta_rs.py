@@ -1,0 +1,21 @@
+import pytest
+
+from bench.engines.delta.delta_rs import writer_properties
+
+
+@pytest.mark.parametrize(
+    ("spark", "delta_rs"),
+    [
+        ("snappy", "SNAPPY"), ("SNAPPY", "SNAPPY"), ("lz4_raw", "LZ4_RAW"),
+        ("none", "UNCOMPRESSED"), ("uncompressed", "UNCOMPRESSED"),
+        ("gzip", "GZIP(6)"),  # zlib's default, which Java has as well
+        ("zstd", "ZSTD(3)"),  # ParquetOutputFormat and ZstandardCodec of parquet-java: the level is 3
+    ],
+)  # fmt: skip
+def test_a_codec_is_that_of_spark_at_its_level(spark, delta_rs):
+    assert writer_properties(spark).compression == delta_rs
+
+
+def test_a_codec_that_delta_rs_does_not_have_is_refused():
+    with pytest.raises(ValueError, match="LZO is not a valid Compression"):
+        writer_properties("lzo")
