@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from pydantic import JsonValue
 
-from bench.engines.contract import CatalogSettings, CommitLayout, Engine, EngineSettings
+from bench.engines.contract import CatalogSettings, CommitLayout, Engine, EngineSettings, TableSpec
 from bench.engines.simulated.costs import Coefficients, shipped_file
 from bench.engines.simulated.files import table_bytes
 from bench.engines.tickets import Planning
@@ -20,6 +20,7 @@ from bench.keys import TableKeys
 from strategies.plan import Action
 from strategies.preview import Preview
 from strategies.state import TableState
+from strategies.strategy import PlannerTraits
 from workloads.commit import CommitSpec
 from workloads.schema import Schema
 
@@ -150,6 +151,10 @@ class Format:
     maps the table properties that a key of [table] sets to that key. `codec_setting` is the table property or
     Spark setting that names the codec of data files, `default_codec` the codec where it is not set.
 
+    `key_problem` gives a key of [table] that names columns which do not suit it, and what is wrong with them;
+    `planner_problem` says why those that a planner with these traits names do not suit it. That they exist is
+    checked for all formats.
+
     `planning` holds the rules by which plans are previewed and vetoed. `layout` gives the files that the
     format's writers make of a commit if no strategy overrides the number of writers. `writing_needs`
     gives the capabilities that commits in an upsert mode need (None: commits that only append), and
@@ -180,6 +185,8 @@ class Format:
     planning: Planning
     layout: Callable[[CommitSpec], CommitLayout]
     writing_needs: Callable[[Any, str | None], frozenset[str]]
+    key_problem: Callable[[TableSpec], tuple[str, str] | None] = lambda spec: None
+    planner_problem: Callable[[TableSpec, PlannerTraits], str | None] = lambda spec, traits: None
     real: EngineKind | None = None
     simulated: EngineKind | None = None
     metadata_commands: frozenset[str] = frozenset()

@@ -8,10 +8,10 @@ from typing import Any
 from bench.engines.format import ExistingTable, Format, Shortfall, TableFacts
 from bench.engines.simulated.costs import Work, rewrite_cost
 from bench.errors import ScenarioError
+from bench.keys import unknown_columns
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.scenario import Scenario
-from bench.scenario.specs import columns_problem
 from bench.scenario.values import OptionError
 from strategies.plan import Action, Plan, PlanError, Rewrite, capabilities_of, describe_action
 from strategies.preview import NoPreview, PlanPreview, Preview, PreviewError, try_preview
@@ -116,7 +116,7 @@ def _check_traits(planner: Planner, facts: TableFacts, table_format: Format) -> 
         traits = traits_of(planner)
     except ValueError as error:
         raise ScenarioError(f"{name}: {error}; correct the planner") from error
-    problem = columns_problem(traits, facts.columns)
+    problem = unknown_columns(traits.columns, facts.columns)
     if problem:
         raise ScenarioError(f"{name}: {problem}")
     version, highest = facts.format_version, traits.max_format_version

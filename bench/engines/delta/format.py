@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from pydantic import JsonValue
 
 from bench.engines.contract import Engine, EngineSettings
+from bench.engines.delta import columns
 from bench.engines.delta.conf import session_conf
 from bench.engines.delta.model.coefficients import delta_coefficients
 from bench.engines.delta.model.writers import commit_layout
@@ -84,6 +85,8 @@ FORMAT = Format(
     planning=PLANNING,
     layout=commit_layout,
     writing_needs=_writing_needs,
+    key_problem=columns.key_problem,
+    planner_problem=columns.planner_problem,
     real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options),
     simulated=simulated_kind(_open_simulated, SIMULATED_CAPABILITIES, delta_coefficients),
     metadata_commands=METADATA_COMMANDS,
