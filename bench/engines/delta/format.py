@@ -92,6 +92,7 @@ FORMAT = Format(
     metadata_commands=METADATA_COMMANDS,
     packages=("deltalake",),
     coefficients=delta_coefficients,
+    training="delta-upsert-quick",
     open_existing=_open_existing,
     is_table_at=_is_table_at,
     existing_help=_EXISTING_HELP,
