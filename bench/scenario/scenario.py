@@ -148,6 +148,12 @@ class Scenario:
         """
         return self.workload.stream_epoch_ms if isinstance(self.workload, Dated) else None
 
+    def rules_of(self, spec: StrategySpec) -> tuple[Rule, ...]:
+        """The rules of a strategy and of all that it switches to."""
+        of_label = {other.label: other.strategy.rules for other in self.strategies}
+        switched_to = {label for _, label in spec.switches} - {spec.label}
+        return sum((of_label[label] for label in sorted(switched_to)), spec.strategy.rules)
+
     def table_of(self, spec: StrategySpec) -> TableSpec:
         """The table that the runs of a strategy create."""
         return TableSpec(

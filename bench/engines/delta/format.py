@@ -14,10 +14,12 @@ from bench.engines.delta.conf import session_conf
 from bench.engines.delta.model.coefficients import delta_coefficients
 from bench.engines.delta.model.writers import commit_layout
 from bench.engines.delta.planning import PLANNING
+from bench.engines.delta.properties import not_modelled
 from bench.engines.delta.table_keys import (
     CODEC_CONF,
     DEFAULT_CODEC,
     DEFAULT_UPSERT_MODE,
+    INSTEAD,
     MERGE_ON_READ,
     NAME,
     REAL_CAPABILITIES,
@@ -88,8 +90,9 @@ FORMAT = Format(
     key_problem=columns.key_problem,
     planner_problem=columns.planner_problem,
     real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options),
-    simulated=simulated_kind(_open_simulated, SIMULATED_CAPABILITIES, delta_coefficients),
+    simulated=simulated_kind(_open_simulated, SIMULATED_CAPABILITIES, delta_coefficients, not_modelled),
     metadata_commands=METADATA_COMMANDS,
+    instead=INSTEAD,
     packages=("deltalake",),
     coefficients=delta_coefficients,
     training="delta-upsert-quick",

@@ -45,6 +45,14 @@ REAL_CAPABILITIES = frozenset[str]({
 SIMULATED_CAPABILITIES = REAL_CAPABILITIES - {Capability.ROW_FILTER, Command.DELTA_RS}
 
 
+INSTEAD: Mapping[str, str] = {  # what Delta has in place of a capability
+    Capability.REWRITE: "delta.optimize, which chooses the files itself, within its options minFileSize and "
+    "maxFileSize and its where, days_ago or min_small_files (`layers` in scenario delta-repacking)",
+    Capability.CONVERT: "deletion vectors, which MERGE writes (writer.upsert_mode) and delta.optimize and "
+    "delta.reorg apply",
+    Capability.DELAYED_COMMIT: 'compaction_delay = "0s", since OPTIMIZE plans and commits in one call',
+}
+
 CLUSTERING_COLUMNS_MAX = 4  # spark.databricks.delta.clusteredTable.numClusteringColumnsLimit, which is static
 
 

@@ -22,6 +22,7 @@ from bench.engines.delta.columns import key_problem, planner_problem
 from bench.engines.delta.existing_table import open_existing
 from bench.engines.delta.log import DeltaLog
 from bench.engines.format import TableAddress
+from bench.engines.spark.session import configured
 from bench.errors import EngineError
 from strategies.delta.commands import Command
 from strategies.delta.delta_rs import DeltaRs
@@ -162,8 +163,15 @@ def test_a_predicate_rewrites_its_partitions_only_and_adds_no_new_rows(delta, lo
     assert seen_rows() == 140
 
 
-def test_an_automatic_compaction_is_booked_apart_from_its_commit(delta, model):
-    engine = delta(properties=AUTO, files_per_commit=2)
+@pytest.mark.parametrize(
+    ("properties", "settings"), [(AUTO, {}), ({}, {"spark.databricks.delta.autoCompact.enabled": "true"})]
+)
+def test_an_automatic_compaction_is_booked_apart_from_its_commit(delta, model, spark, properties, settings):
+    with configured(spark, settings):
+        _check_booked_apart(delta(properties=properties, files_per_commit=2), model)
+
+
+def _check_booked_apart(engine, model):
     first = commit(engine, model, *upserts(1, 20))
     # The first commit to a partition sets it off already.
     ((inline,), (version,)) = first.compactions, first.compactions[0].versions
