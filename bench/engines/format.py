@@ -123,7 +123,7 @@ class ExistingTable(Protocol):
         """
 
     def shortfall(self, action: Action, state: TableState) -> Shortfall | None:
-        """The thresholds that exclude every file; None for an action without such thresholds."""
+        """The thresholds that exclude every file of the state; None for an action without such thresholds."""
 
     def is_files_out_exact(self, preview: Preview) -> bool:
         """Whether the number of output files follows from metadata."""

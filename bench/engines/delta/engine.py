@@ -49,7 +49,6 @@ from bench.engines.spark.session import (
     sql_text,
     start_session,
     stop_session,
-    stored_bytes,
     use_namespace,
 )
 from strategies.delta.commands import NO_REWRITE, Command
@@ -183,8 +182,7 @@ class DeltaEngine(SparkEngine[None]):
         reading = self._log.read()
         if reading.first_removed_ms is not None:
             self._removals_ms.append((at_ms, reading.first_removed_ms))
-        metadata_bytes = stored_bytes(self._spark, f"{self._location}/_delta_log")
-        all_bytes = stored_bytes(self._spark, self._location)
+        all_bytes, metadata_bytes = self._log.stored_bytes()
         return TableReading(reading.live, reading.versions, all_bytes - metadata_bytes, metadata_bytes)
 
 
