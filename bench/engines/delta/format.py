@@ -75,7 +75,8 @@ _EXISTING_HELP = "* `compactbench plan /data/lake/orders --strategy delta.optimi
 FORMAT = Format(
     name=NAME,
     title="Delta Lake",
-    description="Delta Lake by Spark",
+    description="Delta Lake by Spark; a strategy's properties switch automatic compaction "
+    "(delta.autoOptimize.autoCompact) and optimized writes (delta.autoOptimize.optimizeWrite)",
     table_keys=DeltaKeys,
     takes_catalog=False,
     upsert_modes=UPSERT_MODES,
