@@ -5,7 +5,7 @@ Formats build the keys of their tables on them, `bench.scenario.schema` the whol
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, Literal
@@ -36,6 +36,14 @@ def known_text(word: str, known: Iterable[str]) -> str:
     near = get_close_matches(word, names, n=1, cutoff=0.5)
     listed = f"known: {', '.join(near + [name for name in names if name not in near])}"
     return f'did you mean "{near[0]}"? {listed}' if near else listed
+
+
+def unknown_columns(named: Sequence[str], columns: Sequence[str]) -> str | None:
+    """Which of the columns that are named a table of `columns` does not have; None if it has all."""
+    unknown = [name for name in named if name not in columns]
+    if not unknown:
+        return None
+    return f"names {', '.join(unknown)}, which the table does not have: name some of {', '.join(columns)}"
 
 
 def duration_text(seconds: float) -> str:

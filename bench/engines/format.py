@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from pydantic import JsonValue
 
-from bench.engines.contract import CatalogSettings, CommitLayout, Engine, EngineSettings
+from bench.engines.contract import CatalogSettings, CommitLayout, Engine, EngineSettings, TableSpec
 from bench.engines.simulated.costs import Coefficients, shipped_file
 from bench.engines.simulated.files import table_bytes
 from bench.engines.tickets import Planning
@@ -20,6 +20,7 @@ from bench.keys import TableKeys
 from strategies.plan import Action
 from strategies.preview import Preview
 from strategies.state import TableState
+from strategies.strategy import PlannerTraits
 from workloads.commit import CommitSpec
 from workloads.schema import Schema
 
@@ -31,21 +32,27 @@ SizeModel = Callable[[int, int], int]
 RowCheck = Callable[[Any, Iterable[CommitSpec], bool], str | None]
 
 
+# Those of a table's properties and of Spark's settings, by name, that an engine does not know.
+NotModelled = Callable[[Mapping[str, str], Mapping[str, str]], Sequence[str]]
+
+
 @dataclass(frozen=True, slots=True)
 class EngineKind:
     """How a format's tables are run in one mode. A scenario that needs more is refused before it starts.
 
     `capabilities` are members of `Capability` and names of native commands. An engine whose seconds are
     measured (`is_measured`) is warmed up first, and our planner's forecast is recorded with each compaction.
-    `options` are the part of its configuration that results show in addition to the table's. `wrong_rows` and
-    `content_bytes`, the bytes of all live rows in one data file, are for engines whose tables cannot be
-    dumped.
+    `options` are the part of its configuration that results show in addition to the table's. `not_modelled`
+    names those of a table's properties and of Spark's settings that decide which files there are, and of
+    which the engine knows nothing. `wrong_rows` and `content_bytes`, the bytes of all live rows in one data
+    file, are for engines whose tables cannot be dumped.
     """
 
     open: Callable[[EngineSettings], AbstractContextManager[Engine]]
     capabilities: frozenset[str]
     is_measured: bool
     options: Callable[[EngineSettings], Mapping[str, JsonValue]] = lambda settings: {}
+    not_modelled: NotModelled = lambda properties, settings: ()
     wrong_rows: RowCheck | None = None
     content_bytes: Callable[[Any], int] | None = None
 
@@ -116,7 +123,7 @@ class ExistingTable(Protocol):
         """
 
     def shortfall(self, action: Action, state: TableState) -> Shortfall | None:
-        """The thresholds that exclude every file; None for an action without such thresholds."""
+        """The thresholds that exclude every file of the state; None for an action without such thresholds."""
 
     def is_files_out_exact(self, preview: Preview) -> bool:
         """Whether the number of output files follows from metadata."""
@@ -150,10 +157,15 @@ class Format:
     maps the table properties that a key of [table] sets to that key. `codec_setting` is the table property or
     Spark setting that names the codec of data files, `default_codec` the codec where it is not set.
 
+    `key_problem` gives a key of [table] that names columns which do not suit it, and what is wrong with them;
+    `planner_problem` says why those that a planner with these traits names do not suit it. That they exist is
+    checked for all formats.
+
     `planning` holds the rules by which plans are previewed and vetoed. `layout` gives the files that the
     format's writers make of a commit if no strategy overrides the number of writers. `writing_needs`
     gives the capabilities that commits in an upsert mode need (None: commits that only append), and
-    `asked_by` names the key that requires a capability. `metadata_bytes_per_commit` is roughly the most that
+    `asked_by` names the key that requires a capability, and `instead` says what to use in place of one that
+    the format does not have. `metadata_bytes_per_commit` is roughly the most that
     one commit writes. `metadata_commands` are the native commands that write no data or delete file.
 
     `coefficients` reads a coefficients file, or with None the one that ships with the format; it raises
@@ -180,10 +192,13 @@ class Format:
     planning: Planning
     layout: Callable[[CommitSpec], CommitLayout]
     writing_needs: Callable[[Any, str | None], frozenset[str]]
+    key_problem: Callable[[TableSpec], tuple[str, str] | None] = lambda spec: None
+    planner_problem: Callable[[TableSpec, PlannerTraits], str | None] = lambda spec, traits: None
     real: EngineKind | None = None
     simulated: EngineKind | None = None
     metadata_commands: frozenset[str] = frozenset()
     asked_by: Mapping[str, str] = field(default_factory=dict)
+    instead: Mapping[str, str] = field(default_factory=dict)
     packages: tuple[str, ...] = ()  # what a real run uses of Python in addition to the usual packages
     coefficients: Callable[[Path | None], Coefficients] | None = None
     training: str | None = None

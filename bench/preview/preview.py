@@ -1,19 +1,19 @@
 """What a strategy would do to an existing table, in figures. Nothing is written."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bench.engines.format import ExistingTable, Format, Shortfall, TableFacts
 from bench.engines.simulated.costs import Work, rewrite_cost
 from bench.errors import ScenarioError
+from bench.keys import unknown_columns
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.scenario import Scenario
-from bench.scenario.specs import columns_problem
 from bench.scenario.values import OptionError
-from strategies.plan import Action, Plan, PlanError, Rewrite, capabilities_of, describe_action
+from strategies.plan import Action, Compact, Plan, PlanError, Rewrite, capabilities_of, describe_action
 from strategies.preview import NoPreview, PlanPreview, Preview, PreviewError, try_preview
 from strategies.state import StateError, TableState
 from strategies.strategy import Planner, plan_of, traits_of
@@ -116,7 +116,7 @@ def _check_traits(planner: Planner, facts: TableFacts, table_format: Format) -> 
         traits = traits_of(planner)
     except ValueError as error:
         raise ScenarioError(f"{name}: {error}; correct the planner") from error
-    problem = columns_problem(traits, facts.columns)
+    problem = unknown_columns(traits.columns, facts.columns)
     if problem:
         raise ScenarioError(f"{name}: {problem}")
     version, highest = facts.format_version, traits.max_format_version
@@ -144,10 +144,18 @@ def _evaluated(named: NamedPlanners, table: ExistingTable, table_format: Format)
         return StrategyPreview(
             named, named.planners[: index + 1], plan, preview,
             veto=_veto(plan, narrowed, previews, table.state, table_format),
-            shortfall=None if preview.groups else table.shortfall(*narrowed[0]),
+            shortfall=None if preview.groups else _shortfall(table, *narrowed[0]),
             cpu_s=cpu_s, calibrated=calibrated,
         )  # fmt: skip
     return StrategyPreview(named, named.planners)
+
+
+def _shortfall(table: ExistingTable, action: Action, state: TableState) -> Shortfall | None:
+    """Why an action rewrites nothing, by the files in the partitions that it names; "" filters nothing."""
+    if isinstance(action, Compact) and action.partitions is not None and "" not in action.partitions:
+        files = tuple(file for file in state.data_files if file.partition in action.partitions)
+        state = replace(state, data_files=files)
+    return table.shortfall(action, state)
 
 
 def _veto(

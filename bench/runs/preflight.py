@@ -11,7 +11,9 @@ from bench.errors import MissingRuntimeError, ScenarioError
 from bench.results.records import Mode
 from bench.runs.cases import PlannedRun
 from bench.runs.settings import local_cores
+from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario, check_real_resources
+from bench.scenario.specs import StrategySpec
 from bench.scenario.variants import BASE, Variant
 from strategies.never import Never
 from strategies.plan import Capability
@@ -67,9 +69,13 @@ def check_supported(scenario: Scenario, mode: Mode) -> None:
         check_real_resources(scenario)
     elif scenario.variant is not None:
         _check_modelled(scenario, scenario.variant)
-    for label, needs in scenario.needs().items():
-        _check_needs(scenario, mode, f"strategy {label!r}", needs)
-    _check_needs(scenario, mode, "maintenance", scenario.maintenance_needs())
+    for spec in scenario.strategies:
+        _check_settings(scenario, mode, spec)
+    needs = scenario.needs()
+    for spec in scenario.strategies:
+        rules = scenario.rules_of(spec)
+        _check_needs(scenario, mode, f"strategy {spec.label!r}", needs[spec.label], rules)
+    _check_needs(scenario, mode, "maintenance", scenario.maintenance_needs(), scenario.maintenance)
 
 
 def _check_modelled(scenario: Scenario, variant: Variant) -> None:
@@ -86,16 +92,40 @@ def _check_modelled(scenario: Scenario, variant: Variant) -> None:
         )
 
 
-def _check_needs(scenario: Scenario, mode: Mode, part: str, needs: frozenset[str]) -> None:
-    able = engine_kind(scenario.table.format, mode).capabilities
+def _check_settings(scenario: Scenario, mode: Mode, spec: StrategySpec) -> None:
+    """Refuse properties and settings that would have other files written than the engine knows of."""
+    kind = engine_kind(scenario.table.format, mode)
+    unknown = kind.not_modelled(scenario.table_of(spec).properties, scenario.spark.settings)
+    if unknown:
+        raise ScenarioError(
+            f"{scenario.name}: strategy {spec.label!r} runs with {', '.join(unknown)}, which the {mode} "
+            f"{scenario.table.format} engine does not model{_REMEDIES[mode]}"
+        )
+
+
+def _check_needs(
+    scenario: Scenario, mode: Mode, part: str, needs: frozenset[str], rules: Iterable[Rule]
+) -> None:
+    able, table_format = engine_kind(scenario.table.format, mode).capabilities, FORMATS[scenario.table.format]
     missing = sorted(needs - able)
     if missing:
-        keys = {**_KEYS, **FORMATS[scenario.table.format].asked_by}
-        needed = ", ".join(f"{name} ({keys[name]})" if name in keys else name for name in missing)
+        asked_by = {**_planners(rules), **_KEYS, **table_format.asked_by}
+        needed = ", ".join(f"{name} ({asked_by[name]})" if name in asked_by else name for name in missing)
+        instead = [
+            f". Instead of {name}: {table_format.instead[name]}"
+            for name in missing
+            if name in table_format.instead
+        ]
         raise ScenarioError(
             f"{scenario.name}: {part} needs {needed}, which the {mode} {scenario.table.format} engine "
-            f"does not support; it supports {', '.join(sorted(able))}{_REMEDIES[mode]}"
+            f"does not support; it supports {', '.join(sorted(able))}{''.join(instead) or _REMEDIES[mode]}"
         )
+
+
+def _planners(rules: Iterable[Rule]) -> dict[str, str]:
+    """By capability, the planner that needs it, unless it has the same name."""
+    planners = {name_of(type(rule.planner)): traits_of(rule.planner).needs for rule in rules}
+    return {need: f"planner {name}" for name, needs in planners.items() for need in needs if need != name}
 
 
 def needed_bytes(run: PlannedRun) -> int:
@@ -111,20 +141,13 @@ def needed_bytes(run: PlannedRun) -> int:
     stream_bytes = sum(spec.expected_bytes for spec in specs)
     deletes_bytes = sum(table_format.layout(spec).delete_bytes for spec in specs)
     table_bytes = stream_bytes + deletes_bytes
-    groups = [_rules(run), *((rule,) for rule in scenario.maintenance)]
+    groups = [scenario.rules_of(run.spec), *((rule,) for rule in scenario.maintenance)]
     plans = sum(_plans(rules, scenario) for rules in groups)
     rewrites = sum(_plans(_rewriting(rules, table_format), scenario) for rules in groups)
     rewritten_bytes = table_bytes * (rewrites + 1) // 2 if rewrites else 0
     snapshots = scenario.commits_count + plans
     kept_bytes = 2 * stream_bytes + table_bytes + rewritten_bytes
     return kept_bytes + snapshots * table_format.metadata_bytes_per_commit + SCRATCH_BYTES
-
-
-def _rules(run: PlannedRun) -> tuple[Rule, ...]:
-    """The rules of a run's strategy and of all that it switches to."""
-    of_label = {spec.label: spec.strategy.rules for spec in run.source.scenario.strategies}
-    switched_to = {label for _, label in run.spec.switches} - {run.spec.label}
-    return sum((of_label[label] for label in sorted(switched_to)), run.spec.strategy.rules)
 
 
 def _rewriting(rules: Iterable[Rule], table_format: Format) -> tuple[Rule, ...]:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from bench.engines.contract import CatalogSettings, Cores, EngineSettings, SparkSettings, TableSpec
+from bench.engines.contract import CatalogSettings, Cores, EngineSettings, SparkSettings
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
 
@@ -18,20 +18,11 @@ def engine_settings(
     shares_jvm: bool = False,
 ) -> EngineSettings:
     """The settings of the engine for a run of one strategy."""
-    spec = strategy_of(scenario, label)
     return EngineSettings(
         folder=work_folder,
         cores=_cores(scenario),
         coefficients=coefficients,
-        table=TableSpec(
-            target_file_size_bytes=scenario.table.target_file_size_bytes,
-            partitioning=scenario.table.partitioning,
-            keys=scenario.table.keys,
-            properties={**scenario.table.properties, **spec.properties},
-            files_per_commit=spec.writer.files_per_commit,
-            upsert_mode=spec.upsert_mode,
-            schema=scenario.workload.schema,
-        ),
+        table=scenario.table_of(strategy_of(scenario, label)),
         spark=SparkSettings(
             scenario.spark.master,
             scenario.spark.driver_memory_bytes,

@@ -8,6 +8,7 @@ do. In each round, commits of the stream follow until the planner acts, which me
 and changes the table. A planner that does not act within the bounds of a round is recorded as such and does
 not make the run fail, be it built in or a user's own: it may rightly wait for more files than a warm-up can
 make. Its run is valid, except that its first compactions are measured cold, and reports caution about that.
+Rounds after one in vain make a single commit each, until it acts: it may have nothing to do on such a table.
 """
 
 import itertools
@@ -101,7 +102,7 @@ class _Rounds:
         self._commits_max = COMMITS_PER_ROUND_MAX
 
     def next(self) -> WarmUpRecord:
-        """Do one round. After one that was in vain, the next ones make a single commit each."""
+        """Do one round."""
         clock = SystemClock()
         self._number += 1
         acts: list[_Act] = []

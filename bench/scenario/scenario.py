@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from bench.engines.contract import Probe as Probe  # a scenario's probes are what an engine runs
+from bench.engines.contract import TableSpec
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.keys import TableKeys, bytes_text, duration_ms_text
@@ -43,7 +44,7 @@ from bench.scenario.values import KeyPath, OptionError
 from bench.scenario.variants import Variant, changed, check_variants, spec_in
 from bench.secrets import Secrets, hidden
 from strategies.plan import Capability
-from strategies.strategy import Rule, Strategy
+from strategies.strategy import Rule, Strategy, traits_of
 from strategies.triggers import interval_ms_of
 from workloads.commit import CommitSpec, Dated, TargetSized, Workload
 from workloads.partitioning import Partitioning
@@ -152,6 +153,24 @@ class Scenario:
         None if the workload does not say.
         """
         return self.workload.stream_epoch_ms if isinstance(self.workload, Dated) else None
+
+    def rules_of(self, spec: StrategySpec) -> tuple[Rule, ...]:
+        """The rules of a strategy and of all that it switches to."""
+        of_label = {other.label: other.strategy.rules for other in self.strategies}
+        switched_to = {label for _, label in spec.switches} - {spec.label}
+        return sum((of_label[label] for label in sorted(switched_to)), spec.strategy.rules)
+
+    def table_of(self, spec: StrategySpec) -> TableSpec:
+        """The table that the runs of a strategy create."""
+        return TableSpec(
+            target_file_size_bytes=self.table.target_file_size_bytes,
+            partitioning=self.table.partitioning,
+            keys=self.table.keys,
+            properties={**self.table.properties, **spec.properties},
+            files_per_commit=spec.writer.files_per_commit,
+            upsert_mode=spec.upsert_mode,
+            schema=self.workload.schema,
+        )
 
     def shape(self) -> Iterator[CommitSpec]:
         """The shapes of its stream's commits, which are known without making any rows."""
@@ -280,7 +299,7 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets, variant: Variant
         specs = tuple(spec_in(spec, variant.label) for spec in specs)
     maintenance = build_maintenance(keys, file.parent, workload.schema)
     resolved = _resolved(keys, workload, probes, specs, maintenance)
-    return Scenario(
+    scenario = Scenario(
         name=file.stem, description=keys.description, seed=keys.seed, clock=keys.clock,
         duration_ms=keys.duration_ms,
         commit_interval_ms=keys.commit_interval_ms,
@@ -297,6 +316,37 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets, variant: Variant
         resolved=resolved, hash=_scenario_hash(resolved, workload), secrets=secrets,
         variant=variant,
     )  # fmt: skip
+    _check_tables(scenario)
+    return scenario
+
+
+def _check_tables(scenario: Scenario) -> None:
+    """Let the format judge the columns that [table] and planners name, on the table of each strategy.
+
+    Raises OptionError.
+    """
+    judge = FORMATS[scenario.table.format]
+    for spec in scenario.strategies:
+        table = scenario.table_of(spec)
+        found = judge.key_problem(table)
+        if found is not None:
+            key, problem = found
+            raise OptionError(("table", key), problem, getattr(scenario.table.keys, key))
+        for path, rule in _rules_on_table_of(scenario, spec):
+            refusal = judge.planner_problem(table, traits_of(rule.planner))
+            if refusal is not None:
+                raise OptionError((*path, "planner"), refusal)
+
+
+def _rules_on_table_of(scenario: Scenario, spec: StrategySpec) -> Iterator[tuple[KeyPath, Rule]]:
+    """The rules that may plan for the table of a strategy, with their places: its own, and whose it takes."""
+    labels = {spec.label, *(label for _, label in spec.switches)}
+    for index, other in enumerate(scenario.strategies):
+        if other.label in labels:
+            for number, rule in enumerate(other.strategy.rules):
+                yield ("strategies", index, "rules", number), rule
+    for number, rule in enumerate(scenario.maintenance):
+        yield ("maintenance", number), rule
 
 
 def _probe_every_ms(keys: ScenarioKeys) -> int:

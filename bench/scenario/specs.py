@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.engines.registry import FORMATS
-from bench.keys import TableKeys, duration_ms_text
+from bench.keys import TableKeys, duration_ms_text, unknown_columns
 from bench.scenario.checks import check_interval
 from bench.scenario.plugins import PLANNER, TRIGGER, build, in_words, name_of, to_table
 from bench.scenario.schema import RuleKeys, ScenarioKeys, StrategyKeys, WriterKeys
@@ -119,21 +119,13 @@ def _rule(
         traits = traits_of(planner)
     except ValueError as error:
         raise OptionError(name_path, f"{error}; correct the planner", name) from error
-    problem = columns_problem(traits, schema.names)
+    problem = unknown_columns(traits.columns, schema.names)
     if problem:
         raise OptionError((*path, "planner"), problem)
     _check_format(traits, keys.table, name_path, name)
     if is_delayed and keys.compaction_delay_ms > 0:
         _check_delay(keys.compaction_delay_ms, traits, name_path, name)
     return Rule(trigger, planner)
-
-
-def columns_problem(traits: PlannerTraits, columns: Sequence[str]) -> str | None:
-    """Which columns a planner names that a table of these does not have; None if it has all."""
-    missing = [name for name in traits.columns if name not in columns]
-    if not missing:
-        return None
-    return f"names {', '.join(missing)}, which the table does not have: name some of {', '.join(columns)}"
 
 
 def _check_format(traits: PlannerTraits, table: TableKeys, path: KeyPath, name: str) -> None:

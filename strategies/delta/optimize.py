@@ -28,7 +28,8 @@ class Optimize:
     `where` is a predicate on partition columns. `days_ago` restricts it to partitions of those days before
     the day of the evaluation (0 is that day itself), in a table partitioned by day. `min_small_files`
     restricts it to partitions with at least so many files smaller than minFileSize, which is what automatic
-    compaction means to do: it counts files of any size, and only those that its own session has written.
+    compaction means to do: it counts files of any size, and only those that its own session has written, and
+    compacts a partition at the first write into it.
 
     `options` have the names of Delta's settings `spark.databricks.delta.optimize.*`; sizes may have units,
     such as "128MiB". On a table with liquid clustering OPTIMIZE clusters, and only the whole table.

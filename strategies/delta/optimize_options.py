@@ -38,9 +38,10 @@ COMPACTION_OPTIONS: Mapping[str, str] = {
     MAX_THREADS: "15",
     REPARTITION: "false",
 }
-REWRITING_OPTIONS: Mapping[str, str] = {  # of commands whose files do not depend on their sizes
-    name: COMPACTION_OPTIONS[name] for name in (MAX_FILE_SIZE, MAX_THREADS)
+SORTING_OPTIONS: Mapping[str, str] = {  # of commands that take files whatever their sizes
+    name: COMPACTION_OPTIONS[name] for name in (MAX_FILE_SIZE, BATCH_SIZE, MAX_THREADS)
 }
+PURGING_OPTIONS: Mapping[str, str] = {**SORTING_OPTIONS, REPARTITION: COMPACTION_OPTIONS[REPARTITION]}
 CLUSTERING_OPTIONS: Mapping[str, str] = {MIN_CUBE_SIZE: "100 GiB", TARGET_CUBE_SIZE: "150 GiB"}
 _SIZES = frozenset({MIN_FILE_SIZE, MAX_FILE_SIZE, BATCH_SIZE, MIN_CUBE_SIZE, TARGET_CUBE_SIZE})
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from strategies.delta.calls import call
 from strategies.delta.commands import Command
-from strategies.delta.optimize_options import REWRITING_OPTIONS, optimize_texts
+from strategies.delta.optimize_options import PURGING_OPTIONS, optimize_texts
 from strategies.options import OptionValue
 from strategies.plan import Plan, Reason, capabilities_of
 from strategies.state import TableState
@@ -24,7 +24,7 @@ class Reorg:
     where: str | None = None
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     reads_state: ClassVar[bool] = False
-    known_options: ClassVar[Mapping[str, str]] = REWRITING_OPTIONS
+    known_options: ClassVar[Mapping[str, str]] = PURGING_OPTIONS
 
     def __post_init__(self) -> None:
         optimize_texts(self.options, self.known_options)

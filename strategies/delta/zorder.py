@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from strategies.delta.calls import call
 from strategies.delta.commands import Command
-from strategies.delta.optimize_options import REWRITING_OPTIONS, optimize_texts
+from strategies.delta.optimize_options import SORTING_OPTIONS, optimize_texts
 from strategies.options import OptionValue
 from strategies.plan import Plan, capabilities_of
 from strategies.state import TableState
@@ -25,7 +25,7 @@ class ZOrder:
     where: str | None = None
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     reads_state: ClassVar[bool] = False
-    known_options: ClassVar[Mapping[str, str]] = REWRITING_OPTIONS
+    known_options: ClassVar[Mapping[str, str]] = SORTING_OPTIONS
 
     def __post_init__(self) -> None:
         if not self.columns:

@@ -22,7 +22,7 @@ from bench.engines.delta.commit_watch import CommitWatch
 from bench.engines.delta.conf import session_conf
 from bench.engines.delta.ledger import delta_ledger
 from bench.engines.delta.planning import PLANNING
-from bench.engines.delta.properties import table_properties, writer_properties
+from bench.engines.delta.properties import AUTO_COMPACT_CONFS, may_compact_by_itself, table_properties
 from bench.engines.delta.scan import reader
 from bench.engines.delta.state import DeltaReader
 from bench.engines.delta.table_keys import (
@@ -49,7 +49,6 @@ from bench.engines.spark.session import (
     sql_text,
     start_session,
     stop_session,
-    stored_bytes,
     use_namespace,
 )
 from strategies.delta.commands import NO_REWRITE, Command
@@ -74,7 +73,9 @@ class DeltaEngine(SparkEngine[None]):
             spec.target_file_size_bytes, table_properties(spec), clustering_columns_of(spec)
         )
         super().__init__(spark, meter, name, spec, ledger, PLANNING, reader(spark))
-        self._compacts_itself = writer_properties(table_properties(spec)).compacts_by_itself
+        self._compacts_itself = may_compact_by_itself(
+            table_properties(spec), {name: spark.conf.get(name, None) for name in AUTO_COMPACT_CONFS}
+        )
         self._log = DeltaReader(self._location)
         self._removals_ms: list[tuple[int, int]] = []  # scenario and epoch milliseconds
         self._committed: Reading | None = None  # when the last commit's own version was there
@@ -180,8 +181,7 @@ class DeltaEngine(SparkEngine[None]):
         reading = self._log.read()
         if reading.first_removed_ms is not None:
             self._removals_ms.append((at_ms, reading.first_removed_ms))
-        metadata_bytes = stored_bytes(self._spark, f"{self._location}/_delta_log")
-        all_bytes = stored_bytes(self._spark, self._location)
+        all_bytes, metadata_bytes = self._log.stored_bytes()
         return TableReading(reading.live, reading.versions, all_bytes - metadata_bytes, metadata_bytes)
 
 

@@ -112,15 +112,12 @@ class DeltaTable:
         if not isinstance(action, Native | Compact):
             return None
         table = delta_state(state)
-        files = table.data_files
-        if isinstance(action, Compact) and action.partitions is not None:
-            files = [file for file in files if file.partition in action.partitions]
         options = optimize_options(action.options, state.target_file_size_bytes)
         due = is_due(table, options)
-        candidates = Counter(file.partition for file in files if due(file))
+        candidates = Counter(file.partition for file in table.data_files if due(file))
         ratio = human_percent(options.max_deleted_rows_ratio)
         return Shortfall(
-            files_count=len(files),
+            files_count=len(table.data_files),
             candidates_count=candidates.total(),
             candidates_together_count=max(candidates.values(), default=0),
             candidates_are=f"below {human_bytes(options.min_file_bytes)} "

@@ -9,14 +9,17 @@ from contextlib import AbstractContextManager
 from pydantic import JsonValue
 
 from bench.engines.contract import Engine, EngineSettings
+from bench.engines.delta import columns
 from bench.engines.delta.conf import session_conf
 from bench.engines.delta.model.coefficients import delta_coefficients
 from bench.engines.delta.model.writers import commit_layout
 from bench.engines.delta.planning import PLANNING
+from bench.engines.delta.properties import not_modelled
 from bench.engines.delta.table_keys import (
     CODEC_CONF,
     DEFAULT_CODEC,
     DEFAULT_UPSERT_MODE,
+    INSTEAD,
     MERGE_ON_READ,
     NAME,
     REAL_CAPABILITIES,
@@ -72,7 +75,8 @@ _EXISTING_HELP = "* `compactbench plan /data/lake/orders --strategy delta.optimi
 FORMAT = Format(
     name=NAME,
     title="Delta Lake",
-    description="Delta Lake by Spark",
+    description="Delta Lake by Spark; a strategy's properties switch automatic compaction "
+    "(delta.autoOptimize.autoCompact) and optimized writes (delta.autoOptimize.optimizeWrite)",
     table_keys=DeltaKeys,
     takes_catalog=False,
     upsert_modes=UPSERT_MODES,
@@ -84,11 +88,15 @@ FORMAT = Format(
     planning=PLANNING,
     layout=commit_layout,
     writing_needs=_writing_needs,
+    key_problem=columns.key_problem,
+    planner_problem=columns.planner_problem,
     real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options),
-    simulated=simulated_kind(_open_simulated, SIMULATED_CAPABILITIES, delta_coefficients),
+    simulated=simulated_kind(_open_simulated, SIMULATED_CAPABILITIES, delta_coefficients, not_modelled),
     metadata_commands=METADATA_COMMANDS,
+    instead=INSTEAD,
     packages=("deltalake",),
     coefficients=delta_coefficients,
+    training="delta-upsert-quick",
     open_existing=_open_existing,
     is_table_at=_is_table_at,
     existing_help=_EXISTING_HELP,

@@ -126,6 +126,22 @@ class DeltaLog:
         """The file of a commit."""
         return f"{self.folder}/{version:020}.json"
 
+    def stored_bytes(self) -> tuple[int, int]:
+        """The bytes of all files of the table, live or not, and of those the bytes of its log.
+
+        Hadoop's checksums, which only its local file system writes, and hides, do not count.
+        """
+        root = self.folder.removesuffix(LOG_FOLDER)
+        listed = self._system.get_file_info(FileSelector(root, recursive=True))
+        files = [
+            info
+            for info in listed
+            if info.type is FileType.File
+            and not (info.base_name.startswith(".") and info.base_name.endswith(".crc"))
+        ]
+        of_log = (info.size for info in files if info.path.startswith(f"{self.folder}/"))
+        return sum(info.size for info in files), sum(of_log)
+
     def commits_after(self, version: int) -> Iterator[LogCommit]:
         """The commits after a version, in order, as far as there are any; -1 is before the first one."""
         while (commit := self._commit(version + 1)) is not None:

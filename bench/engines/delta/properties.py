@@ -17,6 +17,16 @@ from bench.engines.delta.table_keys import (
 from bench.errors import ScenarioError
 from strategies.java_values import parse_int
 
+_CONF_PREFIX = "spark.databricks.delta."
+_DEFAULTS_PREFIX = f"{_CONF_PREFIX}properties.defaults."  # of table properties, without their "delta."
+AUTO_COMPACT_CONFS = (
+    f"{_CONF_PREFIX}autoCompact.enabled",
+    *(name.replace("delta.", _DEFAULTS_PREFIX, 1) for name in (AUTO_COMPACT, AUTO_OPTIMIZE)),
+)
+_NOT_MODELLED_CONFS = (
+    *(f"{_CONF_PREFIX}{group}." for group in ("autoCompact", "optimizeWrite", "optimize")), _DEFAULTS_PREFIX,
+)  # fmt: skip
+
 
 def table_properties(spec: TableSpec) -> dict[str, str]:
     """All properties that a table is created with; the scenario's override ours."""
@@ -40,6 +50,24 @@ def writer_properties(given: Mapping[str, str]) -> WriterProperties:
         _boolean(given, AUTO_OPTIMIZE) or _boolean(given, AUTO_COMPACT),
         _boolean(given, OPTIMIZE_WRITE),
     )
+
+
+def may_compact_by_itself(properties: Mapping[str, str], settings: Mapping[str, str | None]) -> bool:
+    """Whether commits to a table may compact it; `settings` are the session's `AUTO_COMPACT_CONFS`."""
+    is_set = any((settings.get(name) or "").lower() == "true" for name in AUTO_COMPACT_CONFS)
+    return is_set or writer_properties(properties).compacts_by_itself
+
+
+def not_modelled(properties: Mapping[str, str], settings: Mapping[str, str]) -> tuple[str, ...]:
+    """What decides when commits compact, or how they and OPTIMIZE write, and is unknown to a simulation.
+
+    Delta reads the names of properties in any case, a simulation does not.
+    """
+    modelled = (AUTO_COMPACT, AUTO_OPTIMIZE, OPTIMIZE_WRITE)
+    unknown = [
+        name for name in properties if name.lower().startswith(AUTO_OPTIMIZE.lower()) and name not in modelled
+    ]
+    return (*unknown, *(name for name in settings if name.startswith(_NOT_MODELLED_CONFS)))
 
 
 def _checkpoint_interval(text: str) -> int:

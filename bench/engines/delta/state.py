@@ -46,6 +46,10 @@ class DeltaReader:
             self._version = commit.version
         return Reading(self._live, tuple(versions), min(removed_ms, default=None))
 
+    def stored_bytes(self) -> tuple[int, int]:
+        """The bytes of all files on storage, and of those the bytes of the log."""
+        return self._log.stored_bytes()
+
     @property
     def next_version_path(self) -> str:
         """The file that the next commit is going to make."""

@@ -1,9 +1,9 @@
 """The keys of a Delta table, what they allow, and what each engine of it can do."""
 
 from collections.abc import Mapping
-from typing import Literal, Self
+from typing import Literal, NoReturn, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from bench.engines.contract import TableSpec
@@ -45,11 +45,36 @@ REAL_CAPABILITIES = frozenset[str]({
 SIMULATED_CAPABILITIES = REAL_CAPABILITIES - {Capability.ROW_FILTER, Command.DELTA_RS}
 
 
+INSTEAD: Mapping[str, str] = {  # what Delta has in place of a capability
+    Capability.REWRITE: "delta.optimize, which chooses the files itself, within its options minFileSize and "
+    "maxFileSize and its where, days_ago or min_small_files (`layers` in scenario delta-repacking)",
+    Capability.CONVERT: "deletion vectors, which MERGE writes (writer.upsert_mode) and delta.optimize and "
+    "delta.reorg apply",
+    Capability.DELAYED_COMMIT: 'compaction_delay = "0s", since OPTIMIZE plans and commits in one call',
+}
+
+CLUSTERING_COLUMNS_MAX = 4  # spark.databricks.delta.clusteredTable.numClusteringColumnsLimit, which is static
+
+
+def _refuse(problem: str) -> NoReturn:
+    raise PydanticCustomError("cluster_by", "{problem}", {"problem": problem})
+
+
 class DeltaKeys(TableKeys):
     """[table] of a Delta table. `cluster_by` are the columns of liquid clustering."""
 
     format: Literal["delta"] = Field(examples=["delta"])
     cluster_by: tuple[Identifier, ...] = Field(default=(), strict=False)  # a list in a scenario
+
+    @field_validator("cluster_by")
+    @classmethod
+    def _check_columns(cls, columns: tuple[str, ...]) -> tuple[str, ...]:
+        if len(columns) > CLUSTERING_COLUMNS_MAX:
+            _refuse(f"names {len(columns)} columns, and Delta clusters by {CLUSTERING_COLUMNS_MAX} at most")
+        twice = sorted({name for name in columns if columns.count(name) > 1})
+        if twice:
+            _refuse(f"names {', '.join(twice)} more than once: leave the others out")
+        return columns
 
     @model_validator(mode="after")
     def _check_clustering(self) -> Self:

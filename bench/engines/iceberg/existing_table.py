@@ -31,7 +31,7 @@ from bench.text import human_bytes
 from strategies.iceberg.commands import Command
 from strategies.iceberg.files import DeleteKind, IcebergState, iceberg_state
 from strategies.iceberg.rewrite_options import rewrite_options
-from strategies.plan import Action, Compact, Native, Rewrite, describe_action
+from strategies.plan import Action, Native, Rewrite, describe_action
 from strategies.preview import Preview
 from strategies.state import TableState
 
@@ -124,18 +124,15 @@ class IcebergTable:
         ):
             return None
         table = iceberg_state(state)
-        files = table.data_files
-        if isinstance(action, Compact) and action.partitions is not None:
-            files = [file for file in files if file.partition in action.partitions]
         options = rewrite_options(action.options, state.target_file_size_bytes)
         candidates = Counter(
             file.partition if file.spec_id == table.spec_id else None  # older specs share one group
-            for file in files
+            for file in table.data_files
             if not options.is_right_size(file.size_bytes)
         )
         needed_count = max(2, options.min_input_files)  # one file alone is not merged
         return Shortfall(
-            files_count=len(files),
+            files_count=len(table.data_files),
             candidates_count=candidates.total(),
             candidates_together_count=max(candidates.values(), default=0),
             candidates_are=f"below {human_bytes(options.min_bytes)} "

@@ -12,9 +12,9 @@ from strategies.iceberg.convert_deletes import ConvertDeletes
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 from strategies.iceberg.procedures import RewriteDataFiles
 from strategies.iceberg.remove_dangling_deletes import RemoveDanglingDeletes
-from strategies.plan import Plan, Reason, Rewrite
+from strategies.plan import Compact, Plan, Reason, Rewrite
 from strategies.preview import Preview
-from strategies.state import MIB
+from strategies.state import MIB, PartitionStats
 
 ICEBERG = FORMATS["iceberg"]
 OLD, NEW = IcebergDataFile("a", MIB, 10, "", 1), IcebergDataFile("b", MIB, 10, "", 3)
@@ -45,6 +45,16 @@ class Fixed:
 
     def decide(self, state):
         return Plan(self.actions, Reason.OTHER)
+
+
+@dataclass(frozen=True)
+class Within:
+    """Compacts these partitions."""
+
+    partitions: tuple[str, ...] | None
+
+    def decide(self, state):
+        return Plan((Compact(self.partitions),), Reason.OTHER)
 
 
 def table(*deletes, files=(OLD, NEW)):
@@ -78,6 +88,21 @@ def test_the_bytes_of_dropped_delete_files_are_summed_over_actions():
     actions = tuple(Rewrite((), MIB, (key,)) for key in ("d", "e"))
     found = previewed(Fixed(actions), table(replace(DELETES, data_sequence_number=1), DANGLING))
     assert found.preview.dropped_bytes == 790
+
+
+def test_what_keeps_files_from_being_rewritten_is_asked_of_the_partitions_that_a_plan_names():
+    asked = []
+
+    class Asked(StateOnly):
+        def shortfall(self, action, state):
+            asked.append({file.path for file in state.data_files})
+
+    files = tuple(replace(file, partition=f"day={day}") for file, day in ((OLD, 1), (NEW, 2)))
+    partitions = {file.partition: PartitionStats(1) for file in files}
+    existing = Asked(IcebergState(60_000, 8 * MIB, data_files=files, partitions=partitions))
+    for named in (None, ("day=2",)):
+        previewed(Within(named), existing)
+    assert asked == [{"a", "b"}, {"b"}]
 
 
 @pytest.mark.parametrize(("is_narrowed", "count"), [(False, 1), (True, 2)])

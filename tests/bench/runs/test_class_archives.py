@@ -7,8 +7,12 @@ from scenario_builder import load
 
 from bench import runtime
 from bench.class_archive import ClassArchive
+from bench.engines.registry import FORMATS
 from bench.runs import class_archives
 from bench.runs.class_archives import ClassArchives
+from bench.runs.warm_up import planners_of
+from bench.scenario.scenario import load_scenario
+from strategies.strategy import traits_of
 
 OWN_OPTIONS = {"spark.driver.defaultJavaOptions": "-Xint"}
 
@@ -68,6 +72,15 @@ def test_an_archive_that_java_does_not_map_is_not_used(archives, scenario, monke
 def test_a_session_that_the_scenario_arranges_has_no_archive(archives, tmp_path, trained, settings):
     assert archives.java_options(load(tmp_path, spark=settings)) == ()
     assert trained == []
+
+
+@pytest.mark.parametrize("name", [name for name, one in FORMATS.items() if one.training])
+def test_a_training_updates_rows_compacts_and_queries_a_table_of_its_format(name):
+    training = load_scenario(FORMATS[name].training, class_archives._OVERRIDES)
+    assert training.table.format == name
+    assert training.workload.is_cdc
+    assert training.probes
+    assert frozenset().union(*(traits_of(planner).needs for planner in planners_of(training)))
 
 
 @pytest.mark.spark

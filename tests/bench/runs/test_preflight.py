@@ -2,7 +2,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from scenario_builder import load, maintenance
+from scenario_builder import SOUND, load, maintenance
 
 from bench import runtime
 from bench.engines.registry import FORMATS, engine_kind
@@ -13,6 +13,7 @@ from strategies.plan import Capability
 from strategies.state import GIB
 
 PLENTY = 10**15
+DELTA = SOUND.replace("iceberg.rewrite_data_files", "delta.optimize").replace("iceberg", "delta")
 UPSERT = {"type": "upsert", "initial_rows": 1000}
 
 
@@ -128,6 +129,38 @@ def test_a_variant_that_a_simulation_would_find_equal_is_refused_there(machine, 
         check(tmp_path, mode="simulated", variants=variants)
     assert f"variant 'other' sets {named}, which a simulation does not model" in str(caught.value)
     check(tmp_path, variants=variants)
+
+
+@pytest.mark.parametrize("mode", ["real", "simulated"])
+def test_what_to_use_instead_of_what_a_format_does_not_have_is_told(machine, tmp_path, mode):
+    rules = [{"trigger": {"type": "every", "interval": "2min"}, "planner": {"type": "amoro"}}]
+    with pytest.raises(ScenarioError) as caught:
+        check(tmp_path, mode=mode, text=DELTA, strategies=[{"label": "a", "rules": rules}])
+    told = str(caught.value)
+    assert told.startswith("demo: strategy 'a' needs convert (planner amoro), rewrite (planner amoro), which")
+    assert ". Instead of rewrite: delta.optimize, which chooses the files itself, within its options" in told
+    assert told.endswith("(`layers` in scenario delta-repacking)")
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"spark": {"spark.databricks.delta.autoCompact.minNumFiles": 10}},
+         "strategy 'never' runs with spark.databricks.delta.autoCompact.minNumFiles"),
+        ({"table": {"properties": {"delta.autooptimize.autocompact": True}}},
+         "strategy 'never' runs with delta.autooptimize.autocompact"),
+        ({"strategies": [{"label": "a"}, {"label": "b", "properties": {"delta.autoOptimize.x": 1}}]},
+         "strategy 'b' runs with delta.autoOptimize.x"),
+    ],
+)  # fmt: skip
+def test_settings_that_the_simulation_of_a_format_does_not_know_are_refused_there(
+    machine, tmp_path, changes, named
+):
+    check(tmp_path, text=DELTA, **changes)
+    with pytest.raises(ScenarioError) as caught:
+        check(tmp_path, mode="simulated", text=DELTA, **changes)
+    assert named in str(caught.value)
+    assert "the simulated delta engine does not model. Change it, or run without" in str(caught.value)
 
 
 def test_a_variant_with_other_cores_is_simulated(machine, tmp_path):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+import delta_simulations
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -16,6 +17,7 @@ from bench.runs.warm_up import COMMITS_PER_ROUND_MAX, planners_of, warm_up
 from bench.runs.warm_up_load import SHARE_OF_TARGET, scaled_load
 from bench.scenario.scenario import load_scenario
 from strategies.amoro.planner import Amoro
+from strategies.delta.reorg import Reorg
 from strategies.iceberg.procedures import RewriteDataFiles
 from strategies.never import Never
 from strategies.plan import Compact, Plan, Reason
@@ -134,6 +136,21 @@ def test_a_plan_that_changes_nothing_is_no_action(scenario, tmp_path):
     records = warmed(with_planners(scenario, AtFiles(1)), tmp_path, Failing())
     assert acted(records) == [False] * ROUNDS
     assert {record.status for record in records} == {"failed"}
+
+
+def test_a_command_that_finds_nothing_to_do_on_such_tables_costs_few_commits(scenario, tmp_path):
+    """Without deletion vectors there is nothing to purge; the table is asked all the same, in every round."""
+    records = warmed(with_planners(scenario, Reorg()), tmp_path, delta_simulations.make())
+    assert acted(records) == [False] * ROUNDS
+    assert {record.status for record in records} == {"noop"}
+    assert [record.commits_count for record in records] == [COMMITS_PER_ROUND_MAX, 1, 1, 1]
+
+
+def test_a_planner_that_acts_after_a_round_in_vain_gets_all_commits_again(scenario, tmp_path):
+    records = warmed(with_planners(scenario, AtFiles(8 * 11)), tmp_path)
+    assert acted(records) == [False, True, False, True]
+    # 8 files a commit: 88 after 11. One is left of them, so ten more commits make 81, and another one 89.
+    assert [record.commits_count for record in records] == [COMMITS_PER_ROUND_MAX, 1] * 2
 
 
 def test_a_scenario_without_planners_warms_up_commits_and_queries(scenario, tmp_path):

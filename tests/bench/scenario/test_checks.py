@@ -359,6 +359,42 @@ def test_a_catalog_is_refused_where_the_format_takes_none(tmp_path, monkeypatch)
     assert "catalog: tables of format 'iceberg' have no catalog: leave it out" in told
 
 
+def sorted_by(*columns):
+    """Rules that sort a table of the format that can."""
+    return [{"trigger": EACH_2MIN, "planner": {"type": "delta.zorder", "columns": list(columns)}}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"table": {"cluster_by": ["user"]}},
+         'demo.toml with --set table."cluster_by"=["user"]: table.cluster_by = ["user"]: names user, which '
+         "the table does not have: name some of user_id, user_city, "),
+        ({"table": {"cluster_by": ["user_id", "user_id"]}}, "names user_id more than once"),
+        ({"workload": {"columns": 3}, "table": {"cluster_by": ["user_id"]}},
+         "name some of user_city, order_id, order_date"),
+        ({"table": {"cluster_by": ["user_age"]},
+          "strategies": [{"label": "a", "properties": {"delta.dataSkippingNumIndexedCols": 2}}]},
+         'table.cluster_by = ["user_age"]: names user_age, of which the table keeps no statistics'),
+        ({"strategies": [{"label": "a", "rules": sorted_by("user")}]},
+         "strategies[0].rules[0].planner: names user, which the table does not have"),
+        ({"table": {"partitioning": "city"}, "strategies": [{"label": "a", "rules": sorted_by("user_city")}]},
+         "strategies[0].rules[0].planner: names user_city, of which the table keeps no statistics"),
+        ({"table": {"cluster_by": ["user_id"]}, "maintenance": sorted_by("user_age")},
+         "maintenance[0].planner: sorts, which Delta refuses on a table with liquid clustering"),
+        ({"strategies": [
+            {"label": "a", "properties": {"delta.dataSkippingNumIndexedCols": 2},
+             "switch": [{"at": "3min", "strategy": "b"}]},
+            {"label": "b", "rules": sorted_by("user_age")},
+         ]},
+         "strategies[1].rules[0].planner: names user_age, of which the table keeps no statistics"),
+    ],
+)  # fmt: skip
+def test_columns_that_the_format_cannot_order_a_table_by_are_refused(tmp_path, changes, told):
+    text = SOUND.replace("iceberg.rewrite_data_files", "delta.optimize").replace("iceberg", "delta")
+    assert told in refusal(tmp_path, text, **changes)
+
+
 def test_a_table_without_a_format_is_told_so_first(tmp_path):
     told = refusal(tmp_path, SOUND.replace('format = "iceberg"', "format_versions = 2"))
     assert 'table.format: is missing, e.g. format = "delta"' in told

@@ -96,6 +96,20 @@ def test_what_delta_would_reject_is_refused_before_a_run(given, problem):
         Optimize(options=given)
 
 
+def test_commands_that_take_files_of_any_size_have_the_other_options():
+    (purge,) = (
+        Reorg(options={"batchSize": "1MiB", "repartition.enabled": True}).decide(delta_table([])).actions
+    )
+    assert purge.options == {"batchSize": "1048576", "repartition.enabled": "true"}
+    (sort,) = ZOrder(("user_id",), options={"batchSize": 9, "maxFileSize": 7}).decide(delta_table([])).actions
+    assert sort.options == {"batchSize": "9", "maxFileSize": "7"}
+    for planner in (Reorg, lambda options: ZOrder(("user_id",), options=options)):
+        with pytest.raises(
+            ValueError, match="'minFileSize' is not one of batchSize, maxFileSize, maxThreads"
+        ):
+            planner(options={"minFileSize": 1})
+
+
 def test_a_predicate_and_a_choice_of_partitions_exclude_each_other():
     with pytest.raises(ValueError, match="cannot be combined"):
         Optimize(where="p = 1", days_ago=(1,))

@@ -4,6 +4,7 @@ import json
 import random
 import time
 from collections import Counter
+from contextlib import nullcontext
 from functools import partial
 from typing import ClassVar
 from urllib.parse import unquote
@@ -18,11 +19,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from bench.engines.contract import INLINE, Probe
+from bench.engines.delta.columns import key_problem, planner_problem
 from bench.engines.delta.existing_table import open_existing
 from bench.engines.delta.log import DeltaLog
 from bench.engines.delta.table_keys import CODEC_CONF
 from bench.engines.format import TableAddress
 from bench.engines.spark.session import configured
+from bench.errors import EngineError
 from strategies.delta.commands import Command
 from strategies.delta.delta_rs import DeltaRs
 from strategies.delta.optimize import Optimize
@@ -32,7 +35,9 @@ from strategies.delta.repartition import Repartition
 from strategies.delta.vacuum import Vacuum
 from strategies.delta.zorder import ZOrder
 from strategies.plan import Compact, Native
+from strategies.strategy import traits_of
 from workloads.partitioning import Partitioning
+from workloads.schema import SCHEMAS
 
 pytestmark = pytest.mark.spark
 
@@ -160,8 +165,15 @@ def test_a_predicate_rewrites_its_partitions_only_and_adds_no_new_rows(delta, lo
     assert seen_rows() == 140
 
 
-def test_an_automatic_compaction_is_booked_apart_from_its_commit(delta, model):
-    engine = delta(properties=AUTO, files_per_commit=2)
+@pytest.mark.parametrize(
+    ("properties", "settings"), [(AUTO, {}), ({}, {"spark.databricks.delta.autoCompact.enabled": "true"})]
+)
+def test_an_automatic_compaction_is_booked_apart_from_its_commit(delta, model, spark, properties, settings):
+    with configured(spark, settings):
+        _check_booked_apart(delta(properties=properties, files_per_commit=2), model)
+
+
+def _check_booked_apart(engine, model):
     first = commit(engine, model, *upserts(1, 20))
     # The first commit to a partition sets it off already.
     ((inline,), (version,)) = first.compactions, first.compactions[0].versions
@@ -259,6 +271,40 @@ def test_sorting_and_clustering_put_near_rows_together(delta, log):
     existing = open_existing(TableAddress(clustered._location))
     assert existing.state.clustering_columns == ("user_id",)
     assert {f.path for f in existing.state.data_files} == {f.path for f in files}
+
+
+@pytest.mark.parametrize(
+    ("columns", "is_refused"),
+    [(("user_id",), False), (("order_id", "user_id"), False), (("user_age",), True), (("user_city",), True)],
+)
+def test_delta_sorts_by_the_columns_that_are_not_refused(delta, log, columns, is_refused):
+    partitioning = Partitioning("city")
+    properties = {"delta.dataSkippingStatsColumns": "user_id,order_id"}
+    engine = delta(partitioning=partitioning, properties=properties)
+    commit_all(engine, batches(log, partitioning)[:2])
+    sort = ZOrder(columns)
+    assert (planner_problem(engine._spec, traits_of(sort)) is not None) == is_refused
+    outcome = execute(engine, sort.decide(engine.state(0)), 300_000)
+    assert outcome.status == ("failed" if is_refused else "ok")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"cluster_by": ["carrier"]},
+        {"cluster_by": ["device"]},
+        {"cluster_by": ["is_subscriber"]},
+        {"cluster_by": ["User_ID"]},
+        {"cluster_by": ["device"], "properties": {"delta.dataskippingnumindexedcols": "-1"}},
+        {"cluster_by": ["user_id"], "properties": {"delta.dataSkippingNumIndexedCols": "0"}},
+        {"cluster_by": ["user_id"], "properties": {"delta.dataSkippingStatsColumns": "`user_id`, device"}},
+    ],
+)
+def test_delta_clusters_by_the_columns_that_are_not_refused(workshop, table):
+    engine = make_real(workshop, schema=SCHEMAS[40], **table)
+    refused = pytest.raises(EngineError) if key_problem(engine._spec) else nullcontext()
+    with refused:
+        engine.create()
 
 
 def test_compacting_by_hand_changes_no_data(delta, log):

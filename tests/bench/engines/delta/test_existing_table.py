@@ -102,7 +102,7 @@ def test_what_keeps_files_from_being_merged_is_told(place):
     short = result.shortfall
     assert (short.files_count, short.candidates_count, short.thresholds["min_file_bytes"]) == (6, 0, 10)
     table = open_existing(TableAddress(place))
-    assert table.shortfall(Compact(("day=null",)), table.state).candidates_together_count == 2
+    assert table.shortfall(Compact(), table.state).candidates_together_count == 2
     assert table.shortfall(Native(Command.REORG), table.state) is None
 
 

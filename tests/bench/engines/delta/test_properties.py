@@ -1,6 +1,11 @@
 import pytest
 
-from bench.engines.delta.properties import WriterProperties, writer_properties
+from bench.engines.delta.properties import (
+    WriterProperties,
+    may_compact_by_itself,
+    not_modelled,
+    writer_properties,
+)
 from bench.errors import ScenarioError
 
 
@@ -14,6 +19,36 @@ def test_properties_are_read_as_delta_does():
     assert writer_properties({"delta.autoOptimize.autoCompact": "true"}).compacts_by_itself
     both = {"delta.autoOptimize": "true", "delta.autoOptimize.autoCompact": "false"}
     assert writer_properties(both).compacts_by_itself
+
+
+def test_settings_of_the_session_set_off_compactions_too():
+    defaults = "spark.databricks.delta.properties.defaults"
+    for name in (
+        "spark.databricks.delta.autoCompact.enabled",
+        f"{defaults}.autoOptimize.autoCompact",
+        f"{defaults}.autoOptimize",
+    ):
+        assert may_compact_by_itself({}, {name: "True"})
+        assert not may_compact_by_itself({}, {name: "false"})
+    assert may_compact_by_itself({"delta.autoOptimize.autoCompact": "true"}, {})
+
+
+def test_what_a_simulation_does_not_know_of_is_named():
+    known = {
+        "delta.autoOptimize.autoCompact": "true",
+        "delta.autoOptimize": "true",
+        "delta.appendOnly": "true",
+    }
+    assert not_modelled(known, {"spark.sql.shuffle.partitions": "4"}) == ()
+    others = {"delta.autoOptimize.other": "1", "delta.autooptimize.autocompact": "true"}
+    settings = [
+        f"spark.databricks.delta.{name}"
+        for name in (
+            "autoCompact.minNumFiles", "optimizeWrite.binSize", "optimize.batchSize",
+            "properties.defaults.autoOptimize.autoCompact",
+        )
+    ]  # fmt: skip
+    assert not_modelled({**known, **others}, dict.fromkeys(settings, "1")) == (*others, *settings)
 
 
 @pytest.mark.parametrize(

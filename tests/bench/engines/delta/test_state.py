@@ -163,6 +163,17 @@ def test_metadata_counts_the_checksum_and_the_checkpoint(table, tmp_path):
     assert version.change.metadata_bytes == (log / f"{0:020}.json").stat().st_size + 8
 
 
+def test_stored_bytes_are_those_of_all_files_but_of_hadoops_checksums(tmp_path):
+    for name, size in {
+        "_delta_log/0.json": 10, "_delta_log/0.crc": 5, "_delta_log/.0.json.crc": 1, "day=1/a.parquet": 100,
+        "day=1/.a.parquet.crc": 1, "deletion_vector_b.bin": 40,
+    }.items():  # fmt: skip
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"x" * size)
+    assert DeltaLog(str(tmp_path)).stored_bytes() == (155, 15)
+
+
 def test_a_damaged_commit_is_named(table, tmp_path):
     commit, place = table
     commit(info())

@@ -32,6 +32,19 @@ def test_columns_are_identifiers(column):
         DeltaKeys.model_validate({**TABLE, "cluster_by": (column,)})
 
 
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        (("a", "b", "a"), "names a more than once: leave the others out"),
+        (tuple("abcde"), "names 5 columns, and Delta clusters by 4 at most"),
+    ],
+)
+def test_columns_are_few_and_each_is_named_once(columns, problem):
+    with pytest.raises(ValidationError) as raised:
+        DeltaKeys.model_validate({**TABLE, "cluster_by": columns})
+    assert first_error(raised.value) == f"cluster_by: {problem}"
+
+
 def test_a_simulation_evaluates_no_predicate_and_runs_no_other_engine():
     assert {"row_filter", "delta.delta_rs"} == REAL_CAPABILITIES - SIMULATED_CAPABILITIES
     assert "delayed_commit" not in REAL_CAPABILITIES

@@ -1,0 +1,35 @@
+"""What Delta's real and its simulated engine must do alike, and no other format does."""
+
+from engine_factories import of_format
+from engine_streams import commit_all, execute
+
+from strategies.delta.optimize import Optimize
+from strategies.plan import Compact, Native
+from strategies.strategy import Rule, Strategy
+from strategies.triggers import Every, FileCount
+from workloads.partitioning import Partitioning
+
+pytestmark = of_format("delta")
+
+
+def test_layers_merge_fragments_often_and_the_rest_rarely(make_engine, make_stream):
+    partitioning = Partitioning("bucket", buckets=2)
+    engine, stream = make_engine(partitioning=partitioning), make_stream(partitioning)
+    engine.create()
+    commit_all(engine, stream[:2])  # 3 files for each bucket, and 4 more
+    fragment_bytes = 1 + max(file.size_bytes for file in engine.state(0).data_files)
+    fragments = Optimize(min_small_files=8, options={"minFileSize": fragment_bytes})
+    layers = Strategy(
+        "layers", (Rule(Every(300_000), Optimize()), Rule(FileCount(16, fragment_bytes), fragments))
+    )
+    memories, done = layers.fresh_memories(0, 0), []
+    for batch in stream[2:]:
+        at_ms = batch.spec.at_ms
+        engine.commit(batch, at_ms)
+        decisions, memories = layers.decide(engine.state(at_ms), memories)
+        plan = decisions[-1].plan
+        if plan is not None:
+            assert execute(engine, plan, at_ms).status == "ok"
+        done.append((plan and type(plan.actions[0]), len(engine.state(at_ms).data_files)))
+    # Merged fragments are none any more, so that the next eight become a file beside them.
+    assert done == [(Compact, 2), (None, 10), (Compact, 4), (Native, 2), (None, 10)]
