@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bench.results.rows import BASELINE, Row
+from bench.results.rows import Row
 from bench.text import human_duration, human_percent, human_ratio
 from reports.best import likely_best
 from reports.load import RunGroup
@@ -166,15 +166,16 @@ def _trade(group: RunGroup, cheap: Point, fast: Point) -> str:
 
 
 def _without_compaction(group: RunGroup, compacting: list[Point]) -> tuple[Sentence, ...]:
+    never = group.rows[0].baseline
     never_s = None if group.baseline is None else group.baseline.values["query_mean_s"]
     if never_s is None:
         text = ", the benefit of compaction cannot be quantified."
-        return (say("Without a usable run of ", Verbatim(BASELINE), text),)
+        return (say("Without a usable run of ", Verbatim(never), text),)
     named = next((point for point in compacting if point.strategy == best(group)), compacting[-1])
     ratio = human_ratio(never_s / named.query_s)
     return (
         say(
-            "Without compaction (", Verbatim(BASELINE), f") the mean query takes {human_duration(never_s)}: "
+            "Without compaction (", Verbatim(never), f") the mean query takes {human_duration(never_s)}: "
             f"{ratio} the latency of ", Verbatim(named.strategy), ".",
         ),
     )  # fmt: skip
@@ -200,7 +201,7 @@ def _among(labels: set[str], all_points: tuple[Point, ...]) -> tuple[Point, ...]
 def _none(group: RunGroup, all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
     if any(point.cost_s > 0 for point in all_points):
         text = "no strategy pays: none that compacts has a lower mean query latency than "
-        return (say(_basis(group), text, Verbatim(BASELINE), "."),)
+        return (say(_basis(group), text, Verbatim(group.rows[0].baseline), "."),)
     return (say("No strategy compacted during the stream."),)
 
 

@@ -1,6 +1,6 @@
 """What is certain because it was counted: compactions, bytes rewritten, files, space on storage."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bench.results.rows import Row
@@ -10,14 +10,15 @@ from reports.pareto_front import pareto_front, points
 from reports.phrases import Sentence, Verbatim, joined, listed, say
 
 _SPACE_ABOVE = 1.2  # times the least: a smaller difference in storage decides nothing
-_EXPIRY = "expire"  # part of the name of every format's command that drops old versions
+_EXPIRY = ("expire", "vacuum")  # in the names of the formats' commands that drop old versions
 
 
 def certain(group: RunGroup) -> tuple[Sentence, ...]:
     """The most important first; what a policy rewrites only for those that the answer names."""
+    rewritten = (_rewritten(part) for part in group.by_format)
     return tuple(
         sentence
-        for sentence in (_rewritten(group), _files(group), _delete_files(group), _space(group))
+        for sentence in (*rewritten, _files(group), *_delete_files(group), _space(group))
         if sentence is not None
     )
 
@@ -59,11 +60,12 @@ def _files(group: RunGroup) -> Sentence | None:
     return _grouped(group, "files_end", "The table ends with ", ("data file", "data files"))
 
 
-def _delete_files(group: RunGroup) -> Sentence | None:
-    if not any(row.values["delete_files_end"] for row in group.rows):
-        return None
+def _delete_files(group: RunGroup) -> Iterator[Sentence | None]:
+    """Of each format apart: what counts as one delete file differs between them."""
     left = ("delete file left", "delete files left")
-    return _grouped(group, "delete_files_end", "It has ", left)
+    for part in group.by_format:
+        if any(row.values["delete_files_end"] for row in part.rows):
+            yield _grouped(part, "delete_files_end", "It has ", left)
 
 
 def _grouped(group: RunGroup, metric: str, start: str, noun: tuple[str, str]) -> Sentence | None:
@@ -96,7 +98,7 @@ def _space(group: RunGroup) -> Sentence | None:
         _metadata_share(group.row(most), sizes[most]),
         f", {human_ratio(sizes[most] / sizes[least])} that of ", Verbatim(least),
     )  # fmt: skip
-    if any(_EXPIRY in name for name in _planners(group, most)):
+    if any(word in name for name in _planners(group, most) for word in _EXPIRY):
         return start + say(", although old versions are expired.")
     advice = (
         ". No rule drops old versions of the table, so each compaction leaves what it replaced, and its own "

@@ -25,7 +25,8 @@ _NOTES = (  # shown with the columns they explain
     ("jit_share", "JIT: the share of compaction CPU that Java's compiler took; it falls as a process ages."),
     (
         "commit_cpu_s",
-        "Commits are the same for all, but metadata that a strategy leaves behind makes them dearer.",
+        "Commits are the same for all of a format, but metadata that a strategy leaves behind makes them "
+        "dearer.",
     ),
     (
         BREAK_EVEN,
