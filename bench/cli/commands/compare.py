@@ -225,7 +225,7 @@ def _with_baseline(
         notes += _sittings([*contrasts, *(one.contrast for one in tested)], selection.sittings)
     return Group(
         place=_place(run_group),
-        title=f"each strategy compared with {baseline}{_of_variants(baselines)}",
+        title=f"each strategy compared with {baseline}{_of_variants(baseline, baselines)}",
         sides={"pooled": run_group},
         folders={"pooled": tuple(results)},
         headings=("figure", baseline),
@@ -237,9 +237,11 @@ def _with_baseline(
     )
 
 
-def _of_variants(baselines: Mapping[str, str]) -> str:
+def _of_variants(baseline: str, baselines: Mapping[str, str]) -> str:
     """What is said where strategies in a variant have a baseline of their own."""
-    return " of the same variant, and that with it as it is" if len({*baselines.values()}) > 1 else ""
+    if len({*baselines.values()}) == 1:
+        return ""
+    return f" of its variant; {baseline} in a variant, with {baseline} as it is"
 
 
 def _old_and_new(results: Sequence[Path], selection: Selection) -> list[Group]:
