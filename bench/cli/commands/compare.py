@@ -191,12 +191,7 @@ def _baselines(run_group: RunGroup, named: str | None) -> dict[str, str]:
     """What each strategy is compared with: the one named, or else `never` in its variant."""
     if named is not None:
         return dict.fromkeys(run_group.strategies, named)
-    return {
-        row.strategy: row.baseline
-        if row.baseline in run_group.strategies and not row.is_baseline
-        else BASELINE
-        for row in run_group.rows
-    }
+    return {row.strategy: BASELINE if row.is_baseline else row.baseline for row in run_group.rows}
 
 
 def _with_baseline(
@@ -204,12 +199,14 @@ def _with_baseline(
     selection: Selection,
 ) -> Group:  # fmt: skip
     differing = check_pooled(run_group.usable_runs, selection.strictest)
-    others = selection.strategies_of(label for label in run_group.strategies if label != baseline)
-    failures = list(_faults(run_group, (*others, baseline))) if selection.limits else []
-    notes: list[str] = []
-    if baseline not in run_group.strategies:
-        others, notes = (), [f"{baseline} did not run here: nothing to compare with"]
-        failures += [f"{baseline} is missing: nothing to compare with"] if selection.limits else []
+    chosen = selection.strategies_of(label for label in run_group.strategies if label != baseline)
+    failures = list(_faults(run_group, (*chosen, baseline))) if selection.limits else []
+    wanted = dict.fromkeys((baseline, *(baselines[label] for label in chosen)))
+    absent = [label for label in wanted if label not in run_group.strategies]
+    others = [label for label in chosen if baselines[label] not in absent]
+    notes = [f"{label} did not run here: nothing to compare with" for label in absent]
+    if selection.limits:
+        failures += [f"{label} is missing: nothing to compare with" for label in absent]
 
     def compared(strategies: Sequence[str], metrics: Iterable[str]) -> list[Contrast]:
         names = tuple(metrics)

@@ -195,6 +195,23 @@ def test_the_command_line_shows_and_compares_both_in_one_table(folder, capsys):
     assert {line["against"] for line in named} == {"often"}
 
 
+def test_a_strategy_whose_own_never_did_not_run_is_compared_with_no_other(folder, tmp_path, capsys):
+    build_results(tmp_path, ICEBERG, repetitions=1, ticks=12)
+    build_results(
+        tmp_path,
+        {"often @ delta": 2},
+        repetitions=1,
+        ticks=12,
+        format="delta",
+        variant=VARIANT,
+        suite_id="later",
+    )
+    assert main(["compare", str(tmp_path), "--format", "csv"]) == 0
+    out, head = capsys.readouterr()
+    assert {line["strategy"] for line in csv.DictReader(out.splitlines())} == {"often", "seldom"}
+    assert "never @ delta did not run here: nothing to compare with" in head
+
+
 def test_new_results_of_both_formats_are_compared_with_old_ones_of_one(folder, tmp_path, capsys):
     old = build_results(tmp_path / "old", ICEBERG, repetitions=1, ticks=12, deletes=True, suite_id="earlier")
     assert main(["compare", str(old), str(folder), "--format", "markdown"]) == 0
