@@ -1,15 +1,16 @@
 """Everything the report says about a run group, before it is formatted as HTML or Markdown."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from reports.charts.registry import CHARTS, Chart
 from reports.load import RunGroup
 from reports.page_verdicts import PageVerdicts, page_verdicts
-from reports.phrases import Sentence, Verbatim
+from reports.phrases import Sentence, Verbatim, say
 from reports.sections import details as detail_tables
 from reports.sections import method
 from reports.sections.answer import budgets, headline, primary_query
+from reports.sections.by_format import format_name, sentences_by_format, tables_by_format
 from reports.sections.by_kind import compactions_by_kind
 from reports.sections.cautions import Caution, cautions
 from reports.sections.certain import certain
@@ -29,9 +30,14 @@ from reports.tables import Cell, Table
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A chart of a run group; `stem` names its files and contains no text from results."""
+    """A chart of a run group, or of one format of it, which `title` then names.
+
+    `stem` names its files and contains no text from results.
+    """
 
     chart: Chart
+    group: RunGroup
+    title: Sentence
     stem: str
     finding: Sentence
 
@@ -51,12 +57,12 @@ class ReportContent:
     command: Verbatim
     cautions: tuple[Caution, ...]
     headline: tuple[Sentence, ...]
-    budgets: Table | None
+    budgets: tuple[Table, ...]
     query: Sentence
     certain: tuple[Sentence, ...]
     timings: tuple[Sentence, ...]
     summary: Table
-    steps: Table | None
+    steps: tuple[Table, ...]
     variants: Table | None
     costs: Table | None
     left_behind: Table | None
@@ -108,9 +114,20 @@ def shorten(table: Table, ends: int) -> Table:
     return replace(table, rows=(*table.rows[:ends], gap, *table.rows[-ends:]))
 
 
+def _pictures(chart: Chart, group: RunGroup, prefix: str) -> Iterator[Picture]:
+    parts = group.by_format if chart.place == "answer" else (group,)
+    for number, part in enumerate(parts, 1):
+        if chart.applies(part):
+            name = (
+                say(chart.title) if len(parts) == 1 else say(f"{chart.title}, ", Verbatim(format_name(part)))
+            )
+            stem = f"{prefix}{chart.id}" if number == 1 else f"{prefix}{chart.id}-{number}"
+            yield Picture(chart, part, name, stem, chart.finding(part))
+
+
 def _content(group: RunGroup, verdicts: PageVerdicts, prefix: str) -> ReportContent:
     summaries = {run.manifest.strategy: run.manifest.strategy_summary for run in reversed(group.runs)}
-    off = off_the_front(group)
+    off = (off_the_front(part) for part in group.by_format)
     return ReportContent(
         group=group,
         anchor=prefix,
@@ -119,18 +136,18 @@ def _content(group: RunGroup, verdicts: PageVerdicts, prefix: str) -> ReportCont
         facts=method.facts(group),
         command=method.reproduce(group),
         cautions=cautions(group),
-        headline=headline(group),
-        budgets=budgets(group),
+        headline=sentences_by_format(group, headline),
+        budgets=tables_by_format(group, budgets),
         query=primary_query(group),
         certain=certain(group),
-        timings=(*undecided(group, verdicts), *trends(group), *(() if off is None else (off,))),
+        timings=(*undecided(group, verdicts), *trends(group), *(one for one in off if one is not None)),
         summary=summary(group, verdicts),
-        steps=steps(group, verdicts),
+        steps=tables_by_format(group, lambda part: steps(part, verdicts)),
         variants=variants(group, verdicts),
         costs=costs(group, verdicts),
         left_behind=left_behind(group),
         strategies=tuple((Verbatim(s), Verbatim(summaries[s])) for s in group.strategies),
-        pictures=tuple(Picture(c, f"{prefix}{c.id}", c.finding(group)) for c in CHARTS if c.applies(group)),
+        pictures=tuple(one for chart in CHARTS for one in _pictures(chart, group, prefix)),
         kinds=compactions_by_kind(group),
         compactions=detail_tables.compactions(group),
         queries=detail_tables.queries(group),

@@ -1,7 +1,7 @@
 """Runs in the form reports need: a `RunGroup` per set of comparable runs, and tidy frames of records."""
 
 import types
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,7 @@ from reports.repeating import bytes_noise
 from reports.sittings import Sample, SittingEffect
 from reports.trend import Trend, trend_of_runs
 from reports.trend_series import trend_series
-from reports.unmodelled import unmodelled
+from reports.unmodelled import unmodelled, unmodelled_between
 
 RUN_COLUMNS = ("run_id", "scenario", "workload", "format", "mode", "strategy", "repetition")
 DISTURBED_ABOVE_CORES = 0.2  # cores that other processes used during a run, on average
@@ -30,7 +30,7 @@ _IN_FORCE = {"strategy": "strategy_in_force"}  # in a decision: a switch may hav
 
 @dataclass(frozen=True)
 class RunGroup:
-    """All runs of one scenario, workload, format and mode; strategies in the order they first ran.
+    """All runs of one scenario, workload and mode; strategies in the order they first ran.
 
     Frames contain usable runs only (finished, and no content check failed); those with timings also leave out
     runs with invalid timings. A failed query is NaN: a gap, never 0.
@@ -47,6 +47,23 @@ class RunGroup:
     def manifest(self) -> Manifest:
         """What the runs share, read from the first of them that is in no variant, if there is one."""
         return next((run for run in self.runs if run.manifest.variant is None), self.runs[0]).manifest
+
+    @cached_property
+    def by_format(self) -> tuple["RunGroup", ...]:
+        """The runs of the scenario's own format, then those of each variant whose tables have another.
+
+        The group itself where there is no other; each of them is what a policy is chosen in.
+        """
+        own = self.manifest.format
+        others = dict.fromkeys(row.variant for row in self.rows if row.format != own)
+        if not others:
+            return (self,)
+        parts = (tuple(row for row in self.rows if row.variant == variant) for variant in others)
+        return tuple(map(self._of, (tuple(row for row in self.rows if row.format == own), *parts)))
+
+    def _of(self, rows: tuple[Row, ...]) -> "RunGroup":
+        labels = {row.strategy for row in rows}
+        return RunGroup(rows, tuple(run for run in self.runs if run.manifest.strategy in labels))
 
     @cached_property
     def usable_runs(self) -> tuple[RunResult, ...]:
@@ -209,14 +226,15 @@ class RunGroup:
     def _circumstances(
         self,
         metric: str,
-        strategies: Iterable[str],
+        strategies: Collection[str],
         groups: Sequence["RunGroup"],
         sitting: SittingEffect | None,
     ) -> Circumstances:
         given = Circumstances(is_simulated=self.is_simulated, sitting=sitting)
         if self.is_simulated:
             reasons = (unmodelled(group, label) for group in groups for label in strategies)
-            return replace(given, unmodelled=next((reason for reason in reasons if reason), None))
+            own = next((reason for reason in reasons if reason), None)
+            return replace(given, unmodelled=own or unmodelled_between(groups, strategies))
         if METRIC_BY_NAME[metric].basis == "bytes":
             values = [group.sample(metric, label).values for group in groups for label in group.strategies]
             return replace(given, bytes_noise=bytes_noise(values))
@@ -251,17 +269,17 @@ class RunGroup:
 
     @property
     def baseline(self) -> Row | None:
-        """The row of `never` in the scenario as it is, where it has a latency."""
+        """The first row of `never`, which is that of the scenario as it is, where it has a latency."""
         row = next((row for row in self.rows if row.is_baseline), None)
         return row if row is not None and row.values["query_mean_s"] is not None else None
 
 
 def run_groups(runs: Iterable[RunResult]) -> tuple[RunGroup, ...]:
-    """One group per scenario, workload, format and mode, in the order of their names."""
+    """One group per scenario, workload and mode, in the order of their names."""
     all_runs = tuple(runs)
     by_place: dict[tuple[str, ...], list[Row]] = {}
     for row in rows(all_runs):
-        by_place.setdefault((row.scenario, row.workload, row.format, row.mode), []).append(row)
+        by_place.setdefault((row.scenario, row.workload, row.mode), []).append(row)
     return tuple(
         RunGroup(tuple(by_place[place]), tuple(run for run in all_runs if _place(run.manifest) == place))
         for place in sorted(by_place)
@@ -342,4 +360,4 @@ def _run_columns(manifest: Manifest) -> dict[str, Any]:
 
 
 def _place(manifest: Manifest) -> tuple[str, ...]:
-    return (manifest.scenario, manifest.workload, manifest.format, manifest.mode)
+    return (manifest.scenario, manifest.workload, manifest.mode)

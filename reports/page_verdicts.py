@@ -1,10 +1,10 @@
 """The comparisons that a page makes, with verdicts that hold jointly.
 
 Of each run group, a page compares the query latency of every strategy with that of `never`, cost and latency
-of neighbours on the Pareto front, and those of each strategy in a variant with the same strategy in the
-scenario as it is. The front is chosen by the same figures, so its neighbours look more different than they
-are; the correction for the number of comparisons (Holm) covers that as well. Pages with at least one false
-verdict, in % of 2,000, of five strategies that are equal, and equal `never` in latency:
+of neighbours on the Pareto front of each format, and those of each strategy in a variant with the same
+strategy in the scenario as it is. The front is chosen by the same figures, so its neighbours look more
+different than they are; the correction for the number of comparisons (Holm) covers that as well. Pages with
+at least one false verdict, in % of 2,000, of five strategies that are equal, and equal `never` in latency:
 
              each for itself    corrected
     n = 3               23.5          4.8
@@ -66,7 +66,8 @@ def _with_baseline(group: RunGroup) -> Iterator[_Key]:
 
 
 def _along_front(group: RunGroup) -> Iterator[_Key]:
-    for cheaper, faster in pairwise(pareto_front(points(group))):
+    fronts = (pareto_front(points(part)) for part in group.by_format)
+    for cheaper, faster in (step for front in fronts for step in pairwise(front)):
         if cheaper.cost_s > 0:  # nothing is a multiple of no cost at all
             yield (group.cost_metric, faster.strategy, cheaper.strategy)
         yield (LATENCY, faster.strategy, cheaper.strategy)

@@ -13,9 +13,9 @@ from markupsafe import Markup, escape
 from bench.results.folders import RunResult
 from reports import markdown
 from reports.charts.output import png, svg, svg_of_page
-from reports.content import Page, Picture, ReportContent, page_content, shorten
+from reports.content import Page, Picture, page_content, shorten
 from reports.csv_files import CSV_NAMES, write_csv_files
-from reports.load import RunGroup, run_groups
+from reports.load import run_groups
 from reports.phrases import Sentence, Verbatim
 from reports.tables import Cell
 from reports.theme import DARK, LIGHT, Theme
@@ -42,7 +42,7 @@ def render(runs: Iterable[RunResult], destination: Path, now: datetime | None = 
     charts.mkdir(parents=True, exist_ok=True)
     for content in page.contents:
         for picture in content.pictures:
-            _write_chart(content.group, picture, LIGHT.of_page(page.labels), charts)
+            _write_chart(picture, LIGHT.of_page(page.labels), charts)
     tables = write_csv_files(groups, destination / "tables")
     (destination / "report.md").write_text(_markdown(page, tables), encoding="utf-8")
     made = destination / "index.html"
@@ -55,13 +55,13 @@ def markdown_text(runs: Iterable[RunResult]) -> str:
     return _markdown(page_content(run_groups(runs)), CSV_NAMES)
 
 
-def _write_chart(group: RunGroup, picture: Picture, theme: Theme, folder: Path) -> None:
+def _write_chart(picture: Picture, theme: Theme, folder: Path) -> None:
     draw = picture.chart.draw
-    alone = svg(draw, group, theme, picture.stem)
+    alone = svg(draw, picture.group, theme, picture.stem)
     (folder / f"{picture.stem}.svg").write_text(
         f'<?xml version="1.0" encoding="utf-8"?>\n{alone}', encoding="utf-8"
     )
-    (folder / f"{picture.stem}.png").write_bytes(png(draw, group, theme))
+    (folder / f"{picture.stem}.png").write_bytes(png(draw, picture.group, theme))
 
 
 def _markdown(page: Page, tables: tuple[str, ...]) -> str:
@@ -84,7 +84,7 @@ def _html(page: Page, tables: tuple[str, ...], now: datetime) -> str:
         style=_colours() + _own_file("report.css"),
         script=script,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        drawn=lambda content, picture: _drawn(content, picture, theme),
+        drawn=lambda picture: _drawn(picture, theme),
         number_of=lambda row: _number_of(row, numbers),
         shorten=lambda table: shorten(table, _HTML_TABLE_ENDS),
     )
@@ -140,9 +140,9 @@ def _unbroken(text: str) -> str:
     return _NUMBER_AND_UNIT.sub("\N{NO-BREAK SPACE}", text)
 
 
-def _drawn(content: ReportContent, picture: Picture, theme: Theme) -> Markup:
+def _drawn(picture: Picture, theme: Theme) -> Markup:
     """A chart whose colours follow the page, with what it shows as its text."""
-    image = svg_of_page(picture.chart.draw, content.group, theme, picture.stem)
-    text = escape(f"{picture.chart.title}. {picture.finding}".strip())
+    image = svg_of_page(picture.chart.draw, picture.group, theme, picture.stem)
+    text = escape(f"{picture.title}. {picture.finding}".strip())
     labelled = image.replace("<svg ", f'<svg role="img" aria-label="{text}" ', 1)
     return Markup('<div class="chart">{}</div>').format(Markup(labelled))  # noqa: S704 - escaped by matplotlib

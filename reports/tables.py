@@ -56,12 +56,12 @@ def latency_unit(rows: Sequence[Row], names: Sequence[str]) -> tuple[float, str]
 
 
 def metric_cells(rows: Sequence[Row], name: str, per_second: float = 1.0) -> list[Cell]:
-    """One metric of each row: the mean, the range over its runs where they differ, the best one marked.
+    """One metric of each row: the mean, the range over its runs where they differ, each format's best marked.
 
     Seconds are printed without their unit, which is the column's: 1000 per second are milliseconds.
     """
     metric = METRIC_BY_NAME[name]
-    best = _best(rows, name) if metric.better == "lower" else None
+    best = _best_by_format(rows, name) if metric.better == "lower" else {}
     is_time = metric.unit == "s"
     scale = per_second if is_time else 1.0
     values = [None if (value := row.values[name]) is None else value * scale for row in rows]
@@ -71,7 +71,7 @@ def metric_cells(rows: Sequence[Row], name: str, per_second: float = 1.0) -> lis
         Cell(
             text,
             _range([v * scale for v in row.run_values[name] if v is not None], decimals) if is_time else "",
-            row.values[name] == best,
+            row.values[name] == best.get(row.format),
             row.values[name],
         )
         if row.values[name] is not None
@@ -147,6 +147,11 @@ def durations(values: Sequence[float | None]) -> tuple[str, list[str]]:
 def cost_title(group: RunGroup) -> str:
     """The heading of the column of the group's cost."""
     return "Compaction CPU" if group.cost_metric == "compaction_cpu_s" else "Compaction time"
+
+
+def _best_by_format(rows: Sequence[Row], name: str) -> dict[str, float | None]:
+    formats = {row.format for row in rows}
+    return {one: _best([row for row in rows if row.format == one], name) for one in formats}
 
 
 def _best(rows: Sequence[Row], name: str) -> float | None:

@@ -1,9 +1,10 @@
 """What a strategy did in a simulation that its cost model cannot price."""
 
 import re
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
-from bench.results.records import CompactionRecord
+from bench.results.records import CompactionRecord, Manifest
 
 if TYPE_CHECKING:
     from reports.load import RunGroup
@@ -20,13 +21,13 @@ def unmodelled(group: "RunGroup", strategy: str) -> str | None:
 
     Conversions of deletes and sorting are priced by guesses until the coefficients of the runs are fitted.
     """
-    coefficients = group.manifest.options.get("coefficients")
-    if not group.is_simulated or (isinstance(coefficients, dict) and coefficients.get("calibrated")):
+    if not group.is_simulated:
         return None
+    runs = [run for run in group.usable_runs if run.manifest.strategy == strategy]
     actions = {
         action
-        for run in group.usable_runs
-        if run.manifest.strategy == strategy
+        for run in runs
+        if not _is_fitted(run.manifest)
         for compaction in run.of(CompactionRecord)
         for action in compaction.actions
     }
@@ -34,3 +35,24 @@ def unmodelled(group: "RunGroup", strategy: str) -> str | None:
     if not found:
         return None
     return f"{' and '.join(found)} {'is' if len(found) == 1 else 'are'} not modelled yet"
+
+
+def unmodelled_between(groups: Iterable["RunGroup"], strategies: Collection[str]) -> str | None:
+    """Why simulated times of these strategies cannot be compared with each other; None where they can.
+
+    Coefficients of two formats are guesses of their own until they are fitted to measured runs.
+    """
+    runs = [
+        run.manifest
+        for group in groups
+        for run in group.usable_runs
+        if group.is_simulated and run.manifest.strategy in strategies
+    ]
+    if len({manifest.format for manifest in runs}) < 2 or all(map(_is_fitted, runs)):
+        return None
+    return "coefficients of two formats are not fitted yet, so their times do not compare"
+
+
+def _is_fitted(manifest: Manifest) -> bool:
+    coefficients = manifest.options.get("coefficients")
+    return isinstance(coefficients, dict) and bool(coefficients.get("calibrated"))

@@ -59,7 +59,7 @@ class Tested:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """All comparisons of one scenario, workload, format and mode. `headings` name the two figures.
+    """All comparisons of one scenario, workload and mode. `headings` name the two figures.
 
     `failures` are what no comparison shows: runs that failed or lost rows, strategies that are missing.
     """
@@ -318,8 +318,10 @@ def _provable(tested: Tested) -> str:
 
 def _json(group: Group) -> dict[str, Any]:
     manifest = next(iter(group.sides.values())).manifest
+    formats = {row.strategy: row.format for run_group in group.sides.values() for row in run_group.rows}
     return {
         **{name: getattr(manifest, name) for name in ("scenario", "workload", "format", "mode")},
+        "formats": formats,
         "compared": group.title,
         "folders": {side: [str(folder) for folder in folders] for side, folders in group.folders.items()},
         "runs": {side: {row.strategy: row.runs for row in s.rows} for side, s in group.sides.items()},
@@ -359,7 +361,9 @@ def _record(contrast: Contrast) -> dict[str, Any]:
 
 def _print_csv(groups: Sequence[Group]) -> None:
     lines = [
-        {name: answer[name] for name in ("scenario", "workload", "format", "mode")} | record
+        {name: answer[name] for name in ("scenario", "workload")}
+        | {"format": answer["formats"][record["strategy"]], "mode": answer["mode"]}
+        | record
         for answer in map(_json, groups)
         for record in answer["comparisons"]
     ]

@@ -1,7 +1,8 @@
 """Amplifications: bytes written, opened and stored per byte of the final content.
 
-The denominator is the same for all runs of a scenario in one format and mode. A policy therefore cannot
-improve or worsen its figure by how it lays the same content out, only by how much it writes, opens or stores.
+The denominator is the same for all runs of a scenario in one mode, those of its variants in another format
+included. Neither a policy nor a format can therefore improve or worsen its figure by how it lays the same
+content out, only by how much it writes, opens or stores.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -4,9 +4,10 @@
 refuses the rest as well unless `--allow-mixed` is given.
 
     field                                within one set of results     old compared with new
-    mode, format, workload, scenario,
+    mode, workload, scenario,
       scenario_hash, change_log_hash,
-      seed, is_quick                     never                         never
+      seed, is_quick; format, per
+      variant                            never                         never
     strategy_hash, per strategy          never                         reported: may be what is tested
     machine (cpu, cores, ram_bytes),
       memory_bytes, per variant          on request                    on request: cannot be separated from
@@ -15,7 +16,8 @@ refuses the rest as well unless `--allow-mixed` is given.
     versions, git (commit, dirty), per
       variant; options, per strategy     on request                    reported: may be what is tested
 
-A strategy in a variant is a strategy of its own, with a label of its own.
+A strategy in a variant is a strategy of its own, with a label of its own, and may be one of another format: a
+variant may change that of the tables, never the stream.
 Load and kernel of the machine are recorded for readers and are no reason to refuse. `verify` is covered by
 `timings_invalid`; notes and the resolved scenario contain nothing beyond mode, versions and scenario_hash.
 """
@@ -74,7 +76,7 @@ def _plain(name: str) -> Callable[[Manifest], Any]:
 _NEVER, _ON_REQUEST, _REPORTED = Strictness.NEVER, Strictness.ON_REQUEST, Strictness.REPORTED
 CHECKED: tuple[Checked, ...] = (
     Checked("mode", "mode", _NEVER, _NEVER, _plain("mode")), Checked("format", "format", _NEVER, _NEVER,
-    _plain("format")), Checked("workload", "workload", _NEVER, _NEVER, _plain("workload")),
+    _plain("format"), by_variant=True), Checked("workload", "workload", _NEVER, _NEVER, _plain("workload")),
     Checked("scenario", "scenario", _NEVER, _NEVER, _plain("scenario")), Checked("scenario_hash", "scenario",
     _NEVER, _NEVER, _plain("scenario_hash")), Checked("change_log_hash", "change log", _NEVER, _NEVER,
     _plain("change_log_hash")), Checked("seed", "seed", _NEVER, _NEVER, _plain("seed")),
@@ -92,11 +94,14 @@ CHECKED: tuple[Checked, ...] = (
 
 
 def same_definition(one: RunResult, other: RunResult) -> bool:
-    """Whether two runs, of whatever strategies, replayed the same stream under the same scenario."""
+    """Whether two runs, of whatever strategies and variants, replayed the same stream in one scenario."""
+    is_one_variant = _variant(one.manifest) == _variant(other.manifest)
     return all(
         checked.of(one.manifest) == checked.of(other.manifest)
         for checked in CHECKED
-        if checked.within is Strictness.NEVER and not checked.by_strategy
+        if checked.within is Strictness.NEVER
+        and not checked.by_strategy
+        and (is_one_variant or not checked.by_variant)
     )
 
 
@@ -107,13 +112,17 @@ def differences(runs: Iterable[RunResult]) -> tuple[Difference, ...]:
     """
     ordered = tuple(runs)
     by_strategy = _grouped(ordered, lambda manifest: manifest.strategy)
-    by_variant = _grouped(ordered, lambda manifest: str((manifest.variant or {}).get("label", "")))
+    by_variant = _grouped(ordered, _variant)
     return tuple(
         difference
         for checked in CHECKED
         for group in (by_strategy if checked.by_strategy else by_variant if checked.by_variant else [ordered])
         for difference in _differences(checked, group)
     )
+
+
+def _variant(manifest: Manifest) -> str:
+    return str((manifest.variant or {}).get("label", ""))
 
 
 def _grouped(runs: Iterable[RunResult], key: Callable[[Manifest], str]) -> list[tuple[RunResult, ...]]:
@@ -130,6 +139,12 @@ def check_pooled(
     """
     differing = differences(runs)
     return _tolerated(differing, [one.checked.within for one in differing], strictest)
+
+
+def check_one_format(runs: Iterable[RunResult]) -> None:
+    """Raises ResultSchemaError for runs of one variant in several formats, whatever their strategies are."""
+    of_format = tuple(one for one in differences(runs) if one.checked.field == "format")
+    _tolerated(of_format, [one.checked.within for one in of_format], Strictness.ON_REQUEST)
 
 
 def check_old_and_new(

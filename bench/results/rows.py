@@ -14,7 +14,7 @@ from bench.results.metrics import METRIC_BY_NAME as METRIC_BY_NAME  # re-exporte
 from bench.results.metrics import METRICS as METRICS
 from bench.results.metrics import Metric as Metric
 from bench.results.money import break_even_queries_per_h
-from bench.results.pooling import Strictness, check_pooled
+from bench.results.pooling import Strictness, check_one_format, check_pooled
 from bench.results.pooling import differences as differences
 from bench.results.records import ContentRecord, QueryRecord, label_in
 
@@ -24,13 +24,14 @@ ContentStatus = Literal["equal", "differs", "unchecked"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """All runs of one scenario, workload, format, mode and strategy.
+    """All runs of one scenario, workload, mode and strategy.
 
     `runs` counts those whose figures are used: they finished, and no content check failed. `values` are means
     over them (`break_even_queries_per_h` is computed from the means), `run_values` are the values of each
     run, by repetition. `probes` are latency and work of each query on its cadence, settled except where a
     name says after_commit; means are over scenario time. `variant` is the label of the scenario's variant,
-    which is also in `strategy`; None for the scenario as it is. `is_quick` means that some run shared its JVM
+    which is also in `strategy`; None for the scenario as it is. `format` is that of its tables, which a
+    variant may change. `is_quick` means that some run shared its JVM
     with others. `currency` is that of its money. `failed` and `interrupted` count repetitions that failed or
     were interrupted and have not been repeated successfully since.
     """
@@ -107,12 +108,13 @@ def run_figures(run: RunResult, content_bytes: int | None = None) -> dict[str, f
 
 
 def rows(runs: Iterable[RunResult]) -> tuple[Row, ...]:
-    """One row per scenario, workload, format, mode and strategy, in the order of the scenario's strategies.
+    """One row per scenario, workload, mode and strategy, in the order of the scenario's strategies.
 
     Each strategy comes before its variants. Where runs do not say (`strategy_index`), the order is that in
     which the strategies first ran.
 
-    Raises ResultSchemaError when runs of one row do not have the same definition and stream.
+    Raises ResultSchemaError when runs of one row do not have the same definition and stream, or those of one
+    variant not the same format.
     """
     runs = tuple(runs)
     by_place: dict[tuple[str, ...], list[RunResult]] = {}
@@ -127,7 +129,8 @@ def rows(runs: Iterable[RunResult]) -> tuple[Row, ...]:
 
 
 def _comparable(runs: Sequence[RunResult]) -> list[Row]:
-    """A row per strategy of one scenario, workload, format and mode, which share what figures refer to."""
+    """A row per strategy of one scenario, workload and mode, which share what figures refer to."""
+    check_one_format(runs)
     content_bytes = common_content_bytes(run for run in runs if usable(run))
     ordered = sorted(runs, key=_group_key)
     made = [_row(tuple(group), content_bytes) for _, group in groupby(ordered, key=_group_key)]
@@ -148,7 +151,7 @@ def _by_start(runs: Iterable[RunResult]) -> list[RunResult]:
 
 def _group_key(run: RunResult) -> tuple[str, ...]:
     m = run.manifest
-    return (m.scenario, m.workload, m.format, m.mode, m.strategy)
+    return (m.scenario, m.workload, m.mode, m.strategy)
 
 
 def _row_key(row: Row) -> tuple[str, ...]:
@@ -156,7 +159,7 @@ def _row_key(row: Row) -> tuple[str, ...]:
 
 
 def _place(row: Row) -> tuple[str, ...]:
-    return (row.scenario, row.workload, row.format, row.mode)
+    return (row.scenario, row.workload, row.mode)
 
 
 def _repetition(run: RunResult) -> tuple[str, int]:
@@ -170,9 +173,9 @@ def _row(runs: tuple[RunResult, ...], content_bytes: int | None) -> Row:
     done = {_repetition(run) for run in used}
     per_run = [run_figures(run, content_bytes) for run in used]
     run_values = {m.name: tuple(values[m.name] for values in per_run) for m in METRICS}
-    scenario, workload, table_format, mode, strategy = _group_key(runs[0])
+    scenario, workload, mode, strategy = _group_key(runs[0])
     return Row(
-        scenario, workload, table_format, mode, strategy,
+        scenario, workload, runs[0].manifest.format, mode, strategy,
         variant=_variant(runs[0]),
         is_quick=any(run.manifest.is_quick for run in runs),
         currency=runs[0].manifest.currency,

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from bench import runtime
 from bench.errors import ScenarioError
-from bench.keys import known_text, value_text
+from bench.keys import TableKeys, known_text, value_text
 from bench.results.records import label_in
 from bench.scenario import file as scenario_file
 from bench.scenario.schema import VariantKeys
@@ -33,6 +33,9 @@ _SHARED: Mapping[str, str] = {
     **dict.fromkeys(("probes", "probe_every", "side_probe_every", "probe_phase", "prices"), _OF_MEASURING),
     **dict.fromkeys(("description", "repetitions", "variants"), _OF_FILE),
 }
+
+
+_OF_EVERY_FORMAT = {field.alias or name for name, field in TableKeys.model_fields.items()} - {"properties"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +96,21 @@ def check_variants(variants: Sequence[VariantKeys], strategies: Sequence[str]) -
 def changed(document: Mapping[str, Any], keys: VariantKeys, path: KeyPath) -> tuple[dict[str, Any], Variant]:
     """A file's document with the keys of one of its variants set, and the variant itself.
 
-    `path` leads to the variant. Raises OptionError on a key that does not exist or that all variants share.
+    A variant of another format starts from the keys of [table] that every format has, without properties,
+    which are a format's own. `path` leads to the variant. Raises OptionError on a key that does not exist or
+    that all variants share.
     """
+    merged, changes = _with_changes(document, keys, path)
+    if merged["table"]["format"] != document["table"]["format"]:
+        table = {key: value for key, value in document["table"].items() if key in _OF_EVERY_FORMAT}
+        merged, changes = _with_changes({**document, "table": table}, keys, path)
+    return merged, Variant(keys.label, hidden(changes), keys.versions)
+
+
+def _with_changes(
+    document: Mapping[str, Any], keys: VariantKeys, path: KeyPath
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A copy of the document with the variant's keys set, and each key that was set with its value."""
     copied = {key: copy.deepcopy(value) for key, value in document.items() if key != "variants"}
     changes: dict[str, Any] = {}
     for key, value in keys.changes.items():
@@ -105,7 +121,7 @@ def changed(document: Mapping[str, Any], keys: VariantKeys, path: KeyPath) -> tu
         for changed_path, item in merged:
             _check_own(changed_path, path)
             changes[path_text(changed_path)] = item
-    return copied, Variant(keys.label, hidden(changes), keys.versions)
+    return copied, changes
 
 
 def _check_own(changed_path: KeyPath, path: KeyPath) -> None:

@@ -78,7 +78,7 @@ def _panel(
 ) -> None:
     styles, (column, title) = traits(group.strategies, theme), shown
     unit_ms = time_axis(axes, group.manifest.duration_ms, theme)
-    bands = band(after_ticks, column)
+    bands = band(after_ticks.dropna(subset=column), column)  # a format may not have what another counts
     for label, found in bands.items():
         line, trait = thinned(found[["at_ms", "median"]], "median"), styles[label]
         drawn = axes.plot(line["at_ms"] / unit_ms, line["median"], color=trait.colour, linestyle=trait.dash,

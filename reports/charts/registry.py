@@ -24,8 +24,9 @@ from reports.phrases import Sentence
 class Chart:
     """One chart: `id` names its files, `reading` says in a sentence or two how to read it.
 
-    `finding` is what it shows, in figures, for those who do not see it. `place`: beside the answer, below the
-    tables, or folded away. The report of a run group to which it does not apply leaves it out.
+    `finding` is what it shows, in figures, for those who do not see it. `place`: beside the answer, where
+    each format has its own, below the tables, or folded away. The report of a run group to which it does not
+    apply leaves it out.
     """
 
     id: str

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bench.results.metrics import LATENCY
-from bench.results.rows import BASELINE, Row
+from bench.results.rows import Row
 from bench.text import MISSING, human_duration, human_percent, human_ratio
 from reports.best import likely_best
 from reports.load import RunGroup
@@ -167,15 +167,16 @@ def _trade(group: RunGroup, cheap: Point, fast: Point) -> str:
 
 
 def _without_compaction(group: RunGroup, compacting: list[Point]) -> tuple[Sentence, ...]:
+    never = group.rows[0].baseline
     never_s = None if group.baseline is None else group.baseline.values["query_mean_s"]
     if never_s is None:
         text = ", the benefit of compaction cannot be quantified."
-        return (say("Without a usable run of ", Verbatim(BASELINE), text),)
+        return (say("Without a usable run of ", Verbatim(never), text),)
     named = next((point for point in compacting if point.strategy == best(group)), compacting[-1])
     ratio = human_ratio(never_s / named.query_s)
     return (
         say(
-            "Without compaction (", Verbatim(BASELINE), f") the mean query takes {human_duration(never_s)}: "
+            "Without compaction (", Verbatim(never), f") the mean query takes {human_duration(never_s)}: "
             f"{ratio} the latency of ", Verbatim(named.strategy), ".",
         ),
     )  # fmt: skip
@@ -201,7 +202,7 @@ def _among(labels: set[str], all_points: tuple[Point, ...]) -> tuple[Point, ...]
 def _none(group: RunGroup, all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
     if any(point.cost_s > 0 for point in all_points):
         text = "no strategy pays: none that compacts has a lower mean query latency than "
-        return (say(_basis(group), text, Verbatim(BASELINE), "."),)
+        return (say(_basis(group), text, Verbatim(group.rows[0].baseline), "."),)
     return (say("No strategy compacted during the stream."),)
 
 
@@ -224,12 +225,14 @@ def _by_writing(group: RunGroup, otherwise: Sequence[Point]) -> tuple[Sentence, 
     """What strategies pay and gain that do not compact but commit otherwise than `never`."""
     if not otherwise:
         return ()
-    is_told = [row for row in group.rows if row.is_baseline and row.variant == group.rows[0].variant]
-    rows = [*is_told, *(group.row(point.strategy) for point in otherwise)]
+    baseline = [] if group.baseline is None else [group.baseline]
+    rows = [*baseline, *(group.row(point.strategy) for point in otherwise)]
     figures = [_of_commits(row) for row in rows]
     differ = "do not compact; they write" if len(otherwise) > 1 else "does not compact; it writes"
     start = listed([point.strategy for point in otherwise]) + say(
-        f" {differ} differently from ", Verbatim(BASELINE), ". Mean query and CPU of the commits: "
+        f" {differ} differently from ",
+        Verbatim(group.rows[0].baseline),
+        ". Mean query and CPU of the commits: ",
     )
     return (start + joined(figures) + say("."),)
 

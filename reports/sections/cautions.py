@@ -21,6 +21,7 @@ from bench.results.warmed import cold_planners
 from bench.text import human_number, human_percent
 from reports.load import RunGroup
 from reports.phrases import Sentence, Verbatim, counted, joined, listed, say
+from reports.sections.by_format import format_name
 
 NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean
 BUSY_ABOVE = 0.5  # compaction seconds / scenario seconds
@@ -80,7 +81,7 @@ def _unusable_runs(group: RunGroup) -> Iterator[Caution]:
 
 
 def _mixed(group: RunGroup) -> Iterator[Caution]:
-    """Runs are pooled by scenario, workload, format, mode and label; all else should be the same too."""
+    """Runs are pooled by scenario, workload, mode and label; all else should be the same too."""
     for label in group.strategies:
         summaries = {run.manifest.strategy_summary for run in group.runs if run.manifest.strategy == label}
         if len(summaries) > 1:
@@ -125,13 +126,16 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
     if not group.is_simulated:
         return
     text = "These runs are simulated: all times come from a cost model, nothing was measured."
-    coefficients = group.manifest.options.get("coefficients")
-    if isinstance(coefficients, dict):
-        if not coefficients.get("calibrated"):
-            text += " The coefficients of the model were not fitted to measured runs, so its times are rough."
-        if coefficients.get("caution"):
-            text += f" {coefficients['caution']}"
-    yield Caution(True, say(text))
+    coefficients = {
+        format_name(part): given
+        for part in group.by_format
+        if isinstance(given := part.manifest.options.get("coefficients"), dict)
+    }
+    if any(not given.get("calibrated") for given in coefficients.values()):
+        text += " The coefficients of the model were not fitted to measured runs, so its times are rough."
+    own = {name: str(given["caution"]) for name, given in coefficients.items() if given.get("caution")}
+    named = own.values() if len(group.by_format) == 1 else (f"{name}: {said}" for name, said in own.items())
+    yield Caution(True, say(" ".join((text, *named))))
 
 
 def _quick(group: RunGroup) -> Iterator[Caution]:

@@ -1,6 +1,6 @@
 """What is certain because it was counted: compactions, bytes rewritten, files, space on storage."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bench.results.rows import Row
@@ -15,9 +15,10 @@ _EXPIRY = ("expire", "vacuum")  # parts of the names of the commands that drop o
 
 def certain(group: RunGroup) -> tuple[Sentence, ...]:
     """The most important first; what a policy rewrites only for those that the answer names."""
+    rewritten = (_rewritten(part) for part in group.by_format)
     return tuple(
         sentence
-        for sentence in (_rewritten(group), _files(group), _delete_files(group), _space(group))
+        for sentence in (*rewritten, _files(group), *_delete_files(group), _space(group))
         if sentence is not None
     )
 
@@ -59,11 +60,12 @@ def _files(group: RunGroup) -> Sentence | None:
     return _grouped(group, "files_end", "The table ends with ", ("data file", "data files"))
 
 
-def _delete_files(group: RunGroup) -> Sentence | None:
-    if not any(row.values["delete_files_end"] for row in group.rows):
-        return None
+def _delete_files(group: RunGroup) -> Iterator[Sentence | None]:
+    """Of each format apart: what counts as one delete file differs between them."""
     left = ("delete file left", "delete files left")
-    return _grouped(group, "delete_files_end", "It has ", left)
+    for part in group.by_format:
+        if any(row.values["delete_files_end"] for row in part.rows):
+            yield _grouped(part, "delete_files_end", "It has ", left)
 
 
 def _grouped(group: RunGroup, metric: str, start: str, noun: tuple[str, str]) -> Sentence | None:

@@ -13,6 +13,11 @@ _LEFT_BEHIND = (
     ("since_compaction_mean_s", "Age of last compaction", "mean, s"),
     ("health_mean", "Health", "mean, of 100"),
 )
+_OF_FORMATS = (
+    "What a delete file is differs between formats, so its columns compare strategies of one format only: a "
+    "deletion vector counts as one delete file, with the rows that it marks, wherever it is stored; an "
+    "equality delete file has a deleted row for each key that it names."
+)
 _QUERY = "query_mean_s"
 _CAPTION = "Beside cost and latency"
 _NOTES = (  # shown with the columns they explain
@@ -47,5 +52,6 @@ def left_behind(group: RunGroup) -> Table | None:
     cells += [metric_cells(group.rows, name, per_second if name == _QUERY else 1.0) for name, _, _ in metrics]
     columns = (Column("Strategy", is_number=False), *(Column(title, unit) for _, title, unit in metrics))
     names = {name for name, _, _ in known}
-    note = " ".join(text for name, text in _NOTES if name in names)
+    of_formats = (_OF_FORMATS,) if len(group.by_format) > 1 else ()
+    note = " ".join((*(text for name, text in _NOTES if name in names), *of_formats))
     return Table(columns, tuple(zip(*cells, strict=True)), note, caption=_CAPTION)

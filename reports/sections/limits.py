@@ -16,12 +16,19 @@ _TREND = say(
 )
 
 
+_OF_FORMATS = say(
+    "A format is measured with the one engine that writes and reads it here, at the settings above. Another "
+    "engine may reverse what is said of two formats."
+)
+
+
 def limits(group: RunGroup) -> tuple[Sentence, ...]:
     """The most important first."""
-    of_the_runs = (LIMITS[note] for note in LIMITS if note in noted(group))
+    of_the_runs = [LIMITS[note] for note in LIMITS if note in noted(group)]
+    of_formats = (_OF_FORMATS,) if len(group.by_format) > 1 else ()
     if group.is_simulated:
-        return (*_of_the_model(), *of_the_runs, *_of_the_data(group))
-    return (_ONE_MACHINE, *of_the_runs, *_of_the_data(group), _TREND)
+        return (*_of_the_model(), *of_formats, *of_the_runs, *_of_the_data(group))
+    return (_ONE_MACHINE, *of_formats, *of_the_runs, *_of_the_data(group), _TREND)
 
 
 def _of_the_model() -> Iterator[Sentence]:

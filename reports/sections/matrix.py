@@ -11,7 +11,8 @@ from reports.text import cost_text
 from reports.unmodelled import unmodelled
 
 _NOTE = (
-    "Compaction cost and mean query latency. Bold: the best trade-off of the scenario, where there is one."
+    "Compaction cost and mean query latency. Bold: the best trade-off of the scenario in a format, where "
+    "there is one."
 )
 
 
@@ -22,17 +23,21 @@ def matrix(groups: Sequence[RunGroup]) -> Table | None:
     labels = dict.fromkeys(label for group in groups for label in group.strategies)
     columns = (
         Column("Strategy", is_number=False),
-        *(Column(Verbatim(g.manifest.scenario), f"{g.manifest.format}, {g.manifest.mode}") for g in groups),
+        *(Column(Verbatim(g.manifest.scenario), f"{_formats(g)}, {g.manifest.mode}") for g in groups),
     )
-    chosen = [best(group) for group in groups]
+    chosen = [{best(part) for part in group.by_format} for group in groups]
     rows = tuple(
         (
             Cell(Verbatim(label)),
-            *(_cell(group, label, label == one) for group, one in zip(groups, chosen, strict=True)),
+            *(_cell(group, label, label in some) for group, some in zip(groups, chosen, strict=True)),
         )
         for label in labels
     )
     return Table(columns, rows, _NOTE, caption="Every strategy in every scenario")
+
+
+def _formats(group: RunGroup) -> str:
+    return " and ".join(dict.fromkeys(part.manifest.format for part in group.by_format))
 
 
 def _cell(group: RunGroup, label: str, is_best: bool) -> Cell:

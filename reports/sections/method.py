@@ -11,6 +11,7 @@ from bench.results.rows import METRIC_BY_NAME
 from bench.text import human_bytes, human_duration, human_percent
 from reports.load import RunGroup
 from reports.phrases import Sentence, Verbatim, counted, joined, listed, say
+from reports.sections.by_format import format_names, full_format_names
 from reports.sections.notes import METHOD, Entry, noted, unexplained
 
 _RUNS = say(
@@ -39,33 +40,23 @@ _SIMULATED_COMPARISONS = say(
 def title(groups: Sequence[RunGroup]) -> Sentence:
     """What was run: scenarios, format and version, how many strategies, when."""
     scenarios = joined([say(Verbatim(name)) for name in dict.fromkeys(g.manifest.scenario for g in groups)])
-    formats = joined([say(Verbatim(name)) for name in dict.fromkeys(map(format_name, groups))])
     count = len({label for group in groups for label in group.strategies})
     modes = ", simulated" if all(group.is_simulated for group in groups) else ""
     modes += ", quick" if any(group.is_quick for group in groups) else ""
     when = dates([run for group in groups for run in group.runs])
     strategies = counted(count, "strategy", "strategies")
-    return scenarios + say(" on ") + formats + say(f", {strategies}{modes}, {when}")
+    return scenarios + say(" on ") + format_names(groups) + say(f", {strategies}{modes}, {when}")
 
 
 def section_title(group: RunGroup) -> Sentence:
     """One scenario of several."""
     m = group.manifest
-    return say(Verbatim(m.scenario), " on ", Verbatim(format_name(group)), f", {m.mode}")
-
-
-def format_name(group: RunGroup) -> str:
-    """The format and the first two parts of its version, as people name it."""
-    m = group.manifest
-    version = m.versions.get("format") or m.versions.get(m.format) or ""
-    short = ".".join(version.split(".")[:2])
-    return f"{m.format[:1].upper()}{m.format[1:]} {short}".strip()
+    return say(Verbatim(m.scenario), " on ") + format_names([group]) + say(f", {m.mode}")
 
 
 def facts(group: RunGroup) -> Sentence:
     """One line: what ran, how often, on what, when."""
     m = group.manifest
-    version = m.versions.get("format") or m.versions.get(m.format) or ""
     repetitions = max((len(row.repetitions) for row in group.rows), default=0)
     counts = (
         counted(len(group.rows), "strategy", "strategies"),
@@ -73,9 +64,9 @@ def facts(group: RunGroup) -> Sentence:
         counted(_commits(group), "commit", "commits"),
     )
     every = f"{', '.join(counts)}, one every {human_duration(m.commit_interval_ms / 1000)} of scenario time. "
-    what = (Verbatim(m.workload), " on ", Verbatim(f"{m.format} {version}".strip()), f", {m.mode}: ")
+    what = say(Verbatim(m.workload), " on ") + full_format_names(group) + say(f", {m.mode}: ")
     machine = () if group.is_simulated else (*_machine(m), ". ")
-    return say(*what, every, *machine, f"{dates(group.runs)}.")
+    return what + say(every, *machine, f"{dates(group.runs)}.")
 
 
 def method(group: RunGroup) -> tuple[Entry, ...]:
@@ -137,8 +128,8 @@ def _measuring(group: RunGroup) -> Iterator[Entry]:
 def _origin(group: RunGroup) -> Iterator[Entry]:
     manifests = [run.manifest for run in group.runs]
     m = group.manifest
-    versions = joined([say(Verbatim(f"{name} {version}")) for name, version in sorted(m.versions.items())])
-    yield "Versions", versions
+    versions = sorted({pair for part in group.by_format for pair in part.manifest.versions.items()})
+    yield "Versions", joined([say(Verbatim(f"{name} {version}")) for name, version in versions])
     if not group.is_simulated:
         yield "Machine", say(*_machine(m), "; system ", Verbatim(m.machine.get("system", "unknown")))
     dirty = " with uncommitted changes" if m.git.get("dirty") else ""

@@ -19,7 +19,7 @@ _NOTE = (
 
 def parameters(group: RunGroup) -> Table | None:
     """A row per parameter, a column for each strategy that has any; None where none has."""
-    defaults = group.manifest.option_defaults
+    defaults = {name: own for run in group.runs for name, own in run.manifest.option_defaults.items()}
     of_all = {label: dict(_of_strategy(group.definition(label), defaults)) for label in group.strategies}
     by_label = {label: values for label, values in of_all.items() if values}
     names = dict.fromkeys(name for values in by_label.values() for name in values)

@@ -22,7 +22,7 @@ Fact = Callable[[Manifest], str | None]  # of one run; None where it does not ap
 
 
 def set_up(group: RunGroup) -> Table:
-    """A row per fact. Where it differs between strategies, each value names the strategies it belongs to."""
+    """A row per fact. Where it is not one of all strategies, each value names those it belongs to."""
     values = ((title, _value(group, fact)) for title, fact in _facts(group))
     rows = tuple((Cell(title), Cell(value)) for title, value in values if value is not None)
     return Table(_COLUMNS, rows, caption="Setup")
@@ -35,16 +35,20 @@ def _value(group: RunGroup, fact: Fact) -> Sentence | None:
         value = fact(manifest)
         if value is not None:
             values.setdefault(value, []).append(say(Verbatim(label)))
-    if len(values) < 2:
-        return say(*values) if values else None
+    if not values:
+        return None
+    if len(values) == 1 and len(next(iter(values.values()))) == len(group.strategies):
+        return say(*values)
     return joined([say(f"{value} (") + joined(labels) + say(")") for value, labels in values.items()])
 
 
 def _facts(group: RunGroup) -> Iterator[tuple[str, Fact]]:
     yield "Variant", _variant
+    if len(group.by_format) > 1:
+        yield "Format", lambda m: m.format
     yield "Data set", lambda m: _data_set(group, m)
     yield "Initial data layout", lambda m: _text(m.dataset.get("initial_order"))
-    yield "Stream", lambda m: _stream(group)
+    yield "Stream", lambda m: _stream(group, m)
     yield "Operations", _operations
     yield "Key distribution", _key_distribution
     yield "Primary key", lambda m: _key(m) if m.is_cdc else None
@@ -85,7 +89,7 @@ def _data_set(group: RunGroup, m: Manifest) -> str:
     columns = m.dataset.get("columns_count")
     width = f"{columns} columns" if columns is not None else "number of columns not known"
     table = f"{m.dataset.get('table', 'orders')}, {width}"
-    loads = [c for c in _commits(group) if c.is_initial]
+    loads = [c for c in _commits(group, m.format) if c.is_initial]
     if not loads:
         return f"{table}; the table starts empty"
     rows, size_bytes, files = (
@@ -95,21 +99,22 @@ def _data_set(group: RunGroup, m: Manifest) -> str:
     return f"{table}; initial load of {counted(rows, 'row', 'rows')}, {size}"
 
 
-def _stream(group: RunGroup) -> str | None:
-    commits = [c for c in _commits(group) if not c.is_initial]
+def _stream(group: RunGroup, m: Manifest) -> str | None:
+    commits = [c for c in _commits(group, m.format) if not c.is_initial]
     if not commits:
         return None
     rows, size_bytes = sum(c.rows for c in commits), sum(c.ingested_bytes for c in commits)
-    tasks = _numbers(group.manifest, "workload").get("files_per_commit")
+    tasks = _numbers(m, "workload").get("files_per_commit")
     per_commit = "" if tasks is None else f", {counted(tasks, 'writer task', 'writer tasks')} per commit"
-    nouns = ("change", "changes") if group.manifest.is_cdc else ("row", "rows")
+    nouns = ("change", "changes") if m.is_cdc else ("row", "rows")
     volume = f"{counted(rows, *nouns)} in {counted(len(commits), 'commit', 'commits')}"
     return f"{volume}, {human_bytes(size_bytes)} as Parquet{per_commit}"
 
 
-def _commits(group: RunGroup) -> Sequence[CommitRecord]:
-    """The commits of one whole run: every run replays the same stream."""
-    return next((run.of(CommitRecord) for run in group.usable_runs), ())
+def _commits(group: RunGroup, table_format: str) -> Sequence[CommitRecord]:
+    """The commits of one whole run in a format: every run replays the same stream."""
+    runs = (run for run in group.usable_runs if run.manifest.format == table_format)
+    return next((run.of(CommitRecord) for run in runs), ())
 
 
 def _operations(m: Manifest) -> str | None:

@@ -10,12 +10,19 @@ from reports.load import RUN_COLUMNS, band, column_types, cumulative, frame, run
 
 def test_run_groups_are_one_per_comparable_group(tmp_path):
     build_results(tmp_path, {"never": None}, repetitions=1, ticks=3)
-    build_results(tmp_path, {"never": None}, repetitions=1, ticks=3, format="delta")
+    build_results(
+        tmp_path, {"never @ delta": None, "often @ delta": 2}, repetitions=1, ticks=3, format="delta",
+        variant={"label": "delta", "set": {"table.format": "delta"}},
+    )  # fmt: skip
     build_results(tmp_path, {"never": None}, repetitions=1, ticks=3, scenario="another")
-    found = run_groups(load_runs(tmp_path))
-    assert [(s.manifest.scenario, s.manifest.format) for s in found] == [
-        ("another", "iceberg"), ("append-small", "delta"), ("append-small", "iceberg"),
+    another, small = run_groups(load_runs(tmp_path))
+    assert (another.manifest.scenario, small.manifest.scenario) == ("another", "append-small")
+    assert another.by_format == (another,)
+    assert small.manifest.format == "iceberg"
+    assert [(part.manifest.format, part.strategies) for part in small.by_format] == [
+        ("iceberg", ("never",)), ("delta", ("never @ delta", "often @ delta")),
     ]  # fmt: skip
+    assert {run.manifest.format for run in small.by_format[1].runs} == {"delta"}
 
 
 def test_run_groups_keep_the_order_in_which_strategies_ran(group):

@@ -33,6 +33,8 @@ EXIT_BROKEN = 1
 RESULTS = Path("results")  # where `run` writes unless told otherwise
 _MOVED_BY_SITTINGS = ("Welch's t on logs", "unpaired bootstrap of logs")
 
+_Key = tuple[str, str, str]  # scenario, workload, mode
+
 Compared = Callable[[Sequence[str], Iterable[str]], list[Contrast]]  # of these strategies, by these metrics
 
 
@@ -71,7 +73,7 @@ def compare(
         typer.Option(
             metavar="STRATEGY",
             help="Compare the other strategies with this one; several folders are pooled. Unless two folders "
-            "are given, the default is `never`.",
+            "are given, the default is `never`, in a variant that of the same variant.",
         ),
     ] = None,
     metric: Annotated[
@@ -173,28 +175,46 @@ def _pooled(results: Sequence[Path], named: str | None, selection: Selection) ->
         )
     _check_known("--baseline", [baseline], labels)
     _check_known("--only", selection.only, labels)
-    groups = [_with_baseline(run_group, results, baseline, selection) for run_group in compared]
+    groups = [
+        _with_baseline(run_group, results, baseline, _baselines(run_group, named), selection)
+        for run_group in compared
+    ]
     if not any(group.contrasts or group.failures for group in groups):
         raise ScenarioError(
-            f"--baseline {baseline!r}: no other strategy has a usable run of the same scenario, format and "
-            f"mode, or --only excludes all of them; strategies here: {', '.join(labels)}"
+            f"--baseline {baseline!r}: no other strategy has a usable run of the same scenario and mode, "
+            f"or --only excludes all of them; strategies here: {', '.join(labels)}"
         )
     return groups
 
 
+def _baselines(run_group: RunGroup, named: str | None) -> dict[str, str]:
+    """What each strategy is compared with: the one named, or else `never` in its variant."""
+    if named is not None:
+        return dict.fromkeys(run_group.strategies, named)
+    return {row.strategy: BASELINE if row.is_baseline else row.baseline for row in run_group.rows}
+
+
 def _with_baseline(
-    run_group: RunGroup, results: Sequence[Path], baseline: str, selection: Selection
-) -> Group:
+    run_group: RunGroup, results: Sequence[Path], baseline: str, baselines: Mapping[str, str],
+    selection: Selection,
+) -> Group:  # fmt: skip
     differing = check_pooled(run_group.usable_runs, selection.strictest)
-    others = selection.strategies_of(label for label in run_group.strategies if label != baseline)
-    failures = list(_faults(run_group, (*others, baseline))) if selection.limits else []
-    notes: list[str] = []
-    if baseline not in run_group.strategies:
-        others, notes = (), [f"{baseline} did not run here: nothing to compare with"]
-        failures += [f"{baseline} is missing: nothing to compare with"] if selection.limits else []
+    chosen = selection.strategies_of(label for label in run_group.strategies if label != baseline)
+    failures = list(_faults(run_group, (*chosen, baseline))) if selection.limits else []
+    wanted = dict.fromkeys((baseline, *(baselines[label] for label in chosen)))
+    absent = [label for label in wanted if label not in run_group.strategies]
+    others = [label for label in chosen if baselines[label] not in absent]
+    notes = [f"{label} did not run here: nothing to compare with" for label in absent]
+    if selection.limits:
+        failures += [f"{label} is missing: nothing to compare with" for label in absent]
 
     def compared(strategies: Sequence[str], metrics: Iterable[str]) -> list[Contrast]:
-        return with_baseline(run_group, baseline, strategies, metrics, selection.sittings)
+        names = tuple(metrics)
+        return [
+            contrast
+            for label in strategies
+            for contrast in with_baseline(run_group, baselines[label], [label], names, selection.sittings)
+        ]
 
     contrasts = compared(others, selection.metrics_of(run_group))
     tested, inapplicable = _tested(selection.limits, others, compared)
@@ -202,7 +222,7 @@ def _with_baseline(
         notes += _sittings([*contrasts, *(one.contrast for one in tested)], selection.sittings)
     return Group(
         place=_place(run_group),
-        title=f"each strategy compared with {baseline}",
+        title=f"each strategy compared with {baseline}{_of_variants(baseline, baselines)}",
         sides={"pooled": run_group},
         folders={"pooled": tuple(results)},
         headings=("figure", baseline),
@@ -214,21 +234,30 @@ def _with_baseline(
     )
 
 
+def _of_variants(baseline: str, baselines: Mapping[str, str]) -> str:
+    """What is said where strategies in a variant have a baseline of their own."""
+    if len({*baselines.values()}) == 1:
+        return ""
+    return f" of its variant; {baseline} in a variant, with {baseline} as it is"
+
+
 def _old_and_new(results: Sequence[Path], selection: Selection) -> list[Group]:
-    old, new = ({_place(s): s for s in run_groups(load_runs(folder))} for folder in results)
-    shared = [place for place in old if place in new]
+    old, new = ({_key(s): s for s in run_groups(load_runs(folder))} for folder in results)
+    shared = [key for key in old if key in new]
     if not shared:
         _refuse_unrelated(old, new)
-    labels = [label for place in shared for label in {**_labels(old[place]), **_labels(new[place])}]
+    labels = [label for key in shared for label in {**_labels(old[key]), **_labels(new[key])}]
     _check_known("--only", selection.only, labels)
-    groups = [_new_and_old(old[place], new[place], results, selection) for place in shared]
+    groups = [_new_and_old(old[key], new[key], results, selection) for key in shared]
     if not any(group.contrasts or group.failures for group in groups):
         raise ScenarioError(
             f"{results[0]} and {results[1]}: no strategy has a usable run in both, or --only excludes all of "
             "them; use --baseline STRATEGY to pool the folders and compare strategies with each other"
         )
-    notes = [f"{place} is in one folder only" for place in {**old, **new} if place not in shared]
-    gone = [f"{place}: the new results have no run of it" for place in old if place not in new]
+    notes = [
+        f"{_place(one)} is in one folder only" for key, one in {**old, **new}.items() if key not in shared
+    ]
+    gone = [f"{_place(one)}: the new results have no run of it" for key, one in old.items() if key not in new]
     failures = tuple(gone if selection.limits else ())
     first = replace(groups[0], failures=(*groups[0].failures, *failures))
     return [first.with_notes(notes), *groups[1:]]
@@ -250,7 +279,7 @@ def _new_and_old(old: RunGroup, new: RunGroup, results: Sequence[Path], selectio
     tested, inapplicable = _tested(selection.limits, strategies, compared)
     timings = [*contrasts, *(one.contrast for one in tested)]
     return Group(
-        place=_place(old),
+        place=_place(old, new),
         title=f"new ({results[1]}) compared with old ({results[0]}), each strategy with itself",
         sides={"old": old, "new": new},
         folders={"old": (results[0],), "new": (results[1],)},
@@ -364,12 +393,12 @@ def _one_sided(old: RunGroup, new: RunGroup) -> Iterable[str]:
         yield "the new results are older than the old ones: are the folders in the right order?"
 
 
-def _refuse_unrelated(old: Mapping[str, RunGroup], new: Mapping[str, RunGroup]) -> None:
+def _refuse_unrelated(old: Mapping[_Key, RunGroup], new: Mapping[_Key, RunGroup]) -> None:
     old_runs, new_runs = ([run for s in side.values() for run in s.runs] for side in (old, new))
     check_old_and_new(old_runs[:1], new_runs[:1], Strictness.ON_REQUEST)
     raise ScenarioError(
-        f"the results have no scenario in common: the old ones have {', '.join(old)}; the new ones have "
-        f"{', '.join(new)}"
+        "the results have no scenario in common: the old ones have "
+        f"{', '.join(map(_place, old.values()))}; the new ones have {', '.join(map(_place, new.values()))}"
     )
 
 
@@ -387,6 +416,12 @@ def _labels(run_group: RunGroup) -> dict[str, None]:
     return dict.fromkeys(run_group.strategies)
 
 
-def _place(run_group: RunGroup) -> str:
+def _key(run_group: RunGroup) -> _Key:
     m = run_group.manifest
-    return f"{m.scenario}: {m.workload} on {m.format}, {m.mode}"
+    return (m.scenario, m.workload, m.mode)
+
+
+def _place(*sides: RunGroup) -> str:
+    m = sides[0].manifest
+    formats = " and ".join(dict.fromkeys(row.format for side in sides for row in side.rows))
+    return f"{m.scenario}: {m.workload} on {formats}, {m.mode}"

@@ -193,8 +193,11 @@ def _facts(scenario: Scenario) -> Iterator[tuple[str, str]]:
     every, lasts = (duration_ms_text(ms) for ms in (scenario.commit_interval_ms, scenario.duration_ms))
     by = scenario.table.keys.partitioning
     yield "stream", f"{scenario.workload_name}, a commit every {every} for {lasts}"
-    yield "table", f"{scenario.table.format}, {'not partitioned' if by == 'none' else f'partitioned by {by}'}"
+    formats = " and ".join(dict.fromkeys(one.table.format for one in (scenario, *scenario.variants)))
+    yield "table", f"{formats}, {'not partitioned' if by == 'none' else f'partitioned by {by}'}"
     yield "runs", f"{counted(scenario.repetitions, 'repetition')} of each strategy"
+    if scenario.variants:
+        yield "variants", ", ".join(str(one.variant_label) for one in scenario.variants)
     yield "query", f"{scenario.primary_probe.name}: {scenario.primary_probe.sql}"
 
 

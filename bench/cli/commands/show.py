@@ -112,7 +112,7 @@ def show(
         ),
     ] = False,
 ) -> None:
-    """Show the figures: one row per scenario, workload, format, mode and strategy, with means over its runs.
+    """Show the figures: one row per scenario, workload, mode and strategy, with means over its runs.
 
     * `compactbench show`
 
@@ -159,7 +159,7 @@ def print_rows(metric_rows: Sequence[Row], output: ShowFormat = ShowFormat.TABLE
         _print_csv(tuple(flat[0]), [tuple(line.values()) for line in flat])
     else:
         by_place = groupby(metric_rows, key=_place)
-        print_tables(_table(place, tuple(group)) for place, group in by_place)
+        print_tables(_table(tuple(group)) for _, group in by_place)
         for row in metric_rows:
             _print_remarks(row)
         if any(row.mode == "simulated" for row in metric_rows):
@@ -180,12 +180,18 @@ def _print_pairs(evaluations: Sequence[Pair], output: ShowFormat) -> None:
             print_line(summary)
 
 
-def _place(row: Row) -> str:
-    return f"{row.scenario}: {row.workload} on {row.format}, {row.mode}"
+def _place(row: Row) -> tuple[str, ...]:
+    return (row.scenario, row.workload, row.mode)
 
 
-def _table(place: str, group: Sequence[Row]) -> tuple[str, list[Column], list[tuple[str, ...]]]:
-    """Heading, columns and rows of one place; what all rows have in common is in the heading."""
+def _heading(group: Sequence[Row]) -> str:
+    """What all rows have in common; a variant may be of another format."""
+    row, formats = group[0], " and ".join(dict.fromkeys(row.format for row in group))
+    return "; ".join((f"{row.scenario}: {row.workload} on {formats}, {row.mode}", *_in_common(group)))
+
+
+def _table(group: Sequence[Row]) -> tuple[str, list[Column], list[tuple[str, ...]]]:
+    """Heading, columns and rows of one scenario, workload and mode."""
     figures = [figure for figure in FIGURES if figure.metric in METRIC_BY_NAME]
     columns = [Column("strategy"), Column("runs", shown="if varied")]
     cells = [[row.strategy for row in group], [str(row.runs) for row in group]]
@@ -202,7 +208,7 @@ def _table(place: str, group: Sequence[Row]) -> tuple[str, list[Column], list[tu
         cells.append(scale.cells(row.values[figure.metric] for row in group))
     columns.append(Column("content", shown="if varied"))
     cells.append([row.content for row in group])
-    return "; ".join((place, *_in_common(group))), columns, list(zip(*cells, strict=True))
+    return _heading(group), columns, list(zip(*cells, strict=True))
 
 
 def _in_common(group: Sequence[Row]) -> Iterable[str]:

@@ -149,7 +149,6 @@ def test_commits_and_maintenance_that_a_policy_makes_dearer_are_its_cost():
     [
         ([], "without a `never` to compare with"),
         ([measured("never", 2.0)], "where queries are no cheaper"),
-        ([measured("never", 9.0, format="delta")], "with another format's `never`"),
         ([measured("never", 9.0, scenario="other")], "with another scenario's `never`"),
     ],
 )

@@ -2,7 +2,15 @@ import pytest
 from records import run
 
 from bench.errors import ResultSchemaError
-from bench.results.pooling import CHECKED, Strictness, check_old_and_new, check_pooled, differences
+from bench.results.pooling import (
+    CHECKED,
+    Strictness,
+    check_old_and_new,
+    check_one_format,
+    check_pooled,
+    differences,
+    same_definition,
+)
 
 ON_REQUEST = Strictness.ON_REQUEST
 MACHINE = {"cpu": "Example CPU", "cores": 2, "ram_bytes": 8 * 2**30, "system": "Linux"}
@@ -102,9 +110,35 @@ def test_what_a_variant_may_change_is_compared_within_each_variant(changes, fiel
 
 def test_variants_share_machine_stream_and_scenario():
     within = {"strategy": "never @ v", "variant": {"label": "v", "set": {}}}
-    for changes, field in [*ALWAYS_REFUSED, *ENVIRONMENT[:3]]:
+    of_all = [(changes, field) for changes, field in ALWAYS_REFUSED if field != "format"]
+    for changes, field in [*of_all, *ENVIRONMENT[:3]]:
         with pytest.raises(ResultSchemaError, match=f"differ in {field}"):
             check_pooled([run(), run(**within, **changes)])
+
+
+def test_a_variant_may_have_another_format_and_no_two():
+    def within(repetition, **more):
+        variant = {"label": "v", "set": {"table.format": "delta"}}
+        return run(strategy="never @ v", repetition=repetition, variant=variant, **more)
+
+    runs = [run(), within(1, format="delta"), run(repetition=2), within(2, format="delta")]
+    assert check_pooled(runs) == ()
+    check_one_format(runs)
+    assert same_definition(runs[0], runs[1])
+    assert not same_definition(within(1), within(1, format="delta"))
+    for refuse in (check_pooled, check_one_format):
+        with pytest.raises(ResultSchemaError, match="differ in format") as refusal:
+            refuse([run(), within(1), within(2, format="delta")])
+        assert "--allow-mixed" not in str(refusal.value)
+
+
+def test_another_format_without_a_variant_is_another_scenario():
+    other = run(strategy="often", format="delta", scenario_hash="other")
+    for refuse in (check_pooled, check_one_format):
+        with pytest.raises(ResultSchemaError, match="differ in format"):
+            refuse([run(), other])
+    with pytest.raises(ResultSchemaError, match="differ in format"):
+        check_old_and_new([run()], [other])
 
 
 def test_a_refusal_names_both_runs_the_field_both_values_and_the_remedy():

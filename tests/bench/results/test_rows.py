@@ -49,18 +49,38 @@ def test_json_has_exactly_the_keys_promised():
     assert json.loads(json.dumps(row.to_json()))["runs"] == 1
 
 
-def test_rows_group_by_scenario_workload_format_mode_and_strategy():
-    runs = [good(), good(repetition=2), good("b"), good(scenario="other"), good(format="delta"),
-            good(mode="simulated"), good(workload="upsert")]  # fmt: skip
+DELTA = {"label": "delta", "set": {"table.format": "delta"}, "versions": None}
+
+
+def test_rows_group_by_scenario_workload_mode_and_strategy():
+    runs = [good(), good(repetition=2), good("b"), good(scenario="other"),
+            good("never @ delta", format="delta", variant=DELTA), good(mode="simulated"),
+            good(workload="upsert")]  # fmt: skip
     found = [(r.scenario, r.workload, r.format, r.mode, r.strategy, r.runs) for r in rows(runs)]
     assert sorted(found) == sorted([
         ("append-small", "append", "iceberg", "real", "never", 2),
         ("append-small", "append", "iceberg", "real", "b", 1),
         ("other", "append", "iceberg", "real", "never", 1),
-        ("append-small", "append", "delta", "real", "never", 1),
+        ("append-small", "append", "delta", "real", "never @ delta", 1),
         ("append-small", "append", "iceberg", "simulated", "never", 1),
         ("append-small", "upsert", "iceberg", "real", "never", 1),
     ])  # fmt: skip
+
+
+@pytest.mark.parametrize("strategy", ["never", "b"])
+def test_runs_of_two_formats_are_rows_of_one_table_only_as_variants(strategy):
+    with pytest.raises(ResultSchemaError, match=r"differ in format \('iceberg' and 'delta'\)"):
+        rows([good(), good(strategy, format="delta")])
+
+
+def test_amplifications_of_all_formats_have_one_denominator():
+    runs = [
+        run(commit(added_bytes=600), truth(), end(content_bytes=200)),
+        run(commit(added_bytes=600), truth(), end(content_bytes=300),
+            strategy="never @ delta", format="delta", variant=DELTA),
+    ]  # fmt: skip
+    assert [row.values["write_amplification"] for row in rows(runs)] == [3.0, 3.0]
+    assert [row.values["write_amplification"] for row in rows(runs[1:])] == [2.0]
 
 
 def test_rows_come_in_the_order_the_strategies_first_ran():

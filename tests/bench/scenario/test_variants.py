@@ -50,6 +50,28 @@ def test_each_variant_is_the_scenario_with_its_keys_set(tmp_path):
     assert scenario.in_variant("cache-on") is cached
 
 
+def test_a_variant_of_another_format_has_no_keys_of_the_scenario_s_own(tmp_path):
+    delta = variant(
+        """[variants.set]
+"table.format" = "delta"
+"strategies[every-2min].rules" = [
+    { trigger = { type = "every", interval = "2min" }, planner = { type = "delta.optimize" } },
+]""",
+        "delta",
+    )
+    own = 'format = "iceberg"\nformat_version = 3\nproperties = { "write.x" = "y" }'
+    scenario = load_scenario(write(tmp_path, delta.replace('format = "iceberg"', own, 1)))
+    (other,) = scenario.variants
+    assert (scenario.table.format, other.table.format) == ("iceberg", "delta")
+    assert (scenario.table.keys.version, other.table.keys.version) == (3, None)
+    assert (scenario.table.properties, other.table.properties) == ({"write.x": "y"}, {})
+    assert other.table.target_file_size_bytes == scenario.table.target_file_size_bytes
+    assert other.hash == scenario.hash
+    assert set(other.variant.changes) == {"table.format", "strategies[1].rules"}
+    kept = delta.replace('"table.format" = "delta"', '"table.format" = "delta"\n"table.format_version" = 3')
+    assert "table.format_version = 3: unknown key" in refused(tmp_path, kept)
+
+
 def test_strategies_have_labels_of_their_own_in_a_variant(tmp_path):
     text = TWO.replace(
         f"rules = [{EVERY}]", f'rules = [{EVERY}]\nswitch = [{{ at = "5min", strategy = "never" }}]'

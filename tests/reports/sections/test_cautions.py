@@ -74,6 +74,20 @@ def test_cautions_about_a_simulation_are_those_of_its_coefficients(tmp_path):
     assert " Sorting costs nothing." in warned("caution", coefficients=coefficients)[1]
 
 
+def test_cautions_of_coefficients_name_their_formats(tmp_path):
+    def of(calibrated, caution):
+        return {"coefficients": {"calibrated": calibrated, "caution": caution}}
+
+    (made,) = run_groups([
+        run(mode="simulated", options=of(True, "Sorting costs nothing.")),
+        run(mode="simulated", strategy="never @ v", format="delta", options=of(False, "Guesses."),
+            versions={}, variant={"label": "v", "set": {"table.format": "delta"}}),
+    ])  # fmt: skip
+    said = _texts(made)
+    assert "were not fitted" in said
+    assert "Iceberg 1.9: Sorting costs nothing. Delta: Guesses." in said
+
+
 def test_cautions_name_differences_of_pooled_runs(tmp_path):
     build_results(tmp_path, {"never": None}, repetitions=1, ticks=3)
     build_results(

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from reports.load import RunGroup
-from reports.phrases import say
+from reports.phrases import Verbatim, say
 from reports.sections.set_up import set_up
 
 RULES = [
@@ -25,7 +25,7 @@ def test_what_a_variant_sets_is_said_of_its_strategies(group):
 
     rows = set_up(RunGroup(group.rows, tuple(map(in_variant, group.runs)))).rows
     assert {title.text: value.text for title, value in rows}["Variant"] == say(
-        "v3: table.format_version = 3, spark.x = true, versions = iceberg-1.10"
+        "v3: table.format_version = 3, spark.x = true, versions = iceberg-1.10 (", Verbatim("every-1min"), ")"
     )
     assert "Variant" not in facts(group, RULES)
 
