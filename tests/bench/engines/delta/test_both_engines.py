@@ -4,6 +4,7 @@ from engine_factories import of_format
 from engine_streams import commit_all, execute
 
 from strategies.delta.optimize import Optimize
+from strategies.delta.zorder import ZOrder
 from strategies.plan import Compact, Native
 from strategies.strategy import Rule, Strategy
 from strategies.triggers import Every, FileCount
@@ -33,3 +34,13 @@ def test_layers_merge_fragments_often_and_the_rest_rarely(make_engine, make_stre
         done.append((plan and type(plan.actions[0]), len(engine.state(at_ms).data_files)))
     # Merged fragments are none any more, so that the next eight become a file beside them.
     assert done == [(Compact, 2), (None, 10), (Compact, 4), (Native, 2), (None, 10)]
+
+
+def test_sorting_commits_in_batches(make_engine, make_stream):
+    partitioning = Partitioning("bucket", buckets=3)
+    engine = make_engine(partitioning=partitioning)
+    engine.create()
+    commit_all(engine, make_stream(partitioning)[:2])
+    sort = ZOrder(("user_id",), options={"batchSize": 1})  # no two bins fit into a batch
+    outcome = execute(engine, sort.decide(engine.state(60_000)), 60_000)
+    assert [version.change.files_added_count for version in outcome.versions] == [1, 1, 1]
