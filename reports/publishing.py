@@ -20,7 +20,9 @@ from statistics import fmean
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from bench.results.agreement import side_by_side
 from bench.results.folders import RunResult, load_runs
+from bench.results.metrics import Unit
 from bench.results.records import EVENTS, MANIFEST, WarmUpRecord
 from bench.results.rows import Row
 from bench.text import MISSING, human_ratio
@@ -64,6 +66,14 @@ class WarmedPlanner:
     data_files: str
     delete_files: str
     delete_rows: str
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How many evaluations of a strategy ended alike in two modes, and how many compactions, as text."""
+
+    decisions: str
+    files: str
 
 
 @dataclass(frozen=True)
@@ -120,6 +130,20 @@ class Published:
     def figure(self, strategy: str, metric: str) -> str:
         """The mean over the runs with its unit."""
         return format_value(metric, self._row(strategy).values[metric])
+
+    def probe(self, strategy: str, probe: str, figure: str, unit: Unit) -> str:
+        """A figure of one query of a strategy (`Row.probes`), the mean over the runs, with its unit."""
+        return format_value(unit, self._row(strategy).probes[probe][figure])
+
+    def agreement(self, simulated: "Published", strategy: str) -> Agreement:
+        """How far a simulation made the decisions and files of a measured run, the first of each."""
+        runs = (*self.group.usable_runs, *simulated.group.usable_runs)
+        made = side_by_side([run for run in runs if run.manifest.strategy == strategy])
+        compacted = [pair for pair in made if any(pair.compactions)]
+        return Agreement(
+            f"{sum(pair.same_decision for pair in made):,} of {len(made):,}",
+            f"{sum(pair.same_files for pair in compacted):,} of {len(compacted):,}",
+        )
 
     def ratio(self, metric: str, strategy: str, other: str) -> str:
         """How the strategies compare: "3.1x (2.4 to 3.9)" with the 95 % interval where there is one."""

@@ -8,9 +8,9 @@ from bench.cli.main import main
 from bench.results.folders import load_runs
 from bench.results.records import SHARED_JVM
 from bench.results.rows import rows
-from bench.text import MISSING
+from bench.text import MISSING, human_count
 from reports.load import run_groups
-from reports.publishing import FOLDER, Published, entries, pack, pages, unpack
+from reports.publishing import FOLDER, Agreement, Published, entries, pack, pages, unpack
 
 
 @pytest.fixture
@@ -78,6 +78,23 @@ def test_a_simulation_is_shown_over_what_was_measured(results, tmp_path):
     label = next(label for label in one.strategies if label != "never")
     assert one.over(one, "query_mean_s", label) == one.quotient("query_mean_s", label, label) == "1.00x"
     assert one.over(one, "compaction_cpu_s", "never") == MISSING
+
+
+def test_a_figure_of_one_query_has_its_unit(results, tmp_path):
+    pack(load_runs(results), tmp_path / "a.tar.xz")
+    (group,) = run_groups(unpack(tmp_path / "a.tar.xz"))
+    one = Published(entries()[0], group)
+    files = group.row("never").probes["first-order"]["files_mean"]
+    assert one.probe("never", "first-order", "files_mean", "count") == human_count(files)
+
+
+def test_decisions_and_files_are_compared_across_modes(tmp_path):
+    groups = [
+        run_groups(load_runs(build_results(tmp_path / mode, mode=mode, repetitions=1, ticks=20)))[0]
+        for mode in ("real", "simulated")
+    ]
+    real, simulated = (Published(entries()[0], group) for group in groups)
+    assert real.agreement(simulated, "every-10min") == Agreement("20 of 20", "2 of 2")
 
 
 def test_pages_state_what_the_published_runs_say():
