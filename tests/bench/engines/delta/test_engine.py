@@ -1,6 +1,7 @@
 """Delta on Spark: upserts, commands and their effects, and whatever is done to a table: no row is lost."""
 
 import json
+import math
 import random
 import time
 from collections import Counter
@@ -24,7 +25,7 @@ from bench.engines.delta.existing_table import open_existing
 from bench.engines.delta.log import DeltaLog
 from bench.engines.delta.table_keys import CODEC_CONF
 from bench.engines.format import TableAddress
-from bench.engines.spark.session import configured
+from bench.engines.spark.session import configured, stored_bytes
 from bench.errors import EngineError
 from strategies.delta.commands import Command
 from strategies.delta.delta_rs import DeltaRs
@@ -72,8 +73,10 @@ def upserts(first, end, city="Oslo"):
     return [(key, city) for key in range(first, end)]
 
 
-def rows_of(engine):
-    frame = engine._spark.sql(f"SELECT order_id, user_city, user_id FROM {engine._name}")
+def rows_of(engine, version=None):
+    """The rows that a reader of a version gets, of the last one by default."""
+    as_of = "" if version is None else f" VERSION AS OF {version}"
+    frame = engine._spark.sql(f"SELECT order_id, user_city, user_id FROM {engine._name}{as_of}")
     found = [(row.order_id, (row.user_city, row.user_id)) for row in frame.collect()]
     assert len(found) == len(dict(found)), f"a key is there twice: {sorted(found)}"
     return dict(found)
@@ -109,6 +112,9 @@ def test_merge_writes_what_its_mode_says(delta, model, mode, by):
     out = commit(engine, model, (1, "Rome"), (2, None), (31, "Rome"), (31, "Oslo"))
     assert rows_of(engine) == model.rows
     assert by_our_state(engine) == by_delta_itself(engine)
+    places = (engine._location, f"{engine._location}/_delta_log")
+    stored = tuple(stored_bytes(engine._spark, place) for place in places)
+    assert (out.observed.storage_bytes, out.observed.metadata_storage_bytes) == stored
     (version,) = out.versions
     assert version.operation == "MERGE"
     assert version.tag.step == "commit-2"
@@ -364,9 +370,13 @@ def test_what_compaction_did_is_what_the_preview_says(delta, log):
 
 
 class DeltaSteps(RuleBasedStateMachine):
-    """Random commits, MERGEs and commands. After each the rows are the model's, and so are the files."""
+    """Random commits, MERGEs and commands. After each the rows are the model's, and so are the files.
+
+    Readers of an older version that a VACUUM had to keep get what was in the table then.
+    """
 
     steps: ClassVar[Counter] = Counter()
+    retain_ms = 60_000
 
     @initialize(mode=st.sampled_from(MODES), by=st.sampled_from(["none", "city"]), compacts=st.booleans())
     def create(self, mode, by, compacts):
@@ -377,6 +387,8 @@ class DeltaSteps(RuleBasedStateMachine):
             upsert_mode=mode, partitioning=Partitioning(by), properties=AUTO if compacts else {}
         )
         self.at_ms = 0
+        self.versions = []  # of each version its number, when it was made, and its rows
+        self.keep_from_ms = 0
         self._commit(upserts(1, 12))
 
     def did(self, what):
@@ -387,6 +399,22 @@ class DeltaSteps(RuleBasedStateMachine):
         self.at_ms = batch.spec.at_ms
         done = self.engine.commit(batch, self.at_ms)
         self.did("commit with a compaction" if done.compactions else "commit")
+        self._saw(done.versions + sum((one.versions for one in done.compactions), ()))
+
+    def _saw(self, versions):
+        rows = dict(self.model.rows)
+        self.versions += [(int(version.id), self.at_ms, rows) for version in versions]
+
+    def _kept(self):
+        """The versions that were current at some time that no VACUUM has left behind."""
+        ends_ms = [made_ms for _, made_ms, _ in self.versions[1:]] + [math.inf]
+        return [v for v, end_ms in zip(self.versions, ends_ms, strict=True) if end_ms >= self.keep_from_ms]
+
+    def _read_an_older_version(self, is_first):
+        """The first of those that are kept would lose its files first."""
+        kept = self._kept()
+        number, _, rows = kept[0] if is_first else self.random.choice(kept)
+        assert rows_of(self.engine, number) == rows
 
     @rule(
         changes=st.lists(
@@ -405,7 +433,7 @@ class DeltaSteps(RuleBasedStateMachine):
                 ZOrder(("user_id",)),
                 Reorg(),
                 Repartition(1),
-                Vacuum(retain_ms=60_000),
+                Vacuum(retain_ms),
                 DeltaRs(),
             ]
         )
@@ -417,6 +445,10 @@ class DeltaSteps(RuleBasedStateMachine):
             done = execute(self.engine, chosen, self.at_ms)
             self.did(f"{type(planner).__name__} {done.status}")
             assert done.status in ("ok", "noop"), done.error
+            self._saw(done.versions)
+            if isinstance(planner, Vacuum):
+                self.keep_from_ms = self.at_ms - self.retain_ms
+            self._read_an_older_version(is_first=isinstance(planner, Vacuum))
 
     @invariant()
     def content_is_right(self):
