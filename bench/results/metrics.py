@@ -114,7 +114,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("maintenance_cpu_s", "s", "lower", "timing",
            f"{_PROCESS_CPU} during the same", cpu.maintenance_cpu_s),
     Metric("maintenance_freed_bytes", "bytes", "neither", "bytes",
-           "bytes by which the same reduced what is on storage; metadata that it wrote is subtracted",
+           "bytes by which the same maintenance reduced storage; metadata that it wrote is subtracted",
            lambda f: total(m.freed_bytes for m in f.maintenance)),
     Metric("evaluation_cpu_s", "s", "lower", "timing",
            "CPU seconds of triggers and planners, and of reading the table state for them, once per tick: "
