@@ -33,6 +33,11 @@ def policy_cpu_s(f: RunFigures) -> float:
     return compaction_cpu_s(f) + maintenance_cpu_s(f) + (evaluation_cpu_s(f) or 0.0)
 
 
+def total_cpu_s(f: RunFigures) -> float:
+    """CPU of the stream's commits and of the policy: what a writer leaves undone, a policy may have to do."""
+    return commit_cpu_s(f) + policy_cpu_s(f)
+
+
 def jit_share(f: RunFigures) -> float | None:
     """The compiler's share of the CPU of compaction; None where it is not known or there was none."""
     jit_cpu_s = known_total("compaction", "jit_cpu_s")(f)

@@ -13,6 +13,7 @@ from bench.results.folders import RunResult
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,
+    ControlRecord,
     DecisionRecord,
     MaintenanceRecord,
     ObserveRecord,
@@ -133,6 +134,11 @@ def noop_evaluations(f: RunFigures) -> float | None:
 def pending_mean_s(f: RunFigures) -> float | None:
     """Scenario seconds between a decision and its commit; 0 where the scenario has no compaction delay."""
     return mean([(c.at_ms - c.scheduled_at_ms) / 1000 for c in f.effective])
+
+
+def control_mean_s(f: RunFigures) -> float | None:
+    """Wall seconds of the control query; None where it did not run."""
+    return mean([c.wall_s for c in f.run.of(ControlRecord) if c.status == "ok"])
 
 
 def staleness_mean_s(f: RunFigures) -> float | None:

@@ -126,6 +126,13 @@ METRICS: tuple[Metric, ...] = (
     Metric("commit_cpu_s", "s", "lower", "timing",
            f"{_PROCESS_CPU} during the commits of the stream, which a policy may slow down through metadata",
            cpu.commit_cpu_s),
+    Metric("total_cpu_s", "s", "lower", "timing",
+           "commit_cpu_s + policy_cpu_s: what strategies are compared by that write differently",
+           cpu.total_cpu_s),
+    Metric("control_mean_s", "s", "neither", "timing",
+           "mean latency of the control query: the primary query of a table of a few files that never "
+           "changes, and so what a query takes at least",
+           fig.control_mean_s),
     Metric("content_bytes", "bytes", "neither", "bytes",
            f"{_CONTENT}: what the content check wrote it in, or the live files at the end of a run if these "
            "are smaller; the least over all runs of the scenario, and so one figure for all strategies",

@@ -31,6 +31,7 @@ _NOTES: Mapping[Mode, Mapping[str, str]] = {
         "warm_up": "table per planner",
         "fsync": "off",
         "page_cache": "warm",
+        "table_metadata": "read by each query",
         "ingested_bytes": "change log",
     },
     "simulated": {

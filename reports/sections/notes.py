@@ -79,6 +79,11 @@ LIMITS: Mapping[Note, Sentence] = {  # the most important first
     ("page_cache", "warm"): say(
         "Reads are served from a warm page cache, so they cost less than reads from storage."
     ),
+    ("table_metadata", "read by each query"): say(
+        "Each query reads the table's metadata anew, as the first one of a session does. Of a small table "
+        "that is most of the latency, and formats differ in it: the control query, of a few files that never "
+        "change, shows how much it is. A session that keeps the metadata between queries is faster."
+    ),
     ("fsync", "off"): say("Files are not synced to disk, so writes cost less than durable ones."),
     ("keys", "ascending"): say(
         "Keys are assigned in ascending order, so file statistics prune most files of a lookup by key. With "
