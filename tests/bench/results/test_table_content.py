@@ -3,8 +3,8 @@
 import pytest
 from records import commit, end, observed, query, run, truth
 
-from bench.results.rows import rows
-from bench.results.table_content import content_share, of_content
+from bench.results.rows import rows, run_figures
+from bench.results.table_content import commits_of, content_share, of_content
 
 MINUTE_MS = 60_000
 
@@ -45,3 +45,13 @@ def test_a_writer_that_keeps_rows_back_has_the_figures_of_its_table_with_rows(em
     )
     assert (primary["opened_share"], primary["read_amplification"]) == (0.5, 0.5)
     assert other["query_mean_s"] == 5.0
+
+
+def test_commits_without_rows_that_older_results_hold_are_none():
+    made = [commit(tick=tick, at_ms=tick * MINUTE_MS, rows=4, wall_s=2.0, added_bytes=90) for tick in (2, 4)]
+    seen = [observed(tick=tick, live_bytes=90) for tick in range(1, 5)]
+    asked = [query(tick=tick, at_ms=tick * MINUTE_MS, opened_bytes=10) for tick in range(1, 5)]
+    older = [commit(tick=tick, at_ms=tick * MINUTE_MS, rows=0) for tick in (1, 3)]
+    new, old = run(*made, *seen, *asked, end()), run(*made, *older, *seen, *asked, end())
+    assert run_figures(old) == run_figures(new)
+    assert commits_of(old) == tuple(made)
