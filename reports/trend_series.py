@@ -7,6 +7,7 @@ import numpy as np
 
 from bench.results.folders import RunResult
 from bench.results.records import ControlRecord, ObserveRecord, QueryRecord
+from bench.results.table_content import of_content
 from reports.trend import TrendSeries
 
 _Point = tuple[float, float, float, tuple[float, ...]]  # scenario seconds, latency, control, holdings
@@ -15,7 +16,8 @@ _Point = tuple[float, float, float, tuple[float, ...]]  # scenario seconds, late
 def trend_series(runs: Iterable[RunResult]) -> TrendSeries:
     """The series of several runs of one strategy: means of logs of both latencies, medians of what was held.
 
-    A tick at which a run has no control query, or no settled query that succeeded, is left out of that run.
+    A tick at which a run has no control query, or no settled query that succeeded on a table with rows, is
+    left out of that run.
     """
     by_tick: dict[int, list[_Point]] = {}
     for run in runs:
@@ -29,9 +31,8 @@ def trend_series(runs: Iterable[RunResult]) -> TrendSeries:
 
 
 def _points(run: RunResult) -> dict[int, _Point]:
-    settled = {
-        q.tick: q for q in run.of(QueryRecord) if q.primary and q.when == "settled" and q.status == "ok"
-    }
+    queries = of_content(run, run.of(QueryRecord))
+    settled = {q.tick: q for q in queries if q.primary and q.when == "settled"}
     control = {c.tick: c.wall_s for c in run.of(ControlRecord) if c.status == "ok" and c.wall_s > 0}
     held = {o.tick: _holdings(o) for o in run.of(ObserveRecord) if o.after != "maintenance"}
     ticks = (tick for tick in settled if tick in control and tick in held and settled[tick].wall_s > 0)

@@ -14,7 +14,6 @@ from bench.cli.progress_line import Activity, fitted
 from bench.results.folders import RunResult
 from bench.results.records import (
     FAILED_STATUSES,
-    CommitRecord,
     CompactionRecord,
     ObserveRecord,
     PhaseRecord,
@@ -213,11 +212,11 @@ class LiveFigures:
             case PhaseRecord(name="warm_up"):
                 self._phase = "creating the table"
                 return self._started()
-            case CommitRecord(is_initial=False):
-                return 1 + self._started()  # a warm JVM is not warmed up
             case ObserveRecord():
                 self._phase = ""
                 self._files = record.data_files_count
+                if record.after == "commit":  # once in each tick, whether or not it has rows to commit
+                    return 1 + self._started()  # a warm JVM is not warmed up
             case QueryRecord(primary=True):
                 self._query_s = record.wall_s
             case CompactionRecord():

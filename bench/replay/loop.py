@@ -14,6 +14,7 @@ from bench.engines.contract import (
     INLINE,
     NO_COST,
     Batch,
+    CommitOutcome,
     Cost,
     Engine,
     InlineCompaction,
@@ -159,10 +160,20 @@ class Loop:
             self._write_unsettled(latency_s)
 
     def _commit(self, batch: Batch) -> None:
+        """Commit the rows of the tick, if there are any, and record how the table is."""
         before, began_s = self._seen, self._clock.now_s()
         outcome = self._engine.commit(batch, self._at_ms)
         inline_cost = sum((compaction.cost for compaction in outcome.compactions), NO_COST)
         self._add_measured(outcome.prepare_s + outcome.cost.wall_s + inline_cost.wall_s)
+        if batch.spec.rows:
+            self._write_commit(batch, outcome, began_s, inline_cost.wall_s)
+        started_s = began_s + outcome.prepare_s + outcome.cost.wall_s
+        for compaction in outcome.compactions:
+            self._write_inline(compaction, before or outcome.observed, outcome.observed, started_s)
+            started_s += compaction.cost.wall_s
+        self._record_observation(outcome.observed, "initial" if batch.spec.is_initial else "commit")
+
+    def _write_commit(self, batch: Batch, outcome: CommitOutcome, began_s: float, waited_s: float) -> None:
         change = outcome.change
         self._recorder.write(
             CommitRecord(
@@ -176,15 +187,10 @@ class Loop:
                 metadata_bytes=change.metadata_bytes,
                 metadata_files_count=change.metadata_files_count,
                 prepare_s=outcome.prepare_s,
-                waited_s=inline_cost.wall_s,
+                waited_s=waited_s,
                 versions=ids(outcome.versions),
             )
         )
-        started_s = began_s + outcome.prepare_s + outcome.cost.wall_s
-        for compaction in outcome.compactions:
-            self._write_inline(compaction, before or outcome.observed, outcome.observed, started_s)
-            started_s += compaction.cost.wall_s
-        self._record_observation(outcome.observed, "initial" if batch.spec.is_initial else "commit")
 
     def _write_inline(
         self, compaction: InlineCompaction, before: Observation, after: Observation, started_s: float

@@ -5,8 +5,7 @@ included. Neither a policy nor a format can therefore improve or worsen its figu
 content out, only by how much it writes, opens or stores.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Sequence
 
 from bench.results.figures import RunFigures, ratio, total
 from bench.results.folders import RunResult
@@ -18,6 +17,7 @@ from bench.results.records import (
     ObserveRecord,
     QueryRecord,
 )
+from bench.results.table_content import content_share
 
 
 def content_bytes(run: RunResult) -> int | None:
@@ -66,42 +66,33 @@ def space_amplification(f: RunFigures) -> float | None:
 def read_amplification(run: RunResult, queries: Sequence[QueryRecord], content: int | None) -> float | None:
     """Mean over time of the bytes a query opened per byte of the content there was; None unless known of all.
 
-    The content there was is the share of the final content that rows committed so far are of all rows. A
-    query of a table without rows has no amplification and is left out.
+    The content there was is the share of the final content that rows committed so far are of all rows. No
+    query may be of a table without rows.
     """
     if not content:
         return None
     share_at = content_share(run)
-    filled = [query for query in queries if share_at(query.tick)]
     return mean_over_time(
         run.manifest,
-        filled,
+        queries,
         lambda q: None if q.opened_bytes is None else q.opened_bytes / (content * share_at(q.tick)),
     )
 
 
 def opened_share(run: RunResult, queries: Sequence[QueryRecord]) -> float | None:
-    """Mean over time of the bytes a query opened per live byte of the table; None unless known of all.
+    """Mean over time of the bytes a settled query opened per live byte; None unless known of all.
 
     The rest was skipped. It is above 1 where delete files were opened for several data files each. A query of
-    a table without files is left out.
+    a table without files, all of whose rows have been deleted, is left out.
     """
-    live_bytes = {o.version: o.live_bytes for o in run.of(ObserveRecord) if o.version is not None}
+    live_bytes = {o.tick: o.live_bytes for o in run.of(ObserveRecord)}  # as the tick leaves it
 
     def share(query: QueryRecord) -> float | None:
-        live = live_bytes.get(query.version or "")
+        live = live_bytes.get(query.tick)
         return None if live is None or query.opened_bytes is None else query.opened_bytes / live
 
-    filled = [query for query in queries if live_bytes.get(query.version or "") != 0]
+    filled = [query for query in queries if live_bytes.get(query.tick) != 0]
     return mean_over_time(run.manifest, filled, share)
-
-
-def content_share(run: RunResult) -> Callable[[int], float]:
-    """The share of all rows that had been committed by the end of a tick, the load included."""
-    commits = sorted((c for c in run.of(CommitRecord) if c.status == "ok"), key=lambda c: c.tick)
-    by_tick = dict(zip((c.tick for c in commits), accumulate(c.rows for c in commits), strict=True))
-    rows = max(by_tick.values(), default=0)
-    return lambda tick: by_tick.get(tick, 0) / rows if rows else 0.0
 
 
 def _per_content_byte(f: RunFigures, size_bytes: float) -> float | None:

@@ -19,6 +19,7 @@ from bench.results.records import (
     ObserveRecord,
     QueryRecord,
 )
+from bench.results.table_content import commits_of, of_content
 
 HEALTH_SCORE = "health_score"  # a figure planners may report of the table
 PARTITIONS_LEFT = "partitions_left"  # another: how many partitions that are due one plan leaves for later
@@ -61,9 +62,9 @@ class RunFigures:
 
 
 def figures(run: RunResult, content_bytes: int | None) -> RunFigures:
-    """The records of a run by use. Commits without rows are left out."""
-    commits = [c for c in run.of(CommitRecord) if c.status == "ok" and c.rows]
-    primary = [q for q in run.of(QueryRecord) if q.primary and q.status == "ok"]
+    """The records of a run by use. Queries of a table without rows are left out."""
+    commits = commits_of(run)
+    primary = [q for q in of_content(run, run.of(QueryRecord)) if q.primary]
     return RunFigures(
         run=run,
         content_bytes=content_bytes,

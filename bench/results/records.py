@@ -216,7 +216,10 @@ class WarmUpRecord(BaseRecord):
 
 
 class CommitRecord(BaseRecord):
-    """One commit. Preparing the batch (read, split, cache) is outside `wall_s`."""
+    """One commit. Preparing the batch (read, split, cache) is outside `wall_s`.
+
+    A tick without rows to commit has none; in older results it has one with `rows` 0.
+    """
 
     kind: Literal["commit"] = "commit"
     status: StepStatus = "ok"
@@ -234,7 +237,10 @@ class CommitRecord(BaseRecord):
 
 
 class ObserveRecord(BaseRecord):
-    """The table after a commit or compaction; `wall_s` is the time it took to read its state."""
+    """The table after a commit or compaction; `wall_s` is the time it took to read its state.
+
+    Each tick has one "commit", even if it had no rows to commit.
+    """
 
     kind: Literal["observe"] = "observe"
     status: StepStatus = "ok"

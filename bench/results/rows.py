@@ -17,6 +17,7 @@ from bench.results.money import break_even_queries_per_h
 from bench.results.pooling import Strictness, check_one_format, check_pooled
 from bench.results.pooling import differences as differences
 from bench.results.records import ContentRecord, QueryRecord, label_in
+from bench.results.table_content import of_content
 
 BASELINE = "never"
 ContentStatus = Literal["equal", "differs", "unchecked"]
@@ -219,8 +220,8 @@ def _probes(runs: Sequence[RunResult], content_bytes: int | None) -> dict[str, d
 
 
 def _queries(run: RunResult) -> list[QueryRecord]:
-    """Those on the cadence."""
-    return [q for q in run.of(QueryRecord) if q.when in _ON_CADENCE and q.status == "ok"]
+    """Those on the cadence that figures are of."""
+    return [q for q in of_content(run, run.of(QueryRecord)) if q.when in _ON_CADENCE]
 
 
 def _mean_figures(of_runs: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:

@@ -133,8 +133,7 @@ class Run:
 
     def _batches(self) -> Iterator[Batch]:
         """What the strategy's writer commits at each tick."""
-        batches, commit_every_ms = batches_of(self._scenario, self._log), self._writer.commit_every_ms
-        return batches if commit_every_ms is None else kept_back(batches, commit_every_ms)
+        return kept_back(batches_of(self._scenario, self._log), self._writer.commit_every_ms)
 
     def _warm_engine(self, stack: ExitStack) -> Engine:
         """An engine that has already run everything in the scenario; the time it took is recorded."""

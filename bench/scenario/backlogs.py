@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bench.engines.registry import FORMATS
 from bench.scenario.scenario import Scenario
-from bench.scenario.specs import rule_text
+from bench.scenario.specs import StrategySpec, rule_text
 from strategies.strategy import Rule, traits_of
 from strategies.triggers import AfterCommits, interval_ms_of
 
@@ -24,31 +24,36 @@ class Backlog:
 
 def backlogs(scenario: Scenario) -> tuple[Backlog, ...]:
     """The rules of strategies that say of themselves that they may fall behind this stream."""
-    rules = [(spec.label, rule) for spec in scenario.strategies for rule in spec.strategy.rules]
-    if all(traits_of(rule.planner).falls_behind is None for _, rule in rules):
-        return ()
-    files_per_commit, partitions = _stream(scenario)
-    return tuple(
-        Backlog(label, rule_text(rule), reason)
-        for label, rule in rules
-        for reason in _reasons(rule, scenario.commit_interval_ms, files_per_commit, partitions)
-    )
+    return tuple(backlog for spec in scenario.strategies for backlog in _of(scenario, spec))
 
 
-def _stream(scenario: Scenario) -> tuple[float, int]:
-    """How many files a commit adds on average, and to how many partitions all commits add some."""
+def _of(scenario: Scenario, spec: StrategySpec) -> Iterator[Backlog]:
+    rules = [rule for rule in spec.strategy.rules if traits_of(rule.planner).falls_behind is not None]
+    if not rules:
+        return
+    files_per_commit, commit_every_ms, partitions = _writing(scenario, spec)
+    for rule in rules:
+        for reason in _reasons(rule, files_per_commit, commit_every_ms, partitions):
+            yield Backlog(spec.label, rule_text(rule), reason)
+
+
+def _writing(scenario: Scenario, spec: StrategySpec) -> tuple[float, float, int]:
+    """Means of what a writer does, and the partitions of all its commits.
+
+    The means are the files that a commit adds and the time between two commits.
+    """
     layout = FORMATS[scenario.table.format].layout
     files, commits, partitions = 0, 0, set[str]()
-    for commit in scenario.shape():
+    for commit in scenario.commits_of(spec):
         made = layout(commit)
         files += made.data_files_count + made.delete_files_count
         commits += 1
         partitions.update(partition.partition for partition in commit.partitions)
-    return files / max(1, commits), len(partitions)
+    return files / max(1, commits), scenario.duration_ms / max(1, commits), len(partitions)
 
 
-def _reasons(rule: Rule, commit_interval_ms: int, files_per_commit: float, partitions: int) -> Iterator[str]:
-    falls_behind, commits = traits_of(rule.planner).falls_behind, _commits_between(rule, commit_interval_ms)
+def _reasons(rule: Rule, files_per_commit: float, commit_every_ms: float, partitions: int) -> Iterator[str]:
+    falls_behind, commits = traits_of(rule.planner).falls_behind, _commits_between(rule, commit_every_ms)
     if falls_behind is None or commits is None:
         return
     reason = falls_behind(files_per_commit * commits, partitions)
@@ -56,9 +61,9 @@ def _reasons(rule: Rule, commit_interval_ms: int, files_per_commit: float, parti
         yield reason
 
 
-def _commits_between(rule: Rule, commit_interval_ms: int) -> float | None:
+def _commits_between(rule: Rule, commit_every_ms: float) -> float | None:
     """How many commits there are between two evaluations; None where the trigger does not tell."""
     if isinstance(rule.trigger, AfterCommits):
         return float(rule.trigger.commits)
     interval_ms = interval_ms_of(rule.trigger)
-    return None if interval_ms is None else max(1.0, interval_ms / commit_interval_ms)
+    return None if interval_ms is None else max(1.0, interval_ms / commit_every_ms)

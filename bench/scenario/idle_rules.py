@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bench.engines.contract import Batch
 from bench.keys import duration_ms_text
-from bench.scenario.kept_back import kept_back
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec, rule_text
 from bench.text import counted
@@ -54,7 +52,7 @@ def _idle(scenario: Scenario) -> Iterator[IdleRule]:
                     yield IdleRule(spec.label, rule_text(rule), reason)
     whole = _InForce(0, scenario.duration_ms, scenario.maintenance)
     for rule in scenario.maintenance:
-        reason = _by_time(scenario, None, whole, rule)
+        reason = _by_time(scenario, scenario.commit_interval_ms, whole, rule)
         if reason is not None:
             yield IdleRule("maintenance", rule_text(rule), reason)
 
@@ -70,7 +68,7 @@ def _phases(scenario: Scenario, spec: StrategySpec) -> Iterator[_InForce]:
 
 def _reason(scenario: Scenario, spec: StrategySpec, phase: _InForce, rule: Rule) -> str | None:
     if not isinstance(rule.trigger, FileCount):
-        return _by_time(scenario, spec.writer.commit_every_ms, phase, rule)
+        return _by_time(scenario, scenario.commit_every_ms(spec), phase, rule)
     is_alone = len(phase.rules) == 1 and not spec.switches
     if scenario.workload.is_cdc or not is_alone:  # other rules, and Spark's MERGE, may make any number
         return None
@@ -78,13 +76,12 @@ def _reason(scenario: Scenario, spec: StrategySpec, phase: _InForce, rule: Rule)
     return f"the whole stream adds at most {counted(most, 'file')}" if rule.trigger.files > most else None
 
 
-def _by_time(scenario: Scenario, commit_every_ms: int | None, phase: _InForce, rule: Rule) -> str | None:
-    every_ms = commit_every_ms or scenario.commit_interval_ms
+def _by_time(scenario: Scenario, commit_every_ms: int, phase: _InForce, rule: Rule) -> str | None:
     match rule.trigger:
         case Every() as trigger if not trigger.fires_within(phase.start_ms, phase.last_ms):
             return f"it would fire after {_end(scenario, phase)}"
         case AfterCommits(commits=commits):
-            count = phase.last_ms // every_ms - phase.start_ms // every_ms
+            count = phase.last_ms // commit_every_ms - phase.start_ms // commit_every_ms
             return f"{counted(count, 'commit')} until {_end(scenario, phase)}" if commits > count else None
     return None
 
@@ -98,9 +95,7 @@ def _end(scenario: Scenario, phase: _InForce) -> str:
 
 def _files_max(scenario: Scenario, spec: StrategySpec) -> int:
     """How many data files the table can have at most if nothing compacts it: one per writer and partition."""
-    every_ms = spec.writer.commit_every_ms or scenario.commit_interval_ms
-    commits = (batch.spec for batch in kept_back(map(Batch, scenario.shape()), every_ms))
     return sum(
         min(commit.rows, spec.writer.files_per_commit or commit.writers) * max(1, len(commit.partitions))
-        for commit in commits
+        for commit in scenario.commits_of(spec)
     )

@@ -7,12 +7,15 @@ from bench.engines.contract import Batch
 from workloads.commit import CommitSpec
 
 
-def kept_back(batches: Iterable[Batch], commit_every_ms: int) -> Iterator[Batch]:
+def kept_back(batches: Iterable[Batch], commit_every_ms: int | None) -> Iterator[Batch]:
     """The batches of a stream that only appends, as committed every `commit_every_ms` of scenario time.
 
-    At the ticks in between the batches have no rows. An initial load is committed as it is. The rows after
-    the last multiple of `commit_every_ms` are never committed.
+    None keeps none back. At the ticks in between the batches have no rows. An initial load is committed as it
+    is. The rows after the last multiple of `commit_every_ms` are never committed.
     """
+    if commit_every_ms is None:
+        yield from batches
+        return
     kept: list[Batch] = []
     for batch in batches:
         if batch.spec.is_initial:

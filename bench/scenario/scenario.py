@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
+from bench.engines.contract import Batch, TableSpec
 from bench.engines.contract import Probe as Probe  # a scenario's probes are what an engine runs
-from bench.engines.contract import TableSpec
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.keys import TableKeys, bytes_text, duration_ms_text
@@ -22,6 +22,7 @@ from bench.scenario.checks import (
     check_upsert_modes,
     missing_columns,
 )
+from bench.scenario.kept_back import kept_back
 from bench.scenario.schema import (
     WARM_UP_ROUNDS,
     Catalog,
@@ -177,6 +178,15 @@ class Scenario:
         return self.workload.shape(
             self.seed, self.commits_count, self.commit_interval_ms, self.table.partitioning
         )
+
+    def commit_every_ms(self, spec: StrategySpec) -> int:
+        """The interval at which the writer of a strategy commits."""
+        return spec.writer.commit_every_ms or self.commit_interval_ms
+
+    def commits_of(self, spec: StrategySpec) -> Iterator[CommitSpec]:
+        """What the writer of a strategy commits of the stream: ticks without rows are left out."""
+        batches = kept_back(map(Batch, self.shape()), spec.writer.commit_every_ms)
+        return (batch.spec for batch in batches if batch.spec.rows)
 
     def needs(self) -> dict[str, frozenset[str]]:
         """The capabilities that each strategy, by label, needs of an engine."""

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from bench.results.folders import RunResult
-from bench.results.records import CommitRecord, Manifest
+from bench.results.records import Manifest
 from bench.results.rows import METRIC_BY_NAME
+from bench.results.table_content import commits_of
 from bench.text import human_bytes, human_duration, human_percent
 from reports.load import RunGroup
 from reports.phrases import Sentence, Verbatim, counted, joined, listed, say
@@ -61,9 +62,8 @@ def facts(group: RunGroup) -> Sentence:
     counts = (
         counted(len(group.rows), "strategy", "strategies"),
         counted(repetitions, "repetition", "repetitions"),
-        counted(_commits(group), "commit", "commits"),
     )
-    every = f"{', '.join(counts)}, one every {human_duration(m.commit_interval_ms / 1000)} of scenario time. "
+    every = f"{', '.join(counts)}, {_commits(group)} of scenario time. "
     what = say(Verbatim(m.workload), " on ") + full_format_names(group) + say(f", {m.mode}: ")
     machine = () if group.is_simulated else (*_machine(m), ". ")
     return what + say(every, *machine, f"{dates(group.runs)}.")
@@ -169,9 +169,15 @@ def dates(runs: Sequence[RunResult]) -> str:
     return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
 
 
-def _commits(group: RunGroup) -> int:
-    counts = (sum(not c.is_initial for c in run.of(CommitRecord)) for run in group.runs)
-    return max(counts, default=0)
+def _commits(group: RunGroup) -> str:
+    """How many a run makes, and how often; the least and the most where strategies differ, or in how long."""
+    m = group.manifest
+    counts = [sum(not c.is_initial for c in commits_of(run)) for run in group.usable_runs or group.runs]
+    least, most = min(counts), max(counts)
+    commits = f"{'' if least == most else f'{least:,} to '}{counted(most, 'commit', 'commits')}"
+    if least * m.commit_interval_ms == m.duration_ms:
+        return f"{commits}, one every {human_duration(m.commit_interval_ms / 1000)}"
+    return f"{commits} in {human_duration(m.duration_ms / 1000)}"
 
 
 def _json(value: object) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bench.results.records import CommitRecord, Manifest
+from bench.results.table_content import commits_of
 from bench.text import human_bytes, human_percent
 from reports.load import RunGroup
 from reports.phrases import Sentence, Verbatim, counted, joined, say
@@ -89,7 +90,7 @@ def _data_set(group: RunGroup, m: Manifest) -> str:
     columns = m.dataset.get("columns_count")
     width = f"{columns} columns" if columns is not None else "number of columns not known"
     table = f"{m.dataset.get('table', 'orders')}, {width}"
-    loads = [c for c in _commits(group, m.format) if c.is_initial]
+    loads = [c for c in _commits(group, m) if c.is_initial]
     if not loads:
         return f"{table}; the table starts empty"
     rows, size_bytes, files = (
@@ -100,7 +101,7 @@ def _data_set(group: RunGroup, m: Manifest) -> str:
 
 
 def _stream(group: RunGroup, m: Manifest) -> str | None:
-    commits = [c for c in _commits(group, m.format) if not c.is_initial]
+    commits = [c for c in _commits(group, m) if not c.is_initial]
     if not commits:
         return None
     rows, size_bytes = sum(c.rows for c in commits), sum(c.ingested_bytes for c in commits)
@@ -111,10 +112,15 @@ def _stream(group: RunGroup, m: Manifest) -> str | None:
     return f"{volume}, {human_bytes(size_bytes)} as Parquet{per_commit}"
 
 
-def _commits(group: RunGroup, table_format: str) -> Sequence[CommitRecord]:
-    """The commits of one whole run in a format: every run replays the same stream."""
-    runs = (run for run in group.usable_runs if run.manifest.format == table_format)
-    return next((run.of(CommitRecord) for run in runs), ())
+def _commits(group: RunGroup, m: Manifest) -> Sequence[CommitRecord]:
+    """The commits of one whole run by the same writer in the same format: all runs replay one stream."""
+    writer = _writer(group, m)
+    runs = (run for run in group.usable_runs if _writer(group, run.manifest) == writer)
+    return next((commits_of(run) for run in runs), ())
+
+
+def _writer(group: RunGroup, m: Manifest) -> tuple[str, object]:
+    return m.format, group.definition(m.strategy).get("writer") or {}
 
 
 def _operations(m: Manifest) -> str | None:

@@ -39,7 +39,15 @@ def upsert_group(tmp_path_factory):
 def cadence_group(tmp_path_factory):
     """Writers that commit at every tick, and the rows of 3 and of 12 ticks together."""
     folder, strategies = tmp_path_factory.mktemp("cadence"), {"never": None, "late": None, "later": None}
-    built = build_results(folder, strategies, 2, 12, commit_ticks={"late": 3, "later": 12})
+    text = {
+        "strategies": [
+            {"label": "never"},
+            {"label": "late", "writer": {"commit_every": "3min"}},
+            {"label": "later", "writer": {"commit_every": "12min"}},
+        ]
+    }
+    ticks = {"late": 3, "later": 12}
+    built = build_results(folder, strategies, 2, 12, commit_ticks=ticks, scenario_text=text)
     return run_groups(load_runs(built))[0]
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from records import compaction, end, query, run
+from records import commit, compaction, end, query, run
 
 from reports.best import likely_best
 from reports.load import RunGroup, run_groups
@@ -21,7 +21,7 @@ def group(noise, repetitions=5, mode="real", **strategies):
     figures = {"never": NEVER, "rare": RARE, **strategies, "often": OFTEN}
     runs = [
         run(
-            *([compaction(cpu_s=cost_s, wall_s=cost_s)] if cost_s else []),
+            commit(), *([compaction(cpu_s=cost_s, wall_s=cost_s)] if cost_s else []),
             query(query_s * (1 + noise * number * (-1) ** (number + place))), end(),
             strategy=label, repetition=number, mode=mode,
         )

@@ -362,6 +362,6 @@ def test_freshness_is_shown_where_writers_commit_at_different_intervals(group, c
     assert chart.applies(cadence_group)
     assert re.fullmatch(
         r"Age of the newest rows, files and latency: never 30 s, 52 files, \S+ ms, "
-        r"late 1 min 30 s, 15 files, \S+ ms and later 6 min, 1 file, \S+ ms\.",
+        r"late 1 min 30 s, 18 files, \S+ ms and later 6 min, 8 files, \S+ ms\.",
         str(chart.finding(cadence_group)),
     )

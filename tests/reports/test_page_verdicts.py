@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from records import compaction, end, query, run
+from records import commit, compaction, end, query, run
 
 from bench.text import MISSING
 from reports.load import RunGroup, run_groups
@@ -18,7 +18,7 @@ NEVER, RARE, OFTEN = [9.0, 9.1, 9.2], [4.0, 4.1, 4.2], [3.0, 3.6, 3.3]
 
 def strategy(label: str, cpu_s: float, latencies: list[float]) -> list:
     return [
-        run(*([compaction(cpu_s=cpu_s * (1 + 0.01 * n))] if cpu_s else []), query(latency), end(),
+        run(commit(), *([compaction(cpu_s=cpu_s * (1 + 0.01 * n))] if cpu_s else []), query(latency), end(),
             strategy=label, repetition=n)
         for n, latency in enumerate(latencies, 1)
     ]  # fmt: skip

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from result_builder import build_results
 
 from bench.results.folders import RunResult, load_runs
-from bench.results.records import ControlRecord, ObserveRecord, QueryRecord
+from bench.results.records import CommitRecord, ControlRecord, ObserveRecord, QueryRecord
 from reports.load import run_groups
 from reports.trend import has_grown, trend, variance_factor
 from reports.trend_series import trend_series
@@ -185,7 +185,8 @@ def observed(tick, files, after="commit"):
 
 
 def run(manifest, *records):
-    return RunResult(manifest.__class__.__name__, manifest, records)
+    committed = CommitRecord(**step(1), rows=1)
+    return RunResult(manifest.__class__.__name__, manifest, (committed, *records))
 
 
 def test_a_point_is_the_settled_probe_its_control_and_what_the_tick_left(runs):
@@ -193,6 +194,7 @@ def test_a_point_is_the_settled_probe_its_control_and_what_the_tick_left(runs):
     one = run(
         manifest,
         observed(1, 8), settled(1, 0.5, when="after_commit"), observed(1, 1, after="compaction"),
+        settled(0, 0.1), control(0, 0.1), observed(0, 0),  # of an empty table
         settled(1, 0.2),
         settled(1, 9.0, primary=False), control(1, 0.1), observed(1, 5, after="maintenance"),
     )  # fmt: skip

@@ -167,9 +167,7 @@ class _Run:
 
     def records(self, ticks: int, ending: Fate) -> list[Any]:
         for self.tick in range(1, ticks + 1):
-            if self.tick % self.commit_ticks:
-                self.made.append(CommitRecord(**self._step(0.0), rows=0))
-            else:
+            if self.tick % self.commit_ticks == 0:
                 self._commit()
             self.made.append(ControlRecord(**self._step(0.05)))
             before_s = self._probe("after_commit")

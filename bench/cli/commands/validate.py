@@ -1,5 +1,6 @@
 """`compactbench validate`: whether scenarios are valid, and what each would run."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from bench.cli.output import (
     print_warning,
 )
 from bench.cli.repetitions import few_repetitions
+from bench.engines.contract import CommitLayout
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.keys import duration_text
@@ -27,7 +29,7 @@ from bench.scenario.scenario import Scenario, load_scenario
 from bench.scenario.specs import rule_text
 from bench.scenario.variants import BASE
 from bench.text import counted
-from workloads.commit import Recorded
+from workloads.commit import CommitSpec, Recorded
 
 ScenariosArgument = Annotated[
     list[str],
@@ -88,11 +90,13 @@ def validate(
 def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
     """What running `scenario` would do. Rows, files and bytes are those of the stream that each run replays.
 
-    Files are those that the table's format makes of the stream, bytes those of its rows as plain Parquet.
+    Files are those that the table's format makes of the stream, bytes those of its rows as plain Parquet. A
+    strategy has commits and files of its own where its writer keeps rows back.
     """
     repetitions = repetitions_of(scenario, mode)
     commits = list(scenario.shape())
-    layouts = [FORMATS[scenario.table.format].layout(commit) for commit in commits]
+    layouts = _layouts(scenario, commits)
+    made = {spec.label: _layouts(scenario, scenario.commits_of(spec)) for spec in scenario.strategies}
     return {
         "scenario": scenario.name,
         "hash": scenario.hash,
@@ -102,14 +106,21 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
         "duration_s": scenario.duration_ms / 1000,
         "commits": len(commits),
         "rows": sum(commit.rows for commit in commits),
-        "files": sum(layout.data_files_count for layout in layouts),
+        "files": _files(layouts),
         "delete_files": sum(layout.delete_files_count for layout in layouts),
         "expected_bytes": sum(commit.expected_bytes for commit in commits),
         "left_out_rows": _left_out_rows(scenario),
         "primary_probe": scenario.primary_probe.name,
         "probes": [probe.name for probe in scenario.probes],
         "strategies": [
-            {"label": spec.label, "summary": spec.summary, "hash": spec.hash} for spec in scenario.strategies
+            {
+                "label": spec.label,
+                "summary": spec.summary,
+                "hash": spec.hash,
+                "commits": len(made[spec.label]),
+                "files": _files(made[spec.label]),
+            }
+            for spec in scenario.strategies
         ],
         "maintenance": [rule_text(rule) for rule in scenario.maintenance],
         "unmet_phases": scenario.unmet_phases(),
@@ -124,10 +135,25 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
     }
 
 
+def _layouts(scenario: Scenario, commits: Iterable[CommitSpec]) -> list[CommitLayout]:
+    return [FORMATS[scenario.table.format].layout(commit) for commit in commits]
+
+
+def _files(layouts: Iterable[CommitLayout]) -> int:
+    return sum(layout.data_files_count for layout in layouts)
+
+
 def _left_out_rows(scenario: Scenario) -> int:
     """Recorded changes that come after the end of the scenario."""
     workload = scenario.workload
     return workload.left_out_rows(scenario.duration_ms) if isinstance(workload, Recorded) else 0
+
+
+def _range(strategies: Sequence[Mapping[str, Any]], key: str, noun: str) -> str:
+    """A count of all strategies, with the least and the most where they differ."""
+    counts = [strategy[key] for strategy in strategies]
+    least, most = min(counts), max(counts)
+    return counted(most, noun) if least == most else f"{least:,} to {counted(most, noun)}"
 
 
 def _print_summary(facts: dict[str, Any]) -> None:
@@ -141,8 +167,8 @@ def _print_summary(facts: dict[str, Any]) -> None:
     deletes = f" and {counted(facts['delete_files'], 'delete file')}" if facts["delete_files"] else ""
     print_paragraph(
         f"{facts['scenario']}: ok. {counted(facts['runs'], 'run')} ({matrix}), each with "
-        f"{counted(facts['commits'], 'commit')} over {duration} of scenario time: "
-        f"{counted(facts['rows'], 'row')} in {counted(facts['files'], 'file')}{deletes}, "
+        f"{_range(strategies, 'commits', 'commit')} over {duration} of scenario time: "
+        f"{counted(facts['rows'], 'row')} in {_range(strategies, 'files', 'file')}{deletes}, "
         f"about {facts['expected_bytes'] / 1e6:,.1f} MB as Parquet, before any compaction. "
         f"A run does not wait for scenario time: each commit follows as soon as the one before is done. "
         f"Probes: {', '.join(facts['probes'])}; the primary one is {facts['primary_probe']}."

@@ -119,10 +119,15 @@ def test_the_suite_ends_at_its_total_even_where_runs_fail(planned, clock, status
 def test_the_bar_of_a_run_counts_its_commits(planned, clock):
     progress, _ = suite_of(planned, clock)
     progress.run_started(planned[0])
-    for record in (ENGINE_STARTED, WARM, commit(is_initial=True), observed(data_files_count=8)):
+    for record in (
+        ENGINE_STARTED,
+        WARM,
+        commit(is_initial=True),
+        observed(after="initial", data_files_count=8),
+    ):
         progress.run_progressed(planned[0], record)
     for tick in range(1, 6):
-        for record in (commit(tick=tick), query(0.094)):
+        for record in (observed(tick=tick, data_files_count=8), query(0.094)):
             progress.run_progressed(planned[0], record)
     clock.now_s += 20
     first, second = shown(progress, 120)
@@ -135,7 +140,7 @@ def test_the_bar_of_a_run_counts_its_commits(planned, clock):
 def test_after_the_last_commit_the_content_is_checked(planned, clock):
     progress, _ = suite_of(planned, clock)
     progress.run_started(planned[0])
-    for record in (ENGINE_STARTED, WARM, *(commit(tick=tick) for tick in range(1, 11))):
+    for record in (ENGINE_STARTED, WARM, *(observed(tick=tick) for tick in range(1, 11))):
         progress.run_progressed(planned[0], record)
     assert shown(progress)[1].endswith("checking the content")
 

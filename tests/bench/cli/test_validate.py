@@ -23,6 +23,20 @@ def test_validate_prints_what_would_run(capsys, tmp_path):
     assert "every-2min every(interval=2min): iceberg.rewrite_data_files()" in printed
 
 
+def test_validate_counts_what_each_writer_commits(capsys, tmp_path):
+    late = f'{SOUND}[[strategies]]\nlabel = "late"\nwriter = {{ commit_every = "5min" }}\n'
+    file = write(tmp_path, late)
+    assert main(["validate", file]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert (
+        "each with 2 to 10 commits over 10min of scenario time: 800 rows in 16 to 80 files, about" in printed
+    )
+    facts = summary(load_scenario(file))
+    assert [strategy["commits"] for strategy in facts["strategies"]] == [10, 10, 2]
+    assert [strategy["files"] for strategy in facts["strategies"]] == [80, 80, 16]
+    assert (facts["commits"], facts["files"]) == (10, 80)
+
+
 def test_validate_says_what_one_repetition_cannot_tell(capsys, tmp_path):
     for more, is_told in (([], True), (["--simulate"], False)):
         assert main(["validate", write(tmp_path), "--set", "repetitions=1", *more]) == 0

@@ -9,7 +9,6 @@ from records import commit, compaction, end, maintenance, observed, query, run, 
 
 from bench.results.amplification import (
     common_content_bytes,
-    content_share,
     opened_share,
     read_amplification,
 )
@@ -73,28 +72,25 @@ def test_reading_is_set_against_the_content_there_was():
     """100 rows at first, then 100 more: at the first tick there is half of the content."""
     stream = run(commit(tick=0, rows=50, is_initial=True), commit(tick=1, rows=50), commit(tick=2, rows=100))
     queries = [query(tick=1, opened_bytes=150), query(tick=2, at_ms=120_000, opened_bytes=200)]
-    assert [content_share(stream)(tick) for tick in (0, 1, 2)] == [0.25, 0.5, 1.0]
     assert read_amplification(stream, queries, 100) == pytest.approx((150 / 50 + 200 / 100) / 2)
     assert read_amplification(stream, [*queries, query(tick=2, opened_bytes=None)], 100) is None
     assert read_amplification(stream, queries, None) is None
-    empty = query(tick=9, opened_bytes=0)  # no row was committed by then
-    assert read_amplification(stream, [*queries, empty], 100) == read_amplification(stream, queries, 100)
 
 
 def test_what_a_query_opens_is_set_against_the_table_it_met():
     """400 live bytes at first, of which a compaction leaves 100."""
-    table = run(observed(version="1", live_bytes=400), observed(version="2", live_bytes=100))
-    queries = [query(version="1", opened_bytes=100), query(version="2", at_ms=120_000, opened_bytes=100)]
+    table = run(observed(live_bytes=400), observed(tick=2, live_bytes=400), observed(tick=2, live_bytes=100))
+    queries = [query(opened_bytes=100), query(tick=2, at_ms=120_000, opened_bytes=100)]
     assert opened_share(table, queries) == pytest.approx((0.25 + 1.0) / 2)
-    assert opened_share(table, [*queries, query(version="2", opened_bytes=None)]) is None
-    assert opened_share(table, [*queries, query(version="3", opened_bytes=1)]) is None  # never observed
+    assert opened_share(table, [*queries, query(tick=2, opened_bytes=None)]) is None
+    assert opened_share(table, [*queries, query(tick=3, opened_bytes=1)]) is None  # never observed
 
 
-def test_a_query_of_an_empty_table_skips_nothing_and_opens_nothing():
-    table = run(observed(version="0", live_bytes=0), observed(version="1", live_bytes=50))
-    empty = query(version="0", opened_bytes=0)
+def test_a_query_of_a_table_whose_rows_are_all_deleted_skips_nothing_and_opens_nothing():
+    table = run(observed(live_bytes=0), observed(tick=2, live_bytes=50))
+    empty = query(opened_bytes=0)
     assert opened_share(table, [empty]) is None
-    assert opened_share(table, [empty, query(version="1", opened_bytes=25)]) == 0.5
+    assert opened_share(table, [empty, query(tick=2, opened_bytes=25)]) == 0.5
 
 
 @dataclass

@@ -208,16 +208,17 @@ QUERIES = (
     query(9.0, when="after", opened_bytes=999),
     query(9.0, primary=False, opened_bytes=999),
     query(9.0, status="failed", opened_bytes=999),
-    query(3.0, tick=0, opened_bytes=0),  # of an empty table: no amplification, but a latency
+    query(9.0, tick=0, opened_bytes=0),  # of an empty table
+    query(9.0, tick=0, when="after_commit", opened_bytes=0),
 )
 
 
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("query_mean_s", 2.5),  # (1 + 2 + 4 + 3) / 4: neither around compactions, nor another probe
-        ("query_p50_s", 2.5),  # between 2 and 3
-        ("query_p95_s", 3.85),  # rank 0.95 x 3 = 2.85: 3 + 0.85 x (4 - 3)
+        ("query_mean_s", 7 / 3),  # (1 + 2 + 4) / 3: neither around compactions, nor another probe
+        ("query_p50_s", 2.0),
+        ("query_p95_s", 3.8),  # rank 0.95 x 2 = 1.9: 2 + 0.9 x (4 - 2)
         ("query_max_s", 4.0),
         ("query_after_commit_s", 7.0),  # (8 + 6) / 2
         ("query_cpu_s", 0.0),

@@ -37,5 +37,12 @@ def test_more_files_between_evaluations_are_more_for_one_plan():
         assert bool(found(*few, trigger.format(rules=often.format(one)))) is is_named
 
 
+def test_rows_that_are_kept_back_are_fewer_files_for_one_plan():
+    kept = 'strategies[amoro].writer={ commit_every = "5min" }'
+    few = (*DAYS, "workload.files_per_commit=4", "workload.rows_per_commit=600")
+    assert found(*few)
+    assert found(*few, kept) == ()
+
+
 def test_planners_that_say_nothing_are_not_named(tmp_path):
     assert backlogs(load(tmp_path, SOUND)) == ()

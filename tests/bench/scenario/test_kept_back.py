@@ -3,6 +3,7 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
+from scenario_builder import SOUND, load
 
 from bench.engines.contract import Batch
 from bench.scenario.kept_back import kept_back, last_committed
@@ -43,3 +44,11 @@ def by_partition(stream):
 def test_the_table_has_the_rows_up_to_the_last_multiple():
     assert [last_committed(tick, 60_000, 180_000) for tick in range(8)] == [0, 0, 0, 3, 3, 3, 6, 6]
     assert last_committed(5, 60_000, None) == 5
+
+
+def test_a_scenario_tells_what_each_writer_commits(tmp_path):
+    late = load(tmp_path, f'{SOUND}[[strategies]]\nlabel = "late"\nwriter = {{ commit_every = "5min" }}\n')
+    never, _, kept = late.strategies
+    assert list(late.commits_of(never)) == list(late.shape())
+    assert [(commit.index, commit.rows) for commit in late.commits_of(kept)] == [(5, 400), (10, 400)]
+    assert [late.commit_every_ms(spec) for spec in (never, kept)] == [60_000, 300_000]

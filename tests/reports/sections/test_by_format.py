@@ -3,7 +3,7 @@
 import csv
 
 import pytest
-from records import compaction, end, observed, query, run, truth
+from records import commit, compaction, end, observed, query, run, truth
 from result_builder import build_results
 
 from bench.cli.main import main
@@ -148,7 +148,9 @@ def test_a_page_of_two_formats_can_be_drawn_where_one_of_them_has_no_equality_de
 
 def test_simulated_times_of_two_formats_are_not_compared_until_coefficients_are_fitted():
     def made(**changes):
-        return run(query(), compaction(cpu_s=1.0, wall_s=1.0), truth(), end(), mode="simulated", **changes)
+        return run(
+            commit(), query(), compaction(cpu_s=1.0, wall_s=1.0), truth(), end(), mode="simulated", **changes
+        )
 
     def verdicts(calibrated):
         options = {"coefficients": {"calibrated": calibrated}}

@@ -1,7 +1,9 @@
+import re
 from dataclasses import replace
 
 from reports.load import RunGroup
 from reports.phrases import Verbatim, say
+from reports.sections.method import facts as method_facts
 from reports.sections.set_up import set_up
 
 RULES = [
@@ -61,3 +63,14 @@ def test_what_is_no_number_in_a_workload_of_the_users_own_is_left_out(group):
 
 def test_a_scenario_without_maintenance_has_no_such_row(group):
     assert TITLE not in facts(group, [])
+
+
+def test_each_writer_has_its_own_commits(cadence_group, group):
+    said = {title.text: str(value.text) for title, value in set_up(cadence_group).rows}["Stream"]
+    assert re.fullmatch(
+        r".* in 12 commits, \S+ \S+ as Parquet \(never\), .* in 4 commits, .* \(late\) "
+        r"and .* in 1 commit, .* \(later\)",
+        said,
+    )
+    assert "2 repetitions, 1 to 12 commits in 12 min of scenario time. " in str(method_facts(cadence_group))
+    assert "60 commits, one every 1 min of scenario time. " in str(method_facts(group))
