@@ -1,5 +1,6 @@
 """Runs in the form reports need: a `RunGroup` per set of comparable runs, and tidy frames of records."""
 
+import json
 import types
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord, DecisionRecord, Manifest, ObserveRecord, QueryRecord
 from bench.results.rows import METRIC_BY_NAME, Row, rows, run_figures, timed, usable
 from reports.compare import Comparison
+from reports.cost import COMPACTION_CPU, COMPACTION_TIME, TOTAL_CPU, Cost
 from reports.judge import Circumstances, judge
 from reports.pairs import longest_repetitions, pairs, sittings
 from reports.repeating import bytes_noise
@@ -38,6 +40,7 @@ class RunGroup:
 
     rows: tuple[Row, ...]
     runs: tuple[RunResult, ...]
+    whole: "RunGroup | None" = None  # what it is a part of (`by_format`)
 
     @property
     def strategies(self) -> tuple[str, ...]:
@@ -63,7 +66,7 @@ class RunGroup:
 
     def _of(self, rows: tuple[Row, ...]) -> "RunGroup":
         labels = {row.strategy for row in rows}
-        return RunGroup(rows, tuple(run for run in self.runs if run.manifest.strategy in labels))
+        return RunGroup(rows, tuple(run for run in self.runs if run.manifest.strategy in labels), self)
 
     @cached_property
     def usable_runs(self) -> tuple[RunResult, ...]:
@@ -99,10 +102,29 @@ class RunGroup:
         return by_label
 
     @cached_property
-    def cost_metric(self) -> str:
-        """Process CPU seconds; wall seconds where no CPU was recorded, as in simulation."""
+    def compaction_cost(self) -> Cost:
+        """Process CPU seconds of the compactions; wall seconds where no CPU was recorded."""
         has_cpu = any(row.values["compaction_cpu_s"] for row in self.rows)
-        return "compaction_cpu_s" if has_cpu else "compaction_s"
+        return COMPACTION_CPU if has_cpu else COMPACTION_TIME
+
+    @cached_property
+    def cost(self) -> Cost:
+        """The cost that strategies are compared by: that of compactions, if their commits are all alike.
+
+        A writer, table properties or a format that leaves less to compact may pay for that in each commit.
+        """
+        if self.whole is not None:
+            return self.whole.cost
+        return TOTAL_CPU if len(self._ways_to_commit) > 1 else self.compaction_cost
+
+    @property
+    def cost_metric(self) -> str:
+        return self.cost.metric
+
+    @cached_property
+    def _ways_to_commit(self) -> frozenset[str]:
+        ways = ([row.format, *self._writing(row.strategy)] for row in self.rows)
+        return frozenset(json.dumps(way, sort_keys=True) for way in ways)
 
     @cached_property
     def latency(self) -> pd.DataFrame:
@@ -155,9 +177,12 @@ class RunGroup:
     def writes_otherwise(self, strategy: str) -> bool:
         """Whether the commits of a strategy differ from those of `never`, by its writer or properties."""
         baseline = self.row(strategy).baseline
-        others = self.definition(baseline) if baseline in self.strategies else {}
-        own = self.definition(strategy)
-        return any((own.get(part) or {}) != (others.get(part) or {}) for part in ("writer", "properties"))
+        others = self._writing(baseline) if baseline in self.strategies else [{}, {}]
+        return self._writing(strategy) != others
+
+    def _writing(self, strategy: str) -> list[Any]:
+        definition = self.definition(strategy)
+        return [definition.get(part) or {} for part in ("writer", "properties")]
 
     @cached_property
     def file_sizes(self) -> Mapping[str, Mapping[int, int]]:

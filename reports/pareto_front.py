@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from bench.results.metrics import LATENCY
+from bench.results.rows import Row
 from reports.load import RunGroup
 from reports.repeating import MODELLED_TOLERANCE
 from reports.unmodelled import unmodelled
@@ -19,9 +20,10 @@ _ON_CHORD = 1e-9  # of the logarithm of a latency: less than rounding may change
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A strategy's mean compaction cost and mean query latency, in seconds; `is_baseline` for `never`.
+    """A strategy's mean cost and mean query latency, in seconds; `is_baseline` for `never`.
 
-    One that `is_late` compacts at the last tick only: what it pays for comes after the stream.
+    One that `is_late` compacts at the last tick only: what it pays for comes after the stream. One that
+    `is_idle` does nothing else than `never` before that: it compacts nothing, and commits in the same way.
     """
 
     strategy: str
@@ -29,6 +31,7 @@ class Point:
     query_s: float
     is_baseline: bool = False
     is_late: bool = False
+    is_idle: bool = False
 
 
 def points(group: RunGroup, cost_metric: str | None = None) -> tuple[Point, ...]:
@@ -45,15 +48,23 @@ def points(group: RunGroup, cost_metric: str | None = None) -> tuple[Point, ...]
         if row.variant == variant and unmodelled(group, row.strategy) is None
     )
     return tuple(
-        Point(row.strategy, cost_s, query_s, row.is_baseline, row.strategy in group.late_strategies)
+        Point(
+            row.strategy, cost_s, query_s, row.is_baseline, row.strategy in group.late_strategies,
+            _is_idle(group, row),
+        )
         for row, cost_s, query_s in figures
         if cost_s is not None and query_s is not None
-    )
+    )  # fmt: skip
+
+
+def _is_idle(group: RunGroup, row: Row) -> bool:
+    compacts = bool(row.values["compaction_s"]) and row.strategy not in group.late_strategies
+    return not (row.is_baseline or compacts or group.writes_otherwise(row.strategy))
 
 
 def candidates(all_points: tuple[Point, ...]) -> tuple[Point, ...]:
-    """Without those that never compact, or only at the last tick: from `never` they differ by noise only."""
-    return tuple(p for p in all_points if p.is_baseline or (p.cost_s > 0 and not p.is_late))
+    """Without the idle ones: from `never` they differ by noise only."""
+    return tuple(point for point in all_points if not point.is_idle)
 
 
 def dominated(all_points: tuple[Point, ...]) -> Mapping[str, str]:
@@ -79,12 +90,12 @@ def pareto_front(all_points: tuple[Point, ...]) -> tuple[Point, ...]:
 def knee(front: tuple[Point, ...]) -> Point | None:
     """The point of a front farthest below the chord between its cheapest and its fastest end.
 
-    Both axes are logarithmic, so `never`, at cost 0, is no end: the front begins with the cheapest strategy
-    that compacts. With costs 1, 3 and 9 s and latencies 8, 2 and 1 s it is the middle one: the chord passes
-    3 s at 2.8 s. None where fewer than three strategies of the front compact, all of them at one point, or
-    none is below the chord.
+    `never` is no end, as its cost may be 0 and both axes are logarithmic: the front begins with the cheapest
+    strategy besides it. With costs 1, 3 and 9 s and latencies 8, 2 and 1 s it is the middle one: the chord
+    passes 3 s at 2.8 s. None where the front has fewer than three strategies besides `never`, all of them at
+    one point, or none below the chord.
     """
-    compacting = [point for point in front if point.cost_s > 0 and point.query_s > 0]
+    compacting = [point for point in front if _is_choice(point)]
     if len(compacting) < 3 or compacting[0].cost_s == compacting[-1].cost_s:
         return None
     best = max(compacting, key=lambda point: _below_chord(point, compacting[0], compacting[-1]))
@@ -102,13 +113,13 @@ def as_good_as_knee(
     found = knee(front)
     if found is None:
         return ()
-    ends = [point for point in front if point.cost_s > 0]
+    ends = [point for point in front if _is_choice(point)]
     cheapest, fastest = ends[0], ends[-1]
     depth = _below_chord(found, cheapest, fastest)
     near = (
         point
         for point in candidates(all_points)
-        if point.cost_s > 0 and point.query_s > 0 and point != found
+        if _is_choice(point) and point != found
         and _below_chord(_lower(point, tolerance), cheapest, fastest) >= depth
     )  # fmt: skip
     return (found, *near)
@@ -123,6 +134,10 @@ def alike(group: RunGroup) -> Mapping[str, str]:
         for label, other in (dominated(all_points) if group.is_simulated else {}).items()
         if _is_within(of_label[label], of_label[other])
     }
+
+
+def _is_choice(point: Point) -> bool:
+    return not point.is_baseline and point.cost_s > 0 and point.query_s > 0
 
 
 def _is_within(worse: Point, better: Point) -> bool:

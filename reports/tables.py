@@ -119,7 +119,7 @@ def versus_table(group: RunGroup, lines: Sequence[Versus], other: str, note: str
         for line, cost, latency in zip(lines, costs, latencies, strict=True)
     )
     columns = (
-        Column("Strategy", is_number=False), Column(cost_title(group), "s"),
+        Column("Strategy", is_number=False), Column(group.cost.title, "s"),
         Column(f"Cost vs {other}", "95 % CI"), Column("Query mean", unit),
         Column(f"Latency vs {other}", "95 % CI"),
     )  # fmt: skip
@@ -142,11 +142,6 @@ def durations(values: Sequence[float | None]) -> tuple[str, list[str]]:
     """The unit that suits a column of seconds, and its texts in that unit."""
     factor, unit = duration_unit(max((value for value in values if value is not None), default=0.0))
     return unit, seconds(None if value is None else value * factor for value in values)
-
-
-def cost_title(group: RunGroup) -> str:
-    """The heading of the column of the group's cost."""
-    return "Compaction CPU" if group.cost_metric == "compaction_cpu_s" else "Compaction time"
 
 
 def _best_by_format(rows: Sequence[Row], name: str) -> dict[str, float | None]:

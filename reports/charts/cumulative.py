@@ -19,6 +19,7 @@ from reports.charts.canvas import (
     value_axis,
 )
 from reports.charts.thinning import thinned
+from reports.cost import COMPACTION_CPU
 from reports.load import RunGroup, cumulative
 from reports.phrases import Sentence, Verbatim, joined, say
 from reports.text import cost_text
@@ -30,10 +31,9 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     if group.compactions.empty:
         return nothing_to_draw(theme, "no strategy compacted")
     figure = new_figure(theme, 5.6, panels=2, right=right_margin(group.strategies))
-    seconds, column = (
-        ("CPU seconds", "cpu_s") if group.cost_metric == "compaction_cpu_s" else ("seconds", "wall_s")
-    )
-    title = f"cumulative compaction cost ({seconds})"
+    cost = group.compaction_cost
+    column = "cpu_s" if cost is COMPACTION_CPU else "wall_s"
+    title = f"cumulative compaction cost ({cost.unit})"
     _panel(figure.axes[0], group, column, group.timed_runs, (1.0, title), theme)
     figure.axes[0].set_xlabel("")
     unit_bytes, unit = byte_unit(float(group.compactions.groupby("run_id")["added_bytes"].sum().max()))
@@ -45,7 +45,7 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
 def finding(group: RunGroup) -> Sentence:
     """Seconds and bytes of each strategy that compacted."""
     known = [
-        (row.strategy, row.values[group.cost_metric], row.values["compaction_added_bytes"])
+        (row.strategy, row.values[group.compaction_cost.metric], row.values["compaction_added_bytes"])
         for row in group.rows
     ]
     parts = [

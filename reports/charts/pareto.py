@@ -52,8 +52,7 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
         _arrow(axes, group, point, edge, point not in optimal, theme)
     heights = {p.strategy: edge if p in above else p.query_s * factor for p in all_points}
     _names(axes, all_points, optimal, above, heights, factor, theme)
-    cost_unit = "CPU seconds" if group.cost_metric == "compaction_cpu_s" else "seconds"
-    xlabel = f"total compaction cost ({cost_unit}{_scale_note(axes.get_xscale())})"
+    xlabel = f"{group.cost.axis} ({group.cost.unit}{_scale_note(axes.get_xscale())})"
     axes.set_xlabel(xlabel, fontsize=FONT_PT, color=theme.muted)
     head(axes, f"mean latency of the primary query ({unit}{note})", theme)
     return figure
@@ -72,7 +71,7 @@ def finding(group: RunGroup) -> Sentence:
 
 def _off_the_scale(all_points: Sequence[Point], optimal: Sequence[Point]) -> tuple[Point, ...]:
     """Points so slow that the strategies one can choose among would lie on top of each other."""
-    choices = [point.query_s for point in optimal if point.cost_s > 0]
+    choices = [point.query_s for point in optimal if not point.is_baseline]
     if len(set(choices)) < 2:
         return ()
     limit_s = max(choices) + _SQUEEZED_ABOVE * (max(choices) - min(choices))

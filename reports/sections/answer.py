@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 
-from bench.results.metrics import LATENCY
 from bench.results.rows import Row
-from bench.text import MISSING, human_duration, human_percent, human_ratio
+from bench.text import human_duration, human_percent, human_ratio
 from reports.best import likely_best
 from reports.load import RunGroup
 from reports.pareto_front import Point, alike, candidates, pareto_front, points
-from reports.phrases import Sentence, Verbatim, joined, listed, say
+from reports.phrases import Sentence, Verbatim, listed, say
 from reports.repeating import MODELLED_TOLERANCE
-from reports.tables import Cell, Column, Table, cost_title, durations, has_values, metric_cells, seconds
+from reports.tables import Cell, Column, Table, durations, has_values, metric_cells, seconds
 from reports.text import cost_text
 
 _BUDGET_METRICS = (  # beside cost and latency, where a run has a value
@@ -26,12 +25,12 @@ def headline(group: RunGroup) -> tuple[Sentence, ...]:
     all_points = points(group)
     if not all_points:
         return (say("No run has both a compaction cost and a query latency: there is nothing to compare."),)
-    compacting = [point for point in pareto_front(all_points) if point.cost_s > 0]
-    if not compacting:
-        return (*_none(group, all_points), *_idle(group, all_points))
+    choices = _choices(group)
+    if not choices:
+        return (*_none(group, all_points), *_idle(all_points))
     return (
-        _choice(group, compacting), *_without_compaction(group, compacting), *_by_total_cost(group),
-        *_idle(group, all_points),
+        _choice(group, choices), *_without_compaction(group, choices), *_by_total_cost(group),
+        *_idle(all_points), *_what_cost_is(group),
     )  # fmt: skip
 
 
@@ -53,7 +52,7 @@ def budgets(group: RunGroup) -> Table | None:
     ]
     columns = (
         Column("If the mean query may take up to", unit), Column("Cheapest strategy", is_number=False),
-        Column(cost_title(group), "s"), *(Column(title, unit) for _, title, unit in metrics),
+        Column(group.cost.title, "s"), *(Column(title, unit) for _, title, unit in metrics),
         *([Column("Cost per day", group.manifest.currency)] if priced else []),
     )  # fmt: skip
     modelled = "Times and bytes are modelled. " if group.is_simulated else ""
@@ -77,32 +76,31 @@ def query_text(group: RunGroup, name: str) -> str | None:
     return next((str(q["sql"]) for q in known if q.get("name") == name and "sql" in q), None)
 
 
-def cost_words(group: RunGroup) -> str:
-    """What the cost of the group is called."""
-    return "compaction CPU" if group.cost_metric == "compaction_cpu_s" else "compaction time"
-
-
 def best(group: RunGroup) -> str | None:
     """The strategy that the headline names alone; None where there is none."""
-    front = pareto_front(points(group))
-    compacting = [point for point in front if point.cost_s > 0]
-    if len(compacting) == 1:
-        return compacting[0].strategy
+    choices = _choices(group)
+    if len(choices) == 1:
+        return choices[0].strategy
     likely = likely_best(group)
     return likely[0] if len(likely) == 1 else None
 
 
-def _choice(group: RunGroup, compacting: list[Point]) -> Sentence:
-    cheapest, fastest = compacting[0], compacting[-1]
-    if len(compacting) == 1:
+def _choices(group: RunGroup) -> list[Point]:
+    """The strategies of the front besides `never`."""
+    return [point for point in pareto_front(points(group)) if not point.is_baseline]
+
+
+def _choice(group: RunGroup, choices: list[Point]) -> Sentence:
+    cheapest, fastest = choices[0], choices[-1]
+    if len(choices) == 1:
         return _only(group, cheapest)
-    choices = points(group) if group.is_simulated else compacting
-    likely = [point for label in likely_best(group) for point in choices if point.strategy == label]
+    known = points(group) if group.is_simulated else choices
+    likely = [point for label in likely_best(group) for point in known if point.strategy == label]
     if len(likely) == 1:
         return _best_of(group, likely[0], fastest)
     if likely:
         return _either(group, likely)
-    why = "there are two to choose from" if len(compacting) == 2 else "no strategy stands out"
+    why = "there are two to choose from" if len(choices) == 2 else "no strategy stands out"
     return (
         say(f"{_basis(group)}{why}: ", Verbatim(cheapest.strategy), " is the cheapest, with ")
         + _figures(group, cheapest)
@@ -153,26 +151,25 @@ def _only(group: RunGroup, point: Point) -> Sentence:
 
 def _figures(group: RunGroup, point: Point) -> Sentence:
     query = f"a mean query of {human_duration(point.query_s)}"
-    return say(f"{cost_text(point.cost_s)} of {cost_words(group)} and {query}")
+    return say(f"{cost_text(point.cost_s)} of {group.cost.words} and {query}")
 
 
 def _trade(group: RunGroup, cheap: Point, fast: Point) -> str:
     """What the cheaper of two saves in cost and gives up in latency."""
-    unit = "CPU" if group.cost_metric == "compaction_cpu_s" else "compaction time"
     share = human_ratio(cheap.cost_s / fast.cost_s)
-    saves = f"takes {share} the {unit} (saves {cost_text(fast.cost_s - cheap.cost_s)})"
+    saves = f"takes {share} the {group.cost.short} (saves {cost_text(fast.cost_s - cheap.cost_s)})"
     ratio = human_ratio(cheap.query_s / fast.query_s)
     loses = f"gives up {human_duration(cheap.query_s - fast.query_s)} a query ({ratio} the latency)"
     return f"{saves} and {loses}"
 
 
-def _without_compaction(group: RunGroup, compacting: list[Point]) -> tuple[Sentence, ...]:
+def _without_compaction(group: RunGroup, choices: list[Point]) -> tuple[Sentence, ...]:
     never = group.rows[0].baseline
     never_s = None if group.baseline is None else group.baseline.values["query_mean_s"]
     if never_s is None:
         text = ", the benefit of compaction cannot be quantified."
         return (say("Without a usable run of ", Verbatim(never), text),)
-    named = next((point for point in compacting if point.strategy == best(group)), compacting[-1])
+    named = next((point for point in choices if point.strategy == best(group)), choices[-1])
     ratio = human_ratio(never_s / named.query_s)
     return (
         say(
@@ -183,7 +180,9 @@ def _without_compaction(group: RunGroup, compacting: list[Point]) -> tuple[Sente
 
 
 def _by_total_cost(group: RunGroup) -> tuple[Sentence, ...]:
-    """The front by the total CPU of each policy, where that is another than by its compactions."""
+    """The front by the CPU of each policy as a whole, where that is another than by its compactions."""
+    if group.cost is not group.compaction_cost:
+        return ()
     known = {point.strategy for point in candidates(points(group))}
     by_compaction, by_total = (
         [p.strategy for p in pareto_front(_among(known, points(group, metric))) if not p.is_baseline]
@@ -200,48 +199,31 @@ def _among(labels: set[str], all_points: tuple[Point, ...]) -> tuple[Point, ...]
 
 
 def _none(group: RunGroup, all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
-    if any(point.cost_s > 0 for point in all_points):
+    if any(not point.is_baseline for point in candidates(all_points)):
         text = "no strategy pays: none that compacts has a lower mean query latency than "
         return (say(_basis(group), text, Verbatim(group.rows[0].baseline), "."),)
     return (say("No strategy compacted during the stream."),)
 
 
-def _idle(group: RunGroup, all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
-    """Strategies that do not compact while the stream lasts: from `never` only their commits may differ."""
-    idle = [point for point in all_points if point not in candidates(all_points)]
-    late = [point.strategy for point in idle if point.is_late]
-    otherwise = [p for p in idle if not p.is_late and group.writes_otherwise(p.strategy)]
-    never = [point.strategy for point in idle if not point.is_late and point not in otherwise]
+def _idle(all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
+    """Strategies that differ from `never` by noise only."""
+    late = [point.strategy for point in all_points if point.is_idle and point.is_late]
+    never = [point.strategy for point in all_points if point.is_idle and not point.is_late]
     of_noise = "any difference in latency from a table without compaction is noise."
     return (
-        *_by_writing(group, otherwise),
         *([listed(never) + say(f" did not compact during the stream; {of_noise}")] if never else []),
         *([listed(late) + say(f" compacts at the last tick only, which pays after the stream; {of_noise}")]
           if late else []),
     )  # fmt: skip
 
 
-def _by_writing(group: RunGroup, otherwise: Sequence[Point]) -> tuple[Sentence, ...]:
-    """What strategies pay and gain that do not compact but commit otherwise than `never`."""
-    if not otherwise:
+def _what_cost_is(group: RunGroup) -> tuple[Sentence, ...]:
+    if group.cost is group.compaction_cost:
         return ()
-    baseline = [] if group.baseline is None else [group.baseline]
-    rows = [*baseline, *(group.row(point.strategy) for point in otherwise)]
-    figures = [_of_commits(row) for row in rows]
-    differ = "do not compact; they write" if len(otherwise) > 1 else "does not compact; it writes"
-    start = listed([point.strategy for point in otherwise]) + say(
-        f" {differ} differently from ",
-        Verbatim(group.rows[0].baseline),
-        ". Mean query and CPU of the commits: ",
+    text = (
+        "Costs are the CPU of commits and policy together, since not all strategies commit in the same way."
     )
-    return (start + joined(figures) + say("."),)
-
-
-def _of_commits(row: Row) -> Sentence:
-    query_s, commit_s = row.values[LATENCY], row.values["commit_cpu_s"]
-    query = MISSING if query_s is None else human_duration(query_s)
-    cost = MISSING if commit_s is None else cost_text(commit_s)
-    return say(Verbatim(row.strategy), f" {query} and {cost}")
+    return (say(text),)
 
 
 def _is_shown(rows: Sequence[Row], name: str) -> bool:

@@ -25,7 +25,7 @@ def certain(group: RunGroup) -> tuple[Sentence, ...]:
 
 def _rewritten(group: RunGroup) -> Sentence | None:
     """Compactions and bytes of the strategies on the front; of all where no point is known."""
-    named = [point.strategy for point in pareto_front(points(group)) if point.cost_s > 0]
+    named = [point.strategy for point in pareto_front(points(group)) if not point.is_baseline]
     rows = [group.row(label) for label in named or group.strategies]
     known = [(r.strategy, r.values["compactions"], r.values["compaction_added_bytes"]) for r in rows]
     parts = [

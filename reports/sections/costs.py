@@ -1,13 +1,14 @@
 """What each strategy costs: compaction, and what it causes in maintenance, evaluations and commits."""
 
 from bench.results.rows import BASELINE
+from reports.cost import TOTAL_CPU
 from reports.load import RunGroup
 from reports.page_verdicts import PageVerdicts
 from reports.phrases import Verbatim
 from reports.sections.summary import BREAK_EVEN, break_evens
-from reports.tables import Cell, Column, Table, cost_title, has_values, metric_cells
+from reports.tables import Cell, Column, Table, has_values, metric_cells
 
-_COST = ""  # stands for the cost metric of the group
+_COST = ""  # stands for the cost of compaction, as the group recorded it
 _COLUMNS = (  # metrics that no run has a value of are left out
     (_COST, "", "s"),
     ("jit_share", "Of it JIT", ""),
@@ -15,8 +16,9 @@ _COLUMNS = (  # metrics that no run has a value of are left out
     ("maintenance_cpu_s", "Maintenance CPU", "s"),
     ("maintenance_freed_bytes", "Freed by it", ""),
     ("evaluation_cpu_s", "Evaluation CPU", "s"),
-    ("policy_cpu_s", "Total CPU", "s"),
+    ("policy_cpu_s", "Policy CPU", "s"),
     ("commit_cpu_s", "Commit CPU", "s"),
+    ("total_cpu_s", TOTAL_CPU.title, "s"),
     ("compaction_peak_rss_bytes", "Peak memory", "process"),
     ("compaction_peak_heap_bytes", "Peak memory", "Java heap"),
     ("money_per_day", "Cost per day", "currency"),
@@ -35,14 +37,17 @@ _NOTES = (  # shown with the columns they explain
         f"this scenario. It falls as a scenario gets longer, since the tables of {BASELINE} only grow.",
     ),
 )
-_TOTAL = "Total: compaction, maintenance and evaluations."
-_MODELLED_TOTAL = "Total: compaction and maintenance."  # no model prices evaluations
+_TOTAL = "Policy: compaction, maintenance and evaluations. Total: policy and commits."
+_MODELLED_TOTAL = (
+    "Policy: compaction and maintenance. Total: policy and commits."  # evaluations have no model
+)
 _CAPTION = "Over the whole stream"
 
 
 def costs(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
     """A row per strategy; None where nothing but the compactions themselves was accounted for."""
-    metrics = [(group.cost_metric, cost_title(group), "s") if c[0] == _COST else c for c in _COLUMNS]
+    cost = group.compaction_cost
+    metrics = [(cost.metric, cost.title, "s") if c[0] == _COST else c for c in _COLUMNS]
     known = [c for c in metrics if has_values(group.rows, c[0]) and _is_shown(group, c[0])]
     if len(known) < 2:
         return None

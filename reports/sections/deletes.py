@@ -2,7 +2,7 @@
 
 from reports.load import RunGroup
 from reports.phrases import Verbatim
-from reports.tables import Cell, Column, Table, cost_title, has_values, latency_unit, metric_cells
+from reports.tables import Cell, Column, Table, has_values, latency_unit, metric_cells
 
 _LEFT_BEHIND = (
     ("delete_files_mean", "Delete files", "mean"),
@@ -40,7 +40,7 @@ def left_behind(group: RunGroup) -> Table | None:
     if not group.has_deletes:
         return None
     known = [column for column in _LEFT_BEHIND if has_values(group.rows, column[0])]
-    cost = (group.cost_metric, cost_title(group), "s")
+    cost = (group.compaction_cost.metric, group.compaction_cost.title, "s")
     per_second, unit = latency_unit(group.rows, [_QUERY])
     metrics = (
         *known,

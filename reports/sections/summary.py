@@ -8,13 +8,11 @@ from reports.page_verdicts import PageVerdicts
 from reports.pareto_front import alike, dominated, points
 from reports.phrases import Verbatim
 from reports.repeating import MODELLED_TOLERANCE
-from reports.tables import Cell, Column, Table, compared, cost_title, has_values, latency_unit, metric_cells
+from reports.tables import Cell, Column, Table, compared, has_values, latency_unit, metric_cells
 from reports.unmodelled import unmodelled
 
 BREAK_EVEN = "break_even_queries_per_h"
-_COST = ""  # stands for the cost metric of the group
-_COLUMNS = (  # metrics that no run has a value of are left out
-    (_COST, "", ""),
+_COLUMNS = (  # after the costs; metrics that no run has a value of are left out
     (LATENCY, "Query mean", ""),  # followed by the comparison with `never`
     ("query_after_commit_s", "Query after commit", ""),
     ("query_p95_s", "Query p95", ""),
@@ -39,8 +37,8 @@ _MODELLED_NOTE = "Times and bytes are modelled. Bold: the lowest among the strat
 
 def summary(group: RunGroup, verdicts: PageVerdicts) -> Table:
     """The best of the strategies that compacted is marked in each column, significant or not."""
-    cost = (group.cost_metric, cost_title(group), "s")
-    metrics = [cost if column[0] == _COST else column for column in _COLUMNS]
+    costs = dict.fromkeys((group.cost, group.compaction_cost))
+    metrics = (*((cost.metric, cost.title, "s") for cost in costs), *_COLUMNS)
     known = [m for m in metrics if has_values(group.rows, m[0])]
     latencies = [name for name, _, _ in known if name.startswith("query_")]
     per_second, unit = latency_unit(group.rows, latencies)

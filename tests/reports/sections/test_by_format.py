@@ -92,7 +92,7 @@ def test_a_strategy_is_compared_with_its_own_never_and_with_itself_in_the_other_
     (found,) = page_verdicts([both])
     keys = set(found.comparisons)
     assert ("query_mean_s", "often @ delta", "never @ delta") in keys
-    assert ("compaction_cpu_s", "often @ delta", "often") in keys
+    assert ("total_cpu_s", "often @ delta", "often") in keys
     assert not [key for key in keys if "delta" in key[1] and key[2] in {"often", "seldom"} - {key[1][:-8]}]
     _, _, are_paired = both.samples("query_mean_s", "often @ delta", "often")
     assert are_paired

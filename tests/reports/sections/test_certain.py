@@ -97,4 +97,4 @@ def test_costs_show_what_a_strategy_causes_elsewhere(group, monkeypatch):
         "4.0", "4.5", "3.9",
     ]  # fmt: skip
     assert found["every-1min"]["Break-even"] == "120"
-    assert "Total: compaction, maintenance and evaluations." in table.note
+    assert "Policy: compaction, maintenance and evaluations. Total: policy and commits." in table.note
