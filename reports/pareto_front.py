@@ -6,7 +6,7 @@ latencies are compared as ratios: three times the cost is the same step at 1 s a
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from bench.results.metrics import LATENCY
@@ -32,6 +32,7 @@ class Point:
     is_baseline: bool = False
     is_late: bool = False
     is_idle: bool = False
+    staleness_s: float = 0.0  # mean age of the newest rows; 0 where it is not known
 
 
 def points(group: RunGroup, cost_metric: str | None = None) -> tuple[Point, ...]:
@@ -50,7 +51,7 @@ def points(group: RunGroup, cost_metric: str | None = None) -> tuple[Point, ...]
     return tuple(
         Point(
             row.strategy, cost_s, query_s, row.is_baseline, row.strategy in group.late_strategies,
-            _is_idle(group, row),
+            _is_idle(group, row), row.values["staleness_mean_s"] or 0.0,
         )
         for row, cost_s, query_s in figures
         if cost_s is not None and query_s is not None
@@ -58,7 +59,7 @@ def points(group: RunGroup, cost_metric: str | None = None) -> tuple[Point, ...]
 
 
 def _is_idle(group: RunGroup, row: Row) -> bool:
-    compacts = bool(row.values["compaction_s"]) and row.strategy not in group.late_strategies
+    compacts = bool(row.values[group.compaction_cost.metric]) and row.strategy not in group.late_strategies
     return not (row.is_baseline or compacts or group.writes_otherwise(row.strategy))
 
 
@@ -70,7 +71,8 @@ def candidates(all_points: tuple[Point, ...]) -> tuple[Point, ...]:
 def dominated(all_points: tuple[Point, ...]) -> Mapping[str, str]:
     """Dominated strategy -> the cheapest one that dominates it.
 
-    A strategy is dominated by one that is no worse in cost and latency, and better in at least one of them.
+    A strategy is dominated by one that is no worse in cost and latency, and better in at least one of them,
+    and whose queries see rows that are no older.
     """
     dominated_by = {}
     for point in candidates(all_points):
@@ -87,15 +89,23 @@ def pareto_front(all_points: tuple[Point, ...]) -> tuple[Point, ...]:
     return tuple(sorted(optimal, key=lambda point: (point.cost_s, point.query_s)))
 
 
+def differ_in_staleness(some: Iterable[Point]) -> bool:
+    """Whether queries see older rows with some strategies than with others."""
+    return len({point.staleness_s for point in some}) > 1
+
+
 def knee(front: tuple[Point, ...]) -> Point | None:
     """The point of a front farthest below the chord between its cheapest and its fastest end.
 
     `never` is no end, as its cost may be 0 and both axes are logarithmic: the front begins with the cheapest
     strategy besides it. With costs 1, 3 and 9 s and latencies 8, 2 and 1 s it is the middle one: the chord
     passes 3 s at 2.8 s. None where the front has fewer than three strategies besides `never`, all of them at
-    one point, or none below the chord.
+    one point, or none below the chord, and where they differ in staleness, which no ratio of cost to latency
+    makes up for.
     """
     compacting = [point for point in front if _is_choice(point)]
+    if differ_in_staleness(compacting):
+        return None
     if len(compacting) < 3 or compacting[0].cost_s == compacting[-1].cost_s:
         return None
     best = max(compacting, key=lambda point: _below_chord(point, compacting[0], compacting[-1]))
@@ -158,5 +168,5 @@ def _below_chord(point: Point, cheapest: Point, fastest: Point) -> float:
 
 
 def _dominates(a: Point, b: Point) -> bool:
-    is_no_worse = a.cost_s <= b.cost_s and a.query_s <= b.query_s
+    is_no_worse = a.cost_s <= b.cost_s and a.query_s <= b.query_s and a.staleness_s <= b.staleness_s
     return is_no_worse and (a.cost_s < b.cost_s or a.query_s < b.query_s)

@@ -1,4 +1,4 @@
-"""Compaction cost and query latency of each strategy, with the Pareto front."""
+"""Cost and query latency of each strategy, with the Pareto front."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -20,7 +20,7 @@ from reports.charts.canvas import (
 from reports.charts.hints import hint
 from reports.charts.placing import beside
 from reports.load import RunGroup
-from reports.pareto_front import Point, pareto_front, points
+from reports.pareto_front import Point, differ_in_staleness, pareto_front, points
 from reports.phrases import Sentence, Verbatim, joined, say
 from reports.text import cost_text, duration_unit
 from reports.theme import Theme, chart_label, traits
@@ -43,7 +43,8 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     factor, unit = duration_unit(max(point.query_s for point in shown))
     _cost_axis(axes, [point.cost_s for point in all_points])
     note = _latency_axis(axes, group, shown, factor, cut=bool(above))
-    axes.plot([p.cost_s for p in optimal], [p.query_s * factor for p in optimal], color=theme.muted,
+    joined_up = () if differ_in_staleness(optimal) else optimal  # else the front is no line
+    axes.plot([p.cost_s for p in joined_up], [p.query_s * factor for p in joined_up], color=theme.muted,
               linewidth=1, linestyle=(0, (4, 3)))  # fmt: skip
     for point in shown:
         _point(axes, group, point, factor, point not in optimal, theme)
@@ -60,13 +61,15 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
 
 def finding(group: RunGroup) -> Sentence:
     """The front in figures, from the cheapest to the fastest."""
+    front = pareto_front(points(group))
     parts = [
         say(Verbatim(point.strategy), f" {human_duration(point.query_s)} at {cost_text(point.cost_s)}")
-        for point in pareto_front(points(group))
+        for point in front
     ]
-    return (
-        say("On the front, from the cheapest to the fastest: ") + joined(parts) + say(".") if parts else say()
+    start = (
+        "On the front: " if differ_in_staleness(front) else "On the front, from the cheapest to the fastest: "
     )
+    return say(start) + joined(parts) + say(".") if parts else say()
 
 
 def _off_the_scale(all_points: Sequence[Point], optimal: Sequence[Point]) -> tuple[Point, ...]:

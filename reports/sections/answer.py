@@ -6,7 +6,7 @@ from bench.results.rows import Row
 from bench.text import human_duration, human_percent, human_ratio
 from reports.best import likely_best
 from reports.load import RunGroup
-from reports.pareto_front import Point, alike, candidates, pareto_front, points
+from reports.pareto_front import Point, alike, candidates, differ_in_staleness, pareto_front, points
 from reports.phrases import Sentence, Verbatim, listed, say
 from reports.repeating import MODELLED_TOLERANCE
 from reports.tables import Cell, Column, Table, durations, has_values, metric_cells, seconds
@@ -37,7 +37,7 @@ def headline(group: RunGroup) -> tuple[Sentence, ...]:
 def budgets(group: RunGroup) -> Table | None:
     """A row for each point of the front, the fastest first; None where there is no choice."""
     front = pareto_front(points(group))[::-1]
-    if len(front) < 2:
+    if len(front) < 2 or differ_in_staleness(front):
         return None
     unit, latencies = durations([point.query_s for point in front])
     rows = [group.row(point.strategy) for point in front]
@@ -94,6 +94,8 @@ def _choice(group: RunGroup, choices: list[Point]) -> Sentence:
     cheapest, fastest = choices[0], choices[-1]
     if len(choices) == 1:
         return _only(group, cheapest)
+    if differ_in_staleness(choices):
+        return _by_age(group, choices)
     known = points(group) if group.is_simulated else choices
     likely = [point for label in likely_best(group) for point in known if point.strategy == label]
     if len(likely) == 1:
@@ -108,6 +110,19 @@ def _choice(group: RunGroup, choices: list[Point]) -> Sentence:
         + _figures(group, fastest)
         + say(f". The cheapest {_trade(group, cheapest, fastest)}.")
     )
+
+
+def _by_age(group: RunGroup, choices: list[Point]) -> Sentence:
+    """The choices, those whose queries see the freshest rows first."""
+    start = say(
+        _basis(group), "what to choose depends on how old the rows may be that queries see. Mean age: "
+    )
+    named = [
+        say(Verbatim(point.strategy), f" {human_duration(point.staleness_s)}, with ") + _figures(group, point)
+        for point in sorted(choices, key=lambda point: point.staleness_s)
+    ]
+    first, *others = named
+    return start + sum((say("; ") + one for one in others), start=first) + say(".")
 
 
 def _best_of(group: RunGroup, chosen: Point, fastest: Point) -> Sentence:

@@ -5,7 +5,7 @@ from itertools import pairwise
 from bench.results.metrics import LATENCY
 from reports.load import RunGroup
 from reports.page_verdicts import PageVerdicts
-from reports.pareto_front import alike, dominated, pareto_front, points
+from reports.pareto_front import alike, differ_in_staleness, dominated, pareto_front, points
 from reports.phrases import Sentence, Verbatim, joined, say
 from reports.tables import Table, Versus, versus_table
 
@@ -21,7 +21,7 @@ _MODELLED = "Each strategy compared with the one above it; all ratios are modell
 def steps(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
     """A row for each strategy on the front; None where there is no step."""
     front = pareto_front(points(group))
-    if len(front) < 2:
+    if len(front) < 2 or differ_in_staleness(front):
         return None
     lines = [Versus(front[0].strategy, front[0].cost_s, front[0].query_s, None, None)]
     for cheaper, point in pairwise(front):

@@ -136,3 +136,25 @@ def test_where_strategies_commit_differently_cost_is_that_of_commits_and_policy(
     assert by_label["late"] in pareto_front(points(group))
     titles = [str(column.title) for column in summary(group, page_verdicts([group])[0]).columns]
     assert titles[1:3] == ["Total CPU", "Compaction CPU"]
+
+
+def test_where_rows_differ_in_age_none_beats_another_that_is_fresher(tmp_path):
+    writers = {"never": "1min", "late": "4min"}
+    strategies = [{"label": label, "writer": {"commit_every": every}} for label, every in writers.items()]
+    group = _group(
+        tmp_path,
+        strategies={"never": None, "late": None, "often": 2},
+        ticks=8,
+        repetitions=1,
+        commit_ticks={"late": 4},
+        scenario_text={"strategies": [*strategies, {"label": "often", "writer": {"commit_every": "1min"}}]},
+    )
+    front = pareto_front(points(group))
+    assert {point.strategy for point in front} == {"never", "late", "often"}
+    assert [point.staleness_s for point in points(group)] == [30.0, 120.0, 30.0]
+    said = str(headline(group)[0])
+    assert (
+        "what to choose depends on how old the rows may be that queries see. Mean age: often 30 s, " in said
+    )
+    assert "; late 2 min, with " in said
+    assert (best(group), budgets(group)) == (None, None)
