@@ -32,8 +32,8 @@ SizeModel = Callable[[int, int], int]
 RowCheck = Callable[[Any, Iterable[CommitSpec], bool], str | None]
 
 
-# Those of a table's properties and of Spark's settings, by name, that an engine does not know.
-NotModelled = Callable[[Mapping[str, str], Mapping[str, str]], Sequence[str]]
+# Those of Spark's settings, by name, that an engine does not know.
+NotModelled = Callable[[Mapping[str, str]], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class EngineKind:
     `capabilities` are members of `Capability` and names of native commands. An engine whose seconds are
     measured (`is_measured`) is warmed up first, and our planner's forecast is recorded with each compaction.
     `options` are the part of its configuration that results show in addition to the table's. `not_modelled`
-    names those of a table's properties and of Spark's settings that decide which files there are, and of
-    which the engine knows nothing. `wrong_rows` and `content_bytes`, the bytes of all live rows in one data
+    names those of Spark's settings that decide which files there are, and of which the engine knows nothing.
+    `wrong_rows` and `content_bytes`, the bytes of all live rows in one data
     file, are for engines whose tables cannot be dumped.
     """
 
@@ -52,7 +52,7 @@ class EngineKind:
     capabilities: frozenset[str]
     is_measured: bool
     options: Callable[[EngineSettings], Mapping[str, JsonValue]] = lambda settings: {}
-    not_modelled: NotModelled = lambda properties, settings: ()
+    not_modelled: NotModelled = lambda settings: ()
     wrong_rows: RowCheck | None = None
     content_bytes: Callable[[Any], int] | None = None
 
@@ -153,8 +153,9 @@ class Format:
 
     `table_keys` is the model of [table]. `upsert_modes` are the ways in which commits can update and delete
     rows, each with what does it ("equality deletes", "MERGE INTO"), as results say; they are empty where the
-    format's engines only append. `default_upsert_mode` is one of them. `own_properties`
-    maps the table properties that a key of [table] sets to that key. `codec_setting` is the table property or
+    format's engines only append. `default_upsert_mode` is one of them. `own_properties` maps the table
+    properties that a key of the scenario sets to that key, and `property_name` gives the name that the format
+    itself has for a property, where it reads several spellings. `codec_setting` is the table property or
     Spark setting that names the codec of data files, `default_codec` the codec where it is not set.
 
     `key_problem` gives a key of [table] that names columns which do not suit it, and what is wrong with them;
@@ -192,6 +193,7 @@ class Format:
     planning: Planning
     layout: Callable[[CommitSpec], CommitLayout]
     writing_needs: Callable[[Any, str | None], frozenset[str]]
+    property_name: Callable[[str], str] = lambda name: name
     key_problem: Callable[[TableSpec], tuple[str, str] | None] = lambda spec: None
     planner_problem: Callable[[TableSpec, PlannerTraits], str | None] = lambda spec, traits: None
     real: EngineKind | None = None
@@ -211,6 +213,10 @@ class Format:
         """What at least one of its engines can do."""
         kinds = (kind for kind in (self.real, self.simulated) if kind is not None)
         return frozenset[str]().union(*(kind.capabilities for kind in kinds))
+
+    def own_key(self, name: str) -> str | None:
+        """The key of a scenario that sets a table property; None if none does."""
+        return self.own_properties.get(self.property_name(name))
 
     def shipped_coefficients(self) -> Coefficients | None:
         """The coefficients that ship with the format, for optional estimates; None where there are none.

@@ -13,7 +13,6 @@ from bench.runs.cases import PlannedRun
 from bench.runs.settings import local_cores
 from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario, check_real_resources
-from bench.scenario.specs import StrategySpec
 from bench.scenario.variants import BASE, Variant
 from strategies.never import Never
 from strategies.plan import Capability
@@ -69,8 +68,7 @@ def check_supported(scenario: Scenario, mode: Mode) -> None:
         check_real_resources(scenario)
     elif scenario.variant is not None:
         _check_modelled(scenario, scenario.variant)
-    for spec in scenario.strategies:
-        _check_settings(scenario, mode, spec)
+    _check_settings(scenario, mode)
     needs = scenario.needs()
     for spec in scenario.strategies:
         rules = scenario.rules_of(spec)
@@ -92,13 +90,12 @@ def _check_modelled(scenario: Scenario, variant: Variant) -> None:
         )
 
 
-def _check_settings(scenario: Scenario, mode: Mode, spec: StrategySpec) -> None:
-    """Refuse properties and settings that would have other files written than the engine knows of."""
-    kind = engine_kind(scenario.table.format, mode)
-    unknown = kind.not_modelled(scenario.table_of(spec).properties, scenario.spark.settings)
+def _check_settings(scenario: Scenario, mode: Mode) -> None:
+    """Refuse settings that would have other files written than the engine knows of."""
+    unknown = engine_kind(scenario.table.format, mode).not_modelled(scenario.spark.settings)
     if unknown:
         raise ScenarioError(
-            f"{scenario.name}: strategy {spec.label!r} runs with {', '.join(unknown)}, which the {mode} "
+            f"{scenario.name}: [spark] sets {', '.join(unknown)}, which the {mode} "
             f"{scenario.table.format} engine does not model{_REMEDIES[mode]}"
         )
 

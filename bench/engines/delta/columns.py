@@ -5,16 +5,13 @@ Delta checks it as well, but when the table is there: at its creation, or at the
 Source: StatisticsCollection, ClusteredTableUtils and OptimizeTableCommand of delta-spark 3.3.2.
 """
 
-from collections.abc import Mapping
-
 from bench.engines.contract import TableSpec
-from bench.engines.delta.table_keys import clustering_columns_of
+from bench.engines.delta.properties import table_properties
+from bench.engines.delta.table_keys import INDEXED_COUNT, STATS_COLUMNS, clustering_columns_of
 from bench.keys import unknown_columns
 from strategies.delta.commands import Command
 from strategies.strategy import PlannerTraits
 
-INDEXED_COUNT = "delta.dataSkippingNumIndexedCols"  # the first so many columns; -1 for all
-STATS_COLUMNS = "delta.dataSkippingStatsColumns"  # these columns instead
 _DEFAULT_INDEXED_COUNT = "32"
 
 
@@ -61,16 +58,12 @@ def _statistics_problem(spec: TableSpec, columns: tuple[str, ...]) -> str | None
 def _with_statistics(spec: TableSpec) -> tuple[str, ...]:
     """The columns with statistics, none where a property is not understood; partition columns have none."""
     columns = tuple(name for name in spec.schema.names if name != spec.partitioning.column)
-    named = _property(spec.properties, STATS_COLUMNS)
+    properties = table_properties(spec)
+    named = properties.get(STATS_COLUMNS)
     if named is not None:
         wanted = {name.strip().strip("`").lower() for name in named.split(",")}
         return tuple(name for name in columns if name.lower() in wanted)
-    count = _property(spec.properties, INDEXED_COUNT) or _DEFAULT_INDEXED_COUNT
+    count = properties.get(INDEXED_COUNT, _DEFAULT_INDEXED_COUNT)
     if count == "-1":
         return columns
     return columns[: int(count)] if count.isdecimal() else ()
-
-
-def _property(properties: Mapping[str, str], name: str) -> str | None:
-    """The value of a property, whose name Delta reads in any case."""
-    return next((value for key, value in properties.items() if key.lower() == name.lower()), None)

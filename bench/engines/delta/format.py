@@ -27,6 +27,7 @@ from bench.engines.delta.table_keys import (
     UPSERT_MODES,
     VECTORS,
     DeltaKeys,
+    property_name,
 )
 from bench.engines.format import EngineKind, ExistingTable, Format, TableAddress
 from bench.engines.simulated.kind import simulated_kind
@@ -81,7 +82,8 @@ FORMAT = Format(
     takes_catalog=False,
     upsert_modes=UPSERT_MODES,
     default_upsert_mode=DEFAULT_UPSERT_MODE,
-    own_properties={VECTORS: "upsert_mode"},
+    own_properties={VECTORS: "writer.upsert_mode"},
+    property_name=property_name,
     codec_setting=CODEC_CONF,
     default_codec=DEFAULT_CODEC,
     metadata_bytes_per_commit=40_000,  # measured: 10 KB of log and checksum, 37 KB with a checkpoint

@@ -13,6 +13,7 @@ from bench.engines.delta.table_keys import (
     MERGE_ON_READ,
     OPTIMIZE_WRITE,
     VECTORS,
+    property_name,
 )
 from bench.errors import ScenarioError
 from strategies.java_values import parse_int
@@ -29,9 +30,10 @@ _NOT_MODELLED_CONFS = (
 
 
 def table_properties(spec: TableSpec) -> dict[str, str]:
-    """All properties that a table is created with; the scenario's override ours."""
+    """All properties that a table is created with, under Delta's own names; the scenario's override ours."""
     has_vectors = (spec.upsert_mode or DEFAULT_UPSERT_MODE) == MERGE_ON_READ
-    return {VECTORS: str(has_vectors).lower(), **spec.properties}
+    given = {property_name(name): value for name, value in spec.properties.items()}
+    return {VECTORS: str(has_vectors).lower(), **given}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class WriterProperties:
 
 
 def writer_properties(given: Mapping[str, str]) -> WriterProperties:
-    """Read the properties of a table. Raises ScenarioError for a value that Delta rejects."""
+    """Read the `table_properties` of a table. Raises ScenarioError for a value that Delta rejects."""
     return WriterProperties(
         _checkpoint_interval(given.get(CHECKPOINT_INTERVAL, str(DEFAULT_CHECKPOINT_INTERVAL))),
         _boolean(given, AUTO_OPTIMIZE) or _boolean(given, AUTO_COMPACT),
@@ -58,16 +60,9 @@ def may_compact_by_itself(properties: Mapping[str, str], settings: Mapping[str, 
     return is_set or writer_properties(properties).compacts_by_itself
 
 
-def not_modelled(properties: Mapping[str, str], settings: Mapping[str, str]) -> tuple[str, ...]:
-    """What decides when commits compact, or how they and OPTIMIZE write, and is unknown to a simulation.
-
-    Delta reads the names of properties in any case, a simulation does not.
-    """
-    modelled = (AUTO_COMPACT, AUTO_OPTIMIZE, OPTIMIZE_WRITE)
-    unknown = [
-        name for name in properties if name.lower().startswith(AUTO_OPTIMIZE.lower()) and name not in modelled
-    ]
-    return (*unknown, *(name for name in settings if name.startswith(_NOT_MODELLED_CONFS)))
+def not_modelled(settings: Mapping[str, str]) -> tuple[str, ...]:
+    """What decides when commits compact, or how they and OPTIMIZE write, and is unknown to a simulation."""
+    return tuple(name for name in settings if name.startswith(_NOT_MODELLED_CONFS))
 
 
 def _checkpoint_interval(text: str) -> int:

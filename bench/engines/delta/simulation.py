@@ -8,6 +8,7 @@ from bench.engines.delta.ledger import delta_ledger
 from bench.engines.delta.model.coefficients import DeltaCoefficients, delta_coefficients
 from bench.engines.delta.model.table import DeltaTableModel
 from bench.engines.delta.planning import PLANNING
+from bench.engines.delta.properties import table_properties
 from bench.engines.delta.table_keys import SIMULATED_CAPABILITIES, clustering_columns_of
 from bench.engines.simulated.engine import SimulatedEngine
 
@@ -17,7 +18,7 @@ def simulated_table(spec: TableSpec, coefficients: DeltaCoefficients, cores: Cor
 
     def make_model() -> DeltaTableModel:
         columns = clustering_columns_of(spec)
-        ledger = delta_ledger(spec.target_file_size_bytes, spec.properties, columns)
+        ledger = delta_ledger(spec.target_file_size_bytes, table_properties(spec), columns)
         return DeltaTableModel(spec, coefficients, cores, ledger)
 
     return SimulatedEngine(spec, coefficients, cores, SIMULATED_CAPABILITIES, PLANNING, make_model)

@@ -87,8 +87,8 @@ FORMAT = Format(
     upsert_modes=UPSERT_MODES,
     default_upsert_mode=DEFAULT_UPSERT_MODE,
     own_properties={
-        "write.target-file-size-bytes": "target_file_size",
-        "format-version": "format_version",
+        "write.target-file-size-bytes": "table.target_file_size",
+        "format-version": "table.format_version",
     },
     codec_setting=CODEC_PROPERTY,
     default_codec=DEFAULT_CODEC,

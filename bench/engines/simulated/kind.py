@@ -20,7 +20,7 @@ def simulated_kind(
     open_engine: Callable[[EngineSettings], AbstractContextManager[Engine]],
     capabilities: frozenset[str],
     read: _Read,
-    not_modelled: NotModelled = lambda properties, settings: (),
+    not_modelled: NotModelled = lambda settings: (),
 ) -> EngineKind:
     """How a format's tables are simulated; results show the cores and the coefficients."""
 

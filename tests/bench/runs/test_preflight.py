@@ -146,11 +146,7 @@ def test_what_to_use_instead_of_what_a_format_does_not_have_is_told(machine, tmp
     ("changes", "named"),
     [
         ({"spark": {"spark.databricks.delta.autoCompact.minNumFiles": 10}},
-         "strategy 'never' runs with spark.databricks.delta.autoCompact.minNumFiles"),
-        ({"table": {"properties": {"delta.autooptimize.autocompact": True}}},
-         "strategy 'never' runs with delta.autooptimize.autocompact"),
-        ({"strategies": [{"label": "a"}, {"label": "b", "properties": {"delta.autoOptimize.x": 1}}]},
-         "strategy 'b' runs with delta.autoOptimize.x"),
+         "[spark] sets spark.databricks.delta.autoCompact.minNumFiles"),
     ],
 )  # fmt: skip
 def test_settings_that_the_simulation_of_a_format_does_not_know_are_refused_there(

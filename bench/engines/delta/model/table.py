@@ -17,7 +17,7 @@ from bench.engines.delta.model.files import FileMaker
 from bench.engines.delta.model.log import SimulatedLog
 from bench.engines.delta.model.versions import Versions
 from bench.engines.delta.model.writers import is_merge
-from bench.engines.delta.properties import writer_properties
+from bench.engines.delta.properties import table_properties, writer_properties
 from bench.engines.simulated.costs import Work, rewrite_cost
 from bench.engines.simulated.files import table_bytes
 from bench.engines.simulated.key_ranges import may_meet, wanted_keys
@@ -53,7 +53,7 @@ class DeltaTableModel:
         self, spec: TableSpec, coefficients: DeltaCoefficients, cores: Cores, ledger: DeltaLedger
     ) -> None:
         self._spec, self._coefficients, self._cores, self.ledger = spec, coefficients, cores, ledger
-        properties = writer_properties(spec.properties)
+        properties = writer_properties(table_properties(spec))
         self._contents = Contents()
         self._maker = ChangeMaker(
             spec, FileMaker(spec.schema, coefficients), self._contents,

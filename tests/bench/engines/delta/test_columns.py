@@ -3,8 +3,8 @@
 import pytest
 
 from bench.engines.contract import TableSpec
-from bench.engines.delta.columns import INDEXED_COUNT, STATS_COLUMNS, key_problem, planner_problem
-from bench.engines.delta.table_keys import DeltaKeys
+from bench.engines.delta.columns import key_problem, planner_problem
+from bench.engines.delta.table_keys import INDEXED_COUNT, STATS_COLUMNS, DeltaKeys
 from strategies.delta.optimize import Optimize
 from strategies.delta.zorder import ZOrder
 from strategies.strategy import traits_of

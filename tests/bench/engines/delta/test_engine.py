@@ -172,7 +172,11 @@ def test_a_predicate_rewrites_its_partitions_only_and_adds_no_new_rows(delta, lo
 
 
 @pytest.mark.parametrize(
-    ("properties", "settings"), [(AUTO, {}), ({}, {"spark.databricks.delta.autoCompact.enabled": "true"})]
+    ("properties", "settings"),
+    [
+        ({"delta.autooptimize.autocompact": "true"}, {}),
+        ({}, {"spark.databricks.delta.autoCompact.enabled": "true"}),
+    ],
 )
 def test_an_automatic_compaction_is_booked_apart_from_its_commit(delta, model, spark, properties, settings):
     with configured(spark, settings):

@@ -256,8 +256,9 @@ def test_every_tenth_version_has_a_checkpoint_that_its_writer_pays_for():
 # Automatic compaction
 
 
-def test_commits_compact_by_themselves_the_first_time_and_from_50_files_on():
-    engine = make(properties=AUTO)
+@pytest.mark.parametrize("name", ["delta.autoOptimize.autoCompact", "delta.autooptimize.autocompact"])
+def test_commits_compact_by_themselves_the_first_time_and_from_50_files_on(name):
+    engine = make(properties={name: "true"})
     found = {}
     for spec in appends(14):
         outcome = commit_specs(engine, spec)
