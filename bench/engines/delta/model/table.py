@@ -163,7 +163,8 @@ class DeltaTableModel:
 
     def _rewrite(self, preview: Preview, how: _Command) -> tuple[tuple[Version, ...], Cost]:
         """Rewrite groups, a version for each batch. A batch that would add no file commits nothing."""
-        columns = self.ledger.state(how.at_ms).clustering_columns if how.operation == "OPTIMIZE" else ()
+        clusters = how.operation != _OPERATIONS[Command.REPARTITION]
+        columns = self.ledger.state(how.at_ms).clustering_columns if clusters else ()
         versions: list[Version] = []
         checkpoints_cost = NO_COST
         for batch in batches(preview.groups, how.batch_bytes):
