@@ -32,8 +32,8 @@ SizeModel = Callable[[int, int], int]
 RowCheck = Callable[[Any, Iterable[CommitSpec], bool], str | None]
 
 
-# Those of Spark's settings, by name, that an engine does not know.
-NotModelled = Callable[[Mapping[str, str]], Sequence[str]]
+# What is wrong with setting this one of Spark's settings, and the remedy; None if it may be set.
+SettingProblem = Callable[[str], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +42,17 @@ class EngineKind:
 
     `capabilities` are members of `Capability` and names of native commands. An engine whose seconds are
     measured (`is_measured`) is warmed up first, and our planner's forecast is recorded with each compaction.
-    `options` are the part of its configuration that results show in addition to the table's. `not_modelled`
-    names those of Spark's settings that decide which files there are, and of which the engine knows nothing.
-    `wrong_rows` and `content_bytes`, the bytes of all live rows in one data
-    file, are for engines whose tables cannot be dumped.
+    `options` are the part of its configuration that results show in addition to the table's.
+    `setting_problem` refuses a setting of Spark that decides which files there are, and that the engine does
+    not heed. `wrong_rows` and `content_bytes`, the bytes of all live rows in one data file, are for engines
+    whose tables cannot be dumped.
     """
 
     open: Callable[[EngineSettings], AbstractContextManager[Engine]]
     capabilities: frozenset[str]
     is_measured: bool
     options: Callable[[EngineSettings], Mapping[str, JsonValue]] = lambda settings: {}
-    not_modelled: NotModelled = lambda settings: ()
+    setting_problem: SettingProblem = lambda name: None
     wrong_rows: RowCheck | None = None
     content_bytes: Callable[[Any], int] | None = None
 

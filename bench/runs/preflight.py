@@ -8,6 +8,7 @@ from bench import runtime
 from bench.engines.format import Format
 from bench.engines.registry import FORMATS, engine_kind
 from bench.errors import MissingRuntimeError, ScenarioError
+from bench.keys import value_text
 from bench.results.records import Mode
 from bench.runs.cases import PlannedRun
 from bench.runs.settings import local_cores
@@ -91,13 +92,12 @@ def _check_modelled(scenario: Scenario, variant: Variant) -> None:
 
 
 def _check_settings(scenario: Scenario, mode: Mode) -> None:
-    """Refuse settings that would have other files written than the engine knows of."""
-    unknown = engine_kind(scenario.table.format, mode).not_modelled(scenario.spark.settings)
-    if unknown:
-        raise ScenarioError(
-            f"{scenario.name}: [spark] sets {', '.join(unknown)}, which the {mode} "
-            f"{scenario.table.format} engine does not model{_REMEDIES[mode]}"
-        )
+    """Refuse settings of Spark that decide which files there are, and that the engine does not heed."""
+    kind = engine_kind(scenario.table.format, mode)
+    for name, value in scenario.spark.settings.items():
+        problem = kind.setting_problem(name)
+        if problem is not None:
+            raise ScenarioError(f'{scenario.name}: spark."{name}" = {value_text(value)}: {problem}')
 
 
 def _check_needs(

@@ -14,7 +14,7 @@ from bench.engines.delta.conf import session_conf
 from bench.engines.delta.model.coefficients import delta_coefficients
 from bench.engines.delta.model.writers import commit_layout
 from bench.engines.delta.planning import PLANNING
-from bench.engines.delta.properties import not_modelled
+from bench.engines.delta.properties import setting_problem, simulated_setting_problem
 from bench.engines.delta.table_keys import (
     CODEC_CONF,
     DEFAULT_CODEC,
@@ -92,8 +92,10 @@ FORMAT = Format(
     writing_needs=_writing_needs,
     key_problem=columns.key_problem,
     planner_problem=columns.planner_problem,
-    real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options),
-    simulated=simulated_kind(_open_simulated, SIMULATED_CAPABILITIES, delta_coefficients, not_modelled),
+    real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options, setting_problem),
+    simulated=simulated_kind(
+        _open_simulated, SIMULATED_CAPABILITIES, delta_coefficients, simulated_setting_problem
+    ),
     metadata_commands=METADATA_COMMANDS,
     instead=INSTEAD,
     packages=("deltalake",),

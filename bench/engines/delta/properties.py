@@ -1,4 +1,4 @@
-"""The properties that a Delta table is created with, and those of them that change what commits do."""
+"""The properties that a Delta table is created with, and what else changes what commits and commands do."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ from bench.engines.delta.table_keys import (
     property_name,
 )
 from bench.errors import ScenarioError
+from strategies.delta.optimize_options import CONF_PREFIX, OPTIMIZE_OPTIONS
 from strategies.java_values import parse_int
 
 _CONF_PREFIX = "spark.databricks.delta."
@@ -25,8 +26,9 @@ AUTO_COMPACT_CONFS = (
     *(name.replace("delta.", _DEFAULTS_PREFIX, 1) for name in (AUTO_COMPACT, AUTO_OPTIMIZE)),
 )
 _NOT_MODELLED_CONFS = (
-    *(f"{_CONF_PREFIX}{group}." for group in ("autoCompact", "optimizeWrite", "optimize")), _DEFAULTS_PREFIX,
-)  # fmt: skip
+    *(f"{_CONF_PREFIX}{group}." for group in ("autoCompact", "optimizeWrite")),
+    _DEFAULTS_PREFIX,
+)
 
 
 def table_properties(spec: TableSpec) -> dict[str, str]:
@@ -60,9 +62,19 @@ def may_compact_by_itself(properties: Mapping[str, str], settings: Mapping[str, 
     return is_set or writer_properties(properties).compacts_by_itself
 
 
-def not_modelled(settings: Mapping[str, str]) -> tuple[str, ...]:
-    """What decides when commits compact, or how they and OPTIMIZE write, and is unknown to a simulation."""
-    return tuple(name for name in settings if name.startswith(_NOT_MODELLED_CONFS))
+def setting_problem(name: str) -> str | None:
+    """Why a session cannot have a setting: each command gets its own, by which it was previewed."""
+    option = name.removeprefix(CONF_PREFIX)
+    if option == name or option not in OPTIMIZE_OPTIONS:
+        return None
+    return f"is set for each command: set it as an option of the planner, such as options.{option}"
+
+
+def simulated_setting_problem(name: str) -> str | None:
+    """The same in a simulation, which does not know all that decides on commits and their compactions."""
+    if name.startswith(_NOT_MODELLED_CONFS):
+        return "is not modelled by the simulation: leave it out, or run without --simulate"
+    return setting_problem(name)
 
 
 def _checkpoint_interval(text: str) -> int:
