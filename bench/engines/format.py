@@ -93,8 +93,9 @@ class Shortfall:
     """Why a rewrite command leaves a table as it is, and how far its files are from being rewritten.
 
     `candidates_are` says in words which files are candidates, `needs` what the command needs of them.
-    `candidates_together_count` is the number of candidates in the partition that has most. `thresholds` are
-    the figures behind the words, by the format's own names.
+    `candidates_together_count` is the number of candidates in the partition that has most, or in what else a
+    command keeps together (`together_in`). `thresholds` are the figures behind the words, by the format's own
+    names.
     """
 
     files_count: int
@@ -103,6 +104,7 @@ class Shortfall:
     candidates_are: str
     needs: str
     thresholds: Mapping[str, int | float]
+    together_in: str = "partition"
 
 
 class ExistingTable(Protocol):

@@ -110,7 +110,7 @@ def _merged(
     return _preview(bins, vectors_of(state), options)
 
 
-def _clustered(state: DeltaState, files: Iterable[DeltaDataFile], options: OptimizeOptions) -> Preview:
+def _clustered(state: DeltaState, files: Collection[DeltaDataFile], options: OptimizeOptions) -> Preview:
     """Those of the files that liquid clustering takes, each bin into a Z-cube. There are no partitions."""
     vectors = vectors_of(state)
     candidates = cluster_candidates(files, vectors, state.clustering_columns, options.min_cube_bytes)
@@ -122,8 +122,8 @@ def _by_data_file(vectors: Collection[DeletionVector]) -> Mapping[str, DeletionV
     return {vector.data_file: vector for vector in vectors}
 
 
-def _within(state: DeltaState, partitions: Collection[str] | None) -> Iterable[DeltaDataFile]:
-    return (file for file in state.data_files if partitions is None or file.partition in partitions)
+def _within(state: DeltaState, partitions: Collection[str] | None) -> list[DeltaDataFile]:
+    return [file for file in state.data_files if partitions is None or file.partition in partitions]
 
 
 def _is_due_for_deletes(

@@ -131,6 +131,9 @@ class IcebergTable:
             if not options.is_right_size(file.size_bytes)
         )
         needed_count = max(2, options.min_input_files)  # one file alone is not merged
+        for_deletes = (
+            ", and no file has enough deletes to be rewritten for them" if table.delete_files else ""
+        )
         return Shortfall(
             files_count=len(table.data_files),
             candidates_count=candidates.total(),
@@ -138,7 +141,7 @@ class IcebergTable:
             candidates_are=f"below {human_bytes(options.min_bytes)} "
             f"or above {human_bytes(options.max_bytes)}",
             needs=f"a rewrite needs {needed_count:,} files of a partition (min-input-files), "
-            f"or 2 that exceed {human_bytes(options.target_bytes)} together",
+            f"or 2 that exceed {human_bytes(options.target_bytes)} together{for_deletes}",
             thresholds={
                 "min_bytes": options.min_bytes,
                 "max_bytes": options.max_bytes,

@@ -4,6 +4,7 @@ import json
 
 import pyarrow as pa
 import pytest
+from delta_tables import data_file, delta_table
 from deltalake import DeltaTable, write_deltalake
 
 from bench.engines.contract import CatalogSettings
@@ -13,6 +14,7 @@ from bench.engines.format import TableAddress
 from bench.errors import ScenarioError
 from bench.preview.preview import named_planners, preview_strategy
 from strategies.delta.commands import Command
+from strategies.delta.files import ZCube
 from strategies.plan import Compact, Native
 from strategies.state import GIB
 
@@ -104,6 +106,21 @@ def test_what_keeps_files_from_being_merged_is_told(place):
     table = open_existing(TableAddress(place))
     assert table.shortfall(Compact(), table.state).candidates_together_count == 2
     assert table.shortfall(Native(Command.REORG), table.state) is None
+
+
+def test_what_keeps_files_from_being_clustered_is_told_in_words_of_z_cubes(place):
+    table, cube = open_existing(TableAddress(place)), ZCube("a", ("x",))
+    files = [data_file(path, 2 * GIB, clustering_provider="liquid", z_cube=cube) for path in "12"]
+    other = data_file("3", GIB, clustering_provider="liquid", z_cube=ZCube("b", ("y",)))
+    state = delta_table([*files, other], clustering_columns=("x",))
+    short = table.shortfall(Compact(), state)
+    assert (short.files_count, short.candidates_count, short.candidates_together_count) == (3, 2, 2)
+    assert (short.candidates_are, short.together_in) == (
+        "outside of Z-cubes or in a Z-cube below 100 GiB",
+        "Z-cube",
+    )
+    assert short.thresholds == {"min_cube_bytes": 100 * GIB, "max_cube_bytes": 150 * GIB}
+    assert "min_file" not in short.needs
 
 
 def test_columns_of_a_plan_must_be_there(place):
