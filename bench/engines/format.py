@@ -20,7 +20,7 @@ from bench.keys import TableKeys
 from strategies.plan import Action
 from strategies.preview import Preview
 from strategies.state import TableState
-from strategies.strategy import PlannerTraits
+from strategies.strategy import Planner
 from workloads.commit import CommitSpec
 from workloads.schema import Schema
 
@@ -127,6 +127,9 @@ class ExistingTable(Protocol):
     def shortfall(self, action: Action, state: TableState) -> Shortfall | None:
         """The thresholds that exclude every file of the state; None for an action without such thresholds."""
 
+    def planner_problem(self, planner: Planner) -> str | None:
+        """Why the format would refuse all that a planner plans for the table, or why it never plans."""
+
     def is_files_out_exact(self, preview: Preview) -> bool:
         """Whether the number of output files follows from metadata."""
 
@@ -161,8 +164,8 @@ class Format:
     Spark setting that names the codec of data files, `default_codec` the codec where it is not set.
 
     `key_problem` gives a key of [table] that names columns which do not suit it, and what is wrong with them;
-    `planner_problem` says why those that a planner with these traits names do not suit it. That they exist is
-    checked for all formats.
+    `planner_problem` says why a planner does not suit it, as `ExistingTable.planner_problem` does. That the
+    columns exist is checked for all formats.
 
     `planning` holds the rules by which plans are previewed and vetoed. `layout` gives the files that the
     format's writers make of a commit if no strategy overrides the number of writers. `writing_needs`
@@ -197,7 +200,7 @@ class Format:
     writing_needs: Callable[[Any, str | None], frozenset[str]]
     property_name: Callable[[str], str] = lambda name: name
     key_problem: Callable[[TableSpec], tuple[str, str] | None] = lambda spec: None
-    planner_problem: Callable[[TableSpec, PlannerTraits], str | None] = lambda spec, traits: None
+    planner_problem: Callable[[TableSpec, Planner], str | None] = lambda spec, planner: None
     real: EngineKind | None = None
     simulated: EngineKind | None = None
     metadata_commands: frozenset[str] = frozenset()

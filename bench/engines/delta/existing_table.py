@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 
+from bench.engines.delta.columns import Layout, planner_problem
 from bench.engines.delta.ledger import delta_ledger
 from bench.engines.delta.log import DeltaLog, Fields, LogCommit, LogError, live_actions
 from bench.engines.delta.state import CLUSTERING_DOMAIN, clustering_columns, live_files
@@ -27,6 +28,7 @@ from strategies.partitions import decoded, fields_of, is_null
 from strategies.plan import Action, Compact, Native
 from strategies.preview import Preview
 from strategies.state import GIB, TableState
+from strategies.strategy import Planner
 
 # Upper ends of size classes as fractions of the target.
 SIZE_CLASSES = (0.01, 0.1, 0.5, 1.0)
@@ -116,6 +118,17 @@ class DeltaTable:
         options = optimize_options(action.options, state.target_file_size_bytes)
         shortfall = _clustering_shortfall if table.clustering_columns else _merging_shortfall
         return shortfall(table, options)
+
+    def planner_problem(self, planner: Planner) -> str | None:
+        """See `columns.planner_problem`. Only columns of dates and of texts may hold days."""
+        names, by = list(_names(self.schema)), tuple(self.metadata["partitionColumns"])
+        following = (*names[1:], "")
+        leaves = (
+            name for name, next_ in zip(names, following, strict=True) if not next_.startswith(f"{name}.")
+        )
+        has_days = any(self._type_of(column) in ("DATE", "VARCHAR") for column in by)
+        layout = Layout(tuple(leaves), by, self.state.clustering_columns, has_days, self.state.properties)
+        return planner_problem(layout, planner)
 
     def is_files_out_exact(self, preview: Preview) -> bool:
         """Not where rows are sorted into several files, whose number is only aimed at."""

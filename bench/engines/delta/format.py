@@ -91,7 +91,7 @@ FORMAT = Format(
     layout=commit_layout,
     writing_needs=_writing_needs,
     key_problem=columns.key_problem,
-    planner_problem=columns.planner_problem,
+    planner_problem=lambda spec, planner: columns.planner_problem(columns.layout_of(spec), planner),
     real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options, setting_problem),
     simulated=simulated_kind(
         _open_simulated, SIMULATED_CAPABILITIES, delta_coefficients, simulated_setting_problem

@@ -34,6 +34,7 @@ from strategies.iceberg.rewrite_options import rewrite_options
 from strategies.plan import Action, Native, Rewrite, describe_action
 from strategies.preview import Preview
 from strategies.state import TableState
+from strategies.strategy import Planner
 
 MAIN = "main"  # the branch that is read by default
 
@@ -149,6 +150,10 @@ class IcebergTable:
                 "target_bytes": options.target_bytes,
             },
         )
+
+    def planner_problem(self, planner: Planner) -> str | None:
+        """Whether a predicate can be evaluated shows when it is; see `narrowed`."""
+        return None
 
     def is_files_out_exact(self, preview: Preview) -> bool:
         """Not for files of an older partition spec: they are shuffled by partition before the write."""

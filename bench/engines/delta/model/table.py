@@ -145,8 +145,6 @@ class DeltaTableModel:
             return self._vacuum(int(action.arguments["older_than_at_ms"]), tag)
         if isinstance(preview, NoPreview):
             raise ValueError(preview.reason)
-        if command is Command.ZORDER and self.ledger.state(tag.at_ms).clustering_columns:
-            raise ValueError("a table with liquid clustering cannot be sorted by ZORDER BY")
         options = optimize_options(action.options, self._spec.target_file_size_bytes)
         operation = _OPERATIONS.get(command, "OPTIMIZE")
         how = _Command(operation, options.batch_bytes, tag.at_ms, tag, self._cores.compactor)

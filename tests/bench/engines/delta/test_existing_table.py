@@ -15,6 +15,7 @@ from bench.errors import ScenarioError
 from bench.preview.preview import named_planners, preview_strategy
 from strategies.delta.commands import Command
 from strategies.delta.files import ZCube
+from strategies.delta.optimize import Optimize
 from strategies.plan import Compact, Native
 from strategies.state import GIB
 
@@ -127,6 +128,26 @@ def test_columns_of_a_plan_must_be_there(place):
     assert previewed(place, "delta.zorder", 'columns=["id"]').preview.files_removed_count == 6
     with pytest.raises(ScenarioError, match="nowhere"):
         previewed(place, "delta.zorder", 'columns=["nowhere"]')
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "problem"),
+    [
+        ("delta.optimize", "where=id = 1", "where names id, and Delta filters by partition columns only"),
+        ("delta.zorder", 'columns=["day"]', "names day, of which the table keeps no statistics"),
+    ],
+)
+def test_what_delta_would_refuse_is_refused(place, name, option, problem):
+    with pytest.raises(ScenarioError, match=problem):
+        previewed(place, name, option)
+
+
+def test_days_are_only_chosen_where_a_partition_column_may_hold_them(place, tmp_path):
+    assert open_existing(TableAddress(place)).planner_problem(Optimize(days_ago=(1,))) is None
+    plain = str(tmp_path / "plain")
+    write_deltalake(plain, pa.table({"id": [1], "n": [1]}), partition_by=["n"])
+    with pytest.raises(ScenarioError, match="days_ago chooses partitions of days, and the table has none"):
+        previewed(plain, "delta.optimize", "days_ago=[1]")
 
 
 def test_names_of_columns_may_be_mapped(tmp_path):

@@ -223,10 +223,19 @@ def test_clustering_puts_files_into_cubes_and_takes_small_cubes_again():
     commit_specs(engine, specs[2])
     assert execute(engine, OPTIMIZE, 120_000).change.files_removed_count == 5
     assert files(engine)[0].z_cube.id != first.z_cube.id
-    sorting = execute(engine, plan(Native(Command.ZORDER, {"columns": "user_id"})), 120_000)
-    assert (sorting.status, sorting.error) == (
-        "failed", "a table with liquid clustering cannot be sorted by ZORDER BY",
-    )  # fmt: skip
+
+
+def test_reorg_of_a_clustered_table_makes_a_cube_and_leaves_a_single_one():
+    given = {"format": "delta", "target_file_size": "8MiB", "cluster_by": ("user_id",)}
+    engine = make(keys=DeltaKeys.model_validate(given), upsert_mode=MERGE_ON_READ)
+    commit_specs(engine, load(1000, 2), changes(1, 1000, updates=100))
+    reorg = plan(Native(Command.REORG))
+    assert execute(engine, reorg, 60_000).change.files_removed_count == 2
+    assert sum(file.z_cube is not None for file in files(engine)) == 1
+    commit_specs(engine, changes(2, 1000, updates=100))
+    execute(engine, OPTIMIZE, 120_000)
+    commit_specs(engine, changes(3, 1000, updates=100))
+    assert execute(engine, reorg, 180_000).status == "noop"
 
 
 def test_an_explicit_rewrite_is_vetoed():
