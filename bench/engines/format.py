@@ -44,8 +44,8 @@ class EngineKind:
     measured (`is_measured`) is warmed up first, and our planner's forecast is recorded with each compaction.
     `options` are the part of its configuration that results show in addition to the table's.
     `setting_problem` refuses a setting of Spark that decides which files there are, and that the engine does
-    not heed. `wrong_rows` and `content_bytes`, the bytes of all live rows in one data file, are for engines
-    whose tables cannot be dumped.
+    not heed; `heeded_settings` are those that a simulation heeds. `wrong_rows` and `content_bytes`, the bytes
+    of all live rows in one data file, are for engines whose tables cannot be dumped.
     """
 
     open: Callable[[EngineSettings], AbstractContextManager[Engine]]
@@ -53,6 +53,7 @@ class EngineKind:
     is_measured: bool
     options: Callable[[EngineSettings], Mapping[str, JsonValue]] = lambda settings: {}
     setting_problem: SettingProblem = lambda name: None
+    heeded_settings: frozenset[str] = frozenset()
     wrong_rows: RowCheck | None = None
     content_bytes: Callable[[Any], int] | None = None
 
@@ -168,7 +169,8 @@ class Format:
     columns exist is checked for all formats.
 
     `planning` holds the rules by which plans are previewed and vetoed. `layout` gives the files that the
-    format's writers make of a commit if no strategy overrides the number of writers. `writing_needs`
+    format's writers make of a commit with these settings of Spark if no strategy overrides the number of
+    writers. `writing_needs`
     gives the capabilities that commits in an upsert mode need (None: commits that only append), and
     `asked_by` names the key that requires a capability, and `instead` says what to use in place of one that
     the format does not have. `metadata_bytes_per_commit` is roughly the most that
@@ -196,7 +198,7 @@ class Format:
     default_codec: str
     metadata_bytes_per_commit: int
     planning: Planning
-    layout: Callable[[CommitSpec], CommitLayout]
+    layout: Callable[[CommitSpec, Mapping[str, str]], CommitLayout]
     writing_needs: Callable[[Any, str | None], frozenset[str]]
     property_name: Callable[[str], str] = lambda name: name
     key_problem: Callable[[TableSpec], tuple[str, str] | None] = lambda spec: None

@@ -26,12 +26,8 @@ _KEYS: Mapping[str, str] = {  # the key of a scenario that needs it, where its n
     Capability.MERGE: "writer.upsert_mode",
     Capability.ROW_FILTER: "where",
 }
-_NOT_MODELLED = (
-    'spark."spark.',
-    "spark.spark.",
-    "catalog",
-    "warm_up_rounds",
-)  # the first two are Spark's own
+# Keys that change nothing in a simulation; the first two are Spark's own settings, of which it may heed some.
+_OF_REAL_RUNS = ('spark."spark.', "spark.spark.", "catalog", "warm_up_rounds")
 _REMEDIES: Mapping[Mode, str] = {"real": "", "simulated": ". Change it, or run without --simulate"}
 
 
@@ -79,7 +75,9 @@ def check_supported(scenario: Scenario, mode: Mode) -> None:
 
 def _check_modelled(scenario: Scenario, variant: Variant) -> None:
     """Refuse a variant that a simulation would show as equal, since it does not know what is set."""
-    unknown = [key for key in variant.changes if key.startswith(_NOT_MODELLED)]
+    heeded = engine_kind(scenario.table.format, "simulated").heeded_settings
+    ignored = (key for key in variant.changes if key.startswith(_OF_REAL_RUNS))
+    unknown = [key for key in ignored if key.removeprefix("spark.").strip('"') not in heeded]
     if "spark.master" in variant.changes and local_cores(scenario.spark.master) is None:
         unknown.append(f'spark.master = "{scenario.spark.master}"')
     unknown += [f"versions = {variant.versions!r}"] if variant.versions else []
@@ -136,7 +134,7 @@ def needed_bytes(run: PlannedRun) -> int:
     scenario = run.source.scenario
     specs, table_format = tuple(scenario.shape()), FORMATS[scenario.table.format]
     stream_bytes = sum(spec.expected_bytes for spec in specs)
-    deletes_bytes = sum(table_format.layout(spec).delete_bytes for spec in specs)
+    deletes_bytes = sum(table_format.layout(spec, scenario.spark.settings).delete_bytes for spec in specs)
     table_bytes = stream_bytes + deletes_bytes
     groups = [scenario.rules_of(run.spec), *((rule,) for rule in scenario.maintenance)]
     plans = sum(_plans(rules, scenario) for rules in groups)

@@ -40,7 +40,7 @@ def _stream(scenario: Scenario) -> tuple[float, int]:
     layout = FORMATS[scenario.table.format].layout
     files, commits, partitions = 0, 0, set[str]()
     for commit in scenario.shape():
-        made = layout(commit)
+        made = layout(commit, scenario.spark.settings)
         files += made.data_files_count + made.delete_files_count
         commits += 1
         partitions.update(partition.partition for partition in commit.partitions)

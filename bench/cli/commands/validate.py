@@ -92,7 +92,8 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
     """
     repetitions = repetitions_of(scenario, mode)
     commits = list(scenario.shape())
-    layouts = [FORMATS[scenario.table.format].layout(commit) for commit in commits]
+    layout, settings = FORMATS[scenario.table.format].layout, scenario.spark.settings
+    layouts = [layout(commit, settings) for commit in commits]
     return {
         "scenario": scenario.name,
         "hash": scenario.hash,

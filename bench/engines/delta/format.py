@@ -12,7 +12,7 @@ from bench.engines.contract import Engine, EngineSettings
 from bench.engines.delta import columns
 from bench.engines.delta.conf import session_conf
 from bench.engines.delta.model.coefficients import delta_coefficients
-from bench.engines.delta.model.writers import commit_layout
+from bench.engines.delta.model.writers import SHUFFLE_PARTITIONS, commit_layout
 from bench.engines.delta.planning import PLANNING
 from bench.engines.delta.properties import setting_problem, simulated_setting_problem
 from bench.engines.delta.table_keys import (
@@ -94,7 +94,11 @@ FORMAT = Format(
     planner_problem=lambda spec, planner: columns.planner_problem(columns.layout_of(spec), planner),
     real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options, setting_problem),
     simulated=simulated_kind(
-        _open_simulated, SIMULATED_CAPABILITIES, delta_coefficients, simulated_setting_problem
+        _open_simulated,
+        SIMULATED_CAPABILITIES,
+        delta_coefficients,
+        simulated_setting_problem,
+        heeded_settings=frozenset({SHUFFLE_PARTITIONS}),
     ),
     metadata_commands=METADATA_COMMANDS,
     instead=INSTEAD,

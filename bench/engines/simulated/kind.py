@@ -21,6 +21,7 @@ def simulated_kind(
     capabilities: frozenset[str],
     read: _Read,
     setting_problem: SettingProblem = lambda name: None,
+    heeded_settings: frozenset[str] = frozenset(),
 ) -> EngineKind:
     """How a format's tables are simulated; results show the cores and the coefficients."""
 
@@ -34,6 +35,7 @@ def simulated_kind(
         False,
         options,
         setting_problem,
+        heeded_settings,
         wrong_rows=_wrong_rows,
         content_bytes=lambda engine: engine.content_bytes,
     )

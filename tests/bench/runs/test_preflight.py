@@ -165,6 +165,16 @@ def test_settings_that_commands_would_overwrite_are_refused(machine, tmp_path, m
     check(tmp_path, mode=mode, spark=setting)  # of another format
 
 
+@pytest.mark.parametrize(
+    "keys", [{"spark": {"spark.sql.shuffle.partitions": 8}}, {"spark.spark.sql.shuffle.partitions": 8}]
+)
+def test_a_variant_of_a_setting_that_the_simulation_heeds_is_simulated(machine, tmp_path, keys):
+    variants = [{"label": "other", "set": keys}]
+    check(tmp_path, mode="simulated", text=DELTA, variants=variants)
+    with pytest.raises(ScenarioError, match=r"shuffle.partitions.*, which a simulation does not model"):
+        check(tmp_path, mode="simulated", variants=variants)  # of a format without MERGE
+
+
 def test_a_variant_with_other_cores_is_simulated(machine, tmp_path):
     check(tmp_path, mode="simulated", variants=[{"label": "other", "set": {"spark.master": "local[8]"}}])
 

@@ -50,14 +50,19 @@ class DeltaTableModel:
     """
 
     def __init__(
-        self, spec: TableSpec, coefficients: DeltaCoefficients, cores: Cores, ledger: DeltaLedger
+        self,
+        spec: TableSpec,
+        coefficients: DeltaCoefficients,
+        cores: Cores,
+        ledger: DeltaLedger,
+        join_tasks_count: int,
     ) -> None:
         self._spec, self._coefficients, self._cores, self.ledger = spec, coefficients, cores, ledger
         properties = writer_properties(table_properties(spec))
         self._contents = Contents()
         self._maker = ChangeMaker(
             spec, FileMaker(spec.schema, coefficients), self._contents,
-            optimizes_writes=properties.optimizes_writes,
+            optimizes_writes=properties.optimizes_writes, join_tasks_count=join_tasks_count,
         )  # fmt: skip
         self._log = SimulatedLog(coefficients.log, properties.checkpoint_interval)
         self._compacts_by_itself, self._automatic = properties.compacts_by_itself, AutoCompaction()

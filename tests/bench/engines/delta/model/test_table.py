@@ -225,6 +225,13 @@ def test_clustering_puts_files_into_cubes_and_takes_small_cubes_again():
     assert files(engine)[0].z_cube.id != first.z_cube.id
 
 
+@pytest.mark.parametrize(("settings", "files_count"), [({}, 2), ({"spark.sql.shuffle.partitions": "5"}, 5)])
+def test_merge_writes_as_many_files_as_spark_shuffles_into(settings, files_count):
+    engine = make(settings=settings)
+    commit_specs(engine, load(1000, 1), changes(1, 1000, updates=100))
+    assert len(files(engine)) == files_count
+
+
 def test_reorg_of_a_clustered_table_makes_a_cube_and_leaves_a_single_one():
     given = {"format": "delta", "target_file_size": "8MiB", "cluster_by": ("user_id",)}
     engine = make(keys=DeltaKeys.model_validate(given), upsert_mode=MERGE_ON_READ)
