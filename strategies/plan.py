@@ -116,13 +116,17 @@ Action = Compact | Rewrite | Native
 def describe_action(action: Action) -> str:
     """The action in one line, for records and for `compactbench plan`."""
     match action:
-        case Compact(partitions=partitions):
-            return f"compact({'all partitions' if partitions is None else ', '.join(partitions)})"
+        case Compact(partitions=partitions, options=options):
+            named = ("all partitions",) if partitions is None else partitions
+            return f"compact({', '.join((*named, *_pairs(options)))})"
         case Rewrite():
             return _describe_rewrite(action)
         case Native(command=command, arguments=arguments, options=options):
-            given = ", ".join(f"{key}={value}" for key, value in {**arguments, **options}.items())
-            return f"{command}({given})"
+            return f"{command}({', '.join(_pairs({**arguments, **options}))})"
+
+
+def _pairs(given: Mapping[str, str]) -> Iterator[str]:
+    return (f"{key}={value}" for key, value in given.items())
 
 
 def _describe_rewrite(action: Rewrite) -> str:

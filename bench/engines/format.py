@@ -20,7 +20,7 @@ from bench.keys import TableKeys
 from strategies.plan import Action
 from strategies.preview import Preview
 from strategies.state import TableState
-from strategies.strategy import PlannerTraits
+from strategies.strategy import Planner
 from workloads.commit import CommitSpec
 from workloads.schema import Schema
 
@@ -32,8 +32,8 @@ SizeModel = Callable[[int, int], int]
 RowCheck = Callable[[Any, Iterable[CommitSpec], bool], str | None]
 
 
-# Those of a table's properties and of Spark's settings, by name, that an engine does not know.
-NotModelled = Callable[[Mapping[str, str], Mapping[str, str]], Sequence[str]]
+# What is wrong with setting this one of Spark's settings, and the remedy; None if it may be set.
+SettingProblem = Callable[[str], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +42,18 @@ class EngineKind:
 
     `capabilities` are members of `Capability` and names of native commands. An engine whose seconds are
     measured (`is_measured`) is warmed up first, and our planner's forecast is recorded with each compaction.
-    `options` are the part of its configuration that results show in addition to the table's. `not_modelled`
-    names those of a table's properties and of Spark's settings that decide which files there are, and of
-    which the engine knows nothing. `wrong_rows` and `content_bytes`, the bytes of all live rows in one data
-    file, are for engines whose tables cannot be dumped.
+    `options` are the part of its configuration that results show in addition to the table's.
+    `setting_problem` refuses a setting of Spark that decides which files there are, and that the engine does
+    not heed; `heeded_settings` are those that a simulation heeds. `wrong_rows` and `content_bytes`, the bytes
+    of all live rows in one data file, are for engines whose tables cannot be dumped.
     """
 
     open: Callable[[EngineSettings], AbstractContextManager[Engine]]
     capabilities: frozenset[str]
     is_measured: bool
     options: Callable[[EngineSettings], Mapping[str, JsonValue]] = lambda settings: {}
-    not_modelled: NotModelled = lambda properties, settings: ()
+    setting_problem: SettingProblem = lambda name: None
+    heeded_settings: frozenset[str] = frozenset()
     wrong_rows: RowCheck | None = None
     content_bytes: Callable[[Any], int] | None = None
 
@@ -93,8 +94,9 @@ class Shortfall:
     """Why a rewrite command leaves a table as it is, and how far its files are from being rewritten.
 
     `candidates_are` says in words which files are candidates, `needs` what the command needs of them.
-    `candidates_together_count` is the number of candidates in the partition that has most. `thresholds` are
-    the figures behind the words, by the format's own names.
+    `candidates_together_count` is the number of candidates in the partition that has most, or in what else a
+    command keeps together (`together_in`). `thresholds` are the figures behind the words, by the format's own
+    names.
     """
 
     files_count: int
@@ -103,6 +105,7 @@ class Shortfall:
     candidates_are: str
     needs: str
     thresholds: Mapping[str, int | float]
+    together_in: str = "partition"
 
 
 class ExistingTable(Protocol):
@@ -124,6 +127,9 @@ class ExistingTable(Protocol):
 
     def shortfall(self, action: Action, state: TableState) -> Shortfall | None:
         """The thresholds that exclude every file of the state; None for an action without such thresholds."""
+
+    def planner_problem(self, planner: Planner) -> str | None:
+        """Why the format would refuse all that a planner plans for the table, or why it never plans."""
 
     def is_files_out_exact(self, preview: Preview) -> bool:
         """Whether the number of output files follows from metadata."""
@@ -153,16 +159,18 @@ class Format:
 
     `table_keys` is the model of [table]. `upsert_modes` are the ways in which commits can update and delete
     rows, each with what does it ("equality deletes", "MERGE INTO"), as results say; they are empty where the
-    format's engines only append. `default_upsert_mode` is one of them. `own_properties`
-    maps the table properties that a key of [table] sets to that key. `codec_setting` is the table property or
+    format's engines only append. `default_upsert_mode` is one of them. `own_properties` maps the table
+    properties that a key of the scenario sets to that key, and `property_name` gives the name that the format
+    itself has for a property, where it reads several spellings. `codec_setting` is the table property or
     Spark setting that names the codec of data files, `default_codec` the codec where it is not set.
 
     `key_problem` gives a key of [table] that names columns which do not suit it, and what is wrong with them;
-    `planner_problem` says why those that a planner with these traits names do not suit it. That they exist is
-    checked for all formats.
+    `planner_problem` says why a planner does not suit it, as `ExistingTable.planner_problem` does. That the
+    columns exist is checked for all formats.
 
     `planning` holds the rules by which plans are previewed and vetoed. `layout` gives the files that the
-    format's writers make of a commit if no strategy overrides the number of writers. `writing_needs`
+    format's writers make of a commit with these settings of Spark if no strategy overrides the number of
+    writers. `writing_needs`
     gives the capabilities that commits in an upsert mode need (None: commits that only append), and
     `asked_by` names the key that requires a capability, and `instead` says what to use in place of one that
     the format does not have. `metadata_bytes_per_commit` is roughly the most that
@@ -190,10 +198,11 @@ class Format:
     default_codec: str
     metadata_bytes_per_commit: int
     planning: Planning
-    layout: Callable[[CommitSpec], CommitLayout]
+    layout: Callable[[CommitSpec, Mapping[str, str]], CommitLayout]
     writing_needs: Callable[[Any, str | None], frozenset[str]]
+    property_name: Callable[[str], str] = lambda name: name
     key_problem: Callable[[TableSpec], tuple[str, str] | None] = lambda spec: None
-    planner_problem: Callable[[TableSpec, PlannerTraits], str | None] = lambda spec, traits: None
+    planner_problem: Callable[[TableSpec, Planner], str | None] = lambda spec, planner: None
     real: EngineKind | None = None
     simulated: EngineKind | None = None
     metadata_commands: frozenset[str] = frozenset()
@@ -211,6 +220,10 @@ class Format:
         """What at least one of its engines can do."""
         kinds = (kind for kind in (self.real, self.simulated) if kind is not None)
         return frozenset[str]().union(*(kind.capabilities for kind in kinds))
+
+    def own_key(self, name: str) -> str | None:
+        """The key of a scenario that sets a table property; None if none does."""
+        return self.own_properties.get(self.property_name(name))
 
     def shipped_coefficients(self) -> Coefficients | None:
         """The coefficients that ship with the format, for optional estimates; None where there are none.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bench.engines.format import ExistingTable, Format, Shortfall, TableFacts
+from bench.engines.format import ExistingTable, Format, Shortfall
 from bench.engines.simulated.costs import Work, rewrite_cost
 from bench.errors import ScenarioError
 from bench.keys import unknown_columns
@@ -100,7 +100,7 @@ def preview_strategy(named: NamedPlanners, table: ExistingTable, table_format: F
     follow from metadata, or if the metadata violates the rules of its format.
     """
     for planner in named.planners:
-        _check_traits(planner, table.facts, table_format)
+        _check_planner(planner, table, table_format)
     try:
         return _evaluated(named, table, table_format)
     except StateError as error:
@@ -109,14 +109,14 @@ def preview_strategy(named: NamedPlanners, table: ExistingTable, table_format: F
         ) from error
 
 
-def _check_traits(planner: Planner, facts: TableFacts, table_format: Format) -> None:
-    """Refuse a planner that declares not to support the table, as a scenario with such a table would be."""
-    name = plugins.in_words(planner)
+def _check_planner(planner: Planner, table: ExistingTable, table_format: Format) -> None:
+    """Refuse a planner that does not suit the table, as a scenario with such a table would be."""
+    name, facts = plugins.in_words(planner), table.facts
     try:
         traits = traits_of(planner)
     except ValueError as error:
         raise ScenarioError(f"{name}: {error}; correct the planner") from error
-    problem = unknown_columns(traits.columns, facts.columns)
+    problem = unknown_columns(traits.columns, facts.columns) or table.planner_problem(planner)
     if problem:
         raise ScenarioError(f"{name}: {problem}")
     version, highest = facts.format_version, traits.max_format_version

@@ -8,12 +8,12 @@ from bench import runtime
 from bench.engines.format import Format
 from bench.engines.registry import FORMATS, engine_kind
 from bench.errors import MissingRuntimeError, ScenarioError
+from bench.keys import value_text
 from bench.results.records import Mode
 from bench.runs.cases import PlannedRun
 from bench.runs.settings import local_cores
 from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario, check_real_resources
-from bench.scenario.specs import StrategySpec
 from bench.scenario.variants import BASE, Variant
 from strategies.never import Never
 from strategies.plan import Capability
@@ -26,12 +26,8 @@ _KEYS: Mapping[str, str] = {  # the key of a scenario that needs it, where its n
     Capability.MERGE: "writer.upsert_mode",
     Capability.ROW_FILTER: "where",
 }
-_NOT_MODELLED = (
-    'spark."spark.',
-    "spark.spark.",
-    "catalog",
-    "warm_up_rounds",
-)  # the first two are Spark's own
+# Keys that change nothing in a simulation; the first two are Spark's own settings, of which it may heed some.
+_OF_REAL_RUNS = ('spark."spark.', "spark.spark.", "catalog", "warm_up_rounds")
 _REMEDIES: Mapping[Mode, str] = {"real": "", "simulated": ". Change it, or run without --simulate"}
 
 
@@ -69,8 +65,7 @@ def check_supported(scenario: Scenario, mode: Mode) -> None:
         check_real_resources(scenario)
     elif scenario.variant is not None:
         _check_modelled(scenario, scenario.variant)
-    for spec in scenario.strategies:
-        _check_settings(scenario, mode, spec)
+    _check_settings(scenario, mode)
     needs = scenario.needs()
     for spec in scenario.strategies:
         rules = scenario.rules_of(spec)
@@ -80,7 +75,9 @@ def check_supported(scenario: Scenario, mode: Mode) -> None:
 
 def _check_modelled(scenario: Scenario, variant: Variant) -> None:
     """Refuse a variant that a simulation would show as equal, since it does not know what is set."""
-    unknown = [key for key in variant.changes if key.startswith(_NOT_MODELLED)]
+    heeded = engine_kind(scenario.table.format, "simulated").heeded_settings
+    ignored = (key for key in variant.changes if key.startswith(_OF_REAL_RUNS))
+    unknown = [key for key in ignored if key.removeprefix("spark.").strip('"') not in heeded]
     if "spark.master" in variant.changes and local_cores(scenario.spark.master) is None:
         unknown.append(f'spark.master = "{scenario.spark.master}"')
     unknown += [f"versions = {variant.versions!r}"] if variant.versions else []
@@ -92,15 +89,13 @@ def _check_modelled(scenario: Scenario, variant: Variant) -> None:
         )
 
 
-def _check_settings(scenario: Scenario, mode: Mode, spec: StrategySpec) -> None:
-    """Refuse properties and settings that would have other files written than the engine knows of."""
+def _check_settings(scenario: Scenario, mode: Mode) -> None:
+    """Refuse settings of Spark that decide which files there are, and that the engine does not heed."""
     kind = engine_kind(scenario.table.format, mode)
-    unknown = kind.not_modelled(scenario.table_of(spec).properties, scenario.spark.settings)
-    if unknown:
-        raise ScenarioError(
-            f"{scenario.name}: strategy {spec.label!r} runs with {', '.join(unknown)}, which the {mode} "
-            f"{scenario.table.format} engine does not model{_REMEDIES[mode]}"
-        )
+    for name, value in scenario.spark.settings.items():
+        problem = kind.setting_problem(name)
+        if problem is not None:
+            raise ScenarioError(f'{scenario.name}: spark."{name}" = {value_text(value)}: {problem}')
 
 
 def _check_needs(
@@ -139,7 +134,7 @@ def needed_bytes(run: PlannedRun) -> int:
     scenario = run.source.scenario
     specs, table_format = tuple(scenario.shape()), FORMATS[scenario.table.format]
     stream_bytes = sum(spec.expected_bytes for spec in specs)
-    deletes_bytes = sum(table_format.layout(spec).delete_bytes for spec in specs)
+    deletes_bytes = sum(table_format.layout(spec, scenario.spark.settings).delete_bytes for spec in specs)
     table_bytes = stream_bytes + deletes_bytes
     groups = [scenario.rules_of(run.spec), *((rule,) for rule in scenario.maintenance)]
     plans = sum(_plans(rules, scenario) for rules in groups)

@@ -45,7 +45,7 @@ def _writing(scenario: Scenario, spec: StrategySpec) -> tuple[float, float, int]
     layout = FORMATS[scenario.table.format].layout
     files, commits, partitions = 0, 0, set[str]()
     for commit in scenario.commits_of(spec):
-        made = layout(commit)
+        made = layout(commit, scenario.spark.settings)
         files += made.data_files_count + made.delete_files_count
         commits += 1
         partitions.update(partition.partition for partition in commit.partitions)

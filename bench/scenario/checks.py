@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bench.engines.registry import FORMATS
 from bench.keys import bytes_text, duration_ms_text, known_text
@@ -29,8 +29,11 @@ def check_keys(keys: ScenarioKeys) -> None:
     _check_table(keys)
     _check_probes(keys.probes)
     _check_labels([strategy.label for strategy in keys.strategies])
+    _check_spellings(keys.table.format, keys.table.properties, ("table", "properties"))
     for index, strategy in enumerate(keys.strategies):
-        _check_properties(keys.table.format, strategy, ("strategies", index, "properties"))
+        path: KeyPath = ("strategies", index, "properties")
+        _check_spellings(keys.table.format, strategy.properties, path)
+        _check_properties(keys.table.format, strategy, path)
         _check_switches(keys, strategy, ("strategies", index, "switch"))
     _check_spark(keys.spark)
     if keys.catalog is not None and not FORMATS[keys.table.format].takes_catalog:
@@ -94,26 +97,33 @@ def _check_table(keys: ScenarioKeys) -> None:
             f'only applies to partitioning = "bucket", not {table.partitioning!r}: set that or leave it out',
             table.buckets,
         )
-    for name, own in FORMATS[table.format].own_properties.items():
-        if name in table.properties:
-            raise OptionError(
-                ("table", "properties", name),
-                f"is set by table.{own}: set that instead",
-                table.properties[name],
-            )
+    for name, value in table.properties.items():
+        own = FORMATS[table.format].own_key(name)
+        if own is not None:
+            raise OptionError(("table", "properties", name), f"is set by {own}: set that instead", value)
+
+
+def _check_spellings(format_name: str, properties: Mapping[str, str], path: KeyPath) -> None:
+    """Refuse a property that is set twice, in two spellings of its name."""
+    seen: dict[str, str] = {}
+    for name, value in properties.items():
+        other = seen.setdefault(FORMATS[format_name].property_name(name), name)
+        if other != name:
+            raise OptionError((*path, name), f"is the same property as {other}: leave one of them out", value)
 
 
 def _check_properties(format_name: str, strategy: StrategyKeys, path: KeyPath) -> None:
-    """Of the properties that a key of [table] sets, a strategy may override the target size only."""
-    for name, own in FORMATS[format_name].own_properties.items():
-        if name not in strategy.properties:
+    """Of the properties that a key of the scenario sets, a strategy may override the target size only."""
+    for name, value in strategy.properties.items():
+        own = FORMATS[format_name].own_key(name)
+        if own is None:
             continue
-        value = strategy.properties[name]
-        if own != "target_file_size":
+        if own.startswith("writer."):
+            raise OptionError((*path, name), f"is set by {own} of the strategy: set that instead", value)
+        if own != "table.target_file_size":
             raise OptionError(
                 (*path, name),
-                f"is the same for all strategies: set table.{own} and leave it out of strategy "
-                f"{strategy.label!r}",
+                f"is the same for all strategies: set {own} and leave it out of strategy {strategy.label!r}",
                 value,
             )
         if not _SIZE_BYTES.fullmatch(value):

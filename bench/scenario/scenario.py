@@ -45,7 +45,7 @@ from bench.scenario.values import KeyPath, OptionError
 from bench.scenario.variants import Variant, changed, check_variants, spec_in
 from bench.secrets import Secrets, hidden
 from strategies.plan import Capability
-from strategies.strategy import Rule, Strategy, traits_of
+from strategies.strategy import Rule, Strategy
 from strategies.triggers import interval_ms_of
 from workloads.commit import CommitSpec, Dated, TargetSized, Workload
 from workloads.partitioning import Partitioning
@@ -331,7 +331,7 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets, variant: Variant
 
 
 def _check_tables(scenario: Scenario) -> None:
-    """Let the format judge the columns that [table] and planners name, on the table of each strategy.
+    """Let the format judge the columns that [table] names, and the planners, on the table of each strategy.
 
     Raises OptionError.
     """
@@ -343,7 +343,7 @@ def _check_tables(scenario: Scenario) -> None:
             key, problem = found
             raise OptionError(("table", key), problem, getattr(scenario.table.keys, key))
         for path, rule in _rules_on_table_of(scenario, spec):
-            refusal = judge.planner_problem(table, traits_of(rule.planner))
+            refusal = judge.planner_problem(table, rule.planner)
             if refusal is not None:
                 raise OptionError((*path, "planner"), refusal)
 

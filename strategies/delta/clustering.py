@@ -3,7 +3,7 @@
 Source: ClusteringStrategy.applyMinZCube and ZCube of delta-spark 3.3.2, without OPTIMIZE FULL.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 
 from strategies.delta.files import DeletionVector, DeltaDataFile, live_bytes
@@ -12,22 +12,39 @@ PROVIDER = "liquid"
 
 
 def cluster_candidates(
-    files: Iterable[DeltaDataFile], vectors: Mapping[str, DeletionVector], columns: tuple[str, ...],
+    files: Collection[DeltaDataFile], vectors: Mapping[str, DeletionVector], columns: tuple[str, ...],
     min_cube_bytes: int,
 ) -> list[DeltaDataFile]:  # fmt: skip
-    """The files to cluster: those without a cube first, then cube by cube in the order of their ids.
+    """Of these files those to cluster: those without a cube first, then cube by cube.
 
     Files that something else has clustered, or that were clustered by other columns, stay. So do cubes whose
     live rows take `min_cube_bytes` or more, and the only cube of a table without any other candidate.
     """
-    own = [file for file in files if _is_ours(file, columns)]
-    loose = [file for file in own if file.z_cube is None]
-    by_cube = groupby(sorted((f for f in own if f.z_cube is not None), key=_cube_id), key=_cube_id)
-    cubes = [list(cube) for _, cube in by_cube]
-    small = [cube for cube in cubes if sum(live_bytes(f, vectors.get(f.path)) for f in cube) < min_cube_bytes]
+    loose = [file for file in files if file.z_cube is None and _is_ours(file, columns)]
+    small = small_cubes(files, vectors, columns, min_cube_bytes)
     if not loose and len(small) == 1:
         return []
-    return [*loose, *(file for cube in small for file in cube)]
+    return [*loose, *(file for cube in _iterated(small) for file in cube)]
+
+
+def small_cubes(
+    files: Iterable[DeltaDataFile], vectors: Mapping[str, DeletionVector], columns: tuple[str, ...],
+    min_cube_bytes: int,
+) -> list[Sequence[DeltaDataFile]]:  # fmt: skip
+    """The Z-cubes by these columns whose live rows take less than `min_cube_bytes`."""
+    own = (file for file in files if file.z_cube is not None and _is_ours(file, columns))
+    cubes = _iterated([list(cube) for _, cube in groupby(sorted(own, key=_cube_id), key=_cube_id)])
+    return [cube for cube in cubes if sum(live_bytes(f, vectors.get(f.path)) for f in cube) < min_cube_bytes]
+
+
+def _iterated(cubes: Sequence[Sequence[DeltaDataFile]]) -> Sequence[Sequence[DeltaDataFile]]:
+    """Cubes as an iterator of Delta returns them: the last one before its predecessor if it is one file.
+
+    Those of `filterOutLargeZCubes` and, after it, of `filterOutSingleZCubes` both do so.
+    """
+    if len(cubes) < 2 or len(cubes[-1]) > 1:
+        return cubes
+    return [*cubes[:-2], cubes[-1], cubes[-2]]
 
 
 def _is_ours(file: DeltaDataFile, columns: tuple[str, ...]) -> bool:

@@ -23,11 +23,10 @@ def plan_compaction(
     state: DeltaState, options: OptimizeOptions, partitions: Collection[str] | None = None
 ) -> Preview:
     """OPTIMIZE of these partitions (None: all). On a table with clustering columns it clusters."""
+    files = _within(state, partitions)
     if state.clustering_columns:
-        return plan_clustering(state, options)
-    due = filter(is_due(state, options), _within(state, partitions))
-    bins = ((partition, files) for partition, files in _packed(due, options.max_file_bytes) if len(files) > 1)
-    return _preview(bins, vectors_of(state), options)
+        return _clustered(state, files, options)
+    return _merged(state, filter(is_due(state, options), files), options, files_min=2)
 
 
 def is_due(state: DeltaState, options: OptimizeOptions) -> Callable[[DeltaDataFile], bool]:
@@ -45,6 +44,9 @@ def plan_purge(
 ) -> Preview:
     """REORG TABLE ... APPLY (PURGE): every file with a deleted row, also one that is alone.
 
+    On a table with clustering columns it clusters such files. So it leaves those of Z-cubes of which they
+    alone, however few of the cube they are, take up the minimum size, and those of a single Z-cube.
+
     The real command also rewrites files with columns that the table has dropped, which no metadata tells.
     """
     vectors = vectors_of(state)
@@ -53,7 +55,9 @@ def plan_purge(
         for file in _within(state, partitions)
         if file.path in vectors and (not file.has_rows_count or vectors[file.path].rows > 0)
     ]
-    return _preview(_packed(due, options.max_file_bytes), vectors, options)
+    if state.clustering_columns:
+        return _clustered(state, due, options)
+    return _merged(state, due, options, files_min=1)
 
 
 def plan_zorder(
@@ -62,16 +66,6 @@ def plan_zorder(
     """OPTIMIZE ... ZORDER BY: every file of each partition, whatever its size, in one bin."""
     bins = _by_partition(_within(state, partitions)).items()
     return _preview(bins, vectors_of(state), options, is_sorted=True)
-
-
-def plan_clustering(state: DeltaState, options: OptimizeOptions) -> Preview:
-    """OPTIMIZE of a table with liquid clustering, which has no partitions."""
-    vectors = vectors_of(state)
-    candidates = cluster_candidates(
-        state.data_files, vectors, state.clustering_columns, options.min_cube_bytes
-    )
-    bins = (("", files) for files in next_fit(candidates, _bytes_of, options.max_cube_bytes))
-    return _preview(bins, vectors, options, is_sorted=True)
 
 
 def plan_repartition(state: DeltaState, partition: str, files_count: int) -> Preview:
@@ -107,12 +101,29 @@ def deleted_ratio(file: DeltaDataFile, vector: DeletionVector | None) -> float |
     return 1.0 - (file.rows - deleted_rows) / file.rows
 
 
+def _merged(
+    state: DeltaState, files: Iterable[DeltaDataFile], options: OptimizeOptions, *, files_min: int
+) -> Preview:
+    """Those of the files that come into a bin of at least `files_min`, each bin into one file."""
+    packed = _packed(files, options.max_file_bytes)
+    bins = ((partition, together) for partition, together in packed if len(together) >= files_min)
+    return _preview(bins, vectors_of(state), options)
+
+
+def _clustered(state: DeltaState, files: Collection[DeltaDataFile], options: OptimizeOptions) -> Preview:
+    """Those of the files that liquid clustering takes, each bin into a Z-cube. There are no partitions."""
+    vectors = vectors_of(state)
+    candidates = cluster_candidates(files, vectors, state.clustering_columns, options.min_cube_bytes)
+    bins = (("", together) for together in next_fit(candidates, _bytes_of, options.max_cube_bytes))
+    return _preview(bins, vectors, options, is_sorted=True)
+
+
 def _by_data_file(vectors: Collection[DeletionVector]) -> Mapping[str, DeletionVector]:
     return {vector.data_file: vector for vector in vectors}
 
 
-def _within(state: DeltaState, partitions: Collection[str] | None) -> Iterable[DeltaDataFile]:
-    return (file for file in state.data_files if partitions is None or file.partition in partitions)
+def _within(state: DeltaState, partitions: Collection[str] | None) -> list[DeltaDataFile]:
+    return [file for file in state.data_files if partitions is None or file.partition in partitions]
 
 
 def _is_due_for_deletes(

@@ -10,8 +10,7 @@ from strategies.delta.calls import call
 from strategies.delta.commands import Command
 from strategies.delta.files import delta_state
 from strategies.delta.optimize_options import (
-    CLUSTERING_OPTIONS,
-    COMPACTION_OPTIONS,
+    OPTIMIZE_OPTIONS,
     optimize_options,
     optimize_texts,
 )
@@ -39,7 +38,7 @@ class Optimize:
     days_ago: tuple[int, ...] = ()
     min_small_files: int = 0
     options: Mapping[str, OptionValue] = field(default_factory=dict)
-    known_options: ClassVar[Mapping[str, str]] = {**COMPACTION_OPTIONS, **CLUSTERING_OPTIONS}
+    known_options: ClassVar[Mapping[str, str]] = OPTIMIZE_OPTIONS
 
     def __post_init__(self) -> None:
         if self.where is not None and self._chooses:

@@ -43,6 +43,12 @@ SORTING_OPTIONS: Mapping[str, str] = {  # of commands that take files whatever t
 }
 PURGING_OPTIONS: Mapping[str, str] = {**SORTING_OPTIONS, REPARTITION: COMPACTION_OPTIONS[REPARTITION]}
 CLUSTERING_OPTIONS: Mapping[str, str] = {MIN_CUBE_SIZE: "100 GiB", TARGET_CUBE_SIZE: "150 GiB"}
+OPTIMIZE_OPTIONS: Mapping[str, str] = {**COMPACTION_OPTIONS, **CLUSTERING_OPTIONS}
+_DEFAULTS: Mapping[str, str] = {
+    MAX_DELETED_ROWS_RATIO: str(DEFAULT_MAX_DELETED_ROWS_RATIO),
+    MIN_CUBE_SIZE: str(DEFAULT_MIN_CUBE_BYTES),
+    TARGET_CUBE_SIZE: str(DEFAULT_TARGET_CUBE_BYTES),
+}
 _SIZES = frozenset({MIN_FILE_SIZE, MAX_FILE_SIZE, BATCH_SIZE, MIN_CUBE_SIZE, TARGET_CUBE_SIZE})
 
 
@@ -85,23 +91,30 @@ def optimize_texts(options: Mapping[str, OptionValue], known: Mapping[str, str])
     return texts
 
 
+def complete_texts(given: Mapping[str, str], target_bytes: int) -> dict[str, str]:
+    """Delta's option texts with the defaults of those that decide which files are rewritten.
+
+    `BATCH_SIZE` has no default. Raises ValueError on an unknown name.
+    """
+    check_known(given, _CHECKS)
+    sizes = dict.fromkeys((MIN_FILE_SIZE, MAX_FILE_SIZE), str(target_bytes))
+    return {**sizes, **_DEFAULTS, **given}
+
+
 def optimize_options(given: Mapping[str, str], target_bytes: int) -> OptimizeOptions:
-    """Parse Delta's option texts. Those that do not affect which files are rewritten are ignored.
+    """Parse Delta's option texts, completed by `complete_texts`.
 
     Raises ValueError on an unknown name, and on a text that is no number or out of range.
     """
-    check_known(given, _CHECKS)
-
-    def read(name: str, default: Any) -> Any:
-        return _CHECKS[name](name, given[name]) if name in given else default
-
+    texts = complete_texts(given, target_bytes)
+    values = {name: _CHECKS[name](name, text) for name, text in texts.items()}
     return OptimizeOptions(
-        min_file_bytes=read(MIN_FILE_SIZE, target_bytes),
-        max_file_bytes=read(MAX_FILE_SIZE, target_bytes),
-        max_deleted_rows_ratio=read(MAX_DELETED_ROWS_RATIO, DEFAULT_MAX_DELETED_ROWS_RATIO),
-        batch_bytes=read(BATCH_SIZE, None),
-        min_cube_bytes=read(MIN_CUBE_SIZE, DEFAULT_MIN_CUBE_BYTES),
-        target_cube_bytes=read(TARGET_CUBE_SIZE, DEFAULT_TARGET_CUBE_BYTES),
+        min_file_bytes=values[MIN_FILE_SIZE],
+        max_file_bytes=values[MAX_FILE_SIZE],
+        max_deleted_rows_ratio=values[MAX_DELETED_ROWS_RATIO],
+        batch_bytes=values.get(BATCH_SIZE),
+        min_cube_bytes=values[MIN_CUBE_SIZE],
+        target_cube_bytes=values[TARGET_CUBE_SIZE],
     )
 
 

@@ -178,9 +178,11 @@ def test_converting_and_dropping_deletes_is_a_capability_of_its_own(action, need
             Rewrite((FileGroup(("a", "b"), "", (), ("x", "y")), FileGroup(("c",))), 1),
             "rewrite(3 files in 2 groups, sorted by x, y)",
         ),
+        (Compact(), "compact(all partitions)"),
+        (Compact(("p=1", "p=2"), {"minFileSize": "10"}), "compact(p=1, p=2, minFileSize=10)"),
     ],
 )
-def test_an_explicit_action_is_told_in_words(action, text):
+def test_an_action_is_told_in_words(action, text):
     assert describe_action(action) == text
 
 

@@ -1,13 +1,14 @@
-"""What Delta's own OPTIMIZE does to tables whose logs are composed by hand of files that it wrote itself.
+"""What Delta's own OPTIMIZE and REORG do to tables with logs by hand, of files that it wrote itself.
 
 A pool of data files of different sizes is written once, some of them with deletion vectors. A table is any
-choice of them, in any partitions, with or without statistics: links to the files, and a log of one version.
+choice of them, in any partitions or Z-cubes, with or without statistics: links to the files, and a log of one
+version.
 """
 
 import json
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from bench.engines.delta.log import DeltaLog, live_actions
-from bench.engines.delta.state import live_files
+from bench.engines.delta.state import CLUSTERING_DOMAIN, clustering_columns, live_files
 from bench.engines.spark.session import configured
+from strategies.delta.commands import Command
 from strategies.delta.files import DeletionVector, DeltaDataFile, DeltaState
 from strategies.delta.optimize_options import CONF_PREFIX
 from strategies.state import MIB
@@ -25,12 +27,14 @@ POOL_FILES = 40
 _SCHEMA = {"type": "struct", "fields": [
     {"name": "id", "type": "long", "nullable": True, "metadata": {}},
     {"name": "text", "type": "string", "nullable": True, "metadata": {}},
+    {"name": "file", "type": "integer", "nullable": True, "metadata": {}},
     {"name": "p", "type": "string", "nullable": True, "metadata": {}},
 ]}  # fmt: skip
-_PROTOCOL = {"protocol": {
-    "minReaderVersion": 3, "minWriterVersion": 7,
-    "readerFeatures": ["deletionVectors"], "writerFeatures": ["deletionVectors"],
+_CLUSTERING = {"domainMetadata": {
+    "domain": CLUSTERING_DOMAIN, "removed": False,
+    "configuration": json.dumps({"clusteringColumns": [["id"]]}),
 }}  # fmt: skip
+_STATEMENTS = {Command.OPTIMIZE: "OPTIMIZE {name}", Command.REORG: "REORG TABLE {name} APPLY (PURGE)"}
 
 
 @dataclass(frozen=True)
@@ -43,8 +47,9 @@ class PooledFile:
 
 @dataclass(frozen=True)
 class Case:
-    """A table to optimize, in a folder of its own, and with which options; `live_rows` by path."""
+    """A table in a folder of its own, and with which command and options to treat it; `live_rows` by path."""
 
+    command: Command
     state: DeltaState
     live_rows: Mapping[str, int]
     options: Mapping[str, str]
@@ -52,7 +57,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Answer:
-    """What OPTIMIZE did: the files it removed, the rows of those it added, and its own counts."""
+    """What the command did: the files it removed, the rows of those it added, and its own counts."""
 
     removed: frozenset[str]
     added_rows: Mapping[int, int]
@@ -93,15 +98,22 @@ def _live_rows(fields: Mapping[str, Any]) -> int:
 
 
 def make_case(pool: list[PooledFile], source: Path, folder: Path, seed: int) -> Case:
-    """A table of some files of the pool in `folder`, and options that are near the sizes of its files."""
+    """A table of some files of the pool in `folder`, and options that are near the sizes of its files.
+
+    Every third table has liquid clustering.
+    """
     numbers = random.Random(seed)
     chosen = numbers.sample(pool, numbers.randint(0, 14))
-    partitions = numbers.choice((("a",), ("a", "b"), ("a", "b", None)))
     sizes = sorted(file.add["size"] for file in chosen) or [1]
+    is_clustered = seed % 3 == 0
+    if is_clustered:
+        options, places = _cubes(numbers, sizes, len(chosen))
+    else:
+        options, places = _options(numbers, sizes), _partitions(numbers, len(chosen))
     adds, live_rows = [], {}
     (folder / "_delta_log").mkdir(parents=True)
-    for file in chosen:
-        fields = {**file.add, "partitionValues": {"p": numbers.choice(partitions)}, "dataChange": True}
+    for file, place in zip(chosen, places, strict=True):
+        fields = {**file.add, "dataChange": True, **place}
         if numbers.random() < 0.15:
             fields["stats"] = "{}"
         live_rows[fields["path"]] = file.live_rows
@@ -111,13 +123,64 @@ def make_case(pool: list[PooledFile], source: Path, folder: Path, seed: int) -> 
         (folder / vectors.name).hardlink_to(vectors)
     metadata = {"metaData": {
         "id": f"case-{seed}", "format": {"provider": "parquet", "options": {}}, "createdTime": 1,
-        "schemaString": json.dumps(_SCHEMA), "partitionColumns": ["p"],
+        "schemaString": json.dumps(_SCHEMA), "partitionColumns": [] if is_clustered else ["p"],
         "configuration": {"delta.enableDeletionVectors": "true"},
     }}  # fmt: skip
-    actions = [_PROTOCOL, metadata, *({"add": fields} for fields in adds)]
+    domains = [_CLUSTERING] if is_clustered else []
+    actions = [_protocol(is_clustered), metadata, *domains, *({"add": fields} for fields in adds)]
     text = "".join(f"{json.dumps(action)}\n" for action in actions)
     (folder / "_delta_log" / f"{0:020}.json").write_text(text)
-    return Case(state_of(folder), live_rows, _options(numbers, sizes))
+    command = numbers.choice((Command.OPTIMIZE, Command.OPTIMIZE, Command.REORG))
+    return Case(command, state_of(folder), live_rows, options)
+
+
+def _protocol(is_clustered: bool) -> Mapping[str, Any]:
+    clustering = ["clustering", "domainMetadata"] if is_clustered else []
+    return {"protocol": {
+        "minReaderVersion": 3, "minWriterVersion": 7,
+        "readerFeatures": ["deletionVectors"], "writerFeatures": ["deletionVectors", *clustering],
+    }}  # fmt: skip
+
+
+def _partitions(numbers: random.Random, count: int) -> list[Mapping[str, Any]]:
+    """So many files in up to three partitions, as fields of their actions."""
+    values = numbers.choice((("a",), ("a", "b"), ("a", "b", None)))
+    return [{"partitionValues": {"p": numbers.choice(values)}} for _ in range(count)]
+
+
+def _cubes(
+    numbers: random.Random, sizes: list[int], count: int
+) -> tuple[dict[str, str], list[Mapping[str, Any]]]:
+    """Options for so many files, and the Z-cubes of these as fields of their actions.
+
+    In which order Delta takes the files of one cube, or those of none, is not defined. So either all that it
+    takes fit into one bin, or each cube has one file and at most one file has none.
+    """
+    columns = [["id"]] * 4 + [["text"]]
+    if numbers.random() < 0.5:
+        names = ["", "a", "b", "c"][: numbers.randint(1, 4)]
+        places = [_in_cube(numbers.choice(names), numbers.choice(columns)) for _ in range(count)]
+        threshold, target = numbers.choice(sizes) + numbers.choice(sizes), sum(sizes)
+    else:
+        names = [f"{number:02}" for number in range(1, count)] + [""]
+        numbers.shuffle(names)
+        places = [_in_cube(name, numbers.choice(columns)) for name in names[:count]]
+        threshold, target = numbers.choice(sizes) + 1, numbers.choice(sizes) + max(sizes)
+    cubes = "clustering.mergeStrategy.minCubeSize"
+    options = {
+        "maxFileSize": str(2**40),
+        f"{cubes}.threshold": str(threshold),
+        f"{cubes}.targetCubeSize": str(target),
+    }
+    return options, places
+
+
+def _in_cube(name: str, columns: Sequence[str]) -> Mapping[str, Any]:
+    """A file of the Z-cube `name`, or of none, as fields of its action."""
+    if not name:
+        return {"partitionValues": {}}
+    tags = {"ZCUBE_ID": name, "ZCUBE_ZORDER_BY": json.dumps(columns)}
+    return {"partitionValues": {}, "clusteringProvider": "liquid", "tags": tags}
 
 
 def _options(numbers: random.Random, sizes: list[int]) -> dict[str, str]:
@@ -137,16 +200,13 @@ def _options(numbers: random.Random, sizes: list[int]) -> dict[str, str]:
 
 def state_of(folder: Path) -> DeltaState:
     """The table as a planner sees it."""
-    files = [
-        file
-        for commit in DeltaLog(str(folder)).commits_after(-1)
-        for action in commit.added
-        for file in live_files(action)
-    ]
+    (commit,) = DeltaLog(str(folder)).commits_after(-1)
+    files = [file for action in commit.added for file in live_files(action)]
     return DeltaState(
         0, 128 * MIB,
         data_files=tuple(file for file in files if isinstance(file, DeltaDataFile)),
         delete_files=tuple(file for file in files if isinstance(file, DeletionVector)),
+        clustering_columns=clustering_columns(commit.domains.get(CLUSTERING_DOMAIN, {})),
     )  # fmt: skip
 
 
@@ -161,10 +221,11 @@ def interpreting(spark: SparkSession) -> SparkSession:
     return session
 
 
-def optimized(spark: SparkSession, folder: Path, options: Mapping[str, str]) -> Answer:
-    """Run OPTIMIZE on the table in `folder`, and read from its log what it did."""
-    with configured(spark, {f"{CONF_PREFIX}{name}": value for name, value in options.items()}):
-        metrics = spark.sql(f"OPTIMIZE delta.`{folder}`").select("metrics.*").collect()[0]
+def treated(spark: SparkSession, folder: Path, case: Case) -> Answer:
+    """Run a case's command on its table in `folder`, and read from the log what it did."""
+    statement = _STATEMENTS[case.command].format(name=f"delta.`{folder}`")
+    with configured(spark, {f"{CONF_PREFIX}{name}": value for name, value in case.options.items()}):
+        metrics = spark.sql(statement).select("metrics.*").collect()[0]
     commits = list(DeltaLog(str(folder)).commits_after(0))
     added = [
         json.loads(action.fields["stats"])["numRecords"] for commit in commits for action in commit.added

@@ -25,10 +25,10 @@ def coefficients(**changes):
     return DeltaCoefficients.model_validate({**fields, **changes})
 
 
-def make(costs=None, cores=CORES, **table):
-    """A simulated table that is there."""
+def make(costs=None, cores=CORES, settings=None, **table):
+    """A simulated table that is there, written with these settings of Spark."""
     spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, **table})
-    engine = simulated_table(spec, costs or coefficients(), cores)
+    engine = simulated_table(spec, costs or coefficients(), cores, settings or {})
     engine.create()
     return engine
 

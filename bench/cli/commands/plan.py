@@ -170,9 +170,7 @@ def _nothing_because(answer: Mapping[str, Any]) -> str | None:
         return "the plan rewrites no file"
     if not shortfall["files_count"]:
         return "no data file can contain rows that the plan selects"
-    deleted = any(kind["files"] for kind in answer["table"]["delete_files"])
-    alone = ", and no file has enough deletes to be rewritten for them" if deleted else ""
-    return f"{_shortfall_text(shortfall)}{alone}"
+    return _shortfall_text(shortfall)
 
 
 def _shortfall_text(short: Mapping[str, Any]) -> str:
@@ -181,7 +179,7 @@ def _shortfall_text(short: Mapping[str, Any]) -> str:
         f"{short['candidates_count']:,} of {short['files_count']:,} data files are {short['candidates_are']}"
     )
     if short["candidates_count"]:
-        has += f", at most {short['candidates_together_count']:,} of them in one partition"
+        has += f", at most {short['candidates_together_count']:,} of them in one {short['together_in']}"
     return f"{has}; {short['needs']}"
 
 

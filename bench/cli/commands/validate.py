@@ -136,7 +136,8 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
 
 
 def _layouts(scenario: Scenario, commits: Iterable[CommitSpec]) -> list[CommitLayout]:
-    return [FORMATS[scenario.table.format].layout(commit) for commit in commits]
+    layout, settings = FORMATS[scenario.table.format].layout, scenario.spark.settings
+    return [layout(commit, settings) for commit in commits]
 
 
 def _files(layouts: Iterable[CommitLayout]) -> int:

@@ -1,21 +1,51 @@
-"""By which columns a Delta table can be clustered and sorted: those that it keeps statistics of.
+"""What a Delta table can be clustered, sorted and filtered by.
 
-Delta checks it as well, but when the table is there: at its creation, or at the first ZORDER BY.
+Delta checks it as well, but when the table is there: at its creation, or when the command runs.
 
-Source: StatisticsCollection, ClusteredTableUtils and OptimizeTableCommand of delta-spark 3.3.2.
+Source: StatisticsCollection, ClusteredTableUtils, OptimizeTableCommand and DeltaCommand of delta-spark 3.3.2.
 """
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from bench.engines.contract import TableSpec
-from bench.engines.delta.table_keys import clustering_columns_of
+from bench.engines.delta.properties import table_properties
+from bench.engines.delta.table_keys import INDEXED_COUNT, STATS_COLUMNS, clustering_columns_of
 from bench.keys import unknown_columns
 from strategies.delta.commands import Command
-from strategies.strategy import PlannerTraits
+from strategies.delta.optimize import Optimize
+from strategies.delta.reorg import Reorg
+from strategies.delta.zorder import ZOrder
+from strategies.strategy import Planner, traits_of
 
-INDEXED_COUNT = "delta.dataSkippingNumIndexedCols"  # the first so many columns; -1 for all
-STATS_COLUMNS = "delta.dataSkippingStatsColumns"  # these columns instead
 _DEFAULT_INDEXED_COUNT = "32"
+_TEXT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a table is laid out. `columns` have their full names, without those that only hold others.
+
+    `has_days` says whether a partition column may hold days.
+    """
+
+    columns: tuple[str, ...]
+    partitioned_by: tuple[str, ...]
+    clustered_by: tuple[str, ...]
+    has_days: bool
+    properties: Mapping[str, str]
+
+
+def layout_of(spec: TableSpec) -> Layout:
+    """The layout of a table that is still to be created."""
+    partitioning = spec.partitioning
+    by = () if partitioning.column is None else (partitioning.column,)
+    derived = tuple(name for name in by if name not in spec.schema.names)
+    return Layout(
+        (*spec.schema.names, *derived), by, clustering_columns_of(spec), partitioning.by == "day",
+        table_properties(spec),
+    )  # fmt: skip
 
 
 def key_problem(spec: TableSpec) -> tuple[str, str] | None:
@@ -32,23 +62,51 @@ def _clustering_problem(spec: TableSpec, columns: tuple[str, ...]) -> str | None
     refused = [name for name in columns if name in booleans]
     if refused:
         return f"names {', '.join(refused)} of type BOOLEAN, by which Delta does not cluster: leave it out"
-    return _statistics_problem(spec, columns)
+    return _statistics_problem(layout_of(spec), columns)
 
 
-def planner_problem(spec: TableSpec, traits: PlannerTraits) -> str | None:
-    """Why the table cannot be sorted as a planner does it; None for one that does not sort."""
+def planner_problem(layout: Layout, planner: Planner) -> str | None:
+    """Why Delta would refuse all that a planner plans for a table, or why it never plans; None if neither."""
+    match planner:
+        case Optimize(where=str(where)) | Reorg(where=str(where)) | ZOrder(where=str(where)):
+            problem = _filter_problem(layout, where)
+        case Optimize(days_ago=(_, *_)) if not layout.has_days:
+            problem = (
+                "days_ago chooses partitions of days, and the table has none: take a table that is "
+                "partitioned by day, or leave days_ago out"
+            )
+        case _:
+            problem = None
+    return problem or _sorting_problem(layout, planner)
+
+
+def _filter_problem(layout: Layout, where: str) -> str | None:
+    """OPTIMIZE and REORG filter by partitions alone, and by nothing on a table with liquid clustering."""
+    if layout.clustered_by:
+        return "filters by where, which Delta refuses on a table with liquid clustering: leave where out"
+    words = set(re.findall(r"[\w.]+", _TEXT.sub(" ", where).lower()))
+    others = [name for name in layout.columns if name.lower() in words and name not in layout.partitioned_by]
+    if not others:
+        return None
+    known = ", ".join(layout.partitioned_by)
+    instead = f"name some of {known}, or leave where out" if known else "leave where out"
+    return f"where names {', '.join(others)}, and Delta filters by partition columns only: {instead}"
+
+
+def _sorting_problem(layout: Layout, planner: Planner) -> str | None:
+    traits = traits_of(planner)
     if Command.ZORDER not in traits.needs:
         return None
-    if clustering_columns_of(spec):
+    if layout.clustered_by:
         return (
             "sorts, which Delta refuses on a table with liquid clustering: use delta.optimize, which "
-            "clusters it, or leave table.cluster_by out"
+            "clusters it"
         )
-    return _statistics_problem(spec, traits.columns)
+    return _statistics_problem(layout, traits.columns)
 
 
-def _statistics_problem(spec: TableSpec, columns: tuple[str, ...]) -> str | None:
-    kept = _with_statistics(spec)
+def _statistics_problem(layout: Layout, columns: tuple[str, ...]) -> str | None:
+    kept = _with_statistics(layout)
     lacking = [name for name in columns if name not in kept]
     if not lacking:
         return None
@@ -58,19 +116,20 @@ def _statistics_problem(spec: TableSpec, columns: tuple[str, ...]) -> str | None
     )
 
 
-def _with_statistics(spec: TableSpec) -> tuple[str, ...]:
+def _with_statistics(layout: Layout) -> tuple[str, ...]:
     """The columns with statistics, none where a property is not understood; partition columns have none."""
-    columns = tuple(name for name in spec.schema.names if name != spec.partitioning.column)
-    named = _property(spec.properties, STATS_COLUMNS)
+    columns = tuple(name for name in layout.columns if name not in layout.partitioned_by)
+    named = layout.properties.get(STATS_COLUMNS)
     if named is not None:
         wanted = {name.strip().strip("`").lower() for name in named.split(",")}
-        return tuple(name for name in columns if name.lower() in wanted)
-    count = _property(spec.properties, INDEXED_COUNT) or _DEFAULT_INDEXED_COUNT
+        return tuple(name for name in columns if not wanted.isdisjoint(_with_parents(name.lower())))
+    count = layout.properties.get(INDEXED_COUNT, _DEFAULT_INDEXED_COUNT)
     if count == "-1":
         return columns
     return columns[: int(count)] if count.isdecimal() else ()
 
 
-def _property(properties: Mapping[str, str], name: str) -> str | None:
-    """The value of a property, whose name Delta reads in any case."""
-    return next((value for key, value in properties.items() if key.lower() == name.lower()), None)
+def _with_parents(name: str) -> list[str]:
+    """A column's name and those of the columns that hold it: a.b and a."""
+    parts = name.split(".")
+    return [".".join(parts[:count]) for count in range(1, len(parts) + 1)]

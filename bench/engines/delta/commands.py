@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from bench.engines.spark.predicates import partitions_predicate
 from bench.engines.spark.session import configured, java_class, java_rows
 from strategies.delta.commands import Command
-from strategies.delta.optimize_options import CONF_PREFIX, MAX_FILE_SIZE, MIN_FILE_SIZE, optimize_options
+from strategies.delta.optimize_options import CONF_PREFIX, complete_texts
 from strategies.plan import Compact, Native
 
 TAG_CONF = "spark.databricks.delta.commitInfo.userMetadata"
@@ -28,12 +28,11 @@ def optimize(
 ) -> DataFrame:
     """Run OPTIMIZE or REORG on table `name`; its result, not yet fetched.
 
-    Options that are not set have the defaults of `strategies.delta.optimize_options`. Raises ValueError on an
+    Options that are not set have the defaults by which the command is previewed. Raises ValueError on an
     unknown option, and if the command is none of these.
     """
-    optimize_options(action.options, target_bytes)  # Spark would accept any setting
-    sizes = {MIN_FILE_SIZE: str(target_bytes), MAX_FILE_SIZE: str(target_bytes)}
-    options = {f"{CONF_PREFIX}{key}": value for key, value in {**sizes, **action.options}.items()}
+    texts = complete_texts(action.options, target_bytes)
+    options = {f"{CONF_PREFIX}{name}": text for name, text in texts.items()}
     with configured(spark, {**options, **conf}):
         return spark.sql(_statement(name, action))
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
-from bench.engines.spark.meter import Reading
+from bench.engines.spark.meter import Clocks
 
 _INTERVAL_S = 0.001
 
@@ -17,11 +17,11 @@ class CommitWatch:
     OPTIMIZE have no end time. Looking for a file every millisecond takes less than 1 % of a core.
     """
 
-    def __init__(self, version_file: Path, read: Callable[[], Reading]) -> None:
+    def __init__(self, version_file: Path, read: Callable[[], Clocks]) -> None:
         self._file, self._read = version_file, read
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._wait, name="commit-watch")
-        self.reading: Reading | None = None
+        self.reading: Clocks | None = None
 
     def _wait(self) -> None:
         while not self._file.exists():

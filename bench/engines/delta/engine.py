@@ -33,8 +33,8 @@ from bench.engines.delta.table_keys import (
     clustering_columns_of,
 )
 from bench.engines.spark import merge
-from bench.engines.spark.engine import TABLE, SparkEngine, TableReading
-from bench.engines.spark.meter import Measured, Meter, Reading
+from bench.engines.spark.engine import TABLE, SparkEngine, TableReading, Write
+from bench.engines.spark.meter import Clocks, Measured, Meter
 from bench.engines.spark.rows import (
     cached,
     column_names,
@@ -78,7 +78,6 @@ class DeltaEngine(SparkEngine[None]):
         )
         self._log = DeltaReader(self._location)
         self._removals_ms: list[tuple[int, int]] = []  # scenario and epoch milliseconds
-        self._committed: Reading | None = None  # when the last commit's own version was there
 
     def _create(self) -> None:
         clustering = clustering_columns_of(self._spec)
@@ -95,7 +94,7 @@ class DeltaEngine(SparkEngine[None]):
     def _codec(self) -> str:
         return str(self._spark.conf.get(CODEC_CONF, DEFAULT_CODEC))
 
-    def _prepare(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
+    def _prepare(self, batch: Batch, tag: Tag) -> tuple[Write, DataFrame]:
         write, frame = self._prepare_changes(batch, tag) if batch.is_cdc else self._prepare_rows(batch, tag)
         return (partial(self._watched, write) if self._compacts_itself else write), frame
 
@@ -117,20 +116,20 @@ class DeltaEngine(SparkEngine[None]):
         columns, conf = column_names(self._spec), {commands.TAG_CONF: str(tag)}
         return partial(merge.commit, self._spark, self._name, last, columns, conf), last
 
-    def _watched(self, write: Callable[[], None]) -> None:
+    def _watched(self, write: Callable[[], None]) -> Clocks | None:
         """A commit whose own version is waited for by another thread, since a compaction may follow in it."""
         with CommitWatch(Path(self._log.next_version_path), self._meter.reading) as watch:
             write()
-        self._committed = watch.reading
+        return watch.reading
 
     def _split_inline(
-        self, committing: Measured, untagged: tuple[Version, ...]
+        self, committing: Measured, committed: Clocks | None, untagged: tuple[Version, ...]
     ) -> tuple[Cost, tuple[InlineCompaction, ...]]:
         """Whatever a commit does once its version is there counts as the compaction, if one follows."""
-        if not untagged or self._committed is None:
+        if not untagged or committed is None:
             return committing.cost, ()
-        own = self._meter.between(committing.started, self._committed)
-        rest = self._meter.between(self._committed, committing.ended)
+        own = self._meter.between(committing.started, committed)
+        rest = self._meter.between(committed, committing.ended)
         return own, (InlineCompaction(rest, untagged, Command.OPTIMIZE),)
 
     def _stage(self, action: Rewrite) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 
+from bench.engines.delta.columns import Layout, planner_problem
 from bench.engines.delta.ledger import delta_ledger
 from bench.engines.delta.log import DeltaLog, Fields, LogCommit, LogError, live_actions
 from bench.engines.delta.state import CLUSTERING_DOMAIN, clustering_columns, live_files
@@ -18,14 +19,16 @@ from bench.engines.format import DeleteFacts, Shortfall, TableAddress, TableFact
 from bench.errors import ScenarioError
 from bench.keys import value_text
 from bench.text import human_bytes, human_percent
+from strategies.delta.clustering import small_cubes
 from strategies.delta.commands import Command
-from strategies.delta.compaction import is_due
+from strategies.delta.compaction import is_due, vectors_of
 from strategies.delta.files import DeltaState, delta_state
-from strategies.delta.optimize_options import optimize_options
+from strategies.delta.optimize_options import OptimizeOptions, optimize_options
 from strategies.partitions import decoded, fields_of, is_null
 from strategies.plan import Action, Compact, Native
 from strategies.preview import Preview
 from strategies.state import GIB, TableState
+from strategies.strategy import Planner
 
 # Upper ends of size classes as fractions of the target.
 SIZE_CLASSES = (0.01, 0.1, 0.5, 1.0)
@@ -113,24 +116,19 @@ class DeltaTable:
             return None
         table = delta_state(state)
         options = optimize_options(action.options, state.target_file_size_bytes)
-        due = is_due(table, options)
-        candidates = Counter(file.partition for file in table.data_files if due(file))
-        ratio = human_percent(options.max_deleted_rows_ratio)
-        return Shortfall(
-            files_count=len(table.data_files),
-            candidates_count=candidates.total(),
-            candidates_together_count=max(candidates.values(), default=0),
-            candidates_are=f"below {human_bytes(options.min_file_bytes)} "
-            f"or have more than {ratio} deleted rows",
-            needs="OPTIMIZE merges 2 or more of one partition, up to "
-            f"{human_bytes(options.max_file_bytes)} together",
-            thresholds={
-                "min_file_bytes": options.min_file_bytes,
-                "max_file_bytes": options.max_file_bytes,
-                "max_deleted_rows_ratio": options.max_deleted_rows_ratio,
-                "needed_count": 2,
-            },
+        shortfall = _clustering_shortfall if table.clustering_columns else _merging_shortfall
+        return shortfall(table, options)
+
+    def planner_problem(self, planner: Planner) -> str | None:
+        """See `columns.planner_problem`. Only columns of dates and of texts may hold days."""
+        names, by = list(_names(self.schema)), tuple(self.metadata["partitionColumns"])
+        following = (*names[1:], "")
+        leaves = (
+            name for name, next_ in zip(names, following, strict=True) if not next_.startswith(f"{name}.")
         )
+        has_days = any(self._type_of(column) in ("DATE", "VARCHAR") for column in by)
+        layout = Layout(tuple(leaves), by, self.state.clustering_columns, has_days, self.state.properties)
+        return planner_problem(layout, planner)
 
     def is_files_out_exact(self, preview: Preview) -> bool:
         """Not where rows are sorted into several files, whose number is only aimed at."""
@@ -139,6 +137,44 @@ class DeltaTable:
     def is_deletes_exact(self) -> bool:
         """A deletion vector names its data file."""
         return True
+
+
+def _merging_shortfall(table: DeltaState, options: OptimizeOptions) -> Shortfall:
+    """Why OPTIMIZE merges no file."""
+    due = is_due(table, options)
+    candidates = Counter(file.partition for file in table.data_files if due(file))
+    ratio = human_percent(options.max_deleted_rows_ratio)
+    return Shortfall(
+        files_count=len(table.data_files),
+        candidates_count=candidates.total(),
+        candidates_together_count=max(candidates.values(), default=0),
+        candidates_are=f"below {human_bytes(options.min_file_bytes)} or have more than {ratio} deleted rows",
+        needs="OPTIMIZE merges 2 or more of one partition, up to "
+        f"{human_bytes(options.max_file_bytes)} together",
+        thresholds={
+            "min_file_bytes": options.min_file_bytes,
+            "max_file_bytes": options.max_file_bytes,
+            "max_deleted_rows_ratio": options.max_deleted_rows_ratio,
+            "needed_count": 2,
+        },
+    )
+
+
+def _clustering_shortfall(table: DeltaState, options: OptimizeOptions) -> Shortfall:
+    """Why OPTIMIZE clusters no file."""
+    candidates = small_cubes(
+        table.data_files, vectors_of(table), table.clustering_columns, options.min_cube_bytes
+    )
+    return Shortfall(
+        files_count=len(table.data_files),
+        candidates_count=sum(map(len, candidates)),
+        candidates_together_count=max(map(len, candidates), default=0),
+        candidates_are=f"outside of Z-cubes or in a Z-cube below {human_bytes(options.min_cube_bytes)}",
+        needs="OPTIMIZE clusters files outside of Z-cubes, and 2 or more such Z-cubes by the same columns, "
+        f"up to {human_bytes(options.max_cube_bytes)} together",
+        thresholds={"min_cube_bytes": options.min_cube_bytes, "max_cube_bytes": options.max_cube_bytes},
+        together_in="Z-cube",
+    )
 
 
 def is_table_at(location: str) -> bool:

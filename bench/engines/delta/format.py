@@ -12,9 +12,9 @@ from bench.engines.contract import Engine, EngineSettings
 from bench.engines.delta import columns
 from bench.engines.delta.conf import session_conf
 from bench.engines.delta.model.coefficients import delta_coefficients
-from bench.engines.delta.model.writers import commit_layout
+from bench.engines.delta.model.writers import SHUFFLE_PARTITIONS, commit_layout
 from bench.engines.delta.planning import PLANNING
-from bench.engines.delta.properties import not_modelled
+from bench.engines.delta.properties import setting_problem, simulated_setting_problem
 from bench.engines.delta.table_keys import (
     CODEC_CONF,
     DEFAULT_CODEC,
@@ -27,6 +27,7 @@ from bench.engines.delta.table_keys import (
     UPSERT_MODES,
     VECTORS,
     DeltaKeys,
+    property_name,
 )
 from bench.engines.format import EngineKind, ExistingTable, Format, TableAddress
 from bench.engines.simulated.kind import simulated_kind
@@ -81,7 +82,8 @@ FORMAT = Format(
     takes_catalog=False,
     upsert_modes=UPSERT_MODES,
     default_upsert_mode=DEFAULT_UPSERT_MODE,
-    own_properties={VECTORS: "upsert_mode"},
+    own_properties={VECTORS: "writer.upsert_mode"},
+    property_name=property_name,
     codec_setting=CODEC_CONF,
     default_codec=DEFAULT_CODEC,
     metadata_bytes_per_commit=40_000,  # measured: 10 KB of log and checksum, 37 KB with a checkpoint
@@ -89,9 +91,15 @@ FORMAT = Format(
     layout=commit_layout,
     writing_needs=_writing_needs,
     key_problem=columns.key_problem,
-    planner_problem=columns.planner_problem,
-    real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options),
-    simulated=simulated_kind(_open_simulated, SIMULATED_CAPABILITIES, delta_coefficients, not_modelled),
+    planner_problem=lambda spec, planner: columns.planner_problem(columns.layout_of(spec), planner),
+    real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options, setting_problem),
+    simulated=simulated_kind(
+        _open_simulated,
+        SIMULATED_CAPABILITIES,
+        delta_coefficients,
+        simulated_setting_problem,
+        heeded_settings=frozenset({SHUFFLE_PARTITIONS}),
+    ),
     metadata_commands=METADATA_COMMANDS,
     instead=INSTEAD,
     packages=("deltalake",),

@@ -1,4 +1,4 @@
-"""The properties that a Delta table is created with, and those of them that change what commits do."""
+"""The properties that a Delta table is created with, and what else changes what commits and commands do."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,8 +13,10 @@ from bench.engines.delta.table_keys import (
     MERGE_ON_READ,
     OPTIMIZE_WRITE,
     VECTORS,
+    property_name,
 )
 from bench.errors import ScenarioError
+from strategies.delta.optimize_options import CONF_PREFIX, OPTIMIZE_OPTIONS
 from strategies.java_values import parse_int
 
 _CONF_PREFIX = "spark.databricks.delta."
@@ -24,14 +26,16 @@ AUTO_COMPACT_CONFS = (
     *(name.replace("delta.", _DEFAULTS_PREFIX, 1) for name in (AUTO_COMPACT, AUTO_OPTIMIZE)),
 )
 _NOT_MODELLED_CONFS = (
-    *(f"{_CONF_PREFIX}{group}." for group in ("autoCompact", "optimizeWrite", "optimize")), _DEFAULTS_PREFIX,
-)  # fmt: skip
+    *(f"{_CONF_PREFIX}{group}." for group in ("autoCompact", "optimizeWrite")),
+    _DEFAULTS_PREFIX,
+)
 
 
 def table_properties(spec: TableSpec) -> dict[str, str]:
-    """All properties that a table is created with; the scenario's override ours."""
+    """All properties that a table is created with, under Delta's own names; the scenario's override ours."""
     has_vectors = (spec.upsert_mode or DEFAULT_UPSERT_MODE) == MERGE_ON_READ
-    return {VECTORS: str(has_vectors).lower(), **spec.properties}
+    given = {property_name(name): value for name, value in spec.properties.items()}
+    return {VECTORS: str(has_vectors).lower(), **given}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ class WriterProperties:
 
 
 def writer_properties(given: Mapping[str, str]) -> WriterProperties:
-    """Read the properties of a table. Raises ScenarioError for a value that Delta rejects."""
+    """Read the `table_properties` of a table. Raises ScenarioError for a value that Delta rejects."""
     return WriterProperties(
         _checkpoint_interval(given.get(CHECKPOINT_INTERVAL, str(DEFAULT_CHECKPOINT_INTERVAL))),
         _boolean(given, AUTO_OPTIMIZE) or _boolean(given, AUTO_COMPACT),
@@ -58,16 +62,19 @@ def may_compact_by_itself(properties: Mapping[str, str], settings: Mapping[str, 
     return is_set or writer_properties(properties).compacts_by_itself
 
 
-def not_modelled(properties: Mapping[str, str], settings: Mapping[str, str]) -> tuple[str, ...]:
-    """What decides when commits compact, or how they and OPTIMIZE write, and is unknown to a simulation.
+def setting_problem(name: str) -> str | None:
+    """Why a session cannot have a setting: each command gets its own, by which it was previewed."""
+    option = name.removeprefix(CONF_PREFIX)
+    if option == name or option not in OPTIMIZE_OPTIONS:
+        return None
+    return f"is set for each command: set it as an option of the planner, such as options.{option}"
 
-    Delta reads the names of properties in any case, a simulation does not.
-    """
-    modelled = (AUTO_COMPACT, AUTO_OPTIMIZE, OPTIMIZE_WRITE)
-    unknown = [
-        name for name in properties if name.lower().startswith(AUTO_OPTIMIZE.lower()) and name not in modelled
-    ]
-    return (*unknown, *(name for name in settings if name.startswith(_NOT_MODELLED_CONFS)))
+
+def simulated_setting_problem(name: str) -> str | None:
+    """The same in a simulation, which does not know all that decides on commits and their compactions."""
+    if name.startswith(_NOT_MODELLED_CONFS):
+        return "is not modelled by the simulation: leave it out, or run without --simulate"
+    return setting_problem(name)
 
 
 def _checkpoint_interval(text: str) -> int:

@@ -31,6 +31,15 @@ DEFAULT_CHECKPOINT_INTERVAL = 10
 AUTO_COMPACT = "delta.autoOptimize.autoCompact"
 AUTO_OPTIMIZE = "delta.autoOptimize"  # its older name, which wins if it is true
 OPTIMIZE_WRITE = "delta.autoOptimize.optimizeWrite"
+INDEXED_COUNT = "delta.dataSkippingNumIndexedCols"  # the first so many columns have statistics; -1 for all
+STATS_COLUMNS = "delta.dataSkippingStatsColumns"  # these columns have them instead
+_NAMES = {
+    name.lower(): name
+    for name in (
+        VECTORS, CHECKPOINT_INTERVAL, AUTO_COMPACT, AUTO_OPTIMIZE, OPTIMIZE_WRITE, INDEXED_COUNT,
+        STATS_COLUMNS,
+    )
+}  # fmt: skip
 
 REAL_CAPABILITIES = frozenset[str]({
     Capability.COMPACT,
@@ -86,6 +95,15 @@ class DeltaKeys(TableKeys):
                 {"partitioning": self.partitioning},
             )
         return self
+
+
+def property_name(name: str) -> str:
+    """The name under which Delta stores a table property, which it reads in any case.
+
+    Properties that decide nothing here keep their spelling. Source: DeltaConfigs.validateConfigurations of
+    delta-spark 3.3.2.
+    """
+    return _NAMES.get(name.lower(), name)
 
 
 def clustering_columns_of(spec: TableSpec) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ from strategies.iceberg.rewrite_options import rewrite_options
 from strategies.plan import Action, Native, Rewrite, describe_action
 from strategies.preview import Preview
 from strategies.state import TableState
+from strategies.strategy import Planner
 
 MAIN = "main"  # the branch that is read by default
 
@@ -131,6 +132,9 @@ class IcebergTable:
             if not options.is_right_size(file.size_bytes)
         )
         needed_count = max(2, options.min_input_files)  # one file alone is not merged
+        for_deletes = (
+            ", and no file has enough deletes to be rewritten for them" if table.delete_files else ""
+        )
         return Shortfall(
             files_count=len(table.data_files),
             candidates_count=candidates.total(),
@@ -138,7 +142,7 @@ class IcebergTable:
             candidates_are=f"below {human_bytes(options.min_bytes)} "
             f"or above {human_bytes(options.max_bytes)}",
             needs=f"a rewrite needs {needed_count:,} files of a partition (min-input-files), "
-            f"or 2 that exceed {human_bytes(options.target_bytes)} together",
+            f"or 2 that exceed {human_bytes(options.target_bytes)} together{for_deletes}",
             thresholds={
                 "min_bytes": options.min_bytes,
                 "max_bytes": options.max_bytes,
@@ -146,6 +150,10 @@ class IcebergTable:
                 "target_bytes": options.target_bytes,
             },
         )
+
+    def planner_problem(self, planner: Planner) -> str | None:
+        """Whether a predicate can be evaluated shows when it is; see `narrowed`."""
+        return None
 
     def is_files_out_exact(self, preview: Preview) -> bool:
         """Not for files of an older partition spec: they are shuffled by partition before the write."""

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from bench.engines.contract import Engine, EngineSettings
-from bench.engines.format import EngineKind, NotModelled
+from bench.engines.format import EngineKind, SettingProblem
 from bench.engines.simulated.costs import Coefficients
 from workloads.commit import CommitSpec
 
@@ -20,7 +20,8 @@ def simulated_kind(
     open_engine: Callable[[EngineSettings], AbstractContextManager[Engine]],
     capabilities: frozenset[str],
     read: _Read,
-    not_modelled: NotModelled = lambda properties, settings: (),
+    setting_problem: SettingProblem = lambda name: None,
+    heeded_settings: frozenset[str] = frozenset(),
 ) -> EngineKind:
     """How a format's tables are simulated; results show the cores and the coefficients."""
 
@@ -33,7 +34,8 @@ def simulated_kind(
         capabilities,
         False,
         options,
-        not_modelled,
+        setting_problem,
+        heeded_settings,
         wrong_rows=_wrong_rows,
         content_bytes=lambda engine: engine.content_bytes,
     )

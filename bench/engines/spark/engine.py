@@ -28,7 +28,7 @@ from bench.engines.contract import (
     Version,
 )
 from bench.engines.ledger import AnyLedger
-from bench.engines.spark.meter import Measured, Meter
+from bench.engines.spark.meter import Clocks, Measured, Meter
 from bench.engines.spark.queries import ScanReader, run_query
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
 from bench.errors import EngineError
@@ -38,6 +38,9 @@ from strategies.state import DataFile, DeleteFile, TableState
 TABLE = "orders"  # the name that probes use
 _REFUSED = (Py4JJavaError, PySparkException, ValueError)  # raised where a step is allowed to fail
 _Prepared = TypeVar("_Prepared")
+
+# Commits a batch. It gives the clocks at which the batch was committed, if the call may do more after that.
+Write = Callable[[], Clocks | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         """Remove the table and its files."""
 
     @abstractmethod
-    def _prepare(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
+    def _prepare(self, batch: Batch, tag: Tag) -> tuple[Write, DataFrame]:
         """The function that commits the batch, which is timed, and the frame cached for it until then."""
 
     @abstractmethod
@@ -130,21 +133,22 @@ class SparkEngine(ABC, Generic[_Prepared]):
             with self._meter.step() as preparing:
                 write, cached = self._prepare(batch, tag)
             with self._meter.step() as committing:
-                write()
+                committed = write()
             cached.unpersist(blocking=True)
         observed, new = self._observe(at_ms)
         untagged = tuple(version for version in new if version.tag is None)
-        cost, compactions = self._split_inline(committing, untagged)
+        cost, compactions = self._split_inline(committing, committed, untagged)
         self._ledger.saw_inline(compactions, at_ms)
         return CommitOutcome(cost, preparing.cost.wall_s, _tagged(new, tag), observed, compactions)
 
     def _split_inline(
-        self, committing: Measured, untagged: tuple[Version, ...]
+        self, committing: Measured, committed: Clocks | None, untagged: tuple[Version, ...]
     ) -> tuple[Cost, tuple[InlineCompaction, ...]]:
         """What of a commit's cost is its own, and the compactions that it ran by itself.
 
-        A format whose commits compact (automatic or inline compaction) overrides this; `untagged` are the new
-        versions that do not carry the commit's tag. By default a commit runs no compaction.
+        A format whose commits compact (automatic or inline compaction) overrides this; `committed` is what
+        the write returned, and `untagged` are the new versions that do not carry the commit's tag. By default
+        a commit runs no compaction.
         """
         return committing.cost, ()
 
@@ -242,7 +246,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
     def _observe(self, at_ms: int, untagged_as: Tag | None = None) -> tuple[Observation, tuple[Version, ...]]:
         """The table as it is now, and its versions since the last time, whoever made them.
 
-        A command of the format cannot write a tag. The step that called one passes its own tag as
+        Commands of some formats cannot write a tag. The step that called one passes its own tag as
         `untagged_as`, for the new versions that have none.
         """
         with self._errors(f"read the metadata of {self._name}"), self._meter.step() as reading_cost:

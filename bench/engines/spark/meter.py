@@ -17,7 +17,7 @@ from bench.engines.spark.peak_memory import PeakMemory
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Clocks:
     """The clocks at one moment; `stage` is the number of the next stage of Spark."""
 
     at_s: float
@@ -30,8 +30,8 @@ class Reading:
 class Measured:
     """A step. Its cost and its end are set when it ends."""
 
-    started: Reading
-    ended: Reading
+    started: Clocks
+    ended: Clocks
     cost: Cost = NO_COST
 
 
@@ -69,19 +69,19 @@ class Meter:
             cost = self.between(started, measured.ended)
             measured.cost = replace(cost, peak_rss_bytes=peak_rss_bytes, peak_heap_bytes=peak_heap_bytes)
 
-    def _start(self) -> Reading:
+    def _start(self) -> Clocks:
         """The clocks before a step, the finest last, so that reading the others is no part of the step."""
         stage = self._next_stage_id()
         self._memory.reset()
         threads, cpu_s = self._threads.read(), self._process_cpu_s()
-        return Reading(time.perf_counter(), cpu_s, threads, stage)
+        return Clocks(time.perf_counter(), cpu_s, threads, stage)
 
-    def reading(self) -> Reading:
+    def reading(self) -> Clocks:
         """The clocks now. It can be taken within a step, by another thread, to split the step's cost."""
         at_s, cpu_s = time.perf_counter(), self._process_cpu_s()
-        return Reading(at_s, cpu_s, self._threads.read(), self._next_stage_id())
+        return Clocks(at_s, cpu_s, self._threads.read(), self._next_stage_id())
 
-    def between(self, first: Reading, last: Reading) -> Cost:
+    def between(self, first: Clocks, last: Clocks) -> Cost:
         """What was spent between two readings; peaks of memory are not known."""
         jit_cpu_s, gc_cpu_s = _background_cpu_s(first.threads, last.threads)
         executor_cpu_s = self._task_cpu_s(first.stage, last.stage)

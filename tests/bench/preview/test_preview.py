@@ -36,6 +36,9 @@ class StateOnly:
     def shortfall(self, action, state):
         return None
 
+    def planner_problem(self, planner):
+        return None
+
 
 @dataclass(frozen=True)
 class Fixed:

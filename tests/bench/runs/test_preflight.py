@@ -142,25 +142,37 @@ def test_what_to_use_instead_of_what_a_format_does_not_have_is_told(machine, tmp
     assert told.endswith("(`layers` in scenario delta-repacking)")
 
 
-@pytest.mark.parametrize(
-    ("changes", "named"),
-    [
-        ({"spark": {"spark.databricks.delta.autoCompact.minNumFiles": 10}},
-         "strategy 'never' runs with spark.databricks.delta.autoCompact.minNumFiles"),
-        ({"table": {"properties": {"delta.autooptimize.autocompact": True}}},
-         "strategy 'never' runs with delta.autooptimize.autocompact"),
-        ({"strategies": [{"label": "a"}, {"label": "b", "properties": {"delta.autoOptimize.x": 1}}]},
-         "strategy 'b' runs with delta.autoOptimize.x"),
-    ],
-)  # fmt: skip
-def test_settings_that_the_simulation_of_a_format_does_not_know_are_refused_there(
-    machine, tmp_path, changes, named
-):
-    check(tmp_path, text=DELTA, **changes)
+def test_settings_that_the_simulation_of_a_format_does_not_know_are_refused_there(machine, tmp_path):
+    changes = {"text": DELTA, "spark": {"spark.databricks.delta.autoCompact.minNumFiles": 10}}
+    check(tmp_path, **changes)
     with pytest.raises(ScenarioError) as caught:
-        check(tmp_path, mode="simulated", text=DELTA, **changes)
-    assert named in str(caught.value)
-    assert "the simulated delta engine does not model. Change it, or run without" in str(caught.value)
+        check(tmp_path, mode="simulated", **changes)
+    assert str(caught.value) == (
+        'demo: spark."spark.databricks.delta.autoCompact.minNumFiles" = "10": is not modelled by the '
+        "simulation: leave it out, or run without --simulate"
+    )
+
+
+@pytest.mark.parametrize("mode", ["real", "simulated"])
+def test_settings_that_commands_would_overwrite_are_refused(machine, tmp_path, mode):
+    setting = {"spark.databricks.delta.optimize.minFileSize": 10}
+    with pytest.raises(ScenarioError) as caught:
+        check(tmp_path, mode=mode, text=DELTA, spark=setting)
+    assert str(caught.value) == (
+        'demo: spark."spark.databricks.delta.optimize.minFileSize" = "10": is set for each command: set it '
+        "as an option of the planner, such as options.minFileSize"
+    )
+    check(tmp_path, mode=mode, spark=setting)  # of another format
+
+
+@pytest.mark.parametrize(
+    "keys", [{"spark": {"spark.sql.shuffle.partitions": 8}}, {"spark.spark.sql.shuffle.partitions": 8}]
+)
+def test_a_variant_of_a_setting_that_the_simulation_heeds_is_simulated(machine, tmp_path, keys):
+    variants = [{"label": "other", "set": keys}]
+    check(tmp_path, mode="simulated", text=DELTA, variants=variants)
+    with pytest.raises(ScenarioError, match=r"shuffle.partitions.*, which a simulation does not model"):
+        check(tmp_path, mode="simulated", variants=variants)  # of a format without MERGE
 
 
 def test_a_variant_with_other_cores_is_simulated(machine, tmp_path):

@@ -395,6 +395,25 @@ def test_columns_that_the_format_cannot_order_a_table_by_are_refused(tmp_path, c
     assert told in refusal(tmp_path, text, **changes)
 
 
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"table": {"properties": {"delta.enabledeletionvectors": True}}},
+         'table.properties."delta.enabledeletionvectors" = "true": is set by writer.upsert_mode'),
+        ({"strategies": [{"label": "a", "properties": {"DELTA.enableDeletionVectors": True}}]},
+         'Vectors" = "true": is set by writer.upsert_mode of the strategy: set that instead'),
+        ({"table": {"properties": {"delta.autoOptimize": True, "delta.autooptimize": False}}},
+         'table.properties."delta.autooptimize" = "false": is the same property as delta.autoOptimize'),
+        ({"strategies": [{"label": "a", "properties": {"delta.appendOnly": 1, "delta.autooptimize": True,
+                                                        "delta.AutoOptimize": True}}]},
+         'properties."delta.AutoOptimize" = "true": is the same property as delta.autooptimize: leave one'),
+    ],
+)  # fmt: skip
+def test_the_spelling_of_a_property_is_that_of_the_format(tmp_path, changes, told):
+    text = SOUND.replace("iceberg.rewrite_data_files", "delta.optimize").replace("iceberg", "delta")
+    assert told in refusal(tmp_path, text, **changes)
+
+
 def test_a_table_without_a_format_is_told_so_first(tmp_path):
     told = refusal(tmp_path, SOUND.replace('format = "iceberg"', "format_versions = 2"))
     assert 'table.format: is missing, e.g. format = "delta"' in told

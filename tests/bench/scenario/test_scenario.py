@@ -354,7 +354,7 @@ def expected_bytes(name):
     s = load_scenario(name)
     commits = s.workload.shape(s.seed, s.commits_count, s.commit_interval_ms, s.table.partitioning)
     layout = FORMATS[s.table.format].layout
-    return [(layout(commit).data_files_count, commit.expected_bytes) for commit in commits]
+    return [(layout(commit, s.spark.settings).data_files_count, commit.expected_bytes) for commit in commits]
 
 
 def test_append_only_writes_eight_files_of_about_6_kb_a_minute():

@@ -141,6 +141,51 @@ def test_deleted_rows_make_a_cube_smaller():
     assert paths(plan_compaction(table, options(min_cube_bytes=20))) == [["new"]]
 
 
+def test_reorg_of_a_clustered_table_clusters_what_has_deleted_rows():
+    # By ClusteringStrategy over the files that REORG takes: bins of 60 bytes at most, first the file without
+    # a cube, then cube a, then cube b. The 45 bytes of the first bin come into 45 // 20 files.
+    files = [
+        clustered("b1", 30, CUBE_B), clustered("b2", 20, CUBE_B), clustered("a1", 10, CUBE_A),
+        clustered("a2", 40, CUBE_A), data_file("new", 5),
+    ]  # fmt: skip
+    marked = [vector(path, 1) for path in ("a1", "b1", "b2", "new")]
+    table = delta_table(files, marked, clustering_columns=("x",))
+    preview = plan_purge(table, options(max_bytes=20, min_cube_bytes=60, target_cube_bytes=50))
+    assert paths(preview) == [["new", "a1", "b1"], ["b2"]]
+    assert [len(group.tasks) for group in preview.groups] == [2, 1]
+
+
+def test_reorg_leaves_a_cube_that_is_large_or_alone():
+    files = [clustered("a", 30, CUBE_A), clustered("b", 50, CUBE_B)]
+    marked = [vector("a", 1), vector("b", 1)]
+    table = delta_table(files, marked, clustering_columns=("x",))
+    assert sorted(paths(plan_purge(table, options(min_cube_bytes=60)))[0]) == ["a", "b"]
+    # Only `a` is below the minimum, so it is the only cube left.
+    assert paths(plan_purge(table, options(min_cube_bytes=40))) == []
+    alone = delta_table(files, marked[:1], clustering_columns=("x",))
+    assert paths(plan_purge(alone, options())) == []
+
+
+def test_reorg_counts_of_a_cube_only_the_files_with_deleted_rows():
+    files = [clustered("a1", 30, CUBE_A), clustered("a2", 50, CUBE_A), data_file("new", 5)]
+    table = delta_table(files, [vector("a1", 1), vector("new", 1)], clustering_columns=("x",))
+    assert paths(plan_purge(table, options(min_cube_bytes=40))) == [["new", "a1"]]
+    assert paths(plan_compaction(table, options(min_cube_bytes=40))) == [["new"]]
+
+
+def test_a_last_cube_of_one_file_comes_before_the_one_ahead_of_it():
+    # Delta goes through the cubes twice: a, b, c becomes a, c, b, and that remains, as b has two files.
+    cube_c = ZCube("c", ("x",))
+    files = [
+        clustered("a", 10, CUBE_A), clustered("b1", 10, CUBE_B), clustered("b2", 10, CUBE_B),
+        clustered("c", 10, cube_c),
+    ]  # fmt: skip
+    table = delta_table(files, clustering_columns=("x",))
+    assert paths(plan_compaction(table, options())) == [["a", "c", "b1", "b2"]]
+    one_each = delta_table([files[0], files[1], files[3]], clustering_columns=("x",))
+    assert paths(plan_compaction(one_each, options())) == [["a", "b1", "c"]]
+
+
 def test_batches_take_small_bins_first():
     table = delta_table(
         [data_file(f"{p}{n}", size, partition=p) for p, size in (("a", 40), ("b", 10)) for n in "12"]

@@ -1,11 +1,11 @@
-"""Our preview of OPTIMIZE beside the real one, on tables of any sizes, partitions, vectors and options."""
+"""Our preview of OPTIMIZE and REORG beside the real ones, on tables of any files and options."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 
 import pytest
-from delta_oracle import interpreting, make_case, make_pool, optimized
+from delta_oracle import interpreting, make_case, make_pool, treated
 
 from strategies.delta import compaction
 from strategies.delta.bins import next_fit
@@ -16,13 +16,13 @@ from strategies.plan import Native
 
 pytestmark = pytest.mark.spark
 
-TABLES = 220
+TABLES = 330
 THREADS = 4
 
 
 @pytest.fixture(scope="module")
 def answered(spark, tmp_path_factory):
-    """Cases with what OPTIMIZE really did."""
+    """Cases with what the real command did."""
     folder = tmp_path_factory.mktemp("optimize")
     pool = make_pool(interpreting(spark), folder)
 
@@ -33,7 +33,7 @@ def answered(spark, tmp_path_factory):
     def answer(seed):
         case, session = make_case(pool, folder / "pool", folder / f"case-{seed}", seed), sessions.get()
         try:
-            return case, optimized(session, folder / f"case-{seed}", case.options)
+            return case, treated(session, folder / f"case-{seed}", case)
         finally:
             sessions.put(session)
 
@@ -43,7 +43,7 @@ def answered(spark, tmp_path_factory):
 
 def previewed(case):
     """What our planner expects: files removed, live rows of those added, bins and batches."""
-    preview = preview_action(Native(Command.OPTIMIZE, {}, case.options), case.state)
+    preview = preview_action(Native(case.command, {}, case.options), case.state)
     groups = preview.groups
     batch_bytes = case.options.get("batchSize")
     rows = [sum(case.live_rows[file.path] for file in group.files) for group in groups]
@@ -58,7 +58,7 @@ def previewed(case):
 
 
 def differing(answered):
-    """The cases in which the preview is not what OPTIMIZE did."""
+    """The cases in which the preview is not what the command did."""
     return [
         (case, expected, answer)
         for case, answer in answered
@@ -66,7 +66,7 @@ def differing(answered):
     ]
 
 
-def test_the_preview_is_what_optimize_does(answered):
+def test_the_preview_is_what_the_command_does(answered):
     assert differing(answered) == []
 
 
@@ -76,9 +76,18 @@ def test_the_cases_cover_every_rule(answered):
     assert sum(answer.bins > 1 for _, answer in did) > 20
     assert sum(answer.batches > 1 for _, answer in did) > 10
     assert sum(not answer.removed and bool(case.state.data_files) for case, answer in answered) > 10
+    for command in (Command.OPTIMIZE, Command.REORG):
+        clustered = [a for case, a in did if case.command is command and case.state.clustering_columns]
+        plain = [a for case, a in did if case.command is command and not case.state.clustering_columns]
+        assert min(len(clustered), len(plain)) > 10
+        assert sum(answer.bins > 1 for answer in clustered) > 3
+
+    merged = [
+        (case, a) for case, a in did if "minFileSize" in case.options and case.command is Command.OPTIMIZE
+    ]
 
     def with_reason(reason):
-        return sum(any(reason(case, path) for path in answer.removed) for case, answer in did)
+        return sum(any(reason(case, path) for path in answer.removed) for case, answer in merged)
 
     def size_of(case, path):
         return next(file.size_bytes for file in case.state.data_files if file.path == path)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bench.engines.contract import TableSpec
 from bench.engines.delta.model.contents import Contents
 from bench.engines.delta.model.files import FileMaker
-from bench.engines.delta.model.writers import JOIN_TASKS_COUNT, appended_files, is_merge, merged_files
+from bench.engines.delta.model.writers import appended_files, is_merge, merged_files
 from bench.engines.delta.table_keys import MERGE_ON_READ
 from bench.engines.simulated.files import rows_of_outputs
 from bench.engines.simulated.key_ranges import ranges_of_rows
@@ -30,10 +30,16 @@ class ChangeMaker:
     """Makes the files of one table and keeps its contents; what it has made is to be committed at once."""
 
     def __init__(
-        self, spec: TableSpec, maker: FileMaker, contents: Contents, *, optimizes_writes: bool
+        self,
+        spec: TableSpec,
+        maker: FileMaker,
+        contents: Contents,
+        *,
+        optimizes_writes: bool,
+        join_tasks_count: int,
     ) -> None:
         self._spec, self._maker, self._contents = spec, maker, contents
-        self._optimizes_writes = optimizes_writes
+        self._optimizes_writes, self._join_tasks_count = optimizes_writes, join_tasks_count
 
     def of_commit(
         self, spec: CommitSpec, touched: Mapping[str, int], data: Mapping[str, DeltaDataFile]
@@ -105,7 +111,7 @@ class ChangeMaker:
     ) -> list[DeltaDataFile]:
         """The files that MERGE writes for one partition: rows of files that go, and rows of the commit."""
         rows = self._contents.kept(gone) + added_rows
-        tasks = self._spec.files_per_commit or JOIN_TASKS_COUNT
+        tasks = self._spec.files_per_commit or self._join_tasks_count
         count = merged_files(partition, rows, tasks, is_optimized=self._optimizes_writes)
         made = [self._maker.data_file(even_share(rows, index, count), partition) for index in range(count)]
         keys = ranges_of_rows(spec, added_rows, count) if added_rows else ()

@@ -17,7 +17,7 @@ from bench.engines.delta.model.files import FileMaker
 from bench.engines.delta.model.log import SimulatedLog
 from bench.engines.delta.model.versions import Versions
 from bench.engines.delta.model.writers import is_merge
-from bench.engines.delta.properties import writer_properties
+from bench.engines.delta.properties import table_properties, writer_properties
 from bench.engines.simulated.costs import Work, rewrite_cost
 from bench.engines.simulated.files import table_bytes
 from bench.engines.simulated.key_ranges import may_meet, wanted_keys
@@ -50,14 +50,19 @@ class DeltaTableModel:
     """
 
     def __init__(
-        self, spec: TableSpec, coefficients: DeltaCoefficients, cores: Cores, ledger: DeltaLedger
+        self,
+        spec: TableSpec,
+        coefficients: DeltaCoefficients,
+        cores: Cores,
+        ledger: DeltaLedger,
+        join_tasks_count: int,
     ) -> None:
         self._spec, self._coefficients, self._cores, self.ledger = spec, coefficients, cores, ledger
-        properties = writer_properties(spec.properties)
+        properties = writer_properties(table_properties(spec))
         self._contents = Contents()
         self._maker = ChangeMaker(
             spec, FileMaker(spec.schema, coefficients), self._contents,
-            optimizes_writes=properties.optimizes_writes,
+            optimizes_writes=properties.optimizes_writes, join_tasks_count=join_tasks_count,
         )  # fmt: skip
         self._log = SimulatedLog(coefficients.log, properties.checkpoint_interval)
         self._compacts_by_itself, self._automatic = properties.compacts_by_itself, AutoCompaction()
@@ -145,8 +150,6 @@ class DeltaTableModel:
             return self._vacuum(int(action.arguments["older_than_at_ms"]), tag)
         if isinstance(preview, NoPreview):
             raise ValueError(preview.reason)
-        if command is Command.ZORDER and self.ledger.state(tag.at_ms).clustering_columns:
-            raise ValueError("a table with liquid clustering cannot be sorted by ZORDER BY")
         options = optimize_options(action.options, self._spec.target_file_size_bytes)
         operation = _OPERATIONS.get(command, "OPTIMIZE")
         how = _Command(operation, options.batch_bytes, tag.at_ms, tag, self._cores.compactor)
@@ -163,7 +166,8 @@ class DeltaTableModel:
 
     def _rewrite(self, preview: Preview, how: _Command) -> tuple[tuple[Version, ...], Cost]:
         """Rewrite groups, a version for each batch. A batch that would add no file commits nothing."""
-        columns = self.ledger.state(how.at_ms).clustering_columns if how.operation == "OPTIMIZE" else ()
+        clusters = how.operation != _OPERATIONS[Command.REPARTITION]
+        columns = self.ledger.state(how.at_ms).clustering_columns if clusters else ()
         versions: list[Version] = []
         checkpoints_cost = NO_COST
         for batch in batches(preview.groups, how.batch_bytes):

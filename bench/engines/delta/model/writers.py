@@ -11,12 +11,28 @@ adaptive execution may join shuffle partitions that are below 1 MiB together, an
 broadcast. Source: MergeIntoCommandBase.writeFiles of delta-spark 3.3.2.
 """
 
+from collections.abc import Mapping
+
 from bench.engines.contract import CommitLayout
 from bench.engines.spark.conf import DEFAULT_CONF
+from bench.errors import ScenarioError
+from strategies.java_values import parse_int
 from workloads.commit import CommitSpec
 from workloads.spread import dealt_writers, hashed_writers
 
-JOIN_TASKS_COUNT = int(DEFAULT_CONF["spark.sql.shuffle.partitions"])
+SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
+
+
+def join_tasks(settings: Mapping[str, str]) -> int:
+    """The tasks of a join by Spark's settings. Raises ScenarioError for a number that Spark rejects."""
+    text = settings.get(SHUFFLE_PARTITIONS, DEFAULT_CONF[SHUFFLE_PARTITIONS])
+    try:
+        count = parse_int(text)
+    except ValueError as error:
+        raise ScenarioError(f"{SHUFFLE_PARTITIONS}={text!r} {error}") from error
+    if count < 1:
+        raise ScenarioError(f"{SHUFFLE_PARTITIONS}={text!r} must be > 0")
+    return count
 
 
 def is_merge(spec: CommitSpec) -> bool:
@@ -35,16 +51,17 @@ def merged_files(partition: str, rows: int, tasks: int, *, is_optimized: bool) -
     return hashed_writers(rows, 1 if partition or is_optimized else tasks)
 
 
-def commit_layout(spec: CommitSpec) -> CommitLayout:
-    """The data files that a commit makes of its own rows by default.
+def commit_layout(spec: CommitSpec, settings: Mapping[str, str]) -> CommitLayout:
+    """The data files that a commit makes of its own rows with these settings of Spark.
 
     What MERGE does to older files does not follow from the commit alone: it is not included.
     """
     if not is_merge(spec):
         return CommitLayout(sum(appended_files(spec, spec.writers, is_optimized=False)))
+    tasks = join_tasks(settings)
     return CommitLayout(
         sum(
-            merged_files(shape.partition, shape.live_rows, JOIN_TASKS_COUNT, is_optimized=False)
+            merged_files(shape.partition, shape.live_rows, tasks, is_optimized=False)
             for shape in spec.partitions
         )
     )

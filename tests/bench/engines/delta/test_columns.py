@@ -1,13 +1,13 @@
-"""By which columns a table can be clustered and sorted. That Delta judges alike is in test_engine.py."""
+"""What a table can be clustered, sorted and filtered by. That Delta judges alike is in test_engine.py."""
 
 import pytest
 
 from bench.engines.contract import TableSpec
-from bench.engines.delta.columns import INDEXED_COUNT, STATS_COLUMNS, key_problem, planner_problem
-from bench.engines.delta.table_keys import DeltaKeys
+from bench.engines.delta.columns import Layout, key_problem, layout_of, planner_problem
+from bench.engines.delta.table_keys import INDEXED_COUNT, STATS_COLUMNS, DeltaKeys
 from strategies.delta.optimize import Optimize
+from strategies.delta.reorg import Reorg
 from strategies.delta.zorder import ZOrder
-from strategies.strategy import traits_of
 from workloads.partitioning import Partitioning
 from workloads.schema import SCHEMAS
 
@@ -20,7 +20,7 @@ def clustered(*columns, schema=WIDE, **properties):
 
 
 def sorting(spec, *columns):
-    return planner_problem(spec, traits_of(ZOrder(columns)))
+    return planner_problem(layout_of(spec), ZOrder(columns))
 
 
 @pytest.mark.parametrize("columns", [(), ("user_id",), ("order_id", "carrier", "user_since", "shipping_fee")])
@@ -71,4 +71,43 @@ def test_a_clustered_table_is_not_sorted():
 
 
 def test_a_planner_that_does_not_sort_is_not_asked():
-    assert planner_problem(clustered("user_id"), traits_of(Optimize())) is None
+    assert planner_problem(layout_of(clustered("user_id")), Optimize()) is None
+
+
+BY_CITY = TableSpec(1, schema=WIDE, partitioning=Partitioning("city"))
+BY_DAY = TableSpec(1, schema=WIDE, partitioning=Partitioning("day"))
+
+
+@pytest.mark.parametrize("planner", [Optimize, Reorg, lambda where: ZOrder(("user_id",), where=where)])
+@pytest.mark.parametrize(
+    ("spec", "where", "problem"),
+    [
+        (BY_CITY, "user_city = 'Oslo' OR USER_CITY IN ('order_id')", None),
+        (BY_DAY, "partition_day >= '2026-01-01'", None),
+        (
+            BY_CITY,
+            "user_city = 'Oslo' AND Order_ID > 3",
+            "names order_id, and Delta filters by partition col",
+        ),
+        (BY_CITY, "`order_id` = 1", "only: name some of user_city, or leave where out"),
+        (TableSpec(1, schema=WIDE), "order_id = 1", "by partition columns only: leave where out"),
+        (clustered("user_id"), "user_id = 1", "filters by where, which Delta refuses on a table with liquid"),
+    ],
+)
+def test_only_partitions_are_filtered_by(spec, where, planner, problem):
+    found = planner_problem(layout_of(spec), planner(where=where))
+    assert found is None if problem is None else problem in found
+
+
+@pytest.mark.parametrize("spec", [TableSpec(1), BY_CITY, clustered("user_id")])
+def test_days_are_chosen_only_where_there_are_partitions_of_days(spec):
+    problem = planner_problem(layout_of(spec), Optimize(days_ago=(1,)))
+    assert problem.startswith("days_ago chooses partitions of days, and the table has none")
+    assert planner_problem(layout_of(BY_DAY), Optimize(days_ago=(1,))) is None
+    assert planner_problem(layout_of(spec), Optimize(min_small_files=2)) is None
+
+
+def test_statistics_of_a_column_are_those_of_the_column_that_holds_it():
+    layout = Layout(("id", "s.x", "s.y"), (), (), False, {STATS_COLUMNS: "s"})
+    assert planner_problem(layout, ZOrder(("s.x",))) is None
+    assert "names id, of which" in planner_problem(layout, ZOrder(("id",)))

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from bench.engines.contract import INLINE, Probe
-from bench.engines.delta.columns import key_problem, planner_problem
+from bench.engines.delta.columns import key_problem, layout_of, planner_problem
 from bench.engines.delta.existing_table import open_existing
 from bench.engines.delta.log import DeltaLog
 from bench.engines.delta.table_keys import CODEC_CONF
@@ -36,7 +36,6 @@ from strategies.delta.repartition import Repartition
 from strategies.delta.vacuum import Vacuum
 from strategies.delta.zorder import ZOrder
 from strategies.plan import Compact, Native
-from strategies.strategy import traits_of
 from workloads.partitioning import Partitioning
 from workloads.schema import SCHEMAS
 
@@ -172,7 +171,11 @@ def test_a_predicate_rewrites_its_partitions_only_and_adds_no_new_rows(delta, lo
 
 
 @pytest.mark.parametrize(
-    ("properties", "settings"), [(AUTO, {}), ({}, {"spark.databricks.delta.autoCompact.enabled": "true"})]
+    ("properties", "settings"),
+    [
+        ({"delta.autooptimize.autocompact": "true"}, {}),
+        ({}, {"spark.databricks.delta.autoCompact.enabled": "true"}),
+    ],
 )
 def test_an_automatic_compaction_is_booked_apart_from_its_commit(delta, model, spark, properties, settings):
     with configured(spark, settings):
@@ -289,7 +292,7 @@ def test_delta_sorts_by_the_columns_that_are_not_refused(delta, log, columns, is
     engine = delta(partitioning=partitioning, properties=properties)
     commit_all(engine, batches(log, partitioning)[:2])
     sort = ZOrder(columns)
-    assert (planner_problem(engine._spec, traits_of(sort)) is not None) == is_refused
+    assert (planner_problem(layout_of(engine._spec), sort) is not None) == is_refused
     outcome = execute(engine, sort.decide(engine.state(0)), 300_000)
     assert outcome.status == ("failed" if is_refused else "ok")
 

@@ -4,6 +4,7 @@ import json
 
 import pyarrow as pa
 import pytest
+from delta_tables import data_file, delta_table
 from deltalake import DeltaTable, write_deltalake
 
 from bench.engines.contract import CatalogSettings
@@ -13,6 +14,8 @@ from bench.engines.format import TableAddress
 from bench.errors import ScenarioError
 from bench.preview.preview import named_planners, preview_strategy
 from strategies.delta.commands import Command
+from strategies.delta.files import ZCube
+from strategies.delta.optimize import Optimize
 from strategies.plan import Compact, Native
 from strategies.state import GIB
 
@@ -106,10 +109,45 @@ def test_what_keeps_files_from_being_merged_is_told(place):
     assert table.shortfall(Native(Command.REORG), table.state) is None
 
 
+def test_what_keeps_files_from_being_clustered_is_told_in_words_of_z_cubes(place):
+    table, cube = open_existing(TableAddress(place)), ZCube("a", ("x",))
+    files = [data_file(path, 2 * GIB, clustering_provider="liquid", z_cube=cube) for path in "12"]
+    other = data_file("3", GIB, clustering_provider="liquid", z_cube=ZCube("b", ("y",)))
+    state = delta_table([*files, other], clustering_columns=("x",))
+    short = table.shortfall(Compact(), state)
+    assert (short.files_count, short.candidates_count, short.candidates_together_count) == (3, 2, 2)
+    assert (short.candidates_are, short.together_in) == (
+        "outside of Z-cubes or in a Z-cube below 100 GiB",
+        "Z-cube",
+    )
+    assert short.thresholds == {"min_cube_bytes": 100 * GIB, "max_cube_bytes": 150 * GIB}
+    assert "min_file" not in short.needs
+
+
 def test_columns_of_a_plan_must_be_there(place):
     assert previewed(place, "delta.zorder", 'columns=["id"]').preview.files_removed_count == 6
     with pytest.raises(ScenarioError, match="nowhere"):
         previewed(place, "delta.zorder", 'columns=["nowhere"]')
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "problem"),
+    [
+        ("delta.optimize", "where=id = 1", "where names id, and Delta filters by partition columns only"),
+        ("delta.zorder", 'columns=["day"]', "names day, of which the table keeps no statistics"),
+    ],
+)
+def test_what_delta_would_refuse_is_refused(place, name, option, problem):
+    with pytest.raises(ScenarioError, match=problem):
+        previewed(place, name, option)
+
+
+def test_days_are_only_chosen_where_a_partition_column_may_hold_them(place, tmp_path):
+    assert open_existing(TableAddress(place)).planner_problem(Optimize(days_ago=(1,))) is None
+    plain = str(tmp_path / "plain")
+    write_deltalake(plain, pa.table({"id": [1], "n": [1]}), partition_by=["n"])
+    with pytest.raises(ScenarioError, match="days_ago chooses partitions of days, and the table has none"):
+        previewed(plain, "delta.optimize", "days_ago=[1]")
 
 
 def test_names_of_columns_may_be_mapped(tmp_path):

@@ -1,12 +1,17 @@
 import pytest
 
+from bench.engines.contract import TableSpec
 from bench.engines.delta.properties import (
     WriterProperties,
     may_compact_by_itself,
-    not_modelled,
+    setting_problem,
+    simulated_setting_problem,
+    table_properties,
     writer_properties,
 )
+from bench.engines.delta.table_keys import property_name
 from bench.errors import ScenarioError
+from strategies.delta.optimize import Optimize
 
 
 def test_nothing_is_on_by_default():
@@ -21,6 +26,23 @@ def test_properties_are_read_as_delta_does():
     assert writer_properties(both).compacts_by_itself
 
 
+def test_names_are_those_of_delta_in_any_case():
+    given = {"delta.autooptimize.autocompact": "true", "DELTA.checkpointinterval": "3"}
+    properties = table_properties(TableSpec(1, properties=given))
+    assert properties == {
+        "delta.enableDeletionVectors": "false",
+        "delta.autoOptimize.autoCompact": "true",
+        "delta.checkpointInterval": "3",
+    }
+    assert may_compact_by_itself(properties, {})
+    assert property_name("delta.Other") == "delta.Other"
+
+
+def test_the_later_spelling_wins_which_is_that_of_the_strategy():
+    given = {"delta.autoOptimize": "true", "delta.AUTOOPTIMIZE": "false"}
+    assert table_properties(TableSpec(1, properties=given))["delta.autoOptimize"] == "false"
+
+
 def test_settings_of_the_session_set_off_compactions_too():
     defaults = "spark.databricks.delta.properties.defaults"
     for name in (
@@ -33,22 +55,21 @@ def test_settings_of_the_session_set_off_compactions_too():
     assert may_compact_by_itself({"delta.autoOptimize.autoCompact": "true"}, {})
 
 
-def test_what_a_simulation_does_not_know_of_is_named():
-    known = {
-        "delta.autoOptimize.autoCompact": "true",
-        "delta.autoOptimize": "true",
-        "delta.appendOnly": "true",
-    }
-    assert not_modelled(known, {"spark.sql.shuffle.partitions": "4"}) == ()
-    others = {"delta.autoOptimize.other": "1", "delta.autooptimize.autocompact": "true"}
-    settings = [
-        f"spark.databricks.delta.{name}"
-        for name in (
-            "autoCompact.minNumFiles", "optimizeWrite.binSize", "optimize.batchSize",
-            "properties.defaults.autoOptimize.autoCompact",
-        )
-    ]  # fmt: skip
-    assert not_modelled({**known, **others}, dict.fromkeys(settings, "1")) == (*others, *settings)
+def test_what_a_simulation_does_not_know_of_is_refused_there():
+    assert simulated_setting_problem("spark.sql.shuffle.partitions") is None
+    for name in (
+        "autoCompact.minNumFiles", "optimizeWrite.binSize", "properties.defaults.autoOptimize.autoCompact",
+    ):  # fmt: skip
+        assert setting_problem(f"spark.databricks.delta.{name}") is None
+        assert "run without --simulate" in simulated_setting_problem(f"spark.databricks.delta.{name}")
+
+
+@pytest.mark.parametrize("problem_of", [setting_problem, simulated_setting_problem])
+def test_what_each_command_gets_from_its_plan_is_refused_everywhere(problem_of):
+    prefix = "spark.databricks.delta.optimize."
+    for option in Optimize.known_options:
+        assert problem_of(prefix + option).endswith(f"such as options.{option}")
+    assert problem_of(f"{prefix}zorder.checkStatsCollection.enabled") is None
 
 
 @pytest.mark.parametrize(

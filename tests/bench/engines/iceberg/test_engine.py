@@ -399,7 +399,7 @@ def test_a_format_whose_commits_compact_reports_that_apart(workshop, log):
 
             return write_and_compact, cached
 
-        def _split_inline(self, committing, untagged):
+        def _split_inline(self, committing, committed, untagged):
             cost = committing.cost
             half = Cost(cost.wall_s / 2, cost.cpu_s / 2, cost.executor_cpu_s / 2)
             return half, (InlineCompaction(half, untagged, "auto_compact()"),)

@@ -223,10 +223,26 @@ def test_clustering_puts_files_into_cubes_and_takes_small_cubes_again():
     commit_specs(engine, specs[2])
     assert execute(engine, OPTIMIZE, 120_000).change.files_removed_count == 5
     assert files(engine)[0].z_cube.id != first.z_cube.id
-    sorting = execute(engine, plan(Native(Command.ZORDER, {"columns": "user_id"})), 120_000)
-    assert (sorting.status, sorting.error) == (
-        "failed", "a table with liquid clustering cannot be sorted by ZORDER BY",
-    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("settings", "files_count"), [({}, 2), ({"spark.sql.shuffle.partitions": "5"}, 5)])
+def test_merge_writes_as_many_files_as_spark_shuffles_into(settings, files_count):
+    engine = make(settings=settings)
+    commit_specs(engine, load(1000, 1), changes(1, 1000, updates=100))
+    assert len(files(engine)) == files_count
+
+
+def test_reorg_of_a_clustered_table_makes_a_cube_and_leaves_a_single_one():
+    given = {"format": "delta", "target_file_size": "8MiB", "cluster_by": ("user_id",)}
+    engine = make(keys=DeltaKeys.model_validate(given), upsert_mode=MERGE_ON_READ)
+    commit_specs(engine, load(1000, 2), changes(1, 1000, updates=100))
+    reorg = plan(Native(Command.REORG))
+    assert execute(engine, reorg, 60_000).change.files_removed_count == 2
+    assert sum(file.z_cube is not None for file in files(engine)) == 1
+    commit_specs(engine, changes(2, 1000, updates=100))
+    execute(engine, OPTIMIZE, 120_000)
+    commit_specs(engine, changes(3, 1000, updates=100))
+    assert execute(engine, reorg, 180_000).status == "noop"
 
 
 def test_an_explicit_rewrite_is_vetoed():
@@ -256,8 +272,9 @@ def test_every_tenth_version_has_a_checkpoint_that_its_writer_pays_for():
 # Automatic compaction
 
 
-def test_commits_compact_by_themselves_the_first_time_and_from_50_files_on():
-    engine = make(properties=AUTO)
+@pytest.mark.parametrize("name", ["delta.autoOptimize.autoCompact", "delta.autooptimize.autocompact"])
+def test_commits_compact_by_themselves_the_first_time_and_from_50_files_on(name):
+    engine = make(properties={name: "true"})
     found = {}
     for spec in appends(14):
         outcome = commit_specs(engine, spec)

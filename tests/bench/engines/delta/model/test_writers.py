@@ -2,7 +2,15 @@ import pytest
 from upsert_commits import changes, load
 
 from bench.engines.contract import CommitLayout
-from bench.engines.delta.model.writers import appended_files, commit_layout, is_merge, merged_files
+from bench.engines.delta.model.writers import (
+    SHUFFLE_PARTITIONS,
+    appended_files,
+    commit_layout,
+    is_merge,
+    join_tasks,
+    merged_files,
+)
+from bench.errors import ScenarioError
 
 
 def test_only_a_commit_with_keys_to_look_for_is_a_merge():
@@ -32,6 +40,14 @@ def test_merge_makes_a_file_a_task_or_one_a_partition(partition, rows, tasks, is
 
 
 def test_the_layout_has_the_files_of_a_commits_own_rows():
-    assert commit_layout(load(100, 4)) == CommitLayout(4)
-    assert commit_layout(changes(1, 1_000, inserts=50, updates=50, writers=8)) == CommitLayout(2)
-    assert commit_layout(changes(1, 1_000, deletes=50)) == CommitLayout(0)
+    assert commit_layout(load(100, 4), {}) == CommitLayout(4)
+    both = changes(1, 1_000, inserts=50, updates=50, writers=8)
+    assert commit_layout(both, {}) == CommitLayout(2)
+    assert commit_layout(both, {SHUFFLE_PARTITIONS: "5"}) == CommitLayout(5)
+    assert commit_layout(changes(1, 1_000, deletes=50), {}) == CommitLayout(0)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "auto", ""])
+def test_a_number_of_tasks_that_spark_rejects_is_refused(text):
+    with pytest.raises(ScenarioError, match=f"spark.sql.shuffle.partitions='{text}'"):
+        join_tasks({SHUFFLE_PARTITIONS: text})
