@@ -182,8 +182,8 @@ def _key(m: Manifest) -> str:
 
 def _upsert_mode(m: Manifest) -> str | None:
     mode, by = m.options.get("upsert_mode"), m.dataset.get("changes_by")
-    if by == "MERGE INTO":
-        return f"{mode} through MERGE INTO, where Spark chooses the number of files"
+    if m.dataset.get("is_merge", by == "MERGE INTO"):  # older manifests do not have it
+        return f"{mode} through {by}, where Spark chooses the number of files"
     return _text(mode) if by is None else f"{by} on {_key(m)}"
 
 

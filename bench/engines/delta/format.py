@@ -30,7 +30,7 @@ from bench.engines.delta.table_keys import (
 )
 from bench.engines.format import EngineKind, ExistingTable, Format, TableAddress
 from bench.engines.simulated.kind import simulated_kind
-from strategies.delta.commands import METADATA_COMMANDS
+from strategies.delta.commands import METADATA_COMMANDS, Command
 from strategies.plan import Capability
 
 
@@ -93,6 +93,7 @@ FORMAT = Format(
     real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options),
     simulated=simulated_kind(_open_simulated, SIMULATED_CAPABILITIES, delta_coefficients, not_modelled),
     metadata_commands=METADATA_COMMANDS,
+    expiry_commands=frozenset({Command.VACUUM}),
     instead=INSTEAD,
     packages=("deltalake",),
     coefficients=delta_coefficients,
