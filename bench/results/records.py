@@ -109,6 +109,7 @@ class Manifest(_Model):
     command: str = ""  # repeats the runs; secrets hidden
     workload: str
     format: str
+    format_title: str = ""  # what people call it
     mode: Mode
     strategy: str  # its label; in a variant, "label @ variant"
     strategy_hash: str = ""

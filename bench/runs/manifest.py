@@ -39,6 +39,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         command=job.command,
         workload=scenario.workload_name,
         format=scenario.table.format,
+        format_title=FORMATS[scenario.table.format].title,
         mode=job.mode,
         strategy=spec.label,
         strategy_hash=spec.hash,

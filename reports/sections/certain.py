@@ -15,7 +15,7 @@ _EXPIRY = ("expire", "vacuum")  # where a manifest does not say: parts of the na
 
 def certain(group: RunGroup) -> tuple[Sentence, ...]:
     """The most important first; what a policy rewrites only for those that the answer names."""
-    rewritten = (_rewritten(part) for part in group.by_format)
+    rewritten = (_rewritten(part) for part in group.parts)
     return tuple(
         sentence
         for sentence in (*rewritten, _files(group), *_delete_files(group), _space(group))
@@ -63,7 +63,7 @@ def _files(group: RunGroup) -> Sentence | None:
 def _delete_files(group: RunGroup) -> Iterator[Sentence | None]:
     """Of each format apart: what counts as one delete file differs between them."""
     left = ("delete file left", "delete files left")
-    for part in group.by_format:
+    for part in group.parts:
         if any(row.values["delete_files_end"] for row in part.rows):
             yield _grouped(part, "delete_files_end", "It has ", left)
 

@@ -45,7 +45,7 @@ def _value(group: RunGroup, fact: Fact) -> Sentence | None:
 
 def _facts(group: RunGroup) -> Iterator[tuple[str, Fact]]:
     yield "Variant", _variant
-    if len(group.by_format) > 1:
+    if len(group.parts) > 1:
         yield "Format", lambda m: m.format
     yield "Data set", lambda m: _data_set(group, m)
     yield "Initial data layout", lambda m: _text(m.dataset.get("initial_order"))

@@ -203,6 +203,5 @@ def test_a_merge_is_told_by_the_manifest_whatever_it_is_called(upsert_group):
         "dataset": {**UPSERT["dataset"], **by},
         "options": {**UPSERT["options"], "upsert_mode": "merge-on-read"},
     }
-    assert facts(changed(upsert_group, "never", **merging))["Updates and deletes"].startswith(
-        "merge-on-read through MERGE INTO with deletion vectors, where Spark chooses the number of files (never)"
-    )
+    said = facts(changed(upsert_group, "never", **merging))["Updates and deletes"]
+    assert said.startswith("merge-on-read through MERGE INTO with deletion vectors, where Spark chooses")
