@@ -10,7 +10,6 @@ from reports.phrases import Sentence, Verbatim, say
 from reports.sections import details as detail_tables
 from reports.sections import method
 from reports.sections.answer import budgets, headline, primary_query
-from reports.sections.by_format import format_name, sentences_by_format, tables_by_format
 from reports.sections.by_kind import compactions_by_kind
 from reports.sections.cautions import Caution, cautions
 from reports.sections.certain import certain
@@ -19,6 +18,7 @@ from reports.sections.deletes import left_behind
 from reports.sections.limits import limits
 from reports.sections.matrix import matrix
 from reports.sections.parameters import parameters
+from reports.sections.parts import part_name, sentences_by_part, tables_by_part
 from reports.sections.set_up import set_up
 from reports.sections.steps import off_the_front, steps
 from reports.sections.summary import summary
@@ -115,11 +115,13 @@ def shorten(table: Table, ends: int) -> Table:
 
 
 def _pictures(chart: Chart, group: RunGroup, prefix: str) -> Iterator[Picture]:
-    parts = group.by_format if chart.place == "answer" else (group,)
+    parts = group.parts if chart.place == "answer" else (group,)
     for number, part in enumerate(parts, 1):
         if chart.applies(part):
             name = (
-                say(chart.title) if len(parts) == 1 else say(f"{chart.title}, ", Verbatim(format_name(part)))
+                say(chart.title)
+                if len(parts) == 1
+                else say(f"{chart.title}, ", Verbatim(part_name(part, group)))
             )
             stem = f"{prefix}{chart.id}" if number == 1 else f"{prefix}{chart.id}-{number}"
             yield Picture(chart, part, name, stem, chart.finding(part))
@@ -127,7 +129,7 @@ def _pictures(chart: Chart, group: RunGroup, prefix: str) -> Iterator[Picture]:
 
 def _content(group: RunGroup, verdicts: PageVerdicts, prefix: str) -> ReportContent:
     summaries = {run.manifest.strategy: run.manifest.strategy_summary for run in reversed(group.runs)}
-    off = (off_the_front(part) for part in group.by_format)
+    off = (off_the_front(part) for part in group.parts)
     return ReportContent(
         group=group,
         anchor=prefix,
@@ -136,13 +138,13 @@ def _content(group: RunGroup, verdicts: PageVerdicts, prefix: str) -> ReportCont
         facts=method.facts(group),
         command=method.reproduce(group),
         cautions=cautions(group),
-        headline=sentences_by_format(group, headline),
-        budgets=tables_by_format(group, budgets),
+        headline=sentences_by_part(group, headline),
+        budgets=tables_by_part(group, budgets),
         query=primary_query(group),
         certain=certain(group),
         timings=(*undecided(group, verdicts), *trends(group), *(one for one in off if one is not None)),
         summary=summary(group, verdicts),
-        steps=tables_by_format(group, lambda part: steps(part, verdicts)),
+        steps=tables_by_part(group, lambda part: steps(part, verdicts)),
         variants=variants(group, verdicts),
         costs=costs(group, verdicts),
         left_behind=left_behind(group),

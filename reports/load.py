@@ -52,17 +52,10 @@ class RunGroup:
         return next((run for run in self.runs if run.manifest.variant is None), self.runs[0]).manifest
 
     @cached_property
-    def by_format(self) -> tuple["RunGroup", ...]:
-        """The runs of the scenario's own format, then those of each variant whose tables have another.
-
-        The group itself where there is no other; each of them is what a policy is chosen in.
-        """
-        own = self.manifest.format
-        others = dict.fromkeys(row.variant for row in self.rows if row.format != own)
-        if not others:
-            return (self,)
-        parts = (tuple(row for row in self.rows if row.variant == variant) for variant in others)
-        return tuple(map(self._of, (tuple(row for row in self.rows if row.format == own), *parts)))
+    def parts(self) -> tuple["RunGroup", ...]:
+        """The runs of each part in which a policy is chosen (`parts_of`); the group itself if it has one."""
+        found = parts_of(self.rows)
+        return (self,) if len(found) < 2 else tuple(map(self._of, found))
 
     def _of(self, rows: tuple[Row, ...]) -> "RunGroup":
         labels = {row.strategy for row in rows}
@@ -297,6 +290,19 @@ class RunGroup:
         """The first row of `never`, which is that of the scenario as it is, where it has a latency."""
         row = next((row for row in self.rows if row.is_baseline), None)
         return row if row is not None and row.values["query_mean_s"] is not None else None
+
+
+def parts_of(rows: Sequence[Row]) -> tuple[tuple[Row, ...], ...]:
+    """The parts of a group's rows in which a policy is chosen.
+
+    The first has the scenario's own format, and so may its variants. Each variant of another format is one
+    of its own, also where two of them have the same format.
+    """
+    own = next((row.format for row in rows if row.variant is None), rows[0].format if rows else "")
+    by_part: dict[str | None, list[Row]] = {None: []}
+    for row in rows:
+        by_part.setdefault(None if row.format == own else row.variant, []).append(row)
+    return tuple(tuple(part) for part in by_part.values() if part)
 
 
 def run_groups(runs: Iterable[RunResult]) -> tuple[RunGroup, ...]:

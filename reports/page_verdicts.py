@@ -66,7 +66,7 @@ def _with_baseline(group: RunGroup) -> Iterator[_Key]:
 
 
 def _along_front(group: RunGroup) -> Iterator[_Key]:
-    fronts = (pareto_front(points(part)) for part in group.by_format)
+    fronts = (pareto_front(points(part)) for part in group.parts)
     for cheaper, faster in (step for front in fronts for step in pairwise(front)):
         if cheaper.cost_s > 0:  # nothing is a multiple of no cost at all
             yield (group.cost_metric, faster.strategy, cheaper.strategy)

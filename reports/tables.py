@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from bench.results.rows import METRIC_BY_NAME, Row
 from bench.text import MISSING, human_ratio
 from reports.compare import Comparison
-from reports.load import RunGroup
+from reports.load import RunGroup, parts_of
 from reports.phrases import Sentence, Verbatim, format_range
 from reports.text import duration_unit, format_value, shared_decimals
 
@@ -56,12 +56,12 @@ def latency_unit(rows: Sequence[Row], names: Sequence[str]) -> tuple[float, str]
 
 
 def metric_cells(rows: Sequence[Row], name: str, per_second: float = 1.0) -> list[Cell]:
-    """One metric of each row: the mean, the range over its runs where they differ, each format's best marked.
+    """One metric of each row: the mean, the range over its runs where they differ, each part's best marked.
 
     Seconds are printed without their unit, which is the column's: 1000 per second are milliseconds.
     """
     metric = METRIC_BY_NAME[name]
-    best = _best_by_format(rows, name) if metric.better == "lower" else {}
+    best = _best_by_part(rows, name) if metric.better == "lower" else {}
     is_time = metric.unit == "s"
     scale = per_second if is_time else 1.0
     values = [None if (value := row.values[name]) is None else value * scale for row in rows]
@@ -71,7 +71,7 @@ def metric_cells(rows: Sequence[Row], name: str, per_second: float = 1.0) -> lis
         Cell(
             text,
             _range([v * scale for v in row.run_values[name] if v is not None], decimals) if is_time else "",
-            row.values[name] == best.get(row.format),
+            row.values[name] == best.get(row.strategy),
             row.values[name],
         )
         if row.values[name] is not None
@@ -144,9 +144,9 @@ def durations(values: Sequence[float | None]) -> tuple[str, list[str]]:
     return unit, seconds(None if value is None else value * factor for value in values)
 
 
-def _best_by_format(rows: Sequence[Row], name: str) -> dict[str, float | None]:
-    formats = {row.format for row in rows}
-    return {one: _best([row for row in rows if row.format == one], name) for one in formats}
+def _best_by_part(rows: Sequence[Row], name: str) -> dict[str, float | None]:
+    """By strategy, the best value of its part."""
+    return {row.strategy: _best(part, name) for part in parts_of(rows) for row in part}
 
 
 def _best(rows: Sequence[Row], name: str) -> float | None:

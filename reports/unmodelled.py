@@ -9,10 +9,11 @@ from bench.results.records import CompactionRecord, Manifest
 if TYPE_CHECKING:
     from reports.load import RunGroup
 
-# What an action of a record says of work that is not fitted: see `describe_action` of strategies/plan.py.
+# Work that is not fitted: the field of a record that says whether it was done, and what the actions say of it
+# where the record does not, as in older results (see `describe_action` of strategies/plan.py).
 _UNMODELLED = {
-    "conversion": re.compile(r"\bdeletes of \d+ files converted\b"),
-    "sorting": re.compile(r"\bsorted by \b|\bstrategy=sort\b|\bsort_order="),
+    "conversion": ("is_converting", re.compile(r"\bdeletes of \d+ files? converted\b")),
+    "sorting": ("is_sorted", re.compile(r"\bsorted by \b|\bstrategy=sort\b|\bsort_order=")),
 }
 
 
@@ -24,17 +25,17 @@ def unmodelled(group: "RunGroup", strategy: str) -> str | None:
     if not group.is_simulated:
         return None
     runs = [run for run in group.usable_runs if run.manifest.strategy == strategy]
-    actions = {
-        action
-        for run in runs
-        if not _is_fitted(run.manifest)
-        for compaction in run.of(CompactionRecord)
-        for action in compaction.actions
-    }
-    found = [work for work, said in _UNMODELLED.items() if any(said.search(action) for action in actions)]
+    compactions = [c for run in runs if not _is_fitted(run.manifest) for c in run.of(CompactionRecord)]
+    found = [work for work in _UNMODELLED if any(_did(work, compaction) for compaction in compactions)]
     if not found:
         return None
     return f"{' and '.join(found)} {'is' if len(found) == 1 else 'are'} not modelled yet"
+
+
+def _did(work: str, compaction: CompactionRecord) -> bool:
+    field, words = _UNMODELLED[work]
+    said: bool | None = getattr(compaction, field)
+    return any(words.search(action) for action in compaction.actions) if said is None else said
 
 
 def unmodelled_between(groups: Iterable["RunGroup"], strategies: Collection[str]) -> str | None:

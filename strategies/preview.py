@@ -78,13 +78,15 @@ class Preview:
     """The groups of data files or delete files, in the order they run.
 
     `planned_groups_count` includes groups beyond a limit. `dropped_bytes` are those of the delete files that
-    an explicit rewrite drops in the same commit.
+    an explicit rewrite drops in the same commit. `is_sorted` says that rows are ordered by value, in whatever
+    way: sorted, Z-ordered or clustered.
     """
 
     groups: tuple[RewriteGroup, ...]
     planned_groups_count: int
     delete_groups: tuple[DeleteGroup, ...] = ()
     dropped_bytes: int = 0
+    is_sorted: bool = False
 
     @property
     def files_removed_count(self) -> int:

@@ -206,6 +206,7 @@ class InlineCompaction:
     cost: Cost
     versions: tuple[Version, ...]
     action: str  # the format's own command, as the decision log names it
+    is_sorted: bool | None = None  # whether it ordered rows by value; None if that is not known
 
 
 @dataclass(frozen=True, slots=True)

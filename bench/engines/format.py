@@ -174,7 +174,8 @@ class Format:
     gives the capabilities that commits in an upsert mode need (None: commits that only append), and
     `asked_by` names the key that requires a capability, and `instead` says what to use in place of one that
     the format does not have. `metadata_bytes_per_commit` is roughly the most that
-    one commit writes. `metadata_commands` are the native commands that write no data or delete file.
+    one commit writes. `metadata_commands` are the native commands that write no data or delete file,
+    `expiry_commands` those that drop old versions.
 
     `coefficients` reads a coefficients file, or with None the one that ships with the format; it raises
     ScenarioError.
@@ -206,6 +207,7 @@ class Format:
     real: EngineKind | None = None
     simulated: EngineKind | None = None
     metadata_commands: frozenset[str] = frozenset()
+    expiry_commands: frozenset[str] = frozenset()
     asked_by: Mapping[str, str] = field(default_factory=dict)
     instead: Mapping[str, str] = field(default_factory=dict)
     packages: tuple[str, ...] = ()  # what a real run uses of Python in addition to the usual packages

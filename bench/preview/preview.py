@@ -234,4 +234,5 @@ def _joined(previews: Sequence[Preview]) -> Preview:
         sum(preview.planned_groups_count for preview in previews),
         tuple(group for preview in previews for group in preview.delete_groups),
         sum(preview.dropped_bytes for preview in previews),
+        any(preview.is_sorted for preview in previews),
     )

@@ -9,7 +9,8 @@ from bench.replay.fields import Step, compacted_fields
 from bench.replay.forecast import forecast
 from bench.results.records import CompactionRecord, DecisionRecord
 from bench.scenario.plugins import name_of
-from strategies.plan import describe_action
+from strategies.plan import Action, Rewrite, describe_action
+from strategies.preview import NoPreview, PlanPreview, Preview
 from strategies.strategy import Decision, Rule
 
 
@@ -42,7 +43,20 @@ def compaction_record(
         query_after_s=query_after_s,
         forecast=forecast(ticket, size_model) if size_model else None,
         answer=dict(outcome.answer) or None,
+        is_sorted=_is_sorted(ticket.preview),
+        is_converting=any(map(_is_converting, ticket.plan.actions)),
     )
+
+
+def _is_converting(action: Action) -> bool:
+    return isinstance(action, Rewrite) and any(group.convert_paths for group in action.groups)
+
+
+def _is_sorted(preview: PlanPreview) -> bool | None:
+    """Whether an action orders rows by value; None if none is known to, and one has no preview."""
+    if any(isinstance(each, Preview) and each.is_sorted for each in preview.actions):
+        return True
+    return None if any(isinstance(each, NoPreview) for each in preview.actions) else False
 
 
 def decision_record(

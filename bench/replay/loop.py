@@ -203,6 +203,8 @@ class Loop:
                 reason=INLINE,
                 actions=[compaction.action],
                 scheduled_at_ms=self._at_ms,
+                is_sorted=compaction.is_sorted,
+                is_converting=False,
                 is_inline=True,
             )
         )

@@ -15,8 +15,8 @@ from bench.secrets import NO_SECRETS, Secrets
 # words and figures of this project. A secret that is a common word must not change them.
 _KEPT = frozenset({
     "run_id", "suite_id", "started_utc", "scenario", "scenario_hash", "strategy", "strategy_hash", "workload",
-    "format", "mode", "primary_probe", "probe_phase", "currency", "change_log_hash", "verify", "versions",
-    "machine", "git", "notes", "option_defaults",
+    "format", "format_title", "mode", "primary_probe", "probe_phase", "currency", "change_log_hash", "verify",
+    "versions", "machine", "git", "notes", "option_defaults",
     "kind", "written_utc", "status", "name", "probe", "when", "after", "trigger", "planner", "reason",
     "plan_kind", "figures", "forecast", "answer", "file_sizes",
 })  # fmt: skip

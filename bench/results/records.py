@@ -109,6 +109,7 @@ class Manifest(_Model):
     command: str = ""  # repeats the runs; secrets hidden
     workload: str
     format: str
+    format_title: str = ""  # what people call it
     mode: Mode
     strategy: str  # its label; in a variant, "label @ variant"
     strategy_hash: str = ""
@@ -136,6 +137,7 @@ class Manifest(_Model):
     price_per_1000_puts: float | None = None
     price_per_1000_gets: float | None = None
     currency: str = "USD"
+    drops_versions: bool | None = None  # whether a rule, of maintenance too, drops old versions of the table
     job_start_s: float = 0.0  # start-up of the process of each compaction
     queries_per_h: float | None = None  # how often readers are assumed to query the table
     change_log_hash: str
@@ -340,6 +342,9 @@ class CompactionRecord(BaseRecord):
     forecast: dict[str, float] | None = None  # our planner's expectation, by field of this record
     answer: dict[str, int] | None = None  # reported by the format's own command, under its own names
     versions: list[str] = []  # those it created
+    # Whether it ordered rows by value, and whether it converted deletes; None where that is not known.
+    is_sorted: bool | None = None
+    is_converting: bool | None = None
     is_inline: bool = False  # run by a commit, which waited for it
 
 

@@ -15,7 +15,9 @@ from bench.runs.settings import strategy_of
 from bench.runs.warm_up import planners_of
 from bench.scenario.plugins import in_words
 from bench.scenario.scenario import Scenario
-from bench.scenario.specs import option_defaults
+from bench.scenario.specs import StrategySpec, option_defaults
+from strategies.never import Never
+from strategies.strategy import traits_of
 from workloads.change_log import ChangeLog
 from workloads.partitioning import Partitioning
 
@@ -37,6 +39,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         command=job.command,
         workload=scenario.workload_name,
         format=scenario.table.format,
+        format_title=FORMATS[scenario.table.format].title,
         mode=job.mode,
         strategy=spec.label,
         strategy_hash=spec.hash,
@@ -62,6 +65,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         price_per_1000_puts=scenario.prices.put_per_1000,
         price_per_1000_gets=scenario.prices.get_per_1000,
         currency=scenario.prices.currency,
+        drops_versions=_drops_versions(scenario, spec),
         job_start_s=scenario.prices.job_start_ms / 1000,
         queries_per_h=scenario.prices.queries_per_hour,
         change_log_hash=f"{log.content_hash:x}" if log else shape_hash(scenario),
@@ -75,6 +79,15 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         dataset=provenance.dataset(scenario, spec),
         option_defaults=option_defaults(scenario.strategies),
     )
+
+
+def _drops_versions(scenario: Scenario, spec: StrategySpec) -> bool | None:
+    """Whether a rule on the table of a strategy drops old versions; None where a planner does not say."""
+    rules = (*scenario.maintenance, *scenario.rules_of(spec))
+    needs = [traits_of(rule.planner).needs for rule in rules if not isinstance(rule.planner, Never)]
+    if any(needed & FORMATS[scenario.table.format].expiry_commands for needed in needs):
+        return True
+    return False if all(needs) else None
 
 
 def _options(scenario: Scenario, settings: EngineSettings, kind: EngineKind) -> dict[str, JsonValue]:

@@ -16,6 +16,7 @@ from bench.engines.registry import FORMATS
 from bench.results.records import Mode
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
+from strategies.plan import Capability
 from workloads.commit import Workload
 from workloads.debezium import Debezium
 
@@ -81,8 +82,8 @@ def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
     """Facts about the rows of one strategy's run that the scenario does not state.
 
     `key` is the primary key, which equality deletes compare, and `changes_by` is what updates and deletes
-    rows; `initial_order` is how the initial load is ordered in its files. Each is omitted if the stream has
-    none.
+    rows, `is_merge` whether that is the format's own MERGE; `initial_order` is how the initial load is
+    ordered in its files. Each is omitted if the stream has none.
     """
     workload = scenario.workload
     set_by_user = {**scenario.spark.settings, **scenario.table.properties, **spec.properties}
@@ -96,6 +97,8 @@ def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
     if workload.is_cdc:
         facts["key"] = ["order_id"]
         facts["changes_by"] = table_format.upsert_modes.get(spec.upsert_mode or "")
+        needed = table_format.writing_needs(scenario.table.keys, spec.upsert_mode)
+        facts["is_merge"] = Capability.MERGE in needed
     if next(iter(scenario.shape())).is_initial:
         facts["initial_order"] = _initial_order(workload, spec)
     return facts

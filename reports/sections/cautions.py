@@ -21,7 +21,7 @@ from bench.results.warmed import cold_planners
 from bench.text import human_number, human_percent
 from reports.load import RunGroup
 from reports.phrases import Sentence, Verbatim, counted, joined, listed, say
-from reports.sections.by_format import format_name
+from reports.sections.parts import part_name
 
 NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean
 BUSY_ABOVE = 0.5  # compaction seconds / scenario seconds
@@ -127,14 +127,14 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
         return
     text = "These runs are simulated: all times come from a cost model, nothing was measured."
     coefficients = {
-        format_name(part): given
-        for part in group.by_format
+        part_name(part, group): given
+        for part in group.parts
         if isinstance(given := part.manifest.options.get("coefficients"), dict)
     }
     if any(not given.get("calibrated") for given in coefficients.values()):
         text += " The coefficients of the model were not fitted to measured runs, so its times are rough."
     own = {name: str(given["caution"]) for name, given in coefficients.items() if given.get("caution")}
-    named = own.values() if len(group.by_format) == 1 else (f"{name}: {said}" for name, said in own.items())
+    named = own.values() if len(group.parts) == 1 else (f"{name}: {said}" for name, said in own.items())
     yield Caution(True, say(" ".join((text, *named))))
 
 

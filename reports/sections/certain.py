@@ -10,12 +10,12 @@ from reports.pareto_front import pareto_front, points
 from reports.phrases import Sentence, Verbatim, joined, listed, say
 
 _SPACE_ABOVE = 1.2  # times the least: a smaller difference in storage decides nothing
-_EXPIRY = ("expire", "vacuum")  # parts of the names of the commands that drop old versions
+_EXPIRY = ("expire", "vacuum")  # where a manifest does not say: parts of the names of commands
 
 
 def certain(group: RunGroup) -> tuple[Sentence, ...]:
     """The most important first; what a policy rewrites only for those that the answer names."""
-    rewritten = (_rewritten(part) for part in group.by_format)
+    rewritten = (_rewritten(part) for part in group.parts)
     return tuple(
         sentence
         for sentence in (*rewritten, _files(group), *_delete_files(group), _space(group))
@@ -63,7 +63,7 @@ def _files(group: RunGroup) -> Sentence | None:
 def _delete_files(group: RunGroup) -> Iterator[Sentence | None]:
     """Of each format apart: what counts as one delete file differs between them."""
     left = ("delete file left", "delete files left")
-    for part in group.by_format:
+    for part in group.parts:
         if any(row.values["delete_files_end"] for row in part.rows):
             yield _grouped(part, "delete_files_end", "It has ", left)
 
@@ -98,7 +98,7 @@ def _space(group: RunGroup) -> Sentence | None:
         _metadata_share(group.row(most), sizes[most]),
         f", {human_ratio(sizes[most] / sizes[least])} that of ", Verbatim(least),
     )  # fmt: skip
-    if any(word in name for name in _planners(group, most) for word in _EXPIRY):
+    if _drops_versions(group, most):
         return start + say(", although old versions are expired.")
     advice = (
         ". No rule drops old versions of the table, so each compaction leaves what it replaced, and its own "
@@ -112,11 +112,12 @@ def _metadata_share(row: Row, size_bytes: float) -> str:
     return "" if metadata_bytes is None else f" ({human_percent(metadata_bytes / size_bytes)} of it metadata)"
 
 
-def _planners(group: RunGroup, label: str) -> list[str]:
-    """The names of all planners of the scenario's maintenance and of one strategy."""
-    scenario = next(run.manifest for run in group.runs if run.manifest.strategy == label).scenario_text
-    own = _rules(group.definition(label), "rules")
-    return [_planner(rule) for rule in (*_rules(scenario, "maintenance"), *own)]
+def _drops_versions(group: RunGroup, label: str) -> bool:
+    manifest = next(run.manifest for run in group.runs if run.manifest.strategy == label)
+    if manifest.drops_versions is not None:
+        return manifest.drops_versions
+    rules = (*_rules(manifest.scenario_text, "maintenance"), *_rules(group.definition(label), "rules"))
+    return any(word in _planner(rule) for rule in rules for word in _EXPIRY)
 
 
 def _rules(part: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:

@@ -52,6 +52,6 @@ def left_behind(group: RunGroup) -> Table | None:
     cells += [metric_cells(group.rows, name, per_second if name == _QUERY else 1.0) for name, _, _ in metrics]
     columns = (Column("Strategy", is_number=False), *(Column(title, unit) for _, title, unit in metrics))
     names = {name for name, _, _ in known}
-    of_formats = (_OF_FORMATS,) if len(group.by_format) > 1 else ()
+    of_formats = (_OF_FORMATS,) if len(group.parts) > 1 else ()
     note = " ".join((*(text for name, text in _NOTES if name in names), *of_formats))
     return Table(columns, tuple(zip(*cells, strict=True)), note, caption=_CAPTION)

@@ -25,7 +25,7 @@ _OF_FORMATS = say(
 def limits(group: RunGroup) -> tuple[Sentence, ...]:
     """The most important first."""
     of_the_runs = [LIMITS[note] for note in LIMITS if note in noted(group)]
-    of_formats = (_OF_FORMATS,) if len(group.by_format) > 1 else ()
+    of_formats = (_OF_FORMATS,) if len(group.parts) > 1 else ()
     if group.is_simulated:
         return (*_of_the_model(), *of_formats, *of_the_runs, *_of_the_data(group))
     return (_ONE_MACHINE, *of_formats, *of_the_runs, *_of_the_data(group), _TREND)

@@ -25,7 +25,7 @@ def matrix(groups: Sequence[RunGroup]) -> Table | None:
         Column("Strategy", is_number=False),
         *(Column(Verbatim(g.manifest.scenario), f"{_formats(g)}, {g.manifest.mode}") for g in groups),
     )
-    chosen = [{best(part) for part in group.by_format} for group in groups]
+    chosen = [{best(part) for part in group.parts} for group in groups]
     rows = tuple(
         (
             Cell(Verbatim(label)),
@@ -37,7 +37,7 @@ def matrix(groups: Sequence[RunGroup]) -> Table | None:
 
 
 def _formats(group: RunGroup) -> str:
-    return " and ".join(dict.fromkeys(part.manifest.format for part in group.by_format))
+    return " and ".join(dict.fromkeys(part.manifest.format for part in group.parts))
 
 
 def _cell(group: RunGroup, label: str, is_best: bool) -> Cell:

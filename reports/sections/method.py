@@ -12,8 +12,8 @@ from bench.results.table_content import commits_of
 from bench.text import human_bytes, human_duration, human_percent
 from reports.load import RunGroup
 from reports.phrases import Sentence, Verbatim, counted, joined, listed, say
-from reports.sections.by_format import format_names, full_format_names
 from reports.sections.notes import METHOD, Entry, noted, unexplained
+from reports.sections.parts import format_names, full_format_names
 
 _RUNS = say(
     "Each run is a separate process with its own JVM and a fresh table. Repetitions interleave the "
@@ -128,7 +128,7 @@ def _measuring(group: RunGroup) -> Iterator[Entry]:
 def _origin(group: RunGroup) -> Iterator[Entry]:
     manifests = [run.manifest for run in group.runs]
     m = group.manifest
-    versions = sorted({pair for part in group.by_format for pair in part.manifest.versions.items()})
+    versions = sorted({pair for part in group.parts for pair in part.manifest.versions.items()})
     yield "Versions", joined([say(Verbatim(f"{name} {version}")) for name, version in versions])
     if not group.is_simulated:
         yield "Machine", say(*_machine(m), "; system ", Verbatim(m.machine.get("system", "unknown")))

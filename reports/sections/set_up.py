@@ -45,7 +45,7 @@ def _value(group: RunGroup, fact: Fact) -> Sentence | None:
 
 def _facts(group: RunGroup) -> Iterator[tuple[str, Fact]]:
     yield "Variant", _variant
-    if len(group.by_format) > 1:
+    if len(group.parts) > 1:
         yield "Format", lambda m: m.format
     yield "Data set", lambda m: _data_set(group, m)
     yield "Initial data layout", lambda m: _text(m.dataset.get("initial_order"))
@@ -182,8 +182,8 @@ def _key(m: Manifest) -> str:
 
 def _upsert_mode(m: Manifest) -> str | None:
     mode, by = m.options.get("upsert_mode"), m.dataset.get("changes_by")
-    if by == "MERGE INTO":
-        return f"{mode} through MERGE INTO, where Spark chooses the number of files"
+    if m.dataset.get("is_merge", by == "MERGE INTO"):  # older manifests do not have it
+        return f"{mode} through {by}, where Spark chooses the number of files"
     return _text(mode) if by is None else f"{by} on {_key(m)}"
 
 

@@ -30,7 +30,7 @@ _NOTE = (
     "inconclusive, as is one marked as unproven: verdicts are corrected for the number of comparisons on the "
     "page (Holm). Without an interval there are too few repetitions."
 )
-_OF_FORMATS = "Each format has bold figures of its own."
+_OF_FORMATS = "The format of the scenario, and each variant in another one, has bold figures of its own."
 _OF_VARIANTS = f"A strategy in a variant is compared with {BASELINE} of that variant."
 _MODELLED_NOTE = "Times and bytes are modelled. Bold: the lowest among the strategies that compacted."
 
@@ -55,7 +55,7 @@ def summary(group: RunGroup, verdicts: PageVerdicts) -> Table:
             cells.append([compared(verdicts.with_baseline(row)) for row in group.rows])
     columns.append(Column("Runs"))
     cells.append(_runs(group))
-    of_formats = (_OF_FORMATS,) if len(group.by_format) > 1 else ()
+    of_formats = (_OF_FORMATS,) if len(group.parts) > 1 else ()
     of_variants = (_OF_VARIANTS,) if any(row.variant is not None for row in group.rows) else ()
     note = " ".join((_MODELLED_NOTE if group.is_simulated else _NOTE, *of_formats, *of_variants))
     return Table(tuple(columns), tuple(zip(*cells, strict=True)), note, caption=_CAPTION)
@@ -76,8 +76,8 @@ def _is_faster(verdicts: PageVerdicts, row: Row) -> bool:
 
 def _names(group: RunGroup) -> list[Cell]:
     """The strategies, each with the reason why it is no choice where it is none."""
-    better = {label: other for part in group.by_format for label, other in dominated(points(part)).items()}
-    equal = {label: other for part in group.by_format for label, other in alike(part).items()}
+    better = {label: other for part in group.parts for label, other in dominated(points(part)).items()}
+    equal = {label: other for part in group.parts for label, other in alike(part).items()}
 
     def why(label: str) -> str:
         if label in equal:

@@ -29,7 +29,7 @@ def undecided(group: RunGroup, verdicts: PageVerdicts) -> tuple[Sentence, ...]:
     """Neighbours on the front that cannot be told apart, and strategies that cannot be compared at all."""
     if group.is_simulated:
         return tuple(_not_comparable(group))
-    found = [one for part in group.by_format for one in _open(part, verdicts)]
+    found = [one for part in group.parts for one in _open(part, verdicts)]
     if not found:
         return ()
     runs = max(len(row.repetitions) for row in group.rows)

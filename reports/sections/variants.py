@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from bench.results.metrics import LATENCY
 from reports.load import RunGroup
 from reports.page_verdicts import PageVerdicts
-from reports.sections.by_format import format_name
+from reports.sections.parts import format_name
 from reports.tables import Table, Versus, versus_table
 from reports.unmodelled import unmodelled_between
 
@@ -49,7 +49,7 @@ def _between(group: RunGroup) -> Iterator[str]:
 
 def _formats(group: RunGroup) -> Iterator[str]:
     """Which variant has which format, and what a ratio of two formats is of; else of what the answer is."""
-    own, *others = group.by_format
+    own, *others = group.parts
     if not others:
         yield _OF_BASE
         return

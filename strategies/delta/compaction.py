@@ -172,7 +172,7 @@ def _preview(
         for partition, files in bins
     ]
     groups = tuple(group for batch in batches(made, options.batch_bytes) for group in batch)
-    return Preview(groups, planned_groups_count=len(groups))
+    return Preview(groups, planned_groups_count=len(groups), is_sorted=is_sorted)
 
 
 def _sorted_files_count(files: Sequence[DeltaDataFile], options: OptimizeOptions) -> int:

@@ -60,7 +60,8 @@ def _planned(arguments: Mapping[str, str], options: Mapping[str, str], state: Ic
     _check_arguments(arguments)
     default = "sort" if "sort_order" in arguments else "binpack"
     is_shuffled = arguments.get("strategy", default).lower() != "binpack"
-    return plan_rewrite(state, rewrite_options(options, state.target_file_size_bytes, is_shuffled))
+    planned = plan_rewrite(state, rewrite_options(options, state.target_file_size_bytes, is_shuffled))
+    return replace(planned, is_sorted=is_shuffled)
 
 
 def _planned_deletes(
@@ -124,7 +125,10 @@ def _explicit(action: Rewrite, state: IcebergState) -> Preview:
     ]
     dropped = frozenset(action.removed_deletes)
     dropped_bytes = sum(delete.size_bytes for delete in state.delete_files if delete.key in dropped)
-    return Preview(tuple(groups), planned_groups_count=len(groups), dropped_bytes=dropped_bytes)
+    is_sorted = any(group.sort_columns for group in action.groups)
+    return Preview(
+        tuple(groups), planned_groups_count=len(groups), dropped_bytes=dropped_bytes, is_sorted=is_sorted
+    )
 
 
 def _explicit_group(group: FileGroup, scans: list[FileScan], action: Rewrite, lookback: int) -> RewriteGroup:

@@ -17,12 +17,12 @@ def test_run_groups_are_one_per_comparable_group(tmp_path):
     build_results(tmp_path, {"never": None}, repetitions=1, ticks=3, scenario="another")
     another, small = run_groups(load_runs(tmp_path))
     assert (another.manifest.scenario, small.manifest.scenario) == ("another", "append-small")
-    assert another.by_format == (another,)
+    assert another.parts == (another,)
     assert small.manifest.format == "iceberg"
-    assert [(part.manifest.format, part.strategies) for part in small.by_format] == [
+    assert [(part.manifest.format, part.strategies) for part in small.parts] == [
         ("iceberg", ("never",)), ("delta", ("never @ delta", "often @ delta")),
     ]  # fmt: skip
-    assert {run.manifest.format for run in small.by_format[1].runs} == {"delta"}
+    assert {run.manifest.format for run in small.parts[1].runs} == {"delta"}
 
 
 def test_run_groups_keep_the_order_in_which_strategies_ran(group):

@@ -15,13 +15,14 @@ NATIVE_ORDER = describe_action(Native("iceberg.rewrite_data_files", {"sort_order
 MERGING = describe_action(Native("iceberg.rewrite_data_files", {"strategy": "binpack"}))
 
 
-def group(folder, actions, mode="simulated", **changes):
-    """A group in which the compactions of `every-2min` did this."""
+def group(folder, actions, facts="", mode="simulated", **changes):
+    """A group in which the compactions of `every-2min` did this, of which their records say the `facts`."""
     build_results(folder, {"never": None, "every-2min": 2}, 1, 4, mode=mode, **changes)
     for path in folder.rglob("events.jsonl"):
         text = path.read_text()
         for action in actions:
             text = text.replace('"actions": ["rewrite all"]', f'"actions": ["{action}"]')
+        text = text.replace('"kind": "compaction"', f'"kind": "compaction"{facts and ", "}{facts}')
         path.write_text(text)
     return run_groups(load_runs(folder))[0]
 
@@ -43,6 +44,20 @@ def test_conversions_and_sorting_are_not_modelled(tmp_path, action, reason):
     assert actions == {action}
     assert unmodelled(found, "every-2min") == reason
     assert unmodelled(found, "never") is None
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason"),
+    [
+        ('"is_sorted": true, "is_converting": false', "sorting is not modelled yet"),
+        ('"is_sorted": false, "is_converting": true', "conversion is not modelled yet"),
+        ('"is_sorted": false, "is_converting": false', None),
+        ('"is_converting": false', "sorting is not modelled yet"),  # whether it sorted is not known
+    ],
+)
+def test_what_a_record_says_comes_before_the_words_of_its_actions(tmp_path, facts, reason):
+    found = group(tmp_path, [SORTING], facts)
+    assert unmodelled(found, "every-2min") == reason
 
 
 @pytest.mark.parametrize("how", [{"mode": "real"}, {"options": {"coefficients": {"calibrated": True}}}])

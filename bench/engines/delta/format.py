@@ -31,7 +31,7 @@ from bench.engines.delta.table_keys import (
 )
 from bench.engines.format import EngineKind, ExistingTable, Format, TableAddress
 from bench.engines.simulated.kind import simulated_kind
-from strategies.delta.commands import METADATA_COMMANDS
+from strategies.delta.commands import METADATA_COMMANDS, Command
 from strategies.plan import Capability
 
 
@@ -101,6 +101,7 @@ FORMAT = Format(
         heeded_settings=frozenset({SHUFFLE_PARTITIONS}),
     ),
     metadata_commands=METADATA_COMMANDS,
+    expiry_commands=frozenset({Command.VACUUM}),
     instead=INSTEAD,
     packages=("deltalake",),
     coefficients=delta_coefficients,

@@ -25,7 +25,7 @@ from bench.engines.iceberg.table_keys import (
     IcebergKeys,
 )
 from bench.engines.simulated.kind import simulated_kind
-from strategies.iceberg.commands import METADATA_COMMANDS
+from strategies.iceberg.commands import METADATA_COMMANDS, Command
 from strategies.plan import Capability
 
 _EXISTING_HELP = r"""* `compactbench plan /data/warehouse/db/orders --strategy amoro`
@@ -99,6 +99,7 @@ FORMAT = Format(
     real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options),
     simulated=simulated_kind(_open_simulated, SIMULATED_CAPABILITIES, iceberg_coefficients),
     metadata_commands=METADATA_COMMANDS,
+    expiry_commands=frozenset({Command.EXPIRE_SNAPSHOTS}),
     asked_by={Capability.VECTORS: "table.format_version"},
     packages=("pyiceberg",),
     coefficients=iceberg_coefficients,

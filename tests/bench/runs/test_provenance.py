@@ -26,13 +26,15 @@ def dataset(scenario, label="every-2min"):
 def test_a_stream_of_changes_has_a_key_and_a_load_in_its_order(tmp_path):
     assert dataset(load(tmp_path, workload=UPSERT)) == {
         "table": "orders", "columns_count": 17, "codec": "zstd (format default)", "key": ["order_id"],
-        "changes_by": "equality deletes", "initial_order": "ordered by order_id, one range per file",
+        "changes_by": "equality deletes", "is_merge": False,
+        "initial_order": "ordered by order_id, one range per file",
     }  # fmt: skip
 
 
 def test_a_strategy_that_merges_says_so(tmp_path):
     changes = {"strategies[never].writer.upsert_mode": "copy-on-write"}
-    assert dataset(load(tmp_path, workload=UPSERT, **changes), "never")["changes_by"] == "MERGE INTO"
+    merging = dataset(load(tmp_path, workload=UPSERT, **changes), "never")
+    assert (merging["changes_by"], merging["is_merge"]) == ("MERGE INTO", True)
 
 
 def test_the_manifest_says_where_a_format_has_no_versions(tmp_path):

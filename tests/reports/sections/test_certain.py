@@ -47,6 +47,13 @@ def test_space_with_expiry_asks_for_no_expiry(tmp_path):
     assert _said(tmp_path / "c", strategies=strategies, ticks=12, scenario_text=vacuum)[-1] == said[-1]
 
 
+def test_whether_old_versions_are_dropped_is_a_fact_of_the_manifest(tmp_path):
+    strategies = {"never": None, "every-1min": 1}
+    for drops, ending in ((True, "although old versions are expired."), (False, "[[maintenance]].")):
+        folder = tmp_path / str(drops)
+        assert _said(folder, strategies=strategies, ticks=12, drops_versions=drops)[-1].endswith(ending)
+
+
 def test_little_space_is_no_news(tmp_path):
     assert not any("Space" in line for line in _said(tmp_path, strategies={"never": None}, ticks=6))
 

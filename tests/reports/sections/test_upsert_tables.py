@@ -195,3 +195,13 @@ def test_every_parameter_has_its_value_or_default(upsert_group):
 
 def test_parameters_that_were_not_recorded_are_no_table(group):
     assert parameters(group) is None
+
+
+def test_a_merge_is_told_by_the_manifest_whatever_it_is_called(upsert_group):
+    by = {"changes_by": "MERGE INTO with deletion vectors", "is_merge": True}
+    merging = {
+        "dataset": {**UPSERT["dataset"], **by},
+        "options": {**UPSERT["options"], "upsert_mode": "merge-on-read"},
+    }
+    said = facts(changed(upsert_group, "never", **merging))["Updates and deletes"]
+    assert said.startswith("merge-on-read through MERGE INTO with deletion vectors, where Spark chooses")

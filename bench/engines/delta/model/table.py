@@ -135,7 +135,7 @@ class DeltaTableModel:
         self._automatic.compacted(due)
         if not versions:
             return (), cost
-        return (InlineCompaction(cost, versions, Command.OPTIMIZE),), NO_COST
+        return (InlineCompaction(cost, versions, Command.OPTIMIZE, preview.is_sorted),), NO_COST
 
     def stage(self, action: Rewrite, preview: Preview | NoPreview) -> Staging[None]:
         raise ValueError(NO_REWRITE)

@@ -1,4 +1,4 @@
-"""A run group of two formats: what its page says of each, and of one against the other."""
+"""A run group of several parts: what its page says of each format, and of one against the other."""
 
 import csv
 
@@ -16,6 +16,7 @@ from reports.phrases import Sentence
 from reports.render import markdown_text, render
 from reports.sections.deletes import left_behind
 from reports.sections.matrix import matrix
+from reports.sections.parts import part_name
 from reports.sections.summary import summary
 from reports.sections.variants import variants
 
@@ -106,7 +107,7 @@ def test_bold_and_delete_files_are_of_one_format(both, content):
     table = summary(both, page_verdicts([both])[0])
     place = [column.title for column in table.columns].index("Compaction CPU")
     assert [row[place].is_best for row in table.rows].count(True) == 2
-    assert "Each format has bold figures of its own." in table.note
+    assert "each variant in another one, has bold figures of its own." in table.note
     assert "A strategy in a variant is compared with never of that variant." in table.note
     assert "a deletion vector counts as one delete file" in left_behind(both).note
     counts = [text(line) for line in content.certain if text(line).startswith("It has ")]
@@ -164,6 +165,30 @@ def test_simulated_times_of_two_formats_are_not_compared_until_coefficients_are_
     assert "coefficients of two formats are not fitted yet" in rough.reason
     assert rough.reason in said
     assert "not fitted" not in unsaid
+
+
+@pytest.fixture
+def two_variants(tmp_path):
+    """The scenario, and two variants of one other format."""
+    build_results(tmp_path / "own", ICEBERG, 2, 12)
+    for label in ("delta", "tuned"):
+        strategies = {f"{name} @ {label}": every for name, every in ICEBERG.items()}
+        later = {"suite_id": label, "format": "delta", "format_title": "Delta Lake", "versions": VERSIONS}
+        build_results(tmp_path / label, strategies, 2, 12, **later, variant={**VARIANT, "label": label})
+    (found,) = run_groups([run for part in sorted(tmp_path.iterdir()) for run in load_runs(part)])
+    return found
+
+
+def test_two_variants_of_one_format_are_two_parts_with_names_of_their_own(two_variants):
+    names = ["Iceberg 1.9", "Delta Lake 3.3, variant delta", "Delta Lake 3.3, variant tuned"]
+    (made,) = page_content([two_variants]).contents
+    assert [part_name(part, two_variants) for part in two_variants.parts] == names
+    assert [text(table.title) for table in made.budgets] == names
+    assert text(made.title) == "append-small on Iceberg 1.9 and Delta Lake 3.3, real"
+    table = summary(two_variants, page_verdicts([two_variants])[0])
+    place = [column.title for column in table.columns].index("Compaction CPU")
+    bold = [str(row[0].text) for row in table.rows if row[place].is_best]
+    assert bold == ["seldom", "seldom @ delta", "seldom @ tuned"]
 
 
 def test_matrix_and_csv_name_the_formats(both, group, tmp_path):
