@@ -11,7 +11,7 @@ figures are not used.
 
 import json
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -21,6 +21,7 @@ from pydantic import (
     JsonValue,
     TypeAdapter,
     ValidationError,
+    model_validator,
 )
 
 from bench.errors import first_error
@@ -38,6 +39,8 @@ LOG = "log.txt"
 SHARED_JVM = "shared_jvm"  # among the options of a run that shared its JVM with others (`run --quick`)
 QUICK_WORDS = "made with --quick, in one JVM: timings are a first impression, not to be compared with others"
 
+VARIANT_LABEL = r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,29}$"
+
 Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # what exported tables can hold
 Positive = Annotated[int, Field(gt=0, lt=2**63)]
 
@@ -51,9 +54,20 @@ def _checked_moment(text: str) -> str:
     return text
 
 
+class _VariantText(BaseModel):
+    """A variant: the keys that it sets, in the notation of `--set`, and the name of its line of versions."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    label: str = Field(pattern=VARIANT_LABEL)
+    set: dict[str, JsonValue]
+    versions: str | None = None
+
+
 def _checked_variant(variant: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
-    if variant is not None and not isinstance(variant.get("label"), str):
-        raise ValueError("must have a label")
+    """Raises ValueError unless it is what a run stores of its variant."""
+    if variant is not None:
+        _check(variant, _VariantText)
     return variant
 
 
@@ -71,17 +85,26 @@ class _StrategyText(BaseModel):
     rules: tuple[_RuleText, ...] = ()
 
 
+class _TableText(BaseModel):
+    format: str | None = None
+
+
 class _ScenarioText(BaseModel):
     strategies: tuple[_StrategyText, ...] = ()
+    table: _TableText = _TableText()
 
 
 def _checked_scenario(text: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Raises ValueError unless its strategies, if it has any, are those of a scenario."""
+    """Raises ValueError unless its strategies and its table, if it has any, are those of a scenario."""
+    _check(text, _ScenarioText)
+    return text
+
+
+def _check(text: dict[str, JsonValue], model: type[BaseModel]) -> None:
     try:
-        _ScenarioText.model_validate_json(json.dumps(text))  # its errors speak of JSON
+        model.model_validate_json(json.dumps(text))  # its errors speak of JSON
     except ValidationError as error:
         raise ValueError(first_error(error)) from error
-    return text
 
 
 Moment = Annotated[str, AfterValidator(_checked_moment)]
@@ -114,7 +137,7 @@ class Manifest(_Model):
     strategy_hash: str = ""
     strategy_summary: str  # its rules in words
     strategy_index: Int64 | None = None  # its place in tables: as in the scenario, each before its variants
-    # Its label, set and versions; None for the scenario as it is.
+    # See `_VariantText`; None for the scenario as it is.
     variant: Annotated[dict[str, JsonValue] | None, AfterValidator(_checked_variant)] = None
     repetition: Int64
     position: Int64  # how many runs of the suite ran before this one
@@ -149,6 +172,29 @@ class Manifest(_Model):
     scenario_text: Annotated[dict[str, JsonValue], AfterValidator(_checked_scenario)]
     dataset: dict[str, JsonValue] = {}  # facts about the rows: see `provenance.dataset`
     option_defaults: dict[str, dict[str, str]] = {}  # by planner: the value of an option that is not set
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        label = self.variant_label
+        if label is not None and not self.strategy.endswith(label_in("", label)):
+            raise ValueError(f"strategy: {self.strategy!r} is not one of variant {label!r}")
+        for where, recorded in self._formats().items():
+            if recorded not in (None, self.format):
+                raise ValueError(f"format: {self.format!r}, but {where} is {recorded!r}")
+        return self
+
+    def _formats(self) -> dict[str, JsonValue]:
+        """What else says which format the tables have; None where it does not say."""
+        changes = {} if self.variant is None else _VariantText.model_validate(self.variant).set
+        return {
+            "scenario_text.table.format": _ScenarioText.model_validate(self.scenario_text).table.format,
+            'variant.set."table.format"': changes.get("table.format"),
+        }
+
+    @property
+    def variant_label(self) -> str | None:
+        """The label of its variant; None for the scenario as it is."""
+        return None if self.variant is None else str(self.variant["label"])
 
     @property
     def is_cdc(self) -> bool:
@@ -373,7 +419,9 @@ class RunRecord(BaseRecord):
     kind: Literal["run"] = "run"
     status: Literal["finished", "failed"]
     loop_s: float = 0.0  # replay of the stream, without engine start, warm-up and content check
-    measured_s: float = 0.0  # of it: commits, their preparation, queries, decisions, compactions, maintenance
+    measured_s: float = (
+        0.0  # of it: commits, their preparation, queries, decisions, compactions, maintenance
+    )
     observe_s: float = 0.0  # of it: state reads
     own_s: float = 0.0  # of it: the rest, compactbench's own code
     other_cores: float | None = None  # the mean number that other processes used meanwhile; None: not known

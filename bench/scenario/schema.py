@@ -20,6 +20,7 @@ from bench.keys import (
     known_text,
     value_text,
 )
+from bench.results.records import VARIANT_LABEL
 from bench.scenario.cadence import Phase
 from bench.scenario.values import KeyPath, OptionError
 
@@ -82,7 +83,7 @@ class VariantKeys(Keys):
     """
 
     label: str = Field(
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,29}$",
+        pattern=VARIANT_LABEL,
         description="1 to 30 letters, digits, dots, hyphens, + and _, a letter or digit first",
     )
     changes: dict[str, Any] = Field(default={}, alias="set")
