@@ -48,5 +48,6 @@ def first_error(error: Exception) -> str:
     if isinstance(error, ValidationError):
         detail = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in detail["loc"])
-        return f"{where}: {detail['msg']}" if where else str(detail["msg"])
+        text = detail["msg"].removeprefix("Value error, ")
+        return f"{where}: {text}" if where else text
     return str(error).splitlines()[0] if str(error) else type(error).__name__

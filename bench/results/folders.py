@@ -90,7 +90,19 @@ def _check_no_copies(runs: Iterable[RunResult]) -> None:
 def load_run(folder: Path) -> RunResult:
     """One run. An incomplete last line, as a killed worker leaves it, is dropped; other damage raises."""
     manifest = _load_manifest(folder / MANIFEST)
-    return RunResult(folder, manifest, tuple(_load_records(folder / EVENTS, manifest.duration_ms)))
+    run = RunResult(folder, manifest, tuple(_load_records(folder / EVENTS, manifest.duration_ms)))
+    _check_whole(run)
+    return run
+
+
+def _check_whole(run: RunResult) -> None:
+    """A run that finished has committed and has read the table's state."""
+    missing = [kind for kind in ("commit", "observe") if all(record.kind != kind for record in run.records)]
+    if run.finished and missing:
+        raise ResultSchemaError(
+            f"{run.folder / EVENTS}: the run finished, but there is no {missing[0]} record; restore the "
+            "file, or delete the run folder and repeat the run with `run --resume`"
+        )
 
 
 def _load_manifest(path: Path) -> Manifest:

@@ -122,7 +122,7 @@ def differences(runs: Iterable[RunResult]) -> tuple[Difference, ...]:
 
 
 def _variant(manifest: Manifest) -> str:
-    return str((manifest.variant or {}).get("label", ""))
+    return manifest.variant_label or ""
 
 
 def _grouped(runs: Iterable[RunResult], key: Callable[[Manifest], str]) -> list[tuple[RunResult, ...]]:

@@ -11,7 +11,7 @@ figures are not used.
 
 import json
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -21,6 +21,7 @@ from pydantic import (
     JsonValue,
     TypeAdapter,
     ValidationError,
+    model_validator,
 )
 
 from bench.errors import first_error
@@ -38,8 +39,12 @@ LOG = "log.txt"
 SHARED_JVM = "shared_jvm"  # among the options of a run that shared its JVM with others (`run --quick`)
 QUICK_WORDS = "made with --quick, in one JVM: timings are a first impression, not to be compared with others"
 
+VARIANT_LABEL = r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,29}$"
+
 Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # what exported tables can hold
 Positive = Annotated[int, Field(gt=0, lt=2**63)]
+Count = Annotated[int, Field(ge=0, le=2**53)]  # of rows, files or bytes: what floats hold exactly
+Seconds = Annotated[float, Field(ge=0, le=1e12)]  # sums of them are finite, too
 
 
 def _checked_moment(text: str) -> str:
@@ -51,9 +56,20 @@ def _checked_moment(text: str) -> str:
     return text
 
 
+class _VariantText(BaseModel):
+    """A variant: the keys that it sets, in the notation of `--set`, and the name of its line of versions."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    label: str = Field(pattern=VARIANT_LABEL)
+    set: dict[str, JsonValue]
+    versions: str | None = None
+
+
 def _checked_variant(variant: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
-    if variant is not None and not isinstance(variant.get("label"), str):
-        raise ValueError("must have a label")
+    """Raises ValueError unless it is what a run stores of its variant."""
+    if variant is not None:
+        _check(variant, _VariantText)
     return variant
 
 
@@ -71,17 +87,26 @@ class _StrategyText(BaseModel):
     rules: tuple[_RuleText, ...] = ()
 
 
+class _TableText(BaseModel):
+    format: str | None = None
+
+
 class _ScenarioText(BaseModel):
     strategies: tuple[_StrategyText, ...] = ()
+    table: _TableText = _TableText()
 
 
 def _checked_scenario(text: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Raises ValueError unless its strategies, if it has any, are those of a scenario."""
+    """Raises ValueError unless its strategies and its table, if it has any, are those of a scenario."""
+    _check(text, _ScenarioText)
+    return text
+
+
+def _check(text: dict[str, JsonValue], model: type[BaseModel]) -> None:
     try:
-        _ScenarioText.model_validate_json(json.dumps(text))  # its errors speak of JSON
+        model.model_validate_json(json.dumps(text))  # its errors speak of JSON
     except ValidationError as error:
         raise ValueError(first_error(error)) from error
-    return text
 
 
 Moment = Annotated[str, AfterValidator(_checked_moment)]
@@ -115,7 +140,7 @@ class Manifest(_Model):
     strategy_hash: str = ""
     strategy_summary: str  # its rules in words
     strategy_index: Int64 | None = None  # its place in tables: as in the scenario, each before its variants
-    # Its label, set and versions; None for the scenario as it is.
+    # See `_VariantText`; None for the scenario as it is.
     variant: Annotated[dict[str, JsonValue] | None, AfterValidator(_checked_variant)] = None
     repetition: Int64
     position: Int64  # how many runs of the suite ran before this one
@@ -152,6 +177,29 @@ class Manifest(_Model):
     dataset: dict[str, JsonValue] = {}  # facts about the rows: see `provenance.dataset`
     option_defaults: dict[str, dict[str, str]] = {}  # by planner: the value of an option that is not set
 
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        label = self.variant_label
+        if label is not None and not self.strategy.endswith(label_in("", label)):
+            raise ValueError(f"strategy: {self.strategy!r} is not one of variant {label!r}")
+        for where, recorded in self._formats().items():
+            if recorded not in (None, self.format):
+                raise ValueError(f"format: {self.format!r}, but {where} is {recorded!r}")
+        return self
+
+    def _formats(self) -> dict[str, JsonValue]:
+        """What else says which format the tables have; None where it does not say."""
+        changes = {} if self.variant is None else _VariantText.model_validate(self.variant).set
+        return {
+            "scenario_text.table.format": _ScenarioText.model_validate(self.scenario_text).table.format,
+            'variant.set."table.format"': changes.get("table.format"),
+        }
+
+    @property
+    def variant_label(self) -> str | None:
+        """The label of its variant; None for the scenario as it is."""
+        return None if self.variant is None else str(self.variant["label"])
+
     @property
     def is_cdc(self) -> bool:
         """Whether the stream updates or deletes rows."""
@@ -166,21 +214,21 @@ class Manifest(_Model):
 class BaseRecord(_Model):
     """Fields of every record. `wall_s` and `cpu_s` (process CPU of JVM, Python, children) are its own."""
 
-    tick: Int64  # 0 before the stream begins, then the number of the commit
+    tick: Count  # 0 before the stream begins, then the number of the commit
     at_ms: Int64  # scenario milliseconds
     written_utc: Moment  # when the step had ended
     table: str = "orders"
     role: Literal["writer", "compactor", "maintainer", "reader", "runner"] = "runner"  # who did it
     version: str | None = None  # of the table when the step had ended; None if it has none yet
-    started_s: float | None = None  # since the replay began: measured or, in simulations, modelled seconds
-    ended_s: float | None = None  # likewise; both are None for steps outside the replay
-    wall_s: float = 0.0
-    cpu_s: float = 0.0
-    executor_cpu_s: float = 0.0  # of the Spark tasks alone, a part of cpu_s
-    jit_cpu_s: float | None = None  # of Java's compiler threads, a part of cpu_s; None if it is not known
-    gc_cpu_s: float | None = None  # of the garbage collector's threads, a part of cpu_s; likewise
-    peak_rss_bytes: Int64 | None = None  # resident memory of JVM and Python: the highest during the step
-    peak_heap_bytes: Int64 | None = None  # the JVM's heap, uncollected garbage included; likewise
+    started_s: Seconds | None = None  # since the replay began: measured or, in simulations, modelled seconds
+    ended_s: Seconds | None = None  # likewise; both are None for steps outside the replay
+    wall_s: Seconds = 0.0
+    cpu_s: Seconds = 0.0
+    executor_cpu_s: Seconds = 0.0  # of the Spark tasks alone, a part of cpu_s
+    jit_cpu_s: Seconds | None = None  # of Java's compiler threads, a part of cpu_s; None if it is not known
+    gc_cpu_s: Seconds | None = None  # of the garbage collector's threads, a part of cpu_s; likewise
+    peak_rss_bytes: Count | None = None  # resident memory of JVM and Python: the highest during the step
+    peak_heap_bytes: Count | None = None  # the JVM's heap, uncollected garbage included; likewise
     status: str = "ok"  # each kind says which there are
     error: str | None = None
 
@@ -204,17 +252,17 @@ class WarmUpRecord(BaseRecord):
     status: Literal[PlanStatus, "nothing_to_do"] = "ok"
     planner: str  # by the name a scenario gives it; "" in a scenario that has none
     options: str = ""  # the planner with its options, in words
-    round: Int64
-    commits_count: Int64
+    round: Count
+    commits_count: Count
     acted: bool
     actions: list[str] = []
-    files_removed_count: Int64 = 0  # data files, by the last plan; so are the counts below
-    files_added_count: Int64 = 0
-    delete_files_removed_count: Int64 = 0
-    delete_files_added_count: Int64 = 0
-    delete_rows_before: Int64 = 0  # in all live delete files
-    delete_rows_after: Int64 = 0
-    round_s: float = 0.0  # wall time of the round: commits, queries and plans
+    files_removed_count: Count = 0  # data files, by the last plan; so are the counts below
+    files_added_count: Count = 0
+    delete_files_removed_count: Count = 0
+    delete_files_added_count: Count = 0
+    delete_rows_before: Count = 0  # in all live delete files
+    delete_rows_after: Count = 0
+    round_s: Seconds = 0.0  # wall time of the round: commits, queries and plans
 
 
 class CommitRecord(BaseRecord):
@@ -226,15 +274,15 @@ class CommitRecord(BaseRecord):
     kind: Literal["commit"] = "commit"
     status: StepStatus = "ok"
     is_initial: bool = False
-    rows: Int64 = 0
-    ingested_bytes: Int64 = 0  # change-log bytes of the same rows
-    files_added_count: Int64 = 0
-    delete_files_added_count: Int64 = 0
-    added_bytes: Int64 = 0  # data and delete files
-    metadata_bytes: Int64 = 0
-    metadata_files_count: Int64 = 0
-    prepare_s: float = 0.0
-    waited_s: float = 0.0  # for compactions that the commit itself ran; these have their own records
+    rows: Count = 0
+    ingested_bytes: Count = 0  # change-log bytes of the same rows
+    files_added_count: Count = 0
+    delete_files_added_count: Count = 0
+    added_bytes: Count = 0  # data and delete files
+    metadata_bytes: Count = 0
+    metadata_files_count: Count = 0
+    prepare_s: Seconds = 0.0
+    waited_s: Seconds = 0.0  # for compactions that the commit itself ran; these have their own records
     versions: list[str] = []  # those it created
 
 
@@ -247,14 +295,14 @@ class ObserveRecord(BaseRecord):
     kind: Literal["observe"] = "observe"
     status: StepStatus = "ok"
     after: Literal["initial", "commit", "compaction", "maintenance"]
-    data_files_count: Int64
-    delete_files_count: Int64 = 0
-    delete_rows: Int64 | None = None  # in the delete files: keys of equality deletes, positions of the others
-    equality_files_count: Int64 | None = None  # of the delete files
-    live_bytes: Int64
-    rows: Int64
-    storage_bytes: Int64  # all files of the table, old snapshots and metadata included
-    metadata_storage_bytes: Int64
+    data_files_count: Count
+    delete_files_count: Count = 0
+    delete_rows: Count | None = None  # in the delete files: keys of equality deletes, positions of the others
+    equality_files_count: Count | None = None  # of the delete files
+    live_bytes: Count
+    rows: Count
+    storage_bytes: Count  # all files of the table, old snapshots and metadata included
+    metadata_storage_bytes: Count
 
 
 class QueryRecord(BaseRecord):
@@ -270,12 +318,12 @@ class QueryRecord(BaseRecord):
     probe: str
     primary: bool
     when: Literal["after_commit", "settled", "before", "after"]
-    planning_s: float = 0.0
-    execution_s: float = 0.0
-    files_count: Int64 | None = None  # opened by its scans; None if the reader does not report it
-    delete_files_count: Int64 | None = None  # each delete file once per data file it applies to
-    opened_bytes: Int64 | None = None
-    metadata_files_count: Int64 | None = None
+    planning_s: Seconds = 0.0
+    execution_s: Seconds = 0.0
+    files_count: Count | None = None  # opened by its scans; None if the reader does not report it
+    delete_files_count: Count | None = None  # each delete file once per data file it applies to
+    opened_bytes: Count | None = None
+    metadata_files_count: Count | None = None
 
 
 class ControlRecord(BaseRecord):
@@ -299,15 +347,15 @@ class DecisionRecord(BaseRecord):
     kind: Literal["decision"] = "decision"
     status: Evaluated
     strategy: str  # the label in force, which a switch may have changed
-    rule: Int64
+    rule: Count
     trigger: str  # by the name a scenario gives it: registered, or module:Class
     planner: str
     reason: str | None = None
     detail: str = ""
     actions: list[str] = []
     figures: dict[str, float] | None = None  # reported by the planner about the table, if the trigger fired
-    state_wall_s: float = 0.0
-    state_cpu_s: float = 0.0
+    state_wall_s: Seconds = 0.0
+    state_cpu_s: Seconds = 0.0
 
 
 class CompactionRecord(BaseRecord):
@@ -318,27 +366,27 @@ class CompactionRecord(BaseRecord):
     reason: str
     actions: list[str]
     plan_kind: str = ""  # the planner's own word, such as "minor"; "" if it has none
-    scheduled_at_ms: Int64
-    files_before_count: Int64  # live data files
-    files_after_count: Int64
-    delete_files_before_count: Int64 = 0  # live delete and log files
-    delete_files_after_count: Int64 = 0
-    delete_rows_after: Int64 | None = None  # in the delete files that are still live
-    equality_files_after_count: Int64 | None = None  # of the delete files that are still live
-    rows_before: Int64 | None = None  # in the data files, deleted ones included; None where not counted
-    rows_after: Int64 | None = None
-    live_before_bytes: Int64
-    live_after_bytes: Int64
-    files_removed_count: Int64 = 0  # data files
-    files_added_count: Int64 = 0
-    delete_files_removed_count: Int64 = 0
-    delete_files_added_count: Int64 = 0
-    replaced_bytes: Int64 = 0  # of the data and delete files it replaced or dropped, not of those it kept
-    added_bytes: Int64 = 0
-    metadata_bytes: Int64 = 0
-    metadata_files_count: Int64 = 0
-    query_before_s: float | None = None  # primary query before and after, if the status is ok
-    query_after_s: float | None = None  # on the cadence, that of the settled probe
+    scheduled_at_ms: Count
+    files_before_count: Count  # live data files
+    files_after_count: Count
+    delete_files_before_count: Count = 0  # live delete and log files
+    delete_files_after_count: Count = 0
+    delete_rows_after: Count | None = None  # in the delete files that are still live
+    equality_files_after_count: Count | None = None  # of the delete files that are still live
+    rows_before: Count | None = None  # in the data files, deleted ones included; None where not counted
+    rows_after: Count | None = None
+    live_before_bytes: Count
+    live_after_bytes: Count
+    files_removed_count: Count = 0  # data files
+    files_added_count: Count = 0
+    delete_files_removed_count: Count = 0
+    delete_files_added_count: Count = 0
+    replaced_bytes: Count = 0  # of the data and delete files it replaced or dropped, not of those it kept
+    added_bytes: Count = 0
+    metadata_bytes: Count = 0
+    metadata_files_count: Count = 0
+    query_before_s: Seconds | None = None  # primary query before and after, if the status is ok
+    query_after_s: Seconds | None = None  # on the cadence, that of the settled probe
     forecast: dict[str, float] | None = None  # our planner's expectation, by field of this record
     answer: dict[str, int] | None = None  # reported by the format's own command, under its own names
     versions: list[str] = []  # those it created
@@ -357,11 +405,11 @@ class MaintenanceRecord(BaseRecord):
     kind: Literal["maintenance"] = "maintenance"
     status: PlanStatus = "ok"
     command: str
-    files_added_count: Int64 = 0  # data files
-    delete_files_added_count: Int64 = 0
-    added_bytes: Int64 = 0  # data and delete files
-    metadata_bytes: Int64 = 0
-    metadata_files_count: Int64 = 0
+    files_added_count: Count = 0  # data files
+    delete_files_added_count: Count = 0
+    added_bytes: Count = 0  # data and delete files
+    metadata_bytes: Count = 0
+    metadata_files_count: Count = 0
     versions: list[str] = []  # those it created; the expiry of snapshots creates none
     freed_bytes: Int64 = 0  # storage bytes released, minus the metadata it wrote
 
@@ -371,8 +419,8 @@ class ContentRecord(BaseRecord):
 
     kind: Literal["content"] = "content"
     status: Literal["equal", "differs"]
-    expected_rows: Int64
-    found_rows: Int64
+    expected_rows: Count
+    found_rows: Count
     expected_hash: str
     found_hash: str
     differences: list[str] = []
@@ -383,14 +431,16 @@ class RunRecord(BaseRecord):
 
     kind: Literal["run"] = "run"
     status: Literal["finished", "failed"]
-    loop_s: float = 0.0  # replay of the stream, without engine start, warm-up and content check
-    measured_s: float = 0.0  # of it: commits, their preparation, queries, decisions, compactions, maintenance
-    observe_s: float = 0.0  # of it: state reads
-    own_s: float = 0.0  # of it: the rest, compactbench's own code
+    loop_s: Seconds = 0.0  # replay of the stream, without engine start, warm-up and content check
+    measured_s: Seconds = (
+        0.0  # of it: commits, their preparation, queries, decisions, compactions, maintenance
+    )
+    observe_s: Seconds = 0.0  # of it: state reads
+    own_s: Seconds = 0.0  # of it: the rest, compactbench's own code
     other_cores: float | None = None  # the mean number that other processes used meanwhile; None: not known
     timings_invalid: bool = False  # checked after every compaction, which distorts timings
     # The final content as compacted files; None if it was not measured, as with --verify off.
-    content_bytes: Int64 | None = None
+    content_bytes: Count | None = None
     # Live data files at the end: (lower bound in bytes, count), powers of 2.
     file_sizes: list[tuple[Positive, Positive]] = []
 

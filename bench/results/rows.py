@@ -177,7 +177,7 @@ def _row(runs: tuple[RunResult, ...], content_bytes: int | None) -> Row:
     scenario, workload, mode, strategy = _group_key(runs[0])
     return Row(
         scenario, workload, runs[0].manifest.format, mode, strategy,
-        variant=_variant(runs[0]),
+        variant=runs[0].manifest.variant_label,
         is_quick=any(run.manifest.is_quick for run in runs),
         currency=runs[0].manifest.currency,
         runs=len(used),
@@ -190,10 +190,6 @@ def _row(runs: tuple[RunResult, ...], content_bytes: int | None) -> Row:
         run_values=run_values,
         probes=_probes(used, content_bytes),
     )  # fmt: skip
-
-
-def _variant(run: RunResult) -> str | None:
-    return str(run.manifest.variant["label"]) if run.manifest.variant else None
 
 
 def _content(runs: Sequence[RunResult], used: Sequence[RunResult]) -> ContentStatus:

@@ -118,8 +118,8 @@ def _check_same_jvm(run: RunResult, *, is_quick: bool) -> None:
 
 
 def _check_same_other(run: RunResult, against: Against) -> None:
-    variant = run.manifest.variant
-    if variant is not None and variant["label"] == AGAINST and variant != against.variant.to_json():
+    m = run.manifest
+    if m.variant_label == AGAINST and m.variant != against.variant.to_json():
         raise ScenarioError(
             f"{run.folder}: was made by another compactbench than --against, which is {against.version}; "
             "choose another --out"

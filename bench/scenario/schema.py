@@ -1,7 +1,7 @@
 """The schema of a scenario file: its keys, their types and defaults."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Literal, get_args
 
@@ -20,6 +20,7 @@ from bench.keys import (
     known_text,
     value_text,
 )
+from bench.results.records import VARIANT_LABEL
 from bench.scenario.cadence import Phase
 from bench.scenario.values import KeyPath, OptionError
 
@@ -82,7 +83,7 @@ class VariantKeys(Keys):
     """
 
     label: str = Field(
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,29}$",
+        pattern=VARIANT_LABEL,
         description="1 to 30 letters, digits, dots, hyphens, + and _, a letter or digit first",
     )
     changes: dict[str, Any] = Field(default={}, alias="set")
@@ -239,14 +240,14 @@ _DESCRIBED = ("string_pattern_mismatch", "too_short")
 
 def _option_error(detail: Any, document: Mapping[str, Any]) -> OptionError:
     path: KeyPath = detail["loc"]
-    model = _model_at(_model(document), path[:-1])
-    last = str(path[-1]) if path else ""
+    *above, last = [part for part in path if isinstance(part, str)] or [""]
+    model = _model_at(_model(document), above)
     if detail["type"] == "extra_forbidden":
         return OptionError(path, f"unknown key; {known_text(last, _keys(model))}", detail["input"])
     if detail["type"] == "missing":
         return OptionError(path, f"is missing{_example(model, last)}")
     if detail["type"] in _DESCRIBED:
-        return OptionError(path, f"must be {_field(model, last).description}", detail["input"])
+        return OptionError(path, f"must be {_description(_field(model, last))}", detail["input"])
     text = detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
     text = text.replace("an object", "a table").replace("a valid array", "a list")  # they are terms of JSON
     return OptionError(path, text, _given(document, path, detail["input"]))
@@ -262,17 +263,22 @@ def _given(document: Any, path: KeyPath, parsed: object) -> object:
     return document
 
 
-def _model_at(whole: type[ScenarioKeys], path: KeyPath) -> type[Keys]:
-    """The model of the table at `path`; positions in lists are skipped."""
+def _model_at(whole: type[ScenarioKeys], names: Sequence[str]) -> type[Keys]:
+    """The model of the table at the path of these names, positions in lists left out."""
     model: Any = whole
-    for part in path:
-        if isinstance(part, str):
-            model = _model_in(_field(model, part).annotation)
+    for name in names:
+        model = _model_in(_field(model, name).annotation)
     return model  # type: ignore[no-any-return]
 
 
 def _field(model: type[Keys], key: str) -> FieldInfo:
     return next(field for name, field in model.model_fields.items() if key in (name, field.alias))
+
+
+def _description(field: FieldInfo) -> str | None:
+    """What a key may be; of a list, what its entries may be."""
+    entries = (info for part in get_args(field.annotation) for info in getattr(part, "__metadata__", ()))
+    return field.description or next((info.description for info in entries), None)
 
 
 def _model_in(annotation: Any) -> Any:

@@ -101,7 +101,7 @@ def changed(document: Mapping[str, Any], keys: VariantKeys, path: KeyPath) -> tu
     that all variants share.
     """
     merged, changes = _with_changes(document, keys, path)
-    if merged["table"]["format"] != document["table"]["format"]:
+    if _format_of(merged) != _format_of(document):
         table = {key: value for key, value in document["table"].items() if key in _OF_EVERY_FORMAT}
         merged, changes = _with_changes({**document, "table": table}, keys, path)
     return merged, Variant(keys.label, hidden(changes), keys.versions)
@@ -122,6 +122,12 @@ def _with_changes(
             _check_own(changed_path, path)
             changes[path_text(changed_path)] = item
     return copied, changes
+
+
+def _format_of(document: Mapping[str, Any]) -> object:
+    """The format of a document's tables; None where [table] is no table, which the schema refuses."""
+    table = document["table"]
+    return table["format"] if isinstance(table, Mapping) else None
 
 
 def _check_own(changed_path: KeyPath, path: KeyPath) -> None:

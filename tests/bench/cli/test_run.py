@@ -1,7 +1,7 @@
 import signal
 
 import pytest
-from records import end
+from records import commit, end, observed
 from result_builder import manifest, write_run
 from scenario_builder import SOUND, write
 
@@ -56,9 +56,8 @@ def stored(out, planned, status="finished"):
         "position": planned.position,
     }  # fmt: skip
     made = manifest(planned.spec.label, planned.repetition, **fields)
-    return load_run(
-        write_run(out / scenario.name / f"{planned.folder_name}-{planned.position}", made, [end(status)])
-    )
+    folder = out / scenario.name / f"{planned.folder_name}-{planned.position}"
+    return load_run(write_run(folder, made, [commit(), observed(), end(status)]))
 
 
 def test_a_dry_run_says_what_would_run_and_leaves_nothing(run, tmp_path):

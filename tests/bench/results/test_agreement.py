@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from records import commit, compaction, decision, end, run, truth
+from records import commit, compaction, decision, end, observed, run, truth
 from result_builder import manifest, write_run
 
 from bench.cli import output as printed
@@ -146,7 +146,7 @@ def show(tmp_path, capsys):
 
     def call(*runs, output="table"):
         for number, made in enumerate(runs):
-            write_run(tmp_path / str(number), made.manifest, made.records)
+            write_run(tmp_path / str(number), made.manifest, [commit(), observed(), *made.records])
         code = main(["show", str(tmp_path), "--side-by-side", "--format", output])
         captured = capsys.readouterr()
         return code, captured.out, captured.err
@@ -225,6 +225,6 @@ def test_one_mode_alone_is_one_error_with_its_remedy(show, mode, output):
 
 
 def test_one_table_at_a_time(tmp_path, capsys):
-    write_run(tmp_path / "run", manifest(), [end()])
+    write_run(tmp_path / "run", manifest(), [commit(), observed(), end()])
     assert main(["show", str(tmp_path), "--side-by-side", "--decisions"]) == 2
     assert "give only one of them" in capsys.readouterr().err

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from records import run
 
@@ -48,7 +50,8 @@ def fields(found):
 
 
 def newer(**changes):
-    return run(repetition=2, **{"suite_id": "later", **changes})
+    made = run(repetition=2, suite_id="later")
+    return replace(made, manifest=made.manifest.model_copy(update=changes))
 
 
 def test_runs_alike_do_not_differ():
@@ -118,8 +121,7 @@ def test_variants_share_machine_stream_and_scenario():
 
 def test_a_variant_may_have_another_format_and_no_two():
     def within(repetition, **more):
-        variant = {"label": "v", "set": {"table.format": "delta"}}
-        return run(strategy="never @ v", repetition=repetition, variant=variant, **more)
+        return run(strategy="never @ v", repetition=repetition, variant={"label": "v", "set": {}}, **more)
 
     runs = [run(), within(1, format="delta"), run(repetition=2), within(2, format="delta")]
     assert check_pooled(runs) == ()

@@ -2,7 +2,7 @@ import dataclasses
 import json
 import shutil
 from datetime import datetime
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import pytest
 from hypothesis import given
@@ -18,18 +18,23 @@ from bench.results.records import (
     EVENTS,
     MANIFEST,
     ControlRecord,
+    Count,
     DecisionRecord,
     Int64,
+    Moment,
     PhaseRecord,
     Positive,
     QueryRecord,
     Record,
+    Seconds,
     WarmUpRecord,
     parse_record,
 )
 
 KINDS = get_args(get_args(Record)[0])
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
+COUNTS = st.integers(0, 2**53)
+SECONDS = st.floats(0, 1e12)
 POSITIVE = st.integers(1, 2**63 - 1)
 MOMENTS = st.datetimes(datetime(1971, 1, 1), datetime(2999, 1, 1)).map(
     lambda moment: f"{moment.isoformat()}Z"
@@ -39,23 +44,25 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 
 def records_of(kind):
     """Any record of a kind; floats that JSON cannot say are left out."""
-    fields = {name: field for name, field in kind.model_fields.items() if name != "kind"}
-    types = {
-        name: MOMENTS if name == "written_utc" else _values(field.annotation)
-        for name, field in fields.items()
-    }
-    return st.builds(kind, **types)
+    types = get_type_hints(kind, include_extras=True)
+    return st.builds(kind, **{name: _values(types[name]) for name in kind.model_fields if name != "kind"})
 
 
 def _values(annotation):
-    if annotation is int:
+    if annotation == Moment:
+        return MOMENTS
+    if annotation == Int64:
         return INTEGERS
-    if annotation == (Int64 | None):
-        return st.none() | INTEGERS
+    if annotation == Count:
+        return COUNTS
+    if annotation == (Count | None):
+        return st.none() | COUNTS
+    if annotation == Seconds:
+        return SECONDS
+    if annotation == (Seconds | None):
+        return st.none() | SECONDS
     if annotation == list[tuple[Positive, Positive]]:
         return st.lists(st.tuples(POSITIVE, POSITIVE))
-    if annotation is float:
-        return st.floats(allow_nan=False, allow_infinity=False)
     if annotation is str:
         return TEXTS
     if annotation == (float | None):
@@ -111,7 +118,7 @@ def test_a_collector_writes_lines_as_they_happen(tmp_path):
 
 @pytest.fixture
 def run_folder(tmp_path):
-    return write_run(tmp_path / "append-small" / "run", manifest(), [commit(), commit(tick=2), end()])
+    return write_run(tmp_path / "append-small" / "run", manifest(), [commit(), observed(tick=2), end()])
 
 
 def test_a_torn_last_line_is_dropped_and_the_run_is_not_finished(run_folder):
@@ -130,8 +137,9 @@ def test_a_last_line_without_its_newline_counts_when_it_is_whole(run_folder):
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("tick", 1e30), ("tick", 2**63), ("file_sizes", [[0, 1]]), ("file_sizes", [[1, 0]])],
-)
+    [("tick", 1e30), ("tick", 2**53 + 1), ("tick", -1), ("wall_s", 1e308), ("loop_s", -0.5),
+     ("content_bytes", -1), ("file_sizes", [[0, 1]]), ("file_sizes", [[1, 0]])],
+)  # fmt: skip
 def test_a_number_that_no_run_stores_is_damage(run_folder, field, value):
     events = run_folder / EVENTS
     lines = events.read_text().splitlines()
@@ -153,7 +161,7 @@ def test_a_step_outside_of_the_scenario_is_damage(tmp_path, at_ms):
 def test_the_warm_up_has_a_time_of_its_own(tmp_path):
     step = {"tick": 0, "at_ms": 30 * 86_400_000, "written_utc": "2026-01-05T09:00:00Z"}
     warm_up = WarmUpRecord(**step, planner="amoro", round=1, commits_count=5, acted=True)
-    assert load_run(write_run(tmp_path / "run", manifest(), [warm_up, end()])).finished
+    assert load_run(write_run(tmp_path / "run", manifest(), [warm_up, commit(), observed(), end()])).finished
 
 
 @pytest.mark.parametrize(
@@ -172,8 +180,56 @@ def test_a_manifest_with_strategies_of_no_scenario_is_damaged(run_folder, strate
     path = run_folder / MANIFEST
     content = json.loads(path.read_text()) | {"scenario_text": {"strategies": strategies}}
     path.write_text(json.dumps(content))
-    with pytest.raises(ResultSchemaError, match=f"{MANIFEST}: scenario_text: Value error, {problem}"):
+    with pytest.raises(ResultSchemaError, match=f"{MANIFEST}: scenario_text: {problem}"):
         load_run(run_folder)
+
+
+VARIANT = {"label": "delta", "set": {"table.format": "delta"}, "versions": None}
+IN_VARIANT = {"strategy": "never @ delta", "format": "delta", "variant": VARIANT}
+
+
+def test_a_manifest_of_a_variant_is_read(run_folder):
+    path = run_folder / MANIFEST
+    table = {"scenario_text": {"table": {"format": "delta"}}}
+    path.write_text(json.dumps(json.loads(path.read_text()) | IN_VARIANT | table))
+    assert load_run(run_folder).manifest.variant_label == "delta"
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"format": "hudi", "scenario_text": {"table": {"format": "delta"}}},
+         "format: 'hudi', but scenario_text.table.format is 'delta'"),
+        ({**IN_VARIANT, "format": "iceberg"},
+         "format: 'iceberg', but variant.set.\"table.format\" is 'delta'"),
+        ({"scenario_text": {"table": 5}}, "scenario_text: table: Input should be an object"),
+        ({**IN_VARIANT, "strategy": "never-d"}, "strategy: 'never-d' is not one of variant 'delta'"),
+        ({**IN_VARIANT, "variant": VARIANT | {"label": "zzz"}},
+         "strategy: 'never @ delta' is not one of variant 'zzz'"),
+        ({**IN_VARIANT, "variant": VARIANT | {"label": "x" * 5000}}, "variant: label: String should match"),
+        ({**IN_VARIANT, "variant": {"label": "delta"}}, "variant: set: Field required"),
+        ({**IN_VARIANT, "variant": VARIANT | {"set": [1]}}, "variant: set: Input should be an object"),
+        ({**IN_VARIANT, "variant": VARIANT | {"versions": {"a": 1}}}, "variant: versions: Input should be"),
+        ({**IN_VARIANT, "variant": VARIANT | {"more": 1}}, "variant: more: Extra inputs"),
+    ],
+)  # fmt: skip
+def test_a_manifest_that_contradicts_itself_is_damaged(run_folder, changes, problem):
+    path = run_folder / MANIFEST
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    with pytest.raises(ResultSchemaError) as refusal:
+        load_run(run_folder)
+    assert str(refusal.value).startswith(f"{path}: {problem}")
+    assert str(refusal.value).endswith("; restore the file or delete its run folder")
+
+
+@pytest.mark.parametrize(("left", "missing"), [([observed()], "commit"), ([commit()], "observe")])
+def test_a_finished_run_without_commits_or_states_is_damaged(tmp_path, left, missing):
+    folder = write_run(tmp_path / "run", manifest(), [*left, end()])
+    with pytest.raises(
+        ResultSchemaError, match=rf"{EVENTS}: the run finished, .* no {missing} record;.*--res"
+    ):
+        load_run(folder)
+    assert not load_run(write_run(tmp_path / "failed", manifest(), [*left, end("failed")])).finished
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -291,7 +347,7 @@ def test_runs_are_ordered_by_scenario_and_id(tmp_path):
 
 @pytest.mark.parametrize(("status", "finished"), [("finished", True), ("failed", False)])
 def test_a_run_is_finished_when_its_last_record_says_so(tmp_path, status, finished):
-    run = load_run(write_run(tmp_path / "run", manifest(), [commit(), end(status)]))
+    run = load_run(write_run(tmp_path / "run", manifest(), [commit(), observed(), end(status)]))
     assert run.end is not None
     assert run.finished is finished
     cut_off = dataclasses.replace(run, records=(*run.records, commit()))
@@ -311,7 +367,9 @@ def test_a_run_is_finished_when_its_last_record_says_so(tmp_path, status, finish
 )
 def test_what_no_run_writes_is_one_error_that_names_it(tmp_path, file, old, new, told):
     folder = write_run(
-        tmp_path / "run", manifest(started_utc="2026-01-05T08:58:00Z"), [query(1.0), commit(), end()]
+        tmp_path / "run",
+        manifest(started_utc="2026-01-05T08:58:00Z"),
+        [query(1.0), commit(), observed(), end()],
     )
     text = (folder / file).read_text()
     assert old in text
@@ -321,7 +379,7 @@ def test_what_no_run_writes_is_one_error_that_names_it(tmp_path, file, old, new,
 
 
 def test_a_copy_of_a_run_is_no_repetition(tmp_path):
-    folder = write_run(tmp_path / "demo" / "run", manifest(), [commit(), end()])
+    folder = write_run(tmp_path / "demo" / "run", manifest(), [commit(), observed(), end()])
     assert len(load_runs(tmp_path, folder)) == 1  # the same folder twice
     shutil.copytree(folder, tmp_path / "demo" / "backup")
     with pytest.raises(ResultSchemaError, match="are copies of one run, which would count twice"):

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from coefficients import shipped_with
-from records import end
+from records import commit, end, observed
 from result_builder import manifest, write_run
 from scenario_builder import SOUND, maintenance, toml, write
 
@@ -256,7 +256,7 @@ def stored_real(tmp_path, scenario, label):
     spec = next(spec for spec in scenario.strategies if spec.label == label)
     fields = {"scenario": scenario.name, "scenario_hash": scenario.hash, "strategy_hash": spec.hash}
     folder = tmp_path / "results" / scenario.name / f"real-{label}"
-    return write_run(folder, manifest(label, **fields), [end()])
+    return write_run(folder, manifest(label, **fields), [commit(), observed(), end()])
 
 
 def test_real_and_simulated_runs_share_a_folder_and_leave_each_other_alone(

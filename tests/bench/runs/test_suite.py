@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from records import commit, end, truth
+from records import commit, end, observed, truth
 from result_builder import manifest, write_run
 from scenario_builder import SOUND, load, write
 
@@ -51,7 +51,8 @@ def stored(out, source, label, repetition, *records, **changes):
         "run_id": f"{label}-{repetition}", **changes,
     }  # fmt: skip
     folder = out / scenario.name / f"{label}-{repetition}-{len(list(out.rglob('manifest.json')))}"
-    return load_run(write_run(folder, manifest(label, repetition).model_copy(update=fields), records))
+    made = manifest(label, repetition).model_copy(update=fields)
+    return load_run(write_run(folder, made, [commit(), observed(), *records]))
 
 
 def test_repetitions_interleave_the_strategies(source):
@@ -214,11 +215,11 @@ def test_a_folder_name_holds_what_a_file_name_can_hold(source):
 
 def test_resume_leaves_out_what_is_finished_and_makes_the_rest(source, tmp_path):
     done = [
-        stored(tmp_path, source, "never", 1, commit(), truth(), end()),
-        stored(tmp_path, source, "every-2min", 1, commit(), end("failed")),
+        stored(tmp_path, source, "never", 1, truth(), end()),
+        stored(tmp_path, source, "every-2min", 1, end("failed")),
         stored(tmp_path, source, "third one", 1, commit()),  # cut off
-        stored(tmp_path, source, "never", 2, commit(), truth("differs"), end()),
-        stored(tmp_path, source, "every-2min", 2, commit(), end()),  # finished, unchecked
+        stored(tmp_path, source, "never", 2, truth("differs"), end()),
+        stored(tmp_path, source, "every-2min", 2, end()),  # finished, unchecked
     ]
     runs = plan_runs([source], (), 2, done)
     assert {(run.spec.label, run.repetition) for run in runs} == {

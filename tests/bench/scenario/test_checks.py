@@ -51,6 +51,8 @@ CONTRADICTIONS = [
      'planner.type = "iceberg.rewrite_data_files": cannot be delayed: iceberg.rewrite_data_files plans'
      ' and commits'),
     ({"durations": "1h"}, 'durations = "1h": unknown key; did you mean "duration"?'),
+    ({"table": {"format": "delta", "target_file_size": "8MiB", "cluster_by": ["order_id", "a b"]}},
+     'table.cluster_by[1] = "a b": must be 1 to 60 ASCII letters, digits and _, not a digit first'),
     ({"table": {"format": "hudi"}}, 'table.format = "hudi": has no engine yet; formats with one: delta, ice'),
     ({"table": {"format": "parquet"}},
      'table.format = "parquet": unknown format; known: delta, hudi, iceberg'),

@@ -215,6 +215,12 @@ def test_secrets_of_a_variant_stay_out_of_everything_that_is_stored(tmp_path):
     assert "Zq7" not in refused(tmp_path, broken)
 
 
+@pytest.mark.parametrize("table", ["3", "[]", '"iceberg"'])
+def test_a_table_that_is_none_is_refused(tmp_path, table):
+    message = refused(tmp_path, variant(f"set = {{ table = {table} }}"))
+    assert message == f" in variant 'one': table = {table}: must be a table"
+
+
 def test_versions_name_a_line(tmp_path):
     names = [line.name for line in runtime.LINES]
     assert len(set(names)) == len(names)
