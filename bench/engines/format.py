@@ -76,6 +76,7 @@ class TableFacts:
     and `committed_at` its time in UTC; both are None for a table that has never been written to.
     `partition_spec` says how new files are partitioned, "" if they are not. `columns` are all columns by
     their full names. `size_classes` are the upper ends of file size classes, as fractions of the target size.
+    `has_rows_count` is False if the rows of some data file are not known.
     """
 
     location: str
@@ -87,6 +88,7 @@ class TableFacts:
     columns: Sequence[str]
     delete_files: Sequence[DeleteFacts]
     size_classes: Sequence[float]
+    has_rows_count: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from strategies.state import TableState
 
 
 def table_figures(name: str, table: ExistingTable) -> dict[str, Any]:
-    """The table as it is; `rows` are physical, deleted ones included. Times are in UTC."""
+    """The table as it is; `rows` are physical, deleted ones included, None if unknown. Times are in UTC."""
     state, facts = table.state, table.facts
     return {
         "name": name,
@@ -25,7 +25,7 @@ def table_figures(name: str, table: ExistingTable) -> dict[str, Any]:
         "committed_at": facts.committed_at,
         "data_files": len(state.data_files),
         "data_bytes": sum(p.size_bytes for p in state.partitions.values()),
-        "rows": sum(p.rows for p in state.partitions.values()),
+        "rows": sum(p.rows for p in state.partitions.values()) if facts.has_rows_count else None,
         "delete_files": [asdict(kind) for kind in facts.delete_files],
         "partitions": len(state.partitions),
         "partition_spec": facts.partition_spec,

@@ -213,8 +213,9 @@ def _version(version: str | None, committed_at: str | None) -> str:
     return f"{version}, committed {datetime.fromisoformat(committed_at):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _amount(files: int, size_bytes: int, rows: int) -> str:
-    return f"{counted(files, 'file')}, {human_bytes(size_bytes)}, {counted(rows, 'row')}"
+def _amount(files: int, size_bytes: int, rows: int | None) -> str:
+    rows_text = "unknown rows" if rows is None else counted(rows, "row")
+    return f"{counted(files, 'file')}, {human_bytes(size_bytes)}, {rows_text}"
 
 
 def _deletes(kinds: Sequence[Mapping[str, Any]]) -> Iterator[str]:

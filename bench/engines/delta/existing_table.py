@@ -78,6 +78,7 @@ class DeltaTable:
                 )
             ],
             size_classes=SIZE_CLASSES,
+            has_rows_count=all(file.has_rows_count for file in self.state.data_files),
         )
 
     def narrowed(self, action: Action) -> tuple[Action, DeltaState]:

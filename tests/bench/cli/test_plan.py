@@ -336,7 +336,7 @@ class Partition:
     monkeypatch.syspath_prepend(tmp_path)
     own = ["--strategy", "scoped:Partition", "--option", "name=city=Rome"]
     found = told(table.location(), *own, "--option", "min_input_files='2'")
-    assert found["plan"]["actions"] == ["compact(city=Rome)"]
+    assert found["plan"]["actions"] == ["compact(city=Rome, min-input-files=2)"]
     assert [(line["partition"], line["files_removed_count"]) for line in found["effect"]["partitions"]] == [
         ("city=Rome", 2)
     ]

@@ -12,6 +12,7 @@ from bench.engines.delta.existing_table import is_table_at, matching_partitions,
 from bench.engines.delta.format import FORMAT
 from bench.engines.format import TableAddress
 from bench.errors import ScenarioError
+from bench.preview.figures import table_figures
 from bench.preview.preview import named_planners, preview_strategy
 from strategies.delta.commands import Command
 from strategies.delta.files import ZCube
@@ -43,6 +44,7 @@ def paths(state):
 def test_what_the_log_says_of_a_table(place):
     table = open_existing(TableAddress(place))
     facts, state = table.facts, table.state
+    assert table_figures(place, table)["rows"] == 12
     assert (facts.version, facts.columns, facts.partition_spec) == ("1", ("id", "day"), "day")
     assert facts.metadata.endswith(f"_delta_log/{1:020}.json")
     assert facts.committed_at.endswith("+00:00")
@@ -170,6 +172,7 @@ def test_names_of_columns_may_be_mapped(tmp_path):
     assert paths(table.state) == ["day=x"]
     assert table.facts.columns == ("day", "s", "s.x")
     assert [(file.added_at_ms, file.has_rows_count) for file in table.state.data_files] == [(4, False)]
+    assert table_figures("t", table)["rows"] is None
 
 
 def test_a_table_is_recognized_by_its_log(place, tmp_path):
