@@ -98,26 +98,28 @@ def _check_table(keys: ScenarioKeys) -> None:
         if name in table.properties:
             raise OptionError(
                 ("table", "properties", name),
-                f"is set by table.{own}: set that instead",
+                f"is set by {own}: set that instead",
                 table.properties[name],
             )
 
 
 def _check_properties(format_name: str, strategy: StrategyKeys, path: KeyPath) -> None:
-    """Of the properties that a key of [table] sets, a strategy may override the target size only."""
+    """Of the properties that a key sets, a strategy may override sizes only."""
     for name, own in FORMATS[format_name].own_properties.items():
         if name not in strategy.properties:
             continue
         value = strategy.properties[name]
-        if own != "target_file_size":
+        if name in FORMATS[format_name].size_properties:
+            if not _SIZE_BYTES.fullmatch(value):
+                raise OptionError((*path, name), 'must be a size > 0, e.g. "64MiB"', value)
+        elif own.startswith("table."):
             raise OptionError(
                 (*path, name),
-                f"is the same for all strategies: set table.{own} and leave it out of strategy "
-                f"{strategy.label!r}",
+                f"is the same for all strategies: set {own} and leave it out of strategy {strategy.label!r}",
                 value,
             )
-        if not _SIZE_BYTES.fullmatch(value):
-            raise OptionError((*path, name), 'must be a size > 0, e.g. "64MiB"', value)
+        else:
+            raise OptionError((*path, name), f"is set by {own}: set that instead", value)
 
 
 def _check_probes(probes: tuple[ProbeKeys, ...]) -> None:

@@ -87,9 +87,10 @@ FORMAT = Format(
     upsert_modes=UPSERT_MODES,
     default_upsert_mode=DEFAULT_UPSERT_MODE,
     own_properties={
-        "write.target-file-size-bytes": "target_file_size",
-        "format-version": "format_version",
+        "write.target-file-size-bytes": "table.target_file_size",
+        "format-version": "table.format_version",
     },
+    size_properties=frozenset({"write.target-file-size-bytes"}),
     codec_setting=CODEC_PROPERTY,
     default_codec=DEFAULT_CODEC,
     metadata_bytes_per_commit=100_000,  # measured: 20 to 80 KB of manifests and table metadata per snapshot
