@@ -52,7 +52,10 @@ def points(group: RunGroup, cost_metric: str | None = None) -> tuple[Point, ...]
 
 
 def candidates(all_points: tuple[Point, ...]) -> tuple[Point, ...]:
-    """Without those that never compact, or only at the last tick: from `never` they differ by noise only."""
+    """Without those that never compact, or only at the last tick: no query meets what they pay for.
+
+    They differ from `never` by noise, or by how they write.
+    """
     return tuple(p for p in all_points if p.is_baseline or (p.cost_s > 0 and not p.is_late))
 
 
