@@ -40,7 +40,7 @@ class RunGroup:
 
     rows: tuple[Row, ...]
     runs: tuple[RunResult, ...]
-    whole: "RunGroup | None" = None  # what it is a part of (`by_format`)
+    whole: "RunGroup | None" = None  # what it is a part of (`parts`)
 
     @property
     def strategies(self) -> tuple[str, ...]:

@@ -162,9 +162,11 @@ class Format:
     `table_keys` is the model of [table]. `upsert_modes` are the ways in which commits can update and delete
     rows, each with what does it ("equality deletes", "MERGE INTO"), as results say; they are empty where the
     format's engines only append. `default_upsert_mode` is one of them. `own_properties` maps the table
-    properties that a key of the scenario sets to that key, and `property_name` gives the name that the format
-    itself has for a property, where it reads several spellings. `codec_setting` is the table property or
-    Spark setting that names the codec of data files, `default_codec` the codec where it is not set.
+    properties that a key of the scenario sets to that key: "table." and the key for one of [table], "writer."
+    for one of a strategy's writer. Those in `size_properties` a strategy may override by a size.
+    `property_name` gives the name that the format itself has for a property, where it reads several
+    spellings. `codec_setting` is the table property or Spark setting that names the codec of data files,
+    `default_codec` the codec where it is not set.
 
     `key_problem` gives a key of [table] that names columns which do not suit it, and what is wrong with them;
     `planner_problem` says why a planner does not suit it, as `ExistingTable.planner_problem` does. That the
@@ -208,6 +210,7 @@ class Format:
     planner_problem: Callable[[TableSpec, Planner], str | None] = lambda spec, planner: None
     real: EngineKind | None = None
     simulated: EngineKind | None = None
+    size_properties: frozenset[str] = frozenset()
     metadata_commands: frozenset[str] = frozenset()
     expiry_commands: frozenset[str] = frozenset()
     asked_by: Mapping[str, str] = field(default_factory=dict)

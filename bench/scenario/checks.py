@@ -113,21 +113,22 @@ def _check_spellings(format_name: str, properties: Mapping[str, str], path: KeyP
 
 
 def _check_properties(format_name: str, strategy: StrategyKeys, path: KeyPath) -> None:
-    """Of the properties that a key of the scenario sets, a strategy may override the target size only."""
+    """Of the properties that a key sets, a strategy may override sizes only."""
     for name, value in strategy.properties.items():
         own = FORMATS[format_name].own_key(name)
         if own is None:
             continue
-        if own.startswith("writer."):
-            raise OptionError((*path, name), f"is set by {own} of the strategy: set that instead", value)
-        if own != "table.target_file_size":
+        if FORMATS[format_name].property_name(name) in FORMATS[format_name].size_properties:
+            if not _SIZE_BYTES.fullmatch(value):
+                raise OptionError((*path, name), 'must be a size > 0, e.g. "64MiB"', value)
+        elif own.startswith("table."):
             raise OptionError(
                 (*path, name),
                 f"is the same for all strategies: set {own} and leave it out of strategy {strategy.label!r}",
                 value,
             )
-        if not _SIZE_BYTES.fullmatch(value):
-            raise OptionError((*path, name), 'must be a size > 0, e.g. "64MiB"', value)
+        else:
+            raise OptionError((*path, name), f"is set by {own}: set that instead", value)
 
 
 def _check_probes(probes: tuple[ProbeKeys, ...]) -> None:

@@ -155,11 +155,16 @@ class Scenario:
         """
         return self.workload.stream_epoch_ms if isinstance(self.workload, Dated) else None
 
+    def placed_rules(self, spec: StrategySpec) -> Iterator[tuple[KeyPath, Rule]]:
+        """The rules of a strategy and of all that it switches to, each with its place in the file."""
+        labels = {spec.label, *(label for _, label in spec.switches)}
+        for index, other in enumerate(self.strategies):
+            for number, rule in enumerate(other.strategy.rules if other.label in labels else ()):
+                yield ("strategies", index, "rules", number), rule
+
     def rules_of(self, spec: StrategySpec) -> tuple[Rule, ...]:
         """The rules of a strategy and of all that it switches to."""
-        of_label = {other.label: other.strategy.rules for other in self.strategies}
-        switched_to = {label for _, label in spec.switches} - {spec.label}
-        return sum((of_label[label] for label in sorted(switched_to)), spec.strategy.rules)
+        return tuple(rule for _, rule in self.placed_rules(spec))
 
     def table_of(self, spec: StrategySpec) -> TableSpec:
         """The table that the runs of a strategy create."""
@@ -190,10 +195,9 @@ class Scenario:
 
     def needs(self) -> dict[str, frozenset[str]]:
         """The capabilities that each strategy, by label, needs of an engine."""
-        own = {spec.label: spec.strategy.needs() | self._writing(spec) for spec in self.strategies}
         delayed = frozenset({Capability.DELAYED_COMMIT} if self.compaction_delay_ms > 0 else ())
         return {
-            spec.label: own[spec.label].union(*(own[label] for _, label in spec.switches)) | delayed
+            spec.label: Strategy(spec.label, self.rules_of(spec)).needs() | self._writing(spec) | delayed
             for spec in self.strategies
         }
 
@@ -336,27 +340,17 @@ def _check_tables(scenario: Scenario) -> None:
     Raises OptionError.
     """
     judge = FORMATS[scenario.table.format]
+    maintenance = [(("maintenance", number), rule) for number, rule in enumerate(scenario.maintenance)]
     for spec in scenario.strategies:
         table = scenario.table_of(spec)
         found = judge.key_problem(table)
         if found is not None:
             key, problem = found
             raise OptionError(("table", key), problem, getattr(scenario.table.keys, key))
-        for path, rule in _rules_on_table_of(scenario, spec):
+        for path, rule in (*scenario.placed_rules(spec), *maintenance):
             refusal = judge.planner_problem(table, rule.planner)
             if refusal is not None:
                 raise OptionError((*path, "planner"), refusal)
-
-
-def _rules_on_table_of(scenario: Scenario, spec: StrategySpec) -> Iterator[tuple[KeyPath, Rule]]:
-    """The rules that may plan for the table of a strategy, with their places: its own, and whose it takes."""
-    labels = {spec.label, *(label for _, label in spec.switches)}
-    for index, other in enumerate(scenario.strategies):
-        if other.label in labels:
-            for number, rule in enumerate(other.strategy.rules):
-                yield ("strategies", index, "rules", number), rule
-    for number, rule in enumerate(scenario.maintenance):
-        yield ("maintenance", number), rule
 
 
 def _probe_every_ms(keys: ScenarioKeys) -> int:

@@ -35,7 +35,9 @@ _SHARED: Mapping[str, str] = {
 }
 
 
-_OF_EVERY_FORMAT = {field.alias or name for name, field in TableKeys.model_fields.items()} - {"properties"}
+_TABLE_OF_EVERY_FORMAT = {field.alias or name for name, field in TableKeys.model_fields.items()} - {
+    "properties"
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +98,31 @@ def check_variants(variants: Sequence[VariantKeys], strategies: Sequence[str]) -
 def changed(document: Mapping[str, Any], keys: VariantKeys, path: KeyPath) -> tuple[dict[str, Any], Variant]:
     """A file's document with the keys of one of its variants set, and the variant itself.
 
-    A variant of another format starts from the keys of [table] that every format has, without properties,
-    which are a format's own. `path` leads to the variant. Raises OptionError on a key that does not exist or
-    that all variants share.
+    A variant of another format starts without what is the scenario's own format's. `path` leads to the
+    variant. Raises OptionError on a key that does not exist or that all variants share.
     """
     merged, changes = _with_changes(document, keys, path)
     if _format_of(merged) != _format_of(document):
-        table = {key: value for key, value in document["table"].items() if key in _OF_EVERY_FORMAT}
-        merged, changes = _with_changes({**document, "table": table}, keys, path)
+        merged, changes = _with_changes(_of_every_format(document), keys, path)
     return merged, Variant(keys.label, hidden(changes), keys.versions)
+
+
+def _of_every_format(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A file's document with the keys that mean the same in every format.
+
+    Left out are the catalog, properties, the keys of [table] that only its format has, and the upsert modes
+    of writers. Rules stay, though most are of one format: a strategy must not become another unnoticed.
+    """
+    kept = {key: value for key, value in document.items() if key != "catalog"}
+    table = {key: value for key, value in document["table"].items() if key in _TABLE_OF_EVERY_FORMAT}
+    strategies = [_strategy_of_every_format(strategy) for strategy in document.get("strategies", [])]
+    return {**kept, "table": table, **({"strategies": strategies} if strategies else {})}
+
+
+def _strategy_of_every_format(strategy: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in strategy.items() if key not in ("properties", "writer")}
+    writer = {key: value for key, value in strategy.get("writer", {}).items() if key != "upsert_mode"}
+    return {**kept, **({"writer": writer} if writer else {})}
 
 
 def _with_changes(

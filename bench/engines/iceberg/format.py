@@ -90,6 +90,7 @@ FORMAT = Format(
         "write.target-file-size-bytes": "table.target_file_size",
         "format-version": "table.format_version",
     },
+    size_properties=frozenset({"write.target-file-size-bytes"}),
     codec_setting=CODEC_PROPERTY,
     default_codec=DEFAULT_CODEC,
     metadata_bytes_per_commit=100_000,  # measured: 20 to 80 KB of manifests and table metadata per snapshot

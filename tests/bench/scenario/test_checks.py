@@ -8,6 +8,7 @@ from scenario_builder import SOUND, load, maintenance
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.keys import TableKeys
+from bench.scenario.scenario import load_scenario
 
 
 def refusal(folder, text=SOUND, **changes):
@@ -435,3 +436,11 @@ def test_changes_cannot_be_kept_back(tmp_path):
         'strategies[0].writer.commit_every = "5min": commits several batches as one, and those of type '
         "'upsert' may change a row twice: leave it out, or lengthen commit_interval for all strategies"
     ) in refusal(tmp_path, workload={"type": "upsert", "initial_rows": 10}, strategies=strategies)
+
+
+@pytest.mark.parametrize("place", ["table", "strategies[never]"])
+def test_the_remedy_for_a_property_names_the_key_that_sets_it(place):
+    name = "delta.enableDeletionVectors"
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario("delta-frequent", [f'{place}.properties={{ "{name}" = "true" }}'])
+    assert f'"{name}" = "true": is set by writer.upsert_mode: set that instead' in str(caught.value)

@@ -72,6 +72,53 @@ def test_a_variant_of_another_format_has_no_keys_of_the_scenario_s_own(tmp_path)
     assert "table.format_version = 3: unknown key" in refused(tmp_path, kept)
 
 
+OTHER_FORMAT = """
+seed = 7
+duration = "10min"
+commit_interval = "1min"
+[table]
+format = "delta"
+target_file_size = "8MiB"
+[workload]
+type = "upsert"
+initial_rows = 1000
+initial_files = 2
+rows_per_commit = 80
+files_per_commit = 2
+[[strategies]]
+label = "never"
+[[strategies]]
+label = "auto"
+writer = { upsert_mode = "merge-on-read", files_per_commit = 3 }
+properties = { "delta.autoOptimize.autoCompact" = "true" }
+[[variants]]
+label = "iceberg"
+[variants.set]
+"table.format" = "iceberg"
+"""
+
+
+def test_a_variant_of_another_format_keeps_no_properties_and_no_upsert_mode(tmp_path):
+    scenario = load_scenario(write(tmp_path, OTHER_FORMAT))
+    own, other = scenario.strategies[1], scenario.variants[0].strategies[1]
+    assert (own.upsert_mode, own.properties) == ("merge-on-read", {"delta.autoOptimize.autoCompact": "true"})
+    assert (other.upsert_mode, other.properties) == ("equality-delete", {})
+    assert other.writer.files_per_commit == 3
+    sets = """"strategies[auto].properties" = { "write.x" = "y" }
+"strategies[auto].writer.upsert_mode" = "copy-on-write"
+"""
+    told = load_scenario(write(tmp_path, OTHER_FORMAT + sets)).variants[0].strategies[1]
+    assert (told.upsert_mode, told.properties) == ("copy-on-write", {"write.x": "y"})
+
+
+def test_a_variant_of_a_format_without_catalogs_has_none(tmp_path):
+    catalog = '[catalog]\nname = "mine"\nproperties = { type = "hadoop", warehouse = "/tmp/house" }\n'
+    text = variant('set = { "table.format" = "delta", "strategies[every-2min].rules" = [] }', "delta")
+    scenario = load_scenario(write(tmp_path, text.replace("[workload]", f"{catalog}[workload]")))
+    assert scenario.catalog is not None
+    assert scenario.variants[0].catalog is None
+
+
 def test_strategies_have_labels_of_their_own_in_a_variant(tmp_path):
     text = TWO.replace(
         f"rules = [{EVERY}]", f'rules = [{EVERY}]\nswitch = [{{ at = "5min", strategy = "never" }}]'
