@@ -2,17 +2,16 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
-import duckdb
-
 from bench.engines.delta.actions import SCHEMA, Column, LogError, Metadata, Struct, checked
 from bench.engines.delta.ledger import delta_ledger
 from bench.engines.delta.log import DeltaLog, FileAction, LogCommit, live_actions
+from bench.engines.delta.predicate import PredicateError, comparable_type, matching_partitions
 from bench.engines.delta.state import live_files
 from bench.engines.format import DeleteFacts, Shortfall, TableAddress, TableFacts
 from bench.errors import ScenarioError, first_error
@@ -22,7 +21,6 @@ from strategies.delta.commands import Command
 from strategies.delta.compaction import is_due
 from strategies.delta.files import DeltaState, delta_state
 from strategies.delta.optimize_options import optimize_options
-from strategies.partitions import decoded, fields_of, is_null
 from strategies.plan import Action, Compact, Native
 from strategies.preview import Preview
 from strategies.state import GIB, TableState
@@ -39,11 +37,6 @@ _READER_FEATURES = frozenset({
     "columnMapping", "deletionVectors", "timestampNtz", "typeWidening", "typeWidening-preview",
     "v2Checkpoint", "vacuumProtocolCheck", "variantType", "variantType-preview",
 })  # fmt: skip
-_DUCKDB_TYPES = {
-    "string": "VARCHAR", "long": "BIGINT", "integer": "INTEGER", "short": "SMALLINT", "byte": "TINYINT",
-    "double": "DOUBLE", "float": "FLOAT", "boolean": "BOOLEAN", "date": "DATE", "timestamp": "TIMESTAMP",
-    "timestamp_ntz": "TIMESTAMP", "binary": "BLOB",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +90,23 @@ class DeltaTable:
         types = {column: self._type_of(column) for column in self.metadata["partitionColumns"]}
         try:
             return frozenset(matching_partitions(self.state.partitions, types, where))
-        except duckdb.Error as error:
+        except PredicateError as error:
             names = ", ".join(types) or "none"
             raise ScenarioError(
-                f"where = {value_text(where)}: the partitions it selects cannot be determined: "
-                f"{str(error).splitlines()[0]}; write it with =, <, >, IN, IS NULL, AND, OR and NOT over "
-                f"partition columns ({names}) and literals, or leave it out"
+                f"where = {value_text(where)} selects partitions that cannot be determined: {error}; write "
+                f"it with =, <, >, IN, IS NULL, AND, OR and NOT over partition columns ({names}) and "
+                "literals, or leave it out"
             ) from error
 
     def _type_of(self, column: str) -> str:
-        found = next((field["type"] for field in self.schema["fields"] if field["name"] == column), "string")
-        if isinstance(found, str) and found.startswith("decimal"):
-            return found
-        return _DUCKDB_TYPES.get(found, "VARCHAR") if isinstance(found, str) else "VARCHAR"
+        (found,) = (field["type"] for field in self.schema["fields"] if field["name"] == column)
+        comparable = comparable_type(found)
+        if comparable is None:
+            raise ScenarioError(
+                f"{self.location}: the partition column {column} is of type {value_text(found)}, by which "
+                "`where` cannot be evaluated; leave `where` out"
+            )
+        return comparable
 
     def shortfall(self, action: Action, state: TableState) -> Shortfall | None:
         """The thresholds of OPTIMIZE that exclude every file; None for any other action."""
@@ -291,31 +288,3 @@ def _names(struct: Struct, prefix: str = "") -> Iterator[str]:
         yield f"{prefix}{field['name']}"
         if isinstance(field["type"], dict) and field["type"].get("type") == "struct":
             yield from _names(cast(Struct, field["type"]), f"{prefix}{field['name']}.")
-
-
-def matching_partitions(partitions: Iterable[str], types: Mapping[str, str], where: str) -> list[str]:
-    """Those partitions whose values meet a predicate; `types` are the columns of it, by DuckDB's names.
-
-    Raises duckdb.Error if it cannot be evaluated.
-    """
-    with duckdb.connect() as database:
-        database.execute("SET enable_external_access = false")
-        database.execute("SET TimeZone = 'UTC'")
-        columns = "".join(f', "{name}" {type_}' for name, type_ in types.items())
-        database.execute(f"CREATE TABLE partitions (path VARCHAR{columns})")
-        marks = ", ".join("?" * (1 + len(types)))
-        rows = [(path, *_values(path, types)) for path in partitions]
-        if rows:
-            database.executemany(f"INSERT INTO partitions VALUES ({marks})", rows)  # noqa: S608  own names
-        predicate = where.replace("`", '"')
-        query = f"SELECT path FROM partitions WHERE {predicate}"  # noqa: S608  the user's own predicate
-        if len(database.extract_statements(query)) != 1:
-            raise duckdb.ParserException("it is more than a predicate")
-        return [path for (path,) in database.execute(query).fetchall()]
-
-
-def _values(path: str, types: Mapping[str, str]) -> Iterator[str | None]:
-    values = fields_of(path)
-    for name in types:
-        value = values.get(name, "null")
-        yield None if is_null(value) else decoded(value)
