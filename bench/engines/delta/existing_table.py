@@ -1,22 +1,21 @@
 """An existing Delta table, found by its folder. Only its log is read, and nothing is written."""
 
-import json
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import cast
 
-import duckdb
-
+from bench.engines.delta.actions import SCHEMA, Column, LogError, Metadata, Struct, checked
 from bench.engines.delta.columns import Layout, planner_problem
 from bench.engines.delta.ledger import delta_ledger
-from bench.engines.delta.log import DeltaLog, Fields, LogCommit, LogError, live_actions
-from bench.engines.delta.state import CLUSTERING_DOMAIN, clustering_columns, live_files
+from bench.engines.delta.log import DeltaLog, FileAction, LogCommit, live_actions
+from bench.engines.delta.predicate import PredicateError, comparable_type, matching_partitions
+from bench.engines.delta.state import live_files
 from bench.engines.format import DeleteFacts, Shortfall, TableAddress, TableFacts
-from bench.errors import ScenarioError
+from bench.errors import ScenarioError, first_error
 from bench.keys import value_text
 from bench.text import human_bytes, human_percent
 from strategies.delta.clustering import small_cubes
@@ -24,7 +23,6 @@ from strategies.delta.commands import Command
 from strategies.delta.compaction import is_due, vectors_of
 from strategies.delta.files import DeltaState, delta_state
 from strategies.delta.optimize_options import OptimizeOptions, optimize_options
-from strategies.partitions import decoded, fields_of, is_null
 from strategies.plan import Action, Compact, Native
 from strategies.preview import Preview
 from strategies.state import GIB, TableState
@@ -35,12 +33,13 @@ SIZE_CLASSES = (0.01, 0.1, 0.5, 1.0)
 
 _TARGET_PROPERTY = "delta.targetFileSize"  # of Databricks and delta-rs; OPTIMIZE on Spark does not heed it
 _DEFAULT_TARGET_BYTES = GIB  # spark.databricks.delta.optimize.maxFileSize
-_UNREADABLE = {"catalogManaged", "catalogOwned-preview"}  # features with commits that are not in the log
-_DUCKDB_TYPES = {
-    "string": "VARCHAR", "long": "BIGINT", "integer": "INTEGER", "short": "SMALLINT", "byte": "TINYINT",
-    "double": "DOUBLE", "float": "FLOAT", "boolean": "BOOLEAN", "date": "DATE", "timestamp": "TIMESTAMP",
-    "timestamp_ntz": "TIMESTAMP", "binary": "BLOB",
-}  # fmt: skip
+_TARGET_DIGITS_MAX = 18  # of a Java long
+_READER_VERSIONS = (1, 2, 3)
+# The features that a reader has to know, as far as files and partitions are read correctly with them.
+_READER_FEATURES = frozenset({
+    "columnMapping", "deletionVectors", "timestampNtz", "typeWidening", "typeWidening-preview",
+    "v2Checkpoint", "vacuumProtocolCheck", "variantType", "variantType-preview",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +49,8 @@ class DeltaTable:
     location: str
     log_file: str
     committed_ms: int | None
-    metadata: Fields
-    schema: Fields
+    metadata: Metadata
+    schema: Struct
     state: DeltaState
 
     @property
@@ -95,19 +94,23 @@ class DeltaTable:
         types = {column: self._type_of(column) for column in self.metadata["partitionColumns"]}
         try:
             return frozenset(matching_partitions(self.state.partitions, types, where))
-        except duckdb.Error as error:
+        except PredicateError as error:
             names = ", ".join(types) or "none"
             raise ScenarioError(
-                f"where = {value_text(where)}: the partitions it selects cannot be determined: "
-                f"{str(error).splitlines()[0]}; write it with =, <, >, IN, IS NULL, AND, OR and NOT over "
-                f"partition columns ({names}) and literals, or leave it out"
+                f"where = {value_text(where)} selects partitions that cannot be determined: {error}; write "
+                f"it with =, <, >, IN, IS NULL, AND, OR and NOT over partition columns ({names}) and "
+                "literals, or leave it out"
             ) from error
 
     def _type_of(self, column: str) -> str:
-        found = next((field["type"] for field in self.schema["fields"] if field["name"] == column), "string")
-        if isinstance(found, str) and found.startswith("decimal"):
-            return found
-        return _DUCKDB_TYPES.get(found, "VARCHAR") if isinstance(found, str) else "VARCHAR"
+        (found,) = (field["type"] for field in self.schema["fields"] if field["name"] == column)
+        comparable = comparable_type(found)
+        if comparable is None:
+            raise ScenarioError(
+                f"{self.location}: the partition column {column} is of type {value_text(found)}, by which "
+                "`where` cannot be evaluated; leave `where` out"
+            )
+        return comparable
 
     def shortfall(self, action: Action, state: TableState) -> Shortfall | None:
         """The thresholds of OPTIMIZE that exclude every file; None for any other action."""
@@ -199,9 +202,9 @@ def open_existing(address: TableAddress) -> DeltaTable:
         return _opened(location, round(time.time() * 1000))
     except LogError as error:
         raise ScenarioError(f"{error}; check the table with its own engine") from error
-    except (OSError, KeyError, TypeError, ValueError) as error:
+    except (OSError, ValueError) as error:
         raise ScenarioError(
-            f"{location}: cannot be read: {type(error).__name__}: {error}; check the path and the credentials"
+            f"{location}: cannot be read: {first_error(error)}; check the path and the credentials"
         ) from error
 
 
@@ -216,79 +219,109 @@ def _opened(location: str, now_ms: int) -> DeltaTable:
             f"{location}: is not a Delta table: it has no folder {log.folder}; give the table's folder"
         )
     commits = list(log.from_start())
-    metadata = next(commit.metadata for commit in reversed(commits) if commit.metadata is not None)
-    features = {name for commit in commits for name in commit.reader_features}
-    if features & _UNREADABLE:
-        raise LogError(f"{location}: its commits are kept by a catalog ({', '.join(features & _UNREADABLE)})")
+    _check_protocol(commits, log.folder)
+    set_by = next((commit for commit in reversed(commits) if commit.metadata is not None), None)
+    if set_by is None or set_by.metadata is None:
+        raise LogError(f"{log.folder}: no version has the action metaData, so the table has no schema")
+    metadata, last = set_by.metadata, commits[-1]
+    schema = checked(
+        SCHEMA.validate_json, metadata["schemaString"], f"{set_by.log_file}, metaData.schemaString"
+    )
+    _check_columns(metadata, schema, set_by.log_file)
+    properties = {
+        name: text for name, text in (metadata.get("configuration") or {}).items() if text is not None
+    }
     first_ms = metadata.get("createdTime") or next(
         (c.committed_ms for c in commits if c.committed_ms), now_ms
     )
-    clustering = _clustering(commits)
-    properties = dict(metadata.get("configuration") or {})
-    target_bytes = _target_bytes(properties)
-    ledger = delta_ledger(target_bytes, properties, clustering, stream_epoch_ms=first_ms)
-    schema = json.loads(metadata["schemaString"])
+    target_bytes = _target_bytes(properties, set_by.log_file)
+    ledger = delta_ledger(target_bytes, properties, _clustering(commits), stream_epoch_ms=first_ms)
     columns, names = tuple(metadata["partitionColumns"]), _logical_names(schema)
     for action in live_actions(commits):
-        added_ms = max(int(action.fields.get("modificationTime") or first_ms) - first_ms, 0)
-        ledger.add(live_files(action.renamed(names), columns), added_ms)
-    ledger.version = str(commits[-1].version)
+        added_ms = max((action.fields.get("modificationTime") or first_ms) - first_ms, 0)
+        named = action.renamed(names)
+        _check_partition(named, columns)
+        files = live_files(named, columns)
+        try:
+            ledger.add(files, added_ms)
+        except ValueError as error:
+            raise LogError(f"{action.place}: {error}") from error
+    ledger.version = str(last.version)
     state = ledger.state(max(now_ms - first_ms, 0))
-    last = commits[-1]
     return DeltaTable(location, log.path_of(last.version), last.committed_ms, metadata, schema, state)
 
 
-def _logical_names(schema: Fields) -> Mapping[str, str]:
-    """The names of columns by those in the log, where column mapping makes them differ."""
-    physical = {
-        field["name"]: field.get("metadata", {}).get("delta.columnMapping.physicalName")
-        for field in schema["fields"]
-    }
-    return {stored: name for name, stored in physical.items() if stored is not None}
+def _check_protocol(commits: Sequence[LogCommit], folder: str) -> None:
+    """Raises LogError unless this reader knows all that the table asks of readers."""
+    set_by = next((commit for commit in reversed(commits) if commit.protocol is not None), None)
+    if set_by is None or set_by.protocol is None:
+        raise LogError(f"{folder}: no version has the action protocol, which says what a reader must know")
+    version = set_by.protocol["minReaderVersion"]
+    if version not in _READER_VERSIONS:
+        known = ", ".join(map(str, _READER_VERSIONS))
+        raise LogError(
+            f"{set_by.log_file}: protocol.minReaderVersion = {version}: versions {known} can be read"
+        )
+    unknown = set(set_by.protocol.get("readerFeatures") or ()) - _READER_FEATURES
+    if unknown:
+        raise LogError(
+            f"{set_by.log_file}: protocol.readerFeatures: {', '.join(sorted(unknown))} cannot be read, "
+            f"only {', '.join(sorted(_READER_FEATURES))}"
+        )
+
+
+def _check_columns(metadata: Metadata, schema: Struct, log_file: str) -> None:
+    """Raises LogError if a partition column is not in the schema, or if the log cannot tell columns apart."""
+    missing = sorted(set(metadata["partitionColumns"]) - {column["name"] for column in schema["fields"]})
+    if missing:
+        raise LogError(f"{log_file}: metaData.partitionColumns: {', '.join(missing)}: not in the schema")
+    stored = Counter(_stored_name(column) for column in schema["fields"])
+    twice = [name for name, count in stored.items() if count > 1]
+    if twice:
+        raise LogError(f"{log_file}: metaData.schemaString: several columns are stored as {', '.join(twice)}")
+
+
+def _check_partition(action: FileAction, columns: Sequence[str]) -> None:
+    """Raises LogError unless a file has a value, or null, for each column of the partitions and no other."""
+    names = (action.fields.get("partitionValues") or {}).keys()
+    if names != set(columns):
+        raise LogError(
+            f"{action.place}: is damaged: partitionValues names {', '.join(sorted(names)) or 'no column'}, "
+            f"and the table is partitioned by {', '.join(columns) or 'none'}"
+        )
+
+
+def _stored_name(column: Column) -> str:
+    """What the log calls a column; column mapping makes it differ from its name."""
+    return (column.get("metadata") or {}).get("delta.columnMapping.physicalName") or column["name"]
+
+
+def _logical_names(schema: Struct) -> Mapping[str, str]:
+    """The names of columns by those in the log."""
+    return {_stored_name(column): column["name"] for column in schema["fields"]}
 
 
 def _clustering(commits: Sequence[LogCommit]) -> tuple[str, ...]:
-    set_by = [commit.domains[CLUSTERING_DOMAIN] for commit in commits if CLUSTERING_DOMAIN in commit.domains]
-    return clustering_columns(set_by[-1]) if set_by else ()
+    set_by = (c.clustering_columns for c in reversed(commits) if c.clustering_columns is not None)
+    return next(set_by, ())
 
 
-def _target_bytes(properties: Mapping[str, str]) -> int:
+def _target_bytes(properties: Mapping[str, str], log_file: str) -> int:
     """The target that the table names as a number of bytes; otherwise that of OPTIMIZE."""
     text = properties.get(_TARGET_PROPERTY, "")
-    return int(text) if text.isdecimal() and int(text) else _DEFAULT_TARGET_BYTES
+    if not text.isdecimal():
+        return _DEFAULT_TARGET_BYTES
+    if len(text) > _TARGET_DIGITS_MAX:
+        raise LogError(
+            f"{log_file}: metaData.configuration.{_TARGET_PROPERTY} = {value_text(text)}: has more than "
+            f"{_TARGET_DIGITS_MAX} digits"
+        )
+    return int(text) or _DEFAULT_TARGET_BYTES
 
 
-def _names(struct: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+def _names(struct: Struct, prefix: str = "") -> Iterator[str]:
     """The full names of all columns of a schema, fields of structs included."""
     for field in struct["fields"]:
         yield f"{prefix}{field['name']}"
         if isinstance(field["type"], dict) and field["type"].get("type") == "struct":
-            yield from _names(field["type"], f"{prefix}{field['name']}.")
-
-
-def matching_partitions(partitions: Iterable[str], types: Mapping[str, str], where: str) -> list[str]:
-    """Those partitions whose values meet a predicate; `types` are the columns of it, by DuckDB's names.
-
-    Raises duckdb.Error if it cannot be evaluated.
-    """
-    with duckdb.connect() as database:
-        database.execute("SET enable_external_access = false")
-        database.execute("SET TimeZone = 'UTC'")
-        columns = "".join(f', "{name}" {type_}' for name, type_ in types.items())
-        database.execute(f"CREATE TABLE partitions (path VARCHAR{columns})")
-        marks = ", ".join("?" * (1 + len(types)))
-        rows = [(path, *_values(path, types)) for path in partitions]
-        if rows:
-            database.executemany(f"INSERT INTO partitions VALUES ({marks})", rows)  # noqa: S608  own names
-        predicate = where.replace("`", '"')
-        query = f"SELECT path FROM partitions WHERE {predicate}"  # noqa: S608  the user's own predicate
-        if len(database.extract_statements(query)) != 1:
-            raise duckdb.ParserException("it is more than a predicate")
-        return [path for (path,) in database.execute(query).fetchall()]
-
-
-def _values(path: str, types: Mapping[str, str]) -> Iterator[str | None]:
-    values = fields_of(path)
-    for name in types:
-        value = values.get(name, "null")
-        yield None if is_null(value) else decoded(value)
+            yield from _names(cast(Struct, field["type"]), f"{prefix}{field['name']}.")

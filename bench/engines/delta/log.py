@@ -1,38 +1,65 @@
 """The transaction log of a Delta table: commits as JSON, and checkpoints as Parquet.
 
 Only files whose names follow from the version are opened, so that reading a new commit takes one file and no
-listing. A table whose first versions are gone is read from its last checkpoint.
+listing. From the start, the log is listed once, since a commit that is missing must not pass for the end. A
+table whose first versions are gone is read from its last checkpoint.
 
 Source: Delta transaction log protocol, "Delta Log Entries", "Checkpoints", "Action Reconciliation".
 """
 
-import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import unquote
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow.fs import FileInfo, FileSelector, FileSystem, FileType, LocalFileSystem
+
+from bench.engines.delta.actions import (
+    CLUSTERING,
+    CLUSTERING_DOMAIN,
+    LOG_LINE,
+    DomainMetadata,
+    LogError,
+    LogLine,
+    Metadata,
+    Protocol,
+    checked,
+)
+from bench.errors import first_error
 
 LOG_FOLDER = "_delta_log"
 
 Fields = Mapping[str, Any]  # an action as it is in the log
 
+# What a version has in the log: its commit, its checksum, and its checkpoint in one part or in several. The
+# second version of checkpoints has a UUID in their names.
+_FILE = re.compile(r"(?P<version>\d{20})\.(?:json|crc|(?P<checkpoint>checkpoint\..+))", re.ASCII)
+_WHOLE = re.compile(r"checkpoint\.(?:[^.]*-[^.]*\.)?parquet")
+_PART = re.compile(r"checkpoint\.\d+\.(?P<count>\d+)\.parquet", re.ASCII)
+
 
 @dataclass(frozen=True, slots=True)
 class FileAction:
-    """A file that a commit added or removed; `fields` are its action.
+    """A file that a commit added or removed; `fields` are its action, and `log_file` is where that was read.
 
     The same file added again with another deletion vector is another file to the log.
     """
 
     fields: Fields
+    log_file: str
 
     @property
     def path(self) -> str:
         """The path relative to the table, which the log encodes as a URI."""
         return unquote(self.fields["path"])
+
+    @property
+    def place(self) -> str:
+        """Where the action is, in words."""
+        return f"{self.log_file}, action of {self.path}"
 
     @property
     def vector(self) -> Fields | None:
@@ -58,7 +85,7 @@ class FileAction:
         """The action with the names of partition columns replaced."""
         values = dict(self.fields.get("partitionValues") or {})
         named = {names.get(name, name): value for name, value in values.items()}
-        return FileAction({**self.fields, "partitionValues": named})
+        return replace(self, fields={**self.fields, "partitionValues": named})
 
     @property
     def key(self) -> tuple[str, str | None]:
@@ -70,31 +97,32 @@ class FileAction:
 class LogCommit:
     """One version: what it added and removed, and what was recorded about it.
 
-    `metadata` is its `metaData` action, None if it changed none. `domains` are the configurations of metadata
-    domains that it set, `reader_features` the table features that a reader has to know from then on.
-    `files_bytes` are the sizes of the log files that it wrote: its JSON, its checksum, and a checkpoint if
-    one was made of it.
+    `log_file` is where it was read. `metadata` is its `metaData` action, None if it changed none, `protocol`
+    what a reader has to know from then on, None if that stays. `clustering_columns` are those of liquid
+    clustering, nested ones with dots; None if it set none. `files_bytes` are the sizes of the log files that
+    it wrote: its JSON, its checksum, and a checkpoint if one was made of it.
     """
 
     version: int
+    log_file: str
     added: tuple[FileAction, ...]
     removed: tuple[FileAction, ...]
     info: Fields = field(default_factory=dict)
-    metadata: Fields | None = None
-    domains: Mapping[str, Fields] = field(default_factory=dict)
-    reader_features: tuple[str, ...] = ()
+    metadata: Metadata | None = None
+    protocol: Protocol | None = None
+    clustering_columns: tuple[str, ...] | None = None
     files_bytes: tuple[int, ...] = ()
 
     @property
     def operation(self) -> str:
         """Delta's own word for what was done, such as WRITE or OPTIMIZE."""
-        return str(self.info.get("operation", "unknown"))
+        return self.info.get("operation") or "unknown"
 
     @property
     def committed_ms(self) -> int | None:
         """When it was committed, in milliseconds since 1970; None if the log does not say."""
-        time_ms = self.info.get("inCommitTimestamp", self.info.get("timestamp"))
-        return None if time_ms is None else int(time_ms)
+        in_commit: int | None = self.info.get("inCommitTimestamp")
+        return self.info.get("timestamp") if in_commit is None else in_commit
 
 
 def live_actions(commits: Iterable[LogCommit]) -> Collection[FileAction]:
@@ -105,10 +133,6 @@ def live_actions(commits: Iterable[LogCommit]) -> Collection[FileAction]:
             live.pop(action.key, None)
         live.update((action.key, action) for action in commit.added)
     return live.values()
-
-
-class LogError(ValueError):
-    """The log is damaged, or uses a feature that this reader does not understand."""
 
 
 class DeltaLog:
@@ -153,12 +177,29 @@ class DeltaLog:
 
         A checkpoint counts as one commit that adds all its files. Raises LogError if neither is complete.
         """
-        checkpoint = self._last_checkpoint()
-        if checkpoint is None and self._commit(0) is None:
-            raise LogError(f"{self.folder}: has neither version 0 nor a checkpoint that can be read")
+        listed = self._listed()
+        checkpoint = self._last_checkpoint(listed)
         if checkpoint is not None:
             yield checkpoint
-        yield from self.commits_after(-1 if checkpoint is None else checkpoint.version)
+        version = -1 if checkpoint is None else checkpoint.version
+        for commit in self.commits_after(version):
+            yield commit
+            version = commit.version
+        if version == -1:
+            raise LogError(f"{self.folder}: has no version 0, and {_why_unreadable(listed)}")
+        if version < max(listed):
+            raise LogError(
+                f"{self.path_of(version + 1)}: is missing, although the log goes on to version {max(listed)}"
+            )
+
+    def _listed(self) -> Mapping[int, Sequence[FileInfo]]:
+        """The files of the log by version."""
+        versions: dict[int, list[FileInfo]] = {}
+        for info in self._system.get_file_info(FileSelector(self.folder)):
+            named = _FILE.fullmatch(info.base_name)
+            if named and info.type is FileType.File:
+                versions.setdefault(int(named["version"]), []).append(info)
+        return versions
 
     def _commit(self, version: int) -> LogCommit | None:
         path = self.path_of(version)
@@ -168,36 +209,39 @@ class DeltaLog:
                 text = file.read()
         except FileNotFoundError:
             return None
-        try:
-            actions = [json.loads(line) for line in text.splitlines() if line.strip()]
-        except ValueError as error:
-            raise LogError(f"{path}: is not a commit of Delta ({error})") from error
+        lines = ((f"{path}, line {n}", line) for n, line in enumerate(text.splitlines(), 1) if line.strip())
+        actions = [(path, checked(LOG_LINE.validate_json, line, place)) for place, line in lines]
         others = self._system.get_file_info([f"{name}.crc", f"{name}.checkpoint.parquet"])
         sizes = (len(text), *(info.size for info in others if info.type is FileType.File))
-        return _commit_of(version, actions, sizes)
+        return _commit_of(version, path, actions, sizes)
 
-    def _last_checkpoint(self) -> LogCommit | None:
+    def _last_checkpoint(self, listed: Mapping[int, Sequence[FileInfo]]) -> LogCommit | None:
         """The newest complete checkpoint; None if there is none. Raises LogError on one of another kind."""
-        listed = self._system.get_file_info(FileSelector(self.folder))
-        found: dict[int, list[FileInfo]] = {}
-        for info in listed:
-            head, _, rest = info.base_name.partition(".")
-            if rest.startswith("checkpoint.") and head.isdecimal():
-                found.setdefault(int(head), []).append(info)
-        for version in sorted(found, reverse=True):
-            parts = _complete(found[version])
+        for version in sorted(listed, reverse=True):
+            parts = _complete(_checkpoints(listed[version]))
             if parts is not None:
-                rows = (row for part in parts for row in self._checkpoint_rows(part.path))
+                first = parts[0].path
+                rows = [(part.path, row) for part in parts for row in self._checkpoint_rows(part.path)]
                 own = self._commit(version)  # a checkpoint does not say when and by what it was committed
-                return replace(_commit_of(version, rows, ()), info=own.info if own else {})
+                commit = _commit_of(version, first, rows, ())
+                if commit.metadata is None or commit.protocol is None:
+                    missing = "metaData" if commit.metadata is None else "protocol"
+                    raise LogError(f"{first}: is not a whole checkpoint of Delta: it has no action {missing}")
+                return replace(commit, info=own.info if own else {})
         return None
 
-    def _checkpoint_rows(self, path: str) -> Iterator[Fields]:
-        table = pq.read_table(path, filesystem=self._system)
-        if "sidecar" in table.column_names and table["sidecar"].null_count < table.num_rows:
-            raise LogError(f"{path}: is a checkpoint with sidecar files, which cannot be read")
-        for row in table.to_pylist(maps_as_pydicts="strict"):
-            yield {name: action for name, action in row.items() if action is not None}
+    def _checkpoint_rows(self, path: str) -> Iterator[LogLine]:
+        try:
+            with self._system.open_input_file(path) as file:
+                table = pq.ParquetFile(file).read()
+            rows = table.to_pylist(maps_as_pydicts="strict")
+        except (pa.ArrowException, KeyError, OSError) as error:
+            raise LogError(f"{path}: is not a checkpoint of Delta ({first_error(error)})") from error
+        for number, row in enumerate(rows):
+            action = {name: fields for name, fields in row.items() if fields is not None}
+            if "sidecar" in action:
+                raise LogError(f"{path}: is a checkpoint with sidecar files, which cannot be read")
+            yield checked(LOG_LINE.validate_python, action, f"{path}, row {number}")
 
     def _info(self, path: str) -> FileInfo:
         return self._system.get_file_info(path)
@@ -210,40 +254,61 @@ def _resolved(location: str) -> tuple[FileSystem, str]:
     return system, str(path)
 
 
-def _complete(parts: list[FileInfo]) -> list[FileInfo] | None:
-    """The files of a checkpoint in one part or in several; None if one is missing or its kind is unknown.
-
-    Their names are V.checkpoint.parquet, V.checkpoint.I.N.parquet for part I of N, and, in the second version
-    of checkpoints, V.checkpoint.UUID.parquet or .json.
-    """
-    for info in parts:
-        words = info.base_name.split(".")
-        if len(words) == 3 or (len(words) == 4 and words[3] == "parquet" and "-" in words[2]):
-            return [info]
-        if len(words) == 5 and words[3].isdecimal():
-            of_count = [p for p in parts if p.base_name.split(".")[3:4] == [words[3]]]
-            if len(of_count) == int(words[3]):
-                return of_count
-    return None
+def _checkpoints(files: Iterable[FileInfo]) -> Mapping[str, FileInfo]:
+    """The files of the checkpoints of one version, by their names without the version."""
+    named = ((_FILE.fullmatch(info.base_name), info) for info in files)
+    return {name["checkpoint"]: info for name, info in named if name and name["checkpoint"]}
 
 
-def _commit_of(version: int, actions: Iterable[Fields], files_bytes: tuple[int, ...]) -> LogCommit:
-    added, removed, domains = list[FileAction](), list[FileAction](), dict[str, Fields]()
-    info, metadata, features = dict[str, Any](), None, tuple[str, ...]()
-    for action in actions:
-        for name, fields in action.items():
-            match name:
-                case "add":
-                    added.append(FileAction(fields))
-                case "remove":
-                    removed.append(FileAction(fields))
-                case "commitInfo":
-                    info = fields
-                case "metaData":
-                    metadata = fields
-                case "protocol":
-                    features = tuple(fields.get("readerFeatures") or ())
-                case "domainMetadata":
-                    removed_domain = fields.get("removed", False)
-                    domains[fields["domain"]] = {} if removed_domain else json.loads(fields["configuration"])
-    return LogCommit(version, tuple(added), tuple(removed), info, metadata, domains, features, files_bytes)
+def _complete(files: Mapping[str, FileInfo]) -> Sequence[FileInfo] | None:
+    """The files of a checkpoint in one part or in several; None if none is complete and in Parquet."""
+    whole = next((info for name, info in sorted(files.items()) if _WHOLE.fullmatch(name)), None)
+    if whole is not None:
+        return [whole]
+    parts: dict[int, list[FileInfo]] = {}
+    for name, info in sorted(files.items()):
+        if part := _PART.fullmatch(name):
+            parts.setdefault(int(part["count"]), []).append(info)
+    return next((found for count, found in parts.items() if len(found) == count), None)
+
+
+def _why_unreadable(listed: Mapping[int, Sequence[FileInfo]]) -> str:
+    """Why a log without version 0 has no checkpoint that can be read."""
+    for version in sorted(listed, reverse=True):
+        for name, info in _checkpoints(listed[version]).items():
+            part = _PART.fullmatch(name)
+            why = (
+                f"is one of {int(part['count'])} parts, not all of which are there"
+                if part
+                else "is not in Parquet"
+            )
+            return f"its checkpoint {info.base_name} {why}"
+    return "no checkpoint"
+
+
+def _commit_of(
+    version: int, log_file: str, actions: Iterable[tuple[str, LogLine]], files_bytes: tuple[int, ...]
+) -> LogCommit:
+    """The commit that actions make up, each with the file that it was read from."""
+    added, removed, last = list[FileAction](), list[FileAction](), LogLine()
+    clustering: tuple[str, ...] | None = None
+    for path, action in actions:
+        if "add" in action:
+            added.append(FileAction(action["add"], path))
+        if "remove" in action:
+            removed.append(FileAction(action["remove"], path))
+        if "domainMetadata" in action and action["domainMetadata"]["domain"] == CLUSTERING_DOMAIN:
+            clustering = _clustering_columns(action["domainMetadata"], path)
+        last |= action
+    return LogCommit(
+        version, log_file, tuple(added), tuple(removed), last.get("commitInfo") or {}, last.get("metaData"),
+        last.get("protocol"), clustering, files_bytes,
+    )  # fmt: skip
+
+
+def _clustering_columns(domain: DomainMetadata, path: str) -> tuple[str, ...]:
+    if domain.get("removed"):
+        return ()
+    place = f"{path}: the configuration of {CLUSTERING_DOMAIN}"
+    clustering = checked(CLUSTERING.validate_json, domain.get("configuration"), place)
+    return tuple(".".join(column) for column in clustering["clusteringColumns"])

@@ -1,18 +1,16 @@
 """The state of a Delta table, kept from its log: each commit is read once."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bench.engines.contract import Change, Tag, Version
-from bench.engines.delta.log import DeltaLog, Fields, FileAction, LogCommit
+from bench.engines.delta.actions import NAMES, STATS, LogError, checked
+from bench.engines.delta.log import DeltaLog, FileAction, LogCommit
 from strategies.delta.files import DeletionVector, DeltaDataFile, ZCube
 from strategies.partitions import path_of
 
 LiveFile = DeltaDataFile | DeletionVector
-
-CLUSTERING_DOMAIN = "delta.clustering"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,8 @@ class DeltaReader:
         versions, removed_ms = list[Version](), list[int]()
         for commit in self._log.commits_after(self._version):
             versions.append(self._apply(commit))
-            removed_ms += [int(file.fields["deletionTimestamp"]) for file in commit.removed]
+            times_ms = (file.fields.get("deletionTimestamp") for file in commit.removed)
+            removed_ms += [time_ms for time_ms in times_ms if time_ms is not None]
             self._version = commit.version
         return Reading(self._live, tuple(versions), min(removed_ms, default=None))
 
@@ -105,25 +104,25 @@ def live_files(action: FileAction, columns: Sequence[str] = ()) -> tuple[LiveFil
     """
     fields = action.fields
     partition = path_of(_pairs(fields.get("partitionValues"), columns))
-    rows = _rows_of(fields)
+    rows = _rows_of(action)
     data = DeltaDataFile(
-        action.path, int(fields["size"]), rows or 0, partition,
+        action.path, fields["size"], rows or 0, partition,
         has_rows_count=rows is not None,
         clustering_provider=fields.get("clusteringProvider"),
-        z_cube=_z_cube(fields.get("tags") or {}),
+        z_cube=_z_cube(action),
     )  # fmt: skip
     vector, place = action.vector, action.vector_place
     if vector is None or place is None:
         return (data,)
+    deleted_rows: int = vector["cardinality"]
+    if rows is not None and deleted_rows > rows:
+        raise LogError(
+            f"{action.place}: is damaged: deletionVector.cardinality = {deleted_rows}, of {rows} rows"
+        )
     return data, DeletionVector(
-        place, int(vector["sizeInBytes"]), int(vector["cardinality"]), partition,
+        place, vector["sizeInBytes"], deleted_rows, partition,
         data_file=action.path, offset=vector.get("offset"),
     )  # fmt: skip
-
-
-def clustering_columns(domain: Fields) -> tuple[str, ...]:
-    """The columns of the metadata domain `CLUSTERING_DOMAIN`; nested ones with dots."""
-    return tuple(".".join(column) for column in domain.get("clusteringColumns", ()))
 
 
 def _pairs(values: Any, columns: Sequence[str]) -> Iterator[tuple[str, str | None]]:
@@ -133,19 +132,23 @@ def _pairs(values: Any, columns: Sequence[str]) -> Iterator[tuple[str, str | Non
         yield name, found[name] or None
 
 
-def _rows_of(fields: Fields) -> int | None:
+def _rows_of(action: FileAction) -> int | None:
     """The rows that the statistics tell, deleted ones included; None without statistics."""
-    stats = fields.get("stats")
-    parsed = json.loads(stats) if stats else fields.get("stats_parsed") or {}
-    rows = parsed.get("numRecords")
-    return None if rows is None else int(rows)
+    text, parsed = action.fields.get("stats"), action.fields.get("stats_parsed")
+    stats = checked(STATS.validate_json, text, f"{action.place}, stats") if text else parsed or {}
+    rows: int | None = stats.get("numRecords")
+    return rows
 
 
-def _z_cube(tags: Mapping[str, str]) -> ZCube | None:
+def _z_cube(action: FileAction) -> ZCube | None:
+    tags = action.fields.get("tags") or {}
     cube = tags.get("ZCUBE_ID")
     if cube is None:
         return None
-    return ZCube(cube, tuple(json.loads(tags.get("ZCUBE_ZORDER_BY", "[]"))))
+    columns = checked(
+        NAMES.validate_json, tags.get("ZCUBE_ZORDER_BY") or "[]", f"{action.place}, ZCUBE_ZORDER_BY"
+    )
+    return ZCube(cube, tuple(columns))
 
 
 def _data_count(files: Iterable[LiveFile]) -> int:

@@ -4,12 +4,14 @@ import json
 from urllib.parse import unquote
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from bench.engines.contract import Tag
-from bench.engines.delta.log import DeltaLog, LogError, live_actions
-from bench.engines.delta.state import DeltaReader, clustering_columns
+from bench.engines.delta.actions import LogError
+from bench.engines.delta.log import DeltaLog, live_actions
+from bench.engines.delta.state import DeltaReader
 from strategies.delta.files import DeletionVector, DeltaDataFile
 
 TAG = Tag("writer", "commit-1", 60_000, 80)
@@ -149,7 +151,7 @@ def test_z_cubes_and_clustering_columns(table):
         }
     )
     (_, last) = DeltaLog(place).commits_after(-1)
-    assert clustering_columns(last.domains["delta.clustering"]) == ("x", "s.y")
+    assert last.clustering_columns == ("x", "s.y")
 
 
 def test_metadata_counts_the_checksum_and_the_checkpoint(table, tmp_path):
@@ -178,8 +180,50 @@ def test_a_damaged_commit_is_named(table, tmp_path):
     commit, place = table
     commit(info())
     (tmp_path / "_delta_log" / f"{0:020}.json").write_text("{")
-    with pytest.raises(LogError, match=r"0\.json: is not a commit of Delta"):
+    with pytest.raises(LogError, match=r"0\.json, line 1: is damaged"):
         DeltaReader(place).read()
+
+
+@pytest.mark.parametrize(
+    ("action", "problem"),
+    [
+        ([1], "an object"),
+        ({"add": None}, "add = null: .* an object"),
+        ({"remove": {}}, "remove.path: Field required"),
+        (add(5), "add.path = 5: .* string"),
+        (add("a", size=-5), "add.size = -5"),
+        (add("a", size=780.5), "add.size = 780.5"),
+        (add("a", size=10**30), "add.size = 10{30}: "),
+        (add("a", size=float("inf")), "add.size = Infinity"),
+        (add("a", day=5), "add.partitionValues.day = 5"),
+        (add("a", rows=-1), "action of a, stats: .* numRecords = -1"),
+        (add("a", stats="[]"), "action of a, stats: .* object"),
+        (add("a", vector="u"), "add.deletionVector = "),
+        (add("a", vector=dv(rows=-1)), "add.deletionVector.cardinality = -1"),
+        (add("a", vector=dv(rows=11)), "action of a: .* deletionVector.cardinality = 11, of 10 rows"),
+        (add("a", tags={"ZCUBE_ID": "z", "ZCUBE_ZORDER_BY": "5"}), "action of a, ZCUBE_ZORDER_BY"),
+        ({"commitInfo": {"timestamp": 10**18}}, "commitInfo.timestamp = 10{18}: "),
+        (
+            {"domainMetadata": {"domain": "delta.clustering", "configuration": "[]"}},
+            "delta.clustering: .* object",
+        ),
+    ],
+)
+def test_what_an_action_cannot_say_is_refused_with_its_place(table, action, problem):
+    commit, place = table
+    commit(info())
+    commit(action)
+    with pytest.raises(LogError, match=rf"{1:020}\.json.*{problem}"):
+        DeltaReader(place).read()
+
+
+def test_what_the_protocol_leaves_open_is_accepted(table):
+    commit, place = table
+    foreign = {"domain": "my.app", "configuration": "free text"}
+    commit({"commitInfo": None}, {"domainMetadata": foreign}, {"remove": {"path": "a"}}, {"txn": 5})
+    reading = DeltaReader(place).read()
+    assert [version.operation for version in reading.versions] == ["unknown"]
+    assert reading.first_removed_ms is None
 
 
 def write(place, count, **options):
@@ -230,5 +274,53 @@ def test_a_log_without_a_beginning_is_refused(tmp_path):
     write(place, 4)
     write(place, 6)
     (tmp_path / "_delta_log" / f"{0:020}.json").unlink()
-    with pytest.raises(LogError, match="neither version 0 nor a checkpoint"):
+    with pytest.raises(LogError, match="has no version 0, and no checkpoint"):
         ours(DeltaLog(place))
+
+
+@pytest.mark.parametrize("name", [f"{3:020}.json", f"{3:020}.crc", f"{3:020}.checkpoint.uuid.json"])
+def test_a_commit_that_is_missing_is_not_the_end_of_the_log(table, tmp_path, name):
+    commit, place = table
+    commit(info())
+    commit(info())
+    (tmp_path / "_delta_log" / name).write_text("")
+    with pytest.raises(LogError, match=rf"{2:020}\.json: is missing, although .* version 3"):
+        list(DeltaLog(place).from_start())
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        (f"{1:020}.checkpoint.a-b.json", "not in Parquet"),
+        (f"{1:020}.checkpoint.0000000001.0000000002.parquet", "one of 2 parts"),
+    ],
+)
+def test_a_checkpoint_that_cannot_be_read_is_named(tmp_path, name, problem):
+    place = str(tmp_path)
+    write(place, 4)
+    write(place, 6)
+    DeltaTable(place).create_checkpoint()
+    log = tmp_path / "_delta_log"
+    (log / f"{1:020}.checkpoint.parquet").rename(log / name)
+    (log / f"{0:020}.json").unlink()
+    with pytest.raises(LogError, match=f"{name} .*{problem}"):
+        ours(DeltaLog(place))
+
+
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        ({"x": [1]}, "has no action metaData"),
+        ({"add": [1]}, "row 0: is damaged: add = 1"),
+        (None, "is not a checkpoint of Delta"),
+    ],
+)
+def test_a_damaged_checkpoint_is_named(table, tmp_path, columns, problem):
+    commit, place = table
+    commit(info())
+    path = tmp_path / "_delta_log" / f"{0:020}.checkpoint.parquet"
+    path.write_bytes(b"")
+    if columns is not None:
+        pq.write_table(pa.table(columns), path)
+    with pytest.raises(LogError, match=rf"{path.name}.*{problem}"):
+        list(DeltaLog(place).from_start())

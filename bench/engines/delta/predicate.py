@@ -1,0 +1,101 @@
+"""Which partitions the `where` of a command selects, found by DuckDB.
+
+Only a boolean expression of partition columns and literals is evaluated: DuckDB would take more for one, such
+as numbers and queries, and Spark would not or would find other partitions.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import duckdb
+
+from strategies.partitions import decoded, fields_of, is_null
+
+_TYPES = {
+    "string": "VARCHAR", "long": "BIGINT", "integer": "INTEGER", "short": "SMALLINT", "byte": "TINYINT",
+    "double": "DOUBLE", "float": "FLOAT", "boolean": "BOOLEAN", "date": "DATE", "timestamp": "TIMESTAMP",
+    "timestamp_ntz": "TIMESTAMP", "binary": "BLOB",
+}  # fmt: skip
+_DECIMAL = re.compile(r"decimal\((?:[1-9]|[12]\d|3[0-8]), ?(?:\d|[12]\d|3[0-8])\)", re.ASCII)
+
+_PATH = "_compactbench_partition"
+_REFUSED = {
+    "SUBQUERY": "it has a query in it",
+    "STAR": "it has a * for columns",
+}  # kinds of DuckDB's expressions
+
+
+class PredicateError(ValueError):
+    """An expression of which it cannot be said which partitions it selects."""
+
+
+def comparable_type(column_type: object) -> str | None:
+    """DuckDB's type for that of a column in the log; None if its values cannot be compared here."""
+    if not isinstance(column_type, str):
+        return None
+    return column_type if _DECIMAL.fullmatch(column_type) else _TYPES.get(column_type)
+
+
+def matching_partitions(partitions: Iterable[str], types: Mapping[str, str], where: str) -> list[str]:
+    """Those partitions whose values meet a predicate; `types` are the columns of it, by DuckDB's names.
+
+    Raises PredicateError if it cannot be evaluated.
+    """
+    try:
+        with duckdb.connect() as database:
+            database.execute("SET enable_external_access = false")
+            database.execute("SET TimeZone = 'UTC'")
+            predicate = where.replace("`", '"')
+            _check_expression(database, predicate)
+            _fill(database, partitions, types)
+            # The line end closes a comment, and what comes out of a subquery has no rowid.
+            query = f"SELECT {_PATH}, ({predicate}\n) FROM (FROM partitions) WHERE ({predicate}\n)"  # noqa: S608
+            found = database.sql(query)
+            kind = found.types[1]
+            if kind != "BOOLEAN":
+                raise PredicateError(f"it is {kind}, not true or false")
+            return [path for path, _ in found.fetchall()]
+    except duckdb.Error as error:
+        raise PredicateError(str(error).splitlines()[0]) from error
+
+
+def _check_expression(database: duckdb.DuckDBPyConnection, predicate: str) -> None:
+    """Raises PredicateError or duckdb.Error if a text is not one expression, or has a query in it."""
+    query = f"SELECT 1 WHERE {predicate}"
+    if len(database.extract_statements(query)) != 1:
+        raise PredicateError("it is more than a predicate")
+    kinds = set[str]()
+
+    def seen(node: dict[str, Any]) -> dict[str, Any]:
+        kinds.add(node.get("class", ""))
+        return node
+
+    ((parsed,),) = database.execute("SELECT json_serialize_sql(?)", [query]).fetchall()
+    try:
+        json.loads(parsed, object_hook=seen)
+    except RecursionError:
+        raise PredicateError("it is nested too deeply") from None
+    for kind in kinds & _REFUSED.keys():
+        raise PredicateError(_REFUSED[kind])
+
+
+def _fill(database: duckdb.DuckDBPyConnection, partitions: Iterable[str], types: Mapping[str, str]) -> None:
+    columns = "".join(f", {_quoted(name)} {type_}" for name, type_ in types.items())
+    database.execute(f"CREATE TABLE partitions ({_PATH} VARCHAR{columns})")
+    marks = ", ".join("?" * (1 + len(types)))
+    rows = [(path, *_values(path, types)) for path in partitions]
+    if rows:
+        database.executemany(f"INSERT INTO partitions VALUES ({marks})", rows)  # noqa: S608  own names
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _values(path: str, types: Mapping[str, str]) -> Iterator[str | None]:
+    values = fields_of(path)
+    for name in types:
+        value = values.get(name, "null")
+        yield None if is_null(value) else decoded(value)

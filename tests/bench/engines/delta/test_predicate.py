@@ -1,0 +1,81 @@
+import pytest
+
+from bench.engines.delta.predicate import PredicateError, comparable_type, matching_partitions
+
+DAYS = ["d=a", "d=b", "d=null"]
+
+
+def test_values_compare_by_the_type_of_their_column():
+    partitions = [f"n={number}" for number in (2, 10)]
+    assert matching_partitions(partitions, {"n": "BIGINT"}, "n > 9") == ["n=10"]
+    assert matching_partitions(partitions, {"n": "VARCHAR"}, "n > '10'") == ["n=2"]
+    assert matching_partitions([], {"n": "BIGINT"}, "n > 9") == []
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ("d = 'a' -- the first", ["d=a"]),
+        ("D = 'a'", ["d=a"]),
+        ("`d` LIKE '%'", ["d=a", "d=b"]),
+        ("d IS NULL OR d IN ('b')", ["d=b", "d=null"]),
+        ("current_date > DATE '2020-01-01'", DAYS),
+    ],
+)
+def test_a_predicate_selects_partitions(where, expected):
+    assert matching_partitions(DAYS, {"d": "VARCHAR"}, where) == expected
+
+
+@pytest.mark.parametrize(
+    ("where", "problem"),
+    [
+        ("1/0", "DOUBLE, not true or false"),
+        ("d", "VARCHAR, not true or false"),
+        ("d IN (SELECT d FROM partitions)", "query"),
+        ("(SELECT sum(range) FROM range(10)) > 0", "query"),
+        ("EXISTS (SELECT 1)", "query"),
+        ("COLUMNS(*) = 'a'", r"\*"),
+        ("d = 'a'; DROP TABLE partitions", "more than a predicate"),
+        ("true) OR (true", "syntax error"),
+        ("d = 'a' LIMIT 1", "syntax error"),
+        ("d = 'a' UNION SELECT 1", "syntax error"),
+        ("path = 'x'", "path"),
+        ("rowid = 0", "rowid"),
+        ("count(*) > 0", "aggregates"),
+        ("d = ?", "parameter"),
+        ("d = 'a' /*", "unterminated"),
+        ("NOT " * 900 + "true", "nested too deeply"),
+        ("d = 5", "Could not convert"),
+        ("", "syntax error"),
+    ],
+)
+def test_anything_else_is_refused(where, problem):
+    with pytest.raises(PredicateError, match=problem):
+        matching_partitions(DAYS, {"d": "VARCHAR"}, where)
+
+
+@pytest.mark.parametrize("name", ["path", 'a"b', "partitions"])
+def test_a_column_may_have_any_name(name):
+    quoted = name.replace('"', '""')
+    assert matching_partitions([f"{name}=1"], {name: "BIGINT"}, f'"{quoted}" = 1') == [f"{name}=1"]
+
+
+def test_a_table_without_partition_columns_has_one_partition():
+    assert matching_partitions([""], {}, "true") == [""]
+    with pytest.raises(PredicateError):
+        matching_partitions([""], {}, "id = 1")
+
+
+@pytest.mark.parametrize(
+    ("column_type", "expected"),
+    [
+        ("long", "BIGINT"),
+        ("decimal(38,18)", "decimal(38,18)"),
+        ("decimal(39,1)", None),
+        ("decimal(3,1)); DROP TABLE x; --", None),
+        ("interval", None),
+        ({"type": "struct", "fields": []}, None),
+    ],
+)
+def test_only_types_whose_values_compare_are_known(column_type, expected):
+    assert comparable_type(column_type) == expected
