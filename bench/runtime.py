@@ -28,10 +28,12 @@ JAVA_MAJOR = 17  # Iceberg 1.11 is compiled for it, and Spark 3.5 runs on it
 class Line:
     """A Spark line with a version of each format: the newest that is published for it, or an older one.
 
-    `name` is what a scenario's variants call it.
+    `name` is what a scenario's variants call it, and `format` the one whose versions tell it from the other
+    lines of its Spark.
     """
 
     name: str
+    format: str
     spark: str
     scala: str
     versions: dict[str, str]
@@ -42,6 +44,7 @@ class Line:
 LINES: tuple[Line, ...] = (
     Line(
         name="iceberg-1.11",
+        format="iceberg",
         spark="3.5",
         scala="2.12",
         versions={"iceberg": "1.11.0", "delta": "3.3.2", "hudi": "1.2.0", "sqlite-jdbc": "3.46.1.3"},

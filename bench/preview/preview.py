@@ -54,7 +54,8 @@ def named_planners(name: str, options: Sequence[str], scenario: Scenario | None)
     A planner is named as in the registry, by an entry point, or as module:Class. `options` are key=value
     in the notation of scenarios. Raises ScenarioError.
     """
-    labels = {spec.label: spec.strategy for spec in scenario.strategies} if scenario else {}
+    scenarios = (scenario, *scenario.variants) if scenario else ()
+    labels = {spec.label: spec.strategy for one in scenarios for spec in one.strategies}
     if name in labels:
         if options:
             raise ScenarioError(

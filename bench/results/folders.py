@@ -12,7 +12,9 @@ from bench.results.records import (
     MANIFEST,
     SCHEMA_VERSION,
     BaseRecord,
+    CommitRecord,
     Manifest,
+    ObserveRecord,
     RunRecord,
     WarmUpRecord,
     parse_record,
@@ -96,12 +98,13 @@ def load_run(folder: Path) -> RunResult:
 
 
 def _check_whole(run: RunResult) -> None:
-    """A run that finished has committed and has read the table's state."""
-    missing = [kind for kind in ("commit", "observe") if all(record.kind != kind for record in run.records)]
-    if run.finished and missing:
+    """A run that finished has read the table's state, and a table with rows has commits."""
+    states = run.of(ObserveRecord)
+    has_commits = bool(run.of(CommitRecord)) or not any(state.rows for state in states)
+    if run.finished and not (states and has_commits):
         raise ResultSchemaError(
-            f"{run.folder / EVENTS}: the run finished, but there is no {missing[0]} record; restore the "
-            "file, or delete the run folder and repeat the run with `run --resume`"
+            f"{run.folder / EVENTS}: the run finished, but there is no {'commit' if states else 'observe'} "
+            "record; restore the file, or delete the run folder and repeat the run with `run --resume`"
         )
 
 

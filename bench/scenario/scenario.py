@@ -42,7 +42,7 @@ from bench.scenario.specs import (
     strategy_table,
 )
 from bench.scenario.values import KeyPath, OptionError
-from bench.scenario.variants import Variant, changed, check_variants, spec_in
+from bench.scenario.variants import Variant, changed, check_variants, check_versions, spec_in
 from bench.secrets import Secrets, hidden
 from strategies.plan import Capability
 from strategies.strategy import Rule, Strategy
@@ -119,6 +119,11 @@ class Scenario:
         if label is None:
             return self
         return next(one for one in self.variants if one.variant_label == label)
+
+    def with_strategy(self, label: str) -> "Scenario":
+        """The scenario in the variant that has a strategy of this label; as it is, if none has."""
+        having = (one for one in self.variants if any(spec.label == label for spec in one.strategies))
+        return next(having, self)
 
     @property
     def primary_probe(self) -> Probe:
@@ -253,6 +258,7 @@ def _in_variant(
     try:
         changed_document, variant = changed(document, keys, path)
         scenario = _scenario(file, parse(changed_document), base.secrets, variant)
+        check_versions(variant, scenario.table.format, path)
         _check_same_stream(base, scenario, path)
     except OptionError as error:
         of_variant = "" if error.path[:1] == path[:1] else f" in variant {keys.label!r}"

@@ -95,6 +95,19 @@ def check_variants(variants: Sequence[VariantKeys], strategies: Sequence[str]) -
             raise OptionError((*path, "versions"), problem, variant.versions)
 
 
+def check_versions(variant: Variant, table_format: str, path: KeyPath) -> None:
+    """Refuse a line that has other versions of another format than the variant's. Raises OptionError."""
+    line = next((line for line in runtime.LINES if line.name == variant.versions), None)
+    if line is not None and line.format != table_format:
+        own = ", ".join(other.name for other in runtime.LINES if other.format == table_format)
+        raise OptionError(
+            (*path, "versions"),
+            f"is a line of versions of {line.format}, and the variant's tables have format {table_format!r}: "
+            f"{f'choose one of its own ({own})' if own else 'leave it out'}",
+            variant.versions,
+        )
+
+
 def changed(document: Mapping[str, Any], keys: VariantKeys, path: KeyPath) -> tuple[dict[str, Any], Variant]:
     """A file's document with the keys of one of its variants set, and the variant itself.
 

@@ -47,7 +47,7 @@ def plan(
             "--strategy",
             metavar="NAME",
             help="A planner (see `compactbench list strategies`, or module:Class for your own), or with "
-            "--scenario the label of one of its strategies.",
+            '--scenario the label of one of its strategies, in a variant "LABEL @ VARIANT".',
         ),
     ],
     options: Annotated[
@@ -114,10 +114,11 @@ def plan(
     properties = _pairs(catalog_properties or ())
     conceal(Secrets.of(properties) | (loaded.secrets if loaded else NO_SECRETS))
     named = named_planners(strategy, options or (), loaded)
-    chosen = format_name or (loaded.table.format if loaded else None)
+    within = loaded.with_strategy(strategy) if loaded else None
+    chosen = format_name or (within.table.format if within else None)
     table_format, open_existing = existing_tables(chosen, table)
     with ERR.status("reading metadata"):
-        existing = open_existing(TableAddress(table, catalog, properties, _catalog(loaded), branch))
+        existing = open_existing(TableAddress(table, catalog, properties, _catalog(within), branch))
         preview = preview_strategy(named, existing, table_format)
         answer = {
             "table": table_figures(table, existing),

@@ -606,6 +606,16 @@ def test_plan_names_the_strategies_of_a_scenario(error, table, folder):
     )
 
 
+def test_a_strategy_of_a_variant_is_named_as_in_results(told, table, folder):
+    variant = '[[variants]]\nlabel = "v3"\nset = { table = { format_version = 3 } }\n'
+    scenario = write(folder, SOUND + variant)
+    as_it_is, within = (
+        told(table.location(), "--scenario", scenario, "--strategy", f"every-2min{suffix}")
+        for suffix in ("", " @ v3")
+    )
+    assert within["planners"] == as_it_is["planners"]
+
+
 def test_plan_refuses_a_table_that_is_not_there(error, table, folder):
     lake = in_catalog(folder)
     assert error("shop.visit", *lake, *REWRITE) == (

@@ -229,6 +229,7 @@ def test_a_finished_run_without_commits_or_states_is_damaged(tmp_path, left, mis
         ResultSchemaError, match=rf"{EVENTS}: the run finished, .* no {missing} record;.*--res"
     ):
         load_run(folder)
+    assert load_run(write_run(tmp_path / "empty", manifest(), [observed(rows=0), end()])).finished
     assert not load_run(write_run(tmp_path / "failed", manifest(), [*left, end("failed")])).finished
 
 

@@ -250,6 +250,22 @@ def test_a_table_key_that_sizes_the_initial_load_is_refused(tmp_path):
     assert load_scenario(write(tmp_path, text), [fixed]).variants[0].table.target_file_size_bytes == 2**20
 
 
+def test_versions_of_another_format_are_refused(tmp_path):
+    line = next(line for line in runtime.LINES if line.format == "iceberg")
+    text = variant(f'set = {{ table = {{ format = "delta" }} }}\nversions = "{line.name}"')
+    assert refused(tmp_path, text) == (
+        f': variants[0].versions = "{line.name}": is a line of versions of iceberg, and the variant\'s '
+        "tables have format 'delta': leave it out"
+    )
+
+
+def test_a_scenario_with_a_strategy_is_the_variant_that_has_it(tmp_path):
+    scenario = load_scenario(write(tmp_path, TWO))
+    assert scenario.with_strategy("never @ v3") is scenario.variants[0]
+    assert scenario.with_strategy("never") is scenario
+    assert scenario.with_strategy("unknown") is scenario
+
+
 def test_secrets_of_a_variant_stay_out_of_everything_that_is_stored(tmp_path):
     text = variant('set = { spark = { "spark.hadoop.fs.s3a.secret.key" = "Zq7planted" } }')
     scenario = load_scenario(write(tmp_path, text))
