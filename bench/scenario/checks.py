@@ -128,7 +128,7 @@ def _check_properties(format_name: str, strategy: StrategyKeys, path: KeyPath) -
                 value,
             )
         else:
-            raise OptionError((*path, name), f"is set by {own}: set that instead", value)
+            raise OptionError((*path, name), f"is set by {own} of the strategy: set that instead", value)
 
 
 def _check_probes(probes: tuple[ProbeKeys, ...]) -> None:

@@ -15,8 +15,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from bench.engines.delta.actions import CLUSTERING_DOMAIN
 from bench.engines.delta.log import DeltaLog, live_actions
-from bench.engines.delta.state import CLUSTERING_DOMAIN, clustering_columns, live_files
+from bench.engines.delta.state import live_files
 from bench.engines.spark.session import configured
 from strategies.delta.commands import Command
 from strategies.delta.files import DeletionVector, DeltaDataFile, DeltaState
@@ -206,7 +207,7 @@ def state_of(folder: Path) -> DeltaState:
         0, 128 * MIB,
         data_files=tuple(file for file in files if isinstance(file, DeltaDataFile)),
         delete_files=tuple(file for file in files if isinstance(file, DeletionVector)),
-        clustering_columns=clustering_columns(commit.domains.get(CLUSTERING_DOMAIN, {})),
+        clustering_columns=commit.clustering_columns or (),
     )  # fmt: skip
 
 
