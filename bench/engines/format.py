@@ -184,8 +184,8 @@ class Format:
     `coefficients` reads a coefficients file, or with None the one that ships with the format; it raises
     ScenarioError.
 
-    `open_existing` opens an existing table. `is_table_at` says whether there is one of the format in a
-    folder; None for a format whose tables are not told by their folder, but found in catalogs.
+    `open_existing` opens an existing table. `is_table_at` says whether a name is that of a folder with one of
+    the format; False where that cannot be found out.
 
     `training` names the shipped scenario from which Java's classes are archived, one that uses as much of the
     format as possible; None for no archive.
@@ -219,7 +219,7 @@ class Format:
     coefficients: Callable[[Path | None], Coefficients] | None = None
     training: str | None = None
     open_existing: Callable[[TableAddress], ExistingTable] | None = None
-    is_table_at: Callable[[str], bool] | None = None
+    is_table_at: Callable[[str], bool] = lambda name: False
     existing_help: str = ""  # examples for `compactbench plan --help`, and where its catalogs are configured
 
     @property

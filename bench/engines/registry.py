@@ -35,7 +35,7 @@ def existing_tables(
     """A format and the function that opens its existing tables; None is the format that `name` points to.
 
     That is the one whose table is in the folder of that name, or else the only one with catalogs. Raises
-    ScenarioError if the format has no existing tables, and if it cannot be told.
+    ScenarioError if the format has no existing tables, and if it cannot be told or is one of several.
     """
     readable = {each.name: each.open_existing for each in FORMATS.values() if each.open_existing}
     chosen = _format_of(name) if table_format is None else table_format
@@ -50,6 +50,11 @@ def existing_tables(
 
 def _format_of(name: str) -> str | None:
     formats = [each for each in FORMATS.values() if each.open_existing]
-    found = [each.name for each in formats if each.is_table_at is not None and each.is_table_at(name)]
-    of_catalogs = [each.name for each in formats if each.is_table_at is None]
+    found = [each.name for each in formats if each.is_table_at(name)]
+    if len(found) > 1:
+        raise ScenarioError(
+            f"{name}: is a table of several formats; name the one to plan for by --table-format: "
+            f"{', '.join(found)}"
+        )
+    of_catalogs = [each.name for each in formats if each.takes_catalog]
     return next(iter(found), of_catalogs[0] if len(of_catalogs) == 1 else None)

@@ -76,8 +76,10 @@ class Option:
         try:
             # Given JSON, a strict adapter still accepts lists as tuples and strings as enum members.
             return TypeAdapter(self.annotation).validate_json(json.dumps(given, default=str), strict=True)
-        except ValidationError:
-            raise OptionError(path, f"must be {self.type_text}", value) from None
+        except ValidationError as error:
+            place, annotation, wrong = _wrong_part(self.annotation, given, error.errors()[0]["loc"])
+            problem = f"must be {_type_words(annotation)}"
+            raise OptionError((*path, *place), problem, wrong if place else value) from None
 
     def write(self, value: object) -> object:
         """The TOML value for a value of the field; its repr if TOML cannot express it."""
@@ -156,6 +158,25 @@ def _each(value: object, convert: Any) -> object:
     if isinstance(value, list | tuple):
         return tuple(_each(item, convert) for item in value)
     return convert(value)
+
+
+def _wrong_part(annotation: Any, given: Any, place: KeyPath) -> tuple[KeyPath, Any, Any]:
+    """The element of a list or table that the place of an error leads to: its path, type and value."""
+    element = _element_type(annotation)
+    if not place or element is None:
+        return (), annotation, given
+    rest, element_type, wrong = _wrong_part(element, given[place[0]], place[1:])
+    return (place[0], *rest), element_type, wrong
+
+
+def _element_type(annotation: Any) -> Any:
+    """The type of the elements of a list or table, or of one that may be missing; None for other types."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin in (Union, UnionType) and len(parts) == 2 and NoneType in parts:
+        return _element_type(next(part for part in parts if part is not NoneType))
+    if origin in (list, tuple, frozenset):
+        return parts[0]
+    return parts[1] if origin in (dict, Mapping) else None
 
 
 def _type_words(annotation: Any) -> str:

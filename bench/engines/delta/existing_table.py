@@ -11,7 +11,7 @@ from typing import cast
 from bench.engines.delta.actions import SCHEMA, Column, LogError, Metadata, Struct, checked
 from bench.engines.delta.columns import Layout, planner_problem
 from bench.engines.delta.ledger import delta_ledger
-from bench.engines.delta.log import DeltaLog, FileAction, LogCommit, live_actions
+from bench.engines.delta.log import LOG_FOLDER, DeltaLog, FileAction, LogCommit, live_actions
 from bench.engines.delta.predicate import PredicateError, comparable_type, matching_partitions
 from bench.engines.delta.state import live_files
 from bench.engines.format import DeleteFacts, Shortfall, TableAddress, TableFacts
@@ -181,10 +181,13 @@ def _clustering_shortfall(table: DeltaState, options: OptimizeOptions) -> Shortf
     )
 
 
-def is_table_at(location: str) -> bool:
-    """Whether there is a Delta table; False where that cannot be found out."""
+def is_table_at(name: str) -> bool:
+    """Whether there is a Delta table or the log of one, if only a damaged one; False if it cannot be told."""
+    location = _resolved(name)
+    if LOG_FOLDER in location.split("/"):
+        return True
     try:
-        return DeltaLog(_resolved(location)).exists()
+        return DeltaLog(location).is_there() or Path(location, LOG_FOLDER).is_symlink()
     except (OSError, ValueError):
         return False
 
@@ -198,6 +201,9 @@ def open_existing(address: TableAddress) -> DeltaTable:
             "--catalog, --catalog-property: Delta tables are found by their folders; give the path or URI"
         )
     location = _resolved(address.name)
+    folder, within, _ = location.partition(f"/{LOG_FOLDER}")
+    if within:
+        raise ScenarioError(f"{location}: is in the log of a Delta table; give the table's folder, {folder}")
     try:
         return _opened(location, round(time.time() * 1000))
     except LogError as error:
@@ -214,7 +220,7 @@ def _resolved(name: str) -> str:
 
 def _opened(location: str, now_ms: int) -> DeltaTable:
     log = DeltaLog(location)
-    if not log.exists():
+    if not log.is_folder():
         raise ScenarioError(
             f"{location}: is not a Delta table: it has no folder {log.folder}; give the table's folder"
         )

@@ -142,9 +142,13 @@ class DeltaLog:
         self._system, root = _resolved(location)
         self.folder = f"{root.rstrip('/')}/{LOG_FOLDER}"
 
-    def exists(self) -> bool:
-        """Whether there is a log at all."""
-        return self._info(self.folder).type is FileType.Directory
+    def is_there(self) -> bool:
+        """Whether there is anything under the name of the log."""
+        return self._type() is not FileType.NotFound
+
+    def is_folder(self) -> bool:
+        """Whether there is a log that can be listed."""
+        return self._type() is FileType.Directory
 
     def path_of(self, version: int) -> str:
         """The file of a commit."""
@@ -243,8 +247,8 @@ class DeltaLog:
                 raise LogError(f"{path}: is a checkpoint with sidecar files, which cannot be read")
             yield checked(LOG_LINE.validate_python, action, f"{path}, row {number}")
 
-    def _info(self, path: str) -> FileInfo:
-        return self._system.get_file_info(path)
+    def _type(self) -> FileType:
+        return self._system.get_file_info(self.folder).type
 
 
 def _resolved(location: str) -> tuple[FileSystem, str]:

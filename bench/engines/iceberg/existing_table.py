@@ -23,6 +23,7 @@ from pyiceberg.table.snapshots import Snapshot
 
 from bench.engines.contract import CatalogSettings
 from bench.engines.format import DeleteFacts, Shortfall, TableAddress, TableFacts
+from bench.engines.iceberg.folder import METADATA_SUFFIX
 from bench.engines.iceberg.state import matching_paths, table_state
 from bench.errors import ScenarioError
 from bench.keys import value_text
@@ -42,7 +43,6 @@ MAIN = "main"  # the branch that is read by default
 # a file too small or too large (SizeBasedFileRewritePlanner); the others divide the small files.
 SIZE_CLASSES = (0.01, 0.1, 0.75, 1.8)
 
-_METADATA_SUFFIX = ".metadata.json"
 _VERSION = re.compile(r"v?(\d+)[-.]")  # of v12.metadata.json (Hadoop tables), 00012-<uuid>.metadata.json
 _NAMES_SHOWN = 5
 _ERROR_LENGTH_MAX = 200
@@ -242,7 +242,7 @@ def read_state(table: Table, name: str, branch: str | None, now_ms: int) -> Iceb
 
 def _is_path(text: str, choice: CatalogChoice) -> bool:
     named = choice.name is not None or bool(choice.properties)
-    return "/" in text or text.endswith(_METADATA_SUFFIX) or (not named and Path(text).is_dir())
+    return "/" in text or text.endswith(METADATA_SUFFIX) or (not named and Path(text).is_dir())
 
 
 def _catalog(choice: CatalogChoice) -> Catalog:
@@ -287,7 +287,7 @@ def _nearest_tables(catalog: Catalog, name: str) -> str:
 
 
 def _table_at(location: str, properties: dict[str, str]) -> Table:
-    if location.endswith(_METADATA_SUFFIX):
+    if location.endswith(METADATA_SUFFIX):
         return StaticTable.from_metadata(location, properties)
     return StaticTable.from_metadata(_newest_metadata(location, properties), properties)
 
@@ -301,13 +301,13 @@ def _newest_metadata(folder: str, properties: dict[str, str]) -> str:
     io = load_file_io(properties, location=folder)
     names = _listed(folder, io)
     version = _hinted_version(folder, io)
-    if version is not None and f"v{version}{_METADATA_SUFFIX}" in names:
-        while f"v{version + 1}{_METADATA_SUFFIX}" in names:
+    if version is not None and f"v{version}{METADATA_SUFFIX}" in names:
+        while f"v{version + 1}{METADATA_SUFFIX}" in names:
             version += 1
-        return f"{folder}/metadata/v{version}{_METADATA_SUFFIX}"
+        return f"{folder}/metadata/v{version}{METADATA_SUFFIX}"
     if not names:
         raise ScenarioError(
-            f"{folder}: not an Iceberg table: its metadata/ folder has no *{_METADATA_SUFFIX}; give the "
+            f"{folder}: not an Iceberg table: its metadata/ folder has no *{METADATA_SUFFIX}; give the "
             "table's own folder, the path of such a file, or the table's name with --catalog"
         )
     newest = max(names, key=lambda name: (_version_of(name), names[name]))
@@ -317,11 +317,11 @@ def _newest_metadata(folder: str, properties: dict[str, str]) -> str:
 def _listed(folder: str, io: FileIO) -> dict[str, int]:
     """The metadata files of a table by name, with their modification times in nanoseconds."""
     if not isinstance(io, PyArrowFileIO):
-        raise ScenarioError(f"{folder}: cannot be listed; give the path of its *{_METADATA_SUFFIX}")
+        raise ScenarioError(f"{folder}: cannot be listed; give the path of its *{METADATA_SUFFIX}")
     scheme, netloc, path = io.parse_location(f"{folder}/metadata", io.properties)
     selector = FileSelector(path, allow_not_found=True)
     files = io.fs_by_scheme(scheme, netloc).get_file_info(selector)
-    return {file.base_name: file.mtime_ns or 0 for file in files if file.base_name.endswith(_METADATA_SUFFIX)}
+    return {file.base_name: file.mtime_ns or 0 for file in files if file.base_name.endswith(METADATA_SUFFIX)}
 
 
 def _hinted_version(folder: str, io: FileIO) -> int | None:

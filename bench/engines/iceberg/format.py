@@ -78,6 +78,12 @@ def _open_existing(address: TableAddress) -> ExistingTable:
     return open_existing(address)
 
 
+def _is_table_at(name: str) -> bool:
+    from bench.engines.iceberg.folder import is_table_at
+
+    return is_table_at(name)
+
+
 FORMAT = Format(
     name=NAME,
     title="Iceberg",
@@ -106,5 +112,6 @@ FORMAT = Format(
     coefficients=iceberg_coefficients,
     training="upsert-quick",
     open_existing=_open_existing,
+    is_table_at=_is_table_at,
     existing_help=_EXISTING_HELP,
 )

@@ -70,10 +70,20 @@ def test_a_mode_a_format_does_not_have_is_refused(monkeypatch):
 
 
 def test_existing_tables_are_of_the_format_that_finds_one_in_the_folder(monkeypatch):
-    placed = replace(FORMAT, name="placed", is_table_at=lambda name: name == "/here")
+    placed = replace(
+        FORMAT, name="placed", takes_catalog=False, is_table_at=lambda name: name == "/here"
+    )  # fmt: skip
     monkeypatch.setattr(registry, "FORMATS", {"iceberg": FORMAT, "placed": placed})
     assert existing_tables(None, "/here")[0] is placed
     assert existing_tables(None, "db.orders")[0] is existing_tables("iceberg", "/here")[0] is FORMAT
+
+
+def test_a_folder_with_tables_of_several_formats_is_refused(monkeypatch):
+    formats = {name: replace(FORMAT, name=name, is_table_at=lambda name: True) for name in ("one", "two")}
+    monkeypatch.setattr(registry, "FORMATS", formats)
+    assert existing_tables("two", "/here")[0] is formats["two"]
+    with pytest.raises(ScenarioError, match=r"/here: is a table of several .* --table-format: one, two"):
+        existing_tables(None, "/here")
 
 
 def test_a_format_whose_existing_tables_cannot_be_read_is_refused(monkeypatch):

@@ -443,4 +443,4 @@ def test_the_remedy_for_a_property_names_the_key_that_sets_it(place):
     name = "delta.enableDeletionVectors"
     with pytest.raises(ScenarioError) as caught:
         load_scenario("delta-frequent", [f'{place}.properties={{ "{name}" = "true" }}'])
-    assert f'"{name}" = "true": is set by writer.upsert_mode: set that instead' in str(caught.value)
+    assert f'"{name}" = "true": is set by writer.upsert_mode of the strategy: set that instead' in str(caught.value)

@@ -32,6 +32,7 @@ class Everything:
     colour: Colour = Colour.RED
     side: Literal["left", "right"] = "left"
     options: Mapping[str, str | int] = field(default_factory=dict)
+    names: tuple[str, ...] | None = None
     made: int = field(init=False, default=0)
 
 
@@ -46,7 +47,7 @@ def test_options_drop_the_unit_where_toml_writes_it_in_the_value():
     keys = [option.key for option in OPTIONS.values()]
     assert keys == [
         "whole", "number", "name", "flag", "wait", "waits", "pause", "pauses", "small", "rows_per_s",
-        "cities_s", "colour", "side", "options",
+        "cities_s", "colour", "side", "options", "names",
     ]  # fmt: skip
 
 
@@ -88,6 +89,9 @@ def test_read_converts(name, value, expected):
         ("pauses_ms", "1s", 'pauses_ms = "1s": must be a list of durations such as ["1min", "10min"]'),
         ("side", "up", 'side = "up": must be one of "left", "right"'),
         ("options", [1], r"options = [1]: must be a table"),
+        ("options", {"a": {"b": [1]}}, 'options."a.b" = [1]: must be text or a whole number'),
+        ("names", 5, "names = 5: must be a list"),
+        ("names", ["a", 1], "names[1] = 1: must be text"),
     ],
 )
 def test_read_refuses_other_types_and_names_key_and_value(name, value, text):

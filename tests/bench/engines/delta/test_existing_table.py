@@ -185,6 +185,20 @@ def test_a_table_is_recognized_by_its_log(place, tmp_path):
     assert not is_table_at("nosuchscheme://bucket/table")
 
 
+@pytest.mark.parametrize("within", ["_delta_log", f"_delta_log/{0:020}.json"])
+def test_what_is_in_the_log_is_not_taken_for_the_table(place, within):
+    assert is_table_at(f"{place}/{within}")
+    with pytest.raises(ScenarioError, match=f"in the log of a Delta table; give the table's folder, {place}"):
+        open_existing(TableAddress(f"{place}/{within}"))
+
+
+def test_a_table_whose_log_is_no_folder_is_still_one_of_delta(tmp_path):
+    (tmp_path / "_delta_log").symlink_to("/nowhere")
+    assert is_table_at(str(tmp_path))
+    with pytest.raises(ScenarioError, match="has no folder"):
+        open_existing(TableAddress(str(tmp_path)))
+
+
 @pytest.mark.parametrize(
     ("address", "problem"),
     [

@@ -1,0 +1,19 @@
+"""Whether a folder holds an Iceberg table. This needs no PyIceberg, which takes long to import."""
+
+from pathlib import Path
+
+from pyarrow.fs import FileSelector, FileSystem, LocalFileSystem
+
+METADATA_SUFFIX = ".metadata.json"
+
+
+def is_table_at(name: str) -> bool:
+    """Whether there is metadata of a table; False where that cannot be found out, as without credentials."""
+    try:
+        system, folder = (
+            FileSystem.from_uri(name) if "://" in name else (LocalFileSystem(), str(Path(name).expanduser()))
+        )
+        selector = FileSelector(f"{folder.rstrip('/')}/metadata", allow_not_found=True)
+        return any(info.base_name.endswith(METADATA_SUFFIX) for info in system.get_file_info(selector))
+    except (OSError, ValueError):
+        return False
