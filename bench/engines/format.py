@@ -157,6 +157,7 @@ class Format:
     maps the table properties that a key of [table] sets to that key. `codec_setting` is the table property or
     Spark setting that names the codec of data files, `default_codec` the codec where it is not set.
 
+    `property_problem` says why the format refuses a value of a table property, None where it does not.
     `key_problem` gives a key of [table] that names columns which do not suit it, and what is wrong with them;
     `planner_problem` says why those that a planner with these traits names do not suit it. That they exist is
     checked for all formats.
@@ -192,6 +193,7 @@ class Format:
     planning: Planning
     layout: Callable[[CommitSpec], CommitLayout]
     writing_needs: Callable[[Any, str | None], frozenset[str]]
+    property_problem: Callable[[str, str], str | None] = lambda name, value: None
     key_problem: Callable[[TableSpec], tuple[str, str] | None] = lambda spec: None
     planner_problem: Callable[[TableSpec, PlannerTraits], str | None] = lambda spec, traits: None
     real: EngineKind | None = None

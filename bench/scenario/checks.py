@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bench.engines.registry import FORMATS
 from bench.keys import bytes_text, duration_ms_text, known_text
@@ -28,9 +28,11 @@ def check_keys(keys: ScenarioKeys) -> None:
     _check_times(keys)
     _check_table(keys)
     _check_probes(keys.probes)
+    _check_values(keys.table.format, keys.table.properties, ("table", "properties"))
     _check_labels([strategy.label for strategy in keys.strategies])
     for index, strategy in enumerate(keys.strategies):
         _check_properties(keys.table.format, strategy, ("strategies", index, "properties"))
+        _check_values(keys.table.format, strategy.properties, ("strategies", index, "properties"))
         _check_switches(keys, strategy, ("strategies", index, "switch"))
     _check_spark(keys.spark)
     if keys.catalog is not None and not FORMATS[keys.table.format].takes_catalog:
@@ -118,6 +120,14 @@ def _check_properties(format_name: str, strategy: StrategyKeys, path: KeyPath) -
             )
         if not _SIZE_BYTES.fullmatch(value):
             raise OptionError((*path, name), 'must be a size > 0, e.g. "64MiB"', value)
+
+
+def _check_values(format_name: str, properties: Mapping[str, str], path: KeyPath) -> None:
+    """Refuse values that the format would refuse when the run creates its table."""
+    for name, value in properties.items():
+        problem = FORMATS[format_name].property_problem(name, value)
+        if problem is not None:
+            raise OptionError((*path, name), problem, value)
 
 
 def _check_probes(probes: tuple[ProbeKeys, ...]) -> None:

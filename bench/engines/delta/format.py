@@ -15,6 +15,7 @@ from bench.engines.delta.model.coefficients import delta_coefficients
 from bench.engines.delta.model.writers import commit_layout
 from bench.engines.delta.planning import PLANNING
 from bench.engines.delta.properties import not_modelled
+from bench.engines.delta.property_values import property_problem
 from bench.engines.delta.table_keys import (
     CODEC_CONF,
     DEFAULT_CODEC,
@@ -88,6 +89,7 @@ FORMAT = Format(
     planning=PLANNING,
     layout=commit_layout,
     writing_needs=_writing_needs,
+    property_problem=property_problem,
     key_problem=columns.key_problem,
     planner_problem=columns.planner_problem,
     real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options),

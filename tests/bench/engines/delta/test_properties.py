@@ -6,6 +6,7 @@ from bench.engines.delta.properties import (
     not_modelled,
     writer_properties,
 )
+from bench.engines.delta.property_values import property_problem
 from bench.errors import ScenarioError
 
 
@@ -63,3 +64,32 @@ def test_what_a_simulation_does_not_know_of_is_named():
 def test_what_delta_rejects_is_refused(name, value):
     with pytest.raises(ScenarioError, match=f"{name}='{value}' must be"):
         writer_properties({name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("delta.checkpointInterval", "x", "must be a whole number"),
+        ("delta.checkpointInterval", "0", "must be >= 1"),
+        ("delta.checkpointInterval", "99999999999", "must be a Java int"),
+        ("delta.checkpointinterval", "0", "must be >= 1"),
+        ("delta.autoOptimize.autoCompact", "maybe", "must be true or false"),
+        ("delta.dataSkippingNumIndexedCols", "9" * 23, "must be a Java int"),
+        ("delta.dataSkippingNumIndexedCols", "-2", "must be >= -1"),
+    ],
+)
+def test_a_value_that_delta_rejects_is_refused_before_a_run(name, value, problem):
+    assert property_problem(name, value).startswith(problem)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("delta.checkpointInterval", "+5"),
+        ("delta.autoOptimize", "TRUE"),
+        ("delta.dataSkippingNumIndexedCols", "-1"),
+        ("delta.other", "x"),
+    ],
+)
+def test_other_values_are_not(name, value):
+    assert property_problem(name, value) is None
