@@ -168,6 +168,7 @@ class Format:
     spellings. `codec_setting` is the table property or Spark setting that names the codec of data files,
     `default_codec` the codec where it is not set.
 
+    `property_problem` says why the format refuses a value of a table property, None where it does not.
     `key_problem` gives a key of [table] that names columns which do not suit it, and what is wrong with them;
     `planner_problem` says why a planner does not suit it, as `ExistingTable.planner_problem` does. That the
     columns exist is checked for all formats.
@@ -206,6 +207,7 @@ class Format:
     layout: Callable[[CommitSpec, Mapping[str, str]], CommitLayout]
     writing_needs: Callable[[Any, str | None], frozenset[str]]
     property_name: Callable[[str], str] = lambda name: name
+    property_problem: Callable[[str, str], str | None] = lambda name, value: None
     key_problem: Callable[[TableSpec], tuple[str, str] | None] = lambda spec: None
     planner_problem: Callable[[TableSpec, Planner], str | None] = lambda spec, planner: None
     real: EngineKind | None = None

@@ -19,6 +19,8 @@ from strategies.partitions import fields_of
 from strategies.plan import Capability, Compact, Plan, Reason
 from strategies.state import TableState
 
+DAYS_AGO_MAX = 36_525  # a century
+
 
 @dataclass(frozen=True, slots=True)
 class Optimize:
@@ -43,8 +45,11 @@ class Optimize:
     def __post_init__(self) -> None:
         if self.where is not None and self._chooses:
             raise ValueError(f"where={self.where!r} cannot be combined with days_ago or min_small_files")
-        if any(days < 0 for days in self.days_ago):
-            raise ValueError(f"days_ago={self.days_ago} must be >= 0: 1 is the day before the evaluation")
+        if any(not 0 <= days <= DAYS_AGO_MAX for days in self.days_ago):
+            raise ValueError(
+                f"days_ago={self.days_ago} must be between 0 and {DAYS_AGO_MAX}: 1 is the day before the "
+                "evaluation"
+            )
         if self.min_small_files < 0:
             raise ValueError(f"min_small_files={self.min_small_files} must be >= 0")
         optimize_texts(self.options, self.known_options)

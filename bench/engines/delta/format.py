@@ -15,6 +15,7 @@ from bench.engines.delta.model.coefficients import delta_coefficients
 from bench.engines.delta.model.writers import SHUFFLE_PARTITIONS, commit_layout
 from bench.engines.delta.planning import PLANNING
 from bench.engines.delta.properties import setting_problem, simulated_setting_problem
+from bench.engines.delta.property_values import property_problem
 from bench.engines.delta.table_keys import (
     CODEC_CONF,
     DEFAULT_CODEC,
@@ -90,6 +91,7 @@ FORMAT = Format(
     planning=PLANNING,
     layout=commit_layout,
     writing_needs=_writing_needs,
+    property_problem=property_problem,
     key_problem=columns.key_problem,
     planner_problem=lambda spec, planner: columns.planner_problem(columns.layout_of(spec), planner),
     real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options, setting_problem),

@@ -1,9 +1,11 @@
 """The properties that a Delta table is created with, and what else changes what commits and commands do."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from bench.engines.contract import TableSpec
+from bench.engines.delta.property_values import boolean, checkpoint_interval
 from bench.engines.delta.table_keys import (
     AUTO_COMPACT,
     AUTO_OPTIMIZE,
@@ -17,7 +19,8 @@ from bench.engines.delta.table_keys import (
 )
 from bench.errors import ScenarioError
 from strategies.delta.optimize_options import CONF_PREFIX, OPTIMIZE_OPTIONS
-from strategies.java_values import parse_int
+
+Value = TypeVar("Value")
 
 _CONF_PREFIX = "spark.databricks.delta."
 _DEFAULTS_PREFIX = f"{_CONF_PREFIX}properties.defaults."  # of table properties, without their "delta."
@@ -50,9 +53,9 @@ class WriterProperties:
 def writer_properties(given: Mapping[str, str]) -> WriterProperties:
     """Read the `table_properties` of a table. Raises ScenarioError for a value that Delta rejects."""
     return WriterProperties(
-        _checkpoint_interval(given.get(CHECKPOINT_INTERVAL, str(DEFAULT_CHECKPOINT_INTERVAL))),
-        _boolean(given, AUTO_OPTIMIZE) or _boolean(given, AUTO_COMPACT),
-        _boolean(given, OPTIMIZE_WRITE),
+        _read(given, CHECKPOINT_INTERVAL, checkpoint_interval, DEFAULT_CHECKPOINT_INTERVAL),
+        _read(given, AUTO_OPTIMIZE, boolean, False) or _read(given, AUTO_COMPACT, boolean, False),
+        _read(given, OPTIMIZE_WRITE, boolean, False),
     )
 
 
@@ -77,18 +80,10 @@ def simulated_setting_problem(name: str) -> str | None:
     return setting_problem(name)
 
 
-def _checkpoint_interval(text: str) -> int:
+def _read(given: Mapping[str, str], name: str, parse: Callable[[str], Value], default: Value) -> Value:
+    if name not in given:
+        return default
     try:
-        interval = parse_int(text)
+        return parse(given[name])
     except ValueError as error:
-        raise ScenarioError(f"{CHECKPOINT_INTERVAL}={text!r} {error}") from error
-    if interval < 1:
-        raise ScenarioError(f"{CHECKPOINT_INTERVAL}={text!r} must be > 0")
-    return interval
-
-
-def _boolean(given: Mapping[str, str], name: str) -> bool:
-    text = given.get(name, "false")
-    if text.lower() not in ("true", "false"):
-        raise ScenarioError(f"{name}={text!r} must be true or false")
-    return text.lower() == "true"
+        raise ScenarioError(f"{name}={given[name]!r} {error}") from error

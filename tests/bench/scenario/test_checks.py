@@ -54,6 +54,12 @@ CONTRADICTIONS = [
     ({"durations": "1h"}, 'durations = "1h": unknown key; did you mean "duration"?'),
     ({"table": {"format": "delta", "target_file_size": "8MiB", "cluster_by": ["order_id", "a b"]}},
      'table.cluster_by[1] = "a b": must be 1 to 60 ASCII letters, digits and _, not a digit first'),
+    ({"table": {"format": "delta", "target_file_size": "8MiB",
+                "properties": {"delta.checkpointInterval": "x"}}},
+     'table.properties."delta.checkpointInterval" = "x": must be a whole number that Java can parse'),
+    ({"table": {"format": "delta", "target_file_size": "8MiB"},
+      "strategies": [{"label": "a", "properties": {"delta.autoOptimize": "maybe"}}]},
+     'strategies[0].properties."delta.autoOptimize" = "maybe": must be true or false'),
     ({"table": {"format": "hudi"}}, 'table.format = "hudi": has no engine yet; formats with one: delta, ice'),
     ({"table": {"format": "parquet"}},
      'table.format = "parquet": unknown format; known: delta, hudi, iceberg'),
@@ -443,4 +449,5 @@ def test_the_remedy_for_a_property_names_the_key_that_sets_it(place):
     name = "delta.enableDeletionVectors"
     with pytest.raises(ScenarioError) as caught:
         load_scenario("delta-frequent", [f'{place}.properties={{ "{name}" = "true" }}'])
-    assert f'"{name}" = "true": is set by writer.upsert_mode of the strategy: set that instead' in str(caught.value)
+    told = "is set by writer.upsert_mode"
+    assert f'"{name}" = "true": {told}' in str(caught.value)

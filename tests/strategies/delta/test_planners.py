@@ -113,6 +113,9 @@ def test_commands_that_take_files_of_any_size_have_the_other_options():
 def test_a_predicate_and_a_choice_of_partitions_exclude_each_other():
     with pytest.raises(ValueError, match="cannot be combined"):
         Optimize(where="p = 1", days_ago=(1,))
+    for days in (-1, 1_000_000):
+        with pytest.raises(ValueError, match="must be between 0 and 36525: 1 is the day before"):
+            Optimize(days_ago=(1, days))
     with pytest.raises(ValueError, match="at least one column"):
         ZOrder(())
     with pytest.raises(ValueError, match="files=0"):

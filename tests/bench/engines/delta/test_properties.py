@@ -9,6 +9,7 @@ from bench.engines.delta.properties import (
     table_properties,
     writer_properties,
 )
+from bench.engines.delta.property_values import property_problem
 from bench.engines.delta.table_keys import property_name
 from bench.errors import ScenarioError
 from strategies.delta.optimize import Optimize
@@ -84,3 +85,32 @@ def test_what_each_command_gets_from_its_plan_is_refused_everywhere(problem_of):
 def test_what_delta_rejects_is_refused(name, value):
     with pytest.raises(ScenarioError, match=f"{name}='{value}' must be"):
         writer_properties({name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("delta.checkpointInterval", "x", "must be a whole number"),
+        ("delta.checkpointInterval", "0", "must be >= 1"),
+        ("delta.checkpointInterval", "99999999999", "must be a Java int"),
+        ("delta.checkpointinterval", "0", "must be >= 1"),
+        ("delta.autoOptimize.autoCompact", "maybe", "must be true or false"),
+        ("delta.dataSkippingNumIndexedCols", "9" * 23, "must be a Java int"),
+        ("delta.dataSkippingNumIndexedCols", "-2", "must be >= -1"),
+    ],
+)
+def test_a_value_that_delta_rejects_is_refused_before_a_run(name, value, problem):
+    assert property_problem(name, value).startswith(problem)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("delta.checkpointInterval", "+5"),
+        ("delta.autoOptimize", "TRUE"),
+        ("delta.dataSkippingNumIndexedCols", "-1"),
+        ("delta.other", "x"),
+    ],
+)
+def test_other_values_are_not(name, value):
+    assert property_problem(name, value) is None
