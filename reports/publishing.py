@@ -131,6 +131,10 @@ class Published:
         """The mean over the runs with its unit."""
         return format_value(metric, self._row(strategy).values[metric])
 
+    def version(self, name: str) -> str:
+        """The version of a part of what ran."""
+        return self.group.manifest.versions[name]
+
     def probe(self, strategy: str, probe: str, figure: str, unit: Unit) -> str:
         """A figure of one query of a strategy (`Row.probes`), the mean over the runs, with its unit."""
         return format_value(unit, self._row(strategy).probes[probe][figure])
