@@ -45,7 +45,7 @@ CHARTS: tuple[Chart, ...] = (
         "Lower is faster, further left is cheaper. The dashed line, the Pareto front, joins the strategies "
         "that no other one beats on both axes; there is no line where their rows differ in age. Strategies "
         "with a grey name are off the front: another one is at least as good on both, with rows as fresh, or "
-        "they do nothing that `never` does not do before the last tick. Whiskers span the runs.",
+        "they change nothing before the last tick. Whiskers span the runs.",
         pareto.draw,
         pareto.finding,
         "answer",
