@@ -30,15 +30,16 @@ def engine_kind(table_format: str, mode: Literal["real", "simulated"]) -> Engine
 
 
 def existing_tables(
-    table_format: str | None, name: str
+    table_format: str | None, name: str, strategy: str = ""
 ) -> tuple[Format, Callable[[TableAddress], ExistingTable]]:
     """A format and the function that opens its existing tables; None is the format that `name` points to.
 
-    That is the one whose table is in the folder of that name, or else the only one with catalogs. Raises
-    ScenarioError if the format has no existing tables, and if it cannot be told or is one of several.
+    That is the one whose table is in the folder of that name, or else the one whose planner `strategy` names,
+    or else the only one with catalogs. Raises ScenarioError if the format has no existing tables, and if it
+    cannot be told or is one of several.
     """
     readable = {each.name: each.open_existing for each in FORMATS.values() if each.open_existing}
-    chosen = _format_of(name) if table_format is None else table_format
+    chosen = _format_of(name, strategy) if table_format is None else table_format
     if chosen is None:
         known = ", ".join(readable)
         raise ScenarioError(f"the format of the table is not known; name it by --table-format: {known}")
@@ -48,7 +49,7 @@ def existing_tables(
     return FORMATS[chosen], readable[chosen]
 
 
-def _format_of(name: str) -> str | None:
+def _format_of(name: str, strategy: str) -> str | None:
     formats = [each for each in FORMATS.values() if each.open_existing]
     found = [each.name for each in formats if each.is_table_at(name)]
     if len(found) > 1:
@@ -56,5 +57,6 @@ def _format_of(name: str) -> str | None:
             f"{name}: is a table of several formats; name the one to plan for by --table-format: "
             f"{', '.join(found)}"
         )
+    found += [each.name for each in formats if strategy.startswith(f"{each.name}.")]
     of_catalogs = [each.name for each in formats if each.takes_catalog]
     return next(iter(found), of_catalogs[0] if len(of_catalogs) == 1 else None)

@@ -199,7 +199,8 @@ def rule_text(rule: Rule) -> str:
 
 def _summary(keys: StrategyKeys, strategy: Strategy, writer: WriterKeys) -> str:
     rules = "; else ".join(map(rule_text, strategy.rules))
-    parts = [rules if keys.rules else "no compaction"]
+    without_rules = "no rules" if keys.properties else "no compaction"  # a property may make commits compact
+    parts = [rules if keys.rules else without_rules]
     if keys.writer.files_per_commit is not None:
         parts.append(f"writes {counted(keys.writer.files_per_commit, 'file')} per commit")
     if writer.commit_every_ms is not None:

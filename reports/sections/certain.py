@@ -99,7 +99,7 @@ def _space(group: RunGroup) -> Sentence | None:
         f", {human_ratio(sizes[most] / sizes[least])} that of ", Verbatim(least),
     )  # fmt: skip
     if _drops_versions(group, most):
-        return start + say(", although old versions are expired.")
+        return start + say(_what_dropping_did(group, most))
     advice = (
         ". No rule drops old versions of the table, so each compaction leaves what it replaced, and its own "
         "metadata. To see what expiry frees, add a rule for it to the scenario's "
@@ -110,6 +110,15 @@ def _space(group: RunGroup) -> Sentence | None:
 def _metadata_share(row: Row, size_bytes: float) -> str:
     metadata_bytes = row.values["metadata_storage_bytes_end"]
     return "" if metadata_bytes is None else f" ({human_percent(metadata_bytes / size_bytes)} of it metadata)"
+
+
+def _what_dropping_did(group: RunGroup, label: str) -> str:
+    freed_bytes = group.row(label).values["maintenance_freed_bytes"]
+    if not group.manifest.scenario_text.get("maintenance") or freed_bytes is None:
+        return ", although a rule drops old versions."
+    if freed_bytes > 0:
+        return f", although maintenance freed {human_bytes(freed_bytes)}."
+    return ". Maintenance drops old versions but freed nothing: it may keep them for longer than the stream lasts."
 
 
 def _drops_versions(group: RunGroup, label: str) -> bool:

@@ -116,7 +116,7 @@ def plan(
     named = named_planners(strategy, options or (), loaded)
     within = loaded.with_strategy(strategy) if loaded else None
     chosen = format_name or (within.table.format if within else None)
-    table_format, open_existing = existing_tables(chosen, table)
+    table_format, open_existing = existing_tables(chosen, table, strategy)
     with ERR.status("reading metadata"):
         existing = open_existing(TableAddress(table, catalog, properties, _catalog(within), branch))
         preview = preview_strategy(named, existing, table_format)

@@ -75,6 +75,7 @@ def test_existing_tables_are_of_the_format_that_finds_one_in_the_folder(monkeypa
     )  # fmt: skip
     monkeypatch.setattr(registry, "FORMATS", {"iceberg": FORMAT, "placed": placed})
     assert existing_tables(None, "/here")[0] is placed
+    assert existing_tables(None, "/there", f"{placed.name}.some_planner")[0] is placed
     assert existing_tables(None, "db.orders")[0] is existing_tables("iceberg", "/here")[0] is FORMAT
 
 

@@ -63,7 +63,7 @@ def test_a_strategy_with_overrides_and_a_switch(tmp_path):
     assert (spec.writer.files_per_commit, spec.properties) == (2, {"write.x": "5"})
     assert spec.switches == ((180_000, "never"), (300_000, "late"))
     assert spec.summary == (
-        "no compaction, writes 2 files per commit, write.x=5, from 3min on as never, from 5min on as late"
+        "no rules, writes 2 files per commit, write.x=5, from 3min on as never, from 5min on as late"
     )
 
 
