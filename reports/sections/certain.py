@@ -118,7 +118,9 @@ def _what_dropping_did(group: RunGroup, label: str) -> str:
         return ", although a rule drops old versions."
     if freed_bytes > 0:
         return f", although maintenance freed {human_bytes(freed_bytes)}."
-    return ". Maintenance drops old versions but freed nothing: it may keep them for longer than the stream lasts."
+    return (
+        ". Maintenance drops old versions but freed nothing: it may keep them longer than the stream lasts."
+    )
 
 
 def _drops_versions(group: RunGroup, label: str) -> bool:
