@@ -79,7 +79,7 @@ def query_text(group: RunGroup, name: str) -> str | None:
 def best(group: RunGroup) -> str | None:
     """The strategy that the headline names alone; None where there is none."""
     choices = _choices(group)
-    if len(choices) == 1:
+    if len(choices) == 1 or _is_as_fast(group, choices):
         return choices[0].strategy
     likely = likely_best(group)
     return likely[0] if len(likely) == 1 else None
@@ -96,6 +96,8 @@ def _choice(group: RunGroup, choices: list[Point]) -> Sentence:
         return _only(group, cheapest)
     if differ_in_staleness(choices):
         return _by_age(group, choices)
+    if _is_as_fast(group, choices):
+        return _as_fast(group, cheapest, fastest)
     known = points(group) if group.is_simulated else choices
     likely = [point for label in likely_best(group) for point in known if point.strategy == label]
     if len(likely) == 1:
@@ -109,6 +111,25 @@ def _choice(group: RunGroup, choices: list[Point]) -> Sentence:
         + say("; ", Verbatim(fastest.strategy), " is the fastest, with ")
         + _figures(group, fastest)
         + say(f". The cheapest {_trade(group, cheapest, fastest)}.")
+    )
+
+
+def _is_as_fast(group: RunGroup, choices: list[Point]) -> bool:
+    """Whether the cheapest choice of a simulation answers as fast as the fastest, within its tolerance."""
+    if not group.is_simulated or differ_in_staleness(choices):
+        return False
+    return choices[0].query_s <= choices[-1].query_s * (1 + MODELLED_TOLERANCE)
+
+
+def _as_fast(group: RunGroup, cheapest: Point, fastest: Point) -> Sentence:
+    within = f"and within {human_percent(MODELLED_TOLERANCE)} as fast as the fastest, "
+    return (
+        say(_basis(group), Verbatim(cheapest.strategy), f" is the cheapest strategy, {within}")
+        + say(Verbatim(fastest.strategy), ": ")
+        + _figures(group, cheapest)
+        + say(", against ")
+        + _figures(group, fastest)
+        + say(".")
     )
 
 

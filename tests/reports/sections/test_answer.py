@@ -158,3 +158,14 @@ def test_where_rows_differ_in_age_none_beats_another_that_is_fresher(tmp_path):
     )
     assert "; late 2 min, with " in said
     assert (best(group), budgets(group)) == (None, None)
+
+
+def test_a_simulated_strategy_that_is_cheaper_and_as_fast_is_the_answer(tmp_path):
+    group = _group(
+        tmp_path, strategies={"never": None, "a": 1, "b": 1}, ticks=8, repetitions=1, mode="simulated"
+    )
+    said, chosen = str(headline(group)[0]), best(group)
+    assert chosen in {"a", "b"}
+    assert said.startswith(f"As modelled, {chosen} is ")
+    assert "no strategy stands out" not in said
+    assert "there are two to choose from" not in said
