@@ -64,6 +64,9 @@ class PlannerTraits:
 
     `falls_behind(files, partitions)` is why one plan may not take all of a stream that adds so many files,
     on average, between two evaluations, in so many partitions; None where it may. `validate` prints it.
+
+    Up to `idle_until_ms` of scenario time it plans nothing, whatever the table: `validate` says so where a
+    scenario is no longer than that.
     """
 
     needs: frozenset[str] = frozenset()
@@ -73,6 +76,7 @@ class PlannerTraits:
     figures: Callable[[TableState], Mapping[str, float]] | None = None
     note: Callable[[TableState, Plan | None], object | None] | None = None
     falls_behind: Callable[[float, int], str | None] | None = None
+    idle_until_ms: int = 0
 
     def __post_init__(self) -> None:
         for name in ("needs", "columns"):
@@ -82,6 +86,9 @@ class PlannerTraits:
             raise ValueError(f"max_format_version={highest!r} must be a whole number")
         if not isinstance(self.reads_state, bool):
             raise ValueError(f"reads_state={self.reads_state!r} must be True or False")
+        until: object = self.idle_until_ms
+        if isinstance(until, bool) or not isinstance(until, int):
+            raise ValueError(f"idle_until_ms={until!r} must be a whole number")
         if self.figures is not None and not callable(self.figures):
             raise ValueError(f"figures={self.figures!r} must be a method that takes a table state")
         if self.note is not None and not callable(self.note):

@@ -7,7 +7,7 @@ from bench.keys import duration_ms_text
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec, rule_text
 from bench.text import counted
-from strategies.strategy import Rule
+from strategies.strategy import Rule, traits_of
 from strategies.triggers import AfterCommits, Every, FileCount
 
 
@@ -77,6 +77,10 @@ def _reason(scenario: Scenario, spec: StrategySpec, phase: _InForce, rule: Rule)
 
 
 def _by_time(scenario: Scenario, commit_every_ms: int, phase: _InForce, rule: Rule) -> str | None:
+    idle_until_ms = traits_of(rule.planner).idle_until_ms
+    if idle_until_ms >= phase.last_ms:
+        until = duration_ms_text(idle_until_ms)
+        return f"its planner acts after {until}, which is after {_end(scenario, phase)}"
     match rule.trigger:
         case Every() as trigger if not trigger.fires_within(phase.start_ms, phase.last_ms):
             return f"it would fire after {_end(scenario, phase)}"

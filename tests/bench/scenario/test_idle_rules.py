@@ -104,3 +104,13 @@ def test_rows_that_are_kept_back_make_fewer_commits_and_files(tmp_path):
     assert found(tmp_path, text) == [("mine", f"2 commits until {END}")]
     text = strategies('{ type = "file_count", files = 9 }', extra=late)
     assert found(tmp_path, text) == [("mine", "the whole stream adds at most 4 files")]
+
+
+def test_a_planner_that_keeps_longer_than_the_stream_lasts_is_named(tmp_path):
+    def idle(retain):
+        kept = maintenance("iceberg.expire_snapshots", interval="2min", retain=retain)
+        return [str(one) for one in idle_rules(load(tmp_path, maintenance=[kept]))]
+
+    (said,) = idle("10min")
+    assert said.endswith(f"can never fire: its planner acts after 10min, which is after {END}")
+    assert idle("9min") == []
