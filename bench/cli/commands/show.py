@@ -57,7 +57,7 @@ class Figure:
     metric: str
     title: str
     drop: int | None = None
-    shown: Literal["always", "if any"] = "always"
+    shown: Literal["always", "if any", "if varied"] = "always"
 
     @property
     def quantity(self) -> str:
@@ -79,6 +79,7 @@ FIGURES = (
     Figure("delete_files_mean", "delete files", 10, "if any"),
     Figure("delete_rows_mean", "deleted rows", 2, "if any"),
     Figure("health_mean", "health", 3, "if any"),
+    Figure("staleness_mean_s", "age of rows", 12, "if varied"),
     Figure("files_end", "files"),
 )
 
