@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from records import compaction, end, query, run
+from records import commit, compaction, end, query, run
 
 from bench.results.rows import METRIC_BY_NAME
 from reports.compare import compare, paired_interval
@@ -93,6 +93,7 @@ def _equal_strategies(rng: np.random.Generator, n: int) -> RunGroup:
     cpu_s, query_s = np.exp(rng.normal(0, RUN_SD, (2, len(labels), n)))
     runs = [
         run(
+            commit(),
             *([] if label == "never" else [compaction(cpu_s=float(cpu_s[place, of_run]))]),
             query(float(query_s[place, of_run])), end(), strategy=label, repetition=of_run + 1,
         )
