@@ -160,10 +160,13 @@ class RunGroup:
             times.setdefault(run.manifest.strategy, set()).update(c.at_ms for c in run.of(CompactionRecord))
         return frozenset(label for label, at_ms in times.items() if at_ms == {self.manifest.duration_ms})
 
+    def manifest_of(self, strategy: str) -> Manifest:
+        """That of the first run of a strategy."""
+        return next(run.manifest for run in self.runs if run.manifest.strategy == strategy)
+
     def definition(self, strategy: str) -> Mapping[str, Any]:
         """The strategy as the scenario of its own run defines it; empty where that is not recorded."""
-        manifest = next(run.manifest for run in self.runs if run.manifest.strategy == strategy)
-        strategies = manifest.scenario_text.get("strategies")
+        strategies = self.manifest_of(strategy).scenario_text.get("strategies")
         definitions = strategies if isinstance(strategies, list) else []
         return next((d for d in definitions if isinstance(d, dict) and d.get("label") == strategy), {})
 

@@ -105,8 +105,8 @@ def same_definition(one: RunResult, other: RunResult) -> bool:
     )
 
 
-def differences(runs: Iterable[RunResult]) -> tuple[Difference, ...]:
-    """Everything checked in which some of `runs` differ, in the order of `CHECKED`.
+def differences(runs: Iterable[RunResult], checks: Sequence[Checked] = CHECKED) -> tuple[Difference, ...]:
+    """Everything checked in which some of `runs` differ, in the order of `checks`.
 
     Each part that differs occurs once, with the first run and the first that differs from it.
     """
@@ -115,7 +115,7 @@ def differences(runs: Iterable[RunResult]) -> tuple[Difference, ...]:
     by_variant = _grouped(ordered, _variant)
     return tuple(
         difference
-        for checked in CHECKED
+        for checked in checks
         for group in (by_strategy if checked.by_strategy else by_variant if checked.by_variant else [ordered])
         for difference in _differences(checked, group)
     )
@@ -143,7 +143,7 @@ def check_pooled(
 
 def check_one_format(runs: Iterable[RunResult]) -> None:
     """Raises ResultSchemaError for runs of one variant in several formats, whatever their strategies are."""
-    of_format = tuple(one for one in differences(runs) if one.checked.field == "format")
+    of_format = differences(runs, [checked for checked in CHECKED if checked.field == "format"])
     _tolerated(of_format, [one.checked.within for one in of_format], Strictness.ON_REQUEST)
 
 

@@ -124,7 +124,7 @@ def _what_dropping_did(group: RunGroup, label: str) -> str:
 
 
 def _drops_versions(group: RunGroup, label: str) -> bool:
-    manifest = next(run.manifest for run in group.runs if run.manifest.strategy == label)
+    manifest = group.manifest_of(label)
     if manifest.drops_versions is not None:
         return manifest.drops_versions
     rules = (*_rules(manifest.scenario_text, "maintenance"), *_rules(group.definition(label), "rules"))

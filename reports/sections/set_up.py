@@ -32,7 +32,7 @@ def set_up(group: RunGroup) -> Table:
 def _value(group: RunGroup, fact: Fact) -> Sentence | None:
     values: dict[str, list[Sentence]] = {}
     for label in group.strategies:
-        manifest = next(run.manifest for run in group.runs if run.manifest.strategy == label)
+        manifest = group.manifest_of(label)
         value = fact(manifest)
         if value is not None:
             values.setdefault(value, []).append(say(Verbatim(label)))
