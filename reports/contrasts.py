@@ -18,7 +18,7 @@ every timing, "after" the confirmatory ones, which are the only ones that are sa
 Reproduced by `make noise`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -80,19 +80,18 @@ def leading_metrics(group: RunGroup) -> tuple[str, ...]:
     return (group.cost_metric, *_AFTER_COST)
 
 
-def with_baseline(
+def with_baselines(
     group: RunGroup,
-    baseline: str,
-    strategies: Sequence[str],
+    baselines: Mapping[str, str],
     metrics: Iterable[str],
     sittings: SittingEffects = ASSUMES_NONE,
 ) -> list[Contrast]:
-    """Each of `strategies` compared with `baseline`; verdicts are corrected for all of these contrasts.
+    """Each strategy compared with its own baseline; verdicts are corrected for all of these contrasts.
 
     Runs are compared in pairs where each has a partner (`reports.pairs`), else as groups.
     """
     names, made = tuple(metrics), []
-    for strategy in strategies:
+    for strategy, baseline in baselines.items():
         for metric in names:
             samples = group.samples(metric, strategy, baseline)
             comparison = group.compare_samples(metric, strategy, baseline, samples, sittings.of(metric))

@@ -13,7 +13,7 @@ from bench.results.figures import ratio
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import ObserveRecord, QueryRecord
 from bench.results.rows import Row
-from reports.contrasts import with_baseline
+from reports.contrasts import with_baselines
 from reports.load import RunGroup, run_groups
 
 REWRITING, CONVERTING = "spark-10min-deletes", "amoro"
@@ -67,8 +67,8 @@ def of_round(row: Row, metric: str) -> float | None:
 
 
 def ratios_of(group: RunGroup) -> list[str]:
-    totals = with_baseline(
-        group, CONVERTING, [REWRITING], ["compaction_cpu_s", "compaction_s", "query_mean_s"]
+    totals = with_baselines(
+        group, {REWRITING: CONVERTING}, ["compaction_cpu_s", "compaction_s", "query_mean_s"]
     )
     cpu, wall, query = (
         f"{found.ratio:.2f} ({found.low:.2f} to {found.high:.2f})"

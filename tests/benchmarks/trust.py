@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bench.results.folders import RunResult, load_runs
 from bench.results.rows import METRICS
-from reports.contrasts import Contrast, metrics_with_figures, with_baseline
+from reports.contrasts import Contrast, metrics_with_figures, with_baselines
 from reports.load import RunGroup, run_groups
 from reports.sittings import SittingEffect, estimate_effect
 
@@ -97,14 +97,14 @@ def print_share(what: str, found: Sequence[Contrast]) -> None:
 def print_known(blocks: Sequence[RunGroup], everything: RunGroup) -> None:
     print(f"\nknown difference: {BASELINE} against {FEWER}, {COST}; by number of compactions 12 / 10 = 1.20x")
     for number, block in enumerate([*blocks, everything], 1):
-        (found,) = with_baseline(block, FEWER, [BASELINE], [COST])
+        (found,) = with_baselines(block, {BASELINE: FEWER}, [COST])
         name = f"block {number}" if number <= len(blocks) else "all"
         print(f"{name:<26}{told(found)}")
 
 
 def contrasts(group: RunGroup, strategy: str, metrics: Sequence[str]) -> list[Contrast]:
     """Each metric on its own: a page of one contrast is not corrected for others."""
-    return [with_baseline(group, BASELINE, [strategy], [metric])[0] for metric in metrics]
+    return [with_baselines(group, {strategy: BASELINE}, [metric])[0] for metric in metrics]
 
 
 def is_called(contrast: Contrast) -> bool:

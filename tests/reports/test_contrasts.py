@@ -15,7 +15,7 @@ from reports.contrasts import (
     confirmed,
     leading_metrics,
     metrics_with_figures,
-    with_baseline,
+    with_baselines,
 )
 from reports.load import run_groups
 from reports.sections.cautions import cautions
@@ -76,7 +76,7 @@ def test_what_has_no_noise_is_not_counted():
 
 
 def test_cost_and_latency_are_confirmatory(group):
-    found = with_baseline(group, "every-10min", ["every-1min"], leading_metrics(group))
+    found = with_baselines(group, {"every-1min": "every-10min"}, leading_metrics(group))
     assert confirmatory_metrics(group) == ("compaction_cpu_s", "query_mean_s")
     assert [c.metric.name for c in found if c.role == "confirmatory"] == ["compaction_cpu_s", "query_mean_s"]
     assert [c.comparison.adjusted_p is not None for c in found] == [c.role == "confirmatory" for c in found]

@@ -23,7 +23,7 @@ from reports.contrasts import (
     leading_metrics,
     metrics_with_figures,
     old_and_new,
-    with_baseline,
+    with_baselines,
 )
 from reports.load import RunGroup, run_groups
 from reports.sittings import ASSUMES_NONE, SittingEffects
@@ -209,12 +209,8 @@ def _with_baseline(
         failures += [f"{label} is missing: nothing to compare with" for label in absent]
 
     def compared(strategies: Sequence[str], metrics: Iterable[str]) -> list[Contrast]:
-        names = tuple(metrics)
-        return [
-            contrast
-            for label in strategies
-            for contrast in with_baseline(run_group, baselines[label], [label], names, selection.sittings)
-        ]
+        chosen_baselines = {label: baselines[label] for label in strategies}
+        return with_baselines(run_group, chosen_baselines, metrics, selection.sittings)
 
     contrasts = compared(others, selection.metrics_of(run_group))
     tested, inapplicable = _tested(selection.limits, others, compared)
