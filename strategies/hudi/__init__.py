@@ -1,0 +1,1 @@
+"""Hudi: which file slices its table services take, and the planners that call them."""

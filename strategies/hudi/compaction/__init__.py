@@ -1,0 +1,1 @@
+"""Hudi's compaction strategies, which choose the file slices that a compaction merges."""

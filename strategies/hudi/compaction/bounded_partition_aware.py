@@ -1,0 +1,41 @@
+"""BoundedPartitionAwareCompactionStrategy: the partitions of the last days, and any of the future."""
+
+from collections.abc import Sequence
+
+from strategies.hudi.compaction.day_based import DayBased
+from strategies.hudi.compaction.strategy import Choice, Settings
+from strategies.hudi.dates import day_of
+from strategies.hudi.operations import Operation
+
+
+class BoundedPartitionAware(DayBased):
+    """Keeps partitions from `target_partitions` days before today on, the latest first, whatever their IO.
+
+    Hudi compares its own clock's today with the dates of the partitions, that day included.
+    """
+
+    def partitions(self, partitions: Sequence[str], settings: Settings) -> Choice[str]:
+        """Dashes become slashes, as in Hudi: a partition `2026-01-01` is kept by a name that no file has."""
+        earliest = _earliest_day(settings)
+        return Choice([path for path in latest_first(partitions) if day_of(path) >= earliest])
+
+    def operations(self, operations: Sequence[Operation], settings: Settings) -> Choice[Operation]:
+        """Those of one day together: the latest day first, within a day by partition in the order given."""
+        earliest = _earliest_day(settings)
+        by_partition: dict[str, list[Operation]] = {}
+        for operation in operations:
+            by_partition.setdefault(operation.partition, []).append(operation)
+        kept = sorted((path for path in by_partition if day_of(path) >= earliest), key=day_of, reverse=True)
+        return Choice([operation for path in kept for operation in by_partition[path]])
+
+
+def latest_first(partitions: Sequence[str]) -> list[str]:
+    """Paths in descending order of their text with dashes for slashes, and then slashes for dashes."""
+    dashed = sorted((path.replace("/", "-") for path in partitions), reverse=True)
+    return [path.replace("-", "/") for path in dashed]
+
+
+def _earliest_day(settings: Settings) -> int:
+    if settings.today is None:
+        raise ValueError("the day of the table state is not known, and the strategy chooses by it")
+    return settings.today - settings.target_partitions

@@ -1,0 +1,71 @@
+"""Which file slices a compaction merges, by the rules of Hudi's plan generator.
+
+The order in which Hudi lists partitions, and slices within one, is not defined; here it is that of the state.
+Source: BaseHoodieCompactionPlanGenerator and BaseTableServicePlanActionExecutor of Hudi 1.2.0.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from strategies.hudi.compaction.strategy import CompactionStrategy, Settings
+from strategies.hudi.files import Action, HudiState, last_compaction
+from strategies.hudi.operations import Operation
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionPlan:
+    """The operations in the order in which they were chosen, and what the plan notes for the next one.
+
+    `missing_partitions` is None if nothing is noted.
+    """
+
+    operations: tuple[Operation, ...] = ()
+    missing_partitions: tuple[str, ...] | None = None
+
+    @property
+    def io_mib(self) -> int:
+        """What Hudi expects to read and write."""
+        return sum(operation.io_mib for operation in self.operations)
+
+
+def plan_compaction(
+    state: HudiState, strategy: CompactionStrategy, settings: Settings, max_file_bytes: int
+) -> CompactionPlan:
+    """What Hudi would plan for the table; without operations it schedules nothing.
+
+    `max_file_bytes` is hoodie.parquet.max.file.size. Raises ValueError where the strategy's class fails.
+    """
+    partitions = strategy.partitions(candidate_partitions(state, settings), settings)
+    operations = _operations(state, partitions.kept, max_file_bytes)
+    if not operations:
+        return CompactionPlan()
+    chosen = strategy.operations(operations, settings)
+    missing = tuple(dict.fromkeys((*chosen.missing, *partitions.missing)))
+    return CompactionPlan(tuple(chosen.kept), missing if settings.is_incremental else None)
+
+
+def candidate_partitions(state: HudiState, settings: Settings) -> list[str]:
+    """The partitions that the strategy gets to see: all of them, or those of incremental scheduling.
+
+    The latter are those written since the last completed compaction was requested, and those that its plan
+    noted. What a strategy has left out and not noted is not among them until it is written again.
+    """
+    last = last_compaction(state.timeline)
+    if last is None or not settings.is_incremental:
+        return list(dict.fromkeys(group.partition for group in state.file_slices))
+    written = (
+        partition
+        for each in state.timeline
+        if each.action is not Action.COMMIT and each.completed_after(last.requested_at_ms)
+        for partition in sorted(each.partitions)
+    )
+    return list(dict.fromkeys((*written, *(last.missing_partitions or ()))))
+
+
+def _operations(state: HudiState, partitions: Sequence[str], max_file_bytes: int) -> list[Operation]:
+    """One for each slice that has log files and is in no pending plan, partition by partition."""
+    by_partition: dict[str, list[Operation]] = {}
+    for group, each in state.file_slices.items():
+        if each.logs and group not in state.pending_groups:
+            by_partition.setdefault(group.partition, []).append(Operation(each, max_file_bytes))
+    return [operation for partition in partitions for operation in by_partition.get(partition, ())]

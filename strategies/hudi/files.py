@@ -1,0 +1,150 @@
+"""The state of a Hudi table: what it has beyond the state that all formats share."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from strategies.plan import PlanError
+from strategies.state import DataFile, DeleteFile, TableState
+
+
+class FileGroupId(NamedTuple):
+    """A file group: its partition path, as Hudi has it, and its file id."""
+
+    partition: str
+    file_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class BaseFile(DataFile):
+    """The base file of a file slice. `partition` is Hudi's own partition path, such as "2026/01/01"."""
+
+    file_id: str = ""
+
+    @property
+    def group(self) -> FileGroupId:
+        """The file group that it belongs to."""
+        return FileGroupId(self.partition, self.file_id)
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile(DeleteFile):
+    """A log file of a file slice, which readers merge with the base file. `rows` are its records.
+
+    Besides updates and deletes it may hold new rows. `partition` is as in `BaseFile`.
+    """
+
+    file_id: str = ""
+
+    @property
+    def group(self) -> FileGroupId:
+        """The file group that it belongs to."""
+        return FileGroupId(self.partition, self.file_id)
+
+
+@dataclass(frozen=True, slots=True)
+class FileSlice:
+    """What readers merge: a base file, which a file group without one lacks, and log files."""
+
+    group: FileGroupId
+    base: BaseFile | None
+    logs: tuple[LogFile, ...]
+
+    @property
+    def base_bytes(self) -> int:
+        """The size of the base file, 0 without one."""
+        return 0 if self.base is None else self.base.size_bytes
+
+    @property
+    def log_bytes(self) -> int:
+        """The size of all log files. Hudi ignores negative sizes, which stand for unknown ones."""
+        return sum(max(0, log.size_bytes) for log in self.logs)
+
+
+class Action(StrEnum):
+    """The actions of a timeline that decide on compactions. A log compaction ends as a delta commit."""
+
+    COMMIT = "commit"  # on a MERGE_ON_READ table, a compaction
+    DELTA_COMMIT = "deltacommit"
+    REPLACE_COMMIT = "replacecommit"  # of a clustering
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """An instant of the timeline, in scenario milliseconds. It is pending while it has not completed.
+
+    A step of the stream is over when the next one begins, so what has completed at the time of a request has
+    completed before it. `partitions` are those that it wrote. `missing_partitions` are those that a
+    compaction's plan noted for the next one; None where it noted none because it was told not to.
+    """
+
+    action: Action
+    requested_at_ms: int
+    completed_at_ms: int | None
+    partitions: frozenset[str] = frozenset()
+    missing_partitions: tuple[str, ...] | None = None
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether it has not completed."""
+        return self.completed_at_ms is None
+
+    def completed_after(self, at_ms: int) -> bool:
+        """Whether it has completed, later than at that moment."""
+        return self.completed_at_ms is not None and self.completed_at_ms > at_ms
+
+
+@dataclass(frozen=True, slots=True)
+class HudiState(TableState):
+    """The state of a Hudi table. `delete_files` are its log files.
+
+    `timeline` has the latest instants in the order in which they were requested. File groups of
+    `pending_groups` are in a plan that has not been executed: Hudi plans nothing else for them.
+    """
+
+    data_files: Collection[BaseFile] = ()
+    delete_files: Collection[LogFile] = ()
+    timeline: tuple[Instant, ...] = ()
+    pending_groups: frozenset[FileGroupId] = frozenset()
+
+    @property
+    def file_slices(self) -> Mapping[FileGroupId, FileSlice]:
+        """The latest slice of each file group.
+
+        That of a group in `pending_groups` also has what its pending plan will replace.
+        """
+        bases = self.derived(_bases, self.data_files)
+        logs = self.derived(_logs, self.delete_files)
+        groups = dict.fromkeys((*bases, *logs))
+        return {group: FileSlice(group, bases.get(group), logs.get(group, ())) for group in groups}
+
+
+def _bases(files: Iterable[BaseFile]) -> Mapping[FileGroupId, BaseFile]:
+    return {file.group: file for file in files}
+
+
+def _logs(files: Iterable[LogFile]) -> Mapping[FileGroupId, tuple[LogFile, ...]]:
+    found: dict[FileGroupId, list[LogFile]] = {}
+    for file in files:
+        found.setdefault(file.group, []).append(file)
+    return {group: tuple(logs) for group, logs in found.items()}
+
+
+def last_compaction(timeline: Iterable[Instant]) -> Instant | None:
+    """The last completed compaction of a timeline, by the time of its request; None without one."""
+    done = [each for each in timeline if each.action is Action.COMMIT and not each.is_pending]
+    return done[-1] if done else None
+
+
+def hudi_state(state: TableState) -> HudiState:
+    """The state as a `HudiState`.
+
+    Raises PlanError if it is the state of another format's table, for which Hudi's planners cannot plan.
+    """
+    if not isinstance(state, HudiState):
+        raise PlanError(
+            f"the table's state is a {type(state).__name__}, not a HudiState: a planner of Hudi can only "
+            "plan for Hudi tables"
+        )
+    return state

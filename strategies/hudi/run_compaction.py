@@ -1,0 +1,40 @@
+"""The planner that compacts: it decides when, Hudi's own strategies decide which file slices."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from strategies.hudi.commands import Command
+from strategies.hudi.compaction.registry import strategy_of
+from strategies.hudi.compaction_options import COMPACTION_OPTIONS, compaction_texts
+from strategies.options import OptionValue
+from strategies.plan import Native, Plan, Reason
+from strategies.state import TableState
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """Merge the log files of file slices into new base files.
+
+    `strategy` names the class that chooses the slices, without the suffix CompactionStrategy: BoundedIO,
+    BoundedPartitionAware, DayBased, LogFileNumBased, LogFileSizeBased, PartitionRegexBased, UnBounded or
+    UnBoundedPartitionAware. Several, separated by commas, choose one after the other (Composite).
+
+    `options` have Hudi's names. Unless hoodie.table.services.incremental.enabled is false, Hudi looks only at
+    partitions written since the last compaction, and forgets those that a strategy by day or by expression
+    left out then.
+    """
+
+    strategy: str = "LogFileSizeBased"
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    reads_state: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset({Command.COMPACTION})
+    known_options: ClassVar[Mapping[str, str]] = COMPACTION_OPTIONS
+
+    def __post_init__(self) -> None:
+        strategy_of(self.strategy)
+        compaction_texts(self.options)
+
+    def decide(self, state: TableState) -> Plan | None:
+        action = Native(Command.COMPACTION, {"strategy": self.strategy}, compaction_texts(self.options))
+        return Plan((action,), Reason.SCHEDULED, kind="compaction")

@@ -1,0 +1,147 @@
+"""Hudi's triggers, which decide on a compaction by the delta commits and the time since the last one.
+
+A delta commit is a commit of the stream, its initial load included, or a log compaction. Hudi asks them when
+it is told to schedule a compaction; there is no timer. Here they are asked at each evaluation of a rule.
+
+Source: ScheduleCompactionActionExecutor.needCompact and CompactionUtils of Hudi 1.2.0.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from strategies.hudi.files import Action, Instant, hudi_state, last_compaction
+from strategies.state import TableState
+from strategies.triggers import RuleMemory
+
+DEFAULT_COMMITS = 5  # hoodie.compact.inline.max.delta.commits
+DEFAULT_ELAPSED_MS = 3_600_000  # hoodie.compact.inline.max.delta.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """The delta commits since a compaction, and when it, or else the first delta commit, was requested."""
+
+    commits_count: int
+    requested_at_ms: int
+
+    def elapsed_s(self, at_ms: int) -> int:
+        """Whole seconds on the clock, as Hudi subtracts them."""
+        return at_ms // 1000 - self.requested_at_ms // 1000
+
+
+def since_compaction(timeline: Sequence[Instant]) -> Since | None:
+    """Since the last completed compaction, counting completed delta commits.
+
+    None if the table has neither a compaction nor a delta commit.
+    """
+    last, commits = last_compaction(timeline), _delta_commits(timeline)
+    if last is None:
+        completed = sum(not each.is_pending for each in commits)
+        return Since(completed, commits[0].requested_at_ms) if commits else None
+    later = sum(each.completed_after(last.requested_at_ms) for each in commits)
+    return Since(later, last.requested_at_ms)
+
+
+def since_request(timeline: Sequence[Instant]) -> Since | None:
+    """Since the last compaction that is pending, or else completed, counting all delta commits.
+
+    None as for `since_compaction`.
+    """
+    pending = [each for each in timeline if each.action is Action.COMMIT and each.is_pending]
+    last = pending[-1] if pending else last_compaction(timeline)
+    commits = _delta_commits(timeline)
+    if last is None:
+        return Since(len(commits), commits[0].requested_at_ms) if commits else None
+    later = sum(each.requested_at_ms > last.requested_at_ms for each in commits)
+    return Since(later, last.requested_at_ms)
+
+
+def _delta_commits(timeline: Sequence[Instant]) -> list[Instant]:
+    return [each for each in timeline if each.action is Action.DELTA_COMMIT]
+
+
+@dataclass(frozen=True, slots=True)
+class NumCommits:
+    """Fires once `commits` delta commits have completed since the last compaction (NUM_COMMITS).
+
+    It counts from the request of that compaction. Only a completed compaction counts: while one is pending, it fires at each evaluation.
+    """
+
+    commits: int = DEFAULT_COMMITS
+
+    def __post_init__(self) -> None:
+        _check_commits(self.commits)
+
+    def due(self, state: TableState, memory: RuleMemory) -> bool:
+        since = since_compaction(hudi_state(state).timeline)
+        return since is not None and since.commits_count >= self.commits
+
+
+@dataclass(frozen=True, slots=True)
+class NumCommitsAfterLastRequest:
+    """Fires once `commits` delta commits came after the last request (NUM_COMMITS_AFTER_LAST_REQUEST)."""
+
+    commits: int = DEFAULT_COMMITS
+
+    def __post_init__(self) -> None:
+        _check_commits(self.commits)
+
+    def due(self, state: TableState, memory: RuleMemory) -> bool:
+        since = since_request(hudi_state(state).timeline)
+        return since is not None and since.commits_count >= self.commits
+
+
+@dataclass(frozen=True, slots=True)
+class TimeElapsed:
+    """Fires `elapsed_ms` after the last compaction was requested, in whole seconds (TIME_ELAPSED)."""
+
+    elapsed_ms: int = DEFAULT_ELAPSED_MS
+
+    def __post_init__(self) -> None:
+        _check_elapsed(self.elapsed_ms)
+
+    def due(self, state: TableState, memory: RuleMemory) -> bool:
+        since = since_compaction(hudi_state(state).timeline)
+        return since is not None and since.elapsed_s(state.observed_at_ms) >= self.elapsed_ms // 1000
+
+
+@dataclass(frozen=True, slots=True)
+class NumOrTime:
+    """Fires if `NumCommits` or `TimeElapsed` would (NUM_OR_TIME)."""
+
+    commits: int = DEFAULT_COMMITS
+    elapsed_ms: int = DEFAULT_ELAPSED_MS
+
+    def __post_init__(self) -> None:
+        _check_commits(self.commits)
+        _check_elapsed(self.elapsed_ms)
+
+    def due(self, state: TableState, memory: RuleMemory) -> bool:
+        by_number, by_time = NumCommits(self.commits), TimeElapsed(self.elapsed_ms)
+        return by_number.due(state, memory) or by_time.due(state, memory)
+
+
+@dataclass(frozen=True, slots=True)
+class NumAndTime:
+    """Fires if `NumCommits` and `TimeElapsed` both would (NUM_AND_TIME)."""
+
+    commits: int = DEFAULT_COMMITS
+    elapsed_ms: int = DEFAULT_ELAPSED_MS
+
+    def __post_init__(self) -> None:
+        _check_commits(self.commits)
+        _check_elapsed(self.elapsed_ms)
+
+    def due(self, state: TableState, memory: RuleMemory) -> bool:
+        by_number, by_time = NumCommits(self.commits), TimeElapsed(self.elapsed_ms)
+        return by_number.due(state, memory) and by_time.due(state, memory)
+
+
+def _check_commits(commits: int) -> None:
+    if commits < 0:
+        raise ValueError(f"commits={commits} must be >= 0")
+
+
+def _check_elapsed(elapsed_ms: int) -> None:
+    if elapsed_ms < 0 or elapsed_ms % 1000:
+        raise ValueError(f"elapsed_ms={elapsed_ms} must be >= 0, in whole seconds")
