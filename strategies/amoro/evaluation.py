@@ -12,13 +12,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum, auto
 
-from strategies.amoro.hash_map import HashMapKeys
 from strategies.amoro.options import Settings
 from strategies.amoro.pending import partition_path
 from strategies.iceberg.deletes.index import DeleteIndex, delete_index
 from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.iceberg.deletes.series import FileSums, sums_of
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergState
+from strategies.java_hash_map import HashMapKeys
 
 # Names and extensions of Iceberg's `FileFormat` at 1.7.2.
 _EXTENSIONS = {"orc": ".orc", "parquet": ".parquet", "avro": ".avro", "metadata": ".metadata.json"}

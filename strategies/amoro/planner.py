@@ -4,7 +4,7 @@ Rules and constants are those of upstream master at 96a4d78 (2026-08-22, after 0
 page's sections 1.1, 2.1 to 2.7 and 3.1; the modules of this folder hold a step each. What differs:
 
 - Where Amoro's order is accidental, over object identities or over a scan of several manifests, ours is by
-  path. The order of partitions is that of its hash maps (`hash_map`).
+  path. The order of partitions is that of its hash maps (`strategies.java_hash_map`).
 - An evaluation happens when the rule's trigger fires, in Amoro at each refresh, once a minute by default. The
   plan follows at once or, where `min-plan-interval` is not over, at the first firing after its end; in Amoro
   it follows at its end. What Amoro keeps in between is the planner's note (`strategies.amoro.note`).
@@ -31,13 +31,13 @@ from typing import ClassVar
 from strategies.amoro.clocks import Clocks, OptimizingType, read_clocks
 from strategies.amoro.decision import PartitionDecision, decide_partition, is_worth_a_scan
 from strategies.amoro.evaluation import FileClass, Partition, admitted, amoro_index, evaluate, filtered
-from strategies.amoro.hash_map import collected
 from strategies.amoro.health import Health, health
 from strategies.amoro.note import AmoroNote, recall
 from strategies.amoro.options import KNOWN_OPTIONS, Settings, read_settings
 from strategies.amoro.pending import PendingInput
 from strategies.amoro.tasks import PartitionCandidate, PartitionPlan, candidate_of, choose
 from strategies.iceberg.files import IcebergDataFile, IcebergState, iceberg_state
+from strategies.java_hash_map import collected
 from strategies.options import OptionValue
 from strategies.plan import Capability, Plan, Rewrite
 from strategies.state import MIB, TableState
@@ -214,7 +214,7 @@ def _scanned(
 def _candidates(
     planned: Iterable[Partition], settings: Settings, clocks: Clocks
 ) -> Iterable[PartitionCandidate]:
-    """The partitions to optimize, in Amoro's order."""
+    """The partitions to optimize, in the order of the map that upstream collects and copies them into."""
     found = {
         partition.name: candidate_of(partition, decision, settings)
         for partition, decision in _necessary(planned, settings, clocks)

@@ -64,7 +64,7 @@ def _delta_commits(timeline: Sequence[Instant]) -> list[Instant]:
 class NumCommits:
     """Fires once `commits` delta commits have completed since the last compaction (NUM_COMMITS).
 
-    It counts from the request of that compaction. Only a completed compaction counts: while one is pending, it fires at each evaluation.
+    It counts from the request of that compaction. While one is pending, it fires at each evaluation.
     """
 
     commits: int = DEFAULT_COMMITS

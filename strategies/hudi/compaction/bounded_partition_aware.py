@@ -6,6 +6,7 @@ from strategies.hudi.compaction.day_based import DayBased
 from strategies.hudi.compaction.strategy import Choice, Settings
 from strategies.hudi.dates import day_of
 from strategies.hudi.operations import Operation
+from strategies.java_hash_map import grouped
 
 
 class BoundedPartitionAware(DayBased):
@@ -20,13 +21,11 @@ class BoundedPartitionAware(DayBased):
         return Choice([path for path in latest_first(partitions) if day_of(path) >= earliest])
 
     def operations(self, operations: Sequence[Operation], settings: Settings) -> Choice[Operation]:
-        """Those of one day together: the latest day first, within a day by partition in the order given."""
+        """The latest day first; partitions of one day in the order of a Java map of their paths."""
         earliest = _earliest_day(settings)
-        by_partition: dict[str, list[Operation]] = {}
-        for operation in operations:
-            by_partition.setdefault(operation.partition, []).append(operation)
-        kept = sorted((path for path in by_partition if day_of(path) >= earliest), key=day_of, reverse=True)
-        return Choice([operation for path in kept for operation in by_partition[path]])
+        groups = grouped(operation.partition for operation in operations)
+        kept = sorted((path for path in groups if day_of(path) >= earliest), key=day_of, reverse=True)
+        return Choice([each for path in kept for each in operations if each.partition == path])
 
 
 def latest_first(partitions: Sequence[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.amoro.hash_map import HashMapKeys, collected, spread_hash
+from strategies.java_hash_map import HashMapKeys, collected, spread_hash
 
 DAYS = [f"partition_day=2026-01-{day:02}" for day in range(1, 14)]
 KEYS = st.lists(st.text(max_size=3), unique=True, max_size=60)

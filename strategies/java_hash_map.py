@@ -1,13 +1,11 @@
 """The iteration order of Java's `HashMap` for keys that are strings.
 
 A string has the same hash in every JVM, so its bucket, and with it the iteration order, is the same in every
-run. Upstream collects partitions in one map by `computeIfAbsent`, copies those to optimize to a second one by
-`Collectors.toMap`, and that one to a third by `putAll` (AbstractOptimizingEvaluator at 96a4d78). Each map has
-its own capacity, and keys that share a bucket keep the order in which they were inserted.
+run. Keys that share a bucket keep the order in which they were inserted.
 
-Source: java.util.HashMap of Java 11, which Amoro is built for, and 17. Since Java 19 `putAll` creates the
-third map half as large for 3, 6, 12, 24 ... keys. Not reproduced: from 64 buckets on, a bucket of eight keys
-(nine in the second and third map) is turned into a tree, which may reorder the keys of the bucket.
+Source: java.util.HashMap of Java 11, which Amoro is built for, and 17. Since Java 19 `putAll` creates a map
+half as large for 3, 6, 12, 24 ... keys. Not reproduced: from 64 buckets on, a bucket of eight keys (nine by
+`put`) is turned into a tree, which may reorder the keys of the bucket.
 """
 
 from collections.abc import Iterable, Iterator
@@ -74,7 +72,7 @@ class HashMapKeys:
 
 
 def collected(keys: Iterable[str]) -> tuple[str, ...]:
-    """The order of distinct keys after `toMap` and a `putAll` into an empty map."""
+    """The order of distinct keys after `Collectors.toMap` and a `putAll` into an empty map."""
     first = HashMapKeys()
     for key in keys:
         first.put(key)
@@ -83,6 +81,14 @@ def collected(keys: Iterable[str]) -> tuple[str, ...]:
     for key in in_order:
         second.put(key)
     return tuple(second)
+
+
+def grouped(keys: Iterable[str]) -> tuple[str, ...]:
+    """The order of the groups of `Collectors.groupingBy`; a key may come several times."""
+    groups = HashMapKeys()
+    for key in keys:
+        groups.compute_if_absent(key)
+    return tuple(groups)
 
 
 def spread_hash(text: str) -> int:

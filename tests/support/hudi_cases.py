@@ -1,0 +1,79 @@
+"""Tables and options for the comparison with Hudi's strategies, drawn so that sums meet the thresholds."""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from hudi_tables import hudi_table, slice_files
+from hypothesis import strategies as st
+
+from strategies.hudi.compaction.registry import STRATEGIES
+from strategies.hudi.compaction_options import (
+    INCREMENTAL,
+    LOG_BYTES_MIN,
+    LOG_FILES_MIN,
+    PARTITION_REGEX,
+    TARGET_IO,
+    TARGET_PARTITIONS,
+)
+from strategies.hudi.files import HudiState
+from strategies.state import MIB
+
+DAY_MS = 86_400_000
+_BY_DATE = ("DayBased", "BoundedPartitionAware", "UnBoundedPartitionAware")
+_SIZES = st.integers(0, 6).flatmap(lambda mib: st.integers(max(-1, mib * MIB - 1), mib * MIB + 1))
+_REGEXES = ("/0[1-5]", "2$", "^20", "a", "")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table, the day that Hudi takes for today, and what is asked of which strategy."""
+
+    state: HudiState
+    strategy: str
+    options: dict[str, str]
+
+
+@st.composite
+def cases(draw, today: date):
+    """Cases for Hudi's own clock, whose day is `today`: some of the partitions are later."""
+    strategy = ",".join(draw(st.lists(st.sampled_from(sorted(STRATEGIES)), min_size=1, max_size=3)))
+    is_dated = any(name in strategy for name in _BY_DATE)
+    partitions = draw(st.lists(_partitions(today, is_dated), min_size=1, max_size=6, unique=True))
+    files = []
+    for number in range(draw(st.integers(0, 9))):
+        base_bytes = draw(st.none() | _SIZES)
+        logs = draw(st.lists(_SIZES, min_size=1, max_size=4))
+        files += slice_files(f"f{number}", draw(st.sampled_from(partitions)), base_bytes, logs)
+    epoch_ms = (today - date(1970, 1, 1)).days * DAY_MS
+    return Case(hudi_table(files, epoch_ms=epoch_ms), strategy, draw(_options(strategy)))
+
+
+def _partitions(today: date, is_dated: bool) -> st.SearchStrategy[str]:
+    days = st.integers(-6, 3).map(lambda days: today + timedelta(days=days))
+    dated = st.one_of(
+        days.map("{0:%Y/%m/%d}".format),
+        days.map("year={0:%Y}/month={0:%m}/day={0:%d}".format),
+        days.map("dt={0:%Y/%m/%d}".format),
+        days.map("{0:%Y/%m/%d}/12".format),
+        days.map(lambda day: f"{day.year}/{day.month}/{day.day}"),
+        days.map(lambda day: f"{day.year - 1}/{day.month + 12}/{day.day:02}"),
+    )
+    other = st.sampled_from(("", "Oslo", "us/2026/01/01", "2026-01-01", "dt=2026-01-01"))
+    return st.one_of(dated, dated, dated, other) if is_dated else dated | other
+
+
+@st.composite
+def _options(draw, strategy: str):
+    options = {INCREMENTAL: draw(st.sampled_from(("true", "false")))}
+    drawn = {
+        TARGET_IO: st.integers(-1, 60),
+        LOG_BYTES_MIN: st.integers(0, 8).flatmap(lambda mib: st.integers(mib * MIB - 1, mib * MIB + 1)),
+        LOG_FILES_MIN: st.integers(0, 4),
+        TARGET_PARTITIONS: st.integers(0, 7),
+    }
+    for name, values in drawn.items():
+        if draw(st.booleans()):
+            options[name] = str(draw(values))
+    if "PartitionRegexBased" in strategy:
+        options[PARTITION_REGEX] = draw(st.sampled_from(_REGEXES))
+    return options
