@@ -36,7 +36,7 @@ class Capability(StrEnum):
     COMPACT = "compact"  # compact given partitions, with the engine choosing the files
     REWRITE = "rewrite"  # rewrite exactly the files that a plan names
     CONVERT = "convert"  # in a rewrite, convert deletes to position deletes and drop delete files
-    DELAYED_COMMIT = "delayed_commit"  # commits of the stream may land between write and commit
+    DELAYED_COMMIT = "delayed_commit"  # commits of the stream may land between the schedule and the commit
     ROW_FILTER = "row_filter"  # restrict a command to files that may hold matching rows
     BRANCH = "branch"  # run a command on a branch other than main
     UPSERT = "upsert"  # commits that update and delete rows by equality deletes; no plan needs it

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from strategies.plan import Plan, PlanError, TriggerError, check_plan, is_text_mapping
 from strategies.state import TableState
-from strategies.triggers import RuleMemory, Trigger
+from strategies.triggers import RuleMemory, Trigger, needs_of
 
 
 class Planner(Protocol):
@@ -289,8 +289,9 @@ class Strategy:
         return (RuleMemory(at_ms, None, commits_total_count),) * len(self.rules)
 
     def needs(self) -> frozenset[str]:
-        """The capabilities its planners declare."""
-        return frozenset[str]().union(*(traits_of(rule.planner).needs for rule in self.rules))
+        """The capabilities its triggers and planners declare."""
+        declared = (needs_of(rule.trigger) | traits_of(rule.planner).needs for rule in self.rules)
+        return frozenset[str]().union(*declared)
 
 
 def _remember(memory: RuleMemory, state: TableState, *, fired: bool) -> RuleMemory:

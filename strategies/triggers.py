@@ -23,7 +23,8 @@ class Trigger(Protocol):
     """Answers whether a rule should evaluate the table now. Pure: the same state and memory, the same answer.
 
     A trigger that fires at fixed intervals has them in a field or attribute `interval_ms`: a scenario
-    that commits less often is refused then, and its disk space is estimated from them.
+    that commits less often is refused then, and its disk space is estimated from them. One that only makes
+    sense of tables with some capability names it in `needs`, as planners do.
     """
 
     def due(self, state: TableState, memory: RuleMemory) -> bool: ...
@@ -33,6 +34,11 @@ def interval_ms_of(trigger: Trigger) -> int | None:
     """Scenario milliseconds between two firings of a trigger; None where it keeps no fixed interval."""
     interval_ms = getattr(trigger, "interval_ms", None)
     return interval_ms if isinstance(interval_ms, int) and interval_ms > 0 else None
+
+
+def needs_of(trigger: Trigger) -> frozenset[str]:
+    """The capabilities that a trigger declares."""
+    return frozenset(getattr(trigger, "needs", ()))
 
 
 @dataclass(frozen=True, slots=True)

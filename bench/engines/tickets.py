@@ -29,11 +29,13 @@ class Planning:
 
     `preview` says what an action would do to a table; it raises ValueError where that cannot be known or the
     action itself is at fault. `resurrection` says why an action would resurrect deleted rows, None if it
-    would not; it raises ValueError where it cannot judge.
+    would not; it raises ValueError where it cannot judge. Actions that `is_staged` names begin when they are
+    scheduled: which files they replace is settled then.
     """
 
     preview: PreviewAction
     resurrection: Callable[[Action, Preview | NoPreview, TableState], str | None]
+    is_staged: Callable[[Action], bool] = lambda action: isinstance(action, Rewrite)
 
     def veto(self, plan: Plan, preview: PlanPreview, state: TableState) -> str | None:
         """Why no engine may run the plan: it would resurrect a row, or whether it would cannot be judged."""
@@ -59,12 +61,12 @@ class Staged(Generic[_Prepared]):
     veto: str | None = None
     error: str | None = None
 
-    def rewrites(self, plan: Plan) -> Iterator[tuple[int, Rewrite]]:
-        """The rewrites to prepare, with their positions; none if vetoed, no more after an error."""
+    def to_stage(self, plan: Plan, planning: Planning) -> Iterator[tuple[int, Action]]:
+        """The actions to prepare, with their positions; none if vetoed, no more after an error."""
         for position, action in enumerate(plan.actions):
             if self.veto is not None or self.error is not None:
                 return
-            if isinstance(action, Rewrite):
+            if planning.is_staged(action):
                 yield position, action
 
     def status(self, error: str | None, versions: tuple[Version, ...]) -> PlanStatus:

@@ -148,7 +148,7 @@ def _check_format(traits: PlannerTraits, table: TableKeys, path: KeyPath, name: 
 
 def _check_delay(delay_ms: int, traits: PlannerTraits, path: KeyPath, name: str) -> None:
     native = sorted(traits.needs - _DELAYABLE - _NARROWING)
-    if native:
+    if native and Capability.DELAYED_COMMIT not in traits.needs:
         raise OptionError(
             path,
             f"cannot be delayed: {', '.join(native)} plans and commits in one call, so no commit of the "

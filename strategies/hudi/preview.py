@@ -3,6 +3,8 @@
 The forecast, the simulation and `compactbench plan` rest on it.
 """
 
+from datetime import date
+
 from strategies.hudi.commands import Command
 from strategies.hudi.compaction.registry import strategy_of
 from strategies.hudi.compaction_options import compaction_settings
@@ -36,8 +38,8 @@ NO_REWRITE = "Hudi has no command that rewrites exactly the files a plan names"
 
 def planned_compaction(action: Native, state: TableState) -> CompactionPlan:
     """The plan that Hudi would write for a compaction. Raises ValueError as `preview_action` does."""
-    table = hudi_state(state)
-    settings = compaction_settings(action.options, state.calendar_day)
+    table, today = hudi_state(state), action.arguments.get("today")
+    settings = compaction_settings(action.options, None if today is None else date.fromisoformat(today))
     return plan_compaction(
         table, strategy_of(action.arguments["strategy"]), settings, state.target_file_size_bytes
     )

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from strategies.hudi.commands import Command
-from strategies.hudi.compaction.registry import strategy_of
+from strategies.hudi.compaction.registry import strategy_of, uses_today
 from strategies.hudi.compaction_options import COMPACTION_OPTIONS, compaction_texts
 from strategies.options import OptionValue
-from strategies.plan import Native, Plan, Reason
+from strategies.plan import Capability, Native, Plan, Reason
 from strategies.state import TableState
 
 
@@ -28,7 +28,7 @@ class Compaction:
     strategy: str = "LogFileSizeBased"
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     reads_state: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({Command.COMPACTION})
+    needs: ClassVar[frozenset[str]] = frozenset({Command.COMPACTION, Capability.DELAYED_COMMIT})
     known_options: ClassVar[Mapping[str, str]] = COMPACTION_OPTIONS
 
     def __post_init__(self) -> None:
@@ -36,5 +36,8 @@ class Compaction:
         compaction_texts(self.options)
 
     def decide(self, state: TableState) -> Plan | None:
-        action = Native(Command.COMPACTION, {"strategy": self.strategy}, compaction_texts(self.options))
+        arguments, today = {"strategy": self.strategy}, state.calendar_day
+        if today is not None and uses_today(self.strategy):
+            arguments["today"] = today.isoformat()
+        action = Native(Command.COMPACTION, arguments, compaction_texts(self.options))
         return Plan((action,), Reason.SCHEDULED, kind="compaction")

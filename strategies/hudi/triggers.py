@@ -8,13 +8,16 @@ Source: ScheduleCompactionActionExecutor.needCompact and CompactionUtils of Hudi
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
+from strategies.hudi.commands import Command
 from strategies.hudi.files import Action, Instant, hudi_state, last_compaction
 from strategies.state import TableState
 from strategies.triggers import RuleMemory
 
 DEFAULT_COMMITS = 5  # hoodie.compact.inline.max.delta.commits
 DEFAULT_ELAPSED_MS = 3_600_000  # hoodie.compact.inline.max.delta.seconds
+_NEEDS = frozenset({Command.COMPACTION})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ class NumCommits:
     """
 
     commits: int = DEFAULT_COMMITS
+    needs: ClassVar[frozenset[str]] = _NEEDS
 
     def __post_init__(self) -> None:
         _check_commits(self.commits)
@@ -82,6 +86,7 @@ class NumCommitsAfterLastRequest:
     """Fires once `commits` delta commits came after the last request (NUM_COMMITS_AFTER_LAST_REQUEST)."""
 
     commits: int = DEFAULT_COMMITS
+    needs: ClassVar[frozenset[str]] = _NEEDS
 
     def __post_init__(self) -> None:
         _check_commits(self.commits)
@@ -96,6 +101,7 @@ class TimeElapsed:
     """Fires `elapsed_ms` after the last compaction was requested, in whole seconds (TIME_ELAPSED)."""
 
     elapsed_ms: int = DEFAULT_ELAPSED_MS
+    needs: ClassVar[frozenset[str]] = _NEEDS
 
     def __post_init__(self) -> None:
         _check_elapsed(self.elapsed_ms)
@@ -111,6 +117,7 @@ class NumOrTime:
 
     commits: int = DEFAULT_COMMITS
     elapsed_ms: int = DEFAULT_ELAPSED_MS
+    needs: ClassVar[frozenset[str]] = _NEEDS
 
     def __post_init__(self) -> None:
         _check_commits(self.commits)
@@ -127,6 +134,7 @@ class NumAndTime:
 
     commits: int = DEFAULT_COMMITS
     elapsed_ms: int = DEFAULT_ELAPSED_MS
+    needs: ClassVar[frozenset[str]] = _NEEDS
 
     def __post_init__(self) -> None:
         _check_commits(self.commits)

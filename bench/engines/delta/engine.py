@@ -132,7 +132,7 @@ class DeltaEngine(SparkEngine[None]):
         rest = self._meter.between(committed, committing.ended)
         return own, (InlineCompaction(rest, untagged, Command.OPTIMIZE),)
 
-    def _stage(self, action: Rewrite) -> None:
+    def _stage(self, action: Action) -> None:
         raise ValueError(NO_REWRITE)
 
     def _execute(self, action: Action, prepared: None, tag: Tag) -> DataFrame | None:

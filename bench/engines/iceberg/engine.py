@@ -120,7 +120,9 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         writer = rows.writeTo(self._name).option("distribution-mode", "none").option("fanout-enabled", "true")
         return writer.option(f"snapshot-property.{TAG_PROPERTY}", str(tag))
 
-    def _stage(self, action: Rewrite) -> StagedRewrite:
+    def _stage(self, action: Action) -> StagedRewrite:
+        if not isinstance(action, Rewrite):
+            raise ValueError("Iceberg's procedures plan and commit in one call")
         return stage_rewrite(self._spark, self._name, action)
 
     def _execute(self, action: Action, prepared: StagedRewrite | None, tag: Tag) -> DataFrame | None:

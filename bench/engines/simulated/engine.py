@@ -28,7 +28,7 @@ from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.model import FormatModel, Prepared
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
 from bench.errors import EngineError
-from strategies.plan import Action, Plan, Rewrite
+from strategies.plan import Action, Plan
 from strategies.preview import NoPreview, Preview, try_preview
 from strategies.state import TableState
 
@@ -85,12 +85,12 @@ class SimulatedEngine(Generic[Prepared]):
 
     def schedule(self, plan: Plan, at_ms: int, due_at_ms: int) -> Ticket:
         ticket, staged = self._tickets.issue(plan, self.capabilities, at_ms, due_at_ms)
-        for position, action in staged.rewrites(plan):
+        for position, action in staged.to_stage(plan, self._planning):
             self._stage(action, position, ticket, staged)
         return ticket
 
-    def _stage(self, action: Rewrite, position: int, ticket: Ticket, staged: Staged[Prepared]) -> None:
-        """Write the files of an explicit rewrite, or note the error if a file that it names is gone."""
+    def _stage(self, action: Action, position: int, ticket: Ticket, staged: Staged[Prepared]) -> None:
+        """Prepare an action, or note the error if a file that it names is gone."""
         try:
             staging = self._model.stage(action, ticket.preview.actions[position])
         except ValueError as error:

@@ -6,7 +6,7 @@ from typing import Generic, Protocol, TypeVar
 from bench.engines.contract import Cost, InlineCompaction, Tag, Version
 from bench.engines.ledger import AnyLedger
 from bench.engines.simulated.costs import Work
-from strategies.plan import Action, Rewrite
+from strategies.plan import Action
 from strategies.preview import NoPreview, Preview
 from workloads.commit import CommitSpec
 
@@ -15,7 +15,7 @@ Prepared = TypeVar("Prepared")
 
 @dataclass(frozen=True, slots=True)
 class Staging(Generic[Prepared]):
-    """An explicit rewrite whose files are written but not committed, and the cost of writing them."""
+    """An action that has begun and is not committed, such as a rewrite whose files are written, and its cost."""
 
     prepared: Prepared
     cost: Cost
@@ -46,8 +46,11 @@ class FormatModel(Protocol[Prepared]):
     def commit(self, spec: CommitSpec, tag: Tag) -> Committed:
         """Add the files of a commit."""
 
-    def stage(self, action: Rewrite, preview: Preview | NoPreview) -> Staging[Prepared]:
-        """Write the files of an explicit rewrite. Raises ValueError if a file that it names is gone."""
+    def stage(self, action: Action, preview: Preview | NoPreview) -> Staging[Prepared]:
+        """Prepare an action, such as by writing the files of an explicit rewrite.
+
+        Raises ValueError if a file that it names is gone.
+        """
 
     def execute(
         self, action: Action, preview: Preview | NoPreview, staged: Prepared | None, tag: Tag

@@ -73,7 +73,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         reader: ScanReader,
     ) -> None:
         self._spark, self._meter, self._name, self._spec, self._reader = spark, meter, name, spec, reader
-        self._ledger = ledger
+        self._ledger, self._planning = ledger, planning
         self._tickets: Tickets[_Prepared] = Tickets(ledger, planning)
         self._control: tuple[SparkEngine[_Prepared], Probe] | None = None
 
@@ -99,8 +99,8 @@ class SparkEngine(ABC, Generic[_Prepared]):
         """The function that commits the batch, which is timed, and the frame cached for it until then."""
 
     @abstractmethod
-    def _stage(self, action: Rewrite) -> _Prepared:
-        """Read and write the files of an explicit rewrite; commits nothing."""
+    def _stage(self, action: Action) -> _Prepared:
+        """Prepare an action, such as by writing the files of an explicit rewrite; commits nothing."""
 
     @abstractmethod
     def _execute(self, action: Action, prepared: _Prepared | None, tag: Tag) -> DataFrame | None:
@@ -157,11 +157,11 @@ class SparkEngine(ABC, Generic[_Prepared]):
 
     def schedule(self, plan: Plan, at_ms: int, due_at_ms: int) -> Ticket:
         ticket, staged = self._tickets.issue(plan, self.capabilities, at_ms, due_at_ms)
-        for position, action in staged.rewrites(plan):
+        for position, action in staged.to_stage(plan, self._planning):
             self._stage_into(staged, position, action)
         return ticket
 
-    def _stage_into(self, staged: Staged[_Prepared], position: int, action: Rewrite) -> None:
+    def _stage_into(self, staged: Staged[_Prepared], position: int, action: Action) -> None:
         try:
             with self._meter.step() as staging:
                 staged.actions[position] = self._stage(action)

@@ -15,6 +15,8 @@ class BoundedPartitionAware(DayBased):
     Hudi compares its own clock's today with the dates of the partitions, that day included.
     """
 
+    uses_today = True
+
     def partitions(self, partitions: Sequence[str], settings: Settings) -> Choice[str]:
         """Dashes become slashes, as in Hudi: a partition `2026-01-01` is kept by a name that no file has."""
         earliest = _earliest_day(settings)

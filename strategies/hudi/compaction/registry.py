@@ -34,6 +34,11 @@ def strategy_of(names: str) -> CompactionStrategy:
     return strategies[0] if len(strategies) == 1 else Composite(strategies)
 
 
+def uses_today(names: str) -> bool:
+    """Whether one of the strategies compares dates with today. Raises as `strategy_of` does."""
+    return any(STRATEGIES[name].uses_today for name in _split(names))
+
+
 def class_names(names: str) -> str:
     """Hudi's own classes, as the value of hoodie.compaction.strategy. Raises as `strategy_of` does."""
     return ",".join(f"{_PACKAGE}{name}{_SUFFIX}" for name in _split(names))

@@ -5,7 +5,7 @@ Source: CompactionStrategy of Hudi 1.2.0. The other modules of this package foll
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from strategies.hudi.operations import Operation
 
@@ -45,8 +45,11 @@ class Choice(Generic[_Item]):
 class CompactionStrategy:
     """Keeps everything, in the order given; subclasses override what they choose by.
 
-    Either method raises ValueError where Hudi's own class fails.
+    Either method raises ValueError where Hudi's own class fails. One that `uses_today` compares the dates of
+    partitions with the day of the clock.
     """
+
+    uses_today: ClassVar[bool] = False
 
     def partitions(self, partitions: Sequence[str], settings: Settings) -> Choice[str]:
         """The partitions in which to look for file slices (filterPartitionPaths)."""
