@@ -12,6 +12,18 @@ from strategies.delta.reorg import Reorg
 from strategies.delta.repartition import Repartition
 from strategies.delta.vacuum import Vacuum
 from strategies.delta.zorder import ZOrder
+from strategies.hudi.archive import Archive
+from strategies.hudi.clean import Clean
+from strategies.hudi.cluster import Clustering
+from strategies.hudi.compact import Compaction
+from strategies.hudi.log_compact import LogCompaction
+from strategies.hudi.triggers import (
+    NumAndTime,
+    NumCommits,
+    NumCommitsAfterLastRequest,
+    NumOrTime,
+    TimeElapsed,
+)
 from strategies.iceberg.convert_deletes import ConvertDeletes
 from strategies.iceberg.procedures import (
     ExpireSnapshots,
@@ -34,6 +46,11 @@ PLANNERS: dict[str, Callable[..., Planner]] = {
     "delta.repartition": Repartition,
     "delta.vacuum": Vacuum,
     "delta.zorder": ZOrder,
+    "hudi.archive": Archive,
+    "hudi.clean": Clean,
+    "hudi.clustering": Clustering,
+    "hudi.compaction": Compaction,
+    "hudi.log_compaction": LogCompaction,
     "iceberg.convert_deletes": ConvertDeletes,
     "iceberg.expire_snapshots": ExpireSnapshots,
     "iceberg.remove_dangling_deletes": RemoveDanglingDeletes,
@@ -47,4 +64,9 @@ TRIGGERS: dict[str, Callable[..., Trigger]] = {
     "after_commits": AfterCommits,
     "every": Every,
     "file_count": FileCount,
+    "hudi.num_and_time": NumAndTime,
+    "hudi.num_commits": NumCommits,
+    "hudi.num_commits_after_last_request": NumCommitsAfterLastRequest,
+    "hudi.num_or_time": NumOrTime,
+    "hudi.time_elapsed": TimeElapsed,
 }

@@ -12,7 +12,7 @@ from bench.engines.registry import FORMATS
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("bench", "strategies", "workloads", "reports")
 TEXTS = {".py", ".j2", ".css", ".js"}
-OWN_FOLDERS = {"delta", "iceberg", "amoro"}  # Amoro plans Iceberg tables
+OWN_FOLDERS = {"delta", "hudi", "iceberg", "amoro"}  # Amoro plans Iceberg tables
 # What users write, and what runs gave.
 ELSEWHERE = {"workloads/scenarios", "reports/examples", "reports/published"}
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from workloads.keys import KeyChoice
 from workloads.partitioning import Partitioning
-from workloads.schema import ORDERS, Schema
+from workloads.schema import Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -152,16 +152,21 @@ def check_rows(name: str, rows: int) -> None:
         )
 
 
-def repr_of(workload: Any) -> str:
-    """The repr of a workload's dataclass, without `columns` if it is 17, the default.
+_ADDED_LATER = {"columns": 17, "initial_order": "random"}  # with their defaults
 
-    The repr identifies a stream and its cached change log. `columns` was added later; leaving out its default
-    keeps the change logs that were written before.
+
+def repr_of(workload: Any) -> str:
+    """The repr of a workload's dataclass, without fields that were added later if they have their defaults.
+
+    The repr identifies a stream and its cached change log, so the change logs written before are kept.
     """
-    left_out = {"columns"} if workload.schema is ORDERS else set()
-    named = (f.name for f in fields(workload) if f.repr and f.name not in left_out)
+    named = (f.name for f in fields(workload) if f.repr and not _is_later_default(workload, f.name))
     values = ", ".join(f"{name}={getattr(workload, name)!r}" for name in named)
     return f"{type(workload).__qualname__}({values})"
+
+
+def _is_later_default(workload: Any, name: str) -> bool:
+    return name in _ADDED_LATER and getattr(workload, name) == _ADDED_LATER[name]
 
 
 @runtime_checkable

@@ -8,14 +8,16 @@ class DateWindow:
     """Order dates of one commit, in seconds since the stream began.
 
     Dates are uniform in [`from_s`, `to_s`). A share `late_share` (0..1) of the rows is earlier by an amount
-    uniform in [0, `late_by_s`). Raises ValueError if the window is shorter than 1 ms, the resolution of
-    `order_date`.
+    uniform in [0, `late_by_s`). With `ordered_rows` the dates of so many rows, numbered from 0, are in the
+    order of the rows, each at random in a part of the window of its own. Raises ValueError if the window is
+    shorter than 1 ms, the resolution of `order_date`.
     """
 
     from_s: float
     to_s: float
     late_share: float = 0.0
     late_by_s: float = 0.0
+    ordered_rows: int = 0
 
     def __post_init__(self) -> None:
         if not self.to_s - self.from_s > 0.0009:

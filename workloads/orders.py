@@ -150,6 +150,10 @@ def _status_values(seed: int, stream: str, key: str) -> dict[str, str]:
 def order_date(seed: int, dates: DateWindow) -> str:
     """SQL of the time at which the order numbered `id` was placed, in ms since 1970."""
     from_ms, length_ms = window_ms(dates)
+    if dates.ordered_rows:
+        row_ms = length_ms / dates.ordered_rows
+        within = below(seed, "order_date", max(1, int(row_ms)))
+        return f"{from_ms}L + CAST(floor(id * {row_ms!r}D) AS BIGINT) + {within}"
     on_time = f"{from_ms}L + {below(seed, 'order_date', length_ms)}"
     return on_time + late_by(seed, dates, "id")
 

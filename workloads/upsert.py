@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from workloads import changes, orders
 from workloads.arrival import Arrival, Constant
@@ -14,7 +14,7 @@ from workloads.commit import CommitSpec, KeyShape, PartitionShape, check_rows, r
 from workloads.dates import DateWindow
 from workloads.keys import KeyChoice, Skew
 from workloads.mix import Mix, MixShares, mix_of
-from workloads.partitioning import Partitioning, Shares
+from workloads.partitioning import DAY_S, Partitioning, Shares
 from workloads.schema import ColumnCount, Schema, schema_of
 from workloads.spread import KeyPartitions, blended, change_shapes, data_shapes, whole_parts
 
@@ -44,7 +44,9 @@ class Upsert:
     `duplicate_share` (0 to 0.5) of the deliveries repeats the change delivered before.
 
     The stream starts from `initial_rows` orders, dated within `initial_span_s` before it and loaded as commit
-    0 by `initial_files` tasks; 0 means as many as give files of 0.75 to 1.0 of the table's target size.
+    0 by `initial_files` tasks; 0 means as many as give files of 0.75 to 1.0 of the table's target size. With
+    `initial_order` "random" their dates have nothing to do with their keys; with "by-date" the newest keys
+    are those of the last days, so that a key_skew of "recent-first" changes the last days most.
     `arrival` says how traffic varies over time. `columns` is the number of columns of the table
     (`workloads.schema`); with 3, an update that does not move its row writes the same row again.
 
@@ -67,6 +69,7 @@ class Upsert:
     late_by_s: float = 86_400.0
     duplicate_share: float = 0.0
     columns: ColumnCount = 17
+    initial_order: Literal["random", "by-date"] = "random"
 
     def __post_init__(self) -> None:
         for name in ("rows_per_commit", "files_per_commit", "initial_rows"):
@@ -122,7 +125,8 @@ class Upsert:
         rng = random.Random(f"{seed}/arrival")  # noqa: S311 - reproducible, not secret
         old, choice = KeyPartitions(), self._choice
         yield self._load(seed, partitioning)
-        old.add(self.initial_rows, 0.0, partitioning.shares(seed, self._initial_dates))
+        for count, dates in self._initial_parts():
+            old.add(count, dates.to_s, partitioning.shares(seed, dates))
         first_row = population = self.initial_rows
         for index in range(1, commits_count + 1):
             at_ms = index * commit_interval_ms
@@ -164,7 +168,20 @@ class Upsert:
 
     @property
     def _initial_dates(self) -> DateWindow:
-        return DateWindow(-self.initial_span_s, 0.0)
+        ordered_rows = self.initial_rows if self.initial_order == "by-date" else 0
+        return DateWindow(-self.initial_span_s, 0.0, ordered_rows=ordered_rows)
+
+    def _initial_parts(self) -> Iterator[tuple[int, DateWindow]]:
+        """The initial keys in their order, in parts that are of one day if dates are ordered."""
+        if self.initial_order == "random":
+            yield self.initial_rows, self._initial_dates
+            return
+        from_s, keys_before = -self.initial_span_s, 0
+        while from_s < 0:
+            to_s = min(0.0, math.floor(from_s / DAY_S + 1) * DAY_S)
+            keys = round(self.initial_rows * (1 + to_s / self.initial_span_s))
+            yield keys - keys_before, DateWindow(from_s, to_s)
+            from_s, keys_before = to_s, keys
 
     def _dates(self, from_ms: int, to_ms: int) -> DateWindow:
         return DateWindow(from_ms / 1000, to_ms / 1000, self.late_share, self.late_by_s)

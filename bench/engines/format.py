@@ -188,6 +188,8 @@ class Format:
     `open_existing` opens an existing table. `is_table_at` says whether a name is that of a folder with one of
     the format; False where that cannot be found out.
 
+    `views` are further names by which queries may read the table, each with what it shows.
+
     `training` names the shipped scenario from which Java's classes are archived, one that uses as much of the
     format as possible; None for no archive.
     """
@@ -219,6 +221,7 @@ class Format:
     instead: Mapping[str, str] = field(default_factory=dict)
     packages: tuple[str, ...] = ()  # what a real run uses of Python in addition to the usual packages
     coefficients: Callable[[Path | None], Coefficients] | None = None
+    views: Mapping[str, str] = field(default_factory=dict)
     training: str | None = None
     open_existing: Callable[[TableAddress], ExistingTable] | None = None
     is_table_at: Callable[[str], bool] = lambda name: False

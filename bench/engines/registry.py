@@ -1,21 +1,18 @@
 """The registered table formats, one line each. What the bench knows about a format is its `Format`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Literal
 
 from bench.engines.delta.format import FORMAT as DELTA
 from bench.engines.format import EngineKind, ExistingTable, Format, TableAddress
+from bench.engines.hudi.format import FORMAT as HUDI
 from bench.engines.iceberg.format import FORMAT as ICEBERG
 from bench.errors import ScenarioError
 
 FORMATS: dict[str, Format] = {
     "delta": DELTA,
+    "hudi": HUDI,
     "iceberg": ICEBERG,
-}
-
-# Formats that are announced but have no engine yet, as `compactbench list formats` describes them.
-PLANNED: Mapping[str, str] = {
-    "hudi": "Apache Hudi; has no engine yet",
 }
 
 

@@ -27,7 +27,7 @@ def check_keys(keys: ScenarioKeys) -> None:
     """Raises OptionError for the first contradiction."""
     _check_times(keys)
     _check_table(keys)
-    _check_probes(keys.probes)
+    _check_probes(keys.probes, FORMATS[keys.table.format].views)
     _check_values(keys.table.format, keys.table.properties, ("table", "properties"))
     _check_labels([strategy.label for strategy in keys.strategies])
     _check_spellings(keys.table.format, keys.table.properties, ("table", "properties"))
@@ -141,7 +141,7 @@ def _check_values(format_name: str, properties: Mapping[str, str], path: KeyPath
             raise OptionError((*path, name), problem, value)
 
 
-def _check_probes(probes: tuple[ProbeKeys, ...]) -> None:
+def _check_probes(probes: tuple[ProbeKeys, ...], views: Mapping[str, str]) -> None:
     for name, count in Counter(probe.name for probe in probes).items():
         if count > 1:
             raise OptionError(("probes",), f"{count} probes are called {name!r}: rename one", name)
@@ -149,19 +149,21 @@ def _check_probes(probes: tuple[ProbeKeys, ...]) -> None:
     if len(primaries) > 1:
         raise OptionError(("probes",), "more than one is primary: set primary = true for one only", primaries)
     for index, probe in enumerate(probes):
-        _check_sql(probe.sql, ("probes", index, "sql"))
+        _check_sql(probe.sql, views, ("probes", index, "sql"))
 
 
-def _check_sql(sql: str, path: KeyPath) -> None:
-    """Accepts one SELECT that reads orders; Spark checks whether it is valid SQL."""
+def _check_sql(sql: str, views: Mapping[str, str], path: KeyPath) -> None:
+    """Accepts one SELECT that reads orders or a view of it; Spark checks whether it is valid SQL."""
     code = _TEXT_OR_COMMENT.sub(" ", sql).strip().removesuffix(";")
     # Spark also accepts WITH ... INSERT INTO.
     if not re.match(r"(select|with)\b", code, re.IGNORECASE) or re.search(r"\binsert\b", code, re.IGNORECASE):
         raise OptionError(path, "must be a SELECT, or a WITH that ends in one: a probe only reads", sql)
     if ";" in code:
         raise OptionError(path, "must be one statement: make each its own probe", sql)
-    if not re.search(r"\borders\b", code, re.IGNORECASE):
-        raise OptionError(path, "must read the table, which is called orders", sql)
+    named = ("orders", *views)
+    if not re.search(rf"\b({'|'.join(named)})\b", code, re.IGNORECASE):
+        others = "".join(f", or {view} for {shows}" for view, shows in views.items())
+        raise OptionError(path, f"must read the table, which is called orders{others}", sql)
 
 
 def missing_columns(sql: str, schema: Schema) -> list[str]:

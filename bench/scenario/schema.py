@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import ConfigDict, Field, ValidationError, create_model, model_validator
 from pydantic.fields import FieldInfo
 
-from bench.engines.registry import FORMATS, PLANNED
+from bench.engines.registry import FORMATS
 from bench.keys import (
     Duration,
     Identifier,
@@ -217,10 +217,8 @@ def _check_format(table: object) -> None:
     if "format" not in table:
         raise OptionError(path, f"is missing, e.g. format = {value_text(next(iter(FORMATS)))}")
     name = table["format"]
-    if isinstance(name, str) and name in PLANNED:
-        raise OptionError(path, f"has no engine yet; formats with one: {', '.join(sorted(FORMATS))}", name)
     if not isinstance(name, str) or name not in FORMATS:
-        raise OptionError(path, f"unknown format; {known_text(str(name), [*FORMATS, *PLANNED])}", name)
+        raise OptionError(path, f"unknown format; {known_text(str(name), FORMATS)}", name)
 
 
 def _model(document: Mapping[str, Any]) -> type[ScenarioKeys]:

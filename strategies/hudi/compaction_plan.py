@@ -1,14 +1,15 @@
 """Which file slices a compaction merges, by the rules of Hudi's plan generator.
 
 The order in which Hudi lists partitions, and slices within one, is not defined; here it is that of the state.
-Source: BaseHoodieCompactionPlanGenerator and BaseTableServicePlanActionExecutor of Hudi 1.2.0.
+Source: BaseHoodieCompactionPlanGenerator of Hudi 1.2.0.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from strategies.hudi.compaction.strategy import CompactionStrategy, Settings
-from strategies.hudi.files import Action, HudiState, last_compaction
+from strategies.hudi.files import Action, HudiState
+from strategies.hudi.incremental import all_partitions, incremental_partitions
 from strategies.hudi.operations import Operation
 
 
@@ -35,7 +36,7 @@ def plan_compaction(
 
     `max_file_bytes` is hoodie.parquet.max.file.size. Raises ValueError where the strategy's class fails.
     """
-    partitions = strategy.partitions(candidate_partitions(state, settings), settings)
+    partitions = strategy.partitions(_candidates(state, settings), settings)
     operations = _operations(state, partitions.kept, max_file_bytes)
     if not operations:
         return CompactionPlan()
@@ -44,22 +45,10 @@ def plan_compaction(
     return CompactionPlan(tuple(chosen.kept), missing if settings.is_incremental else None)
 
 
-def candidate_partitions(state: HudiState, settings: Settings) -> list[str]:
-    """The partitions that the strategy gets to see: all of them, or those of incremental scheduling.
-
-    The latter are those written since the last completed compaction was requested, and those that its plan
-    noted. What a strategy has left out and not noted is not among them until it is written again.
-    """
-    last = last_compaction(state.timeline)
-    if last is None or not settings.is_incremental:
-        return list(dict.fromkeys(group.partition for group in state.file_slices))
-    written = (
-        partition
-        for each in state.timeline
-        if each.action is not Action.COMMIT and each.completed_after(last.requested_at_ms)
-        for partition in sorted(each.partitions)
-    )
-    return list(dict.fromkeys((*written, *(last.missing_partitions or ()))))
+def _candidates(state: HudiState, settings: Settings) -> list[str]:
+    if settings.is_incremental:
+        return incremental_partitions(state, Action.COMMIT)
+    return all_partitions(state)
 
 
 def _operations(state: HudiState, partitions: Sequence[str], max_file_bytes: int) -> list[Operation]:

@@ -75,8 +75,8 @@ class Instant:
     """An instant of the timeline, in scenario milliseconds. It is pending while it has not completed.
 
     A step of the stream is over when the next one begins, so what has completed at the time of a request has
-    completed before it. `partitions` are those that it wrote. `missing_partitions` are those that a
-    compaction's plan noted for the next one; None where it noted none because it was told not to.
+    completed before it. `partitions` are those that it wrote. `missing_partitions` are those that the plan of
+    a compaction or clustering noted for the next one; None where it noted none because it was told not to.
     """
 
     action: Action
@@ -84,6 +84,7 @@ class Instant:
     completed_at_ms: int | None
     partitions: frozenset[str] = frozenset()
     missing_partitions: tuple[str, ...] | None = None
+    is_log_compaction: bool = False
 
     @property
     def is_pending(self) -> bool:
@@ -131,9 +132,9 @@ def _logs(files: Iterable[LogFile]) -> Mapping[FileGroupId, tuple[LogFile, ...]]
     return {group: tuple(logs) for group, logs in found.items()}
 
 
-def last_compaction(timeline: Iterable[Instant]) -> Instant | None:
-    """The last completed compaction of a timeline, by the time of its request; None without one."""
-    done = [each for each in timeline if each.action is Action.COMMIT and not each.is_pending]
+def last_completed(timeline: Iterable[Instant], action: Action) -> Instant | None:
+    """The last completed instant of an action, by the time of its request; None without one."""
+    done = [each for each in timeline if each.action is action and not each.is_pending]
     return done[-1] if done else None
 
 

@@ -3,15 +3,18 @@
 The forecast, the simulation and `compactbench plan` rest on it.
 """
 
+from collections.abc import Sequence
 from datetime import date
 
+from strategies.hudi.clustering_plan import clustering_options, plan_clustering
 from strategies.hudi.commands import Command
 from strategies.hudi.compaction.registry import strategy_of
 from strategies.hudi.compaction_options import compaction_settings
 from strategies.hudi.compaction_plan import CompactionPlan, plan_compaction
 from strategies.hudi.files import FileSlice, hudi_state
+from strategies.hudi.log_compaction_plan import blocks_min, plan_log_compaction
 from strategies.plan import Action, Native
-from strategies.preview import Preview, PreviewError, RewriteGroup, ScanTaskGroup
+from strategies.preview import DeleteGroup, Preview, PreviewError, RewriteGroup, equal_shares
 from strategies.state import TableState
 
 
@@ -23,12 +26,23 @@ def preview_action(action: Action, state: TableState) -> Preview:
     Raises PreviewError if the effect does not follow from the state, and ValueError if the action is invalid
     or Hudi itself would fail. Raises PlanError if the state is of another format's table.
     """
+    table, target_bytes = hudi_state(state), state.target_file_size_bytes
     match action:
         case Native(command=Command.COMPACTION):
             operations = planned_compaction(action, state).operations
-            return _preview([operation.slice for operation in operations], state.target_file_size_bytes)
+            groups = [_group([operation.slice], 1, target_bytes) for operation in operations]
+            return _preview(groups)
+        case Native(command=Command.LOG_COMPACTION, options=options):
+            merged = plan_log_compaction(table, blocks_min(options))
+            made = tuple(_log_group(each, target_bytes) for each in merged)
+            return Preview((), planned_groups_count=len(made), delete_groups=made)
+        case Native(command=Command.CLUSTERING, options=texts):
+            chosen = clustering_options(texts, target_bytes)
+            plan = plan_clustering(table, chosen, target_bytes)
+            groups = [_group(each.slices, each.outputs_count, chosen.target_bytes) for each in plan.groups]
+            return _preview(groups, is_sorted=chosen.is_sorted)
         case Native(command=command):
-            raise PreviewError(f"{command} has no preview: its rules are not on the table state")
+            raise PreviewError(f"{command} has no preview: it writes no data file")
         case _:
             raise PreviewError(NO_REWRITE)
 
@@ -45,25 +59,41 @@ def planned_compaction(action: Native, state: TableState) -> CompactionPlan:
     )
 
 
-def _preview(slices: list[FileSlice], target_bytes: int) -> Preview:
-    groups = tuple(_group(each, target_bytes) for each in slices)
+def _preview(groups: Sequence[RewriteGroup], *, is_sorted: bool = False) -> Preview:
     return Preview(
-        groups, planned_groups_count=len(groups), dropped_bytes=sum(each.log_bytes for each in slices)
+        tuple(groups),
+        planned_groups_count=len(groups),
+        dropped_bytes=sum(group.delete_bytes for group in groups),
+        is_sorted=is_sorted,
     )
 
 
-def _group(merged: FileSlice, target_bytes: int) -> RewriteGroup:
-    """One file slice, whose base file and log files become one base file of whatever size."""
-    base = merged.base
-    rows = (0 if base is None else base.rows) + sum(log.rows for log in merged.logs)
+def _group(slices: Sequence[FileSlice], outputs_count: int, target_bytes: int) -> RewriteGroup:
+    """File slices of one partition, whose base files and log files become so many base files."""
+    bases = tuple(each.base for each in slices if each.base is not None)
+    logs = [log for each in slices for log in each.logs]
+    input_bytes = sum(base.size_bytes for base in bases)
+    rows = sum(base.rows for base in bases) + sum(log.rows for log in logs)
     return RewriteGroup(
+        partition=slices[0].group.partition,
+        files=bases,
+        input_bytes=input_bytes,
+        delete_files_count=len(logs),
+        delete_bytes=sum(each.log_bytes for each in slices),
+        split_bytes=target_bytes,
+        max_output_file_bytes=target_bytes,
+        expected_output_files=outputs_count,
+        tasks=equal_shares(input_bytes, rows, outputs_count),
+    )
+
+
+def _log_group(merged: FileSlice, target_bytes: int) -> DeleteGroup:
+    """The log files of one slice, which become one."""
+    return DeleteGroup(
         partition=merged.group.partition,
-        files=() if base is None else (base,),
-        input_bytes=merged.base_bytes,
-        delete_files_count=len(merged.logs),
-        delete_bytes=merged.log_bytes,
+        files=merged.logs,
+        input_bytes=merged.log_bytes,
         split_bytes=target_bytes,
         max_output_file_bytes=target_bytes,
         expected_output_files=1,
-        tasks=(ScanTaskGroup(merged.base_bytes, rows),),
     )

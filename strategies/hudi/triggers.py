@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from strategies.hudi.commands import Command
-from strategies.hudi.files import Action, Instant, hudi_state, last_compaction
+from strategies.hudi.files import Action, Instant, hudi_state, last_completed
 from strategies.state import TableState
 from strategies.triggers import RuleMemory
 
@@ -37,7 +37,7 @@ def since_compaction(timeline: Sequence[Instant]) -> Since | None:
 
     None if the table has neither a compaction nor a delta commit.
     """
-    last, commits = last_compaction(timeline), _delta_commits(timeline)
+    last, commits = last_completed(timeline, Action.COMMIT), delta_commits(timeline)
     if last is None:
         completed = sum(not each.is_pending for each in commits)
         return Since(completed, commits[0].requested_at_ms) if commits else None
@@ -51,15 +51,16 @@ def since_request(timeline: Sequence[Instant]) -> Since | None:
     None as for `since_compaction`.
     """
     pending = [each for each in timeline if each.action is Action.COMMIT and each.is_pending]
-    last = pending[-1] if pending else last_compaction(timeline)
-    commits = _delta_commits(timeline)
+    last = pending[-1] if pending else last_completed(timeline, Action.COMMIT)
+    commits = delta_commits(timeline)
     if last is None:
         return Since(len(commits), commits[0].requested_at_ms) if commits else None
     later = sum(each.requested_at_ms > last.requested_at_ms for each in commits)
     return Since(later, last.requested_at_ms)
 
 
-def _delta_commits(timeline: Sequence[Instant]) -> list[Instant]:
+def delta_commits(timeline: Sequence[Instant]) -> list[Instant]:
+    """The delta commits of a timeline, log compactions included."""
     return [each for each in timeline if each.action is Action.DELTA_COMMIT]
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import delta_sheets
+import hudi_sheets
 import iceberg_sheets
 import pytest
 from engine_sheet import EngineSheet
@@ -33,6 +34,7 @@ class EngineKey(NamedTuple):
 SHEETS: Mapping[EngineKey, EngineSheet] = {
     EngineKey("delta", "real"): delta_sheets.REAL,
     EngineKey("delta", "simulated"): delta_sheets.SIMULATED,
+    EngineKey("hudi", "simulated"): hudi_sheets.SIMULATED,
     EngineKey("iceberg", "real"): iceberg_sheets.REAL,
     EngineKey("iceberg", "simulated"): iceberg_sheets.SIMULATED,
 }

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from pyspark.sql import SparkSession
 
@@ -43,6 +44,9 @@ class EngineSheet:
 
     # Whether scans report how many metadata files they read.
     reports_metadata_files: bool
+
+    # Whether each task of a commit writes a data file; otherwise rows may go into files that are there.
+    writes_a_file_per_task: Literal[True] | None = True
 
     # A command that merges the small files of a table where there are at least so many, and else none.
     merge_from: Callable[[int], Native] | None = None

@@ -51,6 +51,15 @@ def test_rows_have_exactly_the_declared_columns_and_types(spark, schema):
 
 
 @pytest.mark.spark
+def test_dates_may_be_in_the_order_of_the_rows(spark):
+    dates = DateWindow(-86_400, 0, ordered_rows=100)
+    found = [row.order_date - EPOCH_MS for row in collected(spark, RowBlock(0, 100, 2, dates))]
+    part_ms = 864_000
+    assert [date // part_ms for date in found] == list(range(-100, 0))
+    assert len({date % part_ms for date in found}) > 90
+
+
+@pytest.mark.spark
 def test_rows_have_the_same_values_in_every_width(spark):
     blocks = [RowBlock(100, 20, 2, DateWindow(0, 60), schema) for schema in SCHEMAS.values()]
     *narrower, widest = ([row.asDict() for row in collected(spark, block)] for block in blocks)

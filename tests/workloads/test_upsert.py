@@ -111,6 +111,30 @@ def test_new_rows_go_to_the_day_they_are_made_and_moved_ones_follow():
     assert by_day(spec, lambda p: p.rows) == {old_day: 0, new_day: spec.inserts + spec.updates}
 
 
+def test_changes_of_the_newest_keys_hit_the_last_days_if_the_load_is_in_their_order():
+    week = Upsert(
+        1000, 2, 700_000, 1, insert_share=0.0, key_skew="recent-first", initial_span_s=7 * 86_400.0,
+        initial_order="by-date",
+    )  # fmt: skip
+    found = by_day(stream(week, commits=1, by="day")[1], lambda p: p.deleted_keys)
+    # A rank r has the density 1 / r: below 100,000 of 700,000 are ln 100,000 / ln 700,000 of all draws, 86 %.
+    # Draws that hit one key again do not count, and most of these are among the newest.
+    assert list(found) == sorted(found)
+    ascending = list(found.values())
+    assert ascending == sorted(ascending)
+    assert found["2025-12-31"] > 0.7 * sum(ascending)
+    rows = by_day(stream(week, commits=0, by="day")[0], lambda p: p.rows)
+    assert list(rows.values()) == [pytest.approx(100_000, abs=1)] * 7
+
+
+@pytest.mark.parametrize("span_s", [86_400.0 * 2.5, 1000.0, 86_400.0])
+def test_keys_in_the_order_of_their_dates_are_all_there(span_s):
+    workload = Upsert(10, 1, 12_345, 1, initial_span_s=span_s, initial_order="by-date")
+    parts = list(workload._initial_parts())
+    assert sum(keys for keys, _ in parts) == 12_345
+    assert (parts[0][1].from_s, parts[-1][1].to_s) == (-span_s, 0.0)
+
+
 def test_the_newest_orders_are_changed_in_the_newest_day():
     workload = Upsert(1000, 2, 1000, 1, key_skew="recent-first", key_exponent=2.0, initial_span_s=86_400.0)
     last = stream(workload, commits=100, interval_ms=864_000, by="day")[-1]

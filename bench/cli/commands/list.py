@@ -18,7 +18,7 @@ from bench.cli.output import (
     print_table,
 )
 from bench.cli.tables import Column
-from bench.engines.registry import FORMATS, PLANNED
+from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.keys import duration_ms_text, known_text
 from bench.results.rows import METRICS
@@ -216,15 +216,13 @@ def _plugin_entry(plugin: plugins.Description) -> Entry:
 
 
 def _formats() -> list[Entry]:
-    built = [
+    return [
         {
             "name": name, "doc": found.description, "engine": bool(found.real or found.simulated),
             "real": found.real is not None, "simulated": found.simulated is not None,
         }
         for name, found in FORMATS.items()
     ]  # fmt: skip
-    none = {"engine": False, "real": False, "simulated": False}
-    return [*built, *({"name": name, "doc": doc, **none} for name, doc in PLANNED.items())]
 
 
 def _scenarios() -> list[Entry]:

@@ -1,1 +1,1 @@
-"""Apache Hudi: real tables by Spark, simulated ones, and existing ones."""
+"""Apache Hudi."""

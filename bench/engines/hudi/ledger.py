@@ -21,6 +21,4 @@ class HudiLedger(Ledger[BaseFile, LogFile, HudiState]):
         self.pending_groups: frozenset[FileGroupId] = frozenset()
 
     def state(self, at_ms: int) -> HudiState:
-        return replace(
-            super().state(at_ms), timeline=self.timeline, pending_groups=self.pending_groups
-        )
+        return replace(super().state(at_ms), timeline=self.timeline, pending_groups=self.pending_groups)

@@ -1,6 +1,8 @@
-"""The partition paths of our Hudi tables, which keep the dates of days in the form that Hudi's strategies read."""
+"""The partition paths of our Hudi tables, with days in the form that Hudi's strategies read."""
 
 from strategies.partitions import decoded, fields_of
+
+DAY_COLUMN = "partition_day"
 
 
 def path_of(partition: str) -> str:
@@ -8,6 +10,3 @@ def path_of(partition: str) -> str:
     for name, value in fields_of(partition).items():
         return decoded(value).replace("-", "/") if name == DAY_COLUMN else decoded(value)
     return ""
-
-
-DAY_COLUMN = "partition_day"

@@ -27,10 +27,13 @@ TABLE_TYPE = "hoodie.datasource.write.table.type"
 
 CAPABILITIES = frozenset[str]({Capability.UPSERT, Capability.DELAYED_COMMIT, *Command})
 
+READ_OPTIMIZED = "orders_ro"  # the name under which Hive's catalogs have the view, too
+VIEWS: Mapping[str, str] = {READ_OPTIMIZED: "its base files alone, the read-optimised view"}
+
 INSTEAD: Mapping[str, str] = {  # what Hudi has in place of a capability
     Capability.COMPACT: "hudi.compaction, whose strategies and options choose partitions and file slices",
-    Capability.REWRITE: "hudi.compaction for log files and hudi.clustering for small base files, which choose "
-    "the files themselves",
+    Capability.REWRITE: "hudi.compaction for log files and hudi.clustering for small base files, which "
+    "choose the files themselves",
     Capability.CONVERT: "hudi.log_compaction, which merges log files into larger ones",
 }
 

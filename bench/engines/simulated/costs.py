@@ -62,9 +62,13 @@ class Operation(Part):
 
 
 class DataFiles(Part):
-    """How much larger data files are than plain Parquet of the same rows, and how large their keys are."""
+    """How much larger data files are than plain Parquet of the same rows, and how large their keys are.
+
+    A format adds `file_bytes` to each file, and `bytes_per_row` if it has columns of its own.
+    """
 
     file_bytes: Bytes = 0
+    bytes_per_row: float = Field(default=0, ge=0, le=COEFFICIENT_MAX, allow_inf_nan=False)
     key_column_ratio: float = Field(default=0.1, ge=0, le=1)  # of a file's bytes; as in Amoro's getCost
 
 

@@ -92,7 +92,7 @@ class SimulatedEngine(Generic[Prepared]):
     def _stage(self, action: Action, position: int, ticket: Ticket, staged: Staged[Prepared]) -> None:
         """Prepare an action, or note the error if a file that it names is gone."""
         try:
-            staging = self._model.stage(action, ticket.preview.actions[position])
+            staging = self._model.stage(action, ticket.preview.actions[position], ticket.scheduled_at_ms)
         except ValueError as error:
             staged.error = str(error)
             return

@@ -6,8 +6,9 @@ from workloads.schema import Schema
 
 
 def table_bytes(schema: Schema, coefficients: Coefficients, rows: int, files: int = 1) -> int:
-    """The bytes of data files: plain Parquet of the same rows, and what the format adds to each file."""
-    return schema.expected_bytes(rows, files) + files * coefficients.data.file_bytes
+    """The bytes of data files: plain Parquet of the same rows, and what the format adds to it."""
+    data = coefficients.data
+    return schema.expected_bytes(rows, files) + files * data.file_bytes + round(rows * data.bytes_per_row)
 
 
 def rows_of_outputs(group: RewriteGroup, live_rows: int) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ Prepared = TypeVar("Prepared")
 
 @dataclass(frozen=True, slots=True)
 class Staging(Generic[Prepared]):
-    """An action that has begun and is not committed, such as a rewrite whose files are written, and its cost."""
+    """An action that has begun, such as a rewrite whose files are written, and what it has cost so far."""
 
     prepared: Prepared
     cost: Cost
@@ -46,8 +46,8 @@ class FormatModel(Protocol[Prepared]):
     def commit(self, spec: CommitSpec, tag: Tag) -> Committed:
         """Add the files of a commit."""
 
-    def stage(self, action: Action, preview: Preview | NoPreview) -> Staging[Prepared]:
-        """Prepare an action, such as by writing the files of an explicit rewrite.
+    def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Staging[Prepared]:
+        """Prepare an action at a moment, such as by writing the files of an explicit rewrite.
 
         Raises ValueError if a file that it names is gone.
         """

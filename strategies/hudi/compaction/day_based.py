@@ -10,6 +10,8 @@ from strategies.hudi.dates import day_of
 class DayBased(BoundedIO):
     """Keeps so many partitions, the latest first; what is older is not noted for the next plan."""
 
+    reads_dates = True
+
     def partitions(self, partitions: Sequence[str], settings: Settings) -> Choice[str]:
         if len(partitions) < 2:  # nothing to compare, so Hudi does not read the date
             return Choice(partitions[: settings.target_partitions])

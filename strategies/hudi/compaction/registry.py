@@ -34,6 +34,11 @@ def strategy_of(names: str) -> CompactionStrategy:
     return strategies[0] if len(strategies) == 1 else Composite(strategies)
 
 
+def reads_dates(names: str) -> bool:
+    """Whether one of the strategies compares the dates of partitions. Raises as `strategy_of` does."""
+    return any(STRATEGIES[name].reads_dates for name in _split(names))
+
+
 def uses_today(names: str) -> bool:
     """Whether one of the strategies compares dates with today. Raises as `strategy_of` does."""
     return any(STRATEGIES[name].uses_today for name in _split(names))

@@ -45,10 +45,11 @@ class Choice(Generic[_Item]):
 class CompactionStrategy:
     """Keeps everything, in the order given; subclasses override what they choose by.
 
-    Either method raises ValueError where Hudi's own class fails. One that `uses_today` compares the dates of
-    partitions with the day of the clock.
+    Either method raises ValueError where Hudi's own class fails. One that `reads_dates` compares the dates of
+    partitions, one that `uses_today` also with the day of the clock.
     """
 
+    reads_dates: ClassVar[bool] = False
     uses_today: ClassVar[bool] = False
 
     def partitions(self, partitions: Sequence[str], settings: Settings) -> Choice[str]:

@@ -10,7 +10,7 @@ from strategies.hudi.operations import Operation
 class UnBoundedPartitionAware(CompactionStrategy):
     """Keeps partitions of earlier days, so that it never meets BoundedPartitionAware in one of them."""
 
-    uses_today = True
+    reads_dates = uses_today = True
 
     def partitions(self, partitions: Sequence[str], settings: Settings) -> Choice[str]:
         recent = frozenset(BoundedPartitionAware().partitions(partitions, settings).kept)

@@ -48,6 +48,7 @@ def test_create_makes_an_empty_table(engine, sheet):
     assert (state.version is not None) == sheet.is_created_with_a_version
 
 
+@needs(answer="writes_a_file_per_task")
 def test_commits_appear_as_their_specs_say(engine, stream, tmp_path):
     outcomes = [engine.commit(batch, batch.spec.at_ms) for batch in stream[:3]]
     assert [o.observed.data_files_count for o in outcomes] == [3, 7, 11]
@@ -66,6 +67,7 @@ def test_commits_appear_as_their_specs_say(engine, stream, tmp_path):
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
 
 
+@needs(answer="writes_a_file_per_task")
 def test_commits_of_the_stream_enter_the_history(engine, stream):
     commit_all(engine, stream[1:3])
     state = engine.state(120_000)
@@ -99,10 +101,11 @@ def test_an_empty_commit_changes_nothing(engine, stream):
     outcome = engine.commit(without_rows(stream[2]), 120_000)
     assert outcome.cost.wall_s == outcome.prepare_s == 0
     assert (snapshots(outcome), outcome.change.metadata_bytes) == (0, 0)
-    assert outcome.observed.data_files_count == 4
+    assert outcome.observed.data_files_count == len(before.data_files) > 0
     assert engine.state(120_000).commits_total_count == before.commits_total_count == 1
 
 
+@needs(answer="writes_a_file_per_task")
 def test_a_writer_override_sets_the_files_of_each_commit(make_engine, stream, tmp_path):
     engine = make_engine(files_per_commit=2)
     engine.create()
@@ -110,6 +113,7 @@ def test_a_writer_override_sets_the_files_of_each_commit(make_engine, stream, tm
     assert content_of(engine, stream[1:2], tmp_path / "dump").equal
 
 
+@needs(answer="writes_a_file_per_task")
 def test_rows_of_several_commits_are_written_by_as_many_writers_as_those_of_one(engine, stream, tmp_path):
     load, *commits = kept_back(stream[:5], 120_000)
     engine.commit(load, 0)
@@ -406,6 +410,7 @@ def test_a_dump_is_as_large_as_a_compacted_table(engine, stream, tmp_path):
     assert dumped.stat().st_size == pytest.approx(compacted.size_bytes, rel=0.1)
 
 
+@needs(answer="writes_a_file_per_task")
 def test_a_full_scan_opens_all_files_and_a_key_probe_fewer(engine, stream, sheet):
     commit_all(engine, stream[:3])
     full, key = engine.query(FULL_SCAN), engine.query(KEY_PROBE)
@@ -443,7 +448,7 @@ def test_the_control_query_reads_a_table_that_the_stream_does_not_change(engine,
     else:
         assert cost is None  # modelled times need no control
     # The probe still finds the table of the stream, whose files are those of all commits.
-    assert engine.query(FULL_SCAN).work.files_count == before.files_count == 3 + 6 * 4
+    assert engine.query(FULL_SCAN).work.files_count == before.files_count == len(files(engine))
     assert engine.state(0).commits_total_count == 6
     engine.drop()
     assert engine.control() is None
@@ -471,7 +476,7 @@ def test_a_sibling_is_another_table_of_the_same_kind(engine, stream, tmp_path):
     scratch = engine.sibling("scratch")
     scratch.create()
     commit_all(scratch, stream[:1])
-    assert scratch.query(FULL_SCAN).work.files_count == 3
+    assert scratch.query(FULL_SCAN).work.files_count == len(files(scratch)) > 0
     scratch.drop()
     assert len(engine.state(0).data_files) == 0
     commit_all(engine, stream[1:2])

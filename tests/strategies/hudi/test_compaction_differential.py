@@ -8,6 +8,7 @@ from hudi_cases import cases
 from hudi_oracle import HudiOracle, JavaPlan
 from hypothesis import HealthCheck, given, settings
 
+from strategies.hudi.compact import Compaction
 from strategies.hudi.compaction import bounded_partition_aware, day_based
 from strategies.hudi.compaction.log_file_size_based import LogFileSizeBased
 from strategies.hudi.compaction.registry import STRATEGIES
@@ -15,7 +16,6 @@ from strategies.hudi.compaction_options import INCREMENTAL
 from strategies.hudi.dates import day_of
 from strategies.hudi.operations import Operation
 from strategies.hudi.preview import planned_compaction
-from strategies.hudi.run_compaction import Compaction
 from strategies.state import MIB
 
 pytestmark = pytest.mark.spark

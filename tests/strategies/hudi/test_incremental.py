@@ -2,15 +2,18 @@
 
 from hudi_tables import compaction, delta_commit, hudi_table, slice_files
 
+from strategies.hudi.compaction.registry import strategy_of
 from strategies.hudi.compaction.strategy import Settings
-from strategies.hudi.compaction_plan import candidate_partitions
+from strategies.hudi.compaction_plan import plan_compaction
 
 A, B, C = "2026/01/01", "2026/01/02", "2026/01/03"
 
 
 def candidates(timeline, **settings):
+    """The partitions of a plan that takes all it gets to see."""
     files = [file for partition in (A, B, C) for file in slice_files(partition, partition)]
-    return candidate_partitions(hudi_table(files, timeline), Settings(**settings))
+    plan = plan_compaction(hudi_table(files, timeline), strategy_of("UnBounded"), Settings(**settings), 1)
+    return [operation.partition for operation in plan.operations]
 
 
 def test_before_the_first_compaction_all_partitions_are_candidates():

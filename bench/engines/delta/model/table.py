@@ -137,7 +137,7 @@ class DeltaTableModel:
             return (), cost
         return (InlineCompaction(cost, versions, Command.OPTIMIZE, preview.is_sorted),), NO_COST
 
-    def stage(self, action: Action, preview: Preview | NoPreview) -> Staging[None]:
+    def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Staging[None]:
         raise ValueError(NO_REWRITE)
 
     def execute(

@@ -1,1 +1,1 @@
-"""A simulated Hudi table."""
+"""The model of a simulated Hudi table."""

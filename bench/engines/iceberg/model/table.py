@@ -98,7 +98,7 @@ class IcebergTableModel:
         cost = self._coefficients.price(self._coefficients.commit, work, self._cores.writer)
         return Committed(version, cost)
 
-    def stage(self, action: Action, preview: Preview | NoPreview) -> Staging[Prepared]:
+    def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Staging[Prepared]:
         if not isinstance(action, Rewrite):
             raise ValueError("Iceberg's procedures plan and commit in one call")
         data, deletes = self.ledger.data_files, self.ledger.delete_files

@@ -1,0 +1,78 @@
+"""Apache Hudi as a format: the keys of its tables, and what its engines can do.
+
+Spark is only imported when an engine is opened.
+"""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+
+from bench.engines.contract import CommitLayout, Engine, EngineSettings
+from bench.engines.format import Format
+from bench.engines.hudi.fitting import planner_problem
+from bench.engines.hudi.model.coefficients import hudi_coefficients
+from bench.engines.hudi.planning import PLANNING
+from bench.engines.hudi.table_keys import (
+    CAPABILITIES,
+    CODEC,
+    DEFAULT_CODEC,
+    DEFAULT_UPSERT_MODE,
+    INDEX,
+    INDEX_BUCKETS,
+    INSTEAD,
+    MAX_FILE_BYTES,
+    NAME,
+    TABLE_TYPE,
+    UPSERT_MODES,
+    VIEWS,
+    HudiKeys,
+)
+from bench.engines.simulated.kind import simulated_kind
+from strategies.hudi.commands import METADATA_COMMANDS, Command
+from strategies.plan import Capability
+from workloads.commit import CommitSpec
+
+
+def _writing_needs(keys: HudiKeys, upsert_mode: str | None) -> frozenset[str]:
+    return frozenset() if upsert_mode is None else frozenset({Capability.UPSERT})
+
+
+def _layout(spec: CommitSpec, settings: Mapping[str, str]) -> CommitLayout:
+    """At least a file in each partition; how many depends on the file groups that are there."""
+    return CommitLayout(len(spec.partitions))
+
+
+def _open_simulated(settings: EngineSettings) -> AbstractContextManager[Engine]:
+    from bench.engines.hudi.simulation import open_simulated_hudi
+
+    return open_simulated_hudi(settings)
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Apache Hudi",
+    description="Apache Hudi; simulated only so far",
+    table_keys=HudiKeys,
+    takes_catalog=False,
+    upsert_modes=UPSERT_MODES,
+    default_upsert_mode=DEFAULT_UPSERT_MODE,
+    own_properties={
+        INDEX: "table.index",
+        INDEX_BUCKETS: "table.index_buckets",
+        MAX_FILE_BYTES: "table.target_file_size",
+        TABLE_TYPE: "writer.upsert_mode",
+    },
+    size_properties=frozenset({MAX_FILE_BYTES}),
+    codec_setting=CODEC,
+    default_codec=DEFAULT_CODEC,
+    metadata_bytes_per_commit=30_000,
+    planning=PLANNING,
+    layout=_layout,
+    writing_needs=_writing_needs,
+    planner_problem=planner_problem,
+    simulated=simulated_kind(_open_simulated, CAPABILITIES, hudi_coefficients),
+    metadata_commands=METADATA_COMMANDS,
+    expiry_commands=frozenset({Command.CLEAN}),
+    instead=INSTEAD,
+    views=VIEWS,
+    coefficients=hudi_coefficients,
+)

@@ -1,0 +1,121 @@
+"""What the commits of a simulated Hudi table write."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from bench.engines.contract import TableSpec
+from bench.engines.hudi.model.files import FileMaker
+from bench.engines.hudi.model.groups import Groups
+from bench.engines.hudi.model.writers import PartitionChanges, Share, by_bucket, by_place
+from bench.engines.hudi.partition_paths import path_of
+from bench.engines.hudi.table_keys import is_merge_on_read, keys_of
+from bench.engines.simulated.key_ranges import KeyRange, ranges_of_rows
+from strategies.hudi.files import BaseFile, FileGroupId, LogFile
+from workloads.commit import CommitSpec
+
+
+@dataclass(slots=True)
+class Written:
+    """The files that a commit adds and removes, and what it reads of the table to find its keys."""
+
+    added: list[BaseFile | LogFile] = field(default_factory=list)
+    removed: list[BaseFile | LogFile] = field(default_factory=list)
+    read_bytes: int = 0
+
+    @property
+    def partitions(self) -> frozenset[str]:
+        """The partitions it writes to."""
+        return frozenset(file.partition for file in self.added)
+
+
+class Writer:
+    """Writes commits into the file groups of one table, by its type and its index."""
+
+    def __init__(self, spec: TableSpec, groups: Groups, maker: FileMaker, key_column_ratio: float) -> None:
+        self._groups, self._maker, self._key_column_ratio = groups, maker, key_column_ratio
+        self._is_merge_on_read = is_merge_on_read(spec)
+        keys = keys_of(spec)
+        self._buckets_count = keys.index_buckets if keys.index == "bucket" else None
+        self._max_file_bytes = spec.target_file_size_bytes
+
+    def commit(self, spec: CommitSpec, at_ms: int) -> Written:
+        """Write one commit."""
+        lost, written = self._groups.commit(spec), Written()
+        write = self._merge_on_read if self._is_merge_on_read else self._copy_on_write
+        for changes in _changes(spec):
+            own = {group: rows for group, rows in lost.items() if group.partition == changes.partition}
+            for share in self._shares(spec, changes, own, written):
+                group = share.group or self._maker.group(changes.partition)
+                rows = share.inserted + share.updated
+                write(share, group, _keys_of(spec, rows) if rows else None, at_ms, written)
+        return written
+
+    def _shares(
+        self, spec: CommitSpec, changes: PartitionChanges, lost: Mapping[FileGroupId, int], written: Written
+    ) -> Iterator[Share]:
+        """What goes to which file group; an upsert without buckets looks its keys up first."""
+        if self._buckets_count is not None:
+            hit = by_bucket(changes, self._buckets_count, spec.index)
+            yield from (self._to_bucket(changes.partition, *each) for each in hit)
+            return
+        groups = self._groups.in_partition(changes.partition)
+        if is_upsert(spec):
+            data_bytes = sum(group.base.size_bytes for group in groups.values() if group.base is not None)
+            written.read_bytes += round(data_bytes * self._key_column_ratio)
+        yield from by_place(
+            changes, lost, groups, self._max_file_bytes, is_merge_on_read=self._is_merge_on_read
+        )
+
+    def _to_bucket(self, partition: str, number: int, live: int, deleted: int) -> Share:
+        """The share of a bucket, whose file group begins with a base file."""
+        group = FileGroupId(partition, f"bucket-{number:05}")
+        return Share(group, 0, live, deleted) if group in self._groups else Share(group, live)
+
+    def _merge_on_read(
+        self, share: Share, group: FileGroupId, keys: KeyRange | None, at_ms: int, written: Written
+    ) -> None:
+        """Changes into a log file, unless new rows have the base file written anew, changes included."""
+        if share.inserted:
+            self._into_base(group, share.inserted + share.updated, keys, at_ms, written)
+        elif share.updated or share.deleted:
+            log = self._maker.log(group, share.updated, share.deleted)
+            self._groups.add_log(log, share.updated, keys, at_ms)
+            written.added.append(log)
+
+    def _copy_on_write(
+        self, share: Share, group: FileGroupId, keys: KeyRange | None, at_ms: int, written: Written
+    ) -> None:
+        """Everything into a new base file."""
+        if group in self._groups or share.inserted:
+            self._into_base(group, share.inserted + share.updated, keys, at_ms, written)
+
+    def _into_base(
+        self, group: FileGroupId, rows: int, keys: KeyRange | None, at_ms: int, written: Written
+    ) -> None:
+        """Write a base file with these rows, and those of the group's earlier one if it has one."""
+        gone = self._groups[group].files if group in self._groups else ()
+        base = self._maker.base(group, rows + self._groups.kept(gone))
+        if gone:
+            self._groups.replace_base(base, gone, at_ms, rows, keys)
+        else:
+            self._groups.add_base(base, keys, at_ms)
+        written.added.append(base)
+        written.removed += gone
+
+
+def is_upsert(spec: CommitSpec) -> bool:
+    """Whether a commit may change rows that are in the table already."""
+    return spec.keys is not None or bool(spec.updates or spec.deletes)
+
+
+def _changes(spec: CommitSpec) -> Iterator[PartitionChanges]:
+    for shape in spec.partitions:
+        keys = max(shape.deleted_keys, shape.live_rows) if is_upsert(spec) else shape.rows
+        yield PartitionChanges(path_of(shape.partition), keys, shape.live_rows)
+
+
+def _keys_of(spec: CommitSpec, rows: int) -> KeyRange | None:
+    """The range of the keys of a file with `rows` rows of a commit; rows are dealt out by their hash."""
+    if is_upsert(spec):
+        return ranges_of_rows(spec, rows, 1)[0]
+    return spec.first_row + 1, spec.first_row + spec.rows

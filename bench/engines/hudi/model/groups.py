@@ -1,0 +1,160 @@
+"""The file groups of a simulated Hudi table, and which of their rows are live.
+
+A base file and each log file have rows of their own: those that the commit put there. A commit kills rows of
+earlier files, and a compaction puts the live rows of a slice into a new base file.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bench.engines.hudi.ledger import HudiLedger
+from bench.engines.simulated.key_ranges import KeyRange, span_of_ranges
+from bench.engines.simulated.live_rows import LiveRows
+from strategies.hudi.files import BaseFile, FileGroupId, LogFile
+from strategies.state import DataFile
+from workloads.commit import CommitSpec
+
+
+@dataclass(slots=True)
+class Group:
+    """A file group: the base file and the log files of its latest slice, oldest first.
+
+    `merged_away` are log files that a log compaction has replaced; they stay on storage with their slice.
+    """
+
+    base: BaseFile | None = None
+    logs: list[LogFile] = field(default_factory=list)
+    merged_away: list[LogFile] = field(default_factory=list)
+
+    @property
+    def files(self) -> tuple[BaseFile | LogFile, ...]:
+        """What readers of a snapshot open."""
+        return (*self.logs,) if self.base is None else (self.base, *self.logs)
+
+
+class Groups:
+    """The file groups by their ids. Every change is told to the ledger."""
+
+    def __init__(self, ledger: HudiLedger) -> None:
+        self._ledger = ledger
+        self._groups: dict[FileGroupId, Group] = {}
+        self._rows = LiveRows()
+        self._live: dict[str, int] = {}  # of each file, as of the last commit
+        self._keys: dict[str, KeyRange | None] = {}
+        self._deletes: dict[str, int] = {}  # of each log file, the keys that it says are deleted
+
+    @property
+    def live_rows(self) -> int:
+        """The live rows of the table."""
+        return self._rows.total
+
+    def __contains__(self, group: FileGroupId) -> bool:
+        return group in self._groups
+
+    def __getitem__(self, group: FileGroupId) -> Group:
+        return self._groups[group]
+
+    def in_partition(self, partition: str) -> Mapping[FileGroupId, Group]:
+        """The groups of one partition."""
+        return {each: group for each, group in self._groups.items() if each.partition == partition}
+
+    def items(self) -> Iterable[tuple[FileGroupId, Group]]:
+        """All groups."""
+        return self._groups.items()
+
+    def keys(self, path: str) -> KeyRange | None:
+        """The lowest and the highest key of a file; None if they are not known."""
+        return self._keys[path]
+
+    def commit(self, spec: CommitSpec) -> Mapping[FileGroupId, int]:
+        """Apply a commit, whose files come later: the rows that each group loses to it, whole ones."""
+        self._rows.commit(spec)
+        lost: dict[FileGroupId, int] = {}
+        for each, group in self._groups.items():
+            for file in group.files:
+                left = self._rows.live(file.path)
+                if left < self._live[file.path]:
+                    lost[each] = lost.get(each, 0) + self._live[file.path] - left
+                    self._live[file.path] = left
+        return lost
+
+    def kept(self, files: Iterable[BaseFile | LogFile]) -> int:
+        """The live rows of files, as a rewrite of them writes them."""
+        return self._rows.kept(file.path for file in files)
+
+    def add_base(self, file: BaseFile, keys: KeyRange | None, at_ms: int) -> None:
+        """Add the first base file of a group, of rows of the last commit."""
+        self._groups.setdefault(file.group, Group()).base = file
+        self._rows.add(file, file.rows, keys)
+        self._known(file.path, keys)
+        self._ledger.add([file], at_ms)
+
+    def deletes(self, logs: Iterable[LogFile]) -> int:
+        """How many keys these log files say are deleted."""
+        return sum(self._deletes[log.path] for log in logs)
+
+    def add_log(self, file: LogFile, live_rows: int, keys: KeyRange | None, at_ms: int) -> None:
+        """Add a log file of the last commit, whose other records than these say that a key is deleted."""
+        self._deletes[file.path] = file.rows - live_rows
+        self._groups.setdefault(file.group, Group()).logs.append(file)
+        self._rows.add(DataFile(file.path, file.size_bytes, live_rows), live_rows, keys)
+        self._known(file.path, keys)
+        self._ledger.add([file], at_ms)
+
+    def replace_base(
+        self,
+        file: BaseFile,
+        gone: Collection[BaseFile | LogFile],
+        at_ms: int,
+        added_rows: int = 0,
+        added_keys: KeyRange | None = None,
+    ) -> None:
+        """Put a base file in the place of others of its group; it has their live rows and `added_rows`."""
+        group = self._groups[file.group]
+        self._replace(file, gone, added_rows, [added_keys] if added_rows else [])
+        group.base = file
+        group.logs = [log for log in group.logs if log not in gone]
+        group.merged_away = []
+        self._ledger.remove([each.key for each in gone])
+        self._ledger.add([file], at_ms)
+
+    def merge_logs(self, file: LogFile, gone: Sequence[LogFile], at_ms: int) -> None:
+        """Put one log file in the place of others of its group."""
+        group = self._groups[file.group]
+        rows = self._rows.kept(log.path for log in gone)
+        self._deletes[file.path] = file.rows - rows
+        self._replace(DataFile(file.path, file.size_bytes, rows), gone, 0, [])
+        group.merged_away += gone
+        group.logs = [file, *(log for log in group.logs if log not in gone)]
+        self._ledger.remove([log.key for log in gone])
+        self._ledger.add([file], at_ms)
+
+    def cluster(self, made: Sequence[BaseFile], gone: Collection[FileGroupId], at_ms: int) -> None:
+        """Put new groups in the place of others."""
+        files = [file for each in gone for file in self._groups.pop(each).files]
+        keys = span_of_ranges(self._keys.pop(file.path) for file in files)
+        self._rows.replace([file.path for file in files], made)
+        for file in files:
+            del self._live[file.path]
+        for base in made:
+            self._groups[base.group] = Group(base)
+            self._known(base.path, keys)
+        self._ledger.remove([file.key for file in files])
+        self._ledger.add(made, at_ms)
+
+    def _replace(
+        self,
+        made: DataFile,
+        gone: Collection[BaseFile | LogFile],
+        added_rows: int,
+        added_keys: Sequence[KeyRange | None],
+    ) -> None:
+        keys = span_of_ranges([*(self._keys.pop(file.path) for file in gone), *added_keys])
+        self._rows.replace([file.path for file in gone], [made], added_rows)
+        for file in gone:
+            del self._live[file.path]
+        self._known(made.path, keys)
+
+    def _known(self, path: str, keys: KeyRange | None) -> None:
+        self._keys[path] = keys
+        self._live[path] = self._rows.live(path)

@@ -1,0 +1,112 @@
+"""The timeline of a simulated Hudi table: its instants, and the bytes of their files."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from bench.engines.hudi.ledger import HudiLedger
+from bench.engines.hudi.model.coefficients import Timeline as Sizes
+from bench.engines.ledger import HISTORY_LIMIT
+from strategies.hudi.files import Action, Instant
+
+FILES_PER_INSTANT = 3  # requested, inflight and completed
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What an instant has written to the timeline."""
+
+    number: int
+    size_bytes: int
+    files_count: int
+
+
+class Timeline:
+    """Instants are numbered in the order of their requests. The ledger has the latest ones."""
+
+    def __init__(self, sizes: Sizes, ledger: HudiLedger) -> None:
+        self._sizes, self._ledger = sizes, ledger
+        self._next = 1
+        self._completed: list[tuple[int, int]] = []  # numbers and bytes of write actions, oldest first
+        self._instants: dict[int, Instant] = {}
+        self.storage_bytes = 0
+
+    def create(self) -> None:
+        """Write the properties of the table."""
+        self.storage_bytes += self._sizes.table_bytes
+
+    @property
+    def active_count(self) -> int:
+        """The completed instants that are not archived."""
+        return len(self._completed)
+
+    def request(
+        self,
+        action: Action,
+        at_ms: int,
+        missing_partitions: tuple[str, ...] | None = None,
+        *,
+        is_log_compaction: bool = False,
+    ) -> int:
+        """Request an instant; its number. Its plan, if it has one, counts when it completes."""
+        number = self._next
+        self._next += 1
+        self._keep(
+            number,
+            Instant(
+                action,
+                at_ms,
+                None,
+                missing_partitions=missing_partitions,
+                is_log_compaction=is_log_compaction,
+            ),
+        )
+        return number
+
+    def complete(
+        self, number: int, at_ms: int, files_count: int, partitions: Iterable[str], slices_count: int = 0
+    ) -> Entry:
+        """Complete an instant that has written so many files, by a plan for so many file slices."""
+        done = replace(self._instants[number], completed_at_ms=at_ms, partitions=frozenset(partitions))
+        self._keep(number, done)
+        sizes = self._sizes
+        size_bytes = (
+            sizes.instant_bytes
+            + sizes.bytes_per_file * files_count
+            + sizes.plan_bytes_per_slice * slices_count
+        )
+        self.storage_bytes += size_bytes
+        self._completed.append((number, size_bytes))
+        return Entry(number, size_bytes, FILES_PER_INSTANT)
+
+    def service(self) -> Entry:
+        """An instant of cleaning, which names no file that readers open."""
+        number = self._next
+        self._next += 1
+        self.storage_bytes += self._sizes.instant_bytes
+        return Entry(number, self._sizes.instant_bytes, FILES_PER_INSTANT)
+
+    def earliest_of(self, retained_count: int) -> int | None:
+        """The first of the last completed write actions; None if there are not more than these."""
+        numbers = sorted(number for number, _ in self._completed)
+        return numbers[-retained_count] if len(numbers) > retained_count else None
+
+    def archive(self, min_count: int, max_count: int) -> int:
+        """Once there are more than `max_count` completed instants, leave `min_count`; how many it moves."""
+        if len(self._completed) <= max_count:
+            return 0
+        moved = self._completed[: len(self._completed) - min_count]
+        del self._completed[: len(moved)]
+        for number, size_bytes in moved:
+            self.storage_bytes -= size_bytes - round(size_bytes * self._sizes.archived_ratio)
+            self._instants.pop(number, None)
+        self._publish()
+        return len(moved)
+
+    def _keep(self, number: int, instant: Instant) -> None:
+        self._instants[number] = instant
+        if len(self._instants) > HISTORY_LIMIT:
+            del self._instants[next(iter(self._instants))]
+        self._publish()
+
+    def _publish(self) -> None:
+        self._ledger.timeline = tuple(self._instants.values())

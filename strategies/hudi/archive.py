@@ -1,0 +1,32 @@
+"""The planner that archives: it takes the oldest instants out of the timeline that readers list."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from strategies.hudi.commands import Command
+from strategies.plan import Native, Plan, Reason
+from strategies.state import TableState
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """Once the timeline has more than `max_commits` commits, leave `min_commits` and archive the others.
+
+    Hudi's own defaults are 30 and 20 (hoodie.keep.max.commits, hoodie.keep.min.commits), after each commit.
+    Cleaning has to retain fewer than `min_commits`.
+    """
+
+    min_commits: int = 20
+    max_commits: int = 30
+    reads_state: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset({Command.ARCHIVE})
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.min_commits < self.max_commits:
+            raise ValueError(
+                f"min_commits={self.min_commits} must be >= 1 and less than max_commits={self.max_commits}"
+            )
+
+    def decide(self, state: TableState) -> Plan | None:
+        arguments = {"min_commits": str(self.min_commits), "max_commits": str(self.max_commits)}
+        return Plan((Native(Command.ARCHIVE, arguments),), Reason.RETENTION)

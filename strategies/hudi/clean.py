@@ -1,0 +1,29 @@
+"""The planner that cleans: it deletes files that no retained commit needs."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from strategies.hudi.commands import Command
+from strategies.plan import Native, Plan, Reason
+from strategies.state import TableState
+
+
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """Delete what was replaced before the last `retain_commits` commits (KEEP_LATEST_COMMITS).
+
+    Earlier states of the table can no longer be read afterwards. By default Hudi cleans after each commit and
+    retains 10 (hoodie.clean.commits.retained).
+    """
+
+    retain_commits: int = 10
+    reads_state: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset({Command.CLEAN})
+
+    def __post_init__(self) -> None:
+        if self.retain_commits < 1:
+            raise ValueError(f"retain_commits={self.retain_commits} must be >= 1")
+
+    def decide(self, state: TableState) -> Plan | None:
+        arguments = {"retain_commits": str(self.retain_commits)}
+        return Plan((Native(Command.CLEAN, arguments),), Reason.RETENTION)

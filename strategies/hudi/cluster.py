@@ -1,0 +1,38 @@
+"""The planner that merges small base files into larger ones of new file groups."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from strategies.hudi.clustering_plan import CLUSTERING_OPTIONS, SORT_COLUMNS, clustering_texts
+from strategies.hudi.commands import Command
+from strategies.options import OptionValue
+from strategies.plan import Capability, Native, Plan, Reason
+from strategies.state import TableState
+
+
+@dataclass(frozen=True, slots=True)
+class Clustering:
+    """Merge small base files, and the log files of their slices, into larger files of new file groups.
+
+    It is what rewriting small files is in other formats. A table with a bucket index cannot be clustered,
+    since the number of its file groups is fixed. `options` have Hudi's names.
+    """
+
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    reads_state: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset({Command.CLUSTERING, Capability.DELAYED_COMMIT})
+    known_options: ClassVar[Mapping[str, str]] = CLUSTERING_OPTIONS
+
+    def __post_init__(self) -> None:
+        clustering_texts(self.options)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it sorts by."""
+        named = str(self.options.get(SORT_COLUMNS, ""))
+        return tuple(column.strip() for column in named.split(",") if column.strip())
+
+    def decide(self, state: TableState) -> Plan | None:
+        action = Native(Command.CLUSTERING, {}, clustering_texts(self.options))
+        return Plan((action,), Reason.SCHEDULED, kind="clustering")

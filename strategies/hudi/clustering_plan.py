@@ -1,0 +1,179 @@
+"""Which file slices a clustering merges, and into how many file groups.
+
+Source: PartitionAwareClusteringPlanStrategy of Hudi 1.2.0, without a filter of partitions.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from strategies.hudi.files import Action, FileSlice, HudiState
+from strategies.hudi.incremental import all_partitions, incremental_partitions
+from strategies.java_values import parse_boolean, parse_int, parse_long
+from strategies.options import OptionValue, check_known, option_texts
+from strategies.quantities import parse_bytes
+
+_PREFIX = "hoodie.clustering.plan.strategy."
+SMALL_FILE_LIMIT = f"{_PREFIX}small.file.limit"
+TARGET_BYTES = f"{_PREFIX}target.file.max.bytes"
+GROUP_BYTES = f"{_PREFIX}max.bytes.per.group"
+GROUPS_MAX = f"{_PREFIX}max.num.groups"
+SINGLE_GROUPS = f"{_PREFIX}single.group.clustering.enabled"
+SORT_COLUMNS = f"{_PREFIX}sort.columns"
+INCREMENTAL = "hoodie.table.services.incremental.enabled"
+
+# Hudi's own defaults are 300 MiB, 1 GiB and 2 GiB. A scenario's target file size takes the place of 1 GiB,
+# and the others keep their ratio to it.
+_SMALL_RATIO = 300 / 1024
+_GROUP_RATIO = 2
+_DEFAULT_GROUPS_MAX = 30
+CLUSTERING_OPTIONS: Mapping[str, str] = {
+    SMALL_FILE_LIMIT: "29 % of the table's target_file_size (Hudi's own: 300 MiB)",
+    TARGET_BYTES: "the table's target_file_size (Hudi's own: 1 GiB)",
+    GROUP_BYTES: "twice the table's target_file_size (Hudi's own: 2 GiB)",
+    GROUPS_MAX: str(_DEFAULT_GROUPS_MAX),
+    SINGLE_GROUPS: "true",
+    SORT_COLUMNS: "none",
+    INCREMENTAL: "true",
+}
+_SERVICE = Action.REPLACE_COMMIT
+_SIZES = frozenset({SMALL_FILE_LIMIT, TARGET_BYTES, GROUP_BYTES})
+
+
+@dataclass(frozen=True, slots=True)
+class ClusteringOptions:
+    """A base file smaller than `small_bytes` is taken. See `plan_clustering` for the others."""
+
+    small_bytes: int
+    target_bytes: int
+    group_bytes: int
+    groups_max: int = _DEFAULT_GROUPS_MAX
+    takes_single: bool = True
+    is_sorted: bool = False
+    is_incremental: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ClusteringGroup:
+    """File slices of one partition that are merged, into about `outputs_count` file groups."""
+
+    slices: tuple[FileSlice, ...]
+    outputs_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClusteringPlan:
+    """The groups in their order, and the partitions noted for the next plan; None if nothing is noted."""
+
+    groups: tuple[ClusteringGroup, ...] = ()
+    missing_partitions: tuple[str, ...] | None = None
+
+
+def clustering_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:
+    """Options as the texts that Hudi parses; sizes may have units, which Hudi itself rejects.
+
+    Raises ValueError on an unknown name, an unknown unit, and a value that Hudi would reject.
+    """
+    check_known(options, CLUSTERING_OPTIONS)
+    texts = {
+        name: str(parse_bytes(value))
+        if name in _SIZES and isinstance(value, str)
+        else option_texts({name: value})[name]
+        for name, value in options.items()
+    }
+    clustering_options(texts, target_bytes=1)
+    return texts
+
+
+def complete_texts(given: Mapping[str, str], target_bytes: int) -> dict[str, str]:
+    """Option texts with the defaults that follow from the table's target file size."""
+    own = {
+        SMALL_FILE_LIMIT: str(round(target_bytes * _SMALL_RATIO)),
+        TARGET_BYTES: str(target_bytes),
+        GROUP_BYTES: str(target_bytes * _GROUP_RATIO),
+    }
+    return {**own, **given}
+
+
+def clustering_options(given: Mapping[str, str], target_bytes: int) -> ClusteringOptions:
+    """Option texts parsed, completed by `complete_texts`. Raises ValueError on a bad value."""
+    texts = complete_texts(given, target_bytes)
+    return ClusteringOptions(
+        small_bytes=_read(texts, SMALL_FILE_LIMIT, parse_long),
+        target_bytes=_read(texts, TARGET_BYTES, parse_long),
+        group_bytes=_read(texts, GROUP_BYTES, parse_long),
+        groups_max=_read(texts, GROUPS_MAX, parse_int, _DEFAULT_GROUPS_MAX),
+        takes_single=parse_boolean(texts.get(SINGLE_GROUPS, "true")),
+        is_sorted=bool(texts.get(SORT_COLUMNS)),
+        is_incremental=parse_boolean(texts.get(INCREMENTAL, "true")),
+    )
+
+
+def plan_clustering(state: HudiState, options: ClusteringOptions, max_file_bytes: int) -> ClusteringPlan:
+    """The slices to merge, partition by partition in the order of their paths.
+
+    In each the largest come first, and a group ends where the next one would exceed `group_bytes`. A slice
+    without a base file counts as `max_file_bytes` (hoodie.parquet.max.file.size). There are at most
+    `groups_max` groups; partitions that are not done with them are noted for the next plan. A single slice
+    that would become a single file is rewritten too if the options say `takes_single`.
+    """
+    is_incremental = options.is_incremental
+    partitions = incremental_partitions(state, _SERVICE) if is_incremental else all_partitions(state)
+    found: list[ClusteringGroup] = []
+    missing: dict[str, None] = {}
+    for partition in sorted(partitions):
+        groups, is_done = _groups(_eligible(state, partition, options.small_bytes), options, max_file_bytes)
+        found += groups
+        if not is_done:
+            missing[partition] = None
+    for group in found[options.groups_max :]:
+        missing[group.slices[0].group.partition] = None
+    return ClusteringPlan(tuple(found[: options.groups_max]), tuple(missing) if is_incremental else None)
+
+
+def _eligible(state: HudiState, partition: str, small_bytes: int) -> list[FileSlice]:
+    free = (each for group, each in state.file_slices.items() if group not in state.pending_groups)
+    return [each for each in free if each.group.partition == partition and each.base_bytes < small_bytes]
+
+
+def _groups(
+    slices: Iterable[FileSlice], options: ClusteringOptions, max_file_bytes: int
+) -> tuple[list[ClusteringGroup], bool]:
+    """The groups of one partition, and whether they hold all its slices."""
+
+    def size_of(each: FileSlice) -> int:
+        return max_file_bytes if each.base is None else each.base.size_bytes
+
+    packed: list[list[FileSlice]] = []
+    size_bytes, is_done = 0, True
+    for each in sorted(slices, key=size_of, reverse=True):
+        if not packed or size_bytes + size_of(each) > options.group_bytes:
+            if len(packed) >= options.groups_max:
+                is_done = False
+                break
+            packed.append([])
+            size_bytes = 0
+        packed[-1].append(each)
+        size_bytes += size_of(each)
+    groups = [_group(together, sum(map(size_of, together)), options.target_bytes) for together in packed]
+    wanted = [g for g in groups if options.takes_single or len(g.slices) > 1 or g.outputs_count > 1]
+    return wanted, is_done
+
+
+def _group(slices: Sequence[FileSlice], size_bytes: int, target_bytes: int) -> ClusteringGroup:
+    return ClusteringGroup(tuple(slices), math.ceil(size_bytes / target_bytes))
+
+
+def _read(
+    texts: Mapping[str, str], name: str, parse: Callable[[str], int], default: int | None = None
+) -> Any:
+    if name not in texts:
+        return default
+    try:
+        value = parse(texts[name])
+    except ValueError as error:
+        raise ValueError(f"{name}={texts[name]!r} {error}") from error
+    if value < 1 and name != SMALL_FILE_LIMIT:
+        raise ValueError(f"{name}={texts[name]} must be > 0")
+    return value

@@ -1,0 +1,33 @@
+"""The planner that merges log files into larger ones, which costs less than a compaction."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from strategies.hudi.commands import Command
+from strategies.hudi.log_compaction_plan import LOG_COMPACTION_OPTIONS, log_compaction_texts
+from strategies.options import OptionValue
+from strategies.plan import Capability, Native, Plan, Reason
+from strategies.state import TableState
+
+
+@dataclass(frozen=True, slots=True)
+class LogCompaction:
+    """Merge the log files of each file slice that has enough of them into one.
+
+    Readers open fewer files, and base files stay as they are, so a compaction is still to come. Hudi plans
+    nothing until there have been as many delta commits since the last compaction and the last log compaction.
+    `options` have Hudi's names.
+    """
+
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    reads_state: ClassVar[bool] = False
+    needs: ClassVar[frozenset[str]] = frozenset({Command.LOG_COMPACTION, Capability.DELAYED_COMMIT})
+    known_options: ClassVar[Mapping[str, str]] = LOG_COMPACTION_OPTIONS
+
+    def __post_init__(self) -> None:
+        log_compaction_texts(self.options)
+
+    def decide(self, state: TableState) -> Plan | None:
+        action = Native(Command.LOG_COMPACTION, {}, log_compaction_texts(self.options))
+        return Plan((action,), Reason.SCHEDULED, kind="log compaction")

@@ -1,0 +1,63 @@
+"""Which file slices a log compaction takes, by the rules of Hudi's plan generator.
+
+Source: HoodieLogCompactionPlanGenerator and ScheduleCompactionActionExecutor.needLogCompact of Hudi 1.2.0.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from strategies.hudi.files import FileSlice, HudiState, Instant
+from strategies.hudi.triggers import delta_commits, since_compaction
+from strategies.java_values import parse_int
+from strategies.options import OptionValue, check_known, option_texts
+
+BLOCKS_MIN = "hoodie.log.compaction.blocks.threshold"
+DEFAULT_BLOCKS_MIN = 5
+LOG_COMPACTION_OPTIONS: Mapping[str, str] = {BLOCKS_MIN: str(DEFAULT_BLOCKS_MIN)}
+
+
+def log_compaction_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:
+    """Options as the texts that Hudi parses. Raises ValueError on an unknown name or a bad value."""
+    check_known(options, LOG_COMPACTION_OPTIONS)
+    texts = option_texts(options)
+    blocks_min(texts)
+    return texts
+
+
+def blocks_min(texts: Mapping[str, str]) -> int:
+    """The number of log files, or of blocks in them, from which on a slice is taken.
+
+    It is also that of the delta commits to wait for. Raises ValueError on a text that Hudi would reject.
+    """
+    text = texts.get(BLOCKS_MIN, str(DEFAULT_BLOCKS_MIN))
+    try:
+        count = parse_int(text)
+    except ValueError as error:
+        raise ValueError(f"{BLOCKS_MIN}={text!r} {error}") from error
+    if count < 1:
+        raise ValueError(f"{BLOCKS_MIN}={text} must be > 0")
+    return count
+
+
+def plan_log_compaction(state: HudiState, files_min: int) -> list[FileSlice]:
+    """The slices whose log files are merged, none of which is in a pending plan.
+
+    A slice of fewer log files that have enough blocks together is not expected: a commit writes one block.
+    """
+    since = since_compaction(state.timeline)
+    if since is None or min(since.commits_count, _since_log_compaction(state.timeline)) < files_min:
+        return []
+    slices = state.file_slices.items()
+    return [
+        each for group, each in slices if len(each.logs) >= files_min and group not in state.pending_groups
+    ]
+
+
+def _since_log_compaction(timeline: Sequence[Instant]) -> int:
+    """The completed delta commits since the last log compaction, itself included; 0 while it is pending."""
+    commits = delta_commits(timeline)
+    last = next((each for each in reversed(commits) if each.is_log_compaction), None)
+    if last is None:
+        return sum(not each.is_pending for each in commits)
+    if last.is_pending:
+        return 0
+    return sum(each is last or each.completed_after(last.requested_at_ms) for each in commits)

@@ -1,0 +1,308 @@
+from engine_streams import execute, plan
+from hudi_simulations import coefficients, make
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from upsert_commits import changes, commit_specs, load
+
+from bench.engines.contract import Batch, Change, Cost, Probe
+from bench.engines.hudi.model.coefficients import hudi_coefficients
+from bench.engines.hudi.table_keys import COPY_ON_WRITE, UPSERT_MODES
+from bench.engines.simulated.live_rows import expected_live_rows
+from strategies.hudi.commands import Command
+from strategies.hudi.files import Action
+from strategies.plan import Native
+from strategies.state import KIB, MIB
+from workloads.partitioning import Partitioning
+from workloads.schema import ORDERS
+from workloads.upsert import Upsert
+
+MINUTE_MS = 60_000
+
+
+def compaction(strategy="UnBounded", **options):
+    names = {f"hoodie.compaction.{name.replace('_', '.')}": str(value) for name, value in options.items()}
+    return plan(Native(Command.COMPACTION, {"strategy": strategy}, names))
+
+
+def bases(engine):
+    return list(engine.state(0).data_files)
+
+
+def logs(engine):
+    return list(engine.state(0).delete_files)
+
+
+# Commits
+
+
+def test_the_first_write_into_a_bucket_is_a_base_file_and_later_ones_are_log_files():
+    engine = make(buckets=2)
+    commit_specs(engine, load(1000))
+    assert [file.rows for file in bases(engine)] == [500, 500]
+    outcome = commit_specs(engine, changes(1, 1000, inserts=40, updates=50, deletes=10))
+    # 100 distinct keys: 90 with a new row and 10 deleted, in either bucket half of them.
+    assert [log.rows for log in logs(engine)] == [50, 50]
+    assert [log.size_bytes for log in logs(engine)] == [1_000 + 4_500 + 50] * 2
+    metadata_bytes = 600 + 2 * 70
+    assert outcome.change == Change(0, 0, 2, 0, 2 * 5_550, 0, metadata_bytes, 3)
+    assert [version.operation for version in outcome.versions] == ["deltacommit"]
+    assert engine.live_rows == 1030
+    task_s = 2 * 0.5 + 2 * 5_550 / MIB * 8
+    assert outcome.cost == Cost(1 + 2 * 0.25 + task_s / 2, 1.5 * 1.5 + task_s, task_s)
+
+
+def test_a_few_keys_do_not_hit_all_buckets():
+    engine = make(buckets=8)
+    commit_specs(engine, load(1000), changes(1, 1000, updates=4))
+    assert len(logs(engine)) == 3  # 8 x (1 - (7/8)^4), rounded
+    assert sum(log.rows for log in logs(engine)) == 4
+
+
+def test_days_are_paths_that_hudi_reads():
+    engine = make(buckets=1)
+    commit_specs(engine, load(100, partition="partition_day=2026-01-01"))
+    assert list(engine.state(0).partitions) == ["2026/01/01"]
+
+
+def test_on_the_other_type_of_table_every_upsert_rewrites_base_files():
+    engine = make(buckets=2, upsert_mode=COPY_ON_WRITE)
+    commit_specs(engine, load(1000))
+    outcome = commit_specs(engine, changes(1, 1000, inserts=40, updates=50))
+    assert ([file.rows for file in bases(engine)], logs(engine)) == ([520, 520], [])
+    assert (outcome.change.files_added_count, outcome.change.files_removed_count) == (2, 2)
+    assert outcome.versions[0].operation == "commit"
+
+
+def test_without_buckets_changes_go_to_the_group_that_has_the_row():
+    engine = make(index="simple")
+    commit_specs(engine, load(10_000))
+    # 8 MiB of 1,024 bytes are 8,192 rows, so the load becomes two files.
+    assert [file.rows for file in bases(engine)] == [5_000, 5_000]
+    commit_specs(engine, changes(1, 10_000, updates=100))
+    assert [log.rows for log in logs(engine)] == [50, 50]
+    assert engine.live_rows == 10_000
+
+
+def test_new_rows_go_to_the_smallest_base_file_without_log_files():
+    engine = make(index="simple")
+    commit_specs(engine, load(1000))
+    commit_specs(engine, changes(1, 1000, inserts=500))
+    assert [file.rows for file in bases(engine)] == [1_500]
+    commit_specs(engine, changes(2, 1500, inserts=100, updates=300))
+    # The base file is written anew for the inserts, so that it takes the updates too.
+    assert ([file.rows for file in bases(engine)], logs(engine)) == ([1_600], [])
+    commit_specs(engine, changes(3, 1600, updates=50), changes(4, 1600, inserts=100))
+    assert sorted(file.rows for file in bases(engine)) == [100, 1_600]
+
+
+# Table services
+
+
+def test_a_compaction_makes_one_base_file_of_a_slice():
+    engine = make(buckets=1)
+    commit_specs(engine, load(1000), changes(1, 1000, updates=100), changes(2, 1000, updates=100))
+    before_bytes = engine.state(0).size_bytes
+    outcome = execute(engine, compaction(), 2 * MINUTE_MS)
+    assert (outcome.status, outcome.versions[0].operation) == ("ok", "commit")
+    assert ([file.rows for file in bases(engine)], logs(engine)) == ([1000], [])
+    change = outcome.change
+    assert (change.files_added_count, change.files_removed_count) == (1, 1)
+    assert (change.delete_files_removed_count, change.replaced_bytes) == (2, before_bytes)
+    assert execute(engine, compaction(), 2 * MINUTE_MS).status == "noop"
+
+
+def test_log_files_that_come_while_a_plan_is_pending_are_not_in_it():
+    engine = make(buckets=1)
+    commit_specs(engine, load(1000), changes(1, 1000, updates=100))
+    ticket = engine.schedule(compaction(), MINUTE_MS, 3 * MINUTE_MS)
+    commit_specs(engine, changes(2, 1000, updates=50))
+    state = engine.state(2 * MINUTE_MS)
+    assert [group.file_id for group in state.pending_groups] == ["bucket-00000"]
+    assert [each.is_pending for each in state.timeline] == [False, False, True, False]
+    # Nothing else is planned for the group meanwhile.
+    assert execute(engine, compaction(), 2 * MINUTE_MS).status == "noop"
+    assert engine.complete(ticket, 3 * MINUTE_MS).status == "ok"
+    assert [log.rows for log in logs(engine)] == [50]
+    assert not engine.state(0).pending_groups
+    assert engine.state(0).timeline[2].completed_at_ms == 3 * MINUTE_MS
+    assert engine.live_rows == 1000
+
+
+def test_what_hudi_would_fail_on_is_vetoed_or_fails_with_a_reason():
+    engine = make(buckets=1)
+    commit_specs(engine, load(10), changes(1, 10, updates=5))
+    outcome = execute(engine, compaction("BoundedPartitionAware"), MINUTE_MS)
+    assert outcome.status == "failed"
+    assert "day of the table state is not known" in outcome.error
+
+
+def test_a_log_compaction_makes_one_log_file():
+    engine = make(buckets=1)
+    commit_specs(engine, load(1000))
+    for index in range(1, 6):
+        commit_specs(engine, changes(index, 1000, updates=10, deletes=1))
+    merge_logs = plan(Native(Command.LOG_COMPACTION))
+    outcome = execute(engine, merge_logs, 5 * MINUTE_MS)
+    assert (outcome.status, outcome.versions[0].operation) == ("ok", "deltacommit")
+    assert len(logs(engine)) == 1
+    # Six delta commits and its own; another one waits for five after it.
+    assert sum(each.action is Action.DELTA_COMMIT for each in engine.state(0).timeline) == 7
+    for index in range(6, 9):
+        commit_specs(engine, changes(index, 990, updates=10))
+    assert execute(engine, merge_logs, 8 * MINUTE_MS).status == "noop"
+    storage_bytes = engine.complete(engine.schedule(compaction(), 0, 0), 9 * MINUTE_MS)
+    assert storage_bytes.status == "ok"
+    assert logs(engine) == []
+
+
+def test_a_clustering_makes_new_groups_of_small_files():
+    engine = make(index="simple")
+    commit_specs(engine, load(1000), changes(1, 1000, updates=10))
+    for index in range(2, 5):
+        commit_specs(engine, changes(index, 1000 + 100 * (index - 2), inserts=100, updates=1))
+    before = engine.live_rows
+    outcome = execute(engine, plan(Native(Command.CLUSTERING)), 5 * MINUTE_MS)
+    assert (outcome.status, outcome.versions[0].operation) == ("ok", "replacecommit")
+    assert (len(bases(engine)), logs(engine), engine.live_rows) == (1, [], before)
+
+
+def test_cleaning_keeps_what_the_retained_commits_read():
+    engine = make(buckets=1)
+    commit_specs(engine, load(1000), changes(1, 1000, updates=100))
+    stored = execute(engine, compaction(), MINUTE_MS).observed.storage_bytes
+    live_bytes = engine.state(0).size_bytes
+    clean = plan(Native(Command.CLEAN, {"retain_commits": "1"}))
+    # The state before the compaction is that of the second commit, which retaining two keeps.
+    kept = plan(Native(Command.CLEAN, {"retain_commits": "2"}))
+    assert execute(engine, kept, MINUTE_MS).status == "noop"
+    observed = execute(engine, clean, MINUTE_MS).observed
+    assert observed.storage_bytes < stored
+    assert observed.storage_bytes - observed.metadata_storage_bytes == live_bytes
+
+
+def test_archiving_shrinks_the_timeline():
+    engine = make(buckets=1)
+    commit_specs(engine, load(100), *(changes(index, 100, updates=5) for index in range(1, 6)))
+    archive = plan(Native(Command.ARCHIVE, {"min_commits": "2", "max_commits": "4"}))
+    before = engine.query(Probe("full", "SELECT 1 FROM orders")).work.metadata_files_count
+    stored = execute(engine, archive, MINUTE_MS).observed.metadata_storage_bytes
+    assert (before, len(engine.state(0).timeline)) == (6, 2)
+    assert stored < 5_000 + 7 * (600 + 2 * 70)
+
+
+def test_the_read_optimized_view_opens_base_files_alone():
+    engine = make(buckets=2)
+    commit_specs(engine, load(1000), changes(1, 1000, updates=100))
+    snapshot = engine.query(Probe("s", "SELECT count(*) FROM orders")).work
+    optimized = engine.query(Probe("o", "SELECT count(*) FROM orders_ro")).work
+    assert (snapshot.files_count, snapshot.delete_files_count) == (2, 2)
+    assert (optimized.files_count, optimized.delete_files_count) == (2, 0)
+    assert optimized.opened_bytes == sum(file.size_bytes for file in bases(engine))
+
+
+def test_the_shipped_coefficients_are_read():
+    assert not hudi_coefficients().calibrated
+    assert coefficients().format == hudi_coefficients().format
+
+
+class AnyHistory(RuleBasedStateMachine):
+    """Changes and table services in any order keep rows and sums, and each version explains the state."""
+
+    @initialize(
+        by=st.sampled_from(["none", "bucket", "day"]),
+        index=st.sampled_from(["bucket", "simple"]),
+        mode=st.sampled_from(list(UPSERT_MODES)),
+    )
+    def create(self, by, index, mode):
+        self.index, self.mode = index, mode
+        partitioning = Partitioning(by, 2)
+        self.engine = make(
+            target_file_size_bytes=64 * KIB, partitioning=partitioning, upsert_mode=mode, index=index
+        )
+        workload = Upsert(300, 2, 2_000, 3, key_skew="recent-first", delete_share=0.2, repeat_share=0.1)
+        self.stream = workload.shape(7, 200, MINUTE_MS, partitioning)
+        self.specs, self.at_ms, self.seen, self.tickets = [], 0, None, []
+        self.commit()
+
+    def did(self, outcome, frees=False):
+        observed, change = outcome.observed, outcome.change
+        if self.seen is not None:
+            before = self.seen
+            grown = change.delete_files_added_count - change.delete_files_removed_count
+            assert observed.delete_files_count == before.delete_files_count + grown
+            grown = change.files_added_count - change.files_removed_count
+            assert observed.data_files_count == before.data_files_count + grown
+            assert observed.live_bytes == before.live_bytes + change.added_bytes - change.replaced_bytes
+            assert frees or observed.storage_bytes >= before.storage_bytes + change.added_bytes
+        assert observed.storage_bytes - observed.metadata_storage_bytes >= observed.live_bytes
+        self.seen = observed
+
+    @rule()
+    def commit(self):
+        spec = next(self.stream)
+        self.specs.append(spec)
+        self.at_ms = spec.at_ms
+        self.did(self.engine.commit(Batch(spec, (), spec.expected_bytes), spec.at_ms))
+
+    def act(self, action, frees=False):
+        live, tolerance = self.engine.live_rows, len(bases(self.engine)) + len(logs(self.engine))
+        outcome = execute(self.engine, action, self.at_ms)
+        assert outcome.status in ("ok", "noop")
+        self.did(outcome, frees)
+        assert abs(self.engine.live_rows - live) <= tolerance
+
+    @rule(strategy=st.sampled_from(["UnBounded", "LogFileNumBased", "LogFileSizeBased", "BoundedIO"]))
+    def compact(self, strategy):
+        self.act(compaction(strategy))
+
+    @rule(threshold=st.integers(1, 4))
+    def log_compact(self, threshold):
+        options = {"hoodie.log.compaction.blocks.threshold": str(threshold)}
+        self.act(plan(Native(Command.LOG_COMPACTION, {}, options)))
+
+    @rule()
+    def cluster(self):
+        if self.index == "simple":
+            self.act(plan(Native(Command.CLUSTERING)))
+
+    @rule()
+    def schedule(self):
+        self.tickets.append(self.engine.schedule(compaction(), self.at_ms, self.at_ms))
+
+    @rule()
+    def complete(self):
+        if self.tickets:
+            self.did(self.engine.complete(self.tickets.pop(0), self.at_ms))
+
+    @rule(retain=st.integers(1, 5))
+    def clean(self, retain):
+        self.act(plan(Native(Command.CLEAN, {"retain_commits": str(retain)})), frees=True)
+
+    @rule(least=st.integers(1, 5))
+    def archive(self, least):
+        arguments = {"min_commits": str(least), "max_commits": str(least + 2)}
+        self.act(plan(Native(Command.ARCHIVE, arguments)), frees=True)
+
+    @invariant()
+    def rows_add_up(self):
+        if self.seen is not None:
+            tolerance = len(bases(self.engine)) + len(logs(self.engine)) + 1
+            assert abs(self.engine.live_rows - expected_live_rows(self.specs)) <= tolerance
+
+    @invariant()
+    def every_log_file_belongs_to_a_group_with_a_base_file(self):
+        if self.seen is not None:
+            assert {log.group for log in logs(self.engine)} <= {base.group for base in bases(self.engine)}
+            assert self.mode != COPY_ON_WRITE or not logs(self.engine)
+
+    @invariant()
+    def sums_are_those_of_the_files(self):
+        if self.seen is not None:
+            state = self.engine.state(0)
+            assert state.size_bytes == sum(f.size_bytes for f in (*state.data_files, *state.delete_files))
+            assert self.engine.content_bytes == ORDERS.expected_bytes(self.engine.live_rows)
+
+
+AnyHistory.TestCase.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
+TestAnyHistory = AnyHistory.TestCase

@@ -1,0 +1,37 @@
+"""Simulated Hudi tables for tests, with coefficients in round numbers."""
+
+from coefficients import OPERATION, OPERATIONS
+
+from bench.engines.contract import Cores, TableSpec
+from bench.engines.hudi.model.coefficients import HudiCoefficients
+from bench.engines.hudi.simulation import simulated_table
+from bench.engines.hudi.table_keys import HudiKeys
+from strategies.state import MIB
+
+CORES = Cores(writer=4, compactor=2, reader=3)
+
+
+def coefficients(**changes):
+    """Every operation costs the same (`coefficients.OPERATION`)."""
+    fields = {
+        "format": "hudi", "calibrated": False, "origin": "a test", "cpu_per_serial_s": 1.5,
+        **dict.fromkeys((*OPERATIONS, "upsert", "scheduling"), OPERATION),
+        "log_files": {"file_bytes": 1_000, "bytes_per_row": 100, "bytes_per_delete": 10},
+        "timeline": {
+            "table_bytes": 5_000, "instant_bytes": 600, "bytes_per_file": 70, "plan_bytes_per_slice": 8,
+            "archived_ratio": 0.5,
+        },
+        "data": {"file_bytes": 0},
+    }  # fmt: skip
+    return HudiCoefficients.model_validate({**fields, **changes})
+
+
+def make(costs=None, cores=CORES, index="bucket", buckets=2, **table):
+    """A simulated table that is there."""
+    keys = HudiKeys.model_validate(
+        {"format": "hudi", "target_file_size": "8MiB", "index": index, "index_buckets": buckets}
+    )
+    spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, "keys": keys, **table})
+    engine = simulated_table(spec, costs or coefficients(), cores)
+    engine.create()
+    return engine
