@@ -288,7 +288,8 @@ class TableSpec:
 
     `keys` is [table] of the scenario, for the keys that only its format has; None means their defaults.
     `files_per_commit` None means as many writer tasks as the workload specifies, and `upsert_mode` None the
-    format's default way to update and delete rows.
+    format's default way to update and delete rows. `stream_epoch_ms` maps scenario time 0 to the calendar of
+    the stream's dates, in milliseconds since 1970 UTC; None if that is unknown.
     """
 
     target_file_size_bytes: int
@@ -298,6 +299,7 @@ class TableSpec:
     files_per_commit: int | None = None
     upsert_mode: str | None = None
     schema: Schema = ORDERS
+    stream_epoch_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

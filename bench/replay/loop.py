@@ -245,14 +245,13 @@ class Loop:
         return outcome
 
     def _state(self) -> TableState:
-        """The engine's state, with what only the replay knows: the calendar, and how the table is read."""
+        """The engine's state, with what only the replay knows: how the table is read."""
         latest = self._latest
         return replace(
             self._engine.state(self._at_ms),
             probe_rate_per_s=1000 / self._scenario.probe_every_ms,
             probe_latency_s=latest.wall_s if latest else None,
             probe_latency_age_ms=self._at_ms - latest.at_ms if latest else None,
-            stream_epoch_ms=self._scenario.stream_epoch_ms,
         )
 
     def _latency_now_s(self) -> float | None:

@@ -153,7 +153,6 @@ class _Rounds:
             probe_rate_per_s=1000 / self._scenario.probe_every_ms,
             probe_latency_s=self._latency_s,
             probe_latency_age_ms=0,
-            stream_epoch_ms=self._scenario.stream_epoch_ms,
         )
 
     def _record(self, acts: Sequence[_Act], commits_count: int, round_s: float) -> WarmUpRecord:

@@ -181,6 +181,7 @@ class Scenario:
             files_per_commit=spec.writer.files_per_commit,
             upsert_mode=spec.upsert_mode,
             schema=self.workload.schema,
+            stream_epoch_ms=self.stream_epoch_ms,
         )
 
     def shape(self) -> Iterator[CommitSpec]:

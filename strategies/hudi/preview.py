@@ -12,9 +12,8 @@ from strategies.hudi.compaction.registry import strategy_of
 from strategies.hudi.compaction_options import compaction_settings
 from strategies.hudi.compaction_plan import CompactionPlan, plan_compaction
 from strategies.hudi.files import FileSlice, hudi_state
-from strategies.hudi.log_compaction_plan import blocks_min, plan_log_compaction
 from strategies.plan import Action, Native
-from strategies.preview import DeleteGroup, Preview, PreviewError, RewriteGroup, equal_shares
+from strategies.preview import Preview, PreviewError, RewriteGroup, equal_shares
 from strategies.state import TableState
 
 
@@ -32,10 +31,10 @@ def preview_action(action: Action, state: TableState) -> Preview:
             operations = planned_compaction(action, state).operations
             groups = [_group([operation.slice], 1, target_bytes) for operation in operations]
             return _preview(groups)
-        case Native(command=Command.LOG_COMPACTION, options=options):
-            merged = plan_log_compaction(table, blocks_min(options))
-            made = tuple(_log_group(each, target_bytes) for each in merged)
-            return Preview((), planned_groups_count=len(made), delete_groups=made)
+        case Native(command=Command.LOG_COMPACTION):
+            raise PreviewError(
+                f"{Command.LOG_COMPACTION} has no preview: it adds log files and replaces none"
+            )
         case Native(command=Command.CLUSTERING, options=texts):
             chosen = clustering_options(texts, target_bytes)
             plan = plan_clustering(table, chosen, target_bytes)
@@ -84,16 +83,4 @@ def _group(slices: Sequence[FileSlice], outputs_count: int, target_bytes: int) -
         max_output_file_bytes=target_bytes,
         expected_output_files=outputs_count,
         tasks=equal_shares(input_bytes, rows, outputs_count),
-    )
-
-
-def _log_group(merged: FileSlice, target_bytes: int) -> DeleteGroup:
-    """The log files of one slice, which become one."""
-    return DeleteGroup(
-        partition=merged.group.partition,
-        files=merged.logs,
-        input_bytes=merged.log_bytes,
-        split_bytes=target_bytes,
-        max_output_file_bytes=target_bytes,
-        expected_output_files=1,
     )

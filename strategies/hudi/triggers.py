@@ -114,7 +114,10 @@ class TimeElapsed:
 
 @dataclass(frozen=True, slots=True)
 class NumOrTime:
-    """Fires if `NumCommits` or `TimeElapsed` would (NUM_OR_TIME)."""
+    """Fires once `commits` delta commits have completed, or `elapsed_ms` have passed (NUM_OR_TIME).
+
+    It counts both from the request of the last completed compaction.
+    """
 
     commits: int = DEFAULT_COMMITS
     elapsed_ms: int = DEFAULT_ELAPSED_MS
@@ -131,7 +134,10 @@ class NumOrTime:
 
 @dataclass(frozen=True, slots=True)
 class NumAndTime:
-    """Fires if `NumCommits` and `TimeElapsed` both would (NUM_AND_TIME)."""
+    """Fires once `commits` delta commits have completed and `elapsed_ms` have passed (NUM_AND_TIME).
+
+    It counts both from the request of the last completed compaction.
+    """
 
     commits: int = DEFAULT_COMMITS
     elapsed_ms: int = DEFAULT_ELAPSED_MS

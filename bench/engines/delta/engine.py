@@ -18,7 +18,6 @@ from bench.engines.contract import (
     Version,
 )
 from bench.engines.delta import commands, delta_rs
-from bench.engines.delta.commit_watch import CommitWatch
 from bench.engines.delta.conf import session_conf
 from bench.engines.delta.ledger import delta_ledger
 from bench.engines.delta.planning import PLANNING
@@ -33,6 +32,7 @@ from bench.engines.delta.table_keys import (
     clustering_columns_of,
 )
 from bench.engines.spark import merge
+from bench.engines.spark.commit_watch import CommitWatch
 from bench.engines.spark.engine import TABLE, SparkEngine, TableReading, Write
 from bench.engines.spark.meter import Clocks, Measured, Meter
 from bench.engines.spark.rows import (
@@ -70,8 +70,9 @@ class DeltaEngine(SparkEngine[None]):
         self._location = str(folder / namespace / TABLE)
         name = f"{_CATALOG}.{namespace}.{TABLE}"
         ledger = delta_ledger(
-            spec.target_file_size_bytes, table_properties(spec), clustering_columns_of(spec)
-        )
+            spec.target_file_size_bytes, table_properties(spec), clustering_columns_of(spec),
+            spec.stream_epoch_ms,
+        )  # fmt: skip
         super().__init__(spark, meter, name, spec, ledger, PLANNING, reader(spark))
         self._compacts_itself = may_compact_by_itself(
             table_properties(spec), {name: spark.conf.get(name, None) for name in AUTO_COMPACT_CONFS}
@@ -118,7 +119,7 @@ class DeltaEngine(SparkEngine[None]):
 
     def _watched(self, write: Callable[[], None]) -> Clocks | None:
         """A commit whose own version is waited for by another thread, since a compaction may follow in it."""
-        with CommitWatch(Path(self._log.next_version_path), self._meter.reading) as watch:
+        with CommitWatch(Path(self._log.next_version_path).exists, self._meter.reading) as watch:
             write()
         return watch.reading
 
@@ -132,7 +133,7 @@ class DeltaEngine(SparkEngine[None]):
         rest = self._meter.between(committed, committing.ended)
         return own, (InlineCompaction(rest, untagged, Command.OPTIMIZE),)
 
-    def _stage(self, action: Action) -> None:
+    def _stage(self, action: Action, at_ms: int) -> None:
         raise ValueError(NO_REWRITE)
 
     def _execute(self, action: Action, prepared: None, tag: Tag) -> DataFrame | None:

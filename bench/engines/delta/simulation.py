@@ -29,7 +29,9 @@ def simulated_table(
 
     def make_model() -> DeltaTableModel:
         columns = clustering_columns_of(spec)
-        ledger = delta_ledger(spec.target_file_size_bytes, table_properties(spec), columns)
+        ledger = delta_ledger(
+            spec.target_file_size_bytes, table_properties(spec), columns, spec.stream_epoch_ms
+        )
         return DeltaTableModel(spec, coefficients, cores, ledger, join_tasks_count)
 
     return SimulatedEngine(spec, coefficients, cores, SIMULATED_CAPABILITIES, PLANNING, make_model)

@@ -18,7 +18,7 @@ def simulated_table(
     """An engine for one simulated Hudi table."""
 
     def make_model() -> HudiTableModel:
-        ledger = HudiLedger(spec.target_file_size_bytes, spec.properties)
+        ledger = HudiLedger(spec.target_file_size_bytes, spec.properties, spec.stream_epoch_ms)
         return HudiTableModel(spec, coefficients, cores, ledger)
 
     return SimulatedEngine(spec, coefficients, cores, CAPABILITIES, PLANNING, make_model)

@@ -21,6 +21,7 @@ UPSERT_MODES: Mapping[str, str] = {MERGE_ON_READ: "log files", COPY_ON_WRITE: "n
 CODEC = "hoodie.parquet.compression.codec"
 DEFAULT_CODEC = "gzip"
 INDEX = "hoodie.index.type"
+INLINE_COMPACTION = "hoodie.compact.inline"  # after a commit, in the same call
 INDEX_BUCKETS = "hoodie.bucket.index.num.buckets"
 MAX_FILE_BYTES = "hoodie.parquet.max.file.size"
 TABLE_TYPE = "hoodie.datasource.write.table.type"

@@ -71,7 +71,9 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
     def __init__(self, spark: SparkSession, meter: Meter, catalog: Catalog, spec: TableSpec) -> None:
         self._catalog, self._namespace = catalog, f"{catalog.name}.{catalog.namespace}"
         name = f"{self._namespace}.{TABLE}"
-        ledger = iceberg_ledger(spec.target_file_size_bytes, table_properties(spec))
+        ledger = iceberg_ledger(
+            spec.target_file_size_bytes, table_properties(spec), stream_epoch_ms=spec.stream_epoch_ms
+        )
         super().__init__(spark, meter, name, spec, ledger, PLANNING, READER)
         self._metadata = IcebergReader(catalog.loader(spark, TABLE))
         self._snapshot_times: list[tuple[int, int]] = []  # scenario and epoch milliseconds
@@ -120,7 +122,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         writer = rows.writeTo(self._name).option("distribution-mode", "none").option("fanout-enabled", "true")
         return writer.option(f"snapshot-property.{TAG_PROPERTY}", str(tag))
 
-    def _stage(self, action: Action) -> StagedRewrite:
+    def _stage(self, action: Action, at_ms: int) -> StagedRewrite:
         if not isinstance(action, Rewrite):
             raise ValueError("Iceberg's procedures plan and commit in one call")
         return stage_rewrite(self._spark, self._name, action)

@@ -19,7 +19,9 @@ def simulated_table(
     """An engine for one simulated Iceberg table."""
 
     def make_model() -> IcebergTableModel:
-        ledger = iceberg_ledger(spec.target_file_size_bytes, spec.properties)
+        ledger = iceberg_ledger(
+            spec.target_file_size_bytes, spec.properties, stream_epoch_ms=spec.stream_epoch_ms
+        )
         return IcebergTableModel(spec, coefficients, cores, ledger)
 
     return SimulatedEngine(spec, coefficients, cores, SIMULATED_CAPABILITIES, PLANNING, make_model)

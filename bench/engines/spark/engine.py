@@ -99,7 +99,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         """The function that commits the batch, which is timed, and the frame cached for it until then."""
 
     @abstractmethod
-    def _stage(self, action: Action) -> _Prepared:
+    def _stage(self, action: Action, at_ms: int) -> _Prepared:
         """Prepare an action, such as by writing the files of an explicit rewrite; commits nothing."""
 
     @abstractmethod
@@ -158,13 +158,13 @@ class SparkEngine(ABC, Generic[_Prepared]):
     def schedule(self, plan: Plan, at_ms: int, due_at_ms: int) -> Ticket:
         ticket, staged = self._tickets.issue(plan, self.capabilities, at_ms, due_at_ms)
         for position, action in staged.to_stage(plan, self._planning):
-            self._stage_into(staged, position, action)
+            self._stage_into(staged, position, action, at_ms)
         return ticket
 
-    def _stage_into(self, staged: Staged[_Prepared], position: int, action: Action) -> None:
+    def _stage_into(self, staged: Staged[_Prepared], position: int, action: Action, at_ms: int) -> None:
         try:
             with self._meter.step() as staging:
-                staged.actions[position] = self._stage(action)
+                staged.actions[position] = self._stage(action, at_ms)
         except _REFUSED as error:
             staged.error = first_line(error)
         staged.cost += staging.cost

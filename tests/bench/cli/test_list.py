@@ -44,7 +44,7 @@ def test_list_gives_options_as_toml_writes_them(capsys):
 
 def test_list_says_which_formats_have_an_engine(capsys):
     assert {e["name"]: e["engine"] for e in listed(capsys, "formats")} == {
-        "iceberg": True, "delta": True, "hudi": False,
+        "iceberg": True, "delta": True, "hudi": True,
     }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ What a format has to say for itself is in its engine's sheet. A gap of one engin
 """
 
 from dataclasses import replace
+from datetime import date
 
 import pytest
 from engine_factories import SIMULATED, needs, never
@@ -65,6 +66,13 @@ def test_commits_appear_as_their_specs_say(engine, stream, tmp_path):
     assert state.partitions[""].files_count == 11
     assert sorted(f.added_at_ms for f in state.data_files) == [0] * 3 + [60_000] * 4 + [120_000] * 4
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
+
+
+def test_a_state_knows_the_calendar_of_the_stream(make_engine):
+    engine = make_engine(stream_epoch_ms=1_767_225_600_000)
+    engine.create()
+    assert engine.state(86_399_999).calendar_day == date(2026, 1, 1)
+    assert engine.state(86_400_000).calendar_day == date(2026, 1, 2)
 
 
 @needs(answer="writes_a_file_per_task")

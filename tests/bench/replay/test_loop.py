@@ -1,5 +1,4 @@
 from dataclasses import dataclass, replace
-from datetime import date
 from itertools import pairwise
 
 import pytest
@@ -441,17 +440,6 @@ def test_the_state_a_planner_sees_knows_how_often_and_fast_the_table_is_read(sce
     replay(scenario("2min", probe_every="2min", probe_phase="fixed"), Rule(Every(60_000), Spy()))
     # A probe every 120 s, at the second commit only; it takes 0.01 s for each of 16 files.
     assert seen == [(60_000, 1 / 120, None), (120_000, 1 / 120, 0.16)]
-
-
-def test_the_state_a_planner_sees_knows_the_calendar_of_the_stream(scenario):
-    days = []
-
-    class Spy:
-        def decide(self, state):
-            days.append(state.calendar_day)
-
-    replay(scenario("2min"), Rule(AfterCommits(1), Spy()))
-    assert days == [date(2026, 1, 1)] * 2  # workloads.orders: streams begin with the year
 
 
 def test_a_compaction_is_recorded_even_if_a_step_after_it_fails(scenario):

@@ -60,7 +60,6 @@ CONTRADICTIONS = [
     ({"table": {"format": "delta", "target_file_size": "8MiB"},
       "strategies": [{"label": "a", "properties": {"delta.autoOptimize": "maybe"}}]},
      'strategies[0].properties."delta.autoOptimize" = "maybe": must be true or false'),
-    ({"table": {"format": "hudi"}}, 'table.format = "hudi": has no engine yet; formats with one: delta, ice'),
     ({"table": {"format": "parquet"}},
      'table.format = "parquet": unknown format; known: delta, hudi, iceberg'),
     ({"table": {"format": "icebreg"}},

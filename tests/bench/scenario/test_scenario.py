@@ -127,6 +127,7 @@ def test_maintenance_is_not_delayed(tmp_path):
 def test_a_scenario_knows_where_its_stream_begins_in_the_calendar(tmp_path):
     scenario = load(tmp_path)
     assert scenario.stream_epoch_ms == 1_767_225_600_000  # 2026-01-01T00:00:00Z
+    assert scenario.table_of(scenario.strategies[0]).stream_epoch_ms == scenario.stream_epoch_ms
 
     class Undated:
         schema, is_cdc = scenario.workload.schema, False

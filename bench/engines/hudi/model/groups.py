@@ -19,17 +19,23 @@ from workloads.commit import CommitSpec
 class Group:
     """A file group: the base file and the log files of its latest slice, oldest first.
 
-    `merged_away` are log files that a log compaction has replaced; they stay on storage with their slice.
+    The records of log files in `superseded` are in one that a log compaction has made of them. They stay
+    files of their slice: readers open them and skip what is in them.
     """
 
     base: BaseFile | None = None
     logs: list[LogFile] = field(default_factory=list)
-    merged_away: list[LogFile] = field(default_factory=list)
+    superseded: set[str] = field(default_factory=set)
 
     @property
     def files(self) -> tuple[BaseFile | LogFile, ...]:
-        """What readers of a snapshot open."""
+        """All files of the slice."""
         return (*self.logs,) if self.base is None else (self.base, *self.logs)
+
+    @property
+    def read(self) -> tuple[BaseFile | LogFile, ...]:
+        """Those whose rows readers take."""
+        return tuple(file for file in self.files if file.path not in self.superseded)
 
 
 class Groups:
@@ -71,7 +77,7 @@ class Groups:
         self._rows.commit(spec)
         lost: dict[FileGroupId, int] = {}
         for each, group in self._groups.items():
-            for file in group.files:
+            for file in group.read:
                 left = self._rows.live(file.path)
                 if left < self._live[file.path]:
                     lost[each] = lost.get(each, 0) + self._live[file.path] - left
@@ -79,8 +85,8 @@ class Groups:
         return lost
 
     def kept(self, files: Iterable[BaseFile | LogFile]) -> int:
-        """The live rows of files, as a rewrite of them writes them."""
-        return self._rows.kept(file.path for file in files)
+        """The live rows of files, as a rewrite of them writes them; superseded ones have none."""
+        return self._rows.kept(file.path for file in files if file.path in self._live)
 
     def add_base(self, file: BaseFile, keys: KeyRange | None, at_ms: int) -> None:
         """Add the first base file of a group, of rows of the last commit."""
@@ -90,8 +96,8 @@ class Groups:
         self._ledger.add([file], at_ms)
 
     def deletes(self, logs: Iterable[LogFile]) -> int:
-        """How many keys these log files say are deleted."""
-        return sum(self._deletes[log.path] for log in logs)
+        """How many keys these log files say are deleted; superseded ones say nothing."""
+        return sum(self._deletes[log.path] for log in logs if log.path in self._live)
 
     def add_log(self, file: LogFile, live_rows: int, keys: KeyRange | None, at_ms: int) -> None:
         """Add a log file of the last commit, whose other records than these say that a key is deleted."""
@@ -114,32 +120,32 @@ class Groups:
         self._replace(file, gone, added_rows, [added_keys] if added_rows else [])
         group.base = file
         group.logs = [log for log in group.logs if log not in gone]
-        group.merged_away = []
+        group.superseded -= {each.path for each in gone}
         self._ledger.remove([each.key for each in gone])
         self._ledger.add([file], at_ms)
 
-    def merge_logs(self, file: LogFile, gone: Sequence[LogFile], at_ms: int) -> None:
-        """Put one log file in the place of others of its group."""
+    def merge_logs(self, file: LogFile, merged: Sequence[LogFile], at_ms: int) -> None:
+        """Add a log file of the records of others of its group, which it supersedes."""
         group = self._groups[file.group]
-        rows = self._rows.kept(log.path for log in gone)
+        rows = self.kept(merged)
         self._deletes[file.path] = file.rows - rows
-        self._replace(DataFile(file.path, file.size_bytes, rows), gone, 0, [])
-        group.merged_away += gone
-        group.logs = [file, *(log for log in group.logs if log not in gone)]
-        self._ledger.remove([log.key for log in gone])
+        self._replace(DataFile(file.path, file.size_bytes, rows), merged, 0, [])
+        group.superseded |= {log.path for log in merged}
+        group.logs.append(file)
         self._ledger.add([file], at_ms)
 
     def cluster(self, made: Sequence[BaseFile], gone: Collection[FileGroupId], at_ms: int) -> None:
         """Put new groups in the place of others."""
-        files = [file for each in gone for file in self._groups.pop(each).files]
-        keys = span_of_ranges(self._keys.pop(file.path) for file in files)
-        self._rows.replace([file.path for file in files], made)
-        for file in files:
+        groups = [self._groups.pop(each) for each in gone]
+        read = [file for group in groups for file in group.read]
+        keys = span_of_ranges(self._keys.pop(file.path) for file in read)
+        self._rows.replace([file.path for file in read], made)
+        for file in read:
             del self._live[file.path]
         for base in made:
             self._groups[base.group] = Group(base)
             self._known(base.path, keys)
-        self._ledger.remove([file.key for file in files])
+        self._ledger.remove([file.key for group in groups for file in group.files])
         self._ledger.add(made, at_ms)
 
     def _replace(
@@ -149,10 +155,11 @@ class Groups:
         added_rows: int,
         added_keys: Sequence[KeyRange | None],
     ) -> None:
-        keys = span_of_ranges([*(self._keys.pop(file.path) for file in gone), *added_keys])
-        self._rows.replace([file.path for file in gone], [made], added_rows)
-        for file in gone:
-            del self._live[file.path]
+        read = [file.path for file in gone if file.path in self._live]
+        keys = span_of_ranges([*(self._keys.pop(path) for path in read), *added_keys])
+        self._rows.replace(read, [made], added_rows)
+        for path in read:
+            del self._live[path]
         self._known(made.path, keys)
 
     def _known(self, path: str, keys: KeyRange | None) -> None:

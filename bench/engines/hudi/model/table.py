@@ -117,8 +117,6 @@ class HudiTableModel:
         """Schedule a service: write its plan, if it has anything to do."""
         if not isinstance(action, Native):
             raise ValueError(NO_REWRITE)
-        if isinstance(preview, NoPreview):
-            raise ValueError(preview.reason)
         command = Command(action.command)
         merges, missing_partitions = self._planned(command, action, at_ms)
         work, cores = Work(len(self.ledger.data_files)), self._cores.compactor
@@ -168,7 +166,8 @@ class HudiTableModel:
         added: list[_File] = []
         for merge in staged.merges:
             added += self._merged(command, merge, tag.at_ms)
-        removed = [file for each in staged.slices for file in _files(each, command)]
+        read = [file for each in staged.slices for file in _files(each)]
+        removed = () if command is Command.LOG_COMPACTION else read
         self.ledger.pending_groups -= {each.group for each in staged.slices}
         partitions = {file.partition for file in added}
         action = _INSTANTS[command]
@@ -176,11 +175,10 @@ class HudiTableModel:
             staged.number, tag.at_ms, len(added), partitions, slices_count=len(staged.slices)
         )
         version = self._version(entry, action, added, removed, tag)
-        stays = command is Command.LOG_COMPACTION  # until a compaction replaces the slice
-        self._store(added, () if stays else removed, staged.number)
-        logs = [file for file in removed if isinstance(file, LogFile)]
+        self._store(added, removed, staged.number)
+        logs = [file for file in read if isinstance(file, LogFile)]
         work = Work(
-            len(removed) - len(logs), len(logs), version.change.replaced_bytes,
+            len(read) - len(logs), len(logs), sum(file.size_bytes for file in read),
             sum(log.size_bytes for log in logs), version.change.added_bytes, len(added),
         )  # fmt: skip
         return (version,), self._coefficients.price(self._coefficients.rewrite, work, self._cores.compactor)
@@ -188,12 +186,13 @@ class HudiTableModel:
     def _merged(self, command: Command, merge: Merge, at_ms: int) -> Sequence[_File]:
         """The files that replace those of slices: a base file of the group, a log file, or new groups."""
         slices, outputs_count = merge.slices, merge.outputs_count
-        gone = [file for each in slices for file in _files(each, command)]
+        gone = [file for each in slices for file in _files(each)]
         rows = self._groups.kept(gone)
         match command:
             case Command.LOG_COMPACTION:
                 logs = slices[0].logs
-                log = self._maker.log(slices[0].group, rows, self._groups.deletes(logs))
+                deletes = self._groups.deletes(logs)
+                log = self._maker.log(slices[0].group, self._groups.kept(logs), deletes)
                 self._groups.merge_logs(log, logs, at_ms)
                 return [log]
             case Command.COMPACTION:
@@ -267,11 +266,9 @@ class HudiTableModel:
         )
 
 
-def _files(merged: FileSlice, command: Command) -> tuple[_File, ...]:
-    """The files of a slice that a service replaces."""
-    if command is Command.LOG_COMPACTION or merged.base is None:
-        return merged.logs
-    return (merged.base, *merged.logs)
+def _files(merged: FileSlice) -> tuple[_File, ...]:
+    """The files of a slice."""
+    return merged.logs if merged.base is None else (merged.base, *merged.logs)
 
 
 def _count(files: Iterable[_File], kind: type[_File]) -> int:

@@ -97,6 +97,6 @@ def _packed(
             rows -= fitting
             yield each, fitting
     per_file = max(1, max_file_bytes // ROW_BYTES)
-    count = -(-rows // per_file)
-    for number in range(count):
-        yield None, even_share(rows, number, count)
+    while rows:
+        yield None, min(rows, per_file)
+        rows -= min(rows, per_file)

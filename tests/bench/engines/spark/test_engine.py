@@ -44,7 +44,7 @@ class MadeUpEngine(SparkEngine[str]):
     def _prepare(self, batch, tag):
         raise NotImplementedError
 
-    def _stage(self, action):
+    def _stage(self, action, at_ms):
         raise ValueError("a is gone")
 
     def _execute(self, action, prepared, tag):

@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from types import TracebackType
 
 from bench.engines.spark.meter import Clocks
@@ -11,20 +10,21 @@ _INTERVAL_S = 0.001
 
 
 class CommitWatch:
-    """Around a commit: `reading` is that of the moment at which the file of the version appeared.
+    """Around a commit: `reading` is that of the moment from which on `is_there` says that its version is.
 
-    Delta compacts after a commit, in the same call. It does not report how long that took: the metrics of an
-    OPTIMIZE have no end time. Looking for a file every millisecond takes less than 1 % of a core.
+    Some formats compact after a commit, in the same call, and do not report when the commit itself was over.
+    `is_there` is asked every millisecond, by a thread of its own. Looking for a file takes less than 1 % of a
+    core.
     """
 
-    def __init__(self, version_file: Path, read: Callable[[], Clocks]) -> None:
-        self._file, self._read = version_file, read
+    def __init__(self, is_there: Callable[[], bool], read: Callable[[], Clocks]) -> None:
+        self._is_there, self._read = is_there, read
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._wait, name="commit-watch")
         self.reading: Clocks | None = None
 
     def _wait(self) -> None:
-        while not self._file.exists():
+        while not self._is_there():
             if self._ended.wait(_INTERVAL_S):
                 return
         self.reading = self._read()

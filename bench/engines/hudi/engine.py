@@ -1,0 +1,205 @@
+"""Apache Hudi on Spark: real tables and Hudi's own table services."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  the field's usual name
+
+from bench import runtime
+from bench.engines.contract import (
+    Batch,
+    Cost,
+    EngineSettings,
+    InlineCompaction,
+    TableSpec,
+    Tag,
+    Version,
+)
+from bench.engines.hudi.conf import session_conf
+from bench.engines.hudi.folder import TableFolder
+from bench.engines.hudi.ledger import HudiLedger
+from bench.engines.hudi.metadata import TableMetadata
+from bench.engines.hudi.partition_paths import DAY_COLUMN
+from bench.engines.hudi.planning import PLANNING
+from bench.engines.hudi.scan import reader
+from bench.engines.hudi.services import Scheduled, Services
+from bench.engines.hudi.state import HudiReader
+from bench.engines.hudi.table_keys import (
+    CAPABILITIES,
+    CODEC,
+    DEFAULT_CODEC,
+    INLINE_COMPACTION,
+    NAME,
+    READ_OPTIMIZED,
+)
+from bench.engines.hudi.write_options import IS_DELETED, tag_options, write_options
+from bench.engines.spark import merge
+from bench.engines.spark.commit_watch import CommitWatch
+from bench.engines.spark.engine import TABLE, SparkEngine, TableReading, Write
+from bench.engines.spark.meter import Clocks, Measured, Meter
+from bench.engines.spark.rows import cached, loader, new_rows, with_partition_columns
+from bench.engines.spark.session import (
+    file_system,
+    sql_text,
+    start_session,
+    stop_session,
+    use_namespace,
+)
+from strategies.hudi.commands import METADATA_COMMANDS, Command
+from strategies.hudi.preview import NO_REWRITE
+from strategies.java_values import parse_boolean
+from strategies.plan import Action, Native
+
+_CATALOG = "spark_catalog"
+
+
+class HudiEngine(SparkEngine[Scheduled]):
+    """One Hudi table in a folder of its own. Hudi creates it with its first commit."""
+
+    capabilities = CAPABILITIES
+    format_name = NAME
+
+    def __init__(
+        self, spark: SparkSession, meter: Meter, folder: Path, spec: TableSpec, namespace: str = "bench"
+    ) -> None:
+        self._folder, self._namespace = folder, namespace
+        self._location = str(folder / namespace / TABLE)
+        name = f"{_CATALOG}.{namespace}.{TABLE}"
+        ledger = HudiLedger(spec.target_file_size_bytes, spec.properties, spec.stream_epoch_ms)
+        super().__init__(spark, meter, name, spec, ledger, PLANNING, reader(spark))
+        self._hudi_ledger = ledger
+        self._options = write_options(spec, TABLE)
+        self._table_folder = TableFolder(self._location)
+        self._state_reader = HudiReader(TableMetadata(spark, self._location), self._table_folder)
+        self._services = Services(spark, self._location, self._options)
+        self._is_registered = False
+
+    def _create(self) -> None:
+        self._spark.sql(f"CREATE DATABASE IF NOT EXISTS {_CATALOG}.{self._namespace}")
+
+    def _register(self) -> None:
+        """Make the table and its read-optimised view known to queries, once there is one."""
+        place = sql_text(self._location)
+        for view, is_optimized in ((TABLE, False), (READ_OPTIMIZED, True)):
+            options = " OPTIONS ('hoodie.query.as.ro.table' = 'true')" if is_optimized else ""
+            name = f"{_CATALOG}.{self._namespace}.{view}"
+            self._spark.sql(f"CREATE TABLE IF NOT EXISTS {name} USING hudi{options} LOCATION {place}")
+        self._is_registered = True
+
+    def _use(self) -> None:
+        use_namespace(self._spark, _CATALOG, self._namespace)
+
+    @property
+    def _codec(self) -> str:
+        return self._spec.properties.get(CODEC, DEFAULT_CODEC)
+
+    def _prepare(self, batch: Batch, tag: Tag) -> tuple[Write, DataFrame]:
+        write, frame = self._prepare_changes(batch, tag) if batch.is_cdc else self._prepare_rows(batch, tag)
+        is_inline = parse_boolean(self._options.get(INLINE_COMPACTION, "false"))
+        return (partial(self._watched, write) if is_inline else write), frame
+
+    def _prepare_rows(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
+        """An initial load is not cached, since it may be of any size."""
+        rows = self._with_hudi_columns(new_rows(self._spark, self._spec, batch), "false")
+        if batch.spec.is_initial:
+            return loader(self._spark, partial(self._write, rows, "insert", tag)), rows
+        kept = cached(self._spark, rows)
+        return partial(self._write, kept, "insert", tag), kept
+
+    def _prepare_changes(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
+        paths = [str(path) for path in batch.paths]
+        frame = with_partition_columns(self._spark.read.parquet(*paths), self._spec.partitioning)
+        last = merge.prepare(frame, self._spec.files_per_commit)
+        columns = (*self._spec.schema.names, *self._spec.partitioning.derived)
+        changes = self._with_hudi_columns(last, "op = 'D'").select(*columns, IS_DELETED)
+        return partial(self._write, changes, "upsert", tag), last
+
+    def _with_hudi_columns(self, rows: DataFrame, is_deleted: str) -> DataFrame:
+        """The rows with the mark of deleted ones, and days as Hudi's strategies read them."""
+        if DAY_COLUMN in rows.columns:
+            rows = rows.withColumn(DAY_COLUMN, F.translate(DAY_COLUMN, "-", "/"))
+        return rows.withColumn(IS_DELETED, F.expr(is_deleted))
+
+    def _write(self, rows: DataFrame, operation: str, tag: Tag) -> None:
+        writer = rows.write.format("hudi").mode("append").options(**self._options).options(**tag_options(tag))
+        writer.option("hoodie.datasource.write.operation", operation).save(self._location)
+        if not self._is_registered:
+            self._register()
+
+    def _watched(self, write: Callable[[], None]) -> Clocks | None:
+        """A commit whose own instant is waited for by another thread, since a compaction may follow in it."""
+        before = self._completed_count()
+        with CommitWatch(lambda: self._completed_count() > before, self._meter.reading) as watch:
+            write()
+        return watch.reading
+
+    def _completed_count(self) -> int:
+        return self._table_folder.completed_count()
+
+    def _split_inline(
+        self, committing: Measured, committed: Clocks | None, untagged: tuple[Version, ...]
+    ) -> tuple[Cost, tuple[InlineCompaction, ...]]:
+        """Whatever a commit does once its instant has completed counts as the compaction, if one follows."""
+        if not untagged or committed is None:
+            return committing.cost, ()
+        own = self._meter.between(committing.started, committed)
+        rest = self._meter.between(committed, committing.ended)
+        return own, (InlineCompaction(rest, untagged, Command.COMPACTION, is_sorted=False),)
+
+    def _stage(self, action: Action, at_ms: int) -> Scheduled:
+        if not isinstance(action, Native):
+            raise ValueError(NO_REWRITE)
+        scheduled = self._services.schedule(action, self._spec.target_file_size_bytes)
+        if scheduled.instant is not None:
+            self._state_reader.requested(scheduled.instant, at_ms)
+        return scheduled
+
+    def _execute(self, action: Action, prepared: Scheduled | None, tag: Tag) -> DataFrame | None:
+        if not isinstance(action, Native):
+            raise ValueError(NO_REWRITE)
+        if action.command in METADATA_COMMANDS:
+            self._services.maintain(action)
+        elif prepared is None:
+            raise ValueError("a table service has to be scheduled before it is executed")
+        elif prepared.instant is not None:
+            self._services.execute(action, prepared.instant, self._spec.target_file_size_bytes)
+        return None
+
+    def _answer(self, answers: list[DataFrame]) -> Mapping[str, int]:
+        return {}
+
+    def sibling(self, name: str) -> "HudiEngine":
+        """Its table has the same name in another namespace, so that probes run on it unchanged."""
+        return HudiEngine(self._spark, self._meter, self._folder, self._spec, f"{self._namespace}_{name}")
+
+    def _drop(self) -> None:
+        for view in (TABLE, READ_OPTIMIZED):
+            self._spark.sql(f"DROP TABLE IF EXISTS {_CATALOG}.{self._namespace}.{view}")
+        path, system = file_system(self._spark, self._location)
+        system.delete(path, True)
+        self._is_registered = False
+
+    def _forget(self) -> None:
+        self._spark._jsparkSession.sessionState().catalog().invalidateAllCachedTables()
+
+    def _read(self, at_ms: int) -> TableReading:
+        reading = self._state_reader.read(at_ms)
+        self._hudi_ledger.timeline = reading.timeline
+        self._hudi_ledger.pending_groups = reading.pending_groups
+        listing = reading.listing
+        return TableReading(reading.live, reading.versions, listing.data_bytes, listing.metadata_bytes)
+
+
+@contextmanager
+def open_hudi(settings: EngineSettings) -> Iterator[HudiEngine]:
+    """An engine with its own Spark session; both end with the block."""
+    jars = runtime.jars(NAME, settings.versions)
+    spark = start_session(settings.spark, jars, session_conf(), settings.folder)
+    try:
+        folder = settings.folder / "warehouse"
+        yield HudiEngine(spark, Meter(spark, settings.spark), folder, settings.table)
+    finally:
+        stop_session(spark, keeps_jvm=settings.spark.shares_jvm)

@@ -1,0 +1,114 @@
+"""The files of a Hudi table as its storage lists them, and the instants that follow from their names.
+
+Source: Hudi's technical specification, "Timeline" and "File naming", for table version 8 and later.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pyarrow.fs import FileSelector, FileSystem, FileType, LocalFileSystem
+
+METADATA_FOLDER = ".hoodie"
+TIMELINE_FOLDER = f"{METADATA_FOLDER}/timeline"
+_PARTITION_MARKER = ".hoodie_partition_metadata"
+
+_INSTANT = re.compile(
+    r"(?P<requested>\d+)(?:_(?P<completed>\d+))?\.(?P<action>[a-z]+)(?:\.(?P<state>requested|inflight))?",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InstantFiles:
+    """The files of one instant: its times, as Hudi writes them, its action, and how large they are.
+
+    `completed` is None while it is pending. `action` is that of the last state: a compaction that has been
+    completed is a commit.
+    """
+
+    requested: str
+    completed: str | None
+    action: str
+    size_bytes: int
+    files_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All files of a table with their bytes, by their paths within it."""
+
+    sizes: Mapping[str, int]
+
+    @property
+    def metadata_bytes(self) -> int:
+        """The bytes of files that hold no rows."""
+        return sum(size for path, size in self.sizes.items() if _is_metadata(path))
+
+    @property
+    def data_bytes(self) -> int:
+        """The bytes of base files and log files, live or not."""
+        return sum(self.sizes.values()) - self.metadata_bytes
+
+    @property
+    def instants(self) -> list[InstantFiles]:
+        """The instants that are not archived, in the order of their requests."""
+        named: dict[str, list[tuple[re.Match[str], int]]] = {}
+        for path, size in self.sizes.items():
+            folder, _, name = path.rpartition("/")
+            found = _INSTANT.fullmatch(name)
+            if folder == TIMELINE_FOLDER and found is not None:
+                named.setdefault(found["requested"], []).append((found, size))
+        return [_instant(requested, files) for requested, files in sorted(named.items())]
+
+
+class TableFolder:
+    """The folder of one table on any file system that Arrow knows."""
+
+    def __init__(self, location: str) -> None:
+        if "://" in location:
+            self._system, self._root = FileSystem.from_uri(location)
+        else:
+            self._system, self._root = LocalFileSystem(), location
+
+    def list(self) -> Listing:
+        """All files; none if the folder is not there.
+
+        Hadoop's checksums, which only its local file system writes, and hides, do not count.
+        """
+        selector = FileSelector(self._root, recursive=True, allow_not_found=True)
+        prefix = f"{self._root.rstrip('/')}/"
+        found = (info for info in self._system.get_file_info(selector) if info.type is FileType.File)
+        return Listing({
+            info.path.removeprefix(prefix): info.size
+            for info in found
+            if not (info.base_name.startswith(".") and info.base_name.endswith(".crc"))
+        })  # fmt: skip
+
+    def completed_count(self) -> int:
+        """How many completed instants of writes the timeline has; 0 before there is one."""
+        selector = FileSelector(f"{self._root}/{TIMELINE_FOLDER}", allow_not_found=True)
+        names = (info.base_name for info in self._system.get_file_info(selector))
+        found = filter(None, map(_INSTANT.fullmatch, names))
+        return sum(name["completed"] is not None for name in found)
+
+
+def _is_metadata(path: str) -> bool:
+    return path.startswith(f"{METADATA_FOLDER}/") or path.endswith(_PARTITION_MARKER)
+
+
+def _instant(requested: str, files: Iterable[tuple["re.Match[str]", int]]) -> InstantFiles:
+    """The instant of files that have the same time of request.
+
+    An inflight commit has no word for its action: `20260101000000000.inflight`.
+    """
+    files = list(files)
+    done = next((name for name, _ in files if name["completed"]), None)
+    pending = next((name for name, _ in files if name["state"] == "requested"), files[0][0])
+    return InstantFiles(
+        requested,
+        None if done is None else done["completed"],
+        (pending if done is None else done)["action"],
+        sum(size for _, size in files),
+        len(files),
+    )

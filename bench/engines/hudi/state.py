@@ -1,0 +1,207 @@
+"""The state of a Hudi table: its file slices by Hudi's own view, and what each instant did to them."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from bench.engines.contract import TAG_PROPERTY, Change, Tag, Version
+from bench.engines.hudi.folder import InstantFiles, Listing, TableFolder
+from bench.engines.hudi.metadata import Fields, TableMetadata
+from strategies.hudi.files import Action, BaseFile, FileGroupId, Instant, LogFile
+
+LiveFile = BaseFile | LogFile
+_BASE_SUFFIX = ".parquet"
+_LOG_COMPACTION = "LOG_COMPACT"
+# Actions by what the timeline calls them, pending or completed. All others make no version that readers see.
+_ACTIONS: Mapping[str, Action] = {
+    "commit": Action.COMMIT, "inflight": Action.COMMIT, "compaction": Action.COMMIT,
+    "deltacommit": Action.DELTA_COMMIT, "logcompaction": Action.DELTA_COMMIT,
+    "replacecommit": Action.REPLACE_COMMIT, "clustering": Action.REPLACE_COMMIT,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The live files by key, the versions since the last reading, the timeline, and what is pending."""
+
+    live: Mapping[str, LiveFile]
+    versions: tuple[Version, ...]
+    timeline: tuple[Instant, ...]
+    pending_groups: frozenset[FileGroupId]
+    listing: Listing
+
+
+class HudiReader:
+    """Reads a table repeatedly: file slices as a whole, instants each once."""
+
+    def __init__(self, metadata: TableMetadata, folder: TableFolder) -> None:
+        self._metadata, self._folder = metadata, folder
+        self._files: dict[str, LiveFile] = {}  # of the last reading, by path
+        self._rows: dict[str, int] = {}  # records by path, as the instants tell them
+        self._requested_ms: dict[str, int] = {}
+        self._completed_ms: dict[str, int] = {}
+        self._commits: dict[str, Fields] = {}  # by the time of request
+        self._planned: dict[str, tuple[frozenset[FileGroupId], tuple[str, ...] | None]] = {}
+
+    def requested(self, instant: str, at_ms: int) -> None:
+        """Note when an instant was requested, in scenario time; by default when it is seen first."""
+        self._requested_ms[instant] = at_ms
+
+    def plan_of(self, instant: str, action: str) -> Fields:
+        """The plan of a pending or completed table service."""
+        self._metadata.reload()
+        return self._plan(instant, action)
+
+    def read(self, at_ms: int) -> Reading:
+        """The table as it is now."""
+        listing = self._folder.list()
+        instants = listing.instants
+        if not instants:
+            return Reading({}, (), (), frozenset(), listing)
+        self._metadata.reload()
+        for each in instants:
+            self._requested_ms.setdefault(each.requested, at_ms)
+        new = [each for each in instants if each.completed and each.requested not in self._completed_ms]
+        new.sort(key=lambda each: each.completed or "")
+        versions = tuple(self._version(each, at_ms) for each in new)
+        self._files = self._live()
+        timeline = tuple(self._instant(each) for each in instants if each.action in _ACTIONS)
+        pending = (each for each in instants if not each.completed)
+        groups = frozenset(group for each in pending for group in self._groups_of(each))
+        return Reading(self._files, versions, timeline, groups, listing)
+
+    def _live(self) -> dict[str, LiveFile]:
+        """The files of the latest slices; those that were there before are the same objects."""
+        found = {file.key: file for each in self._metadata.slices() for file in self._files_of(each)}
+        return {key: self._files.get(key, file) for key, file in found.items()}
+
+    def _files_of(self, described: Fields) -> Iterator[LiveFile]:
+        partition, file_id = described["partition"], described["fileId"]
+        base = described["baseFile"]
+        if base is not None:
+            path = _path(partition, base["fullPath"])
+            yield BaseFile(path, base["fileLen"], self._rows.get(path, 0), partition, file_id=file_id)
+        for log in described["logFiles"]:
+            path = _path(partition, log["path"])
+            yield LogFile(path, log["len"], self._rows.get(path, 0), partition, file_id=file_id)
+
+    def _version(self, each: InstantFiles, at_ms: int) -> Version:
+        """A completed instant as a version; cleaning and the like only write metadata."""
+        self._completed_ms[each.requested] = at_ms
+        written = Change(metadata_bytes=each.size_bytes, metadata_files_count=each.files_count)
+        if each.action not in _ACTIONS or each.completed is None:
+            return Version(None, each.action, written)
+        commit = self._metadata.commit(each.requested, each.completed, each.action)
+        self._commits[each.requested] = commit
+        added = dict(self._added(commit))
+        removed = list(self._removed(each, commit))
+        change = Change(
+            files_added_count=sum(_is_base(path) for path in added),
+            files_removed_count=sum(_is_base(path) for path in removed),
+            delete_files_added_count=sum(not _is_base(path) for path in added),
+            delete_files_removed_count=sum(not _is_base(path) for path in removed),
+            added_bytes=sum(added.values()),
+            replaced_bytes=sum(self._files[path].size_bytes for path in removed),
+        )
+        for path, size_bytes in added.items():  # a version of the same reading may replace them
+            self._files[path] = self._described(path, size_bytes, commit)
+        tag = Tag.parse(commit["extraMetadata"].get(TAG_PROPERTY) or "")
+        return Version(each.requested, each.action, change + written, tag)
+
+    def _added(self, commit: Fields) -> Iterator[tuple[str, int]]:
+        """The paths and sizes of the files that a commit wrote; notes how many records they have."""
+        for stats in commit["partitionToWriteStats"].values():
+            for each in stats:
+                path = each["path"]
+                self._rows[path] = each["numWrites"] + (0 if _is_base(path) else each["numDeletes"])
+                yield path, each["fileSizeInBytes"]
+
+    def _described(self, path: str, size_bytes: int, commit: Fields) -> LiveFile:
+        partition = path.rpartition("/")[0]
+        stats = next(s for s in commit["partitionToWriteStats"][partition] if s["path"] == path)
+        kind = BaseFile if _is_base(path) else LogFile
+        return kind(path, size_bytes, self._rows[path], partition, file_id=stats["fileId"])
+
+    def _removed(self, each: InstantFiles, commit: Fields) -> Iterator[str]:
+        """The paths of the live files that an instant replaced.
+
+        A log compaction replaces none: readers skip what it has merged, and still list it.
+        """
+        if each.action == "replacecommit":
+            replaced = commit.get("partitionToReplaceFileIds") or {}
+            groups = {FileGroupId(path, name) for path, names in replaced.items() for name in names}
+            yield from (path for path, file in self._files.items() if file.group in groups)
+            return
+        merged = self._merged_logs(each) if commit.get("operationType") == "COMPACT" else {}
+        for partition, stats in commit["partitionToWriteStats"].items():
+            for stat in stats:
+                if _is_base(stat["path"]) and stat.get("prevBaseFile"):
+                    yield _joined(partition, stat["prevBaseFile"])
+                yield from merged.get(FileGroupId(partition, stat["fileId"]), ())
+
+    def _merged_logs(self, each: InstantFiles) -> Mapping[FileGroupId, list[str]]:
+        operations = self._plan(each.requested, "compaction")["operations"]
+        return {
+            FileGroupId(one["partitionPath"], one["fileId"]): [
+                _joined(one["partitionPath"], name) for name in one["deltaFilePaths"]
+            ]
+            for one in operations
+        }
+
+    def _instant(self, each: InstantFiles) -> Instant:
+        commit = self._commits.get(each.requested, {})
+        _, missing = self._plan_facts(each)
+        return Instant(
+            _ACTIONS[each.action],
+            self._requested_ms[each.requested],
+            self._completed_ms.get(each.requested),
+            frozenset(commit.get("partitionToWriteStats", ())),
+            missing,
+            is_log_compaction=each.action == "logcompaction"
+            or commit.get("operationType") == _LOG_COMPACTION,
+        )
+
+    def _groups_of(self, pending: InstantFiles) -> frozenset[FileGroupId]:
+        return self._plan_facts(pending)[0]
+
+    def _plan_facts(self, each: InstantFiles) -> tuple[frozenset[FileGroupId], tuple[str, ...] | None]:
+        """The file groups that a table service's plan names, and the partitions that it notes."""
+        service = self._service_of(each)
+        if service is None:
+            return frozenset(), None
+        if each.requested not in self._planned:
+            plan = self._plan(each.requested, service)
+            missing = plan.get("missingSchedulePartitions")
+            groups = frozenset(_groups_in(plan))
+            self._planned[each.requested] = groups, None if missing is None else tuple(missing)
+        return self._planned[each.requested]
+
+    def _service_of(self, each: InstantFiles) -> str | None:
+        """The table service that an instant is of; None for a write."""
+        if each.completed is None:
+            return each.action if each.action in ("compaction", "logcompaction", "clustering") else None
+        services = {"COMPACT": "compaction", _LOG_COMPACTION: "logcompaction", "CLUSTER": "clustering"}
+        return services.get(self._commits.get(each.requested, {}).get("operationType") or "")
+
+    def _plan(self, instant: str, action: str) -> Fields:
+        if action == "clustering":
+            return self._metadata.clustering_plan(instant)
+        return self._metadata.compaction_plan(instant, is_of_logs=action == "logcompaction")
+
+
+def _groups_in(plan: Fields) -> Iterator[FileGroupId]:
+    slices: Iterable[Fields] = plan.get("operations") or (
+        each for group in plan.get("inputGroups") or () for each in group["slices"]
+    )
+    return (FileGroupId(each["partitionPath"], each["fileId"]) for each in slices)
+
+
+def _is_base(path: str) -> bool:
+    return path.endswith(_BASE_SUFFIX)
+
+
+def _path(partition: str, full_path: str) -> str:
+    return _joined(partition, full_path.rpartition("/")[2])
+
+
+def _joined(partition: str, name: str) -> str:
+    return f"{partition}/{name}" if partition else name

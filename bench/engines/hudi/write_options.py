@@ -1,0 +1,64 @@
+"""The options with which a Hudi table is written, and its table services run."""
+
+from collections.abc import Mapping
+
+from bench.engines.contract import TAG_PROPERTY, TableSpec, Tag
+from bench.engines.hudi.model.writers import SMALL_RATIO
+from bench.engines.hudi.table_keys import (
+    INDEX,
+    INDEX_BUCKETS,
+    MAX_FILE_BYTES,
+    TABLE_TYPE,
+    is_merge_on_read,
+    keys_of,
+)
+
+IS_DELETED = "_hoodie_is_deleted"  # a column: a row that has it set deletes the row of its key
+_TASKS = 2
+
+# What suits small tables on one machine; a scenario's properties override it.
+DEFAULTS: Mapping[str, str] = {
+    # Hudi's own default, an index of files in a table of its own, takes four to eight seconds a commit.
+    "hoodie.metadata.enable": "false",
+    # The filter takes 430 KB in each base file, however few rows that has. Neither index here uses it, and
+    # writers of Spark's own rows, by which clustering works, write it nevertheless.
+    "hoodie.parquet.bloom.filter.enabled": "false",
+    "hoodie.datasource.write.row.writer.enable": "false",
+    **dict.fromkeys(
+        (f"hoodie.{kind}.shuffle.parallelism" for kind in ("upsert", "insert", "bulkinsert", "delete")),
+        str(_TASKS),
+    ),
+    # Table services run as the strategy and the scenario's maintenance say.
+    "hoodie.compact.inline": "false",
+    "hoodie.clean.automatic": "false",
+    "hoodie.archive.automatic": "false",
+}
+
+
+def write_options(spec: TableSpec, table_name: str) -> dict[str, str]:
+    """The options of every write and table service, without the tag."""
+    keys, column = keys_of(spec), spec.partitioning.column
+    max_bytes = spec.target_file_size_bytes
+    partitioned = {
+        "hoodie.datasource.write.partitionpath.field": column or "",
+        "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen."
+        f"{'SimpleKeyGenerator' if column else 'NonpartitionedKeyGenerator'}",
+    }
+    return {
+        **DEFAULTS,
+        **partitioned,
+        "hoodie.table.name": table_name,
+        "hoodie.datasource.write.recordkey.field": "order_id",
+        "hoodie.record.merge.mode": "COMMIT_TIME_ORDERING",
+        TABLE_TYPE: "MERGE_ON_READ" if is_merge_on_read(spec) else "COPY_ON_WRITE",
+        INDEX: keys.index.upper(),
+        INDEX_BUCKETS: str(keys.index_buckets),
+        MAX_FILE_BYTES: str(max_bytes),
+        "hoodie.parquet.small.file.limit": str(round(max_bytes * SMALL_RATIO)),
+        **spec.properties,
+    }
+
+
+def tag_options(tag: Tag) -> dict[str, str]:
+    """The options that store a tag in the metadata of a commit."""
+    return {"hoodie.datasource.write.commitmeta.key.prefix": TAG_PROPERTY, TAG_PROPERTY: str(tag)}
