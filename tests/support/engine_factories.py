@@ -34,6 +34,7 @@ class EngineKey(NamedTuple):
 SHEETS: Mapping[EngineKey, EngineSheet] = {
     EngineKey("delta", "real"): delta_sheets.REAL,
     EngineKey("delta", "simulated"): delta_sheets.SIMULATED,
+    EngineKey("hudi", "real"): hudi_sheets.REAL,
     EngineKey("hudi", "simulated"): hudi_sheets.SIMULATED,
     EngineKey("iceberg", "real"): iceberg_sheets.REAL,
     EngineKey("iceberg", "simulated"): iceberg_sheets.SIMULATED,

@@ -1,23 +1,44 @@
 """The sheets of Hudi's engines."""
 
+from dataclasses import replace
 from typing import Any
 
 from engine_sheet import UNKNOWN_OPTION, EngineSheet, Workshop
 
 from bench.engines.contract import Cores, TableSpec
+from bench.engines.hudi.conf import session_conf
+from bench.engines.hudi.engine import HudiEngine
 from bench.engines.hudi.model.coefficients import hudi_coefficients
 from bench.engines.hudi.model.table import Scheduled
 from bench.engines.hudi.simulation import simulated_table
+from bench.engines.hudi.table_keys import HudiKeys
 from bench.engines.simulated.engine import SimulatedEngine
+from bench.engines.spark.meter import Meter
 from strategies.hudi.commands import Command
 from strategies.plan import Native
 from strategies.state import MIB
 
 
+_SHARED = "spark.sql.catalog.spark_catalog"  # which another format has in the session that tests share
+
+
+def make_real(workshop: Workshop, **table: Any) -> HudiEngine:
+    """An engine on Spark; `table` are fields of its TableSpec, or of [table]."""
+    spark = workshop.spark()
+    return HudiEngine(
+        spark, Meter(spark, workshop.settings), workshop.folder / "hudi", _spec(table), workshop.namespace
+    )
+
+
+def _spec(table: dict[str, Any]) -> TableSpec:
+    own = {key: table.pop(key) for key in ("index", "index_buckets") if key in table}
+    keys = HudiKeys.model_validate({"format": "hudi", "target_file_size": "8MiB", **own})
+    return TableSpec(**{"target_file_size_bytes": 8 * MIB, "keys": keys, **table})
+
+
 def make_simulated(workshop: Workshop, **table: Any) -> SimulatedEngine[Scheduled]:
-    """A simulated engine with the coefficients that come with the format; `table` as for `TableSpec`."""
-    spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, **table})
-    return simulated_table(spec, hudi_coefficients(), Cores())
+    """A simulated engine with the coefficients that come with the format; `table` as for `make_real`."""
+    return simulated_table(_spec(table), hudi_coefficients(), Cores())
 
 
 SIMULATED = EngineSheet(
@@ -28,4 +49,10 @@ SIMULATED = EngineSheet(
     reports_metadata_files=True,
     maintenance=Native(Command.ARCHIVE, {"min_commits": "1", "max_commits": "2"}),
     writes_a_file_per_task=None,
+)
+REAL = replace(
+    SIMULATED,
+    make=make_real,
+    reports_metadata_files=False,
+    session_conf=lambda folder: {key: value for key, value in session_conf().items() if key != _SHARED},
 )

@@ -6,8 +6,11 @@ Spark is only imported when an engine is opened.
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 
+from pydantic import JsonValue
+
 from bench.engines.contract import CommitLayout, Engine, EngineSettings
-from bench.engines.format import Format
+from bench.engines.format import EngineKind, Format
+from bench.engines.hudi.conf import session_conf
 from bench.engines.hudi.fitting import planner_problem
 from bench.engines.hudi.model.coefficients import hudi_coefficients
 from bench.engines.hudi.planning import PLANNING
@@ -41,6 +44,18 @@ def _layout(spec: CommitSpec, settings: Mapping[str, str]) -> CommitLayout:
     return CommitLayout(len(spec.partitions))
 
 
+def _open_real(settings: EngineSettings) -> AbstractContextManager[Engine]:
+    from bench.engines.hudi.engine import open_hudi
+
+    return open_hudi(settings)
+
+
+def _real_options(settings: EngineSettings) -> Mapping[str, JsonValue]:
+    from bench.engines.spark.options import spark_options
+
+    return spark_options(settings, session_conf())
+
+
 def _open_simulated(settings: EngineSettings) -> AbstractContextManager[Engine]:
     from bench.engines.hudi.simulation import open_simulated_hudi
 
@@ -50,7 +65,8 @@ def _open_simulated(settings: EngineSettings) -> AbstractContextManager[Engine]:
 FORMAT = Format(
     name=NAME,
     title="Apache Hudi",
-    description="Apache Hudi; simulated only so far",
+    description="Apache Hudi by Spark; properties are Hudi's own write options, and hoodie.compact.inline has "
+    "commits compact",
     table_keys=HudiKeys,
     takes_catalog=False,
     upsert_modes=UPSERT_MODES,
@@ -69,6 +85,7 @@ FORMAT = Format(
     layout=_layout,
     writing_needs=_writing_needs,
     planner_problem=planner_problem,
+    real=EngineKind(_open_real, CAPABILITIES, True, _real_options),
     simulated=simulated_kind(_open_simulated, CAPABILITIES, hudi_coefficients),
     metadata_commands=METADATA_COMMANDS,
     expiry_commands=frozenset({Command.CLEAN}),
