@@ -18,7 +18,6 @@ from strategies.hudi.commands import Command
 from strategies.plan import Native
 from strategies.state import MIB
 
-
 _SHARED = "spark.sql.catalog.spark_catalog"  # which another format has in the session that tests share
 
 

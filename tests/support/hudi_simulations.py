@@ -16,7 +16,6 @@ def coefficients(**changes):
     fields = {
         "format": "hudi", "calibrated": False, "origin": "a test", "cpu_per_serial_s": 1.5,
         **dict.fromkeys((*OPERATIONS, "upsert", "scheduling"), OPERATION),
-        "log_files": {"file_bytes": 1_000, "bytes_per_row": 100, "bytes_per_delete": 10},
         "timeline": {
             "table_bytes": 5_000, "instant_bytes": 600, "bytes_per_file": 70, "plan_bytes_per_slice": 8,
             "archived_ratio": 0.5,

@@ -34,6 +34,7 @@ from bench.engines.hudi.table_keys import (
     INLINE_COMPACTION,
     NAME,
     READ_OPTIMIZED,
+    is_merge_on_read,
 )
 from bench.engines.hudi.write_options import IS_DELETED, tag_options, write_options
 from bench.engines.spark import merge
@@ -73,19 +74,24 @@ class HudiEngine(SparkEngine[Scheduled]):
         self._hudi_ledger = ledger
         self._options = write_options(spec, TABLE)
         self._table_folder = TableFolder(self._location)
-        self._state_reader = HudiReader(TableMetadata(spark, self._location), self._table_folder)
-        self._services = Services(spark, self._location, self._options)
+        metadata = TableMetadata(spark, self._location)
+        self._state_reader = HudiReader(metadata, self._table_folder)
+        self._services = Services(spark, self._location, metadata, self._options)
         self._is_registered = False
 
     def _create(self) -> None:
         self._spark.sql(f"CREATE DATABASE IF NOT EXISTS {_CATALOG}.{self._namespace}")
 
     def _register(self) -> None:
-        """Make the table and its read-optimised view known to queries, once there is one."""
-        place = sql_text(self._location)
-        for view, is_optimized in ((TABLE, False), (READ_OPTIMIZED, True)):
-            options = " OPTIONS ('hoodie.query.as.ro.table' = 'true')" if is_optimized else ""
-            name = f"{_CATALOG}.{self._namespace}.{view}"
+        """Make the table and its read-optimised view known to queries, once its first commit is there.
+
+        A COPY_ON_WRITE table has no such view: its files are what that would show.
+        """
+        if self._is_registered or self._ledger.version is None:
+            return
+        own = " OPTIONS ('hoodie.query.as.ro.table' = 'true')" if is_merge_on_read(self._spec) else ""
+        for view, options in ((TABLE, ""), (READ_OPTIMIZED, own)):
+            name, place = f"{_CATALOG}.{self._namespace}.{view}", sql_text(self._location)
             self._spark.sql(f"CREATE TABLE IF NOT EXISTS {name} USING hudi{options} LOCATION {place}")
         self._is_registered = True
 
@@ -126,8 +132,6 @@ class HudiEngine(SparkEngine[Scheduled]):
     def _write(self, rows: DataFrame, operation: str, tag: Tag) -> None:
         writer = rows.write.format("hudi").mode("append").options(**self._options).options(**tag_options(tag))
         writer.option("hoodie.datasource.write.operation", operation).save(self._location)
-        if not self._is_registered:
-            self._register()
 
     def _watched(self, write: Callable[[], None]) -> Clocks | None:
         """A commit whose own instant is waited for by another thread, since a compaction may follow in it."""
@@ -182,7 +186,12 @@ class HudiEngine(SparkEngine[Scheduled]):
         system.delete(path, True)
         self._is_registered = False
 
+    def dump(self, folder: Path) -> None:
+        self._register()
+        super().dump(folder)
+
     def _forget(self) -> None:
+        self._register()
         self._spark._jsparkSession.sessionState().catalog().invalidateAllCachedTables()
 
     def _read(self, at_ms: int) -> TableReading:

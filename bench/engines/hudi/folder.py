@@ -11,6 +11,7 @@ from pyarrow.fs import FileSelector, FileSystem, FileType, LocalFileSystem
 
 METADATA_FOLDER = ".hoodie"
 TIMELINE_FOLDER = f"{METADATA_FOLDER}/timeline"
+HISTORY_FOLDER = f"{TIMELINE_FOLDER}/history/"
 _PARTITION_MARKER = ".hoodie_partition_metadata"
 
 _INSTANT = re.compile(
@@ -49,6 +50,11 @@ class Listing:
     def data_bytes(self) -> int:
         """The bytes of base files and log files, live or not."""
         return sum(self.sizes.values()) - self.metadata_bytes
+
+    @property
+    def history(self) -> Mapping[str, int]:
+        """The files of archived instants."""
+        return {path: size for path, size in self.sizes.items() if path.startswith(HISTORY_FOLDER)}
 
     @property
     def instants(self) -> list[InstantFiles]:

@@ -65,8 +65,7 @@ def _open_simulated(settings: EngineSettings) -> AbstractContextManager[Engine]:
 FORMAT = Format(
     name=NAME,
     title="Apache Hudi",
-    description="Apache Hudi by Spark; properties are Hudi's own write options, and hoodie.compact.inline has "
-    "commits compact",
+    description="Apache Hudi by Spark; properties are Hudi's own write options (hoodie.compact.inline)",
     table_keys=HudiKeys,
     takes_catalog=False,
     upsert_modes=UPSERT_MODES,

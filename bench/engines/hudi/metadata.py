@@ -37,6 +37,11 @@ class TableMetadata:
         builder = self._class(f"{_TABLE}.HoodieTableMetaClient").builder()
         self._client = builder.setConf(self._storage).setBasePath(self._location).build()
 
+    def schema(self) -> str:
+        """The schema of the table's rows, in Avro."""
+        resolver = self._class(f"{_TABLE}.TableSchemaResolver")(self._client)
+        return str(resolver.getTableSchema(False).toString())
+
     def commit(self, requested: str, completed: str, action: str) -> Fields:
         """What a completed write action says of itself (HoodieCommitMetadata)."""
         state = self._class(f"{_TABLE}.timeline.HoodieInstant").State.COMPLETED

@@ -7,6 +7,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from bench.engines.hudi.metadata import TableMetadata
 from bench.engines.spark.session import java_class
 from strategies.hudi.clustering_plan import complete_texts
 from strategies.hudi.commands import Command
@@ -29,8 +30,11 @@ class Scheduled:
 class Services:
     """Runs the services of one table; `options` are those that it is written with."""
 
-    def __init__(self, spark: SparkSession, location: str, options: Mapping[str, str]) -> None:
-        self._spark, self._location, self._options = spark, location, options
+    def __init__(
+        self, spark: SparkSession, location: str, metadata: TableMetadata, options: Mapping[str, str]
+    ) -> None:
+        self._spark, self._location = spark, location
+        self._metadata, self._options = metadata, options
 
     def schedule(self, action: Native, target_bytes: int) -> Scheduled:
         """Have Hudi plan a service, whatever its own trigger would say."""
@@ -64,7 +68,8 @@ class Services:
             options.put(name, text)
         utilities = java_class(self._spark, f"{_HUDI}.DataSourceUtils")
         name = self._options["hoodie.table.name"]
-        return utilities.createHoodieClient(self._spark._jsc, "", self._location, name, options)
+        schema = self._metadata.schema()
+        return utilities.createHoodieClient(self._spark._jsc, schema, self._location, name, options)
 
 
 def service_options(action: Native, target_bytes: int) -> dict[str, str]:

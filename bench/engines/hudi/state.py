@@ -40,6 +40,8 @@ class HudiReader:
         self._requested_ms: dict[str, int] = {}
         self._completed_ms: dict[str, int] = {}
         self._commits: dict[str, Fields] = {}  # by the time of request
+        self._active: set[str] = set()  # the instants of the last reading
+        self._history: frozenset[str] = frozenset()  # the files of those that were archived
         self._planned: dict[str, tuple[frozenset[FileGroupId], tuple[str, ...] | None]] = {}
 
     def requested(self, instant: str, at_ms: int) -> None:
@@ -62,12 +64,25 @@ class HudiReader:
             self._requested_ms.setdefault(each.requested, at_ms)
         new = [each for each in instants if each.completed and each.requested not in self._completed_ms]
         new.sort(key=lambda each: each.completed or "")
-        versions = tuple(self._version(each, at_ms) for each in new)
+        versions = (*(self._version(each, at_ms) for each in new), *self._archived(instants, listing))
         self._files = self._live()
         timeline = tuple(self._instant(each) for each in instants if each.action in _ACTIONS)
         pending = (each for each in instants if not each.completed)
         groups = frozenset(group for each in pending for group in self._groups_of(each))
         return Reading(self._files, versions, timeline, groups, listing)
+
+    def _archived(self, instants: Iterable[InstantFiles], listing: Listing) -> Iterator[Version]:
+        """Archiving, which leaves no instant of its own: it moves the oldest ones into its history."""
+        now = {each.requested for each in instants}
+        gone = self._active - now
+        self._active = now
+        history = listing.history
+        if gone:
+            new = {path: size for path, size in history.items() if path not in self._history}
+            yield Version(
+                None, "archive", Change(metadata_bytes=sum(new.values()), metadata_files_count=len(new))
+            )
+        self._history = frozenset(history)
 
     def _live(self) -> dict[str, LiveFile]:
         """The files of the latest slices; those that were there before are the same objects."""

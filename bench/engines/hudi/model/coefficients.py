@@ -1,21 +1,10 @@
-"""The coefficients of a simulated Hudi table: those of every format, and the sizes of logs and timeline."""
+"""The coefficients of a simulated Hudi table: those of every format, and the sizes of its timeline."""
 
 from pathlib import Path
 
 from pydantic import Field
 
 from bench.engines.simulated.costs import Bytes, Coefficients, Operation, Part, load_coefficients
-
-
-class LogFiles(Part):
-    """Bytes of log files: 100 records of 17 columns are `file_bytes` + 100 x `bytes_per_row`.
-
-    A record has all columns of its row, uncompressed, and Hudi's own; one that deletes has only these.
-    """
-
-    file_bytes: Bytes
-    bytes_per_row: Bytes
-    bytes_per_delete: Bytes
 
 
 class Timeline(Part):
@@ -36,7 +25,6 @@ class HudiCoefficients(Coefficients):
 
     upsert: Operation
     scheduling: Operation
-    log_files: LogFiles
     timeline: Timeline
 
 

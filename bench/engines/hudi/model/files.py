@@ -3,6 +3,7 @@
 import itertools
 
 from bench.engines.hudi.model.coefficients import HudiCoefficients
+from bench.engines.hudi.model.log_bytes import log_file_bytes
 from bench.engines.simulated.files import table_bytes
 from strategies.hudi.files import BaseFile, FileGroupId, LogFile
 from workloads.schema import Schema
@@ -27,8 +28,7 @@ class FileMaker:
 
     def log(self, group: FileGroupId, rows: int, deletes: int) -> LogFile:
         """A log file with so many new versions of rows, which also says that so many keys are deleted."""
-        sizes = self._coefficients.log_files
-        size_bytes = sizes.file_bytes + sizes.bytes_per_row * rows + sizes.bytes_per_delete * deletes
+        size_bytes = log_file_bytes(self._schema, rows, deletes)
         name = f".{group.file_id}_{next(self._numbers):06}.log"
         path = _path(group, name)
         return LogFile(path, size_bytes, rows + deletes, group.partition, file_id=group.file_id)

@@ -246,7 +246,7 @@ class HudiTableModel:
             metadata_bytes=entry.size_bytes,
             metadata_files_count=entry.files_count,
         )
-        return Version(str(entry.number), operation, change, tag)
+        return Version(str(entry.number), str(operation), change, tag)
 
     def opened(self, sql: str) -> Work:
         """All files of the latest slices, or for `orders_ro` their base files."""

@@ -7,6 +7,7 @@ from upsert_commits import changes, commit_specs, load
 
 from bench.engines.contract import Batch, Change, Cost, Probe
 from bench.engines.hudi.model.coefficients import hudi_coefficients
+from bench.engines.hudi.model.log_bytes import log_file_bytes
 from bench.engines.hudi.table_keys import COPY_ON_WRITE, UPSERT_MODES
 from bench.engines.simulated.live_rows import expected_live_rows
 from strategies.hudi.commands import Command
@@ -43,12 +44,13 @@ def test_the_first_write_into_a_bucket_is_a_base_file_and_later_ones_are_log_fil
     outcome = commit_specs(engine, changes(1, 1000, inserts=40, updates=50, deletes=10))
     # 100 distinct keys: 90 with a new row and 10 deleted, in either bucket half of them.
     assert [log.rows for log in logs(engine)] == [50, 50]
-    assert [log.size_bytes for log in logs(engine)] == [1_000 + 4_500 + 50] * 2
+    log_bytes = log_file_bytes(ORDERS, 45, 5)
+    assert [log.size_bytes for log in logs(engine)] == [log_bytes] * 2
     metadata_bytes = 600 + 2 * 70
-    assert outcome.change == Change(0, 0, 2, 0, 2 * 5_550, 0, metadata_bytes, 3)
+    assert outcome.change == Change(0, 0, 2, 0, 2 * log_bytes, 0, metadata_bytes, 3)
     assert [version.operation for version in outcome.versions] == ["deltacommit"]
     assert engine.live_rows == 1030
-    task_s = 2 * 0.5 + 2 * 5_550 / MIB * 8
+    task_s = 2 * 0.5 + 2 * log_bytes / MIB * 8
     assert outcome.cost == Cost(1 + 2 * 0.25 + task_s / 2, 1.5 * 1.5 + task_s, task_s)
 
 
