@@ -61,6 +61,11 @@ class SimulatedEngine(Generic[Prepared]):
         return self._model.live_rows
 
     @property
+    def physical_rows(self) -> int:
+        """The rows of all files that readers take rows from, deletes not applied."""
+        return self._model.physical_rows
+
+    @property
     def content_bytes(self) -> int:
         """The bytes of one data file with those rows."""
         return self._model.content_bytes

@@ -68,6 +68,10 @@ class FormatModel(Protocol[Prepared]):
         """The number of rows that a reader is expected to see, deletes applied."""
 
     @property
+    def physical_rows(self) -> int:
+        """The rows of all files that readers take rows from, deletes not applied."""
+
+    @property
     def content_bytes(self) -> int:
         """The bytes of one data file with those rows."""
 

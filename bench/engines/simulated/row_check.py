@@ -15,7 +15,8 @@ def wrong_rows(engine: SimulatedEngine[Any], specs: Iterable[CommitSpec], is_cdc
     only append, every row of every file is live.
     """
     state = engine.state(0)
-    expected, actual = round(expected_live_rows(specs)), engine.live_rows
+    expected = round(expected_live_rows(specs))
+    actual = engine.live_rows if is_cdc else engine.physical_rows
     if abs(actual - expected) > (len(state.data_files) + len(state.delete_files) if is_cdc else 0):
         return f"the simulated table has {actual} rows, not {expected}"
     return None

@@ -18,10 +18,12 @@ SORTING = {
     "delta.zorder": 'columns = ["order_id"]',
     "iceberg.rewrite_data_files": 'strategy = "sort", sort_order = "order_id"',
 }
-EXPIRING = {"delta.vacuum", "iceberg.expire_snapshots"}
+EXPIRING = {"delta.vacuum", "hudi.clean", "iceberg.expire_snapshots"}
+TABLES = {"hudi.clustering": 'index = "simple"'}  # keys of [table] without which a planner is refused
 
 
-def text_of(planner, options="", table=""):
+def text_of(planner, options="", table=None):
+    table = TABLES.get(planner, "") if table is None else table
     given = ", ".join(filter(None, (f'type = "{planner}"', options)))
     rule = f'{{ trigger = {{ type = "every", interval = "2min" }}, planner = {{ {given} }} }}'
     own = f'format = "{format_of(planner)}"\n{table}'

@@ -73,6 +73,10 @@ class DeltaTableModel:
         return self._contents.live_rows
 
     @property
+    def physical_rows(self) -> int:
+        return sum(file.rows for file in self.ledger.data_files.values())
+
+    @property
     def content_bytes(self) -> int:
         return table_bytes(self._spec.schema, self._coefficients, self.live_rows)
 

@@ -157,7 +157,9 @@ class Groups:
     ) -> None:
         read = [file.path for file in gone if file.path in self._live]
         keys = span_of_ranges([*(self._keys.pop(path) for path in read), *added_keys])
-        self._rows.replace(read, [made], added_rows)
+        self._rows.replace(read, [made] if made.rows else [], added_rows)
+        if not made.rows:  # of deleted keys alone
+            self._rows.add(made, 0)
         for path in read:
             del self._live[path]
         self._known(made.path, keys)

@@ -80,6 +80,10 @@ class HudiTableModel:
         return self._groups.live_rows
 
     @property
+    def physical_rows(self) -> int:
+        return sum(file.rows for _, group in self._groups.items() for file in group.read)
+
+    @property
     def content_bytes(self) -> int:
         """Without Hudi's own columns, as in the files that a real table is dumped to."""
         return self._spec.schema.expected_bytes(self.live_rows)

@@ -1,0 +1,394 @@
+"""Hudi on Spark: upserts, table services and their effects; whatever is done to a table, no row is lost."""
+
+import random
+from collections import Counter
+from datetime import UTC, date, datetime
+from functools import partial
+from typing import ClassVar
+
+import pytest
+from change_batches import Change, ModelTable
+from engine_streams import batches, commit_all, execute, plan
+from hudi_sheets import make_real
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+from bench.engines.contract import INLINE, Probe
+from bench.engines.hudi.services import shifted_days
+from bench.engines.hudi.table_keys import COPY_ON_WRITE, UPSERT_MODES
+from strategies.hudi.archive import Archive
+from strategies.hudi.clean import Clean
+from strategies.hudi.cluster import Clustering
+from strategies.hudi.compact import Compaction
+from strategies.hudi.compaction_options import TARGET_PARTITIONS
+from strategies.hudi.dates import day_of
+from strategies.hudi.files import Action
+from strategies.hudi.log_compact import LogCompaction
+from strategies.hudi.preview import planned_compaction
+from strategies.plan import Native
+from workloads.partitioning import Partitioning
+
+pytestmark = pytest.mark.spark
+
+CITIES = ("Oslo", "Rome", "Turin")
+ALL = Compaction("UnBounded", {"hoodie.table.services.incremental.enabled": False})
+MERGE_LOGS = LogCompaction({"hoodie.log.compaction.blocks.threshold": 2})
+INLINE_EVERY_2 = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "2"}
+MINUTE_MS = 60_000
+
+
+@pytest.fixture
+def hudi(workshop):
+    """Makes the test's engine with its empty table: `hudi(index="simple")`."""
+
+    def make(**table):
+        engine = make_real(workshop, **{"index_buckets": 1, **table})
+        engine.create()
+        return engine
+
+    return make
+
+
+@pytest.fixture
+def model(tmp_path):
+    return ModelTable(tmp_path / "changes")
+
+
+def commit(engine, model, *changes):
+    batch = model.commit([Change(*change) for change in changes])
+    return engine.commit(batch, batch.spec.at_ms)
+
+
+def upserts(first, end, city="Oslo"):
+    return [(key, city) for key in range(first, end)]
+
+
+def rows_of(engine, view="orders"):
+    """The rows that a reader of the table or of its read-optimised view gets."""
+    engine._forget()
+    table = engine._name.removesuffix("orders") + view
+    frame = engine._spark.sql(f"SELECT order_id, user_city, user_id FROM {table}")
+    found = [(row.order_id, (row.user_city, row.user_id)) for row in frame.collect()]
+    assert len(found) == len(dict(found)), f"a key is there twice: {sorted(found)}"
+    return dict(found)
+
+
+def decided(engine, planner, at_ms):
+    return planner.decide(engine.state(at_ms))
+
+
+def run(engine, planner, at_ms):
+    return execute(engine, decided(engine, planner, at_ms), at_ms)
+
+
+# Commits
+
+
+def test_a_commit_is_one_instant_of_new_log_files(hudi, model):
+    engine = hudi(index_buckets=2)
+    first = commit(engine, model, *upserts(1, 9))
+    assert (first.change.files_added_count, first.change.delete_files_added_count) == (2, 0)
+    second = commit(engine, model, (1, "Rome"), (2, None), (9, "Rome"), (9, "Oslo"), (10, "Rome"), (10, None))
+    assert [version.operation for version in second.versions] == ["deltacommit"]
+    assert second.versions[0].tag.step == "commit-2"
+    assert 1 <= second.change.delete_files_added_count <= 2
+    logs = engine.state(0).delete_files
+    assert sum(log.rows for log in logs) == 4  # the last change of 1, 2, 9 and 10
+    assert rows_of(engine) == model.rows
+
+
+@pytest.mark.parametrize("by", ["none", "city", "bucket"])
+@pytest.mark.parametrize("index", ["bucket", "simple"])
+def test_rows_are_right_in_any_partitioning_with_either_index(hudi, model, by, index):
+    engine = hudi(partitioning=Partitioning(by, 2), index=index)
+    commit(engine, model, *upserts(1, 9))
+    commit(engine, model, (1, "Oslo"), (2, None), (3, "Oslo"))
+    commit(engine, model, (3, None), (2, "Oslo"), (11, "Rome"))
+    assert rows_of(engine) == model.rows
+
+
+def test_a_copy_on_write_table_has_no_log_files(hudi, model):
+    engine = hudi(upsert_mode=COPY_ON_WRITE)
+    commit(engine, model, *upserts(1, 9))
+    out = commit(engine, model, (1, "Rome"), (2, None))
+    assert [version.operation for version in out.versions] == ["commit"]
+    assert (out.change.files_added_count, out.change.files_removed_count) == (1, 1)
+    assert out.change.replaced_bytes > 0
+    assert engine.state(0).size_bytes == out.observed.live_bytes == out.change.added_bytes
+    assert rows_of(engine) == rows_of(engine, "orders_ro") == model.rows
+
+
+def test_a_state_is_what_the_instants_made_of_the_table(hudi, log):
+    engine = hudi(partitioning=Partitioning("bucket", 2))
+    outcomes = [
+        engine.commit(batch, batch.spec.at_ms) for batch in batches(log, Partitioning("bucket", 2))[:3]
+    ]
+    state = engine.state(120_000)
+    assert state.size_bytes == sum(outcome.change.added_bytes for outcome in outcomes)
+    assert sum(file.rows for file in (*state.data_files, *state.delete_files)) == 60 + 40 + 40
+    assert [instant.completed_at_ms for instant in state.timeline] == [0, MINUTE_MS, 2 * MINUTE_MS]
+    assert state.partitions.keys() == {"0", "1"}
+    metadata_bytes = sum(outcome.change.metadata_bytes for outcome in outcomes)
+    assert 0 < metadata_bytes <= outcomes[-1].observed.metadata_storage_bytes < metadata_bytes + 5_000
+
+
+# Table services
+
+
+def test_log_files_that_come_while_a_plan_is_pending_are_not_in_it(hudi, model):
+    engine = hudi()
+    commit(engine, model, *upserts(1, 9))
+    commit(engine, model, (1, "Rome"), (2, None))
+    ticket = engine.schedule(decided(engine, ALL, 2 * MINUTE_MS), 2 * MINUTE_MS, 4 * MINUTE_MS)
+    planned = ticket.preview.actions[0]
+    commit(engine, model, (3, "Rome"))
+    state = engine.state(3 * MINUTE_MS)
+    (group,) = state.pending_groups
+    assert [each.action for each in state.timeline if each.is_pending] == [Action.COMMIT]
+    assert len(state.file_slices[group].logs) == 2
+    assert rows_of(engine) == model.rows
+    assert run(engine, ALL, 3 * MINUTE_MS).status == "noop"  # nothing else is planned for the group
+    outcome = engine.complete(ticket, 4 * MINUTE_MS)
+    assert (outcome.status, outcome.error) == ("ok", None)
+    assert outcome.versions[0].tag.role == "compactor"
+    assert outcome.change.delete_files_removed_count == 1
+    assert outcome.change.replaced_bytes == planned.replaced_bytes
+    state = engine.state(4 * MINUTE_MS)
+    assert (len(state.delete_files), state.pending_groups) == (1, frozenset())
+    done = next(each for each in state.timeline if each.action is Action.COMMIT)
+    assert (done.requested_at_ms, done.completed_at_ms) == (2 * MINUTE_MS, 4 * MINUTE_MS)
+    assert rows_of(engine) == model.rows
+
+
+def test_the_read_optimised_view_waits_for_the_compaction(hudi, model):
+    engine = hudi()
+    commit(engine, model, *upserts(1, 9))
+    before = dict(model.rows)
+    commit(engine, model, (1, "Rome"), (2, None))
+    assert (rows_of(engine), rows_of(engine, "orders_ro")) == (model.rows, before)
+    snapshot = engine.query(Probe("s", "SELECT count(*) FROM orders")).work
+    optimised = engine.query(Probe("o", "SELECT count(*) FROM orders_ro")).work
+    assert (snapshot.files_count, snapshot.delete_files_count) == (1, 1)
+    assert (optimised.files_count, optimised.delete_files_count) == (1, 0)
+    state = engine.state(0)
+    assert snapshot.opened_bytes == state.size_bytes
+    assert optimised.opened_bytes == sum(file.size_bytes for file in state.data_files)
+    assert run(engine, ALL, 2 * MINUTE_MS).status == "ok"
+    assert rows_of(engine, "orders_ro") == model.rows
+
+
+def test_the_plan_that_hudi_writes_is_the_one_expected(hudi, log):
+    partitioning = Partitioning("bucket", 4)
+    engine = hudi(partitioning=partitioning)
+    commit_all(engine, batches(log, partitioning)[:4])
+    sizes = sorted(log.size_bytes for log in engine.state(0).delete_files)
+    options = {
+        "hoodie.compaction.logfile.size.threshold": sum(sizes) // 4,
+        "hoodie.table.services.incremental.enabled": False,
+    }
+    chosen = decided(engine, Compaction("LogFileSizeBased", options), 180_000)
+    expected = planned_compaction(chosen.actions[0], engine.state(180_000))
+    ticket = engine.schedule(chosen, 180_000, 180_000)
+    engine._observe(180_000)
+    (instant,) = [each.requested for each in engine._table_folder.list().instants if not each.completed]
+    operations = engine._state_reader.plan_of(instant, "compaction")["operations"]
+    assert [(each["partitionPath"], each["fileId"]) for each in operations] == [
+        tuple(operation.slice.group) for operation in expected.operations
+    ]
+    assert 0 < len(operations) < 4
+    assert sum(each["metrics"]["TOTAL_IO_MB"] for each in operations) == expected.io_mib
+    assert sum(each["metrics"]["TOTAL_LOG_FILES_SIZE"] for each in operations) == sum(
+        operation.log_bytes for operation in expected.operations
+    )
+    assert engine.complete(ticket, 180_000).status == "ok"
+
+
+def test_today_is_that_of_the_scenario(hudi, log):
+    partitioning = Partitioning("day")
+    engine = hudi(partitioning=partitioning, stream_epoch_ms=1_767_225_600_000)  # 2026-01-01
+    commit_all(engine, batches(log, partitioning)[:4])
+    days = sorted(engine.state(0).partitions)
+    today = engine.state(180_000).calendar_day
+    assert days[-1] == f"{today:%Y/%m/%d}"
+    options = {TARGET_PARTITIONS: 0, "hoodie.table.services.incremental.enabled": False}
+    outcome = run(engine, Compaction("BoundedPartitionAware", options), 180_000)
+    assert outcome.status == "ok"
+    left = {log.partition for log in engine.state(0).delete_files}
+    assert days[-1] not in left
+    assert left == {day for day in days[:-1] if day_of(day) < day_of(days[-1])} & left
+
+
+def test_days_are_counted_from_the_day_of_the_scenario():
+    given = {TARGET_PARTITIONS: "3"}
+    assert shifted_days(given, "2026-01-01", date(2026, 1, 11)) == {TARGET_PARTITIONS: "13"}
+    assert shifted_days({}, "2026-01-01", date(2026, 1, 1)) == {TARGET_PARTITIONS: "10"}
+    assert shifted_days(given, None, datetime.now(UTC).date()) == {}
+
+
+def test_a_compaction_in_a_commit_is_booked_as_such(hudi, model):
+    engine = hudi(properties=INLINE_EVERY_2)
+    assert not commit(engine, model, *upserts(1, 9)).compactions
+    outcome = commit(engine, model, (1, "Rome"))
+    (inline,) = outcome.compactions
+    assert [version.operation for version in outcome.versions] == ["deltacommit"]
+    assert [version.operation for version in inline.versions] == ["commit"]
+    assert inline.versions[0].change.files_removed_count == 1
+    assert inline.cost.wall_s > 0 < outcome.cost.wall_s
+    assert engine.state(0).compactions[-1].reason == INLINE
+    assert rows_of(engine) == rows_of(engine, "orders_ro") == model.rows
+
+
+def test_a_log_compaction_adds_a_log_file_and_replaces_none(hudi, model):
+    engine = hudi()
+    commit(engine, model, *upserts(1, 9))
+    commit(engine, model, (1, "Rome"), (2, None))
+    commit(engine, model, (1, "Oslo"), (3, "Rome"))
+    outcome = run(engine, MERGE_LOGS, 3 * MINUTE_MS)
+    assert (outcome.status, outcome.error) == ("ok", None)
+    change = outcome.change
+    assert (change.delete_files_added_count, change.delete_files_removed_count) == (1, 0)
+    assert [each.is_log_compaction for each in engine.state(0).timeline] == [False, False, False, True]
+    assert rows_of(engine) == model.rows
+    assert run(engine, ALL, 3 * MINUTE_MS).change.delete_files_removed_count == 3
+    assert rows_of(engine, "orders_ro") == model.rows
+
+
+def test_a_clustering_merges_small_files_into_new_groups(hudi, model):
+    engine = hudi(index="simple", partitioning=Partitioning("city"))
+    for city in CITIES:
+        commit(engine, model, *upserts(1 + 4 * CITIES.index(city), 5 + 4 * CITIES.index(city), city))
+    commit(engine, model, (1, "Oslo"))
+    groups = set(engine.state(0).file_slices)
+    outcome = run(engine, Clustering(), 4 * MINUTE_MS)
+    assert (outcome.status, outcome.error) == ("ok", None)
+    assert [version.operation for version in outcome.versions] == ["replacecommit"]
+    assert outcome.change.files_removed_count == outcome.change.files_added_count == 3
+    assert outcome.change.delete_files_removed_count == 1
+    assert not groups & set(engine.state(0).file_slices)
+    assert rows_of(engine) == model.rows
+
+
+def test_cleaning_and_archiving_write_metadata_alone(hudi, model):
+    engine = hudi()
+    for number in range(1, 5):
+        commit(engine, model, *upserts(1, 5 + number))
+        if number % 2 == 0:
+            assert run(engine, ALL, number * MINUTE_MS).status == "ok"
+    live = {file.path for file in engine.state(0).data_files}
+    before = engine._observe(0)[0].storage_bytes
+    cleaned = run(engine, Clean(1), 5 * MINUTE_MS)
+    assert (cleaned.status, cleaned.versions[0].id) == ("ok", None)
+    assert cleaned.observed.storage_bytes < before
+    archived = run(engine, Archive(2, 3), 5 * MINUTE_MS)
+    assert [version.operation for version in archived.versions] == ["archive"]
+    assert len(engine.state(0).timeline) < 6
+    assert {file.path for file in engine.state(0).data_files} == live
+    assert rows_of(engine) == model.rows
+
+
+def test_what_hudi_refuses_is_an_outcome(hudi, model):
+    engine = hudi(partitioning=Partitioning("city"))
+    commit(engine, model, (1, "Oslo"), (2, "Rome"))
+    commit(engine, model, (1, "Oslo"), (2, "Rome"))
+    by_day = Native("hudi.compaction", {"strategy": "DayBased"})
+    outcome = execute(engine, plan(by_day), 2 * MINUTE_MS)
+    assert outcome.status == "failed"
+    assert "Invalid Partition Date Format" in outcome.error
+    assert rows_of(engine) == model.rows
+
+
+class HudiSteps(RuleBasedStateMachine):
+    """Random commits, schedules, completions, services and cleaning: both views are right after each.
+
+    The read-optimised view has rows of earlier commits until a compaction, and never any others.
+    """
+
+    steps: ClassVar[Counter] = Counter()
+
+    @initialize(
+        mode=st.sampled_from(list(UPSERT_MODES)),
+        index=st.sampled_from(["bucket", "simple"]),
+        by=st.sampled_from(["none", "bucket"]),
+    )
+    def create(self, mode, index, by):
+        self.random = random.Random(len(type(self).steps))
+        folder = type(self).scratch / str(type(self).steps.total())
+        self.model, self.mode, self.index = ModelTable(folder), mode, index
+        self.engine = type(self).make(upsert_mode=mode, index=index, partitioning=Partitioning(by, 2))
+        self.at_ms, self.tickets, self.seen = 0, [], set()
+        self.commit(upserts(1, 12))
+
+    def did(self, what):
+        type(self).steps[what] += 1
+
+    @rule(
+        changes=st.lists(
+            st.tuples(st.integers(1, 16), st.sampled_from([*CITIES, None])), min_size=1, max_size=8
+        )
+    )
+    def commit(self, changes):
+        batch = self.model.commit([Change(*change) for change in changes])
+        self.at_ms = batch.spec.at_ms
+        self.engine.commit(batch, self.at_ms)
+        self.seen |= set(self.model.rows.items())
+        self.did("commit")
+
+    @rule(planner=st.sampled_from([ALL, MERGE_LOGS, Compaction("LogFileNumBased"), Clustering(), Clean(2)]))
+    def serve(self, planner):
+        if isinstance(planner, Clustering) and self.index == "bucket":
+            return
+        if isinstance(planner, Compaction | LogCompaction) and self.mode == COPY_ON_WRITE:
+            return
+        done = run(self.engine, planner, self.at_ms)
+        self.did(f"{type(planner).__name__} {done.status}")
+        assert done.status in ("ok", "noop"), done.error
+
+    @rule()
+    def schedule(self):
+        if self.mode != COPY_ON_WRITE:
+            self.tickets.append(
+                self.engine.schedule(decided(self.engine, ALL, self.at_ms), self.at_ms, self.at_ms)
+            )
+            self.did("scheduled")
+
+    @rule()
+    def complete(self):
+        if self.tickets:
+            done = self.engine.complete(self.tickets.pop(0), self.at_ms)
+            self.did(f"completed {done.status}")
+            assert done.status in ("ok", "noop"), done.error
+
+    @invariant()
+    def content_is_right(self):
+        if not hasattr(self, "engine"):
+            return
+        assert rows_of(self.engine) == self.model.rows
+        state = self.engine.state(self.at_ms)
+        optimised = rows_of(self.engine, "orders_ro")
+        assert set(optimised.items()) <= self.seen
+        if not state.delete_files:
+            assert optimised == self.model.rows
+        sizes = self.engine._table_folder.list().sizes
+        assert all(sizes[file.path] == file.size_bytes for file in (*state.data_files, *state.delete_files))
+
+    def teardown(self):
+        if hasattr(self, "engine"):
+            self.engine.drop()
+
+
+def test_no_sequence_of_steps_loses_a_row(hudi, tmp_path, capsys):
+    """A 33rd of the profile's examples, three at least, of 12 steps each: a step takes a second or two."""
+    HudiSteps.make, HudiSteps.scratch = staticmethod(partial(hudi)), tmp_path
+    examples = max(3, settings().max_examples // 33)
+    run_state_machine_as_test(
+        HudiSteps,
+        settings=settings(
+            max_examples=examples, stateful_step_count=12, deadline=None, derandomize=True, database=None,
+            phases=[Phase.generate],
+        ),
+    )  # fmt: skip
+    with capsys.disabled():
+        print(f"\n{dict(HudiSteps.steps)}")
+    for what in ("commit", "scheduled", "completed ok"):
+        assert HudiSteps.steps[what], what
