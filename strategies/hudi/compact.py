@@ -11,6 +11,8 @@ from strategies.options import OptionValue
 from strategies.plan import Capability, Native, Plan, Reason
 from strategies.state import TableState
 
+DEFAULT_STRATEGY = "LogFileSizeBased"
+
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
@@ -25,7 +27,7 @@ class Compaction:
     left out then.
     """
 
-    strategy: str = "LogFileSizeBased"
+    strategy: str = DEFAULT_STRATEGY
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     reads_state: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({Command.COMPACTION, Capability.DELAYED_COMMIT})

@@ -41,4 +41,5 @@ class Operation:
         Each is rounded down, so that a slice of less than 1 MiB costs nothing.
         """
         base_bytes = self.slice.base_bytes
-        return (base_bytes + self.log_bytes) // MIB + (base_bytes or self.max_file_bytes) // MIB
+        written_bytes = base_bytes if base_bytes > 0 else self.max_file_bytes
+        return (base_bytes + self.log_bytes) // MIB + written_bytes // MIB

@@ -46,7 +46,6 @@ SIMULATED = EngineSheet(
     faulty=Native(Command.COMPACTION, {"strategy": UNKNOWN_OPTION}),
     removed_and_added=("", ""),  # no command answers with counts
     reports_metadata_files=True,
-    maintenance=Native(Command.ARCHIVE, {"min_commits": "1", "max_commits": "2"}),
     writes_a_file_per_task=None,
 )
 REAL = replace(

@@ -37,6 +37,10 @@ class TableMetadata:
         builder = self._class(f"{_TABLE}.HoodieTableMetaClient").builder()
         self._client = builder.setConf(self._storage).setBasePath(self._location).build()
 
+    def local_context(self) -> Any:
+        """What Hudi's planners work with instead of Spark's tasks."""
+        return self._class(f"{_HUDI}.common.engine.HoodieLocalEngineContext")(self._storage)
+
     def schema(self) -> str:
         """The schema of the table's rows, in Avro."""
         resolver = self._class(f"{_TABLE}.TableSchemaResolver")(self._client)
@@ -71,7 +75,7 @@ class TableMetadata:
         Where a compaction is pending, it is what readers merge: what the plan will replace, and log files
         that came after it.
         """
-        context = self._class(f"{_HUDI}.common.engine.HoodieLocalEngineContext")(self._storage)
+        context = self.local_context()
         settings = self._class(f"{_HUDI}.common.config.HoodieMetadataConfig").newBuilder().enable(False)
         views = self._class(f"{_TABLE}.view.FileSystemViewManager")
         timeline = self._client.getActiveTimeline().filterCompletedAndCompactionInstants()

@@ -18,6 +18,7 @@ from strategies.plan import Native
 
 _HUDI = "org.apache.hudi"
 _STRATEGY = "hoodie.compaction.strategy"
+_NOT_SERIALIZABLE = "BoundedPartitionAware"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +41,25 @@ class Services:
         """Have Hudi plan a service, whatever its own trigger would say."""
         client = self._client(service_options(action, target_bytes))
         try:
+            if is_planned_by_the_driver(action):
+                return self._plan_here(client)
             nothing = java_class(self._spark, f"{_HUDI}.common.util.Option").empty()
             found = _SCHEDULES[Command(action.command)](client, nothing)
             return Scheduled(str(found.get()) if found.isPresent() else None)
         finally:
             client.close()
+
+    def _plan_here(self, client: Any) -> Scheduled:
+        """Have Hudi's own class plan a compaction without Spark's tasks."""
+        spark, config = self._spark, client.getConfig()
+        context = java_class(spark, f"{_HUDI}.client.common.HoodieSparkEngineContext")(spark._jsc)
+        table = java_class(spark, f"{_HUDI}.table.HoodieSparkTable").create(config, context)
+        instant = str(table.getMetaClient().createNewInstantTime(False))
+        planner = java_class(spark, f"{_HUDI}.table.action.compact.ScheduleCompactionActionExecutor")
+        nothing = java_class(spark, f"{_HUDI}.common.util.Option").empty()
+        kind = java_class(spark, f"{_HUDI}.common.model.WriteOperationType").COMPACT
+        found = planner(self._metadata.local_context(), config, table, instant, nothing, kind).execute()
+        return Scheduled(instant if found.isPresent() else None)
 
     def execute(self, action: Native, instant: str, target_bytes: int) -> None:
         """Execute what was planned at an instant, and commit it."""
@@ -70,6 +85,16 @@ class Services:
         name = self._options["hoodie.table.name"]
         schema = self._metadata.schema()
         return utilities.createHoodieClient(self._spark._jsc, schema, self._location, name, options)
+
+
+def is_planned_by_the_driver(action: Native) -> bool:
+    """Whether Hudi's client for Spark cannot plan an action.
+
+    With BoundedPartitionAware it fails with "Task not serializable" (Hudi 1.2.0): it sends the strategy to
+    its tasks, and this one has a field that Java cannot serialize. So it does in a commit that compacts.
+    """
+    names = action.arguments.get("strategy", "")
+    return any(each.rpartition(".")[2].strip().startswith(_NOT_SERIALIZABLE) for each in names.split(","))
 
 
 def service_options(action: Native, target_bytes: int) -> dict[str, str]:

@@ -409,6 +409,7 @@ def test_a_dump_goes_where_it_is_told(engine, stream, tmp_path, name):
 
 
 @never(*SIMULATED, reason="it has no rows to dump", raises=EngineError)
+@needs(COMPACT)
 def test_a_dump_is_as_large_as_a_compacted_table(engine, stream, tmp_path):
     commit_all(engine, stream)
     engine.dump(tmp_path / "dump")
@@ -477,7 +478,8 @@ def test_the_control_query_does_the_same_work_whatever_the_table_holds(engine, s
     engine.control()
     commit_all(engine, stream)
     engine.control()
-    assert opened == [(FULL_SCAN, 8), (FULL_SCAN, 8)]
+    assert opened == [(FULL_SCAN, opened[0][1])] * 2
+    assert opened[0][1] > 0
 
 
 def test_a_sibling_is_another_table_of_the_same_kind(engine, stream, tmp_path):

@@ -8,7 +8,17 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.engines.contract import NO_COST, Change, Cores, Cost, TableSpec, Tag, Version
+from bench.engines.contract import (
+    NO_COST,
+    Change,
+    Cores,
+    Cost,
+    InlineCompaction,
+    TableSpec,
+    Tag,
+    Version,
+)
+from bench.engines.hudi.inline import inline_rule
 from bench.engines.hudi.ledger import HudiLedger
 from bench.engines.hudi.model.coefficients import HudiCoefficients
 from bench.engines.hudi.model.commits import Writer, is_upsert
@@ -28,6 +38,7 @@ from strategies.hudi.log_compaction_plan import blocks_min, plan_log_compaction
 from strategies.hudi.preview import NO_REWRITE, planned_compaction
 from strategies.plan import Action, Native
 from strategies.preview import NoPreview, Preview, even_share
+from strategies.triggers import RuleMemory
 from workloads.commit import CommitSpec
 
 _INSTANTS: Mapping[Command, InstantAction] = {
@@ -74,6 +85,8 @@ class HudiTableModel:
         self._writer = Writer(spec, self._groups, self._maker, coefficients.data.key_column_ratio)
         self._timeline, self._storage = Timeline(coefficients.timeline, ledger), Storage()
         self._is_merge_on_read = is_merge_on_read(spec)
+        self._inline = inline_rule(spec.properties)
+        self._pending: dict[int, tuple[Command, Scheduled]] = {}
 
     @property
     def live_rows(self) -> int:
@@ -115,7 +128,38 @@ class HudiTableModel:
             len(written.added), read_bytes=written.read_bytes, written_bytes=version.change.added_bytes,
             tasks_count=len(written.added),
         )  # fmt: skip
-        return Committed(version, self._coefficients.price(operation, work, self._cores.writer))
+        cost = self._coefficients.price(operation, work, self._cores.writer)
+        compactions, idle_cost = self._compact_by_itself(tag.at_ms)
+        return Committed(version, cost + idle_cost, compactions)
+
+    def _compact_by_itself(self, at_ms: int) -> tuple[tuple[InlineCompaction, ...], Cost]:
+        """What inline compaction does after a commit, and what it costs if it has nothing to do.
+
+        Whatever is pending is executed first, whoever has scheduled it.
+        """
+        if self._inline is None:
+            return (), NO_COST
+        done = [
+            self._merge(command, scheduled, at_ms, None, self._cores.writer)
+            for command, scheduled in list(self._pending.values())
+            if command is Command.COMPACTION
+        ]
+        idle_cost = NO_COST
+        if self._inline.trigger.due(self.ledger.state(at_ms), RuleMemory()):
+            plan = self._inline.planner.decide(self.ledger.state(at_ms))
+            for action in plan.actions if plan else ():
+                staging = self.stage(action, NoPreview("not asked for"), at_ms)
+                if staging.prepared.merges:
+                    versions, cost = self._merge(
+                        Command.COMPACTION, staging.prepared, at_ms, None, self._cores.writer
+                    )
+                    done.append((versions, cost + staging.cost))
+                else:
+                    idle_cost += staging.cost
+        compactions = tuple(
+            InlineCompaction(cost, versions, Command.COMPACTION, is_sorted=False) for versions, cost in done
+        )
+        return compactions, idle_cost
 
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Staging[Scheduled]:
         """Schedule a service: write its plan, if it has anything to do."""
@@ -132,6 +176,7 @@ class HudiTableModel:
             _INSTANTS[command], at_ms, missing_partitions, is_log_compaction=is_log_compaction
         )
         scheduled = Scheduled(number, merges)
+        self._pending[number] = command, scheduled
         self.ledger.pending_groups |= {each.group for each in scheduled.slices}
         return Staging(scheduled, self._coefficients.price(self._coefficients.scheduling, work, cores))
 
@@ -163,20 +208,25 @@ class HudiTableModel:
             return self._maintain(command, action.arguments, tag)
         if staged is None:
             raise ValueError("a table service has to be scheduled before it is executed")
-        return self._merge(command, staged, tag) if staged.merges else ((), NO_COST)
+        if staged.number not in self._pending:  # nothing to merge, or a commit has done it
+            return (), NO_COST
+        return self._merge(command, staged, tag.at_ms, tag, self._cores.compactor)
 
-    def _merge(self, command: Command, staged: Scheduled, tag: Tag) -> tuple[tuple[Version, ...], Cost]:
+    def _merge(
+        self, command: Command, staged: Scheduled, at_ms: int, tag: Tag | None, cores: int
+    ) -> tuple[tuple[Version, ...], Cost]:
         """Execute a plan: each of its groups of slices becomes so many files."""
+        del self._pending[staged.number]
         added: list[_File] = []
         for merge in staged.merges:
-            added += self._merged(command, merge, tag.at_ms)
+            added += self._merged(command, merge, at_ms)
         read = [file for each in staged.slices for file in _files(each)]
         removed = () if command is Command.LOG_COMPACTION else read
         self.ledger.pending_groups -= {each.group for each in staged.slices}
         partitions = {file.partition for file in added}
         action = _INSTANTS[command]
         entry = self._timeline.complete(
-            staged.number, tag.at_ms, len(added), partitions, slices_count=len(staged.slices)
+            staged.number, at_ms, len(added), partitions, slices_count=len(staged.slices)
         )
         version = self._version(entry, action, added, removed, tag)
         self._store(added, removed, staged.number)
@@ -185,7 +235,7 @@ class HudiTableModel:
             len(read) - len(logs), len(logs), sum(file.size_bytes for file in read),
             sum(log.size_bytes for log in logs), version.change.added_bytes, len(added),
         )  # fmt: skip
-        return (version,), self._coefficients.price(self._coefficients.rewrite, work, self._cores.compactor)
+        return (version,), self._coefficients.price(self._coefficients.rewrite, work, cores)
 
     def _merged(self, command: Command, merge: Merge, at_ms: int) -> Sequence[_File]:
         """The files that replace those of slices: a base file of the group, a log file, or new groups."""
@@ -238,7 +288,7 @@ class HudiTableModel:
         self._storage.replace(removed, number)
 
     def _version(
-        self, entry: Entry, operation: str, added: Sequence[_File], removed: Sequence[_File], tag: Tag
+        self, entry: Entry, operation: str, added: Sequence[_File], removed: Sequence[_File], tag: Tag | None
     ) -> Version:
         change = Change(
             files_added_count=_count(added, BaseFile),

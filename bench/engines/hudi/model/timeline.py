@@ -7,6 +7,7 @@ from bench.engines.hudi.ledger import HudiLedger
 from bench.engines.hudi.model.coefficients import Timeline as Sizes
 from bench.engines.ledger import HISTORY_LIMIT
 from strategies.hudi.files import Action, Instant
+from strategies.hudi.triggers import DEFAULT_COMMITS
 
 FILES_PER_INSTANT = 3  # requested, inflight and completed
 
@@ -91,10 +92,18 @@ class Timeline:
         return numbers[-retained_count] if len(numbers) > retained_count else None
 
     def archive(self, min_count: int, max_count: int) -> int:
-        """Once there are more than `max_count` completed instants, leave `min_count`; how many it moves."""
+        """Once there are more than `max_count` completed instants, leave `min_count`; how many it moves.
+
+        Instants from the last compaction on stay, or without one the last five: what decides on the next
+        compaction (CompactionUtils.getEarliestInstantToRetainForCompaction of Hudi 1.2.0).
+        """
         if len(self._completed) <= max_count:
             return 0
-        moved = self._completed[: len(self._completed) - min_count]
+        numbers = [number for number, _ in self._completed]
+        compactions = [n for n in numbers if self._instants[n].action is Action.COMMIT]
+        needed_from = compactions[-1] if compactions else numbers[-DEFAULT_COMMITS:][0]
+        oldest = self._completed[: len(self._completed) - min_count]
+        moved = [entry for entry in oldest if entry[0] < needed_from]
         del self._completed[: len(moved)]
         for number, size_bytes in moved:
             self.storage_bytes -= size_bytes - round(size_bytes * self._sizes.archived_ratio)

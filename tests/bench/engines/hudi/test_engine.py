@@ -1,6 +1,5 @@
 """Hudi on Spark: upserts, table services and their effects; whatever is done to a table, no row is lost."""
 
-import random
 from collections import Counter
 from datetime import UTC, date, datetime
 from functools import partial
@@ -15,8 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from bench.engines.contract import INLINE, Probe
+from bench.engines.hudi import services
 from bench.engines.hudi.services import shifted_days
-from bench.engines.hudi.table_keys import COPY_ON_WRITE, UPSERT_MODES
+from bench.engines.hudi.table_keys import COPY_ON_WRITE, MERGE_ON_READ
 from strategies.hudi.archive import Archive
 from strategies.hudi.clean import Clean
 from strategies.hudi.cluster import Clustering
@@ -219,6 +219,16 @@ def test_today_is_that_of_the_scenario(hudi, log):
     assert left == {day for day in days[:-1] if day_of(day) < day_of(days[-1])} & left
 
 
+def test_hudis_own_client_for_spark_cannot_plan_by_bounded_partition_aware(hudi, log, monkeypatch):
+    """Once it can, plans need no longer be made by the driver."""
+    engine = hudi(partitioning=Partitioning("day"), stream_epoch_ms=1_767_225_600_000)
+    commit_all(engine, batches(log, Partitioning("day"))[:2])
+    monkeypatch.setattr(services, "is_planned_by_the_driver", lambda action: False)
+    outcome = run(engine, Compaction("BoundedPartitionAware"), MINUTE_MS)
+    assert outcome.status == "failed"
+    assert "Task not serializable" in outcome.error
+
+
 def test_days_are_counted_from_the_day_of_the_scenario():
     given = {TARGET_PARTITIONS: "3"}
     assert shifted_days(given, "2026-01-01", date(2026, 1, 11)) == {TARGET_PARTITIONS: "13"}
@@ -307,12 +317,11 @@ class HudiSteps(RuleBasedStateMachine):
     steps: ClassVar[Counter] = Counter()
 
     @initialize(
-        mode=st.sampled_from(list(UPSERT_MODES)),
+        mode=st.sampled_from([MERGE_ON_READ, MERGE_ON_READ, COPY_ON_WRITE]),
         index=st.sampled_from(["bucket", "simple"]),
         by=st.sampled_from(["none", "bucket"]),
     )
     def create(self, mode, index, by):
-        self.random = random.Random(len(type(self).steps))
         folder = type(self).scratch / str(type(self).steps.total())
         self.model, self.mode, self.index = ModelTable(folder), mode, index
         self.engine = type(self).make(upsert_mode=mode, index=index, partitioning=Partitioning(by, 2))
@@ -378,9 +387,9 @@ class HudiSteps(RuleBasedStateMachine):
 
 
 def test_no_sequence_of_steps_loses_a_row(hudi, tmp_path, capsys):
-    """A 33rd of the profile's examples, three at least, of 12 steps each: a step takes a second or two."""
+    """A 20th of the profile's examples, six at least, of 12 steps each: a step takes about a second."""
     HudiSteps.make, HudiSteps.scratch = staticmethod(partial(hudi)), tmp_path
-    examples = max(3, settings().max_examples // 33)
+    examples = max(6, settings().max_examples // 20)
     run_state_machine_as_test(
         HudiSteps,
         settings=settings(

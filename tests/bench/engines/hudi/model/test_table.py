@@ -131,6 +131,30 @@ def test_log_files_that_come_while_a_plan_is_pending_are_not_in_it():
     assert engine.live_rows == 1000
 
 
+def test_commits_compact_by_themselves_as_often_as_the_table_says():
+    inline = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "2"}
+    engine = make(buckets=1, properties=inline)
+    specs = [load(1000), *(changes(index, 1000, updates=100) for index in range(1, 5))]
+    outcomes = [engine.commit(Batch(spec, (), spec.expected_bytes), spec.at_ms) for spec in specs]
+    assert [len(outcome.compactions) for outcome in outcomes] == [0, 1, 0, 1, 0]
+    (inline_one,) = outcomes[1].compactions
+    assert [version.operation for version in inline_one.versions] == ["commit"]
+    assert inline_one.cost.wall_s > 0
+    assert [version.operation for version in outcomes[1].versions] == ["deltacommit"]
+    assert len(logs(engine)) == 1
+
+
+def test_a_commit_that_compacts_also_executes_what_is_pending():
+    inline = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "9"}
+    engine = make(buckets=1, properties=inline)
+    commit_specs(engine, load(1000), changes(1, 1000, updates=100))
+    ticket = engine.schedule(compaction(), MINUTE_MS, 5 * MINUTE_MS)
+    outcome = commit_specs(engine, changes(2, 1000, updates=100))
+    assert len(outcome.compactions) == 1
+    assert engine.complete(ticket, 5 * MINUTE_MS).status == "noop"
+    assert len(logs(engine)) == 1
+
+
 def test_what_hudi_would_fail_on_is_vetoed_or_fails_with_a_reason():
     engine = make(buckets=1)
     commit_specs(engine, load(10), changes(1, 10, updates=5))
@@ -188,12 +212,16 @@ def test_cleaning_keeps_what_the_retained_commits_read():
 
 def test_archiving_shrinks_the_timeline():
     engine = make(buckets=1)
-    commit_specs(engine, load(100), *(changes(index, 100, updates=5) for index in range(1, 6)))
+    commit_specs(engine, load(100), *(changes(index, 100, updates=5) for index in range(1, 8)))
     archive = plan(Native(Command.ARCHIVE, {"min_commits": "2", "max_commits": "4"}))
     before = engine.query(Probe("full", "SELECT 1 FROM orders")).work.metadata_files_count
     stored = execute(engine, archive, MINUTE_MS).observed.metadata_storage_bytes
-    assert (before, len(engine.state(0).timeline)) == (6, 2)
-    assert stored < 5_000 + 7 * (600 + 2 * 70)
+    # The last five delta commits decide on the next compaction.
+    assert (before, len(engine.state(0).timeline)) == (8, 5)
+    assert stored < 5_000 + 8 * (600 + 2 * 70)
+    assert execute(engine, compaction(), MINUTE_MS).status == "ok"
+    execute(engine, archive, MINUTE_MS)
+    assert [each.action for each in engine.state(0).timeline] == [Action.DELTA_COMMIT, Action.COMMIT]
 
 
 def test_the_read_optimized_view_opens_base_files_alone():

@@ -1,0 +1,57 @@
+"""Compactions that commits of a Hudi table run by themselves, by the table's own options.
+
+Source: BaseHoodieTableServiceClient.runTableServicesInline of Hudi 1.2.0.
+"""
+
+from collections.abc import Callable, Mapping
+
+from bench.engines.hudi.table_keys import INLINE_COMPACTION
+from strategies.hudi.compact import DEFAULT_STRATEGY, Compaction
+from strategies.hudi.compaction_options import COMPACTION_OPTIONS
+from strategies.hudi.triggers import (
+    DEFAULT_COMMITS,
+    DEFAULT_ELAPSED_MS,
+    NumAndTime,
+    NumCommits,
+    NumCommitsAfterLastRequest,
+    NumOrTime,
+    TimeElapsed,
+)
+from strategies.java_values import parse_boolean, parse_int
+from strategies.strategy import Rule
+from strategies.triggers import Trigger
+
+STRATEGY = "hoodie.compaction.strategy"
+_PREFIX = f"{INLINE_COMPACTION}."
+COMMITS = f"{_PREFIX}max.delta.commits"
+SECONDS = f"{_PREFIX}max.delta.seconds"
+TRIGGER = f"{_PREFIX}trigger.strategy"
+_TRIGGERS: Mapping[str, Callable[[int, int], Trigger]] = {
+    "NUM_COMMITS": lambda commits, elapsed_ms: NumCommits(commits),
+    "NUM_COMMITS_AFTER_LAST_REQUEST": lambda commits, elapsed_ms: NumCommitsAfterLastRequest(commits),
+    "TIME_ELAPSED": lambda commits, elapsed_ms: TimeElapsed(elapsed_ms),
+    "NUM_OR_TIME": NumOrTime,
+    "NUM_AND_TIME": NumAndTime,
+}
+
+
+def inline_rule(properties: Mapping[str, str]) -> Rule | None:
+    """When commits compact, and how; None if they do not. Raises ValueError for what Hudi would reject."""
+    if not parse_boolean(properties.get(INLINE_COMPACTION, "false")):
+        return None
+    named = properties.get(TRIGGER, "NUM_COMMITS")
+    if named not in _TRIGGERS:
+        raise ValueError(f"{TRIGGER}={named!r} must be one of {', '.join(_TRIGGERS)}")
+    commits = _number(properties, COMMITS, DEFAULT_COMMITS)
+    elapsed_ms = 1000 * _number(properties, SECONDS, DEFAULT_ELAPSED_MS // 1000)
+    options = {name: text for name, text in properties.items() if name in COMPACTION_OPTIONS}
+    planner = Compaction(properties.get(STRATEGY, DEFAULT_STRATEGY), options)
+    return Rule(_TRIGGERS[named](commits, elapsed_ms), planner)
+
+
+def _number(properties: Mapping[str, str], name: str, default: int) -> int:
+    text = properties.get(name, str(default))
+    try:
+        return parse_int(text)
+    except ValueError as error:
+        raise ValueError(f"{name}={text!r} {error}") from error
