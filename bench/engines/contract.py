@@ -194,6 +194,10 @@ class Observation:
     delete_rows: int = 0  # of its delete files: keys of equality deletes, positions of all others
     # Further counts that the format keeps of its delete files, by their field names in records.
     delete_counts: Mapping[str, int] = field(default_factory=dict)
+    # Of its delete files the bytes in each partition that has any.
+    delete_bytes: Mapping[str, int] = field(default_factory=dict)
+    # The partitions in which files have been removed since the last observation.
+    rewritten: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,7 @@ class Ledger(Generic[Data, Delete, State]):
         self._commits: deque[CommitSeen] = deque(maxlen=HISTORY_LIMIT)
         self._compactions: deque[CompactionSeen] = deque(maxlen=HISTORY_LIMIT)
         self._commits_total_count = 0
+        self._rewritten: set[str] = set()  # partitions in which files were removed since the last observation
         self.pending: tuple[PendingPlan, ...] = ()
         self.version: str | None = None
 
@@ -168,8 +169,12 @@ class Ledger(Generic[Data, Delete, State]):
         )
 
     def observation(self, cost: Cost, storage_bytes: int, metadata_storage_bytes: int) -> Observation:
-        """The table now; the caller supplies what the ledger cannot know."""
+        """The table now; the caller supplies what the ledger cannot know.
+
+        What has been removed since the last observation is forgotten.
+        """
         sums = self._partitions.values()
+        rewritten, self._rewritten = frozenset(self._rewritten), set()
         return Observation(
             cost=cost,
             version=self.version,
@@ -181,11 +186,19 @@ class Ledger(Generic[Data, Delete, State]):
             metadata_storage_bytes=metadata_storage_bytes,
             delete_rows=sum(p.delete_rows for p in sums),
             delete_counts=dict(self._delete_counts),
+            delete_bytes={
+                name: partition.delete_size_bytes
+                for name, partition in self._partitions.items()
+                if partition.delete_files_count
+            },
+            rewritten=rewritten,
         )
 
     def _update_sums(self, file: Data | Delete, sign: int) -> None:
         """Update the sums for a file added (1) or removed (-1), and drop what was derived from the files."""
         self._derived_values = DerivedValues()
+        if sign < 0:
+            self._rewritten.add(file.partition)
         before = self._partitions.get(file.partition, PartitionStats())
         if isinstance(file, DataFile):
             after = replace(

@@ -1,10 +1,12 @@
 """Fields shared by several kinds of records, typed so that mypy checks each record as a whole."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Literal, TypedDict
 
 from bench.engines.contract import Cost, Observation, QueryOutcome, Version, total_change
 from bench.replay.recorder import utc_now
+
+NAMED_PARTITIONS_MAX = 100  # that a record names
 
 RecordRole = Literal["writer", "compactor", "maintainer", "reader", "runner"]
 
@@ -44,6 +46,7 @@ class TableFields(TypedDict):
     rows: int
     storage_bytes: int
     metadata_storage_bytes: int
+    delete_bytes: dict[str, int] | None
 
 
 class ScanFields(TypedDict):
@@ -77,6 +80,7 @@ class CompactedFields(TypedDict):
     added_bytes: int
     metadata_bytes: int
     metadata_files_count: int
+    partitions: list[str] | None
 
 
 def cost_fields(cost: Cost) -> CostFields:
@@ -113,7 +117,13 @@ def table_fields(observed: Observation) -> TableFields:
         rows=observed.rows,
         storage_bytes=observed.storage_bytes,
         metadata_storage_bytes=observed.metadata_storage_bytes,
+        delete_bytes=dict(observed.delete_bytes) if _is_short(observed.delete_bytes) else None,
     )
+
+
+def _is_short(partitions: Collection[str]) -> bool:
+    """Whether partitions are few enough to be named in a record."""
+    return len(partitions) <= NAMED_PARTITIONS_MAX
 
 
 def scan_fields(outcome: QueryOutcome) -> ScanFields:
@@ -152,4 +162,5 @@ def compacted_fields(
         added_bytes=change.added_bytes,
         metadata_bytes=change.metadata_bytes,
         metadata_files_count=change.metadata_files_count,
+        partitions=sorted(after.rewritten) if _is_short(after.rewritten) else None,
     )

@@ -303,6 +303,8 @@ class ObserveRecord(BaseRecord):
     rows: Count
     storage_bytes: Count  # all files of the table, old snapshots and metadata included
     metadata_storage_bytes: Count
+    # Of the delete files the bytes in each partition that has any; None where these are too many to name.
+    delete_bytes: dict[str, Count] | None = None
 
 
 class QueryRecord(BaseRecord):
@@ -390,6 +392,9 @@ class CompactionRecord(BaseRecord):
     forecast: dict[str, float] | None = None  # our planner's expectation, by field of this record
     answer: dict[str, int] | None = None  # reported by the format's own command, under its own names
     versions: list[str] = []  # those it created
+    # The partitions whose files it replaced or dropped, those of a commit that ran it included; None where
+    # these are too many to name.
+    partitions: list[str] | None = None
     # Whether it ordered rows by value, and whether it converted deletes; None where that is not known.
     is_sorted: bool | None = None
     is_converting: bool | None = None

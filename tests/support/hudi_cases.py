@@ -41,9 +41,9 @@ def cases(draw, today: date):
     is_dated = any(name in strategy for name in _BY_DATE)
     partitions = draw(st.lists(_partitions(today, is_dated), min_size=1, max_size=6, unique=True))
     files = []
-    for number in range(draw(st.integers(0, 9))):
+    for number in range(draw(st.integers(0, 7))):
         base_bytes = draw(st.none() | _SIZES)
-        logs = draw(st.lists(_LOG_SIZES, min_size=1, max_size=4))
+        logs = draw(st.lists(_LOG_SIZES, min_size=1, max_size=3))
         files += slice_files(f"f{number}", draw(st.sampled_from(partitions)), base_bytes, logs)
     epoch_ms = (today - date(1970, 1, 1)).days * DAY_MS
     return Case(hudi_table(files, epoch_ms=epoch_ms), strategy, draw(_options(strategy)))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.engines.contract import LOAD_STEP, Change, Cost, Tag, Ticket, TicketId, Version
+from bench.engines.contract import LOAD_STEP, NO_COST, Change, Cost, Tag, Ticket, TicketId, Version
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.ledger import HISTORY_LIMIT, Ledger, compaction_seen, pending_plan
 from strategies.iceberg.files import DeleteKind, IcebergDeleteFile, IcebergState
@@ -276,3 +276,20 @@ def test_states_of_one_version_derive_a_value_once_and_after_any_change_anew():
     ledger.follow({"b": data("b", 3), "c": data("c", 5)}, 120_000)
     assert derived() == 8
     assert COMPUTED == [2, 1, 2, 2]
+
+
+def test_an_observation_names_the_partitions_that_were_rewritten_since_the_last_one():
+    ledger = ledger_of()
+    ledger.add([data(name, partition=f"p={name}") for name in "abc"], 0)
+    assert ledger.observation(NO_COST, 0, 0).rewritten == frozenset()
+    ledger.remove(["a", "c"])
+    ledger.add([data("d", partition="p=a")], 1)
+    assert ledger.observation(NO_COST, 0, 0).rewritten == {"p=a", "p=c"}
+    assert ledger.observation(NO_COST, 0, 0).rewritten == frozenset()
+
+
+def test_an_observation_has_the_bytes_of_delete_files_by_partition():
+    ledger = ledger_of()
+    sizes = (("a", 5, "p=1"), ("b", 7, "p=1"), ("c", 1, "p=2"))
+    ledger.add([data("x", partition="p=3"), *(delete(name, size, partition=p) for name, size, p in sizes)], 0)
+    assert ledger.observation(NO_COST, 0, 0).delete_bytes == {"p=1": 12, "p=2": 1}
