@@ -13,6 +13,7 @@ from reports.charts import (
     latency,
     latency_split,
     pareto,
+    partitions,
     sizes,
 )
 from reports.charts.output import Draw
@@ -96,6 +97,17 @@ CHARTS: tuple[Chart, ...] = (
         compactions.draw,
         compactions.finding,
         "folded",
+    ),
+    Chart(
+        "partitions",
+        "Which partitions were compacted when",
+        "One panel per strategy that compacts, one lane per partition, the last one on top. A mark is a "
+        "compaction that rewrote files of the partition, in the first repetition. Grey areas are the bytes "
+        "of its delete or log files, each partition to its own scale.",
+        partitions.draw,
+        partitions.finding,
+        "open",
+        partitions.applies,
     ),
     Chart(
         "cumulative",

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from result_builder import build_results
 
 from bench.results.folders import load_runs
-from bench.results.records import CommitRecord, ObserveRecord
+from bench.results.records import CommitRecord, CompactionRecord, ObserveRecord
 from bench.text import human_duration
 from reports.charts.canvas import time_unit
 from reports.charts.hints import MOST_HINTS, hint, hints_of
@@ -44,10 +44,19 @@ def odd_groups(tmp_path_factory, hostile_runs):
     )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def partitioned_group(tmp_path_factory):
+    """Strategies that compact after every commit, one of them fewer partitions than the other."""
+    folder = tmp_path_factory.mktemp("partitions")
+    data = run_groups(load_runs(build_results(folder, {"never": None, "all": 1, "some": 1}, 1, 6)))[0]
+    of = {"never": [], "all": ["day=1", "day=2"], "some": ["day=2"]}
+    return RunGroup(data.rows, tuple(_in_partitions(run, of[run.manifest.strategy]) for run in data.runs))
+
+
 @pytest.fixture
-def suited(group, upsert_group, cadence_group):
+def suited(group, upsert_group, cadence_group, partitioned_group):
     """A run group a chart applies to."""
-    groups = (group, upsert_group, cadence_group)
+    groups = (group, upsert_group, cadence_group, partitioned_group)
     return lambda chart: next(one for one in groups if chart.applies(one))
 
 
@@ -107,6 +116,34 @@ def test_the_chart_of_deletes_has_no_panel_for_what_was_not_counted(upsert_group
     assert len(chart.draw(upsert_group, LIGHT).axes) == 3
     old = RunGroup(upsert_group.rows, tuple(_without_rows(run) for run in upsert_group.runs))
     assert len(chart.draw(old, LIGHT).axes) == 1
+
+
+def test_the_chart_of_partitions_is_for_strategies_that_compact_different_ones(group, partitioned_group):
+    (chart,) = (chart for chart in CHARTS if chart.id == "partitions")
+    assert not chart.applies(group)
+    same = (_in_partitions(run, ["day=1", "day=2"]) for run in partitioned_group.runs)
+    assert not chart.applies(RunGroup(partitioned_group.rows, tuple(same)))
+    assert chart.applies(partitioned_group)
+    panels = [axes for axes in chart.draw(partitioned_group, LIGHT).axes if axes.get_visible()]
+    assert [[text.get_text() for text in axes.texts] for axes in panels] == [["all"], ["some"]]
+    assert [label.get_text() for label in panels[0].get_yticklabels()] == ["day=2", "day=1"]
+    all_of, some_of = (axes.lines[0].get_xydata().tolist() for axes in panels)
+    assert len(all_of) == 2 * len(some_of) > 0
+    assert {lane for _, lane in some_of} == {0}
+    assert "all 12 partitions in 6 compactions" in str(chart.finding(partitioned_group))
+
+
+def _in_partitions(run, names):
+    """A run whose compactions rewrote these partitions, and whose delete files were in the first."""
+    records = tuple(
+        record.model_copy(update={"partitions": names})
+        if isinstance(record, CompactionRecord)
+        else record.model_copy(update={"delete_bytes": {"day=1": 10 * record.tick}})
+        if isinstance(record, ObserveRecord)
+        else record
+        for record in run.records
+    )
+    return replace(run, records=records)
 
 
 def _without_rows(run):

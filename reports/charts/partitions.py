@@ -1,0 +1,128 @@
+"""Which partitions each strategy compacted when, and what waited there in delete files."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from bench.results.folders import RunResult
+from bench.results.records import CompactionRecord, ObserveRecord
+from reports.charts.canvas import FONT_PT, WIDTH_IN, belongs, time_unit, write_label
+from reports.load import RunGroup
+from reports.phrases import Sentence, Verbatim, counted, joined, say
+from reports.theme import Theme, traits
+
+_COLUMNS = 3
+_LANE_IN = 0.15
+_HEAD_IN = 0.5  # of a panel, for its name and its axis
+_MOST_PARTITIONS = 30
+_BACKLOG_SHARE = 0.85  # of a lane that the largest backlog takes
+
+_Lanes = Mapping[str, int]  # the lane of each partition
+
+
+def applies(group: RunGroup) -> bool:
+    """Whether strategies differ in which of a few partitions they compact."""
+    rewritten = {frozenset(places) for places in _rewritten(group).values() if places}
+    names = {partition for places in rewritten for _, partition in places}
+    return 1 < len(names) <= _MOST_PARTITIONS and len(rewritten) > 1
+
+
+def draw(group: RunGroup, theme: Theme) -> Figure:
+    """A panel for each strategy that compacts: a lane per partition, a mark per compaction of it."""
+    rewritten = {label: places for label, places in _rewritten(group).items() if places}
+    backlogs = {label: _backlogs(group.first_runs[label]) for label in rewritten}
+    named = {name for places in rewritten.values() for _, name in places}
+    names = sorted(named.union(*(backlog.keys() for backlog in backlogs.values())), reverse=True)
+    lanes = {name: lane for lane, name in enumerate(names)}
+    rows = max(1, math.ceil(len(rewritten) / _COLUMNS))
+    height_in = rows * (_HEAD_IN + _LANE_IN * len(lanes)) + 0.5
+    figure = Figure(figsize=(WIDTH_IN, height_in), facecolor=theme.background)
+    panels = figure.subplots(rows, _COLUMNS, squeeze=False, sharex=True, sharey=True, gridspec_kw={
+        "left": 0.12, "right": 0.98, "top": 1 - 0.35 / height_in, "bottom": 0.5 / height_in,
+        "hspace": _HEAD_IN / max(0.1, _LANE_IN * len(lanes)), "wspace": 0.06,
+    }).flatten()  # fmt: skip
+    unit_ms, unit = time_unit(group.manifest.duration_ms)
+    highest = _highest(backlogs)
+    for axes, (label, places) in zip(panels, rewritten.items(), strict=False):
+        _prepare(axes, lanes, group.manifest.duration_ms / unit_ms, theme)
+        write_label(axes, 0.0, 1 + 0.13 / (_LANE_IN * len(lanes)), label, theme, ha="left")
+        _draw_backlogs(axes, lanes, backlogs[label], highest, unit_ms, theme)
+        style = traits(group.strategies, theme)[label]
+        marks = axes.plot(
+            [at_ms / unit_ms for at_ms, _ in places], [lanes[name] for _, name in places], "o",
+            color=style.colour, markersize=4, clip_on=False, zorder=3,
+        )  # fmt: skip
+        belongs(marks, label, theme)
+    for axes in panels[len(rewritten) :]:
+        axes.set_visible(False)
+    for axes in panels[: len(rewritten)][-_COLUMNS:]:
+        axes.tick_params(labelbottom=True)
+        axes.set_xlabel(f"scenario time ({unit})", fontsize=FONT_PT, color=theme.muted)
+    return figure
+
+
+def finding(group: RunGroup) -> Sentence:
+    """How many partitions each strategy rewrote, and which strategies rewrote the same at the same times."""
+    rewritten = {label: places for label, places in _rewritten(group).items() if places}
+    parts = [
+        say(Verbatim(label), f" {counted(len(places), 'partition', 'partitions')} in ",
+            counted(len({at_ms for at_ms, _ in places}), "compaction", "compactions"))
+        for label, places in rewritten.items()
+    ]  # fmt: skip
+    return say("Partitions rewritten: ") + joined(parts) + say(".") if parts else say()
+
+
+def _rewritten(group: RunGroup) -> Mapping[str, Sequence[tuple[int, str]]]:
+    """By strategy the times and partitions of the compactions of its first run that committed."""
+    return {label: list(_places(run)) for label, run in group.first_runs.items()}
+
+
+def _places(run: RunResult) -> Iterator[tuple[int, str]]:
+    for compaction in run.of(CompactionRecord):
+        for partition in compaction.partitions or () if compaction.status == "ok" else ():
+            yield compaction.at_ms, partition
+
+
+def _backlogs(run: RunResult) -> Mapping[str, Sequence[tuple[int, int]]]:
+    """By partition the bytes of delete files after each commit and each compaction."""
+    observed = [record for record in run.of(ObserveRecord) if record.delete_bytes is not None]
+    names = {name for record in observed for name in record.delete_bytes or ()}
+    return {
+        name: [(record.at_ms, (record.delete_bytes or {}).get(name, 0)) for record in observed]
+        for name in names
+    }
+
+
+def _highest(backlogs: Mapping[str, Mapping[str, Sequence[tuple[int, int]]]]) -> Mapping[str, int]:
+    """By partition the largest backlog that any strategy left there."""
+    highest: dict[str, int] = {}
+    for of_strategy in backlogs.values():
+        for name, points in of_strategy.items():
+            highest[name] = max(highest.get(name, 0), *(size_bytes for _, size_bytes in points))
+    return highest
+
+
+def _prepare(axes: Axes, lanes: _Lanes, end: float, theme: Theme) -> None:
+    axes.set_facecolor(theme.background)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.spines["bottom"].set_color(theme.muted)
+    axes.set_xlim(0, end)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=5, prune="upper"))
+    axes.set_ylim(len(lanes) - 0.5, -0.5)
+    axes.set_yticks(range(len(lanes)), labels=[name or "all" for name in lanes])
+    axes.tick_params(labelsize=FONT_PT - 1.5, labelcolor=theme.muted, color=theme.grid, length=2)
+
+
+def _draw_backlogs(
+    axes: Axes, lanes: _Lanes, backlogs: Mapping[str, Sequence[tuple[int, int]]],
+    highest: Mapping[str, int], unit_ms: int, theme: Theme,
+) -> None:  # fmt: skip
+    """The bytes of delete files over time, as the outline of each lane, each partition to its own scale."""
+    for name, points in backlogs.items():
+        base, most = lanes[name] + _BACKLOG_SHARE / 2, max(1, highest[name])
+        at = [at_ms / unit_ms for at_ms, _ in points]
+        heights = [base - _BACKLOG_SHARE * size_bytes / most for _, size_bytes in points]
+        axes.fill_between(at, base, heights, step="post", color=theme.muted, alpha=0.3, linewidth=0, zorder=1)
