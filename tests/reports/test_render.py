@@ -20,7 +20,8 @@ from reports.tables import Cell, Column, Table
 from reports.theme import DARK, LIGHT
 
 GOLDEN = Path(__file__).parent / "golden"
-APPEND = {chart.id for chart in CHARTS} - {"deletes", "freshness", "health"}  # what append-only runs show
+# What append-only runs show.
+APPEND = {chart.id for chart in CHARTS} - {"deletes", "freshness", "health", "partitions"}
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 
 
