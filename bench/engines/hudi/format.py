@@ -12,6 +12,7 @@ from bench.engines.contract import CommitLayout, Engine, EngineSettings
 from bench.engines.format import EngineKind, Format
 from bench.engines.hudi.conf import session_conf
 from bench.engines.hudi.fitting import planner_problem
+from bench.engines.hudi.inline import property_problem
 from bench.engines.hudi.model.coefficients import hudi_coefficients
 from bench.engines.hudi.planning import PLANNING
 from bench.engines.hudi.table_keys import (
@@ -83,6 +84,7 @@ FORMAT = Format(
     planning=PLANNING,
     layout=_layout,
     writing_needs=_writing_needs,
+    property_problem=property_problem,
     planner_problem=planner_problem,
     real=EngineKind(_open_real, CAPABILITIES, True, _real_options),
     simulated=simulated_kind(_open_simulated, CAPABILITIES, hudi_coefficients),

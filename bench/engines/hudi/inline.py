@@ -26,6 +26,7 @@ _PREFIX = f"{INLINE_COMPACTION}."
 COMMITS = f"{_PREFIX}max.delta.commits"
 SECONDS = f"{_PREFIX}max.delta.seconds"
 TRIGGER = f"{_PREFIX}trigger.strategy"
+NOT_SERIALIZABLE = "BoundedPartitionAware"
 _TRIGGERS: Mapping[str, Callable[[int, int], Trigger]] = {
     "NUM_COMMITS": lambda commits, elapsed_ms: NumCommits(commits),
     "NUM_COMMITS_AFTER_LAST_REQUEST": lambda commits, elapsed_ms: NumCommitsAfterLastRequest(commits),
@@ -55,3 +56,26 @@ def _number(properties: Mapping[str, str], name: str, default: int) -> int:
         return parse_int(text)
     except ValueError as error:
         raise ValueError(f"{name}={text!r} {error}") from error
+
+
+def property_problem(name: str, value: str) -> str | None:
+    """Why Hudi would refuse a value of one of these options; None for a sound one, and any other option."""
+    try:
+        rule = inline_rule({INLINE_COMPACTION: "true", name: value})
+    except ValueError as error:
+        return str(error).removeprefix(f"{name}={value!r} ").removeprefix(f"{name}={value} ")
+    if name == STRATEGY and rule is not None and is_not_serializable(value):
+        return (
+            f"names {NOT_SERIALIZABLE}, with which a commit that compacts fails: Hudi 1.2's client for Spark "
+            "cannot plan by it; leave it out and have a rule plan it by hudi.compaction"
+        )
+    return None
+
+
+def is_not_serializable(names: str) -> bool:
+    """Whether Hudi's client for Spark fails with "Task not serializable" on strategies of these names.
+
+    It sends the strategy to Spark's tasks, and one of them has a field that Java cannot serialize (Hudi
+    1.2.0).
+    """
+    return any(each.rpartition(".")[2].strip().startswith(NOT_SERIALIZABLE) for each in names.split(","))

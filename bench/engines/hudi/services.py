@@ -7,6 +7,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from bench.engines.hudi.inline import COMMITS, STRATEGY, TRIGGER, is_not_serializable
 from bench.engines.hudi.metadata import TableMetadata
 from bench.engines.spark.session import java_class
 from strategies.hudi.clustering_plan import complete_texts
@@ -17,8 +18,6 @@ from strategies.hudi.compaction_options import TARGET_PARTITIONS
 from strategies.plan import Native
 
 _HUDI = "org.apache.hudi"
-_STRATEGY = "hoodie.compaction.strategy"
-_NOT_SERIALIZABLE = "BoundedPartitionAware"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +87,8 @@ class Services:
 
 
 def is_planned_by_the_driver(action: Native) -> bool:
-    """Whether Hudi's client for Spark cannot plan an action.
-
-    With BoundedPartitionAware it fails with "Task not serializable" (Hudi 1.2.0): it sends the strategy to
-    its tasks, and this one has a field that Java cannot serialize. So it does in a commit that compacts.
-    """
-    names = action.arguments.get("strategy", "")
-    return any(each.rpartition(".")[2].strip().startswith(_NOT_SERIALIZABLE) for each in names.split(","))
+    """Whether Hudi's client for Spark cannot plan an action."""
+    return is_not_serializable(action.arguments.get("strategy", ""))
 
 
 def service_options(action: Native, target_bytes: int) -> dict[str, str]:
@@ -103,9 +97,9 @@ def service_options(action: Native, target_bytes: int) -> dict[str, str]:
         case Command.COMPACTION:
             names = action.arguments["strategy"]
             return {
-                "hoodie.compact.inline.trigger.strategy": "NUM_COMMITS",
-                "hoodie.compact.inline.max.delta.commits": "0",  # our trigger has fired
-                _STRATEGY: class_names(names),
+                TRIGGER: "NUM_COMMITS",
+                COMMITS: "0",  # our trigger has fired
+                STRATEGY: class_names(names),
                 **action.options,
                 **shifted_days(action.options, action.arguments.get("today"), datetime.now(UTC).date()),
             }

@@ -1,0 +1,53 @@
+import pytest
+
+from bench.engines.hudi.inline import inline_rule, property_problem
+from strategies.hudi.compact import Compaction
+from strategies.hudi.compaction.registry import class_names
+from strategies.hudi.triggers import NumAndTime, NumCommits
+
+INLINE = "hoodie.compact.inline"
+
+
+def test_commits_do_not_compact_unless_the_table_says_so():
+    assert inline_rule({}) is None
+    assert inline_rule({INLINE: "false", f"{INLINE}.max.delta.commits": "1"}) is None
+
+
+def test_a_rule_has_hudis_defaults():
+    rule = inline_rule({INLINE: "true"})
+    assert (rule.trigger, rule.planner) == (NumCommits(5), Compaction("LogFileSizeBased"))
+
+
+def test_a_rule_follows_the_options_of_the_table():
+    rule = inline_rule(
+        {
+            INLINE: "true",
+            f"{INLINE}.trigger.strategy": "NUM_AND_TIME",
+            f"{INLINE}.max.delta.commits": "2",
+            f"{INLINE}.max.delta.seconds": "60",
+            "hoodie.compaction.strategy": class_names("UnBounded"),
+            "hoodie.compaction.target.io": "7",
+        }
+    )
+    assert rule.trigger == NumAndTime(2, 60_000)
+    assert rule.planner.options == {"hoodie.compaction.target.io": "7"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        (f"{INLINE}.trigger.strategy", "SOMETIMES", "must be one of NUM_COMMITS"),
+        (f"{INLINE}.max.delta.commits", "two", "must be a whole number"),
+        (f"{INLINE}.max.delta.commits", "-1", "must be >= 0"),
+        ("hoodie.compaction.strategy", "Everything", "is not one of"),
+        ("hoodie.compaction.target.io", "much", "must be a whole number"),
+        ("hoodie.compaction.strategy", "BoundedPartitionAwareCompactionStrategy", "cannot plan by it"),
+    ],
+)
+def test_what_hudi_would_refuse_is_said_before_a_run(name, value, problem):
+    assert problem in property_problem(name, value)
+
+
+def test_other_properties_are_not_judged():
+    assert property_problem("hoodie.parquet.compression.codec", "zstd") is None
+    assert property_problem("hoodie.compaction.strategy", "DayBased, LogFileSizeBased") is None
