@@ -198,6 +198,8 @@ class Observation:
     delete_bytes: Mapping[str, int] = field(default_factory=dict)
     # The partitions in which files have been removed since the last observation.
     rewritten: frozenset[str] = frozenset()
+    # When the oldest of its delete files was added, in scenario time; None if it has none.
+    oldest_delete_at_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,7 @@ class Ledger(Generic[Data, Delete, State]):
         self._stream_epoch_ms = stream_epoch_ms
         self._data: dict[str, Data] = {}
         self._delete_files: dict[str, Delete] = {}
+        self._delete_added_ms: dict[str, int | None] = {}
         self._read: dict[str, Data | Delete] = {}  # the files of the last call of `follow`
         # The views are made once: what states derive from the files is cached by the identity of the views.
         self._data_view, self._delete_view = self._data.values(), self._delete_files.values()
@@ -96,11 +97,13 @@ class Ledger(Generic[Data, Delete, State]):
                 self._data[key] = file if at_ms is None else replace(file, added_at_ms=at_ms)
             else:
                 self._delete_files[key] = file
+                self._delete_added_ms[key] = at_ms
 
     def remove(self, keys: Iterable[str]) -> None:
         """Remove files. Raises KeyError when a key is not live."""
         for key in keys:
             self._update_sums(self._data.pop(key) if key in self._data else self._delete_files.pop(key), -1)
+            self._delete_added_ms.pop(key, None)
 
     def follow(self, live: Mapping[str, Data | Delete], at_ms: int) -> None:
         """Make the live files those of `live`, by key: remove what is not in it, add what is new at `at_ms`.
@@ -112,10 +115,13 @@ class Ledger(Generic[Data, Delete, State]):
         read, self._read = self._read, dict(live)
         new = (key for key, file in live.items() if read.get(key) is not file)
         changed = [key for key in new if known.get(key) != live[key]]
-        times_ms = {key: self._data[key].added_at_ms for key in changed if key in self._data}
+        times_ms = {key: self._added_at_ms(key) for key in changed if key in known}
         self.remove([*(known.keys() - live.keys()), *(key for key in changed if key in known)])
         for key in changed:
             self.add([live[key]], times_ms.get(key, at_ms))
+
+    def _added_at_ms(self, key: str) -> int | None:
+        return self._data[key].added_at_ms if key in self._data else self._delete_added_ms[key]
 
     def saw_versions(self, versions: Iterable[Version]) -> None:
         """Append the table's new versions to its history, in which only commits of the stream have entries.
@@ -192,6 +198,9 @@ class Ledger(Generic[Data, Delete, State]):
                 if partition.delete_files_count
             },
             rewritten=rewritten,
+            oldest_delete_at_ms=min(
+                (time_ms for time_ms in self._delete_added_ms.values() if time_ms is not None), default=None
+            ),
         )
 
     def _update_sums(self, file: Data | Delete, sign: int) -> None:

@@ -46,6 +46,7 @@ class TableFields(TypedDict):
     rows: int
     storage_bytes: int
     metadata_storage_bytes: int
+    oldest_delete_at_ms: int | None
     delete_bytes: dict[str, int] | None
 
 
@@ -117,6 +118,7 @@ def table_fields(observed: Observation) -> TableFields:
         rows=observed.rows,
         storage_bytes=observed.storage_bytes,
         metadata_storage_bytes=observed.metadata_storage_bytes,
+        oldest_delete_at_ms=observed.oldest_delete_at_ms,
         delete_bytes=dict(observed.delete_bytes) if _is_short(observed.delete_bytes) else None,
     )
 

@@ -175,6 +175,17 @@ def deletes_mean(field: str) -> Callable[[RunFigures], float | None]:
     return lambda f: mean(_deletes(f, [o for o in f.observed if o.after == "commit"], field))
 
 
+def deletes_age_mean_s(f: RunFigures) -> float | None:
+    """The mean age of the oldest delete file after each commit; 0 at one without any.
+
+    None where deletes do not occur, and for results that have delete files without their age.
+    """
+    observed = [o for o in f.observed if o.after == "commit"] if has_deletes(f) else []
+    if any(o.delete_files_count and o.oldest_delete_at_ms is None for o in observed):
+        return None
+    return mean([(o.at_ms - (o.oldest_delete_at_ms or o.at_ms)) / 1000 for o in observed])
+
+
 def _deletes(f: RunFigures, observations: Sequence[ObserveRecord], field: str) -> list[float]:
     """A field of the observations; empty where deletes do not occur or an observation lacks the field."""
     values = [getattr(o, field) for o in observations] if has_deletes(f) else []

@@ -187,6 +187,9 @@ METRICS: tuple[Metric, ...] = (
     Metric("commit_p95_s", "s", "lower", "timing",
            "95th percentile of the wall seconds of a commit, without preparing its batch",
            lambda f: percentile([c.wall_s for c in f.commits], 95)),
+    Metric("commit_returned_p95_s", "s", "lower", "timing",
+           "95th percentile of the wall seconds until the call of a commit returns, compactions that it ran "
+           "by itself included", lambda f: percentile([c.wall_s + c.waited_s for c in f.commits], 95)),
     Metric("staleness_mean_s", "s", "lower", "count",
            "mean age over scenario time of the newest rows in the table: it grows from 0 at each commit of "
            "the stream to the time of the next one; the wall time of the commits is not in it",
@@ -202,6 +205,9 @@ METRICS: tuple[Metric, ...] = (
            fig.deletes_end("delete_rows")),
     Metric("delete_rows_mean", "count", "lower", "count",
            "mean number of rows in the live delete files after each commit", fig.deletes_mean("delete_rows")),
+    Metric("deletes_age_mean_s", "s", "lower", "count",
+           "mean scenario seconds after each commit since the oldest live delete or log file was added: how "
+           "far behind a reader is that does not apply them", fig.deletes_age_mean_s),
     Metric("equality_files_end", "count", "lower", "count",
            "live equality delete files at the end", fig.deletes_end("equality_files_count")),
     Metric("equality_files_mean", "count", "lower", "count",

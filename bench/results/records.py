@@ -303,6 +303,8 @@ class ObserveRecord(BaseRecord):
     rows: Count
     storage_bytes: Count  # all files of the table, old snapshots and metadata included
     metadata_storage_bytes: Count
+    # When the oldest of the delete files was added, in scenario time; None without any.
+    oldest_delete_at_ms: Count | None = None
     # Of the delete files the bytes in each partition that has any; None where these are too many to name.
     delete_bytes: dict[str, Count] | None = None
 

@@ -10,6 +10,7 @@ _LEFT_BEHIND = (
     ("equality_files_mean", "Equality deletes", "mean"),
     ("delete_rows_mean", "Deleted rows", "mean"),
     ("delete_rows_end", "Deleted rows", "at end"),
+    ("deletes_age_mean_s", "Age of oldest delete", "mean, s"),
     ("since_compaction_mean_s", "Age of last compaction", "mean, s"),
     ("health_mean", "Health", "mean, of 100"),
 )
@@ -23,6 +24,11 @@ _CAPTION = "Beside cost and latency"
 _NOTES = (  # shown with the columns they explain
     ("delete_files_mean", "Means are taken after each commit, before any compaction due then."),
     ("delete_rows_mean", "Deleted rows: rows in the live delete files."),
+    (
+        "deletes_age_mean_s",
+        "Age of oldest delete: how long the oldest live delete or log file has waited, and so how far behind "
+        "a reader is that does not apply them.",
+    ),
     (
         "since_compaction_mean_s",
         "Age of last compaction: time since a compaction last committed; files it did not touch have waited "

@@ -288,6 +288,17 @@ def test_an_observation_names_the_partitions_that_were_rewritten_since_the_last_
     assert ledger.observation(NO_COST, 0, 0).rewritten == frozenset()
 
 
+def test_an_observation_knows_how_long_the_oldest_delete_file_has_waited():
+    ledger = ledger_of()
+    assert ledger.observation(NO_COST, 0, 0).oldest_delete_at_ms is None
+    ledger.add([delete("a")], 60)
+    ledger.add([delete("b")], 120)
+    ledger.follow({"a": delete("a", 2), "b": delete("b")}, 180)  # its description changes, not its age
+    assert ledger.observation(NO_COST, 0, 0).oldest_delete_at_ms == 60
+    ledger.remove(["a"])
+    assert ledger.observation(NO_COST, 0, 0).oldest_delete_at_ms == 120
+
+
 def test_an_observation_has_the_bytes_of_delete_files_by_partition():
     ledger = ledger_of()
     sizes = (("a", 5, "p=1"), ("b", 7, "p=1"), ("c", 1, "p=2"))

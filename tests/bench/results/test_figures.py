@@ -10,7 +10,7 @@ NUMBERS = st.floats(0, 1e9)
 # What a run has no figure of without delete files and without evaluations that fired.
 OF_CHANGES_AND_LOOKS = {
     "delete_files_mean", "delete_rows_end", "delete_rows_mean", "equality_files_end", "equality_files_mean",
-    "health_mean", "health_end", "noop_evaluations", "pending_mean_s",
+    "health_mean", "health_end", "noop_evaluations", "pending_mean_s", "deletes_age_mean_s",
 }  # fmt: skip
 
 
@@ -158,6 +158,24 @@ def test_deletes_left_behind(name, expected):
     assert value(name, **changes) is None
 
 
+def test_the_age_of_deletes_is_that_of_the_oldest():
+    looks = (
+        observed(at_ms=60_000, delete_files_count=0),
+        observed(at_ms=120_000, delete_files_count=1, oldest_delete_at_ms=120_000),
+        observed(at_ms=180_000, delete_files_count=3, oldest_delete_at_ms=120_000),
+        observed(at_ms=180_000, after="compaction", delete_files_count=2, oldest_delete_at_ms=180_000),
+    )
+    assert value("deletes_age_mean_s", *looks) == 20.0  # (0 + 0 + 60) / 3
+    assert value("deletes_age_mean_s", observed(delete_files_count=1)) is None  # of an older version
+    assert value("deletes_age_mean_s", observed()) is None
+
+
+def test_a_commit_returns_after_the_compactions_that_it_ran():
+    commits = [commit(wall_s=1.0), commit(wall_s=1.0, waited_s=3.0)]
+    assert value("commit_p95_s", *commits) == 1.0
+    assert value("commit_returned_p95_s", *commits) == pytest.approx(3.85)  # 1 + 0.95 x 3
+
+
 def test_what_was_not_counted_is_no_figure():
     observations = (observed(delete_files_count=4, delete_rows=8), observed(delete_files_count=2))
     assert value("delete_files_mean", *observations) == 3
@@ -272,8 +290,9 @@ def test_a_run_without_records_has_no_figure_that_needs_one():
         "write_amplification", "compaction_amplification", "read_amplification", "space_amplification",
         "staleness_mean_s", "control_mean_s",
         "query_mean_s", "query_p50_s", "query_p95_s", "query_max_s", "query_after_commit_s",
-        "query_before_s", "query_after_s", "query_cpu_s", "commit_mean_s", "commit_p95_s", "files_end",
-        "delete_files_end", *MONEY, *SPLITS, *OF_CHANGES_AND_LOOKS, "since_compaction_mean_s",
+        "query_before_s", "query_after_s", "query_cpu_s", "commit_mean_s", "commit_p95_s",
+        "commit_returned_p95_s", "files_end", "delete_files_end", *MONEY, *SPLITS,
+        *OF_CHANGES_AND_LOOKS, "since_compaction_mean_s",
     }  # fmt: skip
     assert all(figure == 0 for name, figure in found.items() if name not in unknown)
 

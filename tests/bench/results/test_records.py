@@ -71,8 +71,12 @@ def _values(annotation):
         return st.none() | TEXTS
     if annotation == (dict[str, float] | None):
         return st.none() | st.dictionaries(TEXTS, st.floats(allow_nan=False, allow_infinity=False))
+    if annotation == (dict[str, Count] | None):
+        return st.none() | st.dictionaries(TEXTS, COUNTS)
     if annotation == list[str]:
         return st.lists(TEXTS)
+    if annotation == (list[str] | None):
+        return st.none() | st.lists(TEXTS)
     return st.from_type(annotation)
 
 
