@@ -175,12 +175,12 @@ class Format:
 
     `planning` holds the rules by which plans are previewed and vetoed. `layout` gives the files that the
     format's writers make of a commit with these settings of Spark if no strategy overrides the number of
-    writers. `writing_needs`
-    gives the capabilities that commits in an upsert mode need (None: commits that only append), and
-    `asked_by` names the key that requires a capability, and `instead` says what to use in place of one that
-    the format does not have. `metadata_bytes_per_commit` is roughly the most that
-    one commit writes. `metadata_commands` are the native commands that write no data or delete file,
-    `expiry_commands` those that drop old versions.
+    writers; `writers_refused` says why none may, and what to do instead, where their number decides nothing.
+    `writing_needs` gives the capabilities that commits in an upsert mode need (None: commits that only
+    append), and `asked_by` names the key that requires a capability, and `instead` says what to use in place
+    of one that the format does not have. `metadata_bytes_per_commit` is roughly the most that one commit
+    writes. `metadata_commands` are the native commands that write no data or delete file, `expiry_commands`
+    those that drop old versions.
 
     `coefficients` reads a coefficients file, or with None the one that ships with the format; it raises
     ScenarioError.
@@ -214,6 +214,7 @@ class Format:
     planner_problem: Callable[[TableSpec, Planner], str | None] = lambda spec, planner: None
     real: EngineKind | None = None
     simulated: EngineKind | None = None
+    writers_refused: str | None = None
     size_properties: frozenset[str] = frozenset()
     metadata_commands: frozenset[str] = frozenset()
     expiry_commands: frozenset[str] = frozenset()

@@ -225,6 +225,15 @@ def check_upsert_modes(keys: ScenarioKeys, is_cdc: bool) -> None:
             raise OptionError(path, f"must be {_one_of(tuple(modes))}", mode)
 
 
+def check_writers(keys: ScenarioKeys) -> None:
+    """Refuse a number of writer tasks where the format's tables do not depend on it. Raises OptionError."""
+    refusal = FORMATS[keys.table.format].writers_refused
+    for index, strategy in enumerate(keys.strategies):
+        files = strategy.writer.files_per_commit
+        if refusal is not None and files is not None:
+            raise OptionError(("strategies", index, "writer", "files_per_commit"), refusal, files)
+
+
 def check_kept_back(keys: ScenarioKeys, is_cdc: bool) -> None:
     """Refuse a writer that keeps rows back in a way that cannot be replayed. Raises OptionError."""
     interval, duration = duration_ms_text(keys.commit_interval_ms), duration_ms_text(keys.duration_ms)

@@ -20,6 +20,7 @@ from bench.scenario.checks import (
     check_kept_back,
     check_keys,
     check_upsert_modes,
+    check_writers,
     missing_columns,
 )
 from bench.scenario.kept_back import kept_back
@@ -314,6 +315,7 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets, variant: Variant
     workload = _workload(keys, file.parent)
     probes = _probes(keys, workload.schema)
     check_upsert_modes(keys, workload.is_cdc)
+    check_writers(keys)
     check_kept_back(keys, workload.is_cdc)
     specs = build_strategies(keys, file.parent, workload.schema)
     if variant is not None:

@@ -84,6 +84,8 @@ FORMAT = Format(
     planning=PLANNING,
     layout=_layout,
     writing_needs=_writing_needs,
+    writers_refused="decides nothing in a Hudi table, where the index chooses the file groups that a "
+    "commit writes to: set table.index_buckets instead, or leave it out",
     property_problem=property_problem,
     planner_problem=planner_problem,
     real=EngineKind(_open_real, CAPABILITIES, True, _real_options),

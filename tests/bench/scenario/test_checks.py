@@ -361,6 +361,12 @@ def test_a_way_to_write_changes_the_format_does_not_have_is_refused(tmp_path):
     ) in told
 
 
+def test_a_number_of_writers_is_refused_where_it_decides_nothing(tmp_path):
+    told = refusal(tmp_path, table={"format": "hudi", "target_file_size": "1MiB"},
+                   strategies=[{"label": "a", "writer": {"files_per_commit": 3}}])  # fmt: skip
+    assert "strategies[0].writer.files_per_commit = 3: decides nothing in a Hudi table" in told
+
+
 def test_a_catalog_is_refused_where_the_format_takes_none(tmp_path, monkeypatch):
     monkeypatch.setitem(FORMATS, "iceberg", replace(FORMATS["iceberg"], takes_catalog=False))
     told = refusal(tmp_path, catalog={"properties": {"type": "rest"}})
