@@ -23,8 +23,8 @@ pytestmark = pytest.mark.spark
 EXAMPLES, CASES = 2_150, 2_000  # Hypothesis repeats a few
 FLOORS = {
     "planned": 800,
-    "something left out": 300,
-    "missing partitions": 150,
+    "something left out": 200,
+    "missing partitions": 80,
     "not incremental": 600,
     "composite": 600,
     "no base file": 500,

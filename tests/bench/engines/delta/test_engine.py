@@ -74,8 +74,10 @@ def upserts(first, end, city="Oslo"):
 
 def rows_of(engine, version=None):
     """The rows that a reader of a version gets, of the last one by default."""
-    as_of = "" if version is None else f" VERSION AS OF {version}"
-    frame = engine._spark.sql(f"SELECT order_id, user_city, user_id FROM {engine._name}{as_of}")
+    # Not by VERSION AS OF: tests share a session with Hudi, whose SQL parser takes that for its own.
+    reader = engine._spark.read.format("delta")
+    as_of = reader if version is None else reader.option("versionAsOf", version)
+    frame = as_of.load(engine._location).select("order_id", "user_city", "user_id")
     found = [(row.order_id, (row.user_city, row.user_id)) for row in frame.collect()]
     assert len(found) == len(dict(found)), f"a key is there twice: {sorted(found)}"
     return dict(found)
