@@ -6,7 +6,8 @@ it is told to schedule a compaction; there is no timer. Here they are asked at e
 Source: ScheduleCompactionActionExecutor.needCompact and CompactionUtils of Hudi 1.2.0.
 """
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -65,36 +66,41 @@ def delta_commits(timeline: Sequence[Instant]) -> list[Instant]:
 
 
 @dataclass(frozen=True, slots=True)
-class NumCommits:
+class _CommitsTrigger:
+    """Fires once `commits` delta commits are counted."""
+
+    commits: int = DEFAULT_COMMITS
+    needs: ClassVar[frozenset[str]] = _NEEDS
+
+    def __post_init__(self) -> None:
+        _check_commits(self.commits)
+
+    def due(self, state: TableState, memory: RuleMemory) -> bool:
+        since = self._since(hudi_state(state).timeline)
+        return since is not None and since.commits_count >= self.commits
+
+    @abstractmethod
+    def _since(self, timeline: Sequence[Instant]) -> Since | None:
+        """What to count from."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumCommits(_CommitsTrigger):
     """Fires once `commits` delta commits have completed since the last compaction (NUM_COMMITS).
 
     It counts from the request of that compaction. While one is pending, it fires at each evaluation.
     """
 
-    commits: int = DEFAULT_COMMITS
-    needs: ClassVar[frozenset[str]] = _NEEDS
-
-    def __post_init__(self) -> None:
-        _check_commits(self.commits)
-
-    def due(self, state: TableState, memory: RuleMemory) -> bool:
-        since = since_compaction(hudi_state(state).timeline)
-        return since is not None and since.commits_count >= self.commits
+    def _since(self, timeline: Sequence[Instant]) -> Since | None:
+        return since_compaction(timeline)
 
 
 @dataclass(frozen=True, slots=True)
-class NumCommitsAfterLastRequest:
+class NumCommitsAfterLastRequest(_CommitsTrigger):
     """Fires once `commits` delta commits came after the last request (NUM_COMMITS_AFTER_LAST_REQUEST)."""
 
-    commits: int = DEFAULT_COMMITS
-    needs: ClassVar[frozenset[str]] = _NEEDS
-
-    def __post_init__(self) -> None:
-        _check_commits(self.commits)
-
-    def due(self, state: TableState, memory: RuleMemory) -> bool:
-        since = since_request(hudi_state(state).timeline)
-        return since is not None and since.commits_count >= self.commits
+    def _since(self, timeline: Sequence[Instant]) -> Since | None:
+        return since_request(timeline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,43 +119,41 @@ class TimeElapsed:
 
 
 @dataclass(frozen=True, slots=True)
-class NumOrTime:
+class _NumTimeTrigger:
+    """Asks NumCommits and TimeElapsed, which both count from the last completed compaction's request."""
+
+    commits: int = DEFAULT_COMMITS
+    elapsed_ms: int = DEFAULT_ELAPSED_MS
+    needs: ClassVar[frozenset[str]] = _NEEDS
+    combine: ClassVar[Callable[[Iterable[bool]], bool]]
+
+    def __post_init__(self) -> None:
+        _check_commits(self.commits)
+        _check_elapsed(self.elapsed_ms)
+
+    def due(self, state: TableState, memory: RuleMemory) -> bool:
+        triggers = NumCommits(self.commits), TimeElapsed(self.elapsed_ms)
+        return type(self).combine(trigger.due(state, memory) for trigger in triggers)
+
+
+@dataclass(frozen=True, slots=True)
+class NumOrTime(_NumTimeTrigger):
     """Fires once `commits` delta commits have completed, or `elapsed_ms` have passed (NUM_OR_TIME).
 
     It counts both from the request of the last completed compaction.
     """
 
-    commits: int = DEFAULT_COMMITS
-    elapsed_ms: int = DEFAULT_ELAPSED_MS
-    needs: ClassVar[frozenset[str]] = _NEEDS
-
-    def __post_init__(self) -> None:
-        _check_commits(self.commits)
-        _check_elapsed(self.elapsed_ms)
-
-    def due(self, state: TableState, memory: RuleMemory) -> bool:
-        by_number, by_time = NumCommits(self.commits), TimeElapsed(self.elapsed_ms)
-        return by_number.due(state, memory) or by_time.due(state, memory)
+    combine = any
 
 
 @dataclass(frozen=True, slots=True)
-class NumAndTime:
+class NumAndTime(_NumTimeTrigger):
     """Fires once `commits` delta commits have completed and `elapsed_ms` have passed (NUM_AND_TIME).
 
     It counts both from the request of the last completed compaction.
     """
 
-    commits: int = DEFAULT_COMMITS
-    elapsed_ms: int = DEFAULT_ELAPSED_MS
-    needs: ClassVar[frozenset[str]] = _NEEDS
-
-    def __post_init__(self) -> None:
-        _check_commits(self.commits)
-        _check_elapsed(self.elapsed_ms)
-
-    def due(self, state: TableState, memory: RuleMemory) -> bool:
-        by_number, by_time = NumCommits(self.commits), TimeElapsed(self.elapsed_ms)
-        return by_number.due(state, memory) and by_time.due(state, memory)
+    combine = all
 
 
 def _check_commits(commits: int) -> None:
