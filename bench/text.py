@@ -1,9 +1,10 @@
-"""Numbers for people, in reports, charts and the command line.
+"""Numbers and names for people, in reports, charts and the command line.
 
 `bench.scenario.values` formats sizes and durations so that a scenario reads them back exactly.
 """
 
 import math
+from collections.abc import Iterable
 
 MISSING = "\N{EN DASH}"
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
@@ -56,6 +57,12 @@ def human_count(count: float) -> str:
 def counted(count: int, noun: str) -> str:
     """A count with its noun, which takes an s in the plural: "1 run", "1,440 compactions"."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def named_once(names: Iterable[str]) -> str:
+    """Each name once, in the order in which they first come: "a", "a, b and c"."""
+    *before, last = dict.fromkeys(names)
+    return f"{', '.join(before)} and {last}" if before else last
 
 
 def human_ratio(ratio: float) -> str:

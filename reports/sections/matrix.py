@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bench.text import MISSING, human_duration
+from bench.text import MISSING, human_duration, named_once
 from reports.load import RunGroup
 from reports.phrases import Verbatim
 from reports.sections.answer import best
@@ -37,7 +37,7 @@ def matrix(groups: Sequence[RunGroup]) -> Table | None:
 
 
 def _formats(group: RunGroup) -> str:
-    return " and ".join(dict.fromkeys(part.manifest.format for part in group.parts))
+    return named_once(part.manifest.format for part in group.parts)
 
 
 def _cell(group: RunGroup, label: str, is_best: bool) -> Cell:

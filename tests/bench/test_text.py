@@ -69,3 +69,15 @@ def test_byte_unit_suits_the_largest_value(largest, expected):
 )
 def test_a_count_has_its_noun_in_the_singular_or_plural(count, expected):
     assert text.counted(count, "run") == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["iceberg"], "iceberg"),
+        (["iceberg", "delta", "iceberg"], "iceberg and delta"),
+        (["iceberg", "delta", "hudi"], "iceberg, delta and hudi"),
+    ],
+)
+def test_names_are_listed_once(names, expected):
+    assert text.named_once(names) == expected

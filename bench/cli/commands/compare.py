@@ -16,7 +16,7 @@ from bench.keys import known_text
 from bench.results.folders import RunResult, load_runs
 from bench.results.pooling import Difference, Strictness, check_old_and_new, check_pooled
 from bench.results.rows import BASELINE, METRIC_BY_NAME, content_of
-from bench.text import counted, human_percent
+from bench.text import counted, human_percent, named_once
 from reports.contrasts import (
     Contrast,
     confirmed,
@@ -419,5 +419,5 @@ def _key(run_group: RunGroup) -> _Key:
 
 def _place(*sides: RunGroup) -> str:
     m = sides[0].manifest
-    formats = " and ".join(dict.fromkeys(row.format for side in sides for row in side.rows))
+    formats = named_once(row.format for side in sides for row in side.rows)
     return f"{m.scenario}: {m.workload} on {formats}, {m.mode}"

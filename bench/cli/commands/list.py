@@ -25,7 +25,7 @@ from bench.results.rows import METRICS
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.scenario import Scenario, load_scenario
-from bench.text import counted
+from bench.text import counted, named_once
 
 Entry = dict[str, Any]
 
@@ -193,7 +193,7 @@ def _facts(scenario: Scenario) -> Iterator[tuple[str, str]]:
     every, lasts = (duration_ms_text(ms) for ms in (scenario.commit_interval_ms, scenario.duration_ms))
     by = scenario.table.keys.partitioning
     yield "stream", f"{scenario.workload_name}, a commit every {every} for {lasts}"
-    formats = " and ".join(dict.fromkeys(one.table.format for one in (scenario, *scenario.variants)))
+    formats = named_once(one.table.format for one in (scenario, *scenario.variants))
     yield "table", f"{formats}, {'not partitioned' if by == 'none' else f'partitioned by {by}'}"
     yield "runs", f"{counted(scenario.repetitions, 'repetition')} of each strategy"
     if scenario.variants:

@@ -44,7 +44,7 @@ from bench.results.agreement import side_by_side as pairs
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import QUICK_WORDS, CompactionRecord, DecisionRecord
 from bench.results.rows import METRIC_BY_NAME, Row, rows
-from bench.text import counted
+from bench.text import counted, named_once
 
 NESTED = ("run_values", "probes", "repetitions")
 MODELLED = "simulated rows: nothing was measured, all times come from a cost model"
@@ -187,7 +187,7 @@ def _place(row: Row) -> tuple[str, ...]:
 
 def _heading(group: Sequence[Row]) -> str:
     """What all rows have in common; a variant may be of another format."""
-    row, formats = group[0], " and ".join(dict.fromkeys(row.format for row in group))
+    row, formats = group[0], named_once(row.format for row in group)
     return "; ".join((f"{row.scenario}: {row.workload} on {formats}, {row.mode}", *_in_common(group)))
 
 

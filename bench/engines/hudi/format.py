@@ -12,9 +12,9 @@ from bench.engines.contract import CommitLayout, Engine, EngineSettings
 from bench.engines.format import EngineKind, Format
 from bench.engines.hudi.conf import session_conf
 from bench.engines.hudi.fitting import planner_problem
-from bench.engines.hudi.inline import property_problem
 from bench.engines.hudi.model.coefficients import hudi_coefficients
 from bench.engines.hudi.planning import PLANNING
+from bench.engines.hudi.property_values import property_problem
 from bench.engines.hudi.table_keys import (
     CAPABILITIES,
     CODEC,

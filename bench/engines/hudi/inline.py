@@ -58,20 +58,6 @@ def _number(properties: Mapping[str, str], name: str, default: int) -> int:
         raise ValueError(f"{name}={text!r} {error}") from error
 
 
-def property_problem(name: str, value: str) -> str | None:
-    """Why Hudi would refuse a value of one of these options; None for a sound one, and any other option."""
-    try:
-        rule = inline_rule({INLINE_COMPACTION: "true", name: value})
-    except ValueError as error:
-        return str(error).removeprefix(f"{name}={value!r} ").removeprefix(f"{name}={value} ")
-    if name == STRATEGY and rule is not None and is_not_serializable(value):
-        return (
-            f"names {NOT_SERIALIZABLE}, with which a commit that compacts fails: Hudi 1.2's client for Spark "
-            "cannot plan by it; leave it out and have a rule plan it by hudi.compaction"
-        )
-    return None
-
-
 def is_not_serializable(names: str) -> bool:
     """Whether Hudi's client for Spark fails with "Task not serializable" on strategies of these names.
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from bench.engines.contract import TAG_PROPERTY, TableSpec, Tag
-from bench.engines.hudi.model.writers import SMALL_RATIO
+from bench.engines.hudi.packing import SMALL_FILE_LIMIT, default_small_file_bytes
 from bench.engines.hudi.table_keys import (
     INDEX,
     INDEX_BUCKETS,
@@ -54,7 +54,7 @@ def write_options(spec: TableSpec, table_name: str) -> dict[str, str]:
         INDEX: keys.index.upper(),
         INDEX_BUCKETS: str(keys.index_buckets),
         MAX_FILE_BYTES: str(max_bytes),
-        "hoodie.parquet.small.file.limit": str(round(max_bytes * SMALL_RATIO)),
+        SMALL_FILE_LIMIT: str(default_small_file_bytes(max_bytes)),
         **spec.properties,
     }
 

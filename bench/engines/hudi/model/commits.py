@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from bench.engines.contract import TableSpec
 from bench.engines.hudi.model.files import FileMaker
 from bench.engines.hudi.model.groups import Groups
+from bench.engines.hudi.model.row_bytes import RowBytes
 from bench.engines.hudi.model.writers import PartitionChanges, Share, by_bucket, by_place
+from bench.engines.hudi.packing import packing
 from bench.engines.hudi.partition_paths import path_of
 from bench.engines.hudi.table_keys import is_merge_on_read, keys_of
 from bench.engines.simulated.key_ranges import KeyRange, ranges_of_rows
@@ -36,23 +38,26 @@ class Writer:
         self._is_merge_on_read = is_merge_on_read(spec)
         keys = keys_of(spec)
         self._buckets_count = keys.index_buckets if keys.index == "bucket" else None
-        self._max_file_bytes = spec.target_file_size_bytes
+        self._packing = packing(spec.properties, spec.target_file_size_bytes)
+        self.row_bytes = RowBytes(self._packing)
 
     def commit(self, spec: CommitSpec, at_ms: int) -> Written:
         """Write one commit."""
-        lost, written = self._groups.commit(spec), Written()
+        lost, written, row_bytes = self._groups.commit(spec), Written(), self.row_bytes.estimate
         write = self._merge_on_read if self._is_merge_on_read else self._copy_on_write
         for changes in _changes(spec):
             own = {group: rows for group, rows in lost.items() if group.partition == changes.partition}
-            for share in self._shares(spec, changes, own, written):
+            for share in self._shares(spec, changes, own, row_bytes, written):
                 group = share.group or self._maker.group(changes.partition)
                 rows = share.inserted + share.updated
                 write(share, group, _keys_of(spec, rows) if rows else None, at_ms, written)
+        self.row_bytes.note(written.added)
         return written
 
     def _shares(
-        self, spec: CommitSpec, changes: PartitionChanges, lost: Mapping[FileGroupId, int], written: Written
-    ) -> Iterator[Share]:
+        self, spec: CommitSpec, changes: PartitionChanges, lost: Mapping[FileGroupId, int], row_bytes: int,
+        written: Written,
+    ) -> Iterator[Share]:  # fmt: skip
         """What goes to which file group; an upsert without buckets looks its keys up first."""
         if self._buckets_count is not None:
             hit = by_bucket(changes, self._buckets_count, spec.index)
@@ -63,7 +68,7 @@ class Writer:
             data_bytes = sum(group.base.size_bytes for group in groups.values() if group.base is not None)
             written.read_bytes += round(data_bytes * self._key_column_ratio)
         yield from by_place(
-            changes, lost, groups, self._max_file_bytes, is_merge_on_read=self._is_merge_on_read
+            changes, lost, groups, self._packing, row_bytes, is_merge_on_read=self._is_merge_on_read
         )
 
     def _to_bucket(self, partition: str, number: int, live: int, deleted: int) -> Share:

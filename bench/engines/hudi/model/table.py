@@ -230,6 +230,8 @@ class HudiTableModel:
         )
         version = self._version(entry, action, added, removed, tag)
         self._store(added, removed, staged.number)
+        if command is not Command.CLUSTERING:
+            self._writer.row_bytes.note(added)
         logs = [file for file in read if isinstance(file, LogFile)]
         work = Work(
             len(read) - len(logs), len(logs), sum(file.size_bytes for file in read),

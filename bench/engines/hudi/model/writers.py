@@ -3,21 +3,18 @@
 With a bucket index the hash of a key decides, whatever the files hold. Otherwise changed rows go to the group
 that has them, and new ones to small base files and then to new groups.
 
-Hudi estimates the size of a row from earlier commits that are larger than the limit of small files. Up to
-then a row counts as 1,024 bytes (hoodie.copyonwrite.record.size.estimate), which is always so here.
-Source: UpsertPartitioner, SparkUpsertDeltaCommitPartitioner and AverageRecordSizeEstimator of Hudi 1.2.0.
+Source: UpsertPartitioner and SparkUpsertDeltaCommitPartitioner of Hudi 1.2.0.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from bench.engines.hudi.model.groups import Group
+from bench.engines.hudi.packing import Packing
 from strategies.hudi.files import FileGroupId
 from strategies.preview import even_share
 from workloads.spread import hashed_writers
-
-ROW_BYTES = 1024
-SMALL_RATIO = 5 / 6  # hoodie.parquet.small.file.limit to hoodie.parquet.max.file.size, 100 to 120 MiB
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +56,12 @@ def by_bucket(changes: PartitionChanges, buckets: int, index: int) -> Iterator[t
 
 def by_place(
     changes: PartitionChanges, lost: Mapping[FileGroupId, int], groups: Mapping[FileGroupId, Group],
-    max_file_bytes: int, *, is_merge_on_read: bool,
+    packing: Packing, row_bytes: int, *, is_merge_on_read: bool,
 ) -> list[Share]:  # fmt: skip
     """The shares of a commit: what groups lose of their rows is changed in them, and the rest is new.
 
-    On a MERGE_ON_READ table new rows go to one small base file of the partition, the smallest, and to none
-    with log files; on the other type to all small ones.
+    A new row counts as `row_bytes` (see `RowBytes`). On a MERGE_ON_READ table new rows go to one small base
+    file of the partition, the smallest, and to none with log files; on the other type to all small ones.
     """
     changed = sum(lost.values())
     inserted = min(changes.live, max(0, changes.keys - changed))
@@ -75,7 +72,7 @@ def by_place(
         own = updated * until // changed - updated * before // changed
         shares[group], before = Share(group, 0, own, rows - own), until
     new = list[Share]()
-    for into, rows in _packed(inserted, groups, max_file_bytes, is_merge_on_read):
+    for into, rows in _packed(inserted, groups, packing, row_bytes, is_merge_on_read):
         if into is None:
             new.append(Share(None, rows))
         else:
@@ -84,19 +81,18 @@ def by_place(
 
 
 def _packed(
-    rows: int, groups: Mapping[FileGroupId, Group], max_file_bytes: int, is_merge_on_read: bool
+    rows: int, groups: Mapping[FileGroupId, Group], packing: Packing, row_bytes: int, is_merge_on_read: bool
 ) -> Iterator[tuple[FileGroupId | None, int]]:
     """New rows by group: first what small base files have room for, then new groups."""
-    limit_bytes = max_file_bytes * SMALL_RATIO
     bases = [(group.base.size_bytes, each) for each, group in groups.items()
              if group.base is not None and not (is_merge_on_read and group.logs)]  # fmt: skip
-    small = sorted(base for base in bases if base[0] < limit_bytes)
+    small = sorted(base for base in bases if base[0] < packing.small_file_bytes)
     for size_bytes, each in small[:1] if is_merge_on_read else small:
-        fitting = min(rows, (max_file_bytes - size_bytes) // ROW_BYTES)
-        if fitting:
+        fitting = min(rows, (packing.max_file_bytes - size_bytes) // row_bytes)
+        if fitting > 0:
             rows -= fitting
             yield each, fitting
-    per_file = max(1, max_file_bytes // ROW_BYTES)
+    per_file = packing.split_rows or math.ceil(packing.max_file_bytes / row_bytes)
     while rows:
         yield None, min(rows, per_file)
         rows -= min(rows, per_file)

@@ -9,12 +9,15 @@ import pytest
 from change_batches import Change, ModelTable
 from engine_streams import batches, commit_all, execute, plan
 from hudi_sheets import make_real
+from hudi_simulations import make as make_model
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from upsert_commits import changes, commit_specs
 
 from bench.engines.contract import INLINE, Probe
 from bench.engines.hudi import services
+from bench.engines.hudi.packing import AUTO_SPLIT, SMALL_FILE_LIMIT, SPLIT_ROWS
 from bench.engines.hudi.services import shifted_days
 from bench.engines.hudi.table_keys import COPY_ON_WRITE, MERGE_ON_READ
 from strategies.hudi.archive import Archive
@@ -277,6 +280,22 @@ def test_a_clustering_merges_small_files_into_new_groups(hudi, model):
     assert outcome.change.delete_files_removed_count == 1
     assert not groups & set(engine.state(0).file_slices)
     assert rows_of(engine) == model.rows
+
+
+def test_without_small_files_new_rows_go_to_new_groups_as_in_the_simulation(hudi, model):
+    properties = {
+        SMALL_FILE_LIMIT: "0", AUTO_SPLIT: "false", SPLIT_ROWS: "50",
+        "hoodie.parquet.compression.codec": "zstd",
+    }  # fmt: skip
+    engine = hudi(index="simple", properties=properties)
+    for first in (1, 401):
+        commit(engine, model, *upserts(first, first + 400))
+    rows = [file.rows for file in engine.state(0).data_files]
+    assert (len(rows), sum(rows)) == (16, 800)
+    assert max(rows) < 80  # dealt out by the hash of their keys
+    simulated = make_model(index="simple", properties=properties)
+    commit_specs(simulated, changes(0, 0, inserts=400), changes(1, 400, inserts=400))
+    assert [file.rows for file in simulated.state(0).data_files] == [50] * 16
 
 
 def test_cleaning_and_archiving_write_metadata_alone(hudi, model):

@@ -1,6 +1,4 @@
-import pytest
-
-from bench.engines.hudi.inline import inline_rule, property_problem
+from bench.engines.hudi.inline import inline_rule
 from strategies.hudi.compact import Compaction
 from strategies.hudi.compaction.registry import class_names
 from strategies.hudi.triggers import NumAndTime, NumCommits
@@ -31,23 +29,3 @@ def test_a_rule_follows_the_options_of_the_table():
     )
     assert rule.trigger == NumAndTime(2, 60_000)
     assert rule.planner.options == {"hoodie.compaction.target.io": "7"}
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "problem"),
-    [
-        (f"{INLINE}.trigger.strategy", "SOMETIMES", "must be one of NUM_COMMITS"),
-        (f"{INLINE}.max.delta.commits", "two", "must be a whole number"),
-        (f"{INLINE}.max.delta.commits", "-1", "must be >= 0"),
-        ("hoodie.compaction.strategy", "Everything", "is not one of"),
-        ("hoodie.compaction.target.io", "much", "must be a whole number"),
-        ("hoodie.compaction.strategy", "BoundedPartitionAwareCompactionStrategy", "cannot plan by it"),
-    ],
-)
-def test_what_hudi_would_refuse_is_said_before_a_run(name, value, problem):
-    assert problem in property_problem(name, value)
-
-
-def test_other_properties_are_not_judged():
-    assert property_problem("hoodie.parquet.compression.codec", "zstd") is None
-    assert property_problem("hoodie.compaction.strategy", "DayBased, LogFileSizeBased") is None

@@ -98,6 +98,41 @@ def test_new_rows_go_to_the_smallest_base_file_without_log_files():
     assert sorted(file.rows for file in bases(engine)) == [100, 1_600]
 
 
+def test_without_small_files_new_rows_go_to_new_groups_of_the_split_size():
+    properties = {
+        "hoodie.parquet.small.file.limit": "0",
+        "hoodie.copyonwrite.insert.auto.split": "false",
+        "hoodie.copyonwrite.insert.split.size": "40",
+    }
+    engine = make(index="simple", properties=properties)
+    commit_specs(engine, load(100), changes(1, 100, inserts=60))
+    assert [file.rows for file in bases(engine)] == [40, 40, 20, 40, 20]
+
+
+def test_the_size_of_a_row_comes_from_the_newest_commit_above_the_limit_of_small_files():
+    """8 MiB hold 8 rows of 1 MiB, and 8,192 of the size that Hudi takes where no commit tells."""
+    properties = {
+        "hoodie.parquet.small.file.limit": "0", "hoodie.copyonwrite.record.size.estimate": str(MIB)
+    }  # fmt: skip
+    engine = make(index="simple", properties=properties)
+    commit_specs(engine, load(20))
+    assert [file.rows for file in bases(engine)] == [8, 8, 4]
+    commit_specs(engine, changes(1, 20, inserts=20))
+    assert [file.rows for file in bases(engine)] == [8, 8, 4, 20]
+
+
+def test_of_the_last_five_commits_log_files_say_nothing_of_the_size_of_a_row():
+    properties = {
+        "hoodie.parquet.small.file.limit": "0", "hoodie.copyonwrite.record.size.estimate": str(MIB)
+    }  # fmt: skip
+    for log_commits, files in ((4, 1), (5, 2)):
+        engine = make(index="simple", properties=properties)
+        commit_specs(engine, load(8))
+        commit_specs(engine, *(changes(index, 8, updates=1) for index in range(1, log_commits + 1)))
+        commit_specs(engine, changes(log_commits + 1, 8, inserts=16))
+        assert len(bases(engine)) == 1 + files
+
+
 # Table services
 
 

@@ -1,0 +1,60 @@
+"""How the new rows of a commit are packed into base files, by the options of a Hudi table.
+
+Source: HoodieCompactionConfig and UpsertPartitioner of Hudi 1.2.0.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from strategies.java_values import parse_boolean, parse_int
+
+SMALL_FILE_LIMIT = "hoodie.parquet.small.file.limit"
+AUTO_SPLIT = "hoodie.copyonwrite.insert.auto.split"
+SPLIT_ROWS = "hoodie.copyonwrite.insert.split.size"
+ROW_BYTES = "hoodie.copyonwrite.record.size.estimate"
+_SMALL_RATIO = 5 / 6  # Hudi's own small.file.limit to its max.file.size, 100 to 120 MiB
+_DEFAULT_SPLIT_ROWS = 500_000
+_DEFAULT_ROW_BYTES = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """The limits by which new rows go into base files.
+
+    Base files below `small_file_bytes` get new rows until they have `max_file_bytes`; with a limit of 0 none
+    does. A new file gets `split_rows`; None is as many as make `max_file_bytes`. A row counts as
+    `first_row_bytes` until a commit tells.
+    """
+
+    max_file_bytes: int
+    small_file_bytes: int
+    split_rows: int | None
+    first_row_bytes: int
+
+
+def packing(properties: Mapping[str, str], max_file_bytes: int) -> Packing:
+    """The packing of a table. Raises ValueError for what Hudi would reject or never end with."""
+    is_automatic = parse_boolean(properties.get(AUTO_SPLIT, "true"))
+    split_rows = _number(properties, SPLIT_ROWS, _DEFAULT_SPLIT_ROWS, 1)
+    return Packing(
+        max_file_bytes,
+        _number(properties, SMALL_FILE_LIMIT, default_small_file_bytes(max_file_bytes), 0),
+        None if is_automatic else split_rows,
+        _number(properties, ROW_BYTES, _DEFAULT_ROW_BYTES, 1),
+    )
+
+
+def default_small_file_bytes(max_file_bytes: int) -> int:
+    """Below which a base file is small; in the ratio of Hudi's own defaults."""
+    return round(max_file_bytes * _SMALL_RATIO)
+
+
+def _number(properties: Mapping[str, str], name: str, default: int, least: int) -> int:
+    text = properties.get(name, str(default))
+    try:
+        number = parse_int(text)
+    except ValueError as error:
+        raise ValueError(f"{name}={text!r} {error}") from error
+    if number < least:
+        raise ValueError(f"{name}={text!r} must be >= {least}")
+    return number

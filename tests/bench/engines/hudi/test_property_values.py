@@ -1,0 +1,29 @@
+import pytest
+
+from bench.engines.hudi.property_values import property_problem
+
+INLINE = "hoodie.compact.inline"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        (f"{INLINE}.trigger.strategy", "SOMETIMES", "must be one of NUM_COMMITS"),
+        (f"{INLINE}.max.delta.commits", "two", "must be a whole number"),
+        (f"{INLINE}.max.delta.commits", "-1", "must be >= 0"),
+        ("hoodie.compaction.strategy", "Everything", "is not one of"),
+        ("hoodie.compaction.target.io", "much", "must be a whole number"),
+        ("hoodie.compaction.strategy", "BoundedPartitionAwareCompactionStrategy", "cannot plan by it"),
+        ("hoodie.parquet.small.file.limit", "64MiB", "must be a whole number"),
+        ("hoodie.parquet.small.file.limit", "-1", "must be >= 0"),
+        ("hoodie.copyonwrite.insert.split.size", "0", "must be >= 1"),
+        ("hoodie.copyonwrite.record.size.estimate", "0", "must be >= 1"),
+    ],
+)
+def test_what_hudi_would_refuse_is_said_before_a_run(name, value, problem):
+    assert problem in property_problem(name, value)
+
+
+def test_other_properties_are_not_judged():
+    assert property_problem("hoodie.parquet.compression.codec", "zstd") is None
+    assert property_problem("hoodie.compaction.strategy", "DayBased, LogFileSizeBased") is None
