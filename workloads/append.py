@@ -108,6 +108,10 @@ class Append:
     def is_cdc(self) -> bool:
         return False
 
+    @property
+    def moves_rows(self) -> bool:
+        return False
+
     def rows(
         self,
         spark: SparkSession,

@@ -124,6 +124,10 @@ class Workload(Protocol):
     def is_cdc(self) -> bool:
         """Whether its rows are changes; the last one of each key is valid (`workloads.fold`)."""
 
+    @property
+    def moves_rows(self) -> bool:
+        """Whether a change may give an order another city or day, so that its row changes partition."""
+
     def shape(
         self, seed: int, commits_count: int, commit_interval_ms: int, partitioning: Partitioning
     ) -> Iterator[CommitSpec]: ...

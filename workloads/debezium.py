@@ -71,6 +71,11 @@ class Debezium:
         return True
 
     @property
+    def moves_rows(self) -> bool:
+        """Which values its events have is only known once they are read."""
+        return True
+
+    @property
     def stream_epoch_ms(self) -> int | None:
         """When the first change was recorded, in milliseconds since 1970 UTC; None if there is no change."""
         return self._events.first_ms

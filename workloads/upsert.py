@@ -105,6 +105,10 @@ class Upsert:
     def is_cdc(self) -> bool:
         return True
 
+    @property
+    def moves_rows(self) -> bool:
+        return self.move_share > 0
+
     def sized_for(self, target_file_size_bytes: int, seed: int, partitioning: Partitioning) -> Upsert:
         """The workload with `initial_files` set so that they are about of the target size, unless given."""
         if self.initial_files:

@@ -176,6 +176,7 @@ class Format:
     `planning` holds the rules by which plans are previewed and vetoed. `layout` gives the files that the
     format's writers make of a commit with these settings of Spark if no strategy overrides the number of
     writers; `writers_refused` says why none may, and what to do instead, where their number decides nothing.
+    `moves_refused` says why a change may not put a row into another partition; None where it may.
     `writing_needs` gives the capabilities that commits in an upsert mode need (None: commits that only
     append), and `asked_by` names the key that requires a capability, and `instead` says what to use in place
     of one that the format does not have. `metadata_bytes_per_commit` is roughly the most that one commit
@@ -215,6 +216,7 @@ class Format:
     real: EngineKind | None = None
     simulated: EngineKind | None = None
     writers_refused: str | None = None
+    moves_refused: str | None = None
     size_properties: frozenset[str] = frozenset()
     metadata_commands: frozenset[str] = frozenset()
     expiry_commands: frozenset[str] = frozenset()

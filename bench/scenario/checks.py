@@ -234,6 +234,21 @@ def check_writers(keys: ScenarioKeys) -> None:
             raise OptionError(("strategies", index, "writer", "files_per_commit"), refusal, files)
 
 
+def check_moves(keys: ScenarioKeys, moves_rows: bool) -> None:
+    """Refuse changes that put rows into other partitions where the format loses track of them.
+
+    Raises OptionError.
+    """
+    refusal, by = FORMATS[keys.table.format].moves_refused, keys.table.partitioning
+    if refusal is not None and moves_rows and by in ("day", "city"):
+        raise OptionError(
+            ("table", "partitioning"),
+            f"changes of this workload may put a row into another partition, and {refusal}: set it to "
+            '"none" or "bucket", or workload.move_share to 0',
+            by,
+        )
+
+
 def check_kept_back(keys: ScenarioKeys, is_cdc: bool) -> None:
     """Refuse a writer that keeps rows back in a way that cannot be replayed. Raises OptionError."""
     interval, duration = duration_ms_text(keys.commit_interval_ms), duration_ms_text(keys.duration_ms)

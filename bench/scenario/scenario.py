@@ -19,6 +19,7 @@ from bench.scenario.checks import (
     check_columns,
     check_kept_back,
     check_keys,
+    check_moves,
     check_upsert_modes,
     check_writers,
     missing_columns,
@@ -316,6 +317,7 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets, variant: Variant
     probes = _probes(keys, workload.schema)
     check_upsert_modes(keys, workload.is_cdc)
     check_writers(keys)
+    check_moves(keys, workload.moves_rows)
     check_kept_back(keys, workload.is_cdc)
     specs = build_strategies(keys, file.parent, workload.schema)
     if variant is not None:

@@ -15,7 +15,8 @@ from bench.engines.delta.log import LOG_FOLDER, DeltaLog, FileAction, LogCommit,
 from bench.engines.delta.predicate import PredicateError, comparable_type, matching_partitions
 from bench.engines.delta.state import live_files
 from bench.engines.format import DeleteFacts, Shortfall, TableAddress, TableFacts
-from bench.errors import ScenarioError, first_error
+from bench.engines.table_folder import reading, resolved, table_folder
+from bench.errors import ScenarioError
 from bench.keys import value_text
 from bench.text import human_bytes, human_percent
 from strategies.delta.clustering import small_cubes
@@ -183,7 +184,7 @@ def _clustering_shortfall(table: DeltaState, options: OptimizeOptions) -> Shortf
 
 def is_table_at(name: str) -> bool:
     """Whether there is a Delta table or the log of one, if only a damaged one; False if it cannot be told."""
-    location = _resolved(name)
+    location = resolved(name)
     if LOG_FOLDER in location.split("/"):
         return True
     try:
@@ -194,28 +195,9 @@ def is_table_at(name: str) -> bool:
 
 def open_existing(address: TableAddress) -> DeltaTable:
     """The table in a folder, as it is now. Raises ScenarioError with the problem and a remedy."""
-    if address.branch is not None:
-        raise ScenarioError(f"--branch {address.branch}: Delta tables have no branches; leave it out")
-    if address.catalog is not None or address.properties:
-        raise ScenarioError(
-            "--catalog, --catalog-property: Delta tables are found by their folders; give the path or URI"
-        )
-    location = _resolved(address.name)
-    folder, within, _ = location.partition(f"/{LOG_FOLDER}")
-    if within:
-        raise ScenarioError(f"{location}: is in the log of a Delta table; give the table's folder, {folder}")
-    try:
+    location = table_folder(address, LOG_FOLDER, "Delta tables")
+    with reading(location, LogError):
         return _opened(location, round(time.time() * 1000))
-    except LogError as error:
-        raise ScenarioError(f"{error}; check the table with its own engine") from error
-    except (OSError, ValueError) as error:
-        raise ScenarioError(
-            f"{location}: cannot be read: {first_error(error)}; check the path and the credentials"
-        ) from error
-
-
-def _resolved(name: str) -> str:
-    return name if "://" in name else str(Path(name).expanduser().absolute())
 
 
 def _opened(location: str, now_ms: int) -> DeltaTable:

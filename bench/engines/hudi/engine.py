@@ -186,10 +186,6 @@ class HudiEngine(SparkEngine[Scheduled]):
         system.delete(path, True)
         self._is_registered = False
 
-    def dump(self, folder: Path) -> None:
-        self._register()
-        super().dump(folder)
-
     def _forget(self) -> None:
         self._register()
         self._spark._jsparkSession.sessionState().catalog().invalidateAllCachedTables()

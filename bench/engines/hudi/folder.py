@@ -12,7 +12,8 @@ from pyarrow.fs import FileSelector, FileSystem, FileType, LocalFileSystem
 METADATA_FOLDER = ".hoodie"
 TIMELINE_FOLDER = f"{METADATA_FOLDER}/timeline"
 HISTORY_FOLDER = f"{TIMELINE_FOLDER}/history/"
-_PARTITION_MARKER = ".hoodie_partition_metadata"
+SAVEPOINT = "savepoint"
+PARTITION_MARKER = ".hoodie_partition_metadata"
 
 _INSTANT = re.compile(
     r"(?P<requested>\d+)(?:_(?P<completed>\d+))?\.(?P<action>[a-z]+)(?:\.(?P<state>requested|inflight))?",
@@ -58,20 +59,25 @@ class Listing:
 
     @property
     def instants(self) -> list[InstantFiles]:
-        """The instants that are not archived, in the order of their requests."""
-        named: dict[str, list[tuple[re.Match[str], int]]] = {}
+        """The instants that are not archived, in the order of their requests.
+
+        A savepoint has the time of the instant that it saves.
+        """
+        named: dict[tuple[str, bool], list[tuple[re.Match[str], int]]] = {}
         for path, size in self.sizes.items():
             folder, _, name = path.rpartition("/")
             found = _INSTANT.fullmatch(name)
             if folder == TIMELINE_FOLDER and found is not None:
-                named.setdefault(found["requested"], []).append((found, size))
-        return [_instant(requested, files) for requested, files in sorted(named.items())]
+                key = found["requested"], found["action"] == SAVEPOINT
+                named.setdefault(key, []).append((found, size))
+        return [_instant(requested, files) for (requested, _), files in sorted(named.items())]
 
 
 class TableFolder:
     """The folder of one table on any file system that Arrow knows."""
 
     def __init__(self, location: str) -> None:
+        self.location = location
         if "://" in location:
             self._system, self._root = FileSystem.from_uri(location)
         else:
@@ -91,6 +97,24 @@ class TableFolder:
             if not (info.base_name.startswith(".") and info.base_name.endswith(".crc"))
         })  # fmt: skip
 
+    def is_there(self) -> bool:
+        """Whether there is a Hudi table, if only a damaged one."""
+        return self._system.get_file_info(f"{self._root}/{METADATA_FOLDER}").type is FileType.Directory
+
+    def has(self, path: str) -> bool:
+        """Whether there is a file at a path within the table."""
+        return self._system.get_file_info(f"{self._root}/{path}").type is FileType.File
+
+    def read(self, path: str) -> bytes:
+        """The content of a file. Raises OSError."""
+        with self._system.open_input_file(f"{self._root}/{path}") as file:
+            content: bytes = file.read()
+        return content
+
+    def place(self, path: str) -> str:
+        """A file as messages name it."""
+        return f"{self.location.rstrip('/')}/{path}"
+
     def completed_count(self) -> int:
         """How many completed instants of writes the timeline has; 0 before there is one."""
         selector = FileSelector(f"{self._root}/{TIMELINE_FOLDER}", allow_not_found=True)
@@ -100,7 +124,7 @@ class TableFolder:
 
 
 def _is_metadata(path: str) -> bool:
-    return path.startswith(f"{METADATA_FOLDER}/") or path.endswith(_PARTITION_MARKER)
+    return path.startswith(f"{METADATA_FOLDER}/") or path.endswith(PARTITION_MARKER)
 
 
 def _instant(requested: str, files: Iterable[tuple["re.Match[str]", int]]) -> InstantFiles:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from pydantic import JsonValue
 
 from bench.engines.contract import CommitLayout, Engine, EngineSettings
-from bench.engines.format import EngineKind, Format
+from bench.engines.format import EngineKind, ExistingTable, Format, TableAddress
 from bench.engines.hudi.conf import session_conf
 from bench.engines.hudi.fitting import planner_problem
 from bench.engines.hudi.model.coefficients import hudi_coefficients
@@ -63,6 +63,20 @@ def _open_simulated(settings: EngineSettings) -> AbstractContextManager[Engine]:
     return open_simulated_hudi(settings)
 
 
+def _open_existing(address: TableAddress) -> ExistingTable:
+    from bench.engines.hudi.existing_table import open_existing
+
+    return open_existing(address)
+
+
+def _is_table_at(location: str) -> bool:
+    from bench.engines.hudi.existing_table import is_table_at
+
+    return is_table_at(location)
+
+
+_EXISTING_HELP = "* `compactbench plan /data/lake/orders --strategy hudi.compaction`"
+
 FORMAT = Format(
     name=NAME,
     title="Apache Hudi",
@@ -86,6 +100,8 @@ FORMAT = Format(
     writing_needs=_writing_needs,
     writers_refused="decides nothing in a Hudi table, where the index chooses the file groups that a "
     "commit writes to: set table.index_buckets instead, or leave it out",
+    moves_refused="the indexes that a Hudi table can have here look for a key in its new partition alone, so "
+    "that the old row would stay",
     property_problem=property_problem,
     planner_problem=planner_problem,
     real=EngineKind(_open_real, CAPABILITIES, True, _real_options),
@@ -95,4 +111,7 @@ FORMAT = Format(
     instead=INSTEAD,
     views=VIEWS,
     coefficients=hudi_coefficients,
+    open_existing=_open_existing,
+    is_table_at=_is_table_at,
+    existing_help=_EXISTING_HELP,
 )

@@ -1,20 +1,19 @@
 """The metadata of a Hudi table, read by Hudi's own classes in the JVM of a session."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
 from pyspark.sql import SparkSession
 
+from bench.engines.hudi.timeline import Fields
 from bench.engines.spark.session import java_class
 
 _HUDI = "org.apache.hudi"
 _TABLE = f"{_HUDI}.common.table"
 _UTILITIES = f"{_HUDI}.common.util"
 _FAR_FUTURE = "99991231235959999"
-
-Fields = Mapping[str, Any]
 
 
 class TableMetadata:

@@ -5,18 +5,22 @@ from dataclasses import dataclass
 
 from bench.engines.contract import TAG_PROPERTY, Change, Tag, Version
 from bench.engines.hudi.folder import InstantFiles, Listing, TableFolder
-from bench.engines.hudi.metadata import Fields, TableMetadata
-from strategies.hudi.files import Action, BaseFile, FileGroupId, Instant, LogFile
+from bench.engines.hudi.metadata import TableMetadata
+from bench.engines.hudi.timeline import (
+    ACTIONS,
+    Fields,
+    PlanFacts,
+    facts_of,
+    instant_of,
+    is_base,
+    joined,
+    replaced_groups,
+    service_of,
+    written_files,
+)
+from strategies.hudi.files import BaseFile, FileGroupId, Instant, LogFile
 
 LiveFile = BaseFile | LogFile
-_BASE_SUFFIX = ".parquet"
-_LOG_COMPACTION = "LOG_COMPACT"
-# Actions by what the timeline calls them, pending or completed. All others make no version that readers see.
-_ACTIONS: Mapping[str, Action] = {
-    "commit": Action.COMMIT, "inflight": Action.COMMIT, "compaction": Action.COMMIT,
-    "deltacommit": Action.DELTA_COMMIT, "logcompaction": Action.DELTA_COMMIT,
-    "replacecommit": Action.REPLACE_COMMIT, "clustering": Action.REPLACE_COMMIT,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ class HudiReader:
         self._commits: dict[str, Fields] = {}  # by the time of request
         self._active: set[str] = set()  # the instants of the last reading
         self._history: frozenset[str] = frozenset()  # the files of those that were archived
-        self._planned: dict[str, tuple[frozenset[FileGroupId], tuple[str, ...] | None]] = {}
+        self._planned: dict[str, PlanFacts] = {}
 
     def requested(self, instant: str, at_ms: int) -> None:
         """Note when an instant was requested, in scenario time; by default when it is seen first."""
@@ -66,9 +70,9 @@ class HudiReader:
         new.sort(key=lambda each: each.completed or "")
         versions = (*(self._version(each, at_ms) for each in new), *self._archived(instants, listing))
         self._files = self._live()
-        timeline = tuple(self._instant(each) for each in instants if each.action in _ACTIONS)
+        timeline = tuple(self._instant(each) for each in instants if each.action in ACTIONS)
         pending = (each for each in instants if not each.completed)
-        groups = frozenset(group for each in pending for group in self._groups_of(each))
+        groups = frozenset(group for each in pending for group in self._plan_facts(each).groups)
         return Reading(self._files, versions, timeline, groups, listing)
 
     def _archived(self, instants: Iterable[InstantFiles], listing: Listing) -> Iterator[Version]:
@@ -103,17 +107,17 @@ class HudiReader:
         """A completed instant as a version; cleaning and the like only write metadata."""
         self._completed_ms[each.requested] = at_ms
         written = Change(metadata_bytes=each.size_bytes, metadata_files_count=each.files_count)
-        if each.action not in _ACTIONS or each.completed is None:
+        if each.action not in ACTIONS or each.completed is None:
             return Version(None, each.action, written)
         commit = self._metadata.commit(each.requested, each.completed, each.action)
         self._commits[each.requested] = commit
         added = dict(self._added(commit))
         removed = list(self._removed(each, commit))
         change = Change(
-            files_added_count=sum(_is_base(path) for path in added),
-            files_removed_count=sum(_is_base(path) for path in removed),
-            delete_files_added_count=sum(not _is_base(path) for path in added),
-            delete_files_removed_count=sum(not _is_base(path) for path in removed),
+            files_added_count=sum(is_base(path) for path in added),
+            files_removed_count=sum(is_base(path) for path in removed),
+            delete_files_added_count=sum(not is_base(path) for path in added),
+            delete_files_removed_count=sum(not is_base(path) for path in removed),
             added_bytes=sum(added.values()),
             replaced_bytes=sum(self._files[path].size_bytes for path in removed),
         )
@@ -124,16 +128,14 @@ class HudiReader:
 
     def _added(self, commit: Fields) -> Iterator[tuple[str, int]]:
         """The paths and sizes of the files that a commit wrote; notes how many records they have."""
-        for stats in commit["partitionToWriteStats"].values():
-            for each in stats:
-                path = each["path"]
-                self._rows[path] = each["numWrites"] + (0 if _is_base(path) else each["numDeletes"])
-                yield path, each["fileSizeInBytes"]
+        for path, size_bytes, records in written_files(commit):
+            self._rows[path] = records
+            yield path, size_bytes
 
     def _described(self, path: str, size_bytes: int, commit: Fields) -> LiveFile:
         partition = path.rpartition("/")[0]
         stats = next(s for s in commit["partitionToWriteStats"][partition] if s["path"] == path)
-        kind = BaseFile if _is_base(path) else LogFile
+        kind = BaseFile if is_base(path) else LogFile
         return kind(path, size_bytes, self._rows[path], partition, file_id=stats["fileId"])
 
     def _removed(self, each: InstantFiles, commit: Fields) -> Iterator[str]:
@@ -142,60 +144,42 @@ class HudiReader:
         A log compaction replaces none: readers skip what it has merged, and still list it.
         """
         if each.action == "replacecommit":
-            replaced = commit.get("partitionToReplaceFileIds") or {}
-            groups = {FileGroupId(path, name) for path, names in replaced.items() for name in names}
+            groups = replaced_groups(commit)
             yield from (path for path, file in self._files.items() if file.group in groups)
             return
         merged = self._merged_logs(each) if commit.get("operationType") == "COMPACT" else {}
         for partition, stats in commit["partitionToWriteStats"].items():
             for stat in stats:
-                if _is_base(stat["path"]) and stat.get("prevBaseFile"):
-                    yield _joined(partition, stat["prevBaseFile"])
+                if is_base(stat["path"]) and stat.get("prevBaseFile"):
+                    yield joined(partition, stat["prevBaseFile"])
                 yield from merged.get(FileGroupId(partition, stat["fileId"]), ())
 
     def _merged_logs(self, each: InstantFiles) -> Mapping[FileGroupId, list[str]]:
         operations = self._plan(each.requested, "compaction")["operations"]
         return {
             FileGroupId(one["partitionPath"], one["fileId"]): [
-                _joined(one["partitionPath"], name) for name in one["deltaFilePaths"]
+                joined(one["partitionPath"], name) for name in one["deltaFilePaths"]
             ]
             for one in operations
         }
 
     def _instant(self, each: InstantFiles) -> Instant:
-        commit = self._commits.get(each.requested, {})
-        _, missing = self._plan_facts(each)
-        return Instant(
-            _ACTIONS[each.action],
-            self._requested_ms[each.requested],
-            self._completed_ms.get(each.requested),
-            frozenset(commit.get("partitionToWriteStats", ())),
-            missing,
-            is_log_compaction=each.action == "logcompaction"
-            or commit.get("operationType") == _LOG_COMPACTION,
+        requested = each.requested
+        return instant_of(
+            each,
+            self._commits.get(requested, {}),
+            self._plan_facts(each),
+            self._requested_ms[requested],
+            self._completed_ms.get(requested),
         )
 
-    def _groups_of(self, pending: InstantFiles) -> frozenset[FileGroupId]:
-        return self._plan_facts(pending)[0]
-
-    def _plan_facts(self, each: InstantFiles) -> tuple[frozenset[FileGroupId], tuple[str, ...] | None]:
-        """The file groups that a table service's plan names, and the partitions that it notes."""
-        service = self._service_of(each)
+    def _plan_facts(self, each: InstantFiles) -> PlanFacts:
+        service = service_of(each, self._commits.get(each.requested, {}))
         if service is None:
-            return frozenset(), None
+            return PlanFacts()
         if each.requested not in self._planned:
-            plan = self._plan(each.requested, service)
-            missing = plan.get("missingSchedulePartitions")
-            groups = frozenset(_groups_in(plan))
-            self._planned[each.requested] = groups, None if missing is None else tuple(missing)
+            self._planned[each.requested] = facts_of(self._plan(each.requested, service))
         return self._planned[each.requested]
-
-    def _service_of(self, each: InstantFiles) -> str | None:
-        """The table service that an instant is of; None for a write."""
-        if each.completed is None:
-            return each.action if each.action in ("compaction", "logcompaction", "clustering") else None
-        services = {"COMPACT": "compaction", _LOG_COMPACTION: "logcompaction", "CLUSTER": "clustering"}
-        return services.get(self._commits.get(each.requested, {}).get("operationType") or "")
 
     def _plan(self, instant: str, action: str) -> Fields:
         if action == "clustering":
@@ -203,20 +187,5 @@ class HudiReader:
         return self._metadata.compaction_plan(instant, is_of_logs=action == "logcompaction")
 
 
-def _groups_in(plan: Fields) -> Iterator[FileGroupId]:
-    slices: Iterable[Fields] = plan.get("operations") or (
-        each for group in plan.get("inputGroups") or () for each in group["slices"]
-    )
-    return (FileGroupId(each["partitionPath"], each["fileId"]) for each in slices)
-
-
-def _is_base(path: str) -> bool:
-    return path.endswith(_BASE_SUFFIX)
-
-
 def _path(partition: str, full_path: str) -> str:
-    return _joined(partition, full_path.rpartition("/")[2])
-
-
-def _joined(partition: str, name: str) -> str:
-    return f"{partition}/{name}" if partition else name
+    return joined(partition, full_path.rpartition("/")[2])

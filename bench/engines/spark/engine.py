@@ -205,7 +205,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
             return run_query(self._spark, self._meter, probe.sql, self._reader)
 
     def _forget(self) -> None:
-        """Drop what the session remembers of the table's metadata, so that each probe reads it anew.
+        """Drop what the session remembers of the table's metadata, so that each reader reads it anew.
 
         Otherwise only the first query after a new version would read it: the settled query of a strategy that
         has compacted, and not that of one that has not. By default a session remembers nothing.
@@ -233,6 +233,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
     def dump(self, folder: Path) -> None:
         files = max(1, math.ceil(self._ledger.data_bytes / self._spec.target_file_size_bytes))
         with self._errors(f"dump {self._name}"):
+            self._forget()
             rows = self._spark.table(self._name).select(*self._spec.schema.names).coalesce(files)
             rows.write.option("compression", self._codec).parquet(f"file://{folder}")
 

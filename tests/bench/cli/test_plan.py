@@ -588,11 +588,10 @@ def test_plan_refuses_what_no_planner_takes(error, standing_table, arguments, to
     assert told in error(standing_table.location(), *arguments)
 
 
-def test_plan_refuses_a_table_of_a_format_it_cannot_read(told, error, standing_table):
+def test_plan_reads_a_table_as_one_of_the_format_that_is_named(told, error, standing_table):
     place = standing_table.location()
     assert told(place, *REWRITE, "--table-format", "iceberg") == told(place, *REWRITE)
-    refused = error(place, *REWRITE, "--table-format", "hudi")
-    assert "existing tables of format 'hudi' cannot be read; formats that can: delta, iceberg" in refused
+    assert "is not a Hudi table: it has no folder .hoodie" in error(place, *REWRITE, "--table-format", "hudi")
 
 
 def test_plan_names_the_strategies_of_a_scenario(error, table, folder):

@@ -132,6 +132,13 @@ def test_rows_of_several_commits_are_written_by_as_many_writers_as_those_of_one(
     assert content_of(engine, stream[:5], tmp_path / "dump").equal
 
 
+def test_what_is_dumped_includes_a_commit_after_the_last_query(engine, stream, tmp_path):
+    commit_all(engine, stream[:2])
+    engine.query(KEY_PROBE)
+    engine.commit(stream[2], stream[2].spec.at_ms)
+    assert content_of(engine, stream[:3], tmp_path / "dump").equal
+
+
 @needs(COMPACT)
 def test_a_scoped_compaction_merges_everything(engine, stream, tmp_path):
     commit_all(engine, stream[:3])

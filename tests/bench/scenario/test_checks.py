@@ -367,6 +367,15 @@ def test_a_number_of_writers_is_refused_where_it_decides_nothing(tmp_path):
     assert "strategies[0].writer.files_per_commit = 3: decides nothing in a Hudi table" in told
 
 
+@pytest.mark.parametrize("by", ["city", "day"])
+def test_changes_that_move_rows_are_refused_where_the_format_would_lose_track_of_them(tmp_path, by):
+    table = {"format": "hudi", "target_file_size": "1MiB", "partitioning": by}
+    moving = {"type": "upsert", "initial_rows": 10, "move_share": 0.1}
+    told = refusal(tmp_path, table=table, workload=moving)
+    assert f'table.partitioning = "{by}": changes of this workload may put a row into' in told
+    assert "workload.move_share to 0" in told
+
+
 def test_a_catalog_is_refused_where_the_format_takes_none(tmp_path, monkeypatch):
     monkeypatch.setitem(FORMATS, "iceberg", replace(FORMATS["iceberg"], takes_catalog=False))
     told = refusal(tmp_path, catalog={"properties": {"type": "rest"}})

@@ -188,7 +188,7 @@ def test_a_table_is_recognized_by_its_log(place, tmp_path):
 @pytest.mark.parametrize("within", ["_delta_log", f"_delta_log/{0:020}.json"])
 def test_what_is_in_the_log_is_not_taken_for_the_table(place, within):
     assert is_table_at(f"{place}/{within}")
-    with pytest.raises(ScenarioError, match=f"in the log of a Delta table; give the table's folder, {place}"):
+    with pytest.raises(ScenarioError, match=f"in the metadata of a table; give the table's folder, {place}"):
         open_existing(TableAddress(f"{place}/{within}"))
 
 

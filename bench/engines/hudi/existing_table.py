@@ -1,0 +1,337 @@
+"""An existing Hudi table, found by its folder. Only its timeline and its listing are read."""
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from bench.engines.format import DeleteFacts, Shortfall, TableAddress, TableFacts
+from bench.engines.hudi.folder import METADATA_FOLDER, SAVEPOINT, InstantFiles, Listing, TableFolder
+from bench.engines.hudi.ledger import HudiLedger
+from bench.engines.hudi.slices import StoredFile, archived_instants, latest_slices, stored_files
+from bench.engines.hudi.timeline import (
+    ACTIONS,
+    Fields,
+    PlanFacts,
+    facts_of,
+    instant_of,
+    is_base,
+    replaced_groups,
+    service_of,
+    written_files,
+)
+from bench.engines.hudi.timeline_files import PROPERTIES_FILE, TimelineError, TimelineFiles
+from bench.engines.table_folder import reading, resolved, table_folder
+from bench.errors import ScenarioError
+from bench.keys import value_text
+from bench.text import human_bytes
+from strategies.hudi.cluster import Clustering
+from strategies.hudi.clustering_plan import GROUP_BYTES, SMALL_FILE_LIMIT, TARGET_BYTES, clustering_options
+from strategies.hudi.commands import Command
+from strategies.hudi.compact import Compaction
+from strategies.hudi.compaction_options import compaction_settings
+from strategies.hudi.files import BaseFile, FileSlice, HudiState, Instant, LogFile
+from strategies.hudi.log_compact import LogCompaction
+from strategies.plan import Action, Native
+from strategies.preview import Preview
+from strategies.state import GIB, MIB, TableState
+from strategies.strategy import Planner
+
+# Upper ends of size classes as fractions of the target.
+SIZE_CLASSES = (0.01, 0.1, 0.5, 1.0)
+
+_MAX_FILE_BYTES = 120 * MIB  # hoodie.parquet.max.file.size, which a table does not keep
+# Hudi's own defaults. In a scenario they follow from the target file size instead.
+_CLUSTERING_DEFAULTS = {
+    SMALL_FILE_LIMIT: str(300 * MIB), TARGET_BYTES: str(GIB), GROUP_BYTES: str(2 * GIB)
+}  # fmt: skip
+_INCREMENTAL = ", in partitions written to since the last {} alone, unless that is switched off"
+_VERSIONS = (8, 9)
+_TIME_DIGITS = 17  # yyyyMMddHHmmssSSS
+
+
+class _Column(BaseModel):
+    name: str
+
+
+class _Schema(BaseModel):
+    """The schema of a table's rows in Avro, as far as it is read here."""
+
+    fields: tuple[_Column, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HudiTable:
+    """A table as of its last completed instant; `properties` are those of hoodie.properties."""
+
+    location: str
+    state: HudiState
+    properties: Mapping[str, str]
+    columns: tuple[str, ...]
+    committed_at: str | None
+    has_rows_count: bool
+
+    @property
+    def facts(self) -> TableFacts:
+        """What its metadata folder says about the table."""
+        logs = self.state.delete_files
+        return TableFacts(
+            location=self.location,
+            metadata=f"{self.location.rstrip('/')}/{METADATA_FOLDER}",
+            format_version=None,
+            version=self.state.version,
+            committed_at=self.committed_at,
+            partition_spec=", ".join(_listed(self.properties.get("hoodie.table.partition.fields", ""))),
+            columns=self.columns,
+            delete_files=[
+                DeleteFacts(
+                    "log_file", len(logs), sum(log.size_bytes for log in logs), sum(log.rows for log in logs)
+                )
+            ],
+            size_classes=SIZE_CLASSES,
+            has_rows_count=self.has_rows_count,
+        )
+
+    def narrowed(self, action: Action) -> tuple[Action, HudiState]:
+        """A clustering with Hudi's own defaults; any other action as it is."""
+        if isinstance(action, Native) and action.command == Command.CLUSTERING:
+            return replace(action, options={**_CLUSTERING_DEFAULTS, **action.options}), self.state
+        return action, self.state
+
+    def shortfall(self, action: Action, state: TableState) -> Shortfall | None:
+        """Why a compaction or a clustering would take no file slice; None for any other action."""
+        if not isinstance(action, Native):
+            return None
+        match action.command:
+            case Command.COMPACTION:
+                return self._compaction_shortfall(action)
+            case Command.CLUSTERING:
+                return self._clustering_shortfall(action)
+            case _:
+                return None
+
+    def _compaction_shortfall(self, action: Native) -> Shortfall:
+        """Slices with log files are candidates; the strategy and its options leave them out."""
+        settings = compaction_settings(action.options, today=None)
+        return self._shortfall(
+            [each for each in self._free_slices if each.logs],
+            "in file slices with log files and without a pending plan",
+            f"{action.arguments['strategy']} chooses among them by its options"
+            f"{_INCREMENTAL.format('compaction') if settings.is_incremental else ''}",
+            {
+                "target_io_mib": settings.target_io_mib,
+                "log_bytes_min": settings.log_bytes_min,
+                "log_files_min": settings.log_files_min,
+            },
+        )
+
+    def _clustering_shortfall(self, action: Native) -> Shortfall:
+        """Slices with a small base file are candidates."""
+        options = clustering_options(action.options, self.state.target_file_size_bytes)
+        return self._shortfall(
+            [each for each in self._free_slices if each.base_bytes < options.small_bytes],
+            f"below {human_bytes(options.small_bytes)} and without a pending plan",
+            f"a clustering takes them partition by partition"
+            f"{_INCREMENTAL.format('clustering') if options.is_incremental else ''}",
+            {"small_bytes": options.small_bytes, "groups_max": options.groups_max},
+        )
+
+    @property
+    def _free_slices(self) -> list[FileSlice]:
+        """The file slices that no pending plan has."""
+        slices, pending = self.state.file_slices, self.state.pending_groups
+        return [each for group, each in slices.items() if group not in pending]
+
+    def _shortfall(
+        self, candidates: Sequence[FileSlice], are: str, needs: str, thresholds: Mapping[str, int]
+    ) -> Shortfall:
+        by_partition = Counter(each.group.partition for each in candidates)
+        return Shortfall(
+            files_count=len(self.state.file_slices),
+            candidates_count=len(candidates),
+            candidates_together_count=max(by_partition.values(), default=0),
+            candidates_are=are,
+            needs=needs,
+            thresholds=thresholds,
+        )
+
+    def planner_problem(self, planner: Planner) -> str | None:
+        """Why Hudi would refuse all that a planner plans; its index is not known, since no table keeps it."""
+        is_merge_on_read = self.properties.get("hoodie.table.type") == "MERGE_ON_READ"
+        if isinstance(planner, Compaction | LogCompaction) and not is_merge_on_read:
+            return "merges log files, and a COPY_ON_WRITE table has none: name another planner"
+        if isinstance(planner, Clustering) and self._has_buckets:
+            return (
+                "makes new file groups, and the file ids of this table are those of a bucket index, whose "
+                "number of file groups is fixed: name another planner"
+            )
+        return None
+
+    @property
+    def _has_buckets(self) -> bool:
+        """Whether all file groups are numbered within their partition, as those of a bucket index are."""
+        numbers: dict[str, set[str]] = {}
+        groups = list(self.state.file_slices)
+        for group in groups:
+            numbers.setdefault(group.partition, set()).add(group.file_id[:8])
+        first = f"{0:08}"
+        return bool(groups) and all(
+            first in own and all(number.isdecimal() for number in own) for own in numbers.values()
+        )
+
+    def is_files_out_exact(self, preview: Preview) -> bool:
+        """Not where slices are clustered into several files, whose sizes are only aimed at."""
+        return all(len(group.tasks) == 1 for group in preview.groups)
+
+    def is_deletes_exact(self) -> bool:
+        """A log file is read with its own file slice."""
+        return True
+
+
+def is_table_at(name: str) -> bool:
+    """Whether there is a Hudi table, if only a damaged one; False if it cannot be told."""
+    try:
+        location = resolved(name)
+        return METADATA_FOLDER in location.split("/") or TableFolder(location).is_there()
+    except (OSError, ValueError):
+        return False
+
+
+def open_existing(address: TableAddress) -> HudiTable:
+    """The table in a folder, as it is now. Raises ScenarioError with the problem and a remedy."""
+    location = table_folder(address, METADATA_FOLDER, "Hudi tables")
+    with reading(location, TimelineError):
+        return _opened(location, round(time.time() * 1000))
+
+
+def _opened(location: str, now_ms: int) -> HudiTable:
+    folder = TableFolder(location)
+    if not folder.is_there():
+        raise ScenarioError(
+            f"{location}: is not a Hudi table: it has no folder {METADATA_FOLDER}; give the table's folder"
+        )
+    files = TimelineFiles(folder)
+    properties = files.properties()
+    _check_properties(properties, folder.place(PROPERTIES_FILE))
+    return _Reading(files, folder.list(), now_ms).table(location, properties)
+
+
+def _check_properties(properties: Mapping[str, str], place: str) -> None:
+    """Raises TimelineError for a table that is not read correctly here."""
+    version = properties.get("hoodie.table.version", "")
+    if version not in map(str, _VERSIONS):
+        known = " and ".join(map(str, _VERSIONS))
+        raise TimelineError(
+            f"{place}: hoodie.table.version = {value_text(version)}: versions {known} can be read, those of "
+            "Hudi 1.0 and later"
+        )
+    base = properties.get("hoodie.table.base.file.format", "PARQUET")
+    if base.upper() != "PARQUET":
+        raise TimelineError(f"{place}: hoodie.table.base.file.format = {base}: only PARQUET can be read")
+
+
+class _Reading:
+    """What one listing and the timeline of its time say together."""
+
+    def __init__(self, files: TimelineFiles, listing: Listing, now_ms: int) -> None:
+        self._files, self._now_ms = files, now_ms
+        self._stored = list(stored_files(listing))
+        self._saved = {each.requested for each in listing.instants if each.action == SAVEPOINT}
+        self._instants = [each for each in listing.instants if each.action in ACTIONS]
+        self._commits = {each.requested: files.commit(each) for each in self._instants if each.completed}
+        self._plans = {each.requested: self._plan(each) for each in self._instants}
+
+    def _plan(self, each: InstantFiles) -> PlanFacts:
+        service = service_of(each, self._commits.get(each.requested, {}))
+        return PlanFacts() if service is None else facts_of(self._files.plan(each.requested, service))
+
+    def table(self, location: str, properties: Mapping[str, str]) -> HudiTable:
+        """The table."""
+        live = self._live()
+        records = self._records(live)
+        done = [each for each in self._instants if each.completed]
+        last = max(done, key=lambda each: each.completed or "", default=None)
+        first_ms = _ms(self._instants[0].requested) if self._instants else self._now_ms
+        ledger = HudiLedger(_MAX_FILE_BYTES, properties, first_ms)
+        ledger.add([_described(file, records.get(file.path, 0)) for file in live], 0)
+        ledger.version = None if last is None else last.requested
+        ledger.timeline = tuple(self._instant(each, first_ms) for each in self._instants)
+        pending = (self._plans[each.requested] for each in self._instants if not each.completed)
+        ledger.pending_groups = frozenset(group for plan in pending for group in plan.groups)
+        state = ledger.state(max(self._now_ms - first_ms, 0))
+        columns = _columns(self._commits[last.requested]) if last else ()
+        committed = None if last is None else _time(last.completed or "").isoformat(timespec="milliseconds")
+        is_known = all(file.path in records for file in live)
+        return HudiTable(location, state, properties, columns, committed, is_known)
+
+    def _live(self) -> list[StoredFile]:
+        """The files of the latest slices. What was written before the active timeline begins is complete."""
+        requested = {each.requested for each in self._instants}
+        start = min(requested - self._saved, default="")
+        completions = {each.requested: each.completed for each in self._instants if each.completed}
+        archived = self._archived_completions(start)
+        replaced = [replaced_groups(commit) for commit in self._commits.values()]
+        return latest_slices(
+            self._stored,
+            frozenset().union(*replaced),
+            lambda instant: instant in completions or instant < start,
+            lambda instant: completions.get(instant) or archived.get(instant) or instant,
+        )
+
+    def _archived_completions(self, start: str) -> Mapping[str, str]:
+        """When archived instants completed that wrote log files."""
+        logs = [file for file in self._stored if file.is_log and file.instant < start]
+        wanted = archived_instants(logs, self._commits)
+        return {each.requested: each.completed for each in self._files.archived(wanted).values()}
+
+    def _records(self, live: Sequence[StoredFile]) -> Mapping[str, int]:
+        """The records of files, as the instants tell that wrote them."""
+        archived = self._files.archived(archived_instants(live, self._commits)).values()
+        commits = (*self._commits.values(), *(each.commit for each in archived))
+        return {path: records for commit in commits for path, _, records in written_files(commit)}
+
+    def _instant(self, each: InstantFiles, first_ms: int) -> Instant:
+        commit = self._commits.get(each.requested, {})
+        completed_ms = None if each.completed is None else _ms(each.completed) - first_ms
+        plan = self._plans[each.requested]
+        return instant_of(each, commit, plan, _ms(each.requested) - first_ms, completed_ms)
+
+
+def _described(file: StoredFile, records: int) -> BaseFile | LogFile:
+    kind = BaseFile if is_base(file.path) else LogFile
+    group = file.group
+    return kind(file.path, file.size_bytes, records, group.partition, file_id=group.file_id)
+
+
+def _columns(commit: Fields) -> tuple[str, ...]:
+    """The top-level columns by the schema that a commit keeps; none if it keeps none."""
+    text = (commit.get("extraMetadata") or {}).get("schema") or ""
+    try:
+        schema = TypeAdapter(_Schema).validate_json(text)
+    except ValidationError:
+        return ()
+    return tuple(column.name for column in schema.fields)
+
+
+def _listed(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _time(instant: str) -> datetime:
+    """The time that an instant is named by; without milliseconds in tables of old. Raises TimelineError.
+
+    The table may have been written in another time zone, which it does not keep. What is compared are times
+    of one table.
+    """
+    try:
+        found = datetime.strptime(f"{instant[:_TIME_DIGITS]:0<{_TIME_DIGITS}}", "%Y%m%d%H%M%S%f")
+    except ValueError as error:
+        raise TimelineError(f"instant {instant}: is not a time of the form yyyyMMddHHmmssSSS") from error
+    return found.replace(tzinfo=UTC)
+
+
+def _ms(instant: str) -> int:
+    return round(_time(instant).timestamp() * 1000)

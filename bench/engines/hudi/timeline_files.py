@@ -1,0 +1,120 @@
+"""The contents of a Hudi table's timeline, read from its files without Hudi's own classes.
+
+Commits and plans are Avro files; archived instants are rows of Parquet files, which hold the same Avro.
+Source: LSMTimeline and HoodieLSMTimelineInstant of Hudi 1.2.0, for table version 8 and later.
+"""
+
+import io
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import fastavro
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bench.engines.hudi.folder import (
+    HISTORY_FOLDER,
+    METADATA_FOLDER,
+    TIMELINE_FOLDER,
+    InstantFiles,
+    TableFolder,
+)
+from bench.engines.hudi.timeline import Fields
+from bench.errors import first_error
+
+PROPERTIES_FILE = f"{METADATA_FOLDER}/hoodie.properties"
+_ESCAPED = re.compile(r"\\(.)")  # in a file of Java properties
+
+
+class TimelineError(Exception):
+    """A file of the timeline is missing or damaged; the message names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Archived:
+    """A completed instant that is no longer in the active timeline."""
+
+    requested: str
+    completed: str
+    action: str
+    commit: Fields
+
+
+class TimelineFiles:
+    """Reads the files of one table's timeline. Raises TimelineError on a damaged one."""
+
+    def __init__(self, folder: TableFolder) -> None:
+        self._folder = folder
+
+    def properties(self) -> Mapping[str, str]:
+        """The table's own properties."""
+        try:
+            text = self._read(PROPERTIES_FILE).decode()
+        except UnicodeDecodeError as error:
+            raise TimelineError(f"{self._folder.place(PROPERTIES_FILE)}: is damaged: {error}") from error
+        pairs = (line.partition("=") for line in text.splitlines() if not line.startswith(("#", "!")))
+        return {name.strip(): _ESCAPED.sub(r"\1", value.strip()) for name, equals, value in pairs if equals}
+
+    def commit(self, each: InstantFiles) -> Fields:
+        """What a completed write says of itself."""
+        return self._avro(f"{TIMELINE_FOLDER}/{each.requested}_{each.completed}.{each.action}")
+
+    def plan(self, requested: str, service: str) -> Fields:
+        """The plan of a table service ("compaction", "logcompaction", "clustering"), completed or not."""
+        stored = self._avro(f"{TIMELINE_FOLDER}/{requested}.{service}.requested")
+        return stored["clusteringPlan"] if service == "clustering" else stored
+
+    def archived(self, wanted: Collection[str]) -> Mapping[str, Archived]:
+        """Of the wanted instants those that the history has, by the time of their request."""
+        return {each.requested: each for each in self._archived(frozenset(wanted))} if wanted else {}
+
+    def _archived(self, wanted: frozenset[str]) -> Iterator[Archived]:
+        for path in self._history_files:
+            try:
+                table = pq.read_table(io.BytesIO(self._read(path)))
+                rows = table.select(["instantTime", "completionTime", "action", "metadata"]).to_pylist()
+            except (pa.ArrowException, KeyError) as error:
+                raise self._damaged(path, error) from error
+            for row in rows:
+                if row["instantTime"] in wanted:
+                    stored = self._parsed(path, row["metadata"]) if row["metadata"] else {}
+                    yield Archived(row["instantTime"], row["completionTime"], row["action"], stored)
+
+    @cached_property
+    def _history_files(self) -> list[str]:
+        """The Parquet files of the latest manifest; none if nothing has been archived."""
+        version_path = f"{HISTORY_FOLDER}_version_"
+        if not self._folder.has(version_path):
+            return []
+        manifest = f"{HISTORY_FOLDER}manifest_{self._read(version_path).decode(errors='replace').strip()}"
+        try:
+            names = [each["fileName"] for each in json.loads(self._read(manifest))["files"]]
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._damaged(manifest, error) from error
+        return [f"{HISTORY_FOLDER}{name}" for name in names]
+
+    def _avro(self, path: str) -> Fields:
+        return self._parsed(path, self._read(path))
+
+    def _parsed(self, path: str, content: bytes) -> Fields:
+        """The one record of an Avro file."""
+        try:
+            (record,) = fastavro.reader(io.BytesIO(content))
+        except Exception as error:  # fastavro raises what its parts do: EOFError, IndexError, struct.error...
+            raise self._damaged(path, error) from error
+        return cast(Mapping[str, Any], record)
+
+    def _read(self, path: str) -> bytes:
+        try:
+            return self._folder.read(path)
+        except OSError as error:
+            place = self._folder.place(path)
+            raise TimelineError(f"{place}: cannot be read: {first_error(error)}") from error
+
+    def _damaged(self, path: str, error: Exception) -> TimelineError:
+        reason = first_error(error) or type(error).__name__
+        return TimelineError(f"{self._folder.place(path)}: is damaged: {reason}")

@@ -1,0 +1,245 @@
+"""Existing tables, from folders written by hand. Those that Hudi wrote are in test_engine."""
+
+import pytest
+from hudi_folders import PROPERTIES, HudiFolder, minute
+
+from bench.engines.contract import CatalogSettings
+from bench.engines.format import TableAddress
+from bench.engines.hudi.existing_table import is_table_at, open_existing
+from bench.engines.hudi.format import FORMAT
+from bench.errors import ScenarioError
+from bench.preview.figures import table_figures
+from bench.preview.preview import named_planners, preview_strategy
+from strategies.hudi.files import Action, FileGroupId
+from strategies.state import GIB, MIB
+
+ALL = "hudi.compaction"
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Base files of minute 0 in two groups of partition a and one of b; log files of a of minutes 2 and 4."""
+    folder = HudiFolder(tmp_path / "orders")
+    folder.commit(0, folder.base(0, "f1"), folder.base(0, "f2"), folder.base(0, "f3", "b"))
+    folder.commit(2, folder.log(2, "f1"))
+    folder.commit(4, folder.log(4, "f1"), folder.log(4, "f2"))
+    return folder
+
+
+def opened(folder):
+    return open_existing(TableAddress(str(folder.path)))
+
+
+def names(files):
+    return sorted(file.path.removesuffix("_0-1-2") for file in files)
+
+
+def log(partition, file_id, at):
+    return f"{partition}/.{file_id}_{minute(at)}.log.1"
+
+
+def base(partition, file_id, at):
+    return f"{partition}/{file_id}_0-1-2_{minute(at)}.parquet"
+
+
+def preview(folder, planner, *options):
+    return preview_strategy(named_planners(planner, options, None), opened(folder), FORMAT)
+
+
+def test_what_the_timeline_says_of_a_table(table):
+    found = opened(table)
+    facts, state = found.facts, found.state
+    assert names(state.data_files) == [base("a", "f1", 0), base("a", "f2", 0), base("b", "f3", 0)]
+    assert names(state.delete_files) == [log("a", "f1", 2), log("a", "f1", 4), log("a", "f2", 4)]
+    assert (facts.version, facts.columns, facts.partition_spec) == (minute(4), ("order_id",), "day")
+    assert facts.committed_at == "2026-01-01T00:05:00.000+00:00"
+    assert state.target_file_size_bytes == 120 * MIB
+    figures = table_figures("orders", found)
+    assert (figures["data_files"], figures["rows"]) == (3, 21)
+    assert figures["delete_files"] == [{"kind": "log_file", "files": 3, "bytes": 30, "rows": 27}]
+    assert [(each.action, each.requested_at_ms, each.completed_at_ms) for each in state.timeline] == [
+        (Action.DELTA_COMMIT, n * 60_000, (n + 1) * 60_000) for n in (0, 2, 4)
+    ]
+    assert [each.partitions for each in state.timeline] == [{"a", "b"}, {"a"}, {"a"}]
+
+
+def test_a_log_file_belongs_to_the_base_file_requested_before_its_commit_completed(table):
+    """The compaction of minute 3 was scheduled before the commit of minute 2 had completed, at minute 6."""
+    table.commit(3, table.base(3, "f1"), action="commit", operation="COMPACT", until=9)
+    table.plan(3, ("a", "f1"))
+    next(table.timeline.glob(f"{minute(2)}_*")).rename(
+        table.timeline / f"{minute(2)}_{minute(6)}.deltacommit"
+    )
+    state = opened(table).state
+    assert base("a", "f1", 3) in names(state.data_files)
+    assert names(state.delete_files) == [log("a", "f1", 2), log("a", "f1", 4), log("a", "f2", 4)]
+
+
+def test_what_a_compaction_has_merged_is_gone(table):
+    table.plan(6, ("a", "f1"))
+    table.commit(6, table.base(6, "f1"), action="commit", operation="COMPACT")
+    state = opened(table).state
+    assert names(state.data_files) == [base("a", "f1", 6), base("a", "f2", 0), base("b", "f3", 0)]
+    assert names(state.delete_files) == [log("a", "f2", 4)]
+
+
+def test_files_of_writes_that_have_not_completed_do_not_count(table):
+    before = opened(table).state
+    table.log(6, "f3", "b")
+    table.base(6, "f4", "b")
+    (table.timeline / f"{minute(6)}.deltacommit.requested").touch()
+    after = opened(table).state
+    assert names(after.data_files) == names(before.data_files)
+    assert names(after.delete_files) == names(before.delete_files)
+    assert after.timeline[-1].is_pending
+
+
+def test_nothing_is_planned_for_file_groups_with_a_pending_plan(table):
+    table.plan(6, ("a", "f1"), missing=["b"])
+    state = opened(table).state
+    assert state.pending_groups == {FileGroupId("a", "f1")}
+    assert state.timeline[-1].missing_partitions == ("b",)
+    found = preview(table, ALL).preview
+    assert [[file.path for file in group.files] for group in found.groups] == [[base("a", "f2", 0)]]
+
+
+def test_file_groups_that_were_replaced_do_not_count(table):
+    clustered = table.base(6, "f9", "b")
+    table.plan(6, service="clustering")
+    table.commit(6, clustered, action="replacecommit", replaced={"b": ["f3"]})
+    assert names(opened(table).state.data_files)[-1] == base("b", "f9", 6)
+
+
+def test_archived_instants_are_found_in_the_history(table):
+    before = opened(table)
+    table.archive(0, 2)
+    after = opened(table)
+    assert names(after.state.delete_files) == names(before.state.delete_files)
+    assert (table_figures("orders", after)["rows"], after.has_rows_count) == (21, True)
+    assert len(after.state.timeline) == 1
+
+
+def test_without_a_history_the_rows_of_old_files_are_unknown(table):
+    table.archive(0)
+    (table.timeline / "history" / "_version_").unlink()
+    found = opened(table)
+    assert len(found.state.data_files) == 3
+    assert table_figures("orders", found)["rows"] is None
+
+
+def test_a_savepoint_does_not_make_what_follows_it_archived(table):
+    """The first instant that is not saved begins the active timeline."""
+    (table.timeline / f"{minute(0)}_{minute(7)}.savepoint").touch()
+    table.log(1, "f3", "b")
+    assert names(opened(table).state.delete_files)[-1] == log("b", "f3", 1)
+
+
+def test_files_in_folders_that_are_no_partitions_do_not_count(table):
+    table.base(0, "f7", "c")
+    (table.path / "c" / ".hoodie_partition_metadata").unlink()
+    assert len(opened(table).state.data_files) == 3
+
+
+def test_a_table_without_a_commit_is_empty(tmp_path):
+    found = opened(HudiFolder(tmp_path / "orders"))
+    assert (len(found.state.data_files), found.facts.version) == (0, None)
+
+
+def test_clustering_has_hudis_own_defaults(table):
+    action, _ = opened(table).narrowed(preview(table, "hudi.clustering").plan.actions[0])
+    assert action.options["hoodie.clustering.plan.strategy.target.file.max.bytes"] == str(GIB)
+    (first, second) = preview(table, "hudi.clustering").preview.groups
+    assert (len(first.files), len(first.tasks), len(second.files)) == (2, 1, 1)
+
+
+def test_what_keeps_slices_from_being_compacted_is_told(table):
+    threshold = "options.hoodie.compaction.logfile.size.threshold=1000"
+    shortfall = preview(table, ALL, threshold).shortfall
+    assert (shortfall.files_count, shortfall.candidates_count) == (3, 2)
+    assert shortfall.thresholds["log_bytes_min"] == 1000
+
+
+def test_what_keeps_slices_from_being_clustered_is_told(table):
+    shortfall = preview(
+        table, "hudi.clustering", "options.hoodie.clustering.plan.strategy.small.file.limit=50"
+    ).shortfall
+    assert (shortfall.files_count, shortfall.candidates_count) == (3, 0)
+
+
+def test_what_hudi_would_refuse_is_refused(tmp_path):
+    copied = HudiFolder(tmp_path / "copied", {**PROPERTIES, "hoodie.table.type": "COPY_ON_WRITE"})
+    copied.commit(0, copied.base(0, "f1"), action="commit")
+    with pytest.raises(ScenarioError, match="a COPY_ON_WRITE table has none"):
+        preview(copied, ALL)
+    hashed = HudiFolder(tmp_path / "hashed")
+    hashed.commit(0, hashed.base(0, "00000000-ab"), hashed.base(0, "00000001-cd"))
+    with pytest.raises(ScenarioError, match="those of a bucket index"):
+        preview(hashed, "hudi.clustering")
+
+
+def test_a_strategy_that_fails_on_the_partitions_is_an_error(table):
+    with pytest.raises(ScenarioError, match=r"hudi\.compaction"):
+        preview(table, ALL, "strategy=DayBased")
+
+
+def test_a_table_is_recognized_by_its_folder(table, tmp_path):
+    assert is_table_at(str(table.path))
+    assert is_table_at(str(table.timeline))
+    assert not is_table_at(str(tmp_path))
+    assert not is_table_at("db.orders")
+
+
+@pytest.mark.parametrize(
+    ("address", "problem"),
+    [
+        ({"name": "/nowhere/orders"}, "is not a Hudi table"),
+        ({"name": "/data/orders/.hoodie/timeline"}, "give the table's folder, /data/orders"),
+        ({"name": "/data/orders", "branch": "b"}, "have no branches"),
+        ({"name": "/data/orders", "catalog": "c"}, "give the path or URI"),
+        ({"name": "nowhere://orders"}, "cannot be read"),
+    ],
+)
+def test_what_is_no_hudi_table_is_refused(address, problem):
+    with pytest.raises(ScenarioError, match=problem):
+        open_existing(TableAddress(**address))
+
+
+def test_a_scenario_with_a_catalog_is_no_hindrance(table):
+    address = TableAddress(str(table.path), scenario_catalog=CatalogSettings("spark_catalog", "db", {}))
+    assert len(open_existing(address).state.data_files) == 3
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"hoodie.table.version": "6"}, 'hoodie.table.version = "6": versions 8 and 9'),
+        ({"hoodie.table.base.file.format": "ORC"}, "only PARQUET"),
+    ],
+)
+def test_a_table_that_is_not_read_correctly_here_is_refused(tmp_path, changed, problem):
+    folder = HudiFolder(tmp_path / "orders", {**PROPERTIES, **changed})
+    with pytest.raises(ScenarioError, match=problem):
+        opened(folder)
+
+
+def _cut(path):
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def test_a_damaged_file_is_named(table):
+    table.archive(0)
+    history = table.timeline / "history"
+    for damaged in (
+        next(table.timeline.glob(f"{minute(4)}_*")),
+        history / "first_last_0.parquet",
+        history / "manifest_1",
+        table.path / ".hoodie" / "hoodie.properties",
+    ):
+        kept = damaged.read_bytes()
+        _cut(damaged) if damaged.name != "hoodie.properties" else damaged.write_bytes(b"\xff\xfe")
+        with pytest.raises(ScenarioError, match=rf"{damaged.name}: is damaged: .*its own engine"):
+            opened(table)
+        damaged.write_bytes(kept)
+    (table.path / ".hoodie" / "hoodie.properties").unlink()
+    with pytest.raises(ScenarioError, match=r"hoodie.properties: cannot be read"):
+        opened(table)

@@ -1,0 +1,141 @@
+"""Folders of Hudi tables written by hand: files of any bytes, and a timeline that names them."""
+
+import io
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import fastavro
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+MINUTE = 100_000  # of a time written as yyyyMMddHHmmssSSS
+EPOCH = 20260101000000000
+
+_TEXTS = {"type": "map", "values": "string"}
+_STAT = {
+    "type": "record", "name": "Stat",
+    "fields": [
+        {"name": "fileId", "type": "string"}, {"name": "path", "type": "string"},
+        {"name": "numWrites", "type": "long"}, {"name": "numDeletes", "type": "long"},
+        {"name": "fileSizeInBytes", "type": "long"},
+    ],
+}  # fmt: skip
+_STATS = {"type": "array", "items": _STAT}
+_NAMES_BY_PARTITION = {"type": "map", "values": {"type": "array", "items": "string"}}
+_COMMIT = {
+    "type": "record", "name": "Commit",
+    "fields": [
+        {"name": "partitionToWriteStats", "type": {"type": "map", "values": _STATS}},
+        {"name": "partitionToReplaceFileIds", "type": _NAMES_BY_PARTITION, "default": {}},
+        {"name": "extraMetadata", "type": _TEXTS},
+        {"name": "operationType", "type": "string"},
+    ],
+}  # fmt: skip
+_SLICE = {
+    "type": "record", "name": "Slice",
+    "fields": [{"name": "partitionPath", "type": "string"}, {"name": "fileId", "type": "string"}],
+}  # fmt: skip
+_MISSING = {
+    "name": "missingSchedulePartitions", "type": ["null", {"type": "array", "items": "string"}],
+    "default": None,
+}  # fmt: skip
+_COMPACTION = {
+    "type": "record", "name": "Compaction",
+    "fields": [{"name": "operations", "type": {"type": "array", "items": _SLICE}}, _MISSING],
+}  # fmt: skip
+
+PROPERTIES = {
+    "hoodie.table.name": "orders", "hoodie.table.type": "MERGE_ON_READ", "hoodie.table.version": "9",
+    "hoodie.table.partition.fields": "day",
+}  # fmt: skip
+SCHEMA = {"type": "record", "name": "orders", "fields": [{"name": "order_id", "type": "long"}]}
+
+
+def minute(number):
+    """The time of a step, as instants are named."""
+    return str(EPOCH + number * MINUTE)
+
+
+@dataclass
+class HudiFolder:
+    """A table in a folder, written step by step. A write completes a minute after its request."""
+
+    path: Path
+    properties: dict = field(default_factory=lambda: dict(PROPERTIES))
+
+    def __post_init__(self):
+        self.timeline.mkdir(parents=True)
+        lines = [f"{name}={text}" for name, text in self.properties.items()]
+        (self.path / ".hoodie" / "hoodie.properties").write_text("# of a test\n" + "\n".join(lines))
+
+    @property
+    def timeline(self):
+        return self.path / ".hoodie" / "timeline"
+
+    def base(self, at, file_id, partition="a", size_bytes=100):
+        """A base file of a write; its path."""
+        return self._file(f"{file_id}_0-1-2_{minute(at)}.parquet", partition, size_bytes)
+
+    def log(self, at, file_id, partition="a", size_bytes=10):
+        """A log file of a write; its path."""
+        return self._file(f".{file_id}_{minute(at)}.log.1_0-1-2", partition, size_bytes)
+
+    def _file(self, name, partition, size_bytes):
+        folder = self.path / partition
+        folder.mkdir(exist_ok=True)
+        (folder / ".hoodie_partition_metadata").touch()
+        (folder / name).write_bytes(bytes(size_bytes))
+        return f"{partition}/{name}"
+
+    def commit(self, at, *paths, action="deltacommit", operation="UPSERT", replaced=None, until=None):
+        """Complete a write of these files, of 7 rows each and in log files of 2 deleted keys more."""
+        name = f"{minute(at)}_{minute(at + 1 if until is None else until)}.{action}"
+        (self.timeline / name).write_bytes(_avro(_COMMIT, self._told(paths, operation, replaced or {})))
+
+    def _told(self, paths, operation, replaced):
+        stats = {}
+        for path in paths:
+            partition, _, name = path.rpartition("/")
+            size_bytes = (self.path / path).stat().st_size
+            stats.setdefault(partition, []).append(
+                {
+                    "fileId": name.lstrip(".").split("_")[0], "path": path, "numWrites": 7,
+                    "numDeletes": 0 if path.endswith(".parquet") else 2, "fileSizeInBytes": size_bytes,
+                }
+            )  # fmt: skip
+        return {
+            "partitionToWriteStats": stats, "partitionToReplaceFileIds": replaced,
+            "extraMetadata": {"schema": json.dumps(SCHEMA)}, "operationType": operation,
+        }  # fmt: skip
+
+    def plan(self, at, *groups, missing=None, service="compaction"):
+        """Schedule a compaction of groups, each a partition and a file id."""
+        slices = [{"partitionPath": partition, "fileId": file_id} for partition, file_id in groups]
+        told = {"operations": slices, "missingSchedulePartitions": missing}
+        (self.timeline / f"{minute(at)}.{service}.requested").write_bytes(_avro(_COMPACTION, told))
+
+    def archive(self, *ats):
+        """Move completed writes into the history."""
+        history, rows = self.timeline / "history", []
+        for at in ats:
+            (file,) = self.timeline.glob(f"{minute(at)}_*")
+            times, action = file.name.split(".")
+            requested, completed = times.split("_")
+            rows.append(
+                {
+                    "instantTime": requested, "completionTime": completed, "action": action,
+                    "metadata": file.read_bytes(), "plan": None,
+                }
+            )  # fmt: skip
+            file.unlink()
+        history.mkdir()
+        pq.write_table(pa.Table.from_pylist(rows), history / "first_last_0.parquet")
+        (history / "manifest_1").write_text(json.dumps({"files": [{"fileName": "first_last_0.parquet"}]}))
+        (history / "_version_").write_text("1")
+
+
+def _avro(schema, record):
+    content = io.BytesIO()
+    fastavro.writer(content, schema, [record])
+    return content.getvalue()
