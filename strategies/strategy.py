@@ -229,10 +229,16 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """When to evaluate the table, and what to do then."""
+    """When to evaluate the table, and what to do then.
+
+    What it plans is committed `delay_ms` later; None is as the scenario says (compaction_delay). A rule that
+    `is_inline` is evaluated within each commit, which waits for what it plans.
+    """
 
     trigger: Trigger
     planner: Planner
+    delay_ms: int | None = None
+    is_inline: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,32 +252,40 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A label and rules in order of precedence: in each tick the first plan wins."""
+    """A label and rules in order of precedence: in each tick the first plan wins.
+
+    Inline rules are apart: of them, too, the first plan wins, before the others are evaluated.
+    """
 
     label: str
     rules: tuple[Rule, ...]
 
     def decide(
-        self, state: TableState, memories: tuple[RuleMemory, ...]
+        self, state: TableState, memories: tuple[RuleMemory, ...], *, is_inline: bool = False
     ) -> tuple[tuple[Decision, ...], tuple[RuleMemory, ...]]:
         """The answers of the rules evaluated, and what each rule remembers from now on.
+
+        Either those of the inline rules or those of the others.
 
         `memories` has one entry per rule. Rules behind the one that planned are not evaluated, so
         that what they wait for is still due at the next evaluation. Raises PlanError on a bad plan or
         trigger.
         """
-        answers = tuple(self.evaluate(state, memories))
-        after = (*(memory for _, memory in answers), *memories[len(answers) :])
-        return tuple(decision for decision, _ in answers), after
+        answers, after = tuple(self.evaluate(state, memories, is_inline=is_inline)), list(memories)
+        for decision, memory in answers:
+            after[decision.rule_index] = memory
+        return tuple(decision for decision, _ in answers), tuple(after)
 
     def evaluate(
-        self, state: TableState, memories: tuple[RuleMemory, ...]
+        self, state: TableState, memories: tuple[RuleMemory, ...], *, is_inline: bool = False
     ) -> Iterator[tuple[Decision, RuleMemory]]:
         """The answers of `decide` one by one, each with what its rule remembers from now on.
 
         A rule is evaluated when its answer is asked for, so that a caller can time each of them.
         """
         for index, (rule, memory) in enumerate(zip(self.rules, memories, strict=True)):
+            if rule.is_inline is not is_inline:
+                continue
             fired = _is_due(rule.trigger, state, memory)
             after = _remember(memory, state, fired=fired)
             if not fired:

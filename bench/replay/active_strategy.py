@@ -43,19 +43,30 @@ class ActiveStrategy:
         self._strategy = strategies[label]
         self._memories: tuple[RuleMemory, ...] = self._strategy.fresh_memories(0, 0)
 
-    def decide(self, state: TableState, clock: Clock) -> tuple[str, tuple[Evaluation, ...]]:
-        """The label in force and the evaluations of its rules. Raises PlanError on an invalid plan."""
+    def decide(
+        self, state: TableState, clock: Clock, *, is_inline: bool = False
+    ) -> tuple[str, tuple[Evaluation, ...]]:
+        """The label in force and the evaluations of its inline rules, or of the others.
+
+        Raises PlanError on an invalid plan.
+        """
         while self._switches and self._switches[0][0] <= state.observed_at_ms:
             (at_ms, label), self._switches = self._switches[0], self._switches[1:]
             self._strategy = self._strategies[label]
             self._memories = self._strategy.fresh_memories(at_ms, state.commits_total_count)
-        answers, evaluations = self._strategy.evaluate(state, self._memories), list[Evaluation]()
+        answers = self._strategy.evaluate(state, self._memories, is_inline=is_inline)
+        evaluations = list[Evaluation]()
         memories, elapsed = list(self._memories), clock.stopwatch()
-        for index, (decision, memory) in enumerate(answers):
+        for decision, memory in answers:
             evaluations.append(Evaluation(decision, elapsed()))
-            memories[index], elapsed = memory, clock.stopwatch()
+            memories[decision.rule_index], elapsed = memory, clock.stopwatch()
         self._memories = tuple(memories)
         return self._strategy.label, tuple(evaluations)
+
+    @property
+    def has_inline_rules(self) -> bool:
+        """Whether commits evaluate rules, now or after a switch."""
+        return any(rule.is_inline for each in self._strategies.values() for rule in each.rules)
 
     def rule(self, decision: Decision) -> Rule:
         """The rule that made a decision of the latest evaluation."""

@@ -26,7 +26,11 @@ class Completed:
 
 
 def compaction_record(
-    completed: Completed, query_after_s: float | None, size_model: SizeModel | None
+    completed: Completed,
+    query_after_s: float | None,
+    size_model: SizeModel | None,
+    *,
+    is_inline: bool = False,
 ) -> CompactionRecord:
     """The record of a compaction; the forecast needs a size model."""
     ticket, outcome = completed.ticket, completed.outcome
@@ -45,6 +49,7 @@ def compaction_record(
         answer=dict(outcome.answer) or None,
         is_sorted=_is_sorted(ticket.preview),
         is_converting=any(map(_is_converting, ticket.plan.actions)),
+        is_inline=is_inline,
     )
 
 

@@ -41,6 +41,7 @@ from bench.results.records import (
     CommitRecord,
     CompactionRecord,
     ControlRecord,
+    DecisionRecord,
     MaintenanceRecord,
     ObserveRecord,
     QueryRecord,
@@ -65,6 +66,28 @@ class ReplayTimes:
     def own_s(self) -> float:
         """Seconds spent neither on measured steps nor on reading table state."""
         return max(0.0, self.loop_s - self.measured_s - self.observe_s)
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """The decisions of some rules, and the plan of the last one, if it has one, with its delay."""
+
+    records: tuple[DecisionRecord, ...] = ()
+    plan: Plan | None = None
+    delay_ms: int = 0
+    wall_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Waited:
+    """How long a commit waited for its inline rules, and what they did."""
+
+    wall_s: float = 0.0
+    records: tuple[DecisionRecord | CompactionRecord, ...] = ()
+    observed: Observation | None = None
+
+
+_NO_WAIT = _Waited()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,18 +183,43 @@ class Loop:
             self._write_unsettled(latency_s)
 
     def _commit(self, batch: Batch) -> None:
-        """Commit the rows of the tick, if there are any, and record how the table is."""
+        """Commit the rows of the tick, if there are any, and record how the table is.
+
+        What the inline rules plan follows at once, and the commit waits for it. Nobody sees the table in
+        between, as with commits that compact by themselves.
+        """
         before, began_s = self._seen, self._clock.now_s()
         outcome = self._engine.commit(batch, self._at_ms)
-        inline_cost = sum((compaction.cost for compaction in outcome.compactions), NO_COST)
-        self._add_measured(outcome.prepare_s + outcome.cost.wall_s + inline_cost.wall_s)
+        own_cost = sum((compaction.cost for compaction in outcome.compactions), NO_COST)
+        self._add_measured(outcome.prepare_s + outcome.cost.wall_s + own_cost.wall_s)
+        self._seen = outcome.observed
+        is_waiting = self._strategy.has_inline_rules and batch.spec.rows and not batch.spec.is_initial
+        waited = self._wait_inline() if is_waiting else _NO_WAIT
         if batch.spec.rows:
-            self._write_commit(batch, outcome, began_s, inline_cost.wall_s)
+            self._write_commit(batch, outcome, began_s, own_cost.wall_s + waited.wall_s)
         started_s = began_s + outcome.prepare_s + outcome.cost.wall_s
         for compaction in outcome.compactions:
             self._write_inline(compaction, before or outcome.observed, outcome.observed, started_s)
             started_s += compaction.cost.wall_s
-        self._record_observation(outcome.observed, "initial" if batch.spec.is_initial else "commit")
+        seen = outcome.observed if waited.observed is None else waited.observed
+        self._record_observation(seen, "initial" if batch.spec.is_initial else "commit")
+        for record in waited.records:
+            self._recorder.write(record)
+
+    def _wait_inline(self) -> _Waited:
+        """Evaluate the inline rules and complete what they plan. Nobody queries the table meanwhile."""
+        decided = self._evaluate(is_inline=True)
+        if decided.plan is None:
+            return _Waited(decided.wall_s, decided.records)
+        before, began_s = self._seen, self._clock.now_s()
+        ticket = self._engine.schedule(decided.plan, self._at_ms, self._at_ms)
+        outcome = self._engine.complete(ticket, self._at_ms)
+        self._add_measured(outcome.cost.wall_s)
+        took = self._step("writer", outcome.observed, began_s, outcome.cost)
+        completed = Completed(took, ticket, outcome, before or outcome.observed, None)
+        record = compaction_record(completed, None, self._size_model, is_inline=True)
+        observed = replace(outcome.observed, cost=(before or outcome.observed).cost + outcome.observed.cost)
+        return _Waited(decided.wall_s + outcome.cost.wall_s, (*decided.records, record), observed)
 
     def _write_commit(self, batch: Batch, outcome: CommitOutcome, began_s: float, waited_s: float) -> None:
         change = outcome.change
@@ -264,11 +312,18 @@ class Loop:
         return latest.wall_s if latest and latest.at_ms == self._at_ms else None
 
     def _decide(self, *, settles: bool) -> None:
+        decided = self._evaluate(is_inline=False)
+        for record in decided.records:
+            self._recorder.write(record)
+        if decided.plan is not None:
+            self._schedule(decided.plan, decided.delay_ms, settles=settles)
+
+    def _evaluate(self, *, is_inline: bool) -> _Decided:
+        """Evaluate the inline rules, or the others. Only the last decision can hold a plan."""
         state, began_s = self._state(), self._clock.now_s()
-        label, evaluations = self._strategy.decide(state, self._clock)
+        label, evaluations = self._strategy.decide(state, self._clock, is_inline=is_inline)
         reading = self._seen.cost if self._seen else NO_COST  # shared by the rules of the tick
-        # `state` is a live view, which a compaction invalidates. It can still be used for each decision here,
-        # since only the last one can hold a plan: the rules after it were not evaluated.
+        decided = _Decided(delay_ms=self._scenario.compaction_delay_ms)
         for evaluation in evaluations:
             decision, cost = evaluation.decision, evaluation.cost
             rule = self._strategy.rule(decision)
@@ -277,17 +332,21 @@ class Loop:
             read, reading = (reading, NO_COST) if reads_state(rule, decision) else (NO_COST, reading)
             self._add_measured(cost.wall_s)
             evaluating = self._step("compactor", self._seen, began_s, cost)
-            self._recorder.write(decision_record(evaluating, label, rule, decision, figures, read))
+            record = decision_record(evaluating, label, rule, decision, figures, read)
             began_s += cost.wall_s
-            if decision.plan is not None:
-                self._schedule(decision.plan, settles=settles)
+            decided = _Decided(
+                (*decided.records, record),
+                decision.plan,
+                decided.delay_ms if rule.delay_ms is None else rule.delay_ms,
+                decided.wall_s + cost.wall_s,
+            )
+        return decided
 
-    def _schedule(self, plan: Plan, *, settles: bool) -> None:
-        """Schedule a plan, and complete it now unless compactions are delayed.
+    def _schedule(self, plan: Plan, delay_ms: int, *, settles: bool) -> None:
+        """Schedule a plan, and complete it now unless it is delayed.
 
         Off the cadence, the query before the compaction has to run before an explicit rewrite is staged.
         """
-        delay_ms = self._scenario.compaction_delay_ms
         if self._latency_now_s() is None and not delay_ms:
             self._probe(self._scenario.primary_probe, "before")
         ticket = self._engine.schedule(plan, self._at_ms, self._at_ms + delay_ms)

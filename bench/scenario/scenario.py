@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -203,11 +203,18 @@ class Scenario:
 
     def needs(self) -> dict[str, frozenset[str]]:
         """The capabilities that each strategy, by label, needs of an engine."""
-        delayed = frozenset({Capability.DELAYED_COMMIT} if self.compaction_delay_ms > 0 else ())
         return {
-            spec.label: Strategy(spec.label, self.rules_of(spec)).needs() | self._writing(spec) | delayed
+            spec.label: Strategy(spec.label, self.rules_of(spec)).needs()
+            | self._writing(spec)
+            | self._delaying(self.rules_of(spec))
             for spec in self.strategies
         }
+
+    def _delaying(self, rules: Iterable[Rule]) -> frozenset[str]:
+        """The capability that rules need whose plans are committed later."""
+        delays = (self.compaction_delay_ms if rule.delay_ms is None else rule.delay_ms
+                  for rule in rules if not rule.is_inline)  # fmt: skip
+        return frozenset({Capability.DELAYED_COMMIT} if any(delays) else ())
 
     def maintenance_needs(self) -> frozenset[str]:
         """The capabilities that the scenario's maintenance needs of an engine."""

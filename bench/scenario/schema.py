@@ -38,10 +38,21 @@ class ProbeKeys(Keys):
 
 
 class RuleKeys(Keys):
-    """An entry of a strategy's `rules`, or of [[maintenance]]; both tables are plug-ins."""
+    """An entry of [[maintenance]]; both tables are plug-ins."""
 
     trigger: dict[str, Any]
     planner: dict[str, Any]
+
+
+class StrategyRuleKeys(RuleKeys):
+    """An entry of a strategy's `rules`.
+
+    `delay` takes the place of the scenario's compaction_delay. With `inline` each commit evaluates the rule,
+    and waits for what it plans.
+    """
+
+    delay_ms: Duration | None = Field(default=None, alias="delay", examples=["10min"])
+    inline: bool = False
 
 
 class WriterKeys(Keys):
@@ -66,7 +77,7 @@ class StrategyKeys(Keys):
     """[[strategies]]"""
 
     label: str = Field(examples=["every-10min"])
-    rules: tuple[RuleKeys, ...] = ()
+    rules: tuple[StrategyRuleKeys, ...] = ()
     writer: WriterKeys = WriterKeys()
     properties: Texts = Field(default={})
     switch: tuple[SwitchKeys, ...] = ()

@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +11,13 @@ from bench.engines.registry import FORMATS
 from bench.keys import TableKeys, duration_ms_text, unknown_columns
 from bench.scenario.checks import check_interval
 from bench.scenario.plugins import PLANNER, TRIGGER, build, in_words, name_of, to_table
-from bench.scenario.schema import RuleKeys, ScenarioKeys, StrategyKeys, WriterKeys
+from bench.scenario.schema import RuleKeys, ScenarioKeys, StrategyKeys, StrategyRuleKeys, WriterKeys
 from bench.scenario.values import KeyPath, OptionError
 from bench.secrets import hidden
 from bench.text import counted
 from strategies.never import Never
 from strategies.plan import Capability
-from strategies.strategy import PlannerTraits, Rule, Strategy, known_options_of, traits_of
+from strategies.strategy import Planner, PlannerTraits, Rule, Strategy, known_options_of, traits_of
 from strategies.triggers import AfterCommits, interval_ms_of
 from workloads.schema import Schema
 
@@ -52,7 +52,10 @@ def build_strategies(keys: ScenarioKeys, folder: Path, schema: Schema) -> tuple[
     built = {
         strategy.label: Strategy(
             strategy.label,
-            _rules(keys, strategy.rules, ("strategies", index, "rules"), folder, schema, is_delayed=True)
+            tuple(
+                _strategy_rule(keys, rule, ("strategies", index, "rules", number), folder, schema)
+                for number, rule in enumerate(strategy.rules)
+            )
             or (_BASELINE_RULE,),
         )
         for index, strategy in enumerate(keys.strategies)
@@ -63,7 +66,10 @@ def build_strategies(keys: ScenarioKeys, folder: Path, schema: Schema) -> tuple[
 
 def build_maintenance(keys: ScenarioKeys, folder: Path, schema: Schema) -> tuple[Rule, ...]:
     """The rules of the scenario's maintenance, to which no compaction delay applies. Raises OptionError."""
-    return _rules(keys, keys.maintenance, ("maintenance",), folder, schema, is_delayed=False)
+    return tuple(
+        _rule(keys, rule, ("maintenance", index), folder, schema)
+        for index, rule in enumerate(keys.maintenance)
+    )
 
 
 def strategy_table(spec: StrategySpec) -> dict[str, Any]:
@@ -90,24 +96,22 @@ def content_hash(content: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _rules(
-    keys: ScenarioKeys,
-    rules: Sequence[RuleKeys],
-    path: KeyPath,
-    folder: Path,
-    schema: Schema,
-    *,
-    is_delayed: bool,
-) -> tuple[Rule, ...]:
-    return tuple(
-        _rule(keys, rule, (*path, index), folder, schema, is_delayed=is_delayed)
-        for index, rule in enumerate(rules)
-    )
-
-
-def _rule(
-    keys: ScenarioKeys, rule: RuleKeys, path: KeyPath, folder: Path, schema: Schema, *, is_delayed: bool
+def _strategy_rule(
+    keys: ScenarioKeys, given: StrategyRuleKeys, path: KeyPath, folder: Path, schema: Schema
 ) -> Rule:
+    rule = _rule(keys, given, path, folder, schema)
+    if given.inline and given.delay_ms:
+        raise OptionError(
+            (*path, "delay"), "does not go with inline = true: the commit waits for what the rule plans; "
+            "leave one of them out", duration_ms_text(given.delay_ms),
+        )  # fmt: skip
+    delay_ms = keys.compaction_delay_ms if given.delay_ms is None else given.delay_ms
+    if delay_ms > 0 and not given.inline:
+        _check_delay(delay_ms, rule.planner, (*path, "planner", "type"), given.planner["type"])
+    return replace(rule, delay_ms=given.delay_ms, is_inline=given.inline)
+
+
+def _rule(keys: ScenarioKeys, rule: RuleKeys, path: KeyPath, folder: Path, schema: Schema) -> Rule:
     trigger = build(TRIGGER, rule.trigger, (*path, "trigger"), folder)
     interval_ms = interval_ms_of(trigger)
     if interval_ms is not None:
@@ -123,8 +127,6 @@ def _rule(
     if problem:
         raise OptionError((*path, "planner"), problem)
     _check_format(traits, keys.table, name_path, name)
-    if is_delayed and keys.compaction_delay_ms > 0:
-        _check_delay(keys.compaction_delay_ms, traits, name_path, name)
     return Rule(trigger, planner)
 
 
@@ -146,14 +148,15 @@ def _check_format(traits: PlannerTraits, table: TableKeys, path: KeyPath, name: 
     )
 
 
-def _check_delay(delay_ms: int, traits: PlannerTraits, path: KeyPath, name: str) -> None:
+def _check_delay(delay_ms: int, planner: Planner, path: KeyPath, name: str) -> None:
+    traits = traits_of(planner)
     native = sorted(traits.needs - _DELAYABLE - _NARROWING)
     if native and Capability.DELAYED_COMMIT not in traits.needs:
         raise OptionError(
             path,
             f"cannot be delayed: {', '.join(native)} plans and commits in one call, so no commit of the "
-            f'stream can land in between; set compaction_delay = "0s", not "{duration_ms_text(delay_ms)}", '
-            "or use a planner that names its files",
+            f'stream can land in between; set compaction_delay, or the delay of the rule, to "0s" and not to '
+            f'"{duration_ms_text(delay_ms)}", or use a planner that names its files',
             name,
         )
 
@@ -189,12 +192,22 @@ def _overrides(writer: WriterKeys) -> dict[str, Any]:
 
 def rule_tables(rules: Iterable[Rule]) -> list[dict[str, Any]]:
     """The rules in the form of a file."""
-    return [{"trigger": to_table(rule.trigger), "planner": to_table(rule.planner)} for rule in rules]
+    return [
+        {
+            "trigger": to_table(rule.trigger),
+            "planner": to_table(rule.planner),
+            **({} if rule.delay_ms is None else {"delay": duration_ms_text(rule.delay_ms)}),
+            **({"inline": True} if rule.is_inline else {}),
+        }
+        for rule in rules
+    ]
 
 
 def rule_text(rule: Rule) -> str:
     """A rule in a few words: when, and what."""
-    return f"{in_words(rule.trigger)}: {in_words(rule.planner)}"
+    inline = " within the commit" if rule.is_inline else ""
+    later = f" committed {duration_ms_text(rule.delay_ms)} later" if rule.delay_ms else ""
+    return f"{in_words(rule.trigger)}: {in_words(rule.planner)}{inline}{later}"
 
 
 def _summary(keys: StrategyKeys, strategy: Strategy, writer: WriterKeys) -> str:

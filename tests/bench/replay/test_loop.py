@@ -494,6 +494,55 @@ def test_a_compaction_inside_a_commit_is_booked_as_one_and_the_commit_waits_for_
     )
 
 
+def test_what_an_inline_rule_plans_is_completed_within_the_commit(scenario):
+    inline = replace(EVERY_2, is_inline=True)
+    recorder, times = replay(scenario("2min"), inline, engine=FakeEngine(Costs(compaction_s=4.0)))
+    assert recorder.log() == [
+        "1 commit ok",
+        "1 observe after commit",
+        "1 decision mine 0 not_due",
+        "1 query after_commit",
+        "1 query settled",
+        "2 commit ok",
+        "2 observe after commit",
+        "2 decision mine 0 planned",
+        "2 compaction ok of 120s",
+        "2 query after_commit",
+        "2 query settled",
+    ]
+    first, second = recorder.of(CommitRecord)
+    assert [(c.wall_s, c.waited_s) for c in (first, second)] == [(1, 0), (1, 4)]
+    (done,) = recorder.of(CompactionRecord)
+    assert (done.is_inline, done.role) == (True, "writer")
+    assert (done.query_before_s, done.query_after_s) == (None, None)
+    assert (done.files_before_count, done.files_after_count, done.wall_s) == (16, 1, 4)
+    assert done.started_s == second.ended_s
+    assert times.measured_s == pytest.approx(
+        2 * (0.5 + 1) + 4 + sum(q.wall_s for q in recorder.of(QueryRecord))
+    )
+
+
+def test_of_inline_rules_and_the_others_either_may_plan_in_a_tick(scenario):
+    """Among each the first plan wins."""
+    rules = (replace(EVERY_1, is_inline=True), replace(EVERY_1, is_inline=True), NEVER, EVERY_2)
+    recorder, _ = replay(scenario("2min"), *rules)
+    assert [(d.tick, d.rule, d.status) for d in recorder.of(DecisionRecord)] == [
+        (1, 0, "planned"), (1, 2, "nothing_to_do"), (1, 3, "not_due"),
+        (2, 0, "planned"), (2, 2, "nothing_to_do"), (2, 3, "planned"),
+    ]  # fmt: skip
+
+
+def test_a_rule_may_have_a_delay_of_its_own(scenario):
+    delayed = replace(EVERY_1, delay_ms=60_000)
+    recorder, _ = replay(scenario("2min"), delayed)
+    done = [(c.scheduled_at_ms, c.at_ms) for c in recorder.of(CompactionRecord)]
+    assert done == [(60_000, 120_000), (120_000, 120_000)]
+    recorder, _ = replay(replace(scenario("2min"), compaction_delay_ms=60_000), replace(EVERY_1, delay_ms=0))
+    assert [(c.scheduled_at_ms, c.at_ms) for c in recorder.of(CompactionRecord)] == [
+        (60_000, 60_000), (120_000, 120_000),
+    ]  # fmt: skip
+
+
 def test_records_say_when_a_step_began_and_ended_on_the_clock_of_the_run(scenario):
     costs = Costs(prepare_s=0.5, commit_s=1.0, query_file_s=0.125, compaction_s=4.0, observe_s=0.0)
     recorder, _ = replay(scenario("2min"), EVERY_2, engine=FakeEngine(costs))

@@ -361,15 +361,37 @@ def test_a_way_to_write_changes_the_format_does_not_have_is_refused(tmp_path):
     ) in told
 
 
+RULE = {"trigger": {"type": "every", "interval": "10min"}, "planner": {"type": "hudi.compaction"}}
+HUDI = {"format": "hudi", "target_file_size": "1MiB"}
+
+
+def test_an_inline_rule_cannot_be_delayed(tmp_path):
+    both = {**RULE, "inline": True, "delay": "10min"}
+    told = refusal(tmp_path, table=HUDI, workload={"type": "upsert", "initial_rows": 10},
+                   strategies=[{"label": "a", "rules": [both]}])  # fmt: skip
+    assert 'strategies[0].rules[0].delay = "10min": does not go with inline = true' in told
+
+
+def test_a_delay_of_a_rule_needs_a_planner_that_can_be_delayed(tmp_path):
+    whole = {**RULE, "planner": {"type": "iceberg.rewrite_data_files"}, "delay": "10min"}
+    told = refusal(tmp_path, strategies=[{"label": "a", "rules": [whole]}])
+    assert 'or the delay of the rule, to "0s" and not to "10min"' in told
+
+
+def test_maintenance_is_neither_inline_nor_delayed(tmp_path):
+    told = refusal(tmp_path, maintenance=[{**RULE, "inline": True}])
+    assert "maintenance[0].inline" in told
+
+
 def test_a_number_of_writers_is_refused_where_it_decides_nothing(tmp_path):
-    told = refusal(tmp_path, table={"format": "hudi", "target_file_size": "1MiB"},
+    told = refusal(tmp_path, table=HUDI,
                    strategies=[{"label": "a", "writer": {"files_per_commit": 3}}])  # fmt: skip
     assert "strategies[0].writer.files_per_commit = 3: decides nothing in a Hudi table" in told
 
 
 @pytest.mark.parametrize("by", ["city", "day"])
 def test_changes_that_move_rows_are_refused_where_the_format_would_lose_track_of_them(tmp_path, by):
-    table = {"format": "hudi", "target_file_size": "1MiB", "partitioning": by}
+    table = {**HUDI, "partitioning": by}
     moving = {"type": "upsert", "initial_rows": 10, "move_share": 0.1}
     told = refusal(tmp_path, table=table, workload=moving)
     assert f'table.partitioning = "{by}": changes of this workload may put a row into' in told

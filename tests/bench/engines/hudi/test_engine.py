@@ -373,6 +373,7 @@ class HudiSteps(RuleBasedStateMachine):
         self.engine = type(self).make(upsert_mode=mode, index=index, partitioning=Partitioning(by, 2))
         self.at_ms, self.tickets, self.seen = 0, [], set()
         self.commit(upserts(1, 12))
+        self.commit(upserts(3, 6, "Rome"))  # so that there is something to compact
 
     def did(self, what):
         type(self).steps[what] += 1
@@ -408,6 +409,7 @@ class HudiSteps(RuleBasedStateMachine):
         else:
             planned = decided(self.engine, ALL, self.at_ms)
             self.tickets.append(self.engine.schedule(planned, self.at_ms, self.at_ms))
+            self.engine._observe(self.at_ms)  # as the next commit would
             self.did("scheduled")
 
     def complete(self, ticket):
