@@ -18,6 +18,7 @@ from reports.sections.deletes import left_behind
 from reports.sections.limits import limits
 from reports.sections.matrix import matrix
 from reports.sections.parameters import parameters
+from reports.sections.partitions import partition_tables
 from reports.sections.parts import part_name, sentences_by_part, tables_by_part
 from reports.sections.set_up import set_up
 from reports.sections.steps import off_the_front, steps
@@ -68,6 +69,7 @@ class ReportContent:
     left_behind: Table | None
     strategies: tuple[tuple[Verbatim, Verbatim], ...]
     pictures: tuple[Picture, ...]
+    partitions: tuple[Table, ...]
     kinds: Table | None
     compactions: tuple[Table, ...]
     queries: tuple[Table, ...]
@@ -150,6 +152,7 @@ def _content(group: RunGroup, verdicts: PageVerdicts, prefix: str) -> ReportCont
         left_behind=left_behind(group),
         strategies=tuple((Verbatim(s), Verbatim(summaries[s])) for s in group.strategies),
         pictures=tuple(one for chart in CHARTS for one in _pictures(chart, group, prefix)),
+        partitions=partition_tables(group),
         kinds=compactions_by_kind(group),
         compactions=detail_tables.compactions(group),
         queries=detail_tables.queries(group),

@@ -196,6 +196,8 @@ class Observation:
     delete_counts: Mapping[str, int] = field(default_factory=dict)
     # Of its delete files the bytes in each partition that has any.
     delete_bytes: Mapping[str, int] = field(default_factory=dict)
+    # The bytes of the data files in each of these partitions.
+    data_bytes_beside: Mapping[str, int] = field(default_factory=dict)
     # The partitions in which files have been removed since the last observation.
     rewritten: frozenset[str] = frozenset()
     # When the oldest of its delete files was added, in scenario time; None if it has none.

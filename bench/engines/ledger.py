@@ -180,6 +180,7 @@ class Ledger(Generic[Data, Delete, State]):
         What has been removed since the last observation is forgotten.
         """
         sums = self._partitions.values()
+        with_deletes = {name: each for name, each in self._partitions.items() if each.delete_files_count}
         rewritten, self._rewritten = frozenset(self._rewritten), set()
         return Observation(
             cost=cost,
@@ -192,11 +193,8 @@ class Ledger(Generic[Data, Delete, State]):
             metadata_storage_bytes=metadata_storage_bytes,
             delete_rows=sum(p.delete_rows for p in sums),
             delete_counts=dict(self._delete_counts),
-            delete_bytes={
-                name: partition.delete_size_bytes
-                for name, partition in self._partitions.items()
-                if partition.delete_files_count
-            },
+            delete_bytes={name: each.delete_size_bytes for name, each in with_deletes.items()},
+            data_bytes_beside={name: each.size_bytes for name, each in with_deletes.items()},
             rewritten=rewritten,
             oldest_delete_at_ms=min(
                 (time_ms for time_ms in self._delete_added_ms.values() if time_ms is not None), default=None

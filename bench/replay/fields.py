@@ -48,6 +48,7 @@ class TableFields(TypedDict):
     metadata_storage_bytes: int
     oldest_delete_at_ms: int | None
     delete_bytes: dict[str, int] | None
+    data_bytes_beside: dict[str, int] | None
 
 
 class ScanFields(TypedDict):
@@ -109,6 +110,7 @@ def ids(versions: Iterable[Version]) -> list[str]:
 
 def table_fields(observed: Observation) -> TableFields:
     """The fields of an observed table."""
+    is_short = _is_short(observed.delete_bytes)
     return TableFields(
         data_files_count=observed.data_files_count,
         delete_files_count=observed.delete_files_count,
@@ -119,7 +121,8 @@ def table_fields(observed: Observation) -> TableFields:
         storage_bytes=observed.storage_bytes,
         metadata_storage_bytes=observed.metadata_storage_bytes,
         oldest_delete_at_ms=observed.oldest_delete_at_ms,
-        delete_bytes=dict(observed.delete_bytes) if _is_short(observed.delete_bytes) else None,
+        delete_bytes=dict(observed.delete_bytes) if is_short else None,
+        data_bytes_beside=dict(observed.data_bytes_beside) if is_short else None,
     )
 
 

@@ -307,6 +307,8 @@ class ObserveRecord(BaseRecord):
     oldest_delete_at_ms: Count | None = None
     # Of the delete files the bytes in each partition that has any; None where these are too many to name.
     delete_bytes: dict[str, Count] | None = None
+    # Of the data files the bytes in each of these partitions; None in records written before there was this.
+    data_bytes_beside: dict[str, Count] | None = None
 
 
 class QueryRecord(BaseRecord):

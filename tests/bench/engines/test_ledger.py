@@ -302,5 +302,14 @@ def test_an_observation_knows_how_long_the_oldest_delete_file_has_waited():
 def test_an_observation_has_the_bytes_of_delete_files_by_partition():
     ledger = ledger_of()
     sizes = (("a", 5, "p=1"), ("b", 7, "p=1"), ("c", 1, "p=2"))
-    ledger.add([data("x", partition="p=3"), *(delete(name, size, partition=p) for name, size, p in sizes)], 0)
-    assert ledger.observation(NO_COST, 0, 0).delete_bytes == {"p=1": 12, "p=2": 1}
+    ledger.add(
+        [
+            data("x", 30, partition="p=1"),
+            data("y", partition="p=3"),
+            *(delete(name, size, partition=p) for name, size, p in sizes),
+        ],
+        0,
+    )
+    seen = ledger.observation(NO_COST, 0, 0)
+    assert seen.delete_bytes == {"p=1": 12, "p=2": 1}
+    assert seen.data_bytes_beside == {"p=1": 30, "p=2": 0}
