@@ -231,14 +231,16 @@ class Verdict(StrEnum):
 class Rule:
     """When to evaluate the table, and what to do then.
 
-    What it plans is committed `delay_ms` later; None is as the scenario says (compaction_delay). A rule that
-    `is_inline` is evaluated within each commit, which waits for what it plans.
+    What it plans is committed `delay_ms` later; None is as the scenario says (compaction_delay). If it
+    `is_concurrent`, it is executed meanwhile, beside the stream. A rule that `is_inline` is evaluated within
+    each commit, which waits for what it plans.
     """
 
     trigger: Trigger
     planner: Planner
     delay_ms: int | None = None
     is_inline: bool = False
+    is_concurrent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

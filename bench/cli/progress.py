@@ -202,7 +202,7 @@ class LiveFigures:
         self._query_s: float | None = None
         self._compactions_count = 0
         self._failed_count = 0
-        self._compaction_cpu_s = 0.0
+        self._compaction_cpu_s: float | None = 0.0  # None once one is not known
 
     def add(self, record: Any) -> int:
         """Take a record into account; returns how many steps of the run it completes."""
@@ -222,7 +222,10 @@ class LiveFigures:
             case CompactionRecord():
                 self._compactions_count += 1
                 self._failed_count += record.status in FAILED_STATUSES
-                self._compaction_cpu_s += record.cpu_s
+                if self._compaction_cpu_s is not None and record.own_cpu_s is not None:
+                    self._compaction_cpu_s += record.own_cpu_s
+                else:
+                    self._compaction_cpu_s = None
         return 0
 
     def _started(self) -> int:
@@ -235,7 +238,8 @@ class LiveFigures:
         if self._phase or self._files is None:
             return self._phase
         query = "" if self._query_s is None else f", last query {human_duration(self._query_s)}"
-        cpu = f" ({human_duration(self._compaction_cpu_s)} CPU)" if self._compactions_count else ""
+        has_cpu = self._compactions_count and self._compaction_cpu_s is not None
+        cpu = f" ({human_duration(self._compaction_cpu_s or 0.0)} CPU)" if has_cpu else ""
         failed = f", {self._failed_count} of them FAILED" if self._failed_count else ""
         files = counted(self._files, "file")
         return f"{files}{query}, {counted(self._compactions_count, 'compaction')}{failed}{cpu}"

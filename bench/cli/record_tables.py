@@ -78,7 +78,7 @@ def compaction_line(record: CompactionRecord) -> tuple[Any, ...]:
         record.files_before_count, record.files_after_count, record.delete_files_before_count,
         record.delete_files_after_count, record.delete_rows_after, record.live_before_bytes,
         record.live_after_bytes, record.wall_s,
-        record.cpu_s, record.query_before_s, record.query_after_s, record.replaced_bytes,
+        record.own_cpu_s, record.query_before_s, record.query_after_s, record.replaced_bytes,
         record.added_bytes, record.error,
     )  # fmt: skip
 

@@ -31,6 +31,8 @@ TAG_PROPERTY = "compactbench"  # the name that a tag is stored under
 class Cost:
     """What a step cost, and the most memory that it had in use. None means that the figure is not known.
 
+    If it `is_shared`, something else of the run went on meanwhile, and its CPU is in `cpu_s` and its parts.
+
     `wall_s` is the step's wall time and `cpu_s` the process CPU (JVM, Python, children) spent during it. It
     has three parts that are told apart: `executor_cpu_s` of the Spark tasks, `jit_cpu_s` of the compiler's
     threads and `gc_cpu_s` of the garbage collector's. The rest is planning, commit, the gateway and Python.
@@ -46,6 +48,7 @@ class Cost:
     gc_cpu_s: float | None = None
     peak_rss_bytes: int | None = None
     peak_heap_bytes: int | None = None
+    is_shared: bool = False
 
     def __add__(self, other: "Cost") -> "Cost":
         """Both steps together: sums are known if both sides are, peaks are the highest that is known."""
@@ -57,6 +60,7 @@ class Cost:
             _sum(self.gc_cpu_s, other.gc_cpu_s),
             _highest(self.peak_rss_bytes, other.peak_rss_bytes),
             _highest(self.peak_heap_bytes, other.peak_heap_bytes),
+            self.is_shared or other.is_shared,
         )
 
 
@@ -384,6 +388,12 @@ class Engine(Protocol):
 
     def schedule(self, plan: Plan, at_ms: int, due_at_ms: int) -> Ticket:
         """Accept a plan. An explicit rewrite reads and writes its files now and commits on `complete`."""
+
+    def start(self, ticket: Ticket) -> None:
+        """Begin to execute a plan beside what follows; `complete` then waits for its end.
+
+        An engine without the capability "concurrent" executes it in `complete`, as does a simulation.
+        """
 
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         """Execute the plan, or commit what was prepared. Refusals and conflicts are outcomes, not errors."""

@@ -111,6 +111,10 @@ class Tickets(Generic[_Prepared]):
             unknown = NoPreview(str(error))
             return PlanPreview(state.version, (unknown,) * len(plan.actions)), str(error)
 
+    def staged(self, ticket: Ticket) -> Staged[_Prepared]:
+        """The prepared part of a ticket's plan."""
+        return self._open[ticket.id][1]
+
     def redeem(self, ticket: Ticket) -> Staged[_Prepared]:
         """The prepared part of a ticket's plan, which is no longer pending."""
         _, staged = self._open.pop(ticket.id)

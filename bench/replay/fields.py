@@ -21,6 +21,7 @@ class CostFields(TypedDict):
     gc_cpu_s: float | None
     peak_rss_bytes: int | None
     peak_heap_bytes: int | None
+    is_shared: bool
 
 
 class Step(CostFields):
@@ -91,6 +92,7 @@ def cost_fields(cost: Cost) -> CostFields:
         wall_s=cost.wall_s, cpu_s=cost.cpu_s, executor_cpu_s=cost.executor_cpu_s,
         jit_cpu_s=cost.jit_cpu_s, gc_cpu_s=cost.gc_cpu_s,
         peak_rss_bytes=cost.peak_rss_bytes, peak_heap_bytes=cost.peak_heap_bytes,
+        is_shared=cost.is_shared,
     )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from bench.engines.contract import (
     Probe,
     QueryOutcome,
     Ticket,
+    TicketId,
 )
 from bench.engines.format import SizeModel
 from bench.replay.active_strategy import ActiveStrategy, reads_state
@@ -75,6 +76,7 @@ class _Decided:
     records: tuple[DecisionRecord, ...] = ()
     plan: Plan | None = None
     delay_ms: int = 0
+    is_concurrent: bool = False
     wall_s: float = 0.0
 
 
@@ -126,6 +128,7 @@ class Loop:
         )
         self._cadence = scenario.cadence(repetition)
         self._pending: list[Ticket] = []
+        self._started_s: dict[TicketId, float] = {}  # of the plans that are executed beside the stream
         self._unsettled: Completed | None = None  # the last compaction, until its record is written
         self._tick = 0
         self._at_ms = 0
@@ -316,7 +319,7 @@ class Loop:
         for record in decided.records:
             self._recorder.write(record)
         if decided.plan is not None:
-            self._schedule(decided.plan, decided.delay_ms, settles=settles)
+            self._schedule(decided.plan, decided, settles=settles)
 
     def _evaluate(self, *, is_inline: bool) -> _Decided:
         """Evaluate the inline rules, or the others. Only the last decision can hold a plan."""
@@ -338,19 +341,23 @@ class Loop:
                 (*decided.records, record),
                 decision.plan,
                 decided.delay_ms if rule.delay_ms is None else rule.delay_ms,
+                rule.is_concurrent,
                 decided.wall_s + cost.wall_s,
             )
         return decided
 
-    def _schedule(self, plan: Plan, delay_ms: int, *, settles: bool) -> None:
+    def _schedule(self, plan: Plan, decided: _Decided, *, settles: bool) -> None:
         """Schedule a plan, and complete it now unless it is delayed.
 
         Off the cadence, the query before the compaction has to run before an explicit rewrite is staged.
         """
-        if self._latency_now_s() is None and not delay_ms:
+        if self._latency_now_s() is None and not decided.delay_ms:
             self._probe(self._scenario.primary_probe, "before")
-        ticket = self._engine.schedule(plan, self._at_ms, self._at_ms + delay_ms)
-        if delay_ms:
+        ticket = self._engine.schedule(plan, self._at_ms, self._at_ms + decided.delay_ms)
+        if decided.is_concurrent:
+            self._started_s[ticket.id] = self._clock.now_s()
+            self._engine.start(ticket)
+        if decided.delay_ms:
             self._pending.append(ticket)
         else:
             self._complete(ticket, settles=settles)
@@ -361,14 +368,16 @@ class Loop:
         The first is the latest run of this tick: of the cadence, of `_schedule`, or, for a delayed plan, one
         made here. Commits have changed the table since such a plan was scheduled. The second is made here,
         unless it `settles`: then the one at the end of the tick serves, so that no policy runs more queries
-        on the cadence than another, and the compaction's record waits for it.
+        on the cadence than another, and the compaction's record waits for it. A compaction beside the stream
+        has no query before it: it may have committed long since.
         """
-        before = self._seen
-        if self._latency_now_s() is None:
+        before, is_concurrent = self._seen, ticket.id in self._started_s
+        if self._latency_now_s() is None and not is_concurrent:
             self._probe(self._scenario.primary_probe, "before")
-        query_before_s, began_s = self._latency_now_s(), self._clock.now_s()
+        query_before_s, asked_s = None if is_concurrent else self._latency_now_s(), self._clock.now_s()
+        began_s = self._started_s.pop(ticket.id, asked_s)
         outcome = self._engine.complete(ticket, self._at_ms)
-        self._add_measured(outcome.cost.wall_s)
+        self._add_measured(self._clock.now_s() - asked_s if outcome.cost.is_shared else outcome.cost.wall_s)
         self._record_observation(outcome.observed, "compaction")
         is_ok = outcome.status == "ok"
         self._unsettled = Completed(

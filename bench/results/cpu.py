@@ -8,40 +8,56 @@ from bench.results.records import BaseRecord
 Steps = Callable[[RunFigures], Sequence[BaseRecord]]
 
 
-def compaction_cpu_s(f: RunFigures) -> float:
-    """Process CPU of all compactions."""
-    return total(c.cpu_s for c in f.compactions)
+def compaction_cpu_s(f: RunFigures) -> float | None:
+    """Process CPU of all compactions; None where another step shares it. So it is for all figures here."""
+    return _own_cpu_s(f.compactions)
 
 
-def commit_cpu_s(f: RunFigures) -> float:
+def compaction_executor_cpu_s(f: RunFigures) -> float | None:
+    """CPU of the Spark tasks of all compactions."""
+    return _sum(*(None if c.is_shared else c.executor_cpu_s for c in f.compactions))
+
+
+def commit_cpu_s(f: RunFigures) -> float | None:
     """Process CPU of the stream's commits."""
-    return total(c.cpu_s for c in f.commits)
+    return _own_cpu_s(f.commits)
 
 
-def maintenance_cpu_s(f: RunFigures) -> float:
+def maintenance_cpu_s(f: RunFigures) -> float | None:
     """Process CPU of the scheduled maintenance."""
-    return total(m.cpu_s for m in f.maintenance)
+    return _own_cpu_s(f.maintenance)
 
 
 def evaluation_cpu_s(f: RunFigures) -> float | None:
     """CPU of deciding and of reading the state for it; None in simulations, which do not model it."""
-    return None if f.is_simulated else total(d.cpu_s + d.state_cpu_s for d in f.decisions)
+    if f.is_simulated or any(c.is_shared for c in f.compactions):
+        return None
+    return total(d.cpu_s + d.state_cpu_s for d in f.decisions)
 
 
-def policy_cpu_s(f: RunFigures) -> float:
+def policy_cpu_s(f: RunFigures) -> float | None:
     """CPU of compaction, maintenance and, where it is measured, evaluation."""
-    return compaction_cpu_s(f) + maintenance_cpu_s(f) + (evaluation_cpu_s(f) or 0.0)
+    return _sum(compaction_cpu_s(f), maintenance_cpu_s(f), evaluation_cpu_s(f) or 0.0)
 
 
-def total_cpu_s(f: RunFigures) -> float:
+def total_cpu_s(f: RunFigures) -> float | None:
     """CPU of the stream's commits and of the policy: what a writer leaves undone, a policy may have to do."""
-    return commit_cpu_s(f) + policy_cpu_s(f)
+    return _sum(commit_cpu_s(f), policy_cpu_s(f))
 
 
 def jit_share(f: RunFigures) -> float | None:
     """The compiler's share of the CPU of compaction; None where it is not known or there was none."""
-    jit_cpu_s = known_total("compaction", "jit_cpu_s")(f)
-    return None if jit_cpu_s is None else ratio(jit_cpu_s, compaction_cpu_s(f))
+    jit_cpu_s, cpu_s = known_total("compaction", "jit_cpu_s")(f), compaction_cpu_s(f)
+    return None if jit_cpu_s is None or cpu_s is None else ratio(jit_cpu_s, cpu_s)
+
+
+def _own_cpu_s(steps: Sequence[BaseRecord]) -> float | None:
+    return _sum(*(step.own_cpu_s for step in steps))
+
+
+def _sum(*values: float | None) -> float | None:
+    known = all_known(values)
+    return None if known is None else total(known)
 
 
 _STEPS: dict[str, Steps] = {
@@ -52,7 +68,7 @@ _STEPS: dict[str, Steps] = {
 
 
 def known_total(steps: str, field: str) -> Callable[[RunFigures], float | None]:
-    """The sum of a field of all steps of one kind; None unless it is known of each of them."""
+    """The sum of a field of all steps of one kind; None unless it is known of each of them, and its own."""
     return lambda f: _of_known(sum, _executed(_STEPS[steps](f)), field)
 
 
@@ -69,5 +85,5 @@ def _executed(steps: Iterable[BaseRecord]) -> list[BaseRecord]:
 def _of_known(
     combine: Callable[[list[float]], float], steps: Sequence[BaseRecord], field: str
 ) -> float | None:
-    known = all_known(getattr(step, field) for step in steps)
+    known = all_known(None if step.is_shared else getattr(step, field) for step in steps)
     return float(combine(known)) if known else None

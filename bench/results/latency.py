@@ -45,7 +45,7 @@ def mean_wall_s(manifest: Manifest, queries: Sequence[QueryRecord]) -> float | N
 
 def mean_cpu_s(manifest: Manifest, queries: Sequence[QueryRecord]) -> float | None:
     """The mean process CPU of a query over scenario time."""
-    return mean_over_time(manifest, queries, lambda query: query.cpu_s)
+    return mean_over_time(manifest, queries, lambda query: query.own_cpu_s)
 
 
 def _weight_ms(manifest: Manifest, query: QueryRecord) -> int:

@@ -98,7 +98,7 @@ METRICS: tuple[Metric, ...] = (
            f"{_PROCESS_CPU} during all compactions", cpu.compaction_cpu_s),
     Metric("compaction_executor_cpu_s", "s", "lower", "timing",
            "CPU seconds of the Spark tasks of all compactions, excluding planning and commit",
-           _compaction_sum("executor_cpu_s")),
+           cpu.compaction_executor_cpu_s),
     Metric("compaction_jit_cpu_s", "s", "lower", "timing",
            "of compaction_cpu_s, that of Java's compiler threads", cpu.known_total("compaction",
            "jit_cpu_s")),

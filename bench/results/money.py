@@ -10,7 +10,7 @@ counted.
 
 from collections.abc import Sequence
 
-from bench.results.cpu import commit_cpu_s, policy_cpu_s
+from bench.results.cpu import total_cpu_s
 from bench.results.figures import RunFigures, all_known, total
 from bench.results.latency import mean_cpu_s, mean_over_time, mean_wall_s
 from bench.results.records import (
@@ -58,9 +58,12 @@ def compute_money_per_day(f: RunFigures) -> float | None:
     steps = (*f.commits, *f.compactions, *f.maintenance)
     evaluating_s = 0.0 if f.is_simulated else total(d.wall_s + d.state_wall_s for d in f.decisions)
     jobs_s = m.job_start_s * len(_jobs(f.compactions))
+    cpu_s = total_cpu_s(f)
+    if cpu_s is None:
+        return None
     money = _compute_money(
         m,
-        commit_cpu_s(f) + policy_cpu_s(f) + m.cores * jobs_s,
+        cpu_s + m.cores * jobs_s,
         total(step.wall_s for step in steps) + evaluating_s + jobs_s,
     )
     return None if money is None else money * _scenarios_per_day(m)

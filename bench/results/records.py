@@ -229,8 +229,14 @@ class BaseRecord(_Model):
     gc_cpu_s: Seconds | None = None  # of the garbage collector's threads, a part of cpu_s; likewise
     peak_rss_bytes: Count | None = None  # resident memory of JVM and Python: the highest during the step
     peak_heap_bytes: Count | None = None  # the JVM's heap, uncollected garbage included; likewise
+    is_shared: bool = False  # another step went on meanwhile, whose CPU is in cpu_s and its parts, too
     status: str = "ok"  # each kind says which there are
     error: str | None = None
+
+    @property
+    def own_cpu_s(self) -> float | None:
+        """Its CPU; None if that cannot be told from that of another step."""
+        return None if self.is_shared else self.cpu_s
 
 
 class PhaseRecord(BaseRecord):

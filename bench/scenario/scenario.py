@@ -206,15 +206,18 @@ class Scenario:
         return {
             spec.label: Strategy(spec.label, self.rules_of(spec)).needs()
             | self._writing(spec)
-            | self._delaying(self.rules_of(spec))
+            | frozenset(self._delaying(self.rules_of(spec)))
             for spec in self.strategies
         }
 
-    def _delaying(self, rules: Iterable[Rule]) -> frozenset[str]:
-        """The capability that rules need whose plans are committed later."""
-        delays = (self.compaction_delay_ms if rule.delay_ms is None else rule.delay_ms
-                  for rule in rules if not rule.is_inline)  # fmt: skip
-        return frozenset({Capability.DELAYED_COMMIT} if any(delays) else ())
+    def _delaying(self, rules: Iterable[Rule]) -> Iterator[str]:
+        """The capabilities that rules need whose plans are committed later."""
+        for rule in rules:
+            delay_ms = self.compaction_delay_ms if rule.delay_ms is None else rule.delay_ms
+            if delay_ms > 0 and not rule.is_inline:
+                yield Capability.DELAYED_COMMIT
+            if rule.is_concurrent:
+                yield Capability.CONCURRENT
 
     def maintenance_needs(self) -> frozenset[str]:
         """The capabilities that the scenario's maintenance needs of an engine."""

@@ -47,11 +47,12 @@ class RuleKeys(Keys):
 class StrategyRuleKeys(RuleKeys):
     """An entry of a strategy's `rules`.
 
-    `delay` takes the place of the scenario's compaction_delay. With `inline` each commit evaluates the rule,
-    and waits for what it plans.
+    `delay` takes the place of the scenario's compaction_delay. What a `concurrent` rule plans is executed
+    meanwhile, beside the stream. With `inline` each commit evaluates the rule, and waits for what it plans.
     """
 
     delay_ms: Duration | None = Field(default=None, alias="delay", examples=["10min"])
+    concurrent: bool = False
     inline: bool = False
 
 

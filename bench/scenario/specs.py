@@ -106,9 +106,14 @@ def _strategy_rule(
             "leave one of them out", duration_ms_text(given.delay_ms),
         )  # fmt: skip
     delay_ms = keys.compaction_delay_ms if given.delay_ms is None else given.delay_ms
+    if given.concurrent and (given.inline or delay_ms == 0):
+        raise OptionError(
+            (*path, "concurrent"), "needs a delay, until when what it plans is executed: set delay, such as "
+            '"10min", or leave it out', given.concurrent,
+        )  # fmt: skip
     if delay_ms > 0 and not given.inline:
         _check_delay(delay_ms, rule.planner, (*path, "planner", "type"), given.planner["type"])
-    return replace(rule, delay_ms=given.delay_ms, is_inline=given.inline)
+    return replace(rule, delay_ms=given.delay_ms, is_inline=given.inline, is_concurrent=given.concurrent)
 
 
 def _rule(keys: ScenarioKeys, rule: RuleKeys, path: KeyPath, folder: Path, schema: Schema) -> Rule:
@@ -197,6 +202,7 @@ def rule_tables(rules: Iterable[Rule]) -> list[dict[str, Any]]:
             "trigger": to_table(rule.trigger),
             "planner": to_table(rule.planner),
             **({} if rule.delay_ms is None else {"delay": duration_ms_text(rule.delay_ms)}),
+            **({"concurrent": True} if rule.is_concurrent else {}),
             **({"inline": True} if rule.is_inline else {}),
         }
         for rule in rules
@@ -207,7 +213,8 @@ def rule_text(rule: Rule) -> str:
     """A rule in a few words: when, and what."""
     inline = " within the commit" if rule.is_inline else ""
     later = f" committed {duration_ms_text(rule.delay_ms)} later" if rule.delay_ms else ""
-    return f"{in_words(rule.trigger)}: {in_words(rule.planner)}{inline}{later}"
+    beside = " beside the stream" if rule.is_concurrent else ""
+    return f"{in_words(rule.trigger)}: {in_words(rule.planner)}{inline}{beside}{later}"
 
 
 def _summary(keys: StrategyKeys, strategy: Strategy, writer: WriterKeys) -> str:

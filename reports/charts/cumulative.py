@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bench.results.folders import RunResult
+from bench.results.records import CompactionRecord
 from bench.text import byte_unit, human_bytes
 from reports.charts.canvas import (
     belongs,
@@ -34,12 +35,18 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     cost = group.compaction_cost
     column = "cpu_s" if cost is COMPACTION_CPU else "wall_s"
     title = f"cumulative compaction cost ({cost.unit})"
-    _panel(figure.axes[0], group, column, group.timed_runs, (1.0, title), theme)
+    runs = [run for run in group.timed_runs if column == "wall_s" or _has_cpu(run)]
+    _panel(figure.axes[0], group, column, runs, (1.0, title), theme)
     figure.axes[0].set_xlabel("")
     unit_bytes, unit = byte_unit(float(group.compactions.groupby("run_id")["added_bytes"].sum().max()))
     title = f"cumulative data written by compaction ({unit})"
     _panel(figure.axes[1], group, "added_bytes", group.usable_runs, (unit_bytes, title), theme)
     return figure
+
+
+def _has_cpu(run: RunResult) -> bool:
+    """Whether the CPU of its compactions is their own."""
+    return not any(record.is_shared for record in run.of(CompactionRecord))
 
 
 def finding(group: RunGroup) -> Sentence:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from bench.results.figures import all_known
 from bench.results.records import CompactionRecord
 from bench.text import human_bytes, human_count
 from reports.load import RunGroup
@@ -27,7 +28,9 @@ def compactions_by_kind(group: RunGroup) -> Table | None:
                 by_kind.setdefault((label, kind_of(record)), []).append(record)
     if not any(record.plan_kind for records in by_kind.values() for record in records):
         return None
-    timings = (seconds(_sum(records, name) for records in by_kind.values()) for name in ("wall_s", "cpu_s"))
+    timings = (
+        seconds(_known_sum(records, name) for records in by_kind.values()) for name in ("wall_s", "own_cpu_s")
+    )
     rows = (
         (Cell(Verbatim(label)), Cell(Verbatim(kind)), *_counts(records), Cell(wall_s), Cell(cpu_s))
         for ((label, kind), records), wall_s, cpu_s in zip(by_kind.items(), *timings, strict=True)
@@ -51,3 +54,8 @@ def _counts(records: Sequence[CompactionRecord]) -> tuple[Cell, ...]:
 
 def _sum(records: Sequence[CompactionRecord], name: str) -> float:
     return float(sum(getattr(record, name) for record in records))
+
+
+def _known_sum(records: Sequence[CompactionRecord], name: str) -> float | None:
+    known = all_known(getattr(record, name) for record in records)
+    return None if known is None else float(sum(known))

@@ -32,7 +32,7 @@ def _compactions(label: str, records: tuple[CompactionRecord, ...]) -> Table:
         Column(f"Live bytes {_BEFORE_AFTER}"), Column("Added"), Column("Time", "s"), Column("CPU", "s"),
         Column("Query before", unit), Column("Query after", unit),
     )  # fmt: skip
-    costs = (seconds(getattr(c, name) for c in records) for name in ("wall_s", "cpu_s"))
+    costs = (seconds(getattr(c, name) for c in records) for name in ("wall_s", "own_cpu_s"))
     timings = zip(*costs, queries[: len(records)], queries[len(records) :], strict=True)
     rows = tuple(
         (*_compaction(c, has_kinds, has_deletes), *(Cell(text) for text in times))

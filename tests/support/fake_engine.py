@@ -84,6 +84,7 @@ class FakeEngine:
         self.states: list[TableState] = []  # as they were when they were asked for
         self._numbers, self._ticket_ids = itertools.count(1), itertools.count(1)
         self._version_numbers, self.inline_at = itertools.count(1), inline_at
+        self.started: list[tuple[TicketId, int]] = []
         self._pending: dict[TicketId, tuple[PendingPlan, list[IcebergDataFile]]] = {}
         self._dead_bytes = 0
 
@@ -126,6 +127,9 @@ class FakeEngine:
         self._pending[ticket.id] = seen, inputs
         self._tell_pending()
         return ticket
+
+    def start(self, ticket: Ticket) -> None:
+        self.started.append((ticket.id, ticket.scheduled_at_ms))
 
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         _, inputs = self._pending.pop(ticket.id)

@@ -49,6 +49,7 @@ from bench.engines.spark.session import (
     stop_session,
     use_namespace,
 )
+from bench.engines.tickets import Staged
 from strategies.hudi.commands import METADATA_COMMANDS, Command
 from strategies.hudi.preview import NO_REWRITE
 from strategies.java_values import parse_boolean
@@ -171,6 +172,9 @@ class HudiEngine(SparkEngine[Scheduled]):
         elif prepared.instant is not None:
             self._services.execute(action, prepared.instant, self._spec.target_file_size_bytes)
         return None
+
+    def _made(self, version: Version, staged: Staged[Scheduled]) -> bool:
+        return version.id in {prepared.instant for prepared in staged.actions.values()}
 
     def _answer(self, answers: list[DataFrame]) -> Mapping[str, int]:
         return {}

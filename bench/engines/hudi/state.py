@@ -59,11 +59,10 @@ class HudiReader:
 
     def read(self, at_ms: int) -> Reading:
         """The table as it is now."""
-        listing = self._folder.list()
+        listing = self._loaded()
         instants = listing.instants
         if not instants:
             return Reading({}, (), (), frozenset(), listing)
-        self._metadata.reload()
         for each in instants:
             self._requested_ms.setdefault(each.requested, at_ms)
         new = [each for each in instants if each.completed and each.requested not in self._completed_ms]
@@ -74,6 +73,16 @@ class HudiReader:
         pending = (each for each in instants if not each.completed)
         groups = frozenset(group for each in pending for group in self._plan_facts(each).groups)
         return Reading(self._files, versions, timeline, groups, listing)
+
+    def _loaded(self) -> Listing:
+        """A listing with the instants of the timeline that is loaded: another thread may complete one."""
+        while True:
+            listing = self._folder.list()
+            if not listing.instants:
+                return listing
+            self._metadata.reload()
+            if self._folder.completed_count() == sum(each.completed is not None for each in listing.instants):
+                return listing
 
     def _archived(self, instants: Iterable[InstantFiles], listing: Listing) -> Iterator[Version]:
         """Archiving, which leaves no instant of its own: it moves the oldest ones into its history."""

@@ -26,7 +26,9 @@ INDEX_BUCKETS = "hoodie.bucket.index.num.buckets"
 MAX_FILE_BYTES = "hoodie.parquet.max.file.size"
 TABLE_TYPE = "hoodie.datasource.write.table.type"
 
-CAPABILITIES = frozenset[str]({Capability.UPSERT, Capability.DELAYED_COMMIT, *Command})
+CAPABILITIES = frozenset[str]({
+    Capability.UPSERT, Capability.DELAYED_COMMIT, Capability.CONCURRENT, *Command,
+})  # fmt: skip
 
 READ_OPTIMIZED = "orders_ro"  # the name under which Hive's catalogs have the view, too
 VIEWS: Mapping[str, str] = {READ_OPTIMIZED: "its base files alone, the read-optimised view"}

@@ -104,6 +104,9 @@ class SimulatedEngine(Generic[Prepared]):
         staged.actions[position] = staging.prepared
         staged.cost += staging.cost
 
+    def start(self, ticket: Ticket) -> None:
+        """Nothing: what runs beside something else takes no longer in the model."""
+
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         staged, tag = self._tickets.redeem(ticket), tag_of(ticket, at_ms)
         cost, versions, error = staged.cost, tuple[Version, ...](), staged.veto or staged.error

@@ -28,6 +28,7 @@ from bench.engines.contract import (
     Version,
 )
 from bench.engines.ledger import AnyLedger
+from bench.engines.spark.beside import Beside
 from bench.engines.spark.meter import Clocks, Measured, Meter
 from bench.engines.spark.queries import ScanReader, run_query
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
@@ -75,6 +76,8 @@ class SparkEngine(ABC, Generic[_Prepared]):
         self._spark, self._meter, self._name, self._spec, self._reader = spark, meter, name, spec, reader
         self._ledger, self._planning = ledger, planning
         self._tickets: Tickets[_Prepared] = Tickets(ledger, planning)
+        self._beside: Beside[str | None] = Beside(meter)
+        self._early: tuple[Version, ...] = ()  # of plans that run beside the stream, seen before they end
         self._control: tuple[SparkEngine[_Prepared], Probe] | None = None
 
     @property
@@ -137,6 +140,8 @@ class SparkEngine(ABC, Generic[_Prepared]):
             cached.unpersist(blocking=True)
         observed, new = self._observe(at_ms)
         untagged = tuple(version for version in new if version.tag is None)
+        if self._beside:
+            self._early, untagged = (*self._early, *untagged), ()
         cost, compactions = self._split_inline(committing, committed, untagged)
         self._ledger.saw_inline(compactions, at_ms)
         return CommitOutcome(cost, preparing.cost.wall_s, _tagged(new, tag), observed, compactions)
@@ -169,11 +174,20 @@ class SparkEngine(ABC, Generic[_Prepared]):
             staged.error = first_line(error)
         staged.cost += staging.cost
 
+    def start(self, ticket: Ticket) -> None:
+        """Only for plans whose commands return nothing."""
+        staged, tag = self._tickets.staged(ticket), tag_of(ticket, ticket.due_at_ms)
+        if staged.veto is None and staged.error is None:
+            self._beside.start(ticket.id, lambda: self._execute_all(ticket.plan, staged, tag, []))
+
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         staged, tag = self._tickets.redeem(ticket), tag_of(ticket, at_ms)
         cost, error, answers = staged.cost, staged.veto or staged.error, list[DataFrame]()
         is_executed = error is None
-        if is_executed:
+        if ticket.id in self._beside:
+            error, took = self._beside.wait(ticket.id)
+            cost += took
+        elif is_executed:
             with self._meter.step() as acting:
                 error = self._execute_all(ticket.plan, staged, tag, answers)
             cost += acting.cost
@@ -181,10 +195,21 @@ class SparkEngine(ABC, Generic[_Prepared]):
             answer = self._answer(answers)
         calls_command = any(not isinstance(action, Rewrite) for action in ticket.plan.actions)
         observed, new = self._observe(at_ms, tag if is_executed and calls_command else None)
-        versions, observed = _tagged(new, tag), replace(observed, cost=observed.cost + answering.cost)
+        versions = (*self._claimed(staged, tag), *_tagged(new, tag))
+        observed = replace(observed, cost=observed.cost + answering.cost)
         status = staged.status(error, versions)
         self._tickets.ended(ticket, at_ms, status, versions, cost)
         return Outcome(status, cost, versions, observed, error, answer)
+
+    def _claimed(self, staged: Staged[_Prepared], tag: Tag) -> tuple[Version, ...]:
+        """What a plan that ran beside the stream committed before it was waited for."""
+        own = tuple(version for version in self._early if self._made(version, staged))
+        self._early = tuple(version for version in self._early if version not in own)
+        return tuple(replace(version, tag=tag) for version in own)
+
+    def _made(self, version: Version, staged: Staged[_Prepared]) -> bool:
+        """Whether a plan that ran beside the stream made a version. Formats whose plans can override this."""
+        return False
 
     def _execute_all(
         self, plan: Plan, staged: Staged[_Prepared], tag: Tag, answers: list[DataFrame]
@@ -238,6 +263,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
             rows.write.option("compression", self._codec).parquet(f"file://{folder}")
 
     def drop(self) -> None:
+        self._beside.stop()
         if self._control is not None:
             self._control[0].drop()
             self._control = None

@@ -55,10 +55,12 @@ class Meter:
         self._memory = PeakMemory(spark, gateway.proc.pid)
         self._context = spark.sparkContext._jsc.sc()
         self._is_local = settings.is_local
+        self._beside_count = self._begun_count = 0  # running beside the steps now, and ever begun
 
     @contextmanager
     def step(self) -> Iterator[Measured]:
         """Measure the block. The cost is set when it ends, even if it raises."""
+        begun_count, is_shared = self._begun_count, self._beside_count > 0
         started = self._start()
         measured = Measured(started, started)
         try:
@@ -67,7 +69,20 @@ class Meter:
             measured.ended = self.reading()
             peak_rss_bytes, peak_heap_bytes = self._memory.read_bytes()
             cost = self.between(started, measured.ended)
-            measured.cost = replace(cost, peak_rss_bytes=peak_rss_bytes, peak_heap_bytes=peak_heap_bytes)
+            measured.cost = replace(
+                cost, peak_rss_bytes=peak_rss_bytes, peak_heap_bytes=peak_heap_bytes,
+                is_shared=is_shared or self._begun_count > begun_count,
+            )  # fmt: skip
+
+    @contextmanager
+    def beside(self) -> Iterator[None]:
+        """Around what another thread does: the steps that it overlaps with share their CPU with it."""
+        self._beside_count += 1
+        self._begun_count += 1
+        try:
+            yield
+        finally:
+            self._beside_count -= 1
 
     def _start(self) -> Clocks:
         """The clocks before a step, the finest last, so that reading the others is no part of the step."""

@@ -44,7 +44,7 @@ def test_what_commits_need_follows_from_the_mode_and_the_version(mode, version, 
 
 def test_capabilities_are_general_ones_and_names_of_commands():
     real, simulated = FORMAT.real.capabilities, FORMAT.simulated.capabilities
-    assert simulated < real == FORMAT.capabilities == {*Capability, *Command}
+    assert simulated < real == FORMAT.capabilities == {*Capability, *Command} - {Capability.CONCURRENT}
     assert all(type(name) in (Capability, Command) for name in real)
 
 
@@ -90,7 +90,9 @@ def test_a_folder_with_tables_of_several_formats_is_refused(monkeypatch):
 def test_a_format_whose_existing_tables_cannot_be_read_is_refused(monkeypatch):
     monkeypatch.setitem(FORMATS, "other", replace(FORMAT, name="other", open_existing=None))
     for name in ("other", "unheard"):
-        with pytest.raises(ScenarioError, match=f"'{name}' cannot be read; formats that can: delta, iceberg"):
+        with pytest.raises(
+            ScenarioError, match=f"'{name}' cannot be read; formats that can: delta, hudi, iceberg"
+        ):
             existing_tables(name, "db.orders")
 
 

@@ -543,6 +543,19 @@ def test_a_rule_may_have_a_delay_of_its_own(scenario):
     ]  # fmt: skip
 
 
+def test_what_a_concurrent_rule_plans_is_started_when_it_is_scheduled(scenario):
+    concurrent = replace(EVERY_2, delay_ms=60_000, is_concurrent=True)
+    engine = FakeEngine()
+    recorder, _ = replay(scenario("4min"), concurrent, EVERY_1, engine=engine)
+    assert [at_ms for _, at_ms in engine.started] == [120_000, 240_000]
+    done = {c.scheduled_at_ms: c for c in recorder.of(CompactionRecord)}
+    assert done[120_000].at_ms == 180_000
+    # It may have committed long before it is waited for, so no query is one before it.
+    assert [done[at_ms].query_before_s is None for at_ms in (60_000, 120_000)] == [False, True]
+    (second, *_) = [c for c in recorder.of(CommitRecord) if c.at_ms == 120_000]
+    assert second.ended_s <= done[120_000].started_s < done[180_000].started_s
+
+
 def test_records_say_when_a_step_began_and_ended_on_the_clock_of_the_run(scenario):
     costs = Costs(prepare_s=0.5, commit_s=1.0, query_file_s=0.125, compaction_s=4.0, observe_s=0.0)
     recorder, _ = replay(scenario("2min"), EVERY_2, engine=FakeEngine(costs))

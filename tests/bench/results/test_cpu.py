@@ -1,7 +1,9 @@
 import pytest
 from records import commit, compaction, decision, maintenance, query, run
+from result_builder import manifest
 
 from bench.results.figures import figures
+from bench.results.latency import mean_cpu_s
 from bench.results.rows import METRIC_BY_NAME
 
 
@@ -75,3 +77,24 @@ def test_a_peak_is_that_of_the_highest_step_of_its_kind():
 
 def test_a_peak_that_one_step_lacks_is_not_known():
     assert value("compaction_peak_rss_bytes", compaction(wall_s=1.0, **PEAKS), compaction(wall_s=1.0)) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "compaction_cpu_s", "compaction_executor_cpu_s", "compaction_jit_cpu_s", "evaluation_cpu_s",
+        "policy_cpu_s", "total_cpu_s", "commit_cpu_s",
+    ],
+)  # fmt: skip
+def test_cpu_that_steps_share_is_not_known(name):
+    records = (
+        commit(cpu_s=1.0, is_shared=True),
+        compaction(wall_s=1.0, cpu_s=2.0, jit_cpu_s=1.0, is_shared=True),
+    )
+    assert value(name, *BOOKED, *records) is None
+
+
+def test_the_cpu_of_queries_is_not_known_if_one_shares_it():
+    queries = (query(cpu_s=0.5), query(cpu_s=0.5, at_ms=120_000))
+    assert mean_cpu_s(manifest(), queries) == 0.5
+    assert mean_cpu_s(manifest(), (*queries, query(cpu_s=0.5, is_shared=True))) is None

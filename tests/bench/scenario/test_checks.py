@@ -378,6 +378,13 @@ def test_a_delay_of_a_rule_needs_a_planner_that_can_be_delayed(tmp_path):
     assert 'or the delay of the rule, to "0s" and not to "10min"' in told
 
 
+@pytest.mark.parametrize("also", [{}, {"delay": "0s"}, {"inline": True}])
+def test_a_rule_is_only_concurrent_with_a_delay(tmp_path, also):
+    told = refusal(tmp_path, table=HUDI, workload={"type": "upsert", "initial_rows": 10},
+                   strategies=[{"label": "a", "rules": [{**RULE, "concurrent": True, **also}]}])  # fmt: skip
+    assert "strategies[0].rules[0].concurrent = true: needs a delay" in told
+
+
 def test_maintenance_is_neither_inline_nor_delayed(tmp_path):
     told = refusal(tmp_path, maintenance=[{**RULE, "inline": True}])
     assert "maintenance[0].inline" in told

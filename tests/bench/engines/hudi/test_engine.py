@@ -300,6 +300,25 @@ def test_without_small_files_new_rows_go_to_new_groups_as_in_the_simulation(hudi
     assert [file.rows for file in simulated.state(0).data_files] == [50] * 16
 
 
+def test_a_compaction_beside_the_stream_is_booked_to_itself(hudi, model):
+    engine = hudi()
+    for _ in range(2):
+        commit(engine, model, *upserts(1, 6))
+    ticket = engine.schedule(decided(engine, ALL, MINUTE_MS), MINUTE_MS, 3 * MINUTE_MS)
+    engine.start(ticket)
+    commits = [commit(engine, model, *upserts(4, 9)) for _ in range(2)]
+    assert commits[0].cost.is_shared
+    assert [[v.operation for v in made.versions] for made in commits] == [["deltacommit"]] * 2
+    assert all(not made.compactions for made in commits)
+    outcome = engine.complete(ticket, 3 * MINUTE_MS)
+    assert (outcome.status, outcome.error, outcome.cost.is_shared) == ("ok", None, True)
+    assert [version.operation for version in outcome.versions] == ["commit"]
+    assert (outcome.change.files_added_count, outcome.change.delete_files_removed_count) == (1, 1)
+    assert len(engine.state(0).delete_files) == 2  # of the commits meanwhile
+    assert rows_of(engine) == model.rows
+    assert not commit(engine, model, (1, "Rome")).cost.is_shared
+
+
 def test_cleaning_and_archiving_write_metadata_alone(hudi, model):
     engine = hudi()
     for number in range(1, 5):

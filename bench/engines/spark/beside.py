@@ -1,0 +1,59 @@
+"""Executes plans in a thread of its own, while the stream goes on."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from bench.engines.contract import Cost, TicketId
+from bench.engines.spark.meter import Clocks, Meter
+
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Executed(Generic[_Result]):
+    """What a plan gave, and the clocks around it."""
+
+    result: _Result
+    started: Clocks
+    ended: Clocks
+
+
+class Beside(Generic[_Result]):
+    """The plans that are being executed, one after the other.
+
+    Steps of the stream that overlap with one share their CPU with it (`Cost.is_shared`), as it does itself.
+    """
+
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+        self._thread = ThreadPoolExecutor(1, "compaction")
+        self._running: dict[TicketId, Future[Executed[_Result]]] = {}
+
+    def __contains__(self, ticket: TicketId) -> bool:
+        return ticket in self._running
+
+    def __bool__(self) -> bool:
+        return bool(self._running)
+
+    def start(self, ticket: TicketId, execute: Callable[[], _Result]) -> None:
+        """Begin to execute a plan, once those before it are done."""
+        self._running[ticket] = self._thread.submit(self._execute, execute)
+
+    def _execute(self, execute: Callable[[], _Result]) -> Executed[_Result]:
+        with self._meter.beside():
+            started = self._meter.reading()
+            result = execute()
+            return Executed(result, started, self._meter.reading())
+
+    def wait(self, ticket: TicketId) -> tuple[_Result, Cost]:
+        """What a plan gave, and what it cost, when it has ended. Raises what it raised."""
+        done = self._running.pop(ticket).result()
+        cost = self._meter.between(done.started, done.ended)
+        return done.result, replace(cost, jit_cpu_s=None, gc_cpu_s=None, is_shared=True)
+
+    def stop(self) -> None:
+        """Wait for the plan that is being executed, and forget the others."""
+        self._thread.shutdown(wait=True, cancel_futures=True)
+        self._running.clear()
