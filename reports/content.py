@@ -26,6 +26,7 @@ from reports.sections.summary import summary
 from reports.sections.trends import trends
 from reports.sections.undecided import undecided
 from reports.sections.variants import variants
+from reports.sections.waits import waits
 from reports.tables import Cell, Table
 
 
@@ -66,6 +67,7 @@ class ReportContent:
     steps: tuple[Table, ...]
     variants: Table | None
     costs: Table | None
+    waits: Table | None
     left_behind: Table | None
     strategies: tuple[tuple[Verbatim, Verbatim], ...]
     pictures: tuple[Picture, ...]
@@ -149,6 +151,7 @@ def _content(group: RunGroup, verdicts: PageVerdicts, prefix: str) -> ReportCont
         steps=tables_by_part(group, lambda part: steps(part, verdicts)),
         variants=variants(group, verdicts),
         costs=costs(group, verdicts),
+        waits=waits(group),
         left_behind=left_behind(group),
         strategies=tuple((Verbatim(s), Verbatim(summaries[s])) for s in group.strategies),
         pictures=tuple(one for chart in CHARTS for one in _pictures(chart, group, prefix)),
