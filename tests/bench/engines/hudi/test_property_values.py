@@ -18,6 +18,8 @@ INLINE = "hoodie.compact.inline"
         ("hoodie.parquet.small.file.limit", "-1", "must be >= 0"),
         ("hoodie.copyonwrite.insert.split.size", "0", "must be >= 1"),
         ("hoodie.copyonwrite.record.size.estimate", "0", "must be >= 1"),
+        ("hoodie.clustering.inline", "true", "a rule with the planner hudi.clustering and inline = true"),
+        ("hoodie.clean.automatic", "True", "a rule of [[maintenance]] with the planner hudi.clean"),
     ],
 )
 def test_what_hudi_would_refuse_is_said_before_a_run(name, value, problem):
@@ -26,4 +28,5 @@ def test_what_hudi_would_refuse_is_said_before_a_run(name, value, problem):
 
 def test_other_properties_are_not_judged():
     assert property_problem("hoodie.parquet.compression.codec", "zstd") is None
+    assert property_problem("hoodie.clean.automatic", "false") is None
     assert property_problem("hoodie.compaction.strategy", "DayBased, LogFileSizeBased") is None
