@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
 from bench import runtime
 from bench.engines.contract import (
-    Batch,
     Cost,
     EngineSettings,
     InlineCompaction,
@@ -32,16 +30,12 @@ from bench.engines.delta.table_keys import (
     clustering_columns_of,
 )
 from bench.engines.spark import merge
-from bench.engines.spark.commit_watch import CommitWatch
-from bench.engines.spark.engine import TABLE, SparkEngine, TableReading, Write
-from bench.engines.spark.meter import Clocks, Measured, Meter
+from bench.engines.spark.engine import TableReading
+from bench.engines.spark.folder_engine import FolderEngine
+from bench.engines.spark.meter import Meter
 from bench.engines.spark.rows import (
-    cached,
     column_names,
     create_statement,
-    loader,
-    new_rows,
-    with_partition_columns,
 )
 from bench.engines.spark.session import (
     file_system,
@@ -49,15 +43,12 @@ from bench.engines.spark.session import (
     sql_text,
     start_session,
     stop_session,
-    use_namespace,
 )
 from strategies.delta.commands import NO_REWRITE, Command
 from strategies.plan import Action, Compact, Native, Rewrite
 
-_CATALOG = "spark_catalog"  # Delta's catalog replaces Spark's own one
 
-
-class DeltaEngine(SparkEngine[None]):
+class DeltaEngine(FolderEngine[None]):
     """One Delta table in a folder of its own."""
 
     capabilities = REAL_CAPABILITIES
@@ -66,15 +57,12 @@ class DeltaEngine(SparkEngine[None]):
     def __init__(
         self, spark: SparkSession, meter: Meter, folder: Path, spec: TableSpec, namespace: str = "bench"
     ) -> None:
-        self._folder, self._namespace = folder, namespace
-        self._location = str(folder / namespace / TABLE)
-        name = f"{_CATALOG}.{namespace}.{TABLE}"
         ledger = delta_ledger(
             spec.target_file_size_bytes, table_properties(spec), clustering_columns_of(spec),
             spec.stream_epoch_ms,
         )  # fmt: skip
-        super().__init__(spark, meter, name, spec, ledger, PLANNING, reader(spark))
-        self._compacts_itself = may_compact_by_itself(
+        super().__init__(spark, meter, folder, spec, namespace, ledger, PLANNING, reader(spark))
+        self._may_compact = may_compact_by_itself(
             table_properties(spec), {name: spark.conf.get(name, None) for name in AUTO_COMPACT_CONFS}
         )
         self._log = DeltaReader(self._location)
@@ -85,53 +73,29 @@ class DeltaEngine(SparkEngine[None]):
         by = f"CLUSTER BY ({', '.join(clustering)}) " if clustering else ""
         clauses = f"{by}LOCATION {sql_text(self._location)}"
         properties = table_properties(self._spec)
-        self._spark.sql(f"CREATE DATABASE IF NOT EXISTS {_CATALOG}.{self._namespace}")
+        super()._create()
         self._spark.sql(create_statement(self._name, self._spec, NAME, properties, clauses))
-
-    def _use(self) -> None:
-        use_namespace(self._spark, _CATALOG, self._namespace)
 
     @property
     def _codec(self) -> str:
         return str(self._spark.conf.get(CODEC_CONF, DEFAULT_CODEC))
 
-    def _prepare(self, batch: Batch, tag: Tag) -> tuple[Write, DataFrame]:
-        write, frame = self._prepare_changes(batch, tag) if batch.is_cdc else self._prepare_rows(batch, tag)
-        return (partial(self._watched, write) if self._compacts_itself else write), frame
-
-    def _prepare_rows(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
-        """An initial load is not cached, since it may be of any size."""
-        rows = new_rows(self._spark, self._spec, batch)
-        if batch.spec.is_initial:
-            return loader(self._spark, partial(self._append, rows, tag)), rows
-        kept = cached(self._spark, rows)
-        return partial(self._append, kept, tag), kept
-
     def _append(self, rows: DataFrame, tag: Tag) -> None:
         rows.write.format("delta").mode("append").option("userMetadata", str(tag)).save(self._location)
 
-    def _prepare_changes(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
-        paths = [str(path) for path in batch.paths]
-        frame = with_partition_columns(self._spark.read.parquet(*paths), self._spec.partitioning)
-        last = merge.prepare(frame, self._spec.files_per_commit)
+    def _change(self, changes: DataFrame, tag: Tag) -> None:
         columns, conf = column_names(self._spec), {commands.TAG_CONF: str(tag)}
-        return partial(merge.commit, self._spark, self._name, last, columns, conf), last
+        merge.commit(self._spark, self._name, changes, columns, conf)
 
-    def _watched(self, write: Callable[[], None]) -> Clocks | None:
-        """A commit whose own version is waited for by another thread, since a compaction may follow in it."""
-        with CommitWatch(Path(self._log.next_version_path).exists, self._meter.reading) as watch:
-            write()
-        return watch.reading
+    @property
+    def _compacts_itself(self) -> bool:
+        return self._may_compact
 
-    def _split_inline(
-        self, committing: Measured, committed: Clocks | None, untagged: tuple[Version, ...]
-    ) -> tuple[Cost, tuple[InlineCompaction, ...]]:
-        """Whatever a commit does once its version is there counts as the compaction, if one follows."""
-        if not untagged or committed is None:
-            return committing.cost, ()
-        own = self._meter.between(committing.started, committed)
-        rest = self._meter.between(committed, committing.ended)
-        return own, (InlineCompaction(rest, untagged, Command.OPTIMIZE),)
+    def _next_is_there(self) -> Callable[[], bool]:
+        return Path(self._log.next_version_path).exists
+
+    def _inline(self, cost: Cost, versions: tuple[Version, ...]) -> InlineCompaction:
+        return InlineCompaction(cost, versions, Command.OPTIMIZE)
 
     def _stage(self, action: Action, at_ms: int) -> None:
         raise ValueError(NO_REWRITE)
@@ -162,9 +126,8 @@ class DeltaEngine(SparkEngine[None]):
         gone = [real_ms for at_ms, real_ms in self._removals_ms if at_ms < keep_from_ms]
         return min(needed, default=max(gone, default=0) + 1)
 
-    def sibling(self, name: str) -> "DeltaEngine":
-        """Its table has the same name in another namespace, so that probes run on it unchanged."""
-        return DeltaEngine(self._spark, self._meter, self._folder, self._spec, f"{self._namespace}_{name}")
+    def _sibling_in(self, namespace: str) -> "DeltaEngine":
+        return DeltaEngine(self._spark, self._meter, self._folder, self._spec, namespace)
 
     def _drop(self) -> None:
         self._spark.sql(f"DROP TABLE IF EXISTS {self._name}")

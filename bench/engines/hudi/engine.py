@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -10,7 +9,6 @@ from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
 from bench import runtime
 from bench.engines.contract import (
-    Batch,
     Cost,
     EngineSettings,
     InlineCompaction,
@@ -37,17 +35,14 @@ from bench.engines.hudi.table_keys import (
     is_merge_on_read,
 )
 from bench.engines.hudi.write_options import IS_DELETED, tag_options, write_options
-from bench.engines.spark import merge
-from bench.engines.spark.commit_watch import CommitWatch
-from bench.engines.spark.engine import TABLE, SparkEngine, TableReading, Write
-from bench.engines.spark.meter import Clocks, Measured, Meter
-from bench.engines.spark.rows import cached, loader, new_rows, with_partition_columns
+from bench.engines.spark.engine import TABLE, TableReading
+from bench.engines.spark.folder_engine import FolderEngine
+from bench.engines.spark.meter import Meter
 from bench.engines.spark.session import (
     file_system,
     sql_text,
     start_session,
     stop_session,
-    use_namespace,
 )
 from bench.engines.tickets import Staged
 from strategies.hudi.commands import METADATA_COMMANDS, Command
@@ -55,10 +50,8 @@ from strategies.hudi.preview import NO_REWRITE
 from strategies.java_values import parse_boolean
 from strategies.plan import Action, Native
 
-_CATALOG = "spark_catalog"
 
-
-class HudiEngine(SparkEngine[Scheduled]):
+class HudiEngine(FolderEngine[Scheduled]):
     """One Hudi table in a folder of its own. Hudi creates it with its first commit."""
 
     capabilities = CAPABILITIES
@@ -67,11 +60,8 @@ class HudiEngine(SparkEngine[Scheduled]):
     def __init__(
         self, spark: SparkSession, meter: Meter, folder: Path, spec: TableSpec, namespace: str = "bench"
     ) -> None:
-        self._folder, self._namespace = folder, namespace
-        self._location = str(folder / namespace / TABLE)
-        name = f"{_CATALOG}.{namespace}.{TABLE}"
         ledger = HudiLedger(spec.target_file_size_bytes, spec.properties, spec.stream_epoch_ms)
-        super().__init__(spark, meter, name, spec, ledger, PLANNING, reader(spark))
+        super().__init__(spark, meter, folder, spec, namespace, ledger, PLANNING, reader(spark))
         self._hudi_ledger = ledger
         self._options = write_options(spec, TABLE)
         self._table_folder = TableFolder(self._location)
@@ -79,9 +69,6 @@ class HudiEngine(SparkEngine[Scheduled]):
         self._state_reader = HudiReader(metadata, self._table_folder)
         self._services = Services(spark, self._location, metadata, self._options)
         self._is_registered = False
-
-    def _create(self) -> None:
-        self._spark.sql(f"CREATE DATABASE IF NOT EXISTS {_CATALOG}.{self._namespace}")
 
     def _register(self) -> None:
         """Make the table and its read-optimised view known to queries, once its first commit is there.
@@ -92,37 +79,21 @@ class HudiEngine(SparkEngine[Scheduled]):
             return
         own = " OPTIONS ('hoodie.query.as.ro.table' = 'true')" if is_merge_on_read(self._spec) else ""
         for view, options in ((TABLE, ""), (READ_OPTIMIZED, own)):
-            name, place = f"{_CATALOG}.{self._namespace}.{view}", sql_text(self._location)
-            self._spark.sql(f"CREATE TABLE IF NOT EXISTS {name} USING hudi{options} LOCATION {place}")
+            named = f"{self._named(view)} USING hudi{options} LOCATION {sql_text(self._location)}"
+            self._spark.sql(f"CREATE TABLE IF NOT EXISTS {named}")
         self._is_registered = True
-
-    def _use(self) -> None:
-        use_namespace(self._spark, _CATALOG, self._namespace)
 
     @property
     def _codec(self) -> str:
         return self._spec.properties.get(CODEC, DEFAULT_CODEC)
 
-    def _prepare(self, batch: Batch, tag: Tag) -> tuple[Write, DataFrame]:
-        write, frame = self._prepare_changes(batch, tag) if batch.is_cdc else self._prepare_rows(batch, tag)
-        is_inline = parse_boolean(self._options.get(INLINE_COMPACTION, "false"))
-        return (partial(self._watched, write) if is_inline else write), frame
+    def _append(self, rows: DataFrame, tag: Tag) -> None:
+        self._write(self._with_hudi_columns(rows, "false"), "insert", tag)
 
-    def _prepare_rows(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
-        """An initial load is not cached, since it may be of any size."""
-        rows = self._with_hudi_columns(new_rows(self._spark, self._spec, batch), "false")
-        if batch.spec.is_initial:
-            return loader(self._spark, partial(self._write, rows, "insert", tag)), rows
-        kept = cached(self._spark, rows)
-        return partial(self._write, kept, "insert", tag), kept
-
-    def _prepare_changes(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
-        paths = [str(path) for path in batch.paths]
-        frame = with_partition_columns(self._spark.read.parquet(*paths), self._spec.partitioning)
-        last = merge.prepare(frame, self._spec.files_per_commit)
+    def _change(self, changes: DataFrame, tag: Tag) -> None:
         columns = (*self._spec.schema.names, *self._spec.partitioning.derived)
-        changes = self._with_hudi_columns(last, "op = 'D'").select(*columns, IS_DELETED)
-        return partial(self._write, changes, "upsert", tag), last
+        marked = self._with_hudi_columns(changes, "op = 'D'").select(*columns, IS_DELETED)
+        self._write(marked, "upsert", tag)
 
     def _with_hudi_columns(self, rows: DataFrame, is_deleted: str) -> DataFrame:
         """The rows with the mark of deleted ones, and days as Hudi's strategies read them."""
@@ -134,25 +105,16 @@ class HudiEngine(SparkEngine[Scheduled]):
         writer = rows.write.format("hudi").mode("append").options(**self._options).options(**tag_options(tag))
         writer.option("hoodie.datasource.write.operation", operation).save(self._location)
 
-    def _watched(self, write: Callable[[], None]) -> Clocks | None:
-        """A commit whose own instant is waited for by another thread, since a compaction may follow in it."""
-        before = self._completed_count()
-        with CommitWatch(lambda: self._completed_count() > before, self._meter.reading) as watch:
-            write()
-        return watch.reading
+    @property
+    def _compacts_itself(self) -> bool:
+        return parse_boolean(self._options.get(INLINE_COMPACTION, "false"))
 
-    def _completed_count(self) -> int:
-        return self._table_folder.completed_count()
+    def _next_is_there(self) -> Callable[[], bool]:
+        before = self._table_folder.completed_count()
+        return lambda: self._table_folder.completed_count() > before
 
-    def _split_inline(
-        self, committing: Measured, committed: Clocks | None, untagged: tuple[Version, ...]
-    ) -> tuple[Cost, tuple[InlineCompaction, ...]]:
-        """Whatever a commit does once its instant has completed counts as the compaction, if one follows."""
-        if not untagged or committed is None:
-            return committing.cost, ()
-        own = self._meter.between(committing.started, committed)
-        rest = self._meter.between(committed, committing.ended)
-        return own, (InlineCompaction(rest, untagged, Command.COMPACTION, is_sorted=False),)
+    def _inline(self, cost: Cost, versions: tuple[Version, ...]) -> InlineCompaction:
+        return InlineCompaction(cost, versions, Command.COMPACTION, is_sorted=False)
 
     def _stage(self, action: Action, at_ms: int) -> Scheduled:
         if not isinstance(action, Native):
@@ -179,13 +141,12 @@ class HudiEngine(SparkEngine[Scheduled]):
     def _answer(self, answers: list[DataFrame]) -> Mapping[str, int]:
         return {}
 
-    def sibling(self, name: str) -> "HudiEngine":
-        """Its table has the same name in another namespace, so that probes run on it unchanged."""
-        return HudiEngine(self._spark, self._meter, self._folder, self._spec, f"{self._namespace}_{name}")
+    def _sibling_in(self, namespace: str) -> "HudiEngine":
+        return HudiEngine(self._spark, self._meter, self._folder, self._spec, namespace)
 
     def _drop(self) -> None:
         for view in (TABLE, READ_OPTIMIZED):
-            self._spark.sql(f"DROP TABLE IF EXISTS {_CATALOG}.{self._namespace}.{view}")
+            self._spark.sql(f"DROP TABLE IF EXISTS {self._named(view)}")
         path, system = file_system(self._spark, self._location)
         system.delete(path, True)
         self._is_registered = False

@@ -307,7 +307,6 @@ def test_a_compaction_beside_the_stream_is_booked_to_itself(hudi, model):
     ticket = engine.schedule(decided(engine, ALL, MINUTE_MS), MINUTE_MS, 3 * MINUTE_MS)
     engine.start(ticket)
     commits = [commit(engine, model, *upserts(4, 9)) for _ in range(2)]
-    assert commits[0].cost.is_shared
     assert [[v.operation for v in made.versions] for made in commits] == [["deltacommit"]] * 2
     assert all(not made.compactions for made in commits)
     outcome = engine.complete(ticket, 3 * MINUTE_MS)

@@ -1,0 +1,108 @@
+"""Engines for tables in folders of their own, whose commits may compact by themselves."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Self, TypeVar
+
+from pyspark.sql import DataFrame, SparkSession
+
+from bench.engines.contract import Batch, Cost, InlineCompaction, TableSpec, Tag, Version
+from bench.engines.ledger import AnyLedger
+from bench.engines.spark import merge
+from bench.engines.spark.commit_watch import CommitWatch
+from bench.engines.spark.engine import TABLE, SparkEngine, Write
+from bench.engines.spark.meter import Clocks, Measured, Meter
+from bench.engines.spark.queries import ScanReader
+from bench.engines.spark.rows import cached, loader, new_rows, with_partition_columns
+from bench.engines.spark.session import use_namespace
+from bench.engines.tickets import Planning
+
+_CATALOG = "spark_catalog"  # which each of these formats replaces by its own
+_Prepared = TypeVar("_Prepared")
+
+
+class FolderEngine(SparkEngine[_Prepared]):
+    """One table in a folder of its own, with a name in Spark's own catalog."""
+
+    def __init__(
+        self, spark: SparkSession, meter: Meter, folder: Path, spec: TableSpec, namespace: str,
+        ledger: AnyLedger, planning: Planning, reader: ScanReader,
+    ) -> None:  # fmt: skip
+        self._folder, self._namespace = folder, namespace
+        self._location = str(folder / namespace / TABLE)
+        super().__init__(spark, meter, self._named(TABLE), spec, ledger, planning, reader)
+
+    def _named(self, table: str) -> str:
+        """The full name of a table or view of the namespace."""
+        return f"{_CATALOG}.{self._namespace}.{table}"
+
+    def _create(self) -> None:
+        self._spark.sql(f"CREATE DATABASE IF NOT EXISTS {_CATALOG}.{self._namespace}")
+
+    def _use(self) -> None:
+        use_namespace(self._spark, _CATALOG, self._namespace)
+
+    @abstractmethod
+    def _sibling_in(self, namespace: str) -> Self:
+        """An engine for a table of the same name in another namespace."""
+
+    def sibling(self, name: str) -> Self:
+        """Its table has the same name in another namespace, so that probes run on it unchanged."""
+        return self._sibling_in(f"{self._namespace}_{name}")
+
+    @property
+    @abstractmethod
+    def _compacts_itself(self) -> bool:
+        """Whether a commit may go on to compact once its own version is there."""
+
+    @abstractmethod
+    def _next_is_there(self) -> Callable[[], bool]:
+        """A function that says whether a version is there that is not there yet."""
+
+    @abstractmethod
+    def _inline(self, cost: Cost, versions: tuple[Version, ...]) -> InlineCompaction:
+        """The compaction of a commit, by the format's own command."""
+
+    @abstractmethod
+    def _append(self, rows: DataFrame, tag: Tag) -> None:
+        """Commit new rows."""
+
+    @abstractmethod
+    def _change(self, changes: DataFrame, tag: Tag) -> None:
+        """Commit changes, of each key the last."""
+
+    def _prepare(self, batch: Batch, tag: Tag) -> tuple[Write, DataFrame]:
+        write, frame = self._prepare_changes(batch, tag) if batch.is_cdc else self._prepare_rows(batch, tag)
+        return (partial(self._watched, write) if self._compacts_itself else write), frame
+
+    def _prepare_rows(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
+        """An initial load is not cached, since it may be of any size."""
+        rows = new_rows(self._spark, self._spec, batch)
+        if batch.spec.is_initial:
+            return loader(self._spark, partial(self._append, rows, tag)), rows
+        kept = cached(self._spark, rows)
+        return partial(self._append, kept, tag), kept
+
+    def _prepare_changes(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
+        paths = [str(path) for path in batch.paths]
+        frame = with_partition_columns(self._spark.read.parquet(*paths), self._spec.partitioning)
+        last = merge.prepare(frame, self._spec.files_per_commit)
+        return partial(self._change, last, tag), last
+
+    def _watched(self, write: Callable[[], None]) -> Clocks | None:
+        """A commit whose own version is waited for by another thread, since a compaction may follow in it."""
+        with CommitWatch(self._next_is_there(), self._meter.reading) as watch:
+            write()
+        return watch.reading
+
+    def _split_inline(
+        self, committing: Measured, committed: Clocks | None, untagged: tuple[Version, ...]
+    ) -> tuple[Cost, tuple[InlineCompaction, ...]]:
+        """Whatever a commit does once its version is there counts as the compaction, if one follows."""
+        if not untagged or committed is None:
+            return committing.cost, ()
+        own = self._meter.between(committing.started, committed)
+        rest = self._meter.between(committed, committing.ended)
+        return own, (self._inline(rest, untagged),)
