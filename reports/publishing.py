@@ -28,7 +28,9 @@ from bench.results.rows import Row
 from bench.text import MISSING, human_ratio
 from reports.compare import Comparison
 from reports.load import RunGroup, run_groups
+from reports.markdown import table as as_markdown
 from reports.phrases import format_range
+from reports.sections.partitions import partition_tables
 from reports.tables import arrow
 from reports.text import format_value, shared_decimals
 
@@ -138,6 +140,12 @@ class Published:
     def probe(self, strategy: str, probe: str, figure: str, unit: Unit) -> str:
         """A figure of one query of a strategy (`Row.probes`), the mean over the runs, with its unit."""
         return format_value(unit, self._row(strategy).probes[probe][figure])
+
+    @cached_property
+    def partition_tables(self) -> tuple[str, ...]:
+        """Who is compacted and who waits, as tables with their captions and notes."""
+        tables = partition_tables(self.group)
+        return tuple(f"{table.caption}:\n\n{as_markdown(table)}\n\n{table.note}" for table in tables)
 
     def agreement(self, simulated: "Published", strategy: str) -> Agreement:
         """How far a simulation made the decisions and files of a measured run, the first of each."""
