@@ -65,20 +65,21 @@ class HudiFolder:
     properties: dict = field(default_factory=lambda: dict(PROPERTIES))
 
     def __post_init__(self):
+        self.is_early = self.properties["hoodie.table.version"] == "6"
         self.timeline.mkdir(parents=True)
         lines = [f"{name}={text}" for name, text in self.properties.items()]
         (self.path / ".hoodie" / "hoodie.properties").write_text("# of a test\n" + "\n".join(lines))
 
     @property
     def timeline(self):
-        return self.path / ".hoodie" / "timeline"
+        return self.path / ".hoodie" / ("" if self.is_early else "timeline")
 
     def base(self, at, file_id, partition="a", size_bytes=100):
         """A base file of a write; its path."""
         return self._file(f"{file_id}_0-1-2_{minute(at)}.parquet", partition, size_bytes)
 
     def log(self, at, file_id, partition="a", size_bytes=10):
-        """A log file of a write; its path."""
+        """A log file of a write, or in a table of version 6 of the base file of a write; its path."""
         return self._file(f".{file_id}_{minute(at)}.log.1_0-1-2", partition, size_bytes)
 
     def _file(self, name, partition, size_bytes):
@@ -90,8 +91,12 @@ class HudiFolder:
 
     def commit(self, at, *paths, action="deltacommit", operation="UPSERT", replaced=None, until=None):
         """Complete a write of these files, of 7 rows each and in log files of 2 deleted keys more."""
+        told = self._told(paths, operation, replaced or {})
+        if self.is_early:
+            (self.timeline / f"{minute(at)}.{action}").write_text(json.dumps(told))
+            return
         name = f"{minute(at)}_{minute(at + 1 if until is None else until)}.{action}"
-        (self.timeline / name).write_bytes(_avro(_COMMIT, self._told(paths, operation, replaced or {})))
+        (self.timeline / name).write_bytes(_avro(_COMMIT, told))
 
     def _told(self, paths, operation, replaced):
         stats = {}

@@ -23,7 +23,13 @@ from bench.engines.hudi.timeline import (
     service_of,
     written_files,
 )
-from bench.engines.hudi.timeline_files import PROPERTIES_FILE, TimelineError, TimelineFiles
+from bench.engines.hudi.timeline_files import (
+    PROPERTIES_FILE,
+    EarlyTimelineFiles,
+    TimelineError,
+    TimelineFiles,
+    table_properties,
+)
 from bench.engines.table_folder import reading, resolved, table_folder
 from bench.errors import ScenarioError
 from bench.keys import value_text
@@ -49,7 +55,8 @@ _CLUSTERING_DEFAULTS = {
     SMALL_FILE_LIMIT: str(300 * MIB), TARGET_BYTES: str(GIB), GROUP_BYTES: str(2 * GIB)
 }  # fmt: skip
 _INCREMENTAL = ", in partitions written to since the last {} alone, unless that is switched off"
-_VERSIONS = (8, 9)
+_VERSIONS = (6, 8, 9)
+_EARLY_VERSIONS = (6,)
 _TIME_DIGITS = 17  # yyyyMMddHHmmssSSS
 
 
@@ -213,9 +220,10 @@ def _opened(location: str, now_ms: int) -> HudiTable:
         raise ScenarioError(
             f"{location}: is not a Hudi table: it has no folder {METADATA_FOLDER}; give the table's folder"
         )
-    files = TimelineFiles(folder)
-    properties = files.properties()
+    properties = table_properties(folder)
     _check_properties(properties, folder.place(PROPERTIES_FILE))
+    is_early = int(properties["hoodie.table.version"]) in _EARLY_VERSIONS
+    files = EarlyTimelineFiles(folder) if is_early else TimelineFiles(folder)
     return _Reading(files, folder.list(), now_ms).table(location, properties)
 
 
@@ -223,10 +231,10 @@ def _check_properties(properties: Mapping[str, str], place: str) -> None:
     """Raises TimelineError for a table that is not read correctly here."""
     version = properties.get("hoodie.table.version", "")
     if version not in map(str, _VERSIONS):
-        known = " and ".join(map(str, _VERSIONS))
+        known = ", ".join(map(str, _VERSIONS))
         raise TimelineError(
             f"{place}: hoodie.table.version = {value_text(version)}: versions {known} can be read, those of "
-            "Hudi 1.0 and later"
+            "Hudi 0.14 and later"
         )
     base = properties.get("hoodie.table.base.file.format", "PARQUET")
     if base.upper() != "PARQUET":
@@ -239,8 +247,9 @@ class _Reading:
     def __init__(self, files: TimelineFiles, listing: Listing, now_ms: int) -> None:
         self._files, self._now_ms = files, now_ms
         self._stored = list(stored_files(listing))
-        self._saved = {each.requested for each in listing.instants if each.action == SAVEPOINT}
-        self._instants = [each for each in listing.instants if each.action in ACTIONS]
+        instants = files.instants(listing)
+        self._saved = {each.requested for each in instants if each.action == SAVEPOINT}
+        self._instants = [each for each in instants if each.action in ACTIONS]
         self._commits = {each.requested: files.commit(each) for each in self._instants if each.completed}
         self._plans = {each.requested: self._plan(each) for each in self._instants}
 
@@ -272,12 +281,18 @@ class _Reading:
         requested = {each.requested for each in self._instants}
         start = min(requested - self._saved, default="")
         completions = {each.requested: each.completed for each in self._instants if each.completed}
+        planned = {each.requested for each in self._instants if each.action == "compaction"}
         archived = self._archived_completions(start)
         replaced = [replaced_groups(commit) for commit in self._commits.values()]
+
+        def is_completed(file: StoredFile) -> bool:
+            is_before_it = file.is_log and not self._files.has_completions and file.instant in planned
+            return file.instant in completions or file.instant < start or is_before_it
+
         return latest_slices(
             self._stored,
             frozenset().union(*replaced),
-            lambda instant: instant in completions or instant < start,
+            is_completed,
             lambda instant: completions.get(instant) or archived.get(instant) or instant,
         )
 
@@ -288,10 +303,18 @@ class _Reading:
         return {each.requested: each.completed for each in self._files.archived(wanted).values()}
 
     def _records(self, live: Sequence[StoredFile]) -> Mapping[str, int]:
-        """The records of files, as the instants tell that wrote them."""
-        archived = self._files.archived(archived_instants(live, self._commits)).values()
-        commits = (*self._commits.values(), *(each.commit for each in archived))
-        return {path: records for commit in commits for path, _, records in written_files(commit)}
+        """The records of those files of which all commits are known, as these tell.
+
+        Up to table version 6 several commits may append to one log file, none of them before the instant that
+        it is named after.
+        """
+        archived = self._files.archived(archived_instants(live, self._commits))
+        told = Counter[str]()
+        for commit in (*self._commits.values(), *(each.commit for each in archived.values())):
+            for path, _, records in written_files(commit):
+                told[path] += records
+        known = {*(each.requested for each in self._instants), *archived}
+        return {file.path: told[file.path] for file in live if file.instant in known and file.path in told}
 
     def _instant(self, each: InstantFiles, first_ms: int) -> Instant:
         commit = self._commits.get(each.requested, {})

@@ -1,11 +1,13 @@
 """The files of a Hudi table as its storage lists them, and the instants that follow from their names.
 
-Source: Hudi's technical specification, "Timeline" and "File naming", for table version 8 and later.
+Source: Hudi's technical specification, "Timeline" and "File naming". Tables up to version 6, of Hudi 0.x,
+have their instants in another folder and do not name the time of completion.
 """
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pyarrow.fs import FileSelector, FileSystem, FileType, LocalFileSystem
 
@@ -19,6 +21,18 @@ _INSTANT = re.compile(
     r"(?P<requested>\d+)(?:_(?P<completed>\d+))?\.(?P<action>[a-z]+)(?:\.(?P<state>requested|inflight))?",
     re.ASCII,
 )
+
+
+class _Named(NamedTuple):
+    """What the name of an instant's file says, and its bytes.
+
+    An inflight commit has no word for its action: `20260101000000000.inflight`.
+    """
+
+    completed: str | None
+    action: str
+    state: str | None
+    size_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +77,24 @@ class Listing:
 
         A savepoint has the time of the instant that it saves.
         """
-        named: dict[tuple[str, bool], list[tuple[re.Match[str], int]]] = {}
-        for path, size in self.sizes.items():
+        return self._instants(TIMELINE_FOLDER, is_early=False)
+
+    @property
+    def early_instants(self) -> list[InstantFiles]:
+        """The same of a table up to version 6. Instants count as completed when they were requested."""
+        return self._instants(METADATA_FOLDER, is_early=True)
+
+    def _instants(self, timeline_folder: str, *, is_early: bool) -> list[InstantFiles]:
+        named: dict[tuple[str, bool], list[_Named]] = {}
+        for path, size_bytes in self.sizes.items():
             folder, _, name = path.rpartition("/")
             found = _INSTANT.fullmatch(name)
-            if folder == TIMELINE_FOLDER and found is not None:
+            if folder == timeline_folder and found is not None:
+                is_done = is_early and found["state"] is None and found["action"] != "inflight"
+                completed = found["requested"] if is_done else found["completed"]
                 key = found["requested"], found["action"] == SAVEPOINT
-                named.setdefault(key, []).append((found, size))
+                each = _Named(completed, found["action"], found["state"], size_bytes)
+                named.setdefault(key, []).append(each)
         return [_instant(requested, files) for (requested, _), files in sorted(named.items())]
 
 
@@ -127,18 +152,15 @@ def _is_metadata(path: str) -> bool:
     return path.startswith(f"{METADATA_FOLDER}/") or path.endswith(PARTITION_MARKER)
 
 
-def _instant(requested: str, files: Iterable[tuple["re.Match[str]", int]]) -> InstantFiles:
-    """The instant of files that have the same time of request.
-
-    An inflight commit has no word for its action: `20260101000000000.inflight`.
-    """
+def _instant(requested: str, files: Iterable[_Named]) -> InstantFiles:
+    """The instant of files that have the same time of request."""
     files = list(files)
-    done = next((name for name, _ in files if name["completed"]), None)
-    pending = next((name for name, _ in files if name["state"] == "requested"), files[0][0])
+    done = next((each for each in files if each.completed), None)
+    pending = next((each for each in files if each.state == "requested"), files[0])
     return InstantFiles(
         requested,
-        None if done is None else done["completed"],
-        (pending if done is None else done)["action"],
-        sum(size for _, size in files),
+        None if done is None else done.completed,
+        (pending if done is None else done).action,
+        sum(each.size_bytes for each in files),
         len(files),
     )

@@ -1,10 +1,11 @@
 """The files of the latest file slices of a Hudi table, from its listing and its timeline.
 
 A log file belongs to the slice of the latest base file that was requested before the log file's own commit
-completed. Files of writes that have not completed do not count, nor do file groups that were replaced.
+completed; up to table version 6 it is named after the base file instead, or after the compaction that is to
+make it. Files of writes that have not completed do not count, nor do file groups that were replaced.
 
 Source: HoodieFileGroup and AbstractTableFileSystemView of Hudi 1.2.0, and the technical specification, "File
-naming", for table version 8 and later.
+naming".
 """
 
 import re
@@ -46,13 +47,13 @@ def stored_files(listing: Listing) -> Iterator[StoredFile]:
 def latest_slices(
     files: Iterable[StoredFile],
     replaced: frozenset[FileGroupId],
-    is_completed: Callable[[str], bool],
+    is_completed: Callable[[StoredFile], bool],
     completion_of: Callable[[str], str],
 ) -> list[StoredFile]:
     """The files of the latest slices. `completion_of` gives the time at which a completed instant ended."""
     by_group: dict[FileGroupId, list[StoredFile]] = {}
     for file in files:
-        if file.group not in replaced and is_completed(file.instant):
+        if file.group not in replaced and is_completed(file):
             by_group.setdefault(file.group, []).append(file)
     return [file for own in by_group.values() for file in _latest(own, completion_of)]
 

@@ -14,7 +14,11 @@ Fields = Mapping[str, Any]
 
 _BASE_SUFFIX = ".parquet"
 _LOG_COMPACTION = "LOG_COMPACT"
-_PLANNED = ("compaction", "logcompaction", "clustering")
+# Services by the action of their pending instants; a replacecommit is a clustering in Hudi 0.x.
+_PENDING = {
+    "compaction": "compaction", "logcompaction": "logcompaction", "clustering": "clustering",
+    "replacecommit": "clustering",
+}  # fmt: skip
 _SERVICES = {"COMPACT": "compaction", _LOG_COMPACTION: "logcompaction", "CLUSTER": "clustering"}
 # Actions by what the timeline calls them, pending or completed. All others make no version that readers see.
 ACTIONS: Mapping[str, Action] = {
@@ -35,7 +39,7 @@ class PlanFacts:
 def service_of(each: InstantFiles, commit: Fields) -> str | None:
     """The table service that an instant is of; None for a write. `commit` is empty while it is pending."""
     if each.completed is None:
-        return each.action if each.action in _PLANNED else None
+        return _PENDING.get(each.action)
     return _SERVICES.get(commit.get("operationType") or "")
 
 

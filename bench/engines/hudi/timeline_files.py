@@ -1,7 +1,8 @@
 """The contents of a Hudi table's timeline, read from its files without Hudi's own classes.
 
-Commits and plans are Avro files; archived instants are rows of Parquet files, which hold the same Avro.
-Source: LSMTimeline and HoodieLSMTimelineInstant of Hudi 1.2.0, for table version 8 and later.
+Commits and plans are Avro files; archived instants are rows of Parquet files, which hold the same Avro. Up to
+table version 6 commits are JSON.
+Source: LSMTimeline, HoodieLSMTimelineInstant and the classes of timeline layouts 1 and 2 of Hudi 1.2.0.
 """
 
 import io
@@ -21,6 +22,7 @@ from bench.engines.hudi.folder import (
     METADATA_FOLDER,
     TIMELINE_FOLDER,
     InstantFiles,
+    Listing,
     TableFolder,
 )
 from bench.engines.hudi.timeline import Fields
@@ -44,29 +46,45 @@ class Archived:
     commit: Fields
 
 
+def table_properties(folder: TableFolder) -> Mapping[str, str]:
+    """The table's own properties. Raises TimelineError."""
+    try:
+        text = _content(folder, PROPERTIES_FILE).decode()
+    except UnicodeDecodeError as error:
+        raise TimelineError(f"{folder.place(PROPERTIES_FILE)}: is damaged: {error}") from error
+    pairs = (line.partition("=") for line in text.splitlines() if not line.startswith(("#", "!")))
+    return {name.strip(): _ESCAPED.sub(r"\1", value.strip()) for name, equals, value in pairs if equals}
+
+
 class TimelineFiles:
     """Reads the files of one table's timeline. Raises TimelineError on a damaged one."""
+
+    timeline_folder = TIMELINE_FOLDER
+    has_completions = True  # whether log files belong to a slice by the time at which their commit completed
 
     def __init__(self, folder: TableFolder) -> None:
         self._folder = folder
 
-    def properties(self) -> Mapping[str, str]:
-        """The table's own properties."""
-        try:
-            text = self._read(PROPERTIES_FILE).decode()
-        except UnicodeDecodeError as error:
-            raise TimelineError(f"{self._folder.place(PROPERTIES_FILE)}: is damaged: {error}") from error
-        pairs = (line.partition("=") for line in text.splitlines() if not line.startswith(("#", "!")))
-        return {name.strip(): _ESCAPED.sub(r"\1", value.strip()) for name, equals, value in pairs if equals}
+    def instants(self, listing: Listing) -> list[InstantFiles]:
+        """The instants that are not archived, in the order of their requests."""
+        return listing.instants
 
     def commit(self, each: InstantFiles) -> Fields:
         """What a completed write says of itself."""
         return self._avro(f"{TIMELINE_FOLDER}/{each.requested}_{each.completed}.{each.action}")
 
     def plan(self, requested: str, service: str) -> Fields:
-        """The plan of a table service ("compaction", "logcompaction", "clustering"), completed or not."""
-        stored = self._avro(f"{TIMELINE_FOLDER}/{requested}.{service}.requested")
-        return stored["clusteringPlan"] if service == "clustering" else stored
+        """The plan of a table service ("compaction", "logcompaction", "clustering"), completed or not.
+
+        Hudi 0.x calls a clustering a replacecommit, and so does what overwrites partitions, without a plan.
+        """
+        stem = f"{self.timeline_folder}/{requested}"
+        path = f"{stem}.{service}.requested"
+        if service == "clustering" and not self._folder.has(path):
+            path = f"{stem}.replacecommit.requested"
+        content = self._read(path)
+        stored = self._parsed(path, content) if content else {}
+        return (stored.get("clusteringPlan") or {}) if service == "clustering" else stored
 
     def archived(self, wanted: Collection[str]) -> Mapping[str, Archived]:
         """Of the wanted instants those that the history has, by the time of their request."""
@@ -109,12 +127,36 @@ class TimelineFiles:
         return cast(Mapping[str, Any], record)
 
     def _read(self, path: str) -> bytes:
-        try:
-            return self._folder.read(path)
-        except OSError as error:
-            place = self._folder.place(path)
-            raise TimelineError(f"{place}: cannot be read: {first_error(error)}") from error
+        return _content(self._folder, path)
 
     def _damaged(self, path: str, error: Exception) -> TimelineError:
         reason = first_error(error) or type(error).__name__
         return TimelineError(f"{self._folder.place(path)}: is damaged: {reason}")
+
+
+class EarlyTimelineFiles(TimelineFiles):
+    """The same of a table of version 6. What it has archived is not read."""
+
+    timeline_folder = METADATA_FOLDER
+    has_completions = False
+
+    def instants(self, listing: Listing) -> list[InstantFiles]:
+        return listing.early_instants
+
+    def commit(self, each: InstantFiles) -> Fields:
+        path = f"{METADATA_FOLDER}/{each.requested}.{each.action}"
+        try:
+            fields: Fields = json.loads(self._read(path))
+        except ValueError as error:
+            raise self._damaged(path, error) from error
+        return fields
+
+    def archived(self, wanted: Collection[str]) -> Mapping[str, Archived]:
+        return {}
+
+
+def _content(folder: TableFolder, path: str) -> bytes:
+    try:
+        return folder.read(path)
+    except OSError as error:
+        raise TimelineError(f"{folder.place(path)}: cannot be read: {first_error(error)}") from error

@@ -19,6 +19,7 @@ from bench.engines.contract import INLINE, Probe
 from bench.engines.format import TableAddress
 from bench.engines.hudi import services
 from bench.engines.hudi.existing_table import open_existing
+from bench.engines.hudi.metadata import TableMetadata
 from bench.engines.hudi.packing import AUTO_SPLIT, SMALL_FILE_LIMIT, SPLIT_ROWS
 from bench.engines.hudi.services import shifted_days
 from bench.engines.hudi.table_keys import COPY_ON_WRITE, MERGE_ON_READ
@@ -316,6 +317,32 @@ def test_a_compaction_beside_the_stream_is_booked_to_itself(hudi, model):
     assert len(engine.state(0).delete_files) == 2  # of the commits meanwhile
     assert rows_of(engine) == model.rows
     assert not commit(engine, model, (1, "Rome")).cost.is_shared
+
+
+def test_a_table_of_version_6_is_read_as_by_hudi_itself(hudi, model):
+    """`compactbench plan` reads such tables; engines make none, so this one sees no versions of its own."""
+    engine = hudi(properties={"hoodie.write.table.version": "6"})
+    for _ in range(3):
+        commit(engine, model, *upserts(1, 6))
+    run(engine, ALL, 3 * MINUTE_MS)
+    commit(engine, model, *upserts(4, 9))
+    engine.schedule(decided(engine, ALL, 4 * MINUTE_MS), 4 * MINUTE_MS, 5 * MINUTE_MS)
+    commit(engine, model, *upserts(2, 4))
+    metadata = TableMetadata(engine._spark, engine._location)
+    metadata.reload()
+    bases, logs = set(), set()
+    for each in metadata.slices():
+        bases |= {each["baseFile"]["fullPath"].rpartition("/")[2]}
+        logs |= {log["path"].rpartition("/")[2] for log in each["logFiles"]}
+    table = open_existing(TableAddress(engine._location))
+    assert table.properties["hoodie.table.version"] == "6"
+    assert ({file.path for file in table.state.data_files}, len(bases)) == (bases, 1)
+    assert {file.path for file in table.state.delete_files} == logs
+    assert len(logs) >= 1
+    assert {group.file_id for group in table.state.pending_groups} == {
+        file.file_id for file in table.state.data_files
+    }
+    assert table.has_rows_count
 
 
 def test_cleaning_and_archiving_write_metadata_alone(hudi, model):

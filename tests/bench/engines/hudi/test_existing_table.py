@@ -212,7 +212,7 @@ def test_a_scenario_with_a_catalog_is_no_hindrance(table):
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
-        ({"hoodie.table.version": "6"}, 'hoodie.table.version = "6": versions 8 and 9'),
+        ({"hoodie.table.version": "5"}, 'hoodie.table.version = "5": versions 6, 8, 9'),
         ({"hoodie.table.base.file.format": "ORC"}, "only PARQUET"),
     ],
 )
@@ -220,6 +220,52 @@ def test_a_table_that_is_not_read_correctly_here_is_refused(tmp_path, changed, p
     folder = HudiFolder(tmp_path / "orders", {**PROPERTIES, **changed})
     with pytest.raises(ScenarioError, match=problem):
         opened(folder)
+
+
+@pytest.fixture
+def early(tmp_path):
+    """A table of version 6, whose log files are named after their base file."""
+    folder = HudiFolder(tmp_path / "early", {**PROPERTIES, "hoodie.table.version": "6"})
+    folder.commit(0, folder.base(0, "f1"), folder.base(0, "f2"))
+    folder.commit(2, folder.log(0, "f1"))
+    folder.commit(4, folder.log(0, "f1"), folder.log(0, "f2"))
+    return folder
+
+
+def test_a_table_of_version_6_is_read(early):
+    found = opened(early)
+    assert names(found.state.data_files) == [base("a", "f1", 0), base("a", "f2", 0)]
+    assert names(found.state.delete_files) == [log("a", "f1", 0), log("a", "f2", 0)]
+    # Both commits have appended to the log file of f1.
+    assert sorted(file.rows for file in found.state.delete_files) == [9, 18]
+    assert [each.action for each in found.state.timeline] == [Action.DELTA_COMMIT] * 3
+    assert found.facts.committed_at == "2026-01-01T00:04:00.000+00:00"
+
+
+def test_log_files_of_version_6_may_be_named_after_the_compaction_that_is_pending(early):
+    early.plan(5, ("a", "f1"))
+    early.commit(6, early.log(5, "f1"))
+    state = opened(early).state
+    assert names(state.delete_files) == [log("a", "f1", 0), log("a", "f1", 5), log("a", "f2", 0)]
+    assert state.pending_groups == {FileGroupId("a", "f1")}
+    early.commit(5, early.base(5, "f1"), action="commit", operation="COMPACT")
+    state = opened(early).state
+    assert names(state.data_files) == [base("a", "f1", 5), base("a", "f2", 0)]
+    assert names(state.delete_files) == [log("a", "f1", 5), log("a", "f2", 0)]
+    assert state.timeline[3].missing_partitions is None
+
+
+def test_rows_of_a_file_of_version_6_are_unknown_once_its_instant_is_archived(early):
+    (early.timeline / f"{minute(0)}.deltacommit").unlink()
+    found = opened(early)
+    assert (len(found.state.data_files), len(found.state.delete_files)) == (2, 2)
+    assert table_figures("orders", found)["rows"] is None
+
+
+def test_what_overwrites_partitions_has_no_plan(early):
+    (early.timeline / f"{minute(6)}.replacecommit.requested").touch()
+    state = opened(early).state
+    assert (state.timeline[-1].is_pending, state.pending_groups) == (True, frozenset())
 
 
 def _cut(path):
