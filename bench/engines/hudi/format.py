@@ -108,6 +108,7 @@ FORMAT = Format(
     simulated=simulated_kind(_open_simulated, CAPABILITIES, hudi_coefficients),
     metadata_commands=METADATA_COMMANDS,
     expiry_commands=frozenset({Command.CLEAN}),
+    training="hudi-upsert-quick",
     instead=INSTEAD,
     views=VIEWS,
     coefficients=hudi_coefficients,
