@@ -1,0 +1,199 @@
+"""The table services of a simulated Hudi table: what they plan, what they merge, and what that costs.
+
+A compaction puts the live rows of a file slice into a new base file. How many those are is an expected value,
+from the keys that commits hit (`bench.engines.simulated.live_rows`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bench.engines.contract import NO_COST, Cores, Cost, TableSpec, Tag, Version
+from bench.engines.hudi.ledger import HudiLedger
+from bench.engines.hudi.model.coefficients import HudiCoefficients
+from bench.engines.hudi.model.files import FileMaker
+from bench.engines.hudi.model.groups import Groups
+from bench.engines.hudi.model.row_bytes import RowBytes
+from bench.engines.hudi.model.storage import Storage
+from bench.engines.hudi.model.timeline import Timeline
+from bench.engines.hudi.model.versions import File, data_version, service_version
+from bench.engines.simulated.costs import Work
+from bench.engines.simulated.model import Staging
+from strategies.hudi.clustering_plan import clustering_options, plan_clustering
+from strategies.hudi.commands import METADATA_COMMANDS, Command
+from strategies.hudi.files import Action as InstantAction
+from strategies.hudi.files import FileSlice, LogFile
+from strategies.hudi.log_compaction_plan import blocks_min, plan_log_compaction
+from strategies.hudi.preview import NO_REWRITE, planned_compaction
+from strategies.plan import Action, Native
+from strategies.preview import even_share
+
+_INSTANTS: Mapping[Command, InstantAction] = {
+    Command.COMPACTION: InstantAction.COMMIT,
+    Command.LOG_COMPACTION: InstantAction.DELTA_COMMIT,
+    Command.CLUSTERING: InstantAction.REPLACE_COMMIT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """File slices that a plan merges together, and into how many files."""
+
+    slices: tuple[FileSlice, ...]
+    outputs_count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """A plan on the timeline: the number of its instant, and what it merges.
+
+    Log files that a group gets afterwards are not in it. Without anything to merge there is no instant.
+    """
+
+    number: int
+    merges: tuple[Merge, ...] = ()
+
+    @property
+    def slices(self) -> list[FileSlice]:
+        """All file slices."""
+        return [each for merge in self.merges for each in merge.slices]
+
+
+class Services:
+    """Plans and executes the services of one table."""
+
+    def __init__(
+        self, spec: TableSpec, coefficients: HudiCoefficients, cores: Cores, ledger: HudiLedger,
+        groups: Groups, maker: FileMaker, timeline: Timeline, storage: Storage, row_bytes: RowBytes,
+    ) -> None:  # fmt: skip
+        self._spec, self._coefficients, self._cores, self._ledger = spec, coefficients, cores, ledger
+        self._groups, self._maker, self._timeline = groups, maker, timeline
+        self._storage, self._row_bytes = storage, row_bytes
+        self._pending: dict[int, tuple[Command, Scheduled]] = {}
+
+    @property
+    def pending_compactions(self) -> list[Scheduled]:
+        """The compactions that are planned and not executed, in the order of their plans."""
+        return [each for command, each in self._pending.values() if command is Command.COMPACTION]
+
+    def stage(self, action: Action, at_ms: int) -> Staging[Scheduled]:
+        """Schedule a service: write its plan, if it has anything to do."""
+        if not isinstance(action, Native):
+            raise ValueError(NO_REWRITE)
+        command = Command(action.command)
+        merges, missing_partitions = self._planned(command, action, at_ms)
+        work, cores = Work(len(self._ledger.data_files)), self._cores.compactor
+        if not merges:
+            cost = self._coefficients.price(self._coefficients.noop_compaction, work, cores)
+            return Staging(Scheduled(0), cost)
+        is_log_compaction = command is Command.LOG_COMPACTION
+        number = self._timeline.request(
+            _INSTANTS[command], at_ms, missing_partitions, is_log_compaction=is_log_compaction
+        )
+        scheduled = Scheduled(number, merges)
+        self._pending[number] = command, scheduled
+        self._ledger.pending_groups |= {each.group for each in scheduled.slices}
+        return Staging(scheduled, self._coefficients.price(self._coefficients.scheduling, work, cores))
+
+    def _planned(
+        self, command: Command, action: Native, at_ms: int
+    ) -> tuple[tuple[Merge, ...], tuple[str, ...] | None]:
+        """What a service merges, and the partitions that its plan notes for the next one."""
+        state, target_bytes = self._ledger.state(at_ms), self._spec.target_file_size_bytes
+        match command:
+            case Command.COMPACTION:
+                plan = planned_compaction(action, state)
+                return tuple(Merge((each.slice,)) for each in plan.operations), plan.missing_partitions
+            case Command.LOG_COMPACTION:
+                slices = plan_log_compaction(state, blocks_min(action.options))
+                return tuple(Merge((each,)) for each in slices), None
+            case _:
+                options = clustering_options(action.options, target_bytes)
+                clustering = plan_clustering(state, options, target_bytes)
+                merges = tuple(Merge(group.slices, group.outputs_count) for group in clustering.groups)
+                return merges, clustering.missing_partitions
+
+    def execute(self, action: Action, staged: Scheduled | None, tag: Tag) -> tuple[tuple[Version, ...], Cost]:
+        """Execute what was staged, or clean or archive. Nothing if a commit has executed it before."""
+        if not isinstance(action, Native):
+            raise ValueError(NO_REWRITE)
+        command = Command(action.command)
+        if command in METADATA_COMMANDS:
+            return self._maintain(command, action.arguments, tag)
+        if staged is None:
+            raise ValueError("a table service has to be scheduled before it is executed")
+        if staged.number not in self._pending:  # nothing to merge, or a commit has done it
+            return (), NO_COST
+        return self.merge(command, staged, tag.at_ms, tag, self._cores.compactor)
+
+    def merge(
+        self, command: Command, staged: Scheduled, at_ms: int, tag: Tag | None, cores: int
+    ) -> tuple[tuple[Version, ...], Cost]:
+        """Execute a plan: each of its groups of slices becomes so many files."""
+        del self._pending[staged.number]
+        added: list[File] = []
+        for merge in staged.merges:
+            added += self._merged(command, merge, at_ms)
+        read = [file for each in staged.slices for file in _files(each)]
+        removed = () if command is Command.LOG_COMPACTION else read
+        self._ledger.pending_groups -= {each.group for each in staged.slices}
+        partitions = {file.partition for file in added}
+        action = _INSTANTS[command]
+        entry = self._timeline.complete(
+            staged.number, at_ms, len(added), partitions, slices_count=len(staged.slices)
+        )
+        version = data_version(entry, action, added, removed, tag)
+        self._storage.write(added)
+        self._storage.replace(removed, staged.number)
+        if command is not Command.CLUSTERING:
+            self._row_bytes.note(added)
+        logs = [file for file in read if isinstance(file, LogFile)]
+        work = Work(
+            len(read) - len(logs), len(logs), sum(file.size_bytes for file in read),
+            sum(log.size_bytes for log in logs), version.change.added_bytes, len(added),
+        )  # fmt: skip
+        return (version,), self._coefficients.price(self._coefficients.rewrite, work, cores)
+
+    def _merged(self, command: Command, merge: Merge, at_ms: int) -> Sequence[File]:
+        """The files that replace those of slices: a base file of the group, a log file, or new groups."""
+        slices, outputs_count = merge.slices, merge.outputs_count
+        gone = [file for each in slices for file in _files(each)]
+        rows = self._groups.kept(gone)
+        match command:
+            case Command.LOG_COMPACTION:
+                logs = slices[0].logs
+                deletes = self._groups.deletes(logs)
+                log = self._maker.log(slices[0].group, self._groups.kept(logs), deletes)
+                self._groups.merge_logs(log, logs, at_ms)
+                return [log]
+            case Command.COMPACTION:
+                base = self._maker.base(slices[0].group, rows)
+                self._groups.replace_base(base, gone, at_ms)
+                return [base]
+            case _:
+                partition = slices[0].group.partition
+                bases = [
+                    self._maker.base(self._maker.group(partition), even_share(rows, index, outputs_count))
+                    for index in range(outputs_count)
+                ]
+                self._groups.cluster(bases, [each.group for each in slices], at_ms)
+                return bases
+
+    def _maintain(
+        self, command: Command, arguments: Mapping[str, str], tag: Tag
+    ) -> tuple[tuple[Version, ...], Cost]:
+        """Clean or archive, if there is anything to."""
+        work = Work(self._storage.files_count)
+        cost = self._coefficients.price(self._coefficients.maintenance, work, self._cores.compactor)
+        if command is Command.ARCHIVE:
+            least, most = int(arguments["min_commits"]), int(arguments["max_commits"])
+            moved = self._timeline.archive(least, most)
+            return ((service_version(self._timeline.service(), command, tag),) if moved else (), cost)
+        earliest = self._timeline.earliest_of(int(arguments["retain_commits"]))
+        if earliest is None or not self._storage.clean(earliest):
+            return (), cost
+        return (service_version(self._timeline.service(), command, tag),), cost
+
+
+def _files(merged: FileSlice) -> tuple[File, ...]:
+    """The files of a slice."""
+    return merged.logs if merged.base is None else (merged.base, *merged.logs)
