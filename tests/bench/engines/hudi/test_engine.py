@@ -19,7 +19,6 @@ from bench.engines.contract import INLINE, Probe
 from bench.engines.format import TableAddress
 from bench.engines.hudi import services
 from bench.engines.hudi.existing_table import open_existing
-from bench.engines.hudi.metadata import TableMetadata
 from bench.engines.hudi.packing import AUTO_SPLIT, SMALL_FILE_LIMIT, SPLIT_ROWS
 from bench.engines.hudi.services import shifted_days
 from bench.engines.hudi.table_keys import COPY_ON_WRITE, MERGE_ON_READ
@@ -33,6 +32,7 @@ from strategies.hudi.files import Action
 from strategies.hudi.log_compact import LogCompaction
 from strategies.hudi.preview import planned_compaction
 from strategies.plan import Native
+from strategies.state import MIB
 from workloads.partitioning import Partitioning
 
 pytestmark = pytest.mark.spark
@@ -322,13 +322,16 @@ def test_a_compaction_beside_the_stream_is_booked_to_itself(hudi, model):
 def test_a_table_of_version_6_is_read_as_by_hudi_itself(hudi, model):
     """`compactbench plan` reads such tables; engines make none, so this one sees no versions of its own."""
     engine = hudi(properties={"hoodie.write.table.version": "6"})
+    metadata, services = engine._services._metadata, engine._services
     for _ in range(3):
         commit(engine, model, *upserts(1, 6))
-    run(engine, ALL, 3 * MINUTE_MS)
-    commit(engine, model, *upserts(4, 9))
-    engine.schedule(decided(engine, ALL, 4 * MINUTE_MS), 4 * MINUTE_MS, 5 * MINUTE_MS)
-    commit(engine, model, *upserts(2, 4))
-    metadata = TableMetadata(engine._spark, engine._location)
+    merge_all = decided(engine, ALL, 0).actions[0]
+    for is_executed in (True, False):
+        metadata.reload()
+        instant = services.schedule(merge_all, 8 * MIB).instant
+        if is_executed:
+            services.execute(merge_all, instant, 8 * MIB)
+        commit(engine, model, *upserts(4, 9))
     metadata.reload()
     bases, logs = set(), set()
     for each in metadata.slices():
@@ -338,10 +341,11 @@ def test_a_table_of_version_6_is_read_as_by_hudi_itself(hudi, model):
     assert table.properties["hoodie.table.version"] == "6"
     assert ({file.path for file in table.state.data_files}, len(bases)) == (bases, 1)
     assert {file.path for file in table.state.delete_files} == logs
-    assert len(logs) >= 1
+    assert len(logs) == 2  # one before the pending compaction, and one after it
     assert {group.file_id for group in table.state.pending_groups} == {
         file.file_id for file in table.state.data_files
     }
+    assert [each.is_pending for each in table.state.timeline].count(True) == 1
     assert table.has_rows_count
 
 
