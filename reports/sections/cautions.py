@@ -46,8 +46,8 @@ def cautions(group: RunGroup) -> tuple[Caution, ...]:
     """The grave ones first, each kind once."""
     all_of_them = (
         *_unusable_runs(group), *_mixed(group), *_content(group), *_steps(group), *_few_runs(group),
-        *_simulated(group), *_quick(group), *_ineffective(group), *_backlogs(group), *_loaded(group),
-        *_busy(group), *_cold(group), *_noisy(group),
+        *_simulated(group), *_quick(group), *_shared(group), *_ineffective(group), *_backlogs(group),
+        *_loaded(group), *_busy(group), *_cold(group), *_noisy(group),
     )  # fmt: skip
     return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
 
@@ -149,6 +149,21 @@ def _cold(group: RunGroup) -> Iterator[Caution]:
     if planners:
         text = " did not act in the warm-up, so first compactions include what Java compiles for them."
         yield Caution(False, listed(planners) + say(text))
+
+
+def _shared(group: RunGroup) -> Iterator[Caution]:
+    """Strategies whose compactions ran beside other steps, in the same process."""
+    affected = {
+        run.manifest.strategy: None
+        for run in group.usable_runs
+        if any(record.is_shared for record in run.of(CompactionRecord))
+    }
+    if affected:
+        text = (
+            ": compactions ran beside commits and queries, so that the CPU of each is not known, nor what the "
+            "strategy costs. Compare wall times."
+        )
+        yield Caution(False, listed(list(affected)) + say(text))
 
 
 def _ineffective(group: RunGroup) -> Iterator[Caution]:

@@ -1,4 +1,4 @@
-from records import end, query, run
+from records import compaction, end, query, run, truth
 from result_builder import build_results
 
 from bench.results.folders import load_runs
@@ -127,3 +127,9 @@ def test_cautions_name_the_runs_that_other_processes_disturbed():
         "Other processes used up to 1.34 cores during never (repetition 4) and never (repetition 5)" in said
     )
     assert "repetition 3" not in said
+
+
+def test_cautions_name_strategies_whose_cpu_is_shared():
+    beside = (query(), compaction(is_shared=True), truth(), end())
+    (found,) = run_groups([run(query(), truth(), end()), run(*beside, strategy="thread")])
+    assert "thread: compactions ran beside commits and queries, so that the CPU" in _texts(found)
