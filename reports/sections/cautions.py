@@ -160,8 +160,8 @@ def _shared(group: RunGroup) -> Iterator[Caution]:
     }
     if affected:
         text = (
-            ": compactions ran beside commits and queries, so that the CPU of each is not known, nor what the "
-            "strategy costs. Compare wall times."
+            ": compactions ran beside commits and queries, so that the CPU of each is not known, and what "
+            "the strategy costs is not either. Compare wall times."
         )
         yield Caution(False, listed(list(affected)) + say(text))
 
