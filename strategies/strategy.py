@@ -231,9 +231,9 @@ class Verdict(StrEnum):
 class Rule:
     """When to evaluate the table, and what to do then.
 
-    What it plans is committed `delay_ms` later; None is as the scenario says (compaction_delay). If it
-    `is_concurrent`, it is executed meanwhile, beside the stream. A rule that `is_inline` is evaluated within
-    each commit, which waits for what it plans.
+    What it plans is committed `delay_ms` later; see `delay_or` for None. If it `is_concurrent`, it is
+    executed meanwhile, beside the stream. A rule that `is_inline` is evaluated within each commit, which
+    waits until what it plans is done, or with a delay until it is scheduled.
     """
 
     trigger: Trigger
@@ -241,6 +241,12 @@ class Rule:
     delay_ms: int | None = None
     is_inline: bool = False
     is_concurrent: bool = False
+
+    def delay_or(self, default_ms: int) -> int:
+        """Its delay in milliseconds; without one none if it is inline, else that of the scenario."""
+        if self.delay_ms is not None:
+            return self.delay_ms
+        return 0 if self.is_inline else default_ms
 
 
 @dataclass(frozen=True, slots=True)

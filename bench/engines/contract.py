@@ -264,7 +264,8 @@ class QueryOutcome:
 class Ticket:
     """An accepted plan, pending until it is completed.
 
-    `preview` is what each action would do to the table as of scheduling, by our own planner.
+    `preview` is what each action would do to the table as of scheduling, by our own planner. `staging_s` are
+    the wall seconds that scheduling took, which are in the cost of its outcome.
     """
 
     id: TicketId
@@ -272,6 +273,7 @@ class Ticket:
     preview: PlanPreview
     scheduled_at_ms: int
     due_at_ms: int
+    staging_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

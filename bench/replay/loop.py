@@ -210,10 +210,16 @@ class Loop:
             self._recorder.write(record)
 
     def _wait_inline(self) -> _Waited:
-        """Evaluate the inline rules and complete what they plan. Nobody queries the table meanwhile."""
+        """Evaluate the inline rules and complete what they plan. Nobody queries the table meanwhile.
+
+        For a plan with a delay the commit waits until it is scheduled.
+        """
         decided = self._evaluate(is_inline=True)
         if decided.plan is None:
             return _Waited(decided.wall_s, decided.records)
+        if decided.delay_ms:
+            ticket = self._postpone(decided.plan, decided)
+            return _Waited(decided.wall_s + ticket.staging_s, decided.records)
         before, began_s = self._seen, self._clock.now_s()
         ticket = self._engine.schedule(decided.plan, self._at_ms, self._at_ms)
         outcome = self._engine.complete(ticket, self._at_ms)
@@ -326,7 +332,7 @@ class Loop:
         state, began_s = self._state(), self._clock.now_s()
         label, evaluations = self._strategy.decide(state, self._clock, is_inline=is_inline)
         reading = self._seen.cost if self._seen else NO_COST  # shared by the rules of the tick
-        decided = _Decided(delay_ms=self._scenario.compaction_delay_ms)
+        decided = _Decided()
         for evaluation in evaluations:
             decision, cost = evaluation.decision, evaluation.cost
             rule = self._strategy.rule(decision)
@@ -340,7 +346,7 @@ class Loop:
             decided = _Decided(
                 (*decided.records, record),
                 decision.plan,
-                decided.delay_ms if rule.delay_ms is None else rule.delay_ms,
+                rule.delay_or(self._scenario.compaction_delay_ms),
                 rule.is_concurrent,
                 decided.wall_s + cost.wall_s,
             )
@@ -353,14 +359,19 @@ class Loop:
         """
         if self._latency_now_s() is None and not decided.delay_ms:
             self._probe(self._scenario.primary_probe, "before")
+        if decided.delay_ms:
+            self._postpone(plan, decided)
+        else:
+            self._complete(self._engine.schedule(plan, self._at_ms, self._at_ms), settles=settles)
+
+    def _postpone(self, plan: Plan, decided: _Decided) -> Ticket:
+        """Schedule a plan that is completed later, and begin to execute it if it is concurrent."""
         ticket = self._engine.schedule(plan, self._at_ms, self._at_ms + decided.delay_ms)
         if decided.is_concurrent:
             self._started_s[ticket.id] = self._clock.now_s()
             self._engine.start(ticket)
-        if decided.delay_ms:
-            self._pending.append(ticket)
-        else:
-            self._complete(ticket, settles=settles)
+        self._pending.append(ticket)
+        return ticket
 
     def _complete(self, ticket: Ticket, *, settles: bool = False) -> None:
         """Complete a plan between two runs of the primary probe, the queries before and after the compaction.
@@ -371,6 +382,8 @@ class Loop:
         on the cadence than another, and the compaction's record waits for it. A compaction beside the stream
         has no query before it: it may have committed long since.
         """
+        if self._unsettled is not None:  # a delayed compaction that ended in this tick, before this one
+            self._write_unsettled(self._probe(self._scenario.primary_probe, "after").cost.wall_s)
         before, is_concurrent = self._seen, ticket.id in self._started_s
         if self._latency_now_s() is None and not is_concurrent:
             self._probe(self._scenario.primary_probe, "before")

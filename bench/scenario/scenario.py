@@ -213,8 +213,7 @@ class Scenario:
     def _delaying(self, rules: Iterable[Rule]) -> Iterator[str]:
         """The capabilities that rules need whose plans are committed later."""
         for rule in rules:
-            delay_ms = self.compaction_delay_ms if rule.delay_ms is None else rule.delay_ms
-            if delay_ms > 0 and not rule.is_inline:
+            if rule.delay_or(self.compaction_delay_ms) > 0:
                 yield Capability.DELAYED_COMMIT
             if rule.is_concurrent:
                 yield Capability.CONCURRENT

@@ -48,7 +48,8 @@ class StrategyRuleKeys(RuleKeys):
     """An entry of a strategy's `rules`.
 
     `delay` takes the place of the scenario's compaction_delay. What a `concurrent` rule plans is executed
-    meanwhile, beside the stream. With `inline` each commit evaluates the rule, and waits for what it plans.
+    meanwhile, beside the stream. With `inline` each commit evaluates the rule, and waits until what it plans
+    is done, or with a delay until it is scheduled.
     """
 
     delay_ms: Duration | None = Field(default=None, alias="delay", examples=["10min"])

@@ -100,20 +100,16 @@ def _strategy_rule(
     keys: ScenarioKeys, given: StrategyRuleKeys, path: KeyPath, folder: Path, schema: Schema
 ) -> Rule:
     rule = _rule(keys, given, path, folder, schema)
-    if given.inline and given.delay_ms:
-        raise OptionError(
-            (*path, "delay"), "does not go with inline = true: the commit waits for what the rule plans; "
-            "leave one of them out", duration_ms_text(given.delay_ms),
-        )  # fmt: skip
-    delay_ms = keys.compaction_delay_ms if given.delay_ms is None else given.delay_ms
-    if given.concurrent and (given.inline or delay_ms == 0):
+    made = replace(rule, delay_ms=given.delay_ms, is_inline=given.inline, is_concurrent=given.concurrent)
+    delay_ms = made.delay_or(keys.compaction_delay_ms)
+    if given.concurrent and delay_ms == 0:
         raise OptionError(
             (*path, "concurrent"), "needs a delay, until when what it plans is executed: set delay, such as "
             '"10min", or leave it out', given.concurrent,
         )  # fmt: skip
-    if delay_ms > 0 and not given.inline:
+    if delay_ms > 0:
         _check_delay(delay_ms, rule.planner, (*path, "planner", "type"), given.planner["type"])
-    return replace(rule, delay_ms=given.delay_ms, is_inline=given.inline, is_concurrent=given.concurrent)
+    return made
 
 
 def _rule(keys: ScenarioKeys, rule: RuleKeys, path: KeyPath, folder: Path, schema: Schema) -> Rule:
@@ -210,11 +206,17 @@ def rule_tables(rules: Iterable[Rule]) -> list[dict[str, Any]]:
 
 
 def rule_text(rule: Rule) -> str:
-    """A rule in a few words: when, and what."""
-    inline = " within the commit" if rule.is_inline else ""
-    later = f" committed {duration_ms_text(rule.delay_ms)} later" if rule.delay_ms else ""
-    beside = " beside the stream" if rule.is_concurrent else ""
-    return f"{in_words(rule.trigger)}: {in_words(rule.planner)}{inline}{beside}{later}"
+    """A rule in a few words: when, what, and how where that is not as the scenario says."""
+    return f"{in_words(rule.trigger)}: {in_words(rule.planner)}{_manner(rule)}"
+
+
+def _manner(rule: Rule) -> str:
+    if rule.is_inline and not rule.delay_ms:
+        return " within the commit"
+    later = f"committed {duration_ms_text(rule.delay_ms)} later" if rule.delay_ms else ""
+    where = "planned within the commit" if rule.is_inline else ""
+    beside = "executed beside the stream" if rule.is_concurrent else ""
+    return "".join(f", {part}" for part in (where, beside, later) if part)
 
 
 def _summary(keys: StrategyKeys, strategy: Strategy, writer: WriterKeys) -> str:

@@ -8,13 +8,14 @@ from bench.engines.hudi.table_keys import INLINE_COMPACTION
 from strategies.hudi.commands import Command
 from strategies.java_values import parse_boolean
 
+_LATER = "inline = true and a delay"
 # Services that commits would run by themselves, whose cost would go unnoticed within that of the commit, and
 # what runs them here.
 _SERVICES: Mapping[str, str] = {
-    "hoodie.compact.schedule.inline": f"a rule with the planner {Command.COMPACTION} and a delay",
+    "hoodie.compact.schedule.inline": f"a rule with the planner {Command.COMPACTION}, {_LATER}",
     "hoodie.log.compaction.inline": f"a rule with the planner {Command.LOG_COMPACTION} and inline = true",
     "hoodie.clustering.inline": f"a rule with the planner {Command.CLUSTERING} and inline = true",
-    "hoodie.clustering.schedule.inline": f"a rule with the planner {Command.CLUSTERING} and a delay",
+    "hoodie.clustering.schedule.inline": f"a rule with the planner {Command.CLUSTERING}, {_LATER}",
     "hoodie.clean.automatic": f"a rule of [[maintenance]] with the planner {Command.CLEAN}",
     "hoodie.archive.automatic": f"a rule of [[maintenance]] with the planner {Command.ARCHIVE}",
     "hoodie.partition.ttl.inline": "nothing",

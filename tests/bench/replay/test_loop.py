@@ -522,6 +522,21 @@ def test_what_an_inline_rule_plans_is_completed_within_the_commit(scenario):
     )
 
 
+def test_for_an_inline_rule_with_a_delay_the_commit_waits_until_it_is_scheduled(scenario):
+    scheduling = replace(EVERY_1, is_inline=True, delay_ms=60_000)
+    recorder, _ = replay(scenario("2min"), scheduling, engine=FakeEngine(Costs(staging_s=0.5)))
+    assert [c.waited_s for c in recorder.of(CommitRecord)] == [0.5, 0.5]
+    done = recorder.of(CompactionRecord)
+    assert [(c.scheduled_at_ms, c.at_ms) for c in done] == [(60_000, 120_000), (120_000, 120_000)]
+    assert not any(c.is_inline for c in done)
+
+
+def test_the_delay_of_a_scenario_is_not_for_inline_rules(scenario):
+    inline = replace(EVERY_1, is_inline=True)
+    recorder, _ = replay(replace(scenario("1min"), compaction_delay_ms=60_000), inline)
+    assert [(c.at_ms, c.is_inline) for c in recorder.of(CompactionRecord)] == [(60_000, True)]
+
+
 def test_of_inline_rules_and_the_others_either_may_plan_in_a_tick(scenario):
     """Among each the first plan wins."""
     rules = (replace(EVERY_1, is_inline=True), replace(EVERY_1, is_inline=True), NEVER, EVERY_2)
@@ -549,7 +564,8 @@ def test_what_a_concurrent_rule_plans_is_started_when_it_is_scheduled(scenario):
     recorder, _ = replay(scenario("4min"), concurrent, EVERY_1, engine=engine)
     assert [at_ms for _, at_ms in engine.started] == [120_000, 240_000]
     done = {c.scheduled_at_ms: c for c in recorder.of(CompactionRecord)}
-    assert done[120_000].at_ms == 180_000
+    assert done[120_000].at_ms == done[180_000].at_ms == 180_000
+    assert done[120_000].query_after_s == done[180_000].query_before_s  # the query between the two
     # It may have committed long before it is waited for, so no query is one before it.
     assert [done[at_ms].query_before_s is None for at_ms in (60_000, 120_000)] == [False, True]
     (second, *_) = [c for c in recorder.of(CommitRecord) if c.at_ms == 120_000]

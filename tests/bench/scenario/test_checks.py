@@ -365,13 +365,6 @@ RULE = {"trigger": {"type": "every", "interval": "10min"}, "planner": {"type": "
 HUDI = {"format": "hudi", "target_file_size": "1MiB"}
 
 
-def test_an_inline_rule_cannot_be_delayed(tmp_path):
-    both = {**RULE, "inline": True, "delay": "10min"}
-    told = refusal(tmp_path, table=HUDI, workload={"type": "upsert", "initial_rows": 10},
-                   strategies=[{"label": "a", "rules": [both]}])  # fmt: skip
-    assert 'strategies[0].rules[0].delay = "10min": does not go with inline = true' in told
-
-
 def test_a_delay_of_a_rule_needs_a_planner_that_can_be_delayed(tmp_path):
     whole = {**RULE, "planner": {"type": "iceberg.rewrite_data_files"}, "delay": "10min"}
     told = refusal(tmp_path, strategies=[{"label": "a", "rules": [whole]}])
