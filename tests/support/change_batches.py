@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bench.engines.contract import Batch
+from bench.engines.contract import Batch, CommitOutcome, Engine
 from workloads.commit import CommitSpec
 from workloads.schema import ORDERS
 
@@ -65,3 +65,14 @@ class ModelTable:
             "op": op, "change_number": number, "ts": 0, "before_exists": before is not None,
             "before_user_city": before and before[0], "before_order_date": before and 0,
         }  # fmt: skip
+
+
+def upserts(first: int, end: int, city: str = "Oslo") -> list[tuple[int, str | None]]:
+    """Changes that put the orders of a range of keys into a city."""
+    return [(key, city) for key in range(first, end)]
+
+
+def commit(engine: Engine, model: ModelTable, *changes: tuple[int, str | None]) -> CommitOutcome:
+    """Commit changes, each a key and its city or None, to an engine and to the model of its table."""
+    batch = model.commit([Change(*change) for change in changes])
+    return engine.commit(batch, batch.spec.at_ms)

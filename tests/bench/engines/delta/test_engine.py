@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import pyarrow.parquet as pq
 import pytest
-from change_batches import Change, ModelTable
+from change_batches import Change, ModelTable, commit, upserts
 from delta_sheets import make_real
 from engine_streams import batches, commit_all, execute, plan
 from hypothesis import Phase, settings
@@ -61,15 +61,6 @@ def delta(workshop):
 @pytest.fixture
 def model(tmp_path):
     return ModelTable(tmp_path / "changes")
-
-
-def commit(engine, model, *changes):
-    batch = model.commit([Change(*change) for change in changes])
-    return engine.commit(batch, batch.spec.at_ms)
-
-
-def upserts(first, end, city="Oslo"):
-    return [(key, city) for key in range(first, end)]
 
 
 def rows_of(engine, version=None):

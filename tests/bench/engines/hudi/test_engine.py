@@ -6,7 +6,7 @@ from functools import partial
 from typing import ClassVar
 
 import pytest
-from change_batches import Change, ModelTable
+from change_batches import Change, ModelTable, commit, upserts
 from engine_streams import batches, commit_all, execute, plan
 from hudi_sheets import make_real
 from hudi_simulations import make as make_model
@@ -59,15 +59,6 @@ def hudi(workshop):
 @pytest.fixture
 def model(tmp_path):
     return ModelTable(tmp_path / "changes")
-
-
-def commit(engine, model, *changes):
-    batch = model.commit([Change(*change) for change in changes])
-    return engine.commit(batch, batch.spec.at_ms)
-
-
-def upserts(first, end, city="Oslo"):
-    return [(key, city) for key in range(first, end)]
 
 
 def rows_of(engine, view="orders"):

@@ -3,6 +3,7 @@ from engine_streams import FULL_SCAN, execute, files, plan, rewrite
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from observed_changes import check_grown
 from simulated_tables import deletes, make, physical_rows
 from upsert_commits import changes, load
 
@@ -106,12 +107,7 @@ class AnyHistory(RuleBasedStateMachine):
     def did(self, outcome):
         observed, change = outcome.observed, outcome.change
         if self.seen is not None:
-            before = self.seen
-            grown = change.delete_files_added_count - change.delete_files_removed_count
-            assert observed.delete_files_count == before.delete_files_count + grown
-            grown = change.files_added_count - change.files_removed_count
-            assert observed.data_files_count == before.data_files_count + grown
-            assert observed.live_bytes == before.live_bytes + change.added_bytes - change.replaced_bytes
+            check_grown(self.seen, observed, change)
         self.seen = observed
         return outcome
 

@@ -6,6 +6,7 @@ from engine_streams import FULL_SCAN, execute, files, plan
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from observed_changes import check_grown
 from upsert_commits import changes, commit_specs, load
 
 from bench.engines.contract import Batch, Change, Cost, Probe
@@ -393,11 +394,7 @@ class AnyHistory(RuleBasedStateMachine):
         observed, change = outcome.observed, sum((v.change for v in versions), Change())
         if self.seen is not None:
             before = self.seen
-            grown = change.delete_files_added_count - change.delete_files_removed_count
-            assert observed.delete_files_count == before.delete_files_count + grown
-            grown = change.files_added_count - change.files_removed_count
-            assert observed.data_files_count == before.data_files_count + grown
-            assert observed.live_bytes == before.live_bytes + change.added_bytes - change.replaced_bytes
+            check_grown(before, observed, change)
             metadata_bytes = before.metadata_storage_bytes + change.metadata_bytes
             assert observed.metadata_storage_bytes == metadata_bytes
             assert frees or observed.storage_bytes >= before.storage_bytes + change.added_bytes
