@@ -238,8 +238,8 @@ class LiveFigures:
         if self._phase or self._files is None:
             return self._phase
         query = "" if self._query_s is None else f", last query {human_duration(self._query_s)}"
-        has_cpu = self._compactions_count and self._compaction_cpu_s is not None
-        cpu = f" ({human_duration(self._compaction_cpu_s or 0.0)} CPU)" if has_cpu else ""
+        cpu_s = self._compaction_cpu_s if self._compactions_count else None
+        cpu = "" if cpu_s is None else f" ({human_duration(cpu_s)} CPU)"
         failed = f", {self._failed_count} of them FAILED" if self._failed_count else ""
         files = counted(self._files, "file")
         return f"{files}{query}, {counted(self._compactions_count, 'compaction')}{failed}{cpu}"

@@ -18,7 +18,6 @@ from bench.engines.hudi.timeline import (
     PlanFacts,
     facts_of,
     instant_of,
-    is_base,
     replaced_groups,
     service_of,
     written_files,
@@ -252,6 +251,7 @@ class _Reading:
         self._instants = [each for each in instants if each.action in ACTIONS]
         self._commits = {each.requested: files.commit(each) for each in self._instants if each.completed}
         self._plans = {each.requested: self._plan(each) for each in self._instants}
+        self._archived = files.archived(archived_instants(self._stored, self._plans))
 
     def _plan(self, each: InstantFiles) -> PlanFacts:
         service = service_of(each, self._commits.get(each.requested, {}))
@@ -282,25 +282,17 @@ class _Reading:
         start = min(requested - self._saved, default="")
         completions = {each.requested: each.completed for each in self._instants if each.completed}
         planned = {each.requested for each in self._instants if each.action == "compaction"}
-        archived = self._archived_completions(start)
         replaced = [replaced_groups(commit) for commit in self._commits.values()]
+
+        def completion_of(instant: str) -> str:
+            archived = self._archived.get(instant)
+            return completions.get(instant) or (archived.completed if archived else instant)
 
         def is_completed(file: StoredFile) -> bool:
             is_before_it = file.is_log and not self._files.has_completions and file.instant in planned
             return file.instant in completions or file.instant < start or is_before_it
 
-        return latest_slices(
-            self._stored,
-            frozenset().union(*replaced),
-            is_completed,
-            lambda instant: completions.get(instant) or archived.get(instant) or instant,
-        )
-
-    def _archived_completions(self, start: str) -> Mapping[str, str]:
-        """When archived instants completed that wrote log files."""
-        logs = [file for file in self._stored if file.is_log and file.instant < start]
-        wanted = archived_instants(logs, self._commits)
-        return {each.requested: each.completed for each in self._files.archived(wanted).values()}
+        return latest_slices(self._stored, frozenset().union(*replaced), is_completed, completion_of)
 
     def _records(self, live: Sequence[StoredFile]) -> Mapping[str, int]:
         """The records of those files of which all commits are known, as these tell.
@@ -308,12 +300,11 @@ class _Reading:
         Up to table version 6 several commits may append to one log file, none of them before the instant that
         it is named after.
         """
-        archived = self._files.archived(archived_instants(live, self._commits))
         told = Counter[str]()
-        for commit in (*self._commits.values(), *(each.commit for each in archived.values())):
+        for commit in (*self._commits.values(), *(each.commit for each in self._archived.values())):
             for path, _, records in written_files(commit):
                 told[path] += records
-        known = {*(each.requested for each in self._instants), *archived}
+        known = {*self._plans, *self._archived}
         return {file.path: told[file.path] for file in live if file.instant in known and file.path in told}
 
     def _instant(self, each: InstantFiles, first_ms: int) -> Instant:
@@ -324,7 +315,7 @@ class _Reading:
 
 
 def _described(file: StoredFile, records: int) -> BaseFile | LogFile:
-    kind = BaseFile if is_base(file.path) else LogFile
+    kind = LogFile if file.is_log else BaseFile
     group = file.group
     return kind(file.path, file.size_bytes, records, group.partition, file_id=group.file_id)
 

@@ -17,7 +17,7 @@ from strategies.hudi.triggers import (
     NumOrTime,
     TimeElapsed,
 )
-from strategies.java_values import parse_boolean, parse_int
+from strategies.java_values import int_property, parse_boolean
 from strategies.strategy import Rule
 from strategies.triggers import Trigger
 
@@ -43,19 +43,11 @@ def inline_rule(properties: Mapping[str, str]) -> Rule | None:
     named = properties.get(TRIGGER, "NUM_COMMITS")
     if named not in _TRIGGERS:
         raise ValueError(f"{TRIGGER}={named!r} must be one of {', '.join(_TRIGGERS)}")
-    commits = _number(properties, COMMITS, DEFAULT_COMMITS)
-    elapsed_ms = 1000 * _number(properties, SECONDS, DEFAULT_ELAPSED_MS // 1000)
+    commits = int_property(properties, COMMITS, DEFAULT_COMMITS)
+    elapsed_ms = 1000 * int_property(properties, SECONDS, DEFAULT_ELAPSED_MS // 1000)
     options = {name: text for name, text in properties.items() if name in COMPACTION_OPTIONS}
     planner = Compaction(properties.get(STRATEGY, DEFAULT_STRATEGY), options)
     return Rule(_TRIGGERS[named](commits, elapsed_ms), planner)
-
-
-def _number(properties: Mapping[str, str], name: str, default: int) -> int:
-    text = properties.get(name, str(default))
-    try:
-        return parse_int(text)
-    except ValueError as error:
-        raise ValueError(f"{name}={text!r} {error}") from error
 
 
 def is_not_serializable(names: str) -> bool:

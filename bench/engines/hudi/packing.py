@@ -6,7 +6,7 @@ Source: HoodieCompactionConfig and UpsertPartitioner of Hudi 1.2.0.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from strategies.java_values import parse_boolean, parse_int
+from strategies.java_values import int_property, parse_boolean
 
 SMALL_FILE_LIMIT = "hoodie.parquet.small.file.limit"
 AUTO_SPLIT = "hoodie.copyonwrite.insert.auto.split"
@@ -50,11 +50,7 @@ def default_small_file_bytes(max_file_bytes: int) -> int:
 
 
 def _number(properties: Mapping[str, str], name: str, default: int, least: int) -> int:
-    text = properties.get(name, str(default))
-    try:
-        number = parse_int(text)
-    except ValueError as error:
-        raise ValueError(f"{name}={text!r} {error}") from error
+    number = int_property(properties, name, default)
     if number < least:
-        raise ValueError(f"{name}={text!r} must be >= {least}")
+        raise ValueError(f"{name}={properties[name]!r} must be >= {least}")
     return number

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from bench.engines.hudi.folder import PARTITION_MARKER, Listing
-from bench.engines.hudi.timeline import joined
 from strategies.hudi.files import FileGroupId
 
 _BASE = re.compile(r"(?P<file_id>[^_.][^_]*)_[^_]+_(?P<instant>\d+)\.parquet", re.ASCII)
@@ -41,7 +40,7 @@ def stored_files(listing: Listing) -> Iterator[StoredFile]:
         found = _BASE.fullmatch(name) or _LOG.fullmatch(name)
         if found is not None and partition in partitions:
             group = FileGroupId(partition, found["file_id"])
-            yield StoredFile(joined(partition, name), group, found["instant"], found.re is _LOG, size_bytes)
+            yield StoredFile(path, group, found["instant"], found.re is _LOG, size_bytes)
 
 
 def latest_slices(

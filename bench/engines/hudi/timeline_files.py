@@ -42,7 +42,6 @@ class Archived:
 
     requested: str
     completed: str
-    action: str
     commit: Fields
 
 
@@ -71,7 +70,8 @@ class TimelineFiles:
 
     def commit(self, each: InstantFiles) -> Fields:
         """What a completed write says of itself."""
-        return self._avro(f"{TIMELINE_FOLDER}/{each.requested}_{each.completed}.{each.action}")
+        path = f"{TIMELINE_FOLDER}/{each.requested}_{each.completed}.{each.action}"
+        return self._parsed(path, self._read(path))
 
     def plan(self, requested: str, service: str) -> Fields:
         """The plan of a table service ("compaction", "logcompaction", "clustering"), completed or not.
@@ -94,13 +94,13 @@ class TimelineFiles:
         for path in self._history_files:
             try:
                 table = pq.read_table(io.BytesIO(self._read(path)))
-                rows = table.select(["instantTime", "completionTime", "action", "metadata"]).to_pylist()
+                rows = table.select(["instantTime", "completionTime", "metadata"]).to_pylist()
             except (pa.ArrowException, KeyError) as error:
                 raise self._damaged(path, error) from error
             for row in rows:
                 if row["instantTime"] in wanted:
                     stored = self._parsed(path, row["metadata"]) if row["metadata"] else {}
-                    yield Archived(row["instantTime"], row["completionTime"], row["action"], stored)
+                    yield Archived(row["instantTime"], row["completionTime"], stored)
 
     @cached_property
     def _history_files(self) -> list[str]:
@@ -114,9 +114,6 @@ class TimelineFiles:
         except (ValueError, KeyError, TypeError) as error:
             raise self._damaged(manifest, error) from error
         return [f"{HISTORY_FOLDER}{name}" for name in names]
-
-    def _avro(self, path: str) -> Fields:
-        return self._parsed(path, self._read(path))
 
     def _parsed(self, path: str, content: bytes) -> Fields:
         """The one record of an Avro file."""
