@@ -5,6 +5,7 @@ settings name a single repository: Spark's default chain starts with the local M
 without its jar makes the whole resolution fail.
 """
 
+import fcntl
 import functools
 import hashlib
 import json
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -172,8 +174,7 @@ def jars(table_format: str, line: str | None = None) -> tuple[Path, ...]:
     """
     coordinates = current_line(line).jars[table_format]
     folder = cache_folder() / "jars" / hashlib.sha256(",".join(coordinates).encode()).hexdigest()[:16]
-    cached = _cached_jars(folder)
-    return cached or _resolve(coordinates, folder)
+    return _cached_jars(folder) or _resolved_once(coordinates, folder)
 
 
 def spark_jars() -> tuple[Path, ...]:
@@ -194,16 +195,31 @@ def _cached_jars(folder: Path) -> tuple[Path, ...]:
     return paths if whole else ()
 
 
+def _resolved_once(coordinates: tuple[str, ...], folder: Path) -> tuple[Path, ...]:
+    """Resolve jars; if another process does so, wait for it: the two would delete each other's files."""
+    with ExitStack() as stack:
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            lock = stack.enter_context(folder.with_suffix(".lock").open("w"))
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError as error:
+            raise _not_writable(folder, error) from error
+        return _cached_jars(folder) or _resolve(coordinates, folder)
+
+
+def _not_writable(folder: Path, error: OSError) -> MissingRuntimeError:
+    return MissingRuntimeError(
+        f"{folder}: cannot store jars there ({error.strerror}); set COMPACTBENCH_CACHE to a writable folder"
+    )
+
+
 def _resolve(coordinates: tuple[str, ...], folder: Path) -> tuple[Path, ...]:
     use_java()
     try:
         shutil.rmtree(folder, ignore_errors=True)  # an incomplete download is never resumed
         folder.mkdir(parents=True)
     except OSError as error:
-        raise MissingRuntimeError(
-            f"{folder}: cannot store jars there ({error.strerror}); "
-            "set COMPACTBENCH_CACHE to a writable folder"
-        ) from error
+        raise _not_writable(folder, error) from error
     with tempfile.TemporaryDirectory() as scratch:
         done = subprocess.run(
             _resolver_command(coordinates, folder, Path(scratch)), capture_output=True, text=True

@@ -102,7 +102,8 @@ class CompactionSeen:
     """A finished compaction, as kept in the history. `status` is ok, noop, vetoed or failed.
 
     `kind` and `reason` are those of the plan; a compaction that a commit ran by itself has no kind, and
-    "inline" for a reason. The plan was made at `scheduled_at_ms`, and the compaction ended at `at_ms`.
+    "inline" for a reason. `cpu_s` is None where other steps ran meanwhile. The plan was made at
+    `scheduled_at_ms`, and the compaction ended at `at_ms`.
     """
 
     at_ms: int
@@ -113,7 +114,7 @@ class CompactionSeen:
     replaced_bytes: int
     added_bytes: int
     wall_s: float
-    cpu_s: float
+    cpu_s: float | None
     kind: str = ""
     scheduled_at_ms: int | None = None
 

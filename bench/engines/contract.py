@@ -169,13 +169,15 @@ class Version:
     """One version of a table and its effect: a snapshot, or the metadata that a command wrote without one.
 
     `id` and `operation` are the format's own; `id` is None where only metadata was written. `tag` is None
-    where the command that made the version cannot write one.
+    where the command that made the version cannot write one. `rewritten` are the partitions in which it
+    replaced files; None where the format's reader does not tell.
     """
 
     id: str | None
     operation: str
     change: Change
     tag: Tag | None = None
+    rewritten: frozenset[str] | None = None
 
 
 def total_change(versions: Iterable[Version]) -> Change:
@@ -200,7 +202,7 @@ class Observation:
     delete_counts: Mapping[str, int] = field(default_factory=dict)
     # Of its delete files the bytes in each partition that has any.
     delete_bytes: Mapping[str, int] = field(default_factory=dict)
-    # The bytes of the data files in each of these partitions.
+    # The bytes of the data files in each partition of the table.
     data_bytes_beside: Mapping[str, int] = field(default_factory=dict)
     # The partitions in which files have been removed since the last observation.
     rewritten: frozenset[str] = frozenset()

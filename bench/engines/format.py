@@ -20,7 +20,7 @@ from bench.keys import TableKeys
 from strategies.plan import Action
 from strategies.preview import Preview
 from strategies.state import TableState
-from strategies.strategy import Planner
+from strategies.strategy import Planner, Rule
 from workloads.commit import CommitSpec
 from workloads.schema import Schema
 
@@ -73,7 +73,8 @@ class TableFacts:
     """What an existing table's metadata says beyond its state.
 
     `metadata` is the file that the state was read from. `version` is the one that was read, as in its state,
-    and `committed_at` its time in UTC; both are None for a table that has never been written to.
+    and `committed_at` its time in UTC, or without an offset where the table does not say in which time
+    zone it is; both are None for a table that has never been written to.
     `partition_spec` says how new files are partitioned, "" if they are not. `columns` are all columns by
     their full names. `size_classes` are the upper ends of file size classes, as fractions of the target size.
     `has_rows_count` is False if the rows of some data file are not known.
@@ -168,10 +169,10 @@ class Format:
     spellings. `codec_setting` is the table property or Spark setting that names the codec of data files,
     `default_codec` the codec where it is not set.
 
-    `property_problem` says why the format refuses a value of a table property, None where it does not.
-    `key_problem` gives a key of [table] that names columns which do not suit it, and what is wrong with them;
-    `planner_problem` says why a planner does not suit it, as `ExistingTable.planner_problem` does. That the
-    columns exist is checked for all formats.
+    `property_problem` gives a table property whose value the format refuses or does not suit the table, and
+    what is wrong with it; None where there is none. `key_problem` does so for a key of [table] that names
+    columns; `rule_problem` says why a rule, whose delay is set, does not suit the table. That the columns
+    exist is checked for all formats.
 
     `planning` holds the rules by which plans are previewed and vetoed. `layout` gives the files that the
     format's writers make of a commit with these settings of Spark if no strategy overrides the number of
@@ -185,6 +186,8 @@ class Format:
 
     `coefficients` reads a coefficients file, or with None the one that ships with the format; it raises
     ScenarioError.
+
+    `initial_order` says how the rows of the initial load lie in its files, where the format decides that.
 
     `open_existing` opens an existing table. `is_table_at` says whether a name is that of a folder with one of
     the format; False where that cannot be found out.
@@ -210,9 +213,10 @@ class Format:
     layout: Callable[[CommitSpec, Mapping[str, str]], CommitLayout]
     writing_needs: Callable[[Any, str | None], frozenset[str]]
     property_name: Callable[[str], str] = lambda name: name
-    property_problem: Callable[[str, str], str | None] = lambda name, value: None
+    property_problem: Callable[[TableSpec], tuple[str, str] | None] = lambda spec: None
     key_problem: Callable[[TableSpec], tuple[str, str] | None] = lambda spec: None
-    planner_problem: Callable[[TableSpec, Planner], str | None] = lambda spec, planner: None
+    rule_problem: Callable[[TableSpec, Rule], str | None] = lambda spec, rule: None
+    initial_order: Callable[[Any], str | None] = lambda keys: None
     real: EngineKind | None = None
     simulated: EngineKind | None = None
     writers_refused: str | None = None

@@ -194,7 +194,7 @@ class Ledger(Generic[Data, Delete, State]):
             delete_rows=sum(p.delete_rows for p in sums),
             delete_counts=dict(self._delete_counts),
             delete_bytes={name: each.delete_size_bytes for name, each in with_deletes.items()},
-            data_bytes_beside={name: each.size_bytes for name, each in with_deletes.items()},
+            data_bytes_beside={name: each.size_bytes for name, each in self._partitions.items()},
             rewritten=rewritten,
             oldest_delete_at_ms=min(
                 (time_ms for time_ms in self._delete_added_ms.values() if time_ms is not None), default=None
@@ -249,7 +249,7 @@ def _compaction_seen(
         replaced_bytes=change.replaced_bytes,
         added_bytes=change.added_bytes,
         wall_s=cost.wall_s,
-        cpu_s=cost.cpu_s,
+        cpu_s=None if cost.is_shared else cost.cpu_s,
         kind=kind,
         scheduled_at_ms=scheduled_at_ms,
     )  # fmt: skip

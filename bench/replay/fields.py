@@ -112,7 +112,7 @@ def ids(versions: Iterable[Version]) -> list[str]:
 
 def table_fields(observed: Observation) -> TableFields:
     """The fields of an observed table."""
-    is_short = _is_short(observed.delete_bytes)
+    beside, waiting = observed.data_bytes_beside, observed.delete_bytes
     return TableFields(
         data_files_count=observed.data_files_count,
         delete_files_count=observed.delete_files_count,
@@ -123,8 +123,8 @@ def table_fields(observed: Observation) -> TableFields:
         storage_bytes=observed.storage_bytes,
         metadata_storage_bytes=observed.metadata_storage_bytes,
         oldest_delete_at_ms=observed.oldest_delete_at_ms,
-        delete_bytes=dict(observed.delete_bytes) if is_short else None,
-        data_bytes_beside=dict(observed.data_bytes_beside) if is_short else None,
+        delete_bytes=dict(waiting) if _is_short(waiting) else None,
+        data_bytes_beside=dict(beside) if _is_short(beside) else None,
     )
 
 
@@ -148,7 +148,7 @@ def compacted_fields(
     before: Observation, after: Observation, versions: tuple[Version, ...]
 ) -> CompactedFields:
     """The fields of the table before and after a compaction, and of what the compaction changed."""
-    change = total_change(versions)
+    change, rewritten = total_change(versions), _rewritten(after, versions)
     return CompactedFields(
         versions=ids(versions),
         files_before_count=before.data_files_count,
@@ -169,5 +169,16 @@ def compacted_fields(
         added_bytes=change.added_bytes,
         metadata_bytes=change.metadata_bytes,
         metadata_files_count=change.metadata_files_count,
-        partitions=sorted(after.rewritten) if _is_short(after.rewritten) else None,
+        partitions=sorted(rewritten) if _is_short(rewritten) else None,
     )
+
+
+def _rewritten(after: Observation, versions: tuple[Version, ...]) -> frozenset[str]:
+    """The partitions in which versions replaced files.
+
+    Where they do not tell, those in which files are gone since the last observation: nothing else runs then.
+    """
+    told = [version.rewritten for version in versions if version.rewritten is not None]
+    if told and len(told) == len(versions):
+        return frozenset[str]().union(*told)
+    return after.rewritten

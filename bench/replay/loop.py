@@ -133,6 +133,7 @@ class Loop:
         self._tick = 0
         self._at_ms = 0
         self._seen: Observation | None = None
+        self._reading = NO_COST  # of the table as it is now, until a rule is charged with it
         self._latest: _Latency | None = None
         self.times = ReplayTimes()
 
@@ -195,7 +196,7 @@ class Loop:
         outcome = self._engine.commit(batch, self._at_ms)
         own_cost = sum((compaction.cost for compaction in outcome.compactions), NO_COST)
         self._add_measured(outcome.prepare_s + outcome.cost.wall_s + own_cost.wall_s)
-        self._seen = outcome.observed
+        self._seen, self._reading = outcome.observed, outcome.observed.cost
         is_waiting = self._strategy.has_inline_rules and batch.spec.rows and not batch.spec.is_initial
         waited = self._wait_inline() if is_waiting else _NO_WAIT
         if batch.spec.rows:
@@ -227,6 +228,7 @@ class Loop:
         took = self._step("writer", outcome.observed, began_s, outcome.cost)
         completed = Completed(took, ticket, outcome, before or outcome.observed, None)
         record = compaction_record(completed, None, self._size_model, is_inline=True)
+        self._reading = outcome.observed.cost
         observed = replace(outcome.observed, cost=(before or outcome.observed).cost + outcome.observed.cost)
         return _Waited(decided.wall_s + outcome.cost.wall_s, (*decided.records, record), observed)
 
@@ -328,17 +330,21 @@ class Loop:
             self._schedule(decided.plan, decided, settles=settles)
 
     def _evaluate(self, *, is_inline: bool) -> _Decided:
-        """Evaluate the inline rules, or the others. Only the last decision can hold a plan."""
+        """Evaluate the inline rules, or the others. Only the last decision can hold a plan.
+
+        The first rule that reads the table is charged with reading it, the others share what it read.
+        """
         state, began_s = self._state(), self._clock.now_s()
         label, evaluations = self._strategy.decide(state, self._clock, is_inline=is_inline)
-        reading = self._seen.cost if self._seen else NO_COST  # shared by the rules of the tick
         decided = _Decided()
         for evaluation in evaluations:
             decision, cost = evaluation.decision, evaluation.cost
             rule = self._strategy.rule(decision)
             fired = decision.verdict is not Verdict.NOT_DUE
             figures = figures_of(rule.planner, state) if fired else {}
-            read, reading = (reading, NO_COST) if reads_state(rule, decision) else (NO_COST, reading)
+            read = NO_COST
+            if reads_state(rule, decision):
+                read, self._reading = self._reading, NO_COST
             self._add_measured(cost.wall_s)
             evaluating = self._step("compactor", self._seen, began_s, cost)
             record = decision_record(evaluating, label, rule, decision, figures, read)
@@ -366,9 +372,10 @@ class Loop:
 
     def _postpone(self, plan: Plan, decided: _Decided) -> Ticket:
         """Schedule a plan that is completed later, and begin to execute it if it is concurrent."""
+        began_s = self._clock.now_s()
         ticket = self._engine.schedule(plan, self._at_ms, self._at_ms + decided.delay_ms)
         if decided.is_concurrent:
-            self._started_s[ticket.id] = self._clock.now_s()
+            self._started_s[ticket.id] = began_s
             self._engine.start(ticket)
         self._pending.append(ticket)
         return ticket
@@ -390,8 +397,10 @@ class Loop:
         query_before_s, asked_s = None if is_concurrent else self._latency_now_s(), self._clock.now_s()
         began_s = self._started_s.pop(ticket.id, asked_s)
         outcome = self._engine.complete(ticket, self._at_ms)
-        self._add_measured(self._clock.now_s() - asked_s if outcome.cost.is_shared else outcome.cost.wall_s)
+        waited_s = self._clock.now_s() - asked_s - outcome.observed.cost.wall_s
+        self._add_measured(ticket.staging_s + waited_s if outcome.cost.is_shared else outcome.cost.wall_s)
         self._record_observation(outcome.observed, "compaction")
+        self._reading = outcome.observed.cost
         is_ok = outcome.status == "ok"
         self._unsettled = Completed(
             self._step("compactor", outcome.observed, began_s, outcome.cost), ticket, outcome,

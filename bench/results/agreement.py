@@ -58,8 +58,13 @@ class Pair:
 
     @property
     def same_files(self) -> bool:
-        """Whether both compactions had the same status and the same numbers of files in and out."""
-        return _outcome(self.real) == _outcome(self.simulated)
+        """Whether both compactions had the same status, and the same numbers of files in and out.
+
+        In the same partitions, too, where both records name them.
+        """
+        places = [done.partitions for done in self.compactions if done is not None]
+        is_same_place = None in places or all(each == places[0] for each in places)
+        return is_same_place and _outcome(self.real) == _outcome(self.simulated)
 
 
 def side_by_side(runs: Iterable[RunResult]) -> tuple[Pair, ...]:
@@ -96,9 +101,10 @@ def _pairs(real: RunResult, simulated: RunResult) -> Iterator[Pair]:
 def evaluations(run: RunResult) -> tuple[Evaluation, ...]:
     """Every evaluation of the strategy of a run, with the compaction it led to.
 
-    A compaction that a commit ran by itself follows from no evaluation.
+    One that a commit ran by itself follows from no evaluation: it stands beside one that led to no other.
     """
-    compactions = {c.scheduled_at_ms: c for c in run.of(CompactionRecord) if not c.is_inline}
+    done = sorted(run.of(CompactionRecord), key=lambda each: not each.is_inline)
+    compactions = {each.scheduled_at_ms: each for each in done}
     ticks: dict[int, list[DecisionRecord]] = {}
     for decision in run.of(DecisionRecord):
         ticks.setdefault(decision.tick, []).append(decision)

@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from bench.results.folders import RunResult
+from bench.results.observations import as_left
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,
@@ -171,19 +172,27 @@ def deletes_end(field: str) -> Callable[[RunFigures], float | None]:
 
 
 def deletes_mean(field: str) -> Callable[[RunFigures], float | None]:
-    """The mean of the same after each commit, before any compaction due then."""
-    return lambda f: mean(_deletes(f, [o for o in f.observed if o.after == "commit"], field))
+    """The mean of the same over time."""
+    return lambda f: mean(_deletes(f, as_left(f.run), field))
 
 
 def deletes_age_mean_s(f: RunFigures) -> float | None:
-    """The mean age of the oldest delete file after each commit; 0 at one without any.
+    """The mean age of the oldest delete file over time; 0 while there is none.
 
-    None where deletes do not occur, and for results that have delete files without their age.
+    Until the next commit it grows by a commit interval: by half of one on average. None where deletes do not
+    occur, and for results that have delete files without their age.
     """
-    observed = [o for o in f.observed if o.after == "commit"] if has_deletes(f) else []
-    if any(o.delete_files_count and o.oldest_delete_at_ms is None for o in observed):
-        return None
-    return mean([(o.at_ms - (o.oldest_delete_at_ms or o.at_ms)) / 1000 for o in observed])
+    observed = as_left(f.run) if has_deletes(f) else ()
+    ages_ms = [_delete_age_ms(o, f.run.manifest.commit_interval_ms) for o in observed]
+    known = all_known(ages_ms)
+    return mean([age_ms / 1000 for age_ms in known]) if known else None
+
+
+def _delete_age_ms(observed: ObserveRecord, interval_ms: int) -> float | None:
+    if not observed.delete_files_count:
+        return 0.0
+    added_ms = observed.oldest_delete_at_ms
+    return None if added_ms is None else observed.at_ms - added_ms + interval_ms / 2
 
 
 def _deletes(f: RunFigures, observations: Sequence[ObserveRecord], field: str) -> list[float]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from bench.results.folders import RunResult
+from bench.results.observations import as_left
 from bench.results.records import CompactionRecord, ObserveRecord
 
 
@@ -56,14 +57,38 @@ def rounds_to_drain(done: Sequence[Round]) -> int | None:
     return None
 
 
-def longest_wait(done: Sequence[Round]) -> int:
-    """The most rounds in succession that left a partition waiting."""
-    waits: dict[str, int] = {}
-    longest = 0
-    for each in done:
-        waits = {name: waits.get(name, 0) + 1 for name in each.left}
-        longest = max(longest, *waits.values(), 0)
-    return longest
+@dataclass(frozen=True, slots=True, order=True)
+class Wait:
+    """For how long, in scenario milliseconds, a partition had delete or log files until it was compacted.
+
+    `is_open` if it still had them at the end of the run, so that the wait is at least that long.
+    """
+
+    wait_ms: int = 0
+    is_open: bool = False
+
+
+def longest_wait(run: RunResult) -> Wait | None:
+    """The longest wait of a partition; None if it is not recorded which of them wait.
+
+    After a compaction the next wait begins with its plan: files that came between the plan of a delayed
+    compaction and its end have waited since then.
+    """
+    since_ms: dict[str, int] = {}
+    longest = Wait()
+    for record in run.records:
+        if isinstance(record, ObserveRecord):
+            if record.delete_bytes is None:
+                return None
+            ended = (since_ms[name] for name in since_ms.keys() - record.delete_bytes.keys())
+            longest = max(longest, *(Wait(record.at_ms - began_ms) for began_ms in ended), Wait())
+            since_ms = {name: since_ms.get(name, record.at_ms) for name in record.delete_bytes}
+        elif isinstance(record, CompactionRecord) and _is_counted(record):
+            for name in since_ms.keys() & set(record.partitions or ()):
+                longest = max(longest, Wait(record.at_ms - since_ms[name]))
+                since_ms[name] = record.scheduled_at_ms
+    end_ms = run.manifest.duration_ms
+    return max(longest, *(Wait(end_ms - began_ms, True) for began_ms in since_ms.values()), Wait())
 
 
 def rounds_alike(one: Sequence[Round], other: Sequence[Round]) -> tuple[int, int]:
@@ -73,30 +98,49 @@ def rounds_alike(one: Sequence[Round], other: Sequence[Round]) -> tuple[int, int
     return sum(mine == theirs for mine, theirs in common), len(common)
 
 
-def read_amplification(run: RunResult) -> Mapping[str, float]:
-    """By partition the mean over commits of (data + delete and log bytes) / data bytes.
+def read_bytes(run: RunResult) -> Mapping[str, float]:
+    """What a reader of a whole partition reads: data, delete and log files, mean over time.
 
-    What a reader of the whole partition reads for each byte that it would read of a table just compacted. The
-    initial load does not count. A partition is named if it had data files and, at some time, delete or log
-    files.
+    By partition, and from its first file on. Empty if that is not recorded.
     """
     seen = [
-        (record.data_bytes_beside, record.delete_bytes or {})
-        for record in run.of(ObserveRecord)
-        if record.after == "commit" and record.data_bytes_beside is not None
+        (record.data_bytes_beside, record.delete_bytes)
+        for record in as_left(run)
+        if record.data_bytes_beside is not None and record.delete_bytes is not None
     ]
-    names = {name for data, _ in seen for name, size_bytes in data.items() if size_bytes}
+    names = {name for files in seen for sizes in files for name in sizes}
     return {
-        name: fmean(1 + deletes[name] / data[name] if data.get(name) else 1.0 for data, deletes in seen)
+        name: fmean(
+            data.get(name, 0) + deletes.get(name, 0) for data, deletes in seen if _has(name, data, deletes)
+        )
         for name in sorted(names)
     }
 
 
+def _has(name: str, *sizes: Mapping[str, int]) -> bool:
+    return any(name in each for each in sizes)
+
+
+def read_amplification(runs: Mapping[str, RunResult]) -> Mapping[str, Mapping[str, float]]:
+    """By strategy and partition `read_bytes` over those of the strategy under which they are least.
+
+    Of the partitions that had delete or log files under any of the strategies.
+    """
+    read = {label: read_bytes(run) for label, run in runs.items()}
+    observed = (each for run in runs.values() for each in run.of(ObserveRecord))
+    waited = {name for each in observed for name in each.delete_bytes or ()}
+    least = {
+        name: min(each[name] for each in read.values() if name in each)
+        for name in sorted(waited)
+        if any(name in each for each in read.values())
+    }
+    return {
+        label: {name: each[name] / least[name] for name in least if name in each and least[name]}
+        for label, each in read.items()
+    }
+
+
 def waiting_bytes_mean(run: RunResult) -> float | None:
-    """The mean over commits of all delete and log bytes, as compactions of their ticks find them."""
-    seen = [
-        sum(record.delete_bytes.values())
-        for record in run.of(ObserveRecord)
-        if record.after == "commit" and record.delete_bytes is not None
-    ]
+    """All delete and log bytes, mean over time; None if they are not recorded."""
+    seen = [sum(each.delete_bytes.values()) for each in as_left(run) if each.delete_bytes is not None]
     return fmean(seen) if seen else None

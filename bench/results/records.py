@@ -313,7 +313,7 @@ class ObserveRecord(BaseRecord):
     oldest_delete_at_ms: Count | None = None
     # Of the delete files the bytes in each partition that has any; None where these are too many to name.
     delete_bytes: dict[str, Count] | None = None
-    # Of the data files the bytes in each of these partitions; None in records written before there was this.
+    # Of the data files the bytes in each partition; None where they are too many to name, and in old records.
     data_bytes_beside: dict[str, Count] | None = None
 
 

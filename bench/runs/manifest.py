@@ -74,7 +74,12 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         machine=provenance.machine(job.load_before_suite),
         git=provenance.source(),
         options=_options(scenario, settings, kind),
-        notes=provenance.notes(job.mode, scenario.workload, has_archive=bool(job.java_options)),
+        notes=provenance.notes(
+            job.mode,
+            scenario.workload,
+            has_archive=bool(job.java_options),
+            is_concurrent=any(rule.is_concurrent for rule in scenario.rules_of(spec)),
+        ),
         scenario_text=dict(scenario.resolved),
         dataset=provenance.dataset(scenario, spec),
         option_defaults=option_defaults(scenario.strategies),

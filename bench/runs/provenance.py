@@ -45,14 +45,18 @@ _NOTES: Mapping[Mode, Mapping[str, str]] = {
 }
 
 
-def notes(mode: Mode, workload: Workload, *, has_archive: bool = False) -> dict[str, str]:
+def notes(
+    mode: Mode, workload: Workload, *, has_archive: bool = False, is_concurrent: bool = False
+) -> dict[str, str]:
     """The facts that a reader of the figures must know: a short value for each topic.
 
-    `has_archive` says whether the JVM of a real run maps its classes from an archive.
+    `has_archive` says whether the JVM of a real run maps its classes from an archive, `is_concurrent` whether
+    compactions run beside the stream.
     """
     keys = {} if isinstance(workload, Debezium) else {"keys": "ascending"}  # not known of recorded events
     classes = {"class_data": "archive" if has_archive else "jars"} if mode == "real" else {}
-    return {**_NOTES[mode], **keys, **classes}
+    beside = {"concurrency": "compaction beside the stream"} if is_concurrent else {}
+    return {**_NOTES[mode], **keys, **classes, **beside}
 
 
 def versions(table_format: Format, mode: Mode, line_name: str | None = None) -> dict[str, str]:
@@ -100,7 +104,8 @@ def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
         needed = table_format.writing_needs(scenario.table.keys, spec.upsert_mode)
         facts["is_merge"] = Capability.MERGE in needed
     if next(iter(scenario.shape())).is_initial:
-        facts["initial_order"] = _initial_order(workload, spec)
+        given = table_format.initial_order(scenario.table.keys)
+        facts["initial_order"] = given or _initial_order(workload, spec)
     return facts
 
 

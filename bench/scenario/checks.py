@@ -28,14 +28,12 @@ def check_keys(keys: ScenarioKeys) -> None:
     _check_times(keys)
     _check_table(keys)
     _check_probes(keys.probes, FORMATS[keys.table.format].views)
-    _check_values(keys.table.format, keys.table.properties, ("table", "properties"))
     _check_labels([strategy.label for strategy in keys.strategies])
     _check_spellings(keys.table.format, keys.table.properties, ("table", "properties"))
     for index, strategy in enumerate(keys.strategies):
         path: KeyPath = ("strategies", index, "properties")
         _check_spellings(keys.table.format, strategy.properties, path)
         _check_properties(keys.table.format, strategy, path)
-        _check_values(keys.table.format, strategy.properties, path)
         _check_switches(keys, strategy, ("strategies", index, "switch"))
     _check_spark(keys.spark)
     if keys.catalog is not None and not FORMATS[keys.table.format].takes_catalog:
@@ -131,14 +129,6 @@ def _check_properties(format_name: str, strategy: StrategyKeys, path: KeyPath) -
             )
         else:
             raise OptionError((*path, name), f"is set by {own} of the strategy: set that instead", value)
-
-
-def _check_values(format_name: str, properties: Mapping[str, str], path: KeyPath) -> None:
-    """Refuse values that the format would refuse when the run creates its table."""
-    for name, value in properties.items():
-        problem = FORMATS[format_name].property_problem(name, value)
-        if problem is not None:
-            raise OptionError((*path, name), problem, value)
 
 
 def _check_probes(probes: tuple[ProbeKeys, ...], views: Mapping[str, str]) -> None:

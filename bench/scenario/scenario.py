@@ -355,20 +355,26 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets, variant: Variant
 
 
 def _check_tables(scenario: Scenario) -> None:
-    """Let the format judge the columns that [table] names, and the planners, on the table of each strategy.
+    """Let the format judge the properties of each strategy's table, keys that name columns, and the rules.
 
     Raises OptionError.
     """
     judge = FORMATS[scenario.table.format]
     maintenance = [(("maintenance", number), rule) for number, rule in enumerate(scenario.maintenance)]
-    for spec in scenario.strategies:
+    for index, spec in enumerate(scenario.strategies):
         table = scenario.table_of(spec)
+        unsuited = judge.property_problem(table)
+        if unsuited is not None:
+            name, problem = unsuited
+            place: KeyPath = ("strategies", index) if name in spec.properties else ("table",)
+            raise OptionError((*place, "properties", name), problem, table.properties[name])
         found = judge.key_problem(table)
         if found is not None:
             key, problem = found
             raise OptionError(("table", key), problem, getattr(scenario.table.keys, key))
         for path, rule in (*scenario.placed_rules(spec), *maintenance):
-            refusal = judge.planner_problem(table, rule.planner)
+            delayed = replace(rule, delay_ms=rule.delay_or(scenario.compaction_delay_ms))
+            refusal = judge.rule_problem(table, delayed)
             if refusal is not None:
                 raise OptionError((*path, "planner"), refusal)
 

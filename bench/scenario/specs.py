@@ -104,8 +104,8 @@ def _strategy_rule(
     delay_ms = made.delay_or(keys.compaction_delay_ms)
     if given.concurrent and delay_ms == 0:
         raise OptionError(
-            (*path, "concurrent"), "needs a delay, until when what it plans is executed: set delay, such as "
-            '"10min", or leave it out', given.concurrent,
+            (*path, "concurrent"), "needs a delay, by the end of which what it plans has to be done: set "
+            'delay, such as "10min", or leave it out', given.concurrent,
         )  # fmt: skip
     if delay_ms > 0:
         _check_delay(delay_ms, rule.planner, (*path, "planner", "type"), given.planner["type"])
@@ -157,7 +157,7 @@ def _check_delay(delay_ms: int, planner: Planner, path: KeyPath, name: str) -> N
             path,
             f"cannot be delayed: {', '.join(native)} plans and commits in one call, so no commit of the "
             f'stream can land in between; set compaction_delay, or the delay of the rule, to "0s" and not to '
-            f'"{duration_ms_text(delay_ms)}", or use a planner that names its files',
+            f'"{duration_ms_text(delay_ms)}", or use a planner that names its files or schedules first',
             name,
         )
 

@@ -160,8 +160,9 @@ def _shared(group: RunGroup) -> Iterator[Caution]:
     }
     if affected:
         text = (
-            ": compactions ran beside commits and queries, so that the CPU of each is not known, and what "
-            "the strategy costs is not either. Compare wall times."
+            ": compactions ran beside commits and queries, so the CPU of each is not known, nor is what the "
+            "strategy costs. Compare wall times. When such a compaction ends depends on the machine, and so "
+            "do the files that queries meet."
         )
         yield Caution(False, listed(list(affected)) + say(text))
 

@@ -22,12 +22,16 @@ _OF_FORMATS = (
 _QUERY = "query_mean_s"
 _CAPTION = "Beside cost and latency"
 _NOTES = (  # shown with the columns they explain
-    ("delete_files_mean", "Means are taken after each commit, before any compaction due then."),
-    ("delete_rows_mean", "Deleted rows: rows in the live delete files."),
+    ("delete_files_mean", "Means are over time."),
+    (
+        "delete_rows_mean",
+        "Deleted rows: rows in the live delete files. Those of a log file are all its records, new versions "
+        "of rows as well as deletes, a key once for each commit.",
+    ),
     (
         "deletes_age_mean_s",
-        "Age of oldest delete: how long the oldest live delete or log file has waited, and so how far behind "
-        "a reader is that does not apply them.",
+        "Age of oldest delete: how long the oldest live delete or log file has waited. So far behind is, at "
+        "the worst, a reader that does not apply them; it does not tell for how many rows.",
     ),
     (
         "since_compaction_mean_s",

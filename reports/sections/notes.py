@@ -23,6 +23,15 @@ METHOD: Mapping[Note, Entry] = {
         ),
     ),
     ("times", "measured"): ("Timing", say("Each step is timed separately, while no other step runs.")),
+    ("concurrency", "compaction beside the stream"): (
+        "Concurrency",
+        say(
+            "Compactions of rules with ", Verbatim("concurrent = true"), " run in a thread beside the "
+            "stream. Meanwhile steps do not run one after the other: they compete with the compaction, and "
+            "their CPU cannot be told from its own. Commits follow each other without the pauses of a real "
+            "stream, so they meet the compaction more often.",
+        ),
+    ),
     ("times", "modelled"): (
         "Simulation",
         say(

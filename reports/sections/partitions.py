@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from itertools import product
 
+from bench.results.folders import RunResult
 from bench.results.partition_rounds import (
     Round,
+    Wait,
     longest_wait,
     never_taken,
     read_amplification,
@@ -13,7 +15,7 @@ from bench.results.partition_rounds import (
     rounds_to_drain,
     waiting_bytes_mean,
 )
-from bench.text import MISSING, human_bytes, human_ratio
+from bench.text import MISSING, human_bytes, human_duration, human_ratio
 from reports.charts.partitions import applies
 from reports.load import RunGroup
 from reports.phrases import Verbatim, counted, say
@@ -25,13 +27,13 @@ _STRATEGY = Column("Strategy", is_number=False)
 _OF_FIRST_RUNS = "Of the first usable repetition of each strategy."
 _WAITING_NOTE = (
     "A round is a compaction, also one that found nothing to do. Rounds until drained: after how many each "
-    "partition that had delete or log files at the first round had been compacted. Longest wait: the most "
-    "rounds in succession that left a partition with such files as it was. Waiting: the bytes of all delete "
-    "and log files, mean over commits."
+    "partition that had delete or log files at the first round had been compacted. Longest wait: how long a "
+    "partition had such files until it was compacted, in scenario time. Waiting: the bytes of all delete and "
+    "log files, mean over time."
 )
 _READ_NOTE = (
-    "What a reader of a whole partition reads for each byte that it would read right after a compaction: "
-    "data, delete and log files over data files, mean over commits."
+    "What a reader of a whole partition reads, data, delete and log files together, mean over time, against "
+    "the strategy under which it reads least."
 )
 _ALIKE_NOTE = (
     "In how many of the rounds that both had at the same time they took the same partitions. What they took "
@@ -53,20 +55,20 @@ def _waiting(group: RunGroup, done: Mapping[str, Sequence[Round]]) -> Table:
     columns = (
         _STRATEGY, Column("Rounds"), Column("Partitions", "per round"),
         Column("Never compacted", is_number=False), Column("Rounds until drained"),
-        Column("Longest wait", "rounds"), Column("Waiting", "mean"),
+        Column("Longest wait"), Column("Waiting", "mean"),
     )  # fmt: skip
-    rows = tuple(
-        _waits(label, its, waiting_bytes_mean(group.first_runs[label])) for label, its in done.items()
-    )
+    rows = tuple(_waits(label, its, group.first_runs[label]) for label, its in done.items())
     return Table(
         columns, rows, f"{_WAITING_NOTE} {_OF_FIRST_RUNS}", caption="Who is compacted, and who waits"
     )
 
 
-def _waits(label: str, done: Sequence[Round], waiting_bytes: float | None) -> tuple[Cell, ...]:
-    drained, waiting = rounds_to_drain(done), MISSING if waiting_bytes is None else human_bytes(waiting_bytes)
+def _waits(label: str, done: Sequence[Round], run: RunResult) -> tuple[Cell, ...]:
+    drained, waiting_bytes = rounds_to_drain(done), waiting_bytes_mean(run)
+    wait = _wait(longest_wait(run))
+    waiting = MISSING if waiting_bytes is None else human_bytes(waiting_bytes)
     if not done:
-        return (Cell(Verbatim(label)), Cell("0"), *(Cell(MISSING) for _ in range(4)), Cell(waiting))
+        return (Cell(Verbatim(label)), Cell("0"), *(Cell(MISSING) for _ in range(3)), wait, Cell(waiting))
     taken = sum(len(each.taken) for each in done) / len(done)
     return (
         Cell(Verbatim(label)),
@@ -74,9 +76,16 @@ def _waits(label: str, done: Sequence[Round], waiting_bytes: float | None) -> tu
         Cell(f"{taken:.1f}"),
         _named(sorted(never_taken(done))),
         Cell(f"more than {len(done)}" if drained is None else str(drained)),
-        Cell(str(longest_wait(done))),
+        wait,
         Cell(waiting, value=waiting_bytes),
     )
+
+
+def _wait(longest: Wait | None) -> Cell:
+    if longest is None:
+        return Cell(MISSING)
+    at_least = "at least " if longest.is_open else ""
+    return Cell(f"{at_least}{human_duration(longest.wait_ms / 1000)}", value=longest.wait_ms)
 
 
 def _named(names: Sequence[str]) -> Cell:
@@ -94,7 +103,7 @@ def _separated(names: Sequence[str]) -> list[str]:
 
 def _amplification(group: RunGroup) -> Table | None:
     """A column for each partition, the last by name first; None where these are too many."""
-    read = {label: read_amplification(run) for label, run in group.first_runs.items()}
+    read = read_amplification(group.first_runs)
     names = sorted({name for its in read.values() for name in its}, reverse=True)
     if not 1 < len(names) <= _PARTITIONS_SHOWN:
         return None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from strategies.hudi.files import Action, FileSlice, HudiState
-from strategies.hudi.incremental import all_partitions, incremental_partitions
+from strategies.hudi.incremental import INCREMENTAL, all_partitions, incremental_partitions
 from strategies.java_values import parse_boolean, parse_int, parse_long
 from strategies.options import OptionValue, check_known, option_texts
 from strategies.quantities import parse_bytes
@@ -21,7 +21,6 @@ GROUP_BYTES = f"{_PREFIX}max.bytes.per.group"
 GROUPS_MAX = f"{_PREFIX}max.num.groups"
 SINGLE_GROUPS = f"{_PREFIX}single.group.clustering.enabled"
 SORT_COLUMNS = f"{_PREFIX}sort.columns"
-INCREMENTAL = "hoodie.table.services.incremental.enabled"
 
 # Hudi's own defaults are 300 MiB, 1 GiB and 2 GiB. A scenario's target file size takes the place of 1 GiB,
 # and the others keep their ratio to it.

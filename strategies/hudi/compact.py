@@ -23,8 +23,8 @@ class Compaction:
     UnBoundedPartitionAware. Several, separated by commas, choose one after the other (Composite).
 
     `options` have Hudi's names. Unless hoodie.table.services.incremental.enabled is false, Hudi looks only at
-    partitions written since the last compaction, and forgets those that a strategy by day or by expression
-    left out then.
+    partitions written since the last compaction, and does not come back to those that a strategy by date or
+    by regular expression has left out until they are written to again.
     """
 
     strategy: str = DEFAULT_STRATEGY

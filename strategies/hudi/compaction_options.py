@@ -12,6 +12,7 @@ from strategies.hudi.compaction.strategy import (
     DEFAULT_TARGET_PARTITIONS,
     Settings,
 )
+from strategies.hudi.incremental import INCREMENTAL
 from strategies.java_values import parse_boolean, parse_int, parse_long
 from strategies.options import OptionValue, check_known, option_texts
 
@@ -20,7 +21,6 @@ LOG_BYTES_MIN = "hoodie.compaction.logfile.size.threshold"
 LOG_FILES_MIN = "hoodie.compaction.logfile.num.threshold"
 TARGET_PARTITIONS = "hoodie.compaction.daybased.target.partitions"
 PARTITION_REGEX = "hoodie.compaction.partition.path.regex"
-INCREMENTAL = "hoodie.table.services.incremental.enabled"
 
 COMPACTION_OPTIONS: Mapping[str, str] = {
     TARGET_IO: f"{DEFAULT_TARGET_IO_MIB} (MiB)",
@@ -36,8 +36,8 @@ _UNIX_DAY = date(1970, 1, 1).toordinal()
 def compaction_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:
     """Options as the texts that Hudi parses.
 
-    Raises ValueError on an unknown name, and on a value that Hudi would reject or that is no Python
-    expression.
+    Raises ValueError on an unknown name, on a value that Hudi would reject, and on a regular expression that
+    Python cannot parse.
     """
     check_known(options, COMPACTION_OPTIONS)
     texts = option_texts(options)
@@ -80,5 +80,8 @@ def _regex(text: str | None) -> str | None:
     try:
         re.compile(text)
     except re.error as error:
-        raise ValueError(f"{PARTITION_REGEX}={text!r} is no regular expression: {error}") from error
+        raise ValueError(
+            f"{PARTITION_REGEX}={text!r} cannot be evaluated by Python's re, which previews and simulations "
+            f"use: {error}"
+        ) from error
     return text

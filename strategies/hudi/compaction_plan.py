@@ -1,6 +1,8 @@
 """Which file slices a compaction merges, by the rules of Hudi's plan generator.
 
-The order in which Hudi lists partitions, and slices within one, is not defined; here it is that of the state.
+The order in which Hudi lists partitions, and slices within one, is not defined; here it is that of their
+paths and file ids.
+
 Source: BaseHoodieCompactionPlanGenerator of Hudi 1.2.0.
 """
 

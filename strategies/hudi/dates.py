@@ -26,8 +26,8 @@ def day_of(partition: str) -> int:
     found = _DATE.match(values)
     if found is None:
         raise ValueError(
-            f"partition {partition!r} has no date that Hudi can read: its day-based strategies need "
-            "yyyy/MM/dd"
+            f"partition {partition!r} has no date that Hudi's day-based strategies can read, which is "
+            "yyyy/MM/dd at its beginning: choose one that does not go by date, such as LogFileSizeBased"
         )
     year, month, day = map(int, found.groups())
     years, month = divmod(month - 1, 12)

@@ -65,7 +65,7 @@ class FileSlice:
 class Action(StrEnum):
     """The actions of a timeline that decide on compactions. A log compaction ends as a delta commit."""
 
-    COMMIT = "commit"  # on a MERGE_ON_READ table, a compaction
+    COMMIT = "commit"  # a compaction, but on a COPY_ON_WRITE table a commit of the stream
     DELTA_COMMIT = "deltacommit"
     REPLACE_COMMIT = "replacecommit"  # of a clustering
 
@@ -111,13 +111,13 @@ class HudiState(TableState):
 
     @property
     def file_slices(self) -> Mapping[FileGroupId, FileSlice]:
-        """The latest slice of each file group.
+        """The latest slice of each file group, in the order of partitions and file ids.
 
         That of a group in `pending_groups` also has what its pending plan will replace.
         """
         bases = self.derived(_bases, self.data_files)
         logs = self.derived(_logs, self.delete_files)
-        groups = dict.fromkeys((*bases, *logs))
+        groups = sorted({*bases, *logs})
         return {group: FileSlice(group, bases.get(group), logs.get(group, ())) for group in groups}
 
 

@@ -5,9 +5,11 @@ Source: BaseTableServicePlanActionExecutor of Hudi 1.2.0.
 
 from strategies.hudi.files import Action, HudiState, last_completed
 
+INCREMENTAL = "hoodie.table.services.incremental.enabled"
+
 
 def all_partitions(state: HudiState) -> list[str]:
-    """The partitions of the table, in the order of the state."""
+    """The partitions of the table, in the order of their paths."""
     return list(dict.fromkeys(group.partition for group in state.file_slices))
 
 
@@ -20,7 +22,10 @@ def incremental_partitions(state: HudiState, service: Action) -> list[str]:
     last = last_completed(state.timeline, service)
     if last is None:
         return all_partitions(state)
-    writes = (each for each in state.timeline if each.action is not Action.COMMIT and each is not last)
+    # Compactions are no writes, but on a COPY_ON_WRITE table, which has no delta commits, commits are.
+    is_merge_on_read = any(each.action is Action.DELTA_COMMIT for each in state.timeline)
+    others = (each for each in state.timeline if each is not last)
+    writes = (each for each in others if not (is_merge_on_read and each.action is Action.COMMIT))
     later = [each for each in writes if each.completed_after(last.requested_at_ms)]
     written = (partition for each in later for partition in sorted(each.partitions))
     return list(dict.fromkeys((*written, *(last.missing_partitions or ()))))

@@ -15,9 +15,9 @@ from strategies.state import TableState
 class LogCompaction:
     """Merge the log files of each file slice that has enough of them into one.
 
-    Readers open fewer files, and base files stay as they are, so a compaction is still to come. Hudi plans
-    nothing until there have been as many delta commits since the last compaction and the last log compaction.
-    `options` have Hudi's names.
+    The merged files stay in the slice until a compaction: readers still list them, and skip what is in them.
+    Hudi plans nothing until as many delta commits as a slice needs log files, five by default, have completed
+    since the last compaction and since the last log compaction. `options` have Hudi's names.
     """
 
     options: Mapping[str, OptionValue] = field(default_factory=dict)

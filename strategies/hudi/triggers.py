@@ -88,7 +88,8 @@ class _CommitsTrigger:
 class NumCommits(_CommitsTrigger):
     """Fires once `commits` delta commits have completed since the last compaction (NUM_COMMITS).
 
-    It counts from the request of that compaction. While one is pending, it fires at each evaluation.
+    The initial load and log compactions are delta commits, too. It counts from the request of that
+    compaction. While one is pending, it fires at each evaluation.
     """
 
     def _since(self, timeline: Sequence[Instant]) -> Since | None:
@@ -97,7 +98,10 @@ class NumCommits(_CommitsTrigger):
 
 @dataclass(frozen=True, slots=True)
 class NumCommitsAfterLastRequest(_CommitsTrigger):
-    """Fires once `commits` delta commits came after the last request (NUM_COMMITS_AFTER_LAST_REQUEST)."""
+    """Fires once `commits` delta commits came after the last request (NUM_COMMITS_AFTER_LAST_REQUEST).
+
+    The initial load and log compactions are delta commits, too.
+    """
 
     def _since(self, timeline: Sequence[Instant]) -> Since | None:
         return since_request(timeline)
@@ -154,6 +158,9 @@ class NumAndTime(_NumTimeTrigger):
     """
 
     combine = all
+
+
+HUDI_TRIGGERS = (_CommitsTrigger, TimeElapsed, _NumTimeTrigger)
 
 
 def _check_commits(commits: int) -> None:

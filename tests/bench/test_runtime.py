@@ -1,5 +1,8 @@
 import json
+import threading
+import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -150,6 +153,24 @@ def test_jars_are_resolved_once(resolved):
     first = jars("iceberg")
     assert [path.name for path in first] == ["iceberg.jar", "sqlite.jar"]
     assert jars("iceberg") == first
+    assert len(resolved) == 1
+
+
+def test_jars_are_resolved_once_by_several_processes(resolved, monkeypatch):
+    resolve, began = runtime._resolve, threading.Barrier(2, timeout=10)
+
+    def slowly(*arguments):
+        time.sleep(0.2)  # long enough for the other to find no jars
+        return resolve(*arguments)
+
+    def ask(_):
+        began.wait()
+        return jars("iceberg")
+
+    monkeypatch.setattr(runtime, "_resolve", slowly)
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(ask, range(2))
+    assert one == other
     assert len(resolved) == 1
 
 

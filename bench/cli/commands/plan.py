@@ -211,7 +211,9 @@ def _version(version: str | None, committed_at: str | None) -> str:
         return "none: nothing has been written to the table yet"
     if committed_at is None:
         return version
-    return f"{version}, committed {datetime.fromisoformat(committed_at):%Y-%m-%d %H:%M:%S} UTC"
+    committed = datetime.fromisoformat(committed_at)
+    zone = "in the time zone of its writer" if committed.tzinfo is None else "UTC"
+    return f"{version}, committed {committed:%Y-%m-%d %H:%M:%S} {zone}"
 
 
 def _amount(files: int, size_bytes: int, rows: int | None) -> str:

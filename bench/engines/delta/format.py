@@ -93,7 +93,7 @@ FORMAT = Format(
     writing_needs=_writing_needs,
     property_problem=property_problem,
     key_problem=columns.key_problem,
-    planner_problem=lambda spec, planner: columns.planner_problem(columns.layout_of(spec), planner),
+    rule_problem=lambda spec, rule: columns.planner_problem(columns.layout_of(spec), rule.planner),
     real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options, setting_problem),
     simulated=simulated_kind(
         _open_simulated,

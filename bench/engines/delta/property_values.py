@@ -5,6 +5,7 @@ Source: DeltaConfigs of delta-spark 3.3.2.
 
 from collections.abc import Callable, Mapping
 
+from bench.engines.contract import TableSpec
 from bench.engines.delta.table_keys import (
     AUTO_COMPACT,
     AUTO_OPTIMIZE,
@@ -42,7 +43,13 @@ _PARSERS: Mapping[str, Callable[[str], object]] = {
 }
 
 
-def property_problem(name: str, value: str) -> str | None:
+def property_problem(spec: TableSpec) -> tuple[str, str] | None:
+    """The first property of a table with a value that Delta refuses, and why; None if there is none."""
+    problems = ((name, value_problem(name, value)) for name, value in spec.properties.items())
+    return next(((name, problem) for name, problem in problems if problem is not None), None)
+
+
+def value_problem(name: str, value: str) -> str | None:
     """Why Delta refuses a value of a property, whose name it reads in any case; None if it does not.
 
     Properties that nothing here depends on are left to Delta.

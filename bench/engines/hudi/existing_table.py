@@ -53,7 +53,10 @@ _MAX_FILE_BYTES = 120 * MIB  # hoodie.parquet.max.file.size, which a table does 
 _CLUSTERING_DEFAULTS = {
     SMALL_FILE_LIMIT: str(300 * MIB), TARGET_BYTES: str(GIB), GROUP_BYTES: str(2 * GIB)
 }  # fmt: skip
-_INCREMENTAL = ", in partitions written to since the last {} alone, unless that is switched off"
+_INCREMENTAL = (
+    ", and looks only at partitions written to since the last {} unless "
+    "hoodie.table.services.incremental.enabled is false"
+)
 _VERSIONS = (6, 8, 9)
 _EARLY_VERSIONS = (6,)
 _TIME_DIGITS = 17  # yyyyMMddHHmmssSSS
@@ -122,10 +125,11 @@ class HudiTable:
     def _compaction_shortfall(self, action: Native) -> Shortfall:
         """Slices with log files are candidates; the strategy and its options leave them out."""
         settings = compaction_settings(action.options, today=None)
+        given = ", ".join(f"{name}={text}" for name, text in action.options.items()) or "their defaults"
         return self._shortfall(
             [each for each in self._free_slices if each.logs],
             "in file slices with log files and without a pending plan",
-            f"{action.arguments['strategy']} chooses among them by its options"
+            f"{action.arguments['strategy']} chooses among them by its options ({given})"
             f"{_INCREMENTAL.format('compaction') if settings.is_incremental else ''}",
             {
                 "target_io_mib": settings.target_io_mib,
@@ -257,6 +261,12 @@ class _Reading:
         service = service_of(each, self._commits.get(each.requested, {}))
         return PlanFacts() if service is None else facts_of(self._files.plan(each.requested, service))
 
+    def _committed_at(self, instant: str, properties: Mapping[str, str]) -> str:
+        """In UTC if the timeline is; else in the time zone of the writer, which the table does not name."""
+        is_utc = properties.get("hoodie.table.timeline.timezone", "LOCAL").upper() == "UTC"
+        found = _time(instant) if is_utc else _time(instant).replace(tzinfo=None)
+        return found.isoformat(timespec="milliseconds")
+
     def table(self, location: str, properties: Mapping[str, str]) -> HudiTable:
         """The table."""
         live = self._live()
@@ -272,7 +282,7 @@ class _Reading:
         ledger.pending_groups = frozenset(group for plan in pending for group in plan.groups)
         state = ledger.state(max(self._now_ms - first_ms, 0))
         columns = _columns(self._commits[last.requested]) if last else ()
-        committed = None if last is None else _time(last.completed or "").isoformat(timespec="milliseconds")
+        committed = None if last is None else self._committed_at(last.completed or "", properties)
         is_known = all(file.path in records for file in live)
         return HudiTable(location, state, properties, columns, committed, is_known)
 

@@ -1,31 +1,76 @@
-"""Which planners suit a Hudi table. Hudi checks it as well, but when a table service runs."""
+"""Which rules suit a Hudi table. Hudi checks most of it as well, but when a table service runs."""
 
 from bench.engines.contract import TableSpec
-from bench.engines.hudi.table_keys import is_merge_on_read, keys_of
+from bench.engines.hudi.table_keys import INLINE_COMPACTION, is_merge_on_read, keys_of
 from strategies.hudi.cluster import Clustering
 from strategies.hudi.compact import Compaction
-from strategies.hudi.compaction.registry import reads_dates
+from strategies.hudi.compaction.day_based import DayBased
+from strategies.hudi.compaction.partition_regex_based import PartitionRegexBased
+from strategies.hudi.compaction.registry import names_of, reads_dates, uses_today
+from strategies.hudi.compaction_options import PARTITION_REGEX, TARGET_PARTITIONS
 from strategies.hudi.log_compact import LogCompaction
-from strategies.strategy import Planner
+from strategies.hudi.triggers import HUDI_TRIGGERS
+from strategies.java_values import parse_boolean
+from strategies.strategy import Rule
 
 
-def planner_problem(spec: TableSpec, planner: Planner) -> str | None:
-    """Why Hudi would refuse all that a planner plans for a table; None if it would not."""
-    match planner:
+def rule_problem(spec: TableSpec, rule: Rule) -> str | None:
+    """Why a rule, with its delay, cannot work on a table; None if it can."""
+    if isinstance(rule.trigger, HUDI_TRIGGERS) and not is_merge_on_read(spec):
+        return (
+            "follows from a trigger that counts delta commits, which a COPY_ON_WRITE table does not have: "
+            'use the trigger "every" or "after_commits"'
+        )
+    match rule.planner:
         case Compaction() | LogCompaction() if not is_merge_on_read(spec):
             return (
                 "merges log files, and a COPY_ON_WRITE table has none: set writer.upsert_mode to "
-                '"merge-on-read", or leave the rule out'
+                '"merge-on-read", or leave it out'
             )
-        case Compaction(strategy=strategy) if reads_dates(strategy) and spec.partitioning.by != "day":
+        case Compaction() if compacts_itself(spec):
             return (
-                f"strategy {strategy!r} chooses partitions by their dates, and the table has none: set "
-                'table.partitioning = "day", or take another strategy'
+                "would compact a table whose commits compact by themselves, with options of their own: set "
+                f"{INLINE_COMPACTION} to false, or leave the rule out"
+            )
+        case Compaction() as planner:
+            return compaction_problem(spec, planner)
+        case LogCompaction() if rule.delay_ms:
+            return (
+                "has a delay, and Hudi drops a log compaction that is pending when a compaction of the same "
+                "file slices is planned: leave the delay out"
             )
         case Clustering() if keys_of(spec).index == "bucket":
             return (
                 "makes new file groups, and a table with a bucket index has a fixed number of them: set "
                 'table.index = "simple", or leave the rule out'
             )
+        case Clustering() if rule.delay_ms and spec.upsert_mode is not None:
+            return (
+                "has a delay, and Hudi refuses commits that change rows of file groups in a pending "
+                "clustering: leave the delay out"
+            )
         case _:
             return None
+
+
+def compacts_itself(spec: TableSpec) -> bool:
+    """Whether commits of a table may compact it (inline compaction)."""
+    return parse_boolean(spec.properties.get(INLINE_COMPACTION, "false"))
+
+
+def compaction_problem(spec: TableSpec, planner: Compaction) -> str | None:
+    """Why a MERGE_ON_READ table cannot be compacted by a strategy; None if it can."""
+    names = names_of(planner.strategy)
+    if reads_dates(planner.strategy) and spec.partitioning.by != "day":
+        return (
+            f"strategy {planner.strategy!r} chooses partitions by their dates, and the table has none: set "
+            'table.partitioning = "day", or take another strategy'
+        )
+    if DayBased.__name__ in names and uses_today(planner.strategy):
+        return (
+            f"strategy {planner.strategy!r} reads {TARGET_PARTITIONS} both as a number of partitions "
+            f"({DayBased.__name__}) and as a number of days: leave one of the strategies out"
+        )
+    if PartitionRegexBased.__name__ in names and PARTITION_REGEX not in planner.options:
+        return f'strategy {planner.strategy!r} needs the option {PARTITION_REGEX}, such as "^2026/01/"'
+    return None

@@ -4,6 +4,7 @@ Source: Hudi's technical specification, "Timeline" and "File naming". Tables up 
 have their instants in another folder and do not name the time of completion.
 """
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ _INSTANT = re.compile(
     r"(?P<requested>\d+)(?:_(?P<completed>\d+))?\.(?P<action>[a-z]+)(?:\.(?P<state>requested|inflight))?",
     re.ASCII,
 )
+_COMPLETED = re.compile(r"\d+_\d+\.", re.ASCII)
 
 
 class _Named(NamedTuple):
@@ -141,11 +143,15 @@ class TableFolder:
         return f"{self.location.rstrip('/')}/{path}"
 
     def completed_count(self) -> int:
-        """How many completed instants of writes the timeline has; 0 before there is one."""
-        selector = FileSelector(f"{self._root}/{TIMELINE_FOLDER}", allow_not_found=True)
-        names = (info.base_name for info in self._system.get_file_info(selector))
-        found = filter(None, map(_INSTANT.fullmatch, names))
-        return sum(name["completed"] is not None for name in found)
+        """How many completed instants the timeline of a local table has; 0 before there is one.
+
+        It goes by names alone, since it is asked again and again while a commit runs.
+        """
+        try:
+            names = os.listdir(f"{self._root}/{TIMELINE_FOLDER}")  # noqa: PTH208  faster than iterdir
+        except FileNotFoundError:
+            return 0
+        return sum(_COMPLETED.match(name) is not None for name in names)
 
 
 def _is_metadata(path: str) -> bool:

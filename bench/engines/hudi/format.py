@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from bench.engines.contract import CommitLayout, Engine, EngineSettings
 from bench.engines.format import EngineKind, ExistingTable, Format, TableAddress
 from bench.engines.hudi.conf import session_conf
-from bench.engines.hudi.fitting import planner_problem
+from bench.engines.hudi.fitting import rule_problem
 from bench.engines.hudi.model.coefficients import hudi_coefficients
 from bench.engines.hudi.planning import PLANNING
 from bench.engines.hudi.property_values import property_problem
@@ -30,6 +30,7 @@ from bench.engines.hudi.table_keys import (
     VIEWS,
     HudiKeys,
 )
+from bench.engines.hudi.write_options import write_options
 from bench.engines.simulated.kind import simulated_kind
 from strategies.hudi.commands import METADATA_COMMANDS, Command
 from strategies.plan import Capability
@@ -45,6 +46,12 @@ def _layout(spec: CommitSpec, settings: Mapping[str, str]) -> CommitLayout:
     return CommitLayout(len(spec.partitions))
 
 
+def _initial_order(keys: HudiKeys) -> str | None:
+    if keys.index != "bucket":
+        return None
+    return f"by the hash of order_id, in {keys.index_buckets} file groups of each partition"
+
+
 def _open_real(settings: EngineSettings) -> AbstractContextManager[Engine]:
     from bench.engines.hudi.engine import open_hudi
 
@@ -54,7 +61,8 @@ def _open_real(settings: EngineSettings) -> AbstractContextManager[Engine]:
 def _real_options(settings: EngineSettings) -> Mapping[str, JsonValue]:
     from bench.engines.spark.options import spark_options
 
-    return spark_options(settings, session_conf())
+    options: JsonValue = {**write_options(settings.table, "orders")}
+    return {**spark_options(settings, session_conf()), "hudi": options}
 
 
 def _open_simulated(settings: EngineSettings) -> AbstractContextManager[Engine]:
@@ -80,7 +88,7 @@ _EXISTING_HELP = "* `compactbench plan /data/lake/orders --strategy hudi.compact
 FORMAT = Format(
     name=NAME,
     title="Apache Hudi",
-    description="Apache Hudi by Spark; properties are Hudi's own write options (hoodie.compact.inline)",
+    description="Apache Hudi, written by Spark; properties are Hudi's write options (hoodie.compact.inline)",
     table_keys=HudiKeys,
     takes_catalog=False,
     upsert_modes=UPSERT_MODES,
@@ -91,19 +99,21 @@ FORMAT = Format(
         MAX_FILE_BYTES: "table.target_file_size",
         TABLE_TYPE: "writer.upsert_mode",
     },
-    size_properties=frozenset({MAX_FILE_BYTES}),
+    size_properties=frozenset(),
     codec_setting=CODEC,
     default_codec=DEFAULT_CODEC,
     metadata_bytes_per_commit=30_000,
     planning=PLANNING,
     layout=_layout,
     writing_needs=_writing_needs,
-    writers_refused="decides nothing in a Hudi table, where the index chooses the file groups that a "
-    "commit writes to: set table.index_buckets instead, or leave it out",
+    writers_refused="has no effect on a Hudi table, whose index chooses the file groups that a commit writes "
+    "to: leave it out, and set table.index_buckets, or with a simple index "
+    "hoodie.copyonwrite.insert.split.size",
     moves_refused="the indexes that a Hudi table can have here look for a key in its new partition alone, so "
     "that the old row would stay",
     property_problem=property_problem,
-    planner_problem=planner_problem,
+    rule_problem=rule_problem,
+    initial_order=_initial_order,
     real=EngineKind(_open_real, CAPABILITIES, True, _real_options),
     simulated=simulated_kind(_open_simulated, CAPABILITIES, hudi_coefficients),
     metadata_commands=METADATA_COMMANDS,

@@ -45,9 +45,13 @@ def inline_rule(properties: Mapping[str, str]) -> Rule | None:
         raise ValueError(f"{TRIGGER}={named!r} must be one of {', '.join(_TRIGGERS)}")
     commits = int_property(properties, COMMITS, DEFAULT_COMMITS)
     elapsed_ms = 1000 * int_property(properties, SECONDS, DEFAULT_ELAPSED_MS // 1000)
+    return Rule(_TRIGGERS[named](commits, elapsed_ms), inline_compaction(properties))
+
+
+def inline_compaction(properties: Mapping[str, str]) -> Compaction:
+    """What commits plan once they compact. Raises ValueError for what Hudi would reject."""
     options = {name: text for name, text in properties.items() if name in COMPACTION_OPTIONS}
-    planner = Compaction(properties.get(STRATEGY, DEFAULT_STRATEGY), options)
-    return Rule(_TRIGGERS[named](commits, elapsed_ms), planner)
+    return Compaction(properties.get(STRATEGY, DEFAULT_STRATEGY), options)
 
 
 def is_not_serializable(names: str) -> bool:

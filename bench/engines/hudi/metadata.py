@@ -32,9 +32,10 @@ class TableMetadata:
         return self._class(f"{_HUDI}.hadoop.fs.HadoopFSUtils").getStorageConf(conf)
 
     def reload(self) -> None:
-        """Read the timeline anew."""
+        """Read the timeline anew, at once: by default it would be read when it is first asked for."""
         builder = self._class(f"{_TABLE}.HoodieTableMetaClient").builder()
-        self._client = builder.setConf(self._storage).setBasePath(self._location).build()
+        located = builder.setConf(self._storage).setBasePath(self._location)
+        self._client = located.setLoadActiveTimelineOnLoad(True).build()
 
     def local_context(self) -> Any:
         """What Hudi's planners work with instead of Spark's tasks."""

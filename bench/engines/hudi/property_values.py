@@ -2,10 +2,16 @@
 
 from collections.abc import Mapping
 
-from bench.engines.hudi.inline import NOT_SERIALIZABLE, STRATEGY, inline_rule, is_not_serializable
+from bench.engines.contract import TableSpec
+from bench.engines.hudi.fitting import compaction_problem, compacts_itself
+from bench.engines.hudi.inline import STRATEGY, TRIGGER, inline_compaction, inline_rule
 from bench.engines.hudi.packing import packing
-from bench.engines.hudi.table_keys import INLINE_COMPACTION
+from bench.engines.hudi.table_keys import INLINE_COMPACTION, is_merge_on_read
+from strategies.hudi.clustering_plan import CLUSTERING_OPTIONS
 from strategies.hudi.commands import Command
+from strategies.hudi.compaction.registry import uses_today
+from strategies.hudi.compaction_options import COMPACTION_OPTIONS
+from strategies.hudi.log_compaction_plan import LOG_COMPACTION_OPTIONS
 from strategies.java_values import parse_boolean
 
 _LATER = "inline = true and a delay"
@@ -18,25 +24,64 @@ _SERVICES: Mapping[str, str] = {
     "hoodie.clustering.schedule.inline": f"a rule with the planner {Command.CLUSTERING}, {_LATER}",
     "hoodie.clean.automatic": f"a rule of [[maintenance]] with the planner {Command.CLEAN}",
     "hoodie.archive.automatic": f"a rule of [[maintenance]] with the planner {Command.ARCHIVE}",
-    "hoodie.partition.ttl.inline": "nothing",
 }
+_TTL = "hoodie.partition.ttl.inline"
+# What a service is told by the rule that plans it. As properties they would reach Hudi's planners alone, and
+# neither forecasts nor simulations.
+_OF_RULES = frozenset({*CLUSTERING_OPTIONS, *LOG_COMPACTION_OPTIONS, *COMPACTION_OPTIONS})
+_BY_CLOCK = ("TIME_ELAPSED", "NUM_AND_TIME", "NUM_OR_TIME")
 
 
-def property_problem(name: str, value: str) -> str | None:
+def property_problem(spec: TableSpec) -> tuple[str, str] | None:
+    """The first option of a table that cannot work, and why; None if there is none."""
+    for name, value in spec.properties.items():
+        problem = value_problem(name, value)
+        if problem is None and name in _OF_RULES - _read_by_commits(spec):
+            problem = (
+                "is an option of a table service: set it in the options of the rule that plans the service"
+            )
+        if problem is not None:
+            return name, problem
+    return None if not compacts_itself(spec) else _inline_problem(spec)
+
+
+def _read_by_commits(spec: TableSpec) -> frozenset[str]:
+    """The options of services that commits of the table read."""
+    return frozenset(COMPACTION_OPTIONS) if compacts_itself(spec) else frozenset()
+
+
+def _inline_problem(spec: TableSpec) -> tuple[str, str] | None:
+    if not is_merge_on_read(spec):
+        return (
+            INLINE_COMPACTION,
+            "has no effect on a COPY_ON_WRITE table, which has no log files: leave it out",
+        )
+    problem = compaction_problem(spec, inline_compaction(spec.properties))
+    return None if problem is None else (STRATEGY, problem)
+
+
+def value_problem(name: str, value: str) -> str | None:
     """Why an option cannot have a value; None for a sound one, and for any option that is not read here."""
     if name in _SERVICES and parse_boolean(value):
         return (
-            "would have commits run a table service whose cost cannot be told from their own: leave it out; "
-            f"in its place there is {_SERVICES[name]}"
+            "would have commits run a table service whose cost could not be told from their own: leave it "
+            f"out, and add {_SERVICES[name]}"
         )
+    if name == _TTL and parse_boolean(value):
+        return "would have commits drop partitions, which is not supported: leave it out"
     try:
         inline_rule({INLINE_COMPACTION: "true", name: value})
         packing({name: value}, max_file_bytes=1)
     except ValueError as error:
         return str(error).removeprefix(f"{name}={value!r} ").removeprefix(f"{name}={value} ")
-    if name == STRATEGY and is_not_serializable(value):
+    if name == TRIGGER and value in _BY_CLOCK:
         return (
-            f"names {NOT_SERIALIZABLE}, with which a commit that compacts fails: Hudi 1.2's client for Spark "
-            "cannot plan by it; leave it out and have a rule plan it by hudi.compaction, with inline = true"
+            "goes by the real clock, while the stream has a clock of its own: leave it out, and add a rule "
+            f"with the trigger hudi.{value.lower()} and inline = true"
+        )
+    if name == STRATEGY and uses_today(value):
+        return (
+            "chooses by the real date, while the stream has dates of its own: leave it out, and add a rule "
+            f"with the trigger hudi.num_commits, the planner {Command.COMPACTION} and inline = true"
         )
     return None

@@ -133,7 +133,8 @@ class HudiReader:
         for path, size_bytes in added.items():  # a version of the same reading may replace them
             self._files[path] = self._described(path, size_bytes, commit)
         tag = Tag.parse(commit["extraMetadata"].get(TAG_PROPERTY) or "")
-        return Version(each.requested, each.action, change + written, tag)
+        rewritten = frozenset(path.rpartition("/")[0] for path in removed)
+        return Version(each.requested, each.action, change + written, tag, rewritten)
 
     def _added(self, commit: Fields) -> Iterator[tuple[str, int]]:
         """The paths and sizes of the files that a commit wrote; notes how many records they have."""

@@ -7,6 +7,7 @@ from bench.engines.hudi.packing import SMALL_FILE_LIMIT, default_small_file_byte
 from bench.engines.hudi.table_keys import (
     INDEX,
     INDEX_BUCKETS,
+    INLINE_COMPACTION,
     MAX_FILE_BYTES,
     TABLE_TYPE,
     is_merge_on_read,
@@ -29,7 +30,7 @@ DEFAULTS: Mapping[str, str] = {
         str(_TASKS),
     ),
     # Table services run as the strategy and the scenario's maintenance say.
-    "hoodie.compact.inline": "false",
+    INLINE_COMPACTION: "false",
     "hoodie.clean.automatic": "false",
     "hoodie.archive.automatic": "false",
 }

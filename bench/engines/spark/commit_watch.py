@@ -6,15 +6,15 @@ from types import TracebackType
 
 from bench.engines.spark.meter import Clocks
 
-_INTERVAL_S = 0.001
+_INTERVAL_S = 0.005
 
 
 class CommitWatch:
     """Around a commit: `reading` is that of the moment from which on `is_there` says that its version is.
 
     Some formats compact after a commit, in the same call, and do not report when the commit itself was over.
-    `is_there` is asked every millisecond, by a thread of its own. Looking for a file takes less than 1 % of a
-    core.
+    `is_there` is asked every five milliseconds, by a thread of its own. Looking for a file takes far less
+    than 1 % of a core, and listing a folder of 400 files about 5 %.
     """
 
     def __init__(self, is_there: Callable[[], bool], read: Callable[[], Clocks]) -> None:

@@ -25,6 +25,7 @@ from bench.engines.contract import (
     TableSpec,
     Tag,
     Ticket,
+    TicketId,
     Version,
 )
 from bench.engines.ledger import AnyLedger
@@ -77,7 +78,10 @@ class SparkEngine(ABC, Generic[_Prepared]):
         self._ledger, self._planning = ledger, planning
         self._tickets: Tickets[_Prepared] = Tickets(ledger, planning)
         self._beside: Beside[str | None] = Beside(meter)
-        self._early: tuple[Version, ...] = ()  # of plans that run beside the stream, seen before they end
+        self._started: dict[TicketId, Staged[_Prepared]] = {}  # plans that run beside the stream
+        self._early: dict[
+            TicketId, tuple[Version, ...]
+        ] = {}  # their versions that were seen before they ended
         self._control: tuple[SparkEngine[_Prepared], Probe] | None = None
 
     @property
@@ -140,8 +144,6 @@ class SparkEngine(ABC, Generic[_Prepared]):
             cached.unpersist(blocking=True)
         observed, new = self._observe(at_ms)
         untagged = tuple(version for version in new if version.tag is None)
-        if self._beside:
-            self._early, untagged = (*self._early, *untagged), ()
         cost, compactions = self._split_inline(committing, committed, untagged)
         self._ledger.saw_inline(compactions, at_ms)
         return CommitOutcome(cost, preparing.cost.wall_s, _tagged(new, tag), observed, compactions)
@@ -178,6 +180,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         """Only for plans whose commands return nothing."""
         staged, tag = self._tickets.staged(ticket), tag_of(ticket, ticket.due_at_ms)
         if staged.veto is None and staged.error is None:
+            self._started[ticket.id] = staged
             self._beside.start(ticket.id, lambda: self._execute_all(ticket.plan, staged, tag, []))
 
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
@@ -195,20 +198,16 @@ class SparkEngine(ABC, Generic[_Prepared]):
             answer = self._answer(answers)
         calls_command = any(not isinstance(action, Rewrite) for action in ticket.plan.actions)
         observed, new = self._observe(at_ms, tag if is_executed and calls_command else None)
-        versions = (*self._claimed(staged, tag), *_tagged(new, tag))
+        self._started.pop(ticket.id, None)
+        early = tuple(replace(version, tag=tag) for version in self._early.pop(ticket.id, ()))
+        versions = (*early, *_tagged(new, tag))
         observed = replace(observed, cost=observed.cost + answering.cost)
         status = staged.status(error, versions)
         self._tickets.ended(ticket, at_ms, status, versions, cost)
         return Outcome(status, cost, versions, observed, error, answer)
 
-    def _claimed(self, staged: Staged[_Prepared], tag: Tag) -> tuple[Version, ...]:
-        """What a plan that ran beside the stream committed before it was waited for."""
-        own = tuple(version for version in self._early if self._made(version, staged))
-        self._early = tuple(version for version in self._early if version not in own)
-        return tuple(replace(version, tag=tag) for version in own)
-
     def _made(self, version: Version, staged: Staged[_Prepared]) -> bool:
-        """Whether a plan that ran beside the stream made a version. Formats whose plans can override this."""
+        """Whether a plan made a version. Formats whose plans can run beside the stream override this."""
         return False
 
     def _execute_all(
@@ -274,16 +273,27 @@ class SparkEngine(ABC, Generic[_Prepared]):
         """The table as it is now, and its versions since the last time, whoever made them.
 
         Commands of some formats cannot write a tag. The step that called one passes its own tag as
-        `untagged_as`, for the new versions that have none.
+        `untagged_as`, for the new versions that have none. Those of a plan that runs beside the stream are
+        not among them, whichever step sees them first: they wait for the plan's own end.
         """
         with self._errors(f"read the metadata of {self._name}"), self._meter.step() as reading_cost:
             reading = self._read(at_ms)
             self._ledger.follow(reading.live, at_ms)
-        versions = tuple(replace(version, tag=version.tag or untagged_as) for version in reading.versions)
-        self._ledger.saw_versions(versions)
+        self._ledger.saw_versions(reading.versions)
+        others = self._without_early(reading.versions)
+        versions = tuple(replace(version, tag=version.tag or untagged_as) for version in others)
         storage_bytes = reading.data_bytes + reading.metadata_bytes
         observed = self._ledger.observation(reading_cost.cost, storage_bytes, reading.metadata_bytes)
         return observed, versions
+
+    def _without_early(self, versions: tuple[Version, ...]) -> Iterator[Version]:
+        """The versions but those of plans that run beside the stream, which are kept for these."""
+        for version in versions:
+            maker = next((id_ for id_, staged in self._started.items() if self._made(version, staged)), None)
+            if maker is None:
+                yield version
+            else:
+                self._early[maker] = (*self._early.get(maker, ()), version)
 
     @contextmanager
     def _errors(self, step: str) -> Iterator[None]:

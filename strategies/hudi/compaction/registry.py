@@ -30,27 +30,27 @@ def strategy_of(names: str) -> CompactionStrategy:
 
     Raises ValueError for a name that is none of `STRATEGIES`.
     """
-    strategies = tuple(STRATEGIES[name]() for name in _split(names))
+    strategies = tuple(STRATEGIES[name]() for name in names_of(names))
     return strategies[0] if len(strategies) == 1 else Composite(strategies)
 
 
 def reads_dates(names: str) -> bool:
     """Whether one of the strategies compares the dates of partitions. Raises as `strategy_of` does."""
-    return any(STRATEGIES[name].reads_dates for name in _split(names))
+    return any(STRATEGIES[name].reads_dates for name in names_of(names))
 
 
 def uses_today(names: str) -> bool:
     """Whether one of the strategies compares dates with today. Raises as `strategy_of` does."""
-    return any(STRATEGIES[name].uses_today for name in _split(names))
+    return any(STRATEGIES[name].uses_today for name in names_of(names))
 
 
 def class_names(names: str) -> str:
     """Hudi's own classes, as the value of hoodie.compaction.strategy. Raises as `strategy_of` does."""
-    return ",".join(f"{_PACKAGE}{name}{_SUFFIX}" for name in _split(names))
+    return ",".join(f"{_PACKAGE}{name}{_SUFFIX}" for name in names_of(names))
 
 
-def _split(names: str) -> list[str]:
-    """Names without package and suffix, with which they may be given."""
+def names_of(names: str) -> list[str]:
+    """Names without package and suffix, with which they may be given. Raises as `strategy_of` does."""
     found = [name.strip().removeprefix(_PACKAGE).removesuffix(_SUFFIX) for name in names.split(",")]
     for name in found:
         if name not in STRATEGIES:

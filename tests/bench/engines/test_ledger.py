@@ -312,4 +312,4 @@ def test_an_observation_has_the_bytes_of_delete_files_by_partition():
     )
     seen = ledger.observation(NO_COST, 0, 0)
     assert seen.delete_bytes == {"p=1": 12, "p=2": 1}
-    assert seen.data_bytes_beside == {"p=1": 30, "p=2": 0}
+    assert seen.data_bytes_beside == {"p=1": 30, "p=2": 0, "p=3": 1}

@@ -129,11 +129,11 @@ def test_health_is_what_planners_report_where_a_trigger_fired():
 
 
 LOOKS = (
-    observed(after="initial"),
-    observed(delete_files_count=4, delete_rows=40, equality_files_count=2),
-    observed(after="compaction"),
-    observed(delete_files_count=2, delete_rows=10, equality_files_count=1),
-    observed(after="compaction", delete_files_count=1, delete_rows=5, equality_files_count=0),
+    observed(tick=0, after="initial"),
+    observed(tick=1, delete_files_count=5, delete_rows=50, equality_files_count=3),
+    observed(tick=1, after="compaction", delete_files_count=4, delete_rows=40, equality_files_count=2),
+    observed(tick=2, delete_files_count=2, delete_rows=10, equality_files_count=1),
+    observed(tick=2, after="compaction", delete_files_count=1, delete_rows=5, equality_files_count=0),
 )
 
 
@@ -141,11 +141,11 @@ LOOKS = (
     ("name", "expected"),
     [
         ("delete_files_end", 1),
-        ("delete_files_mean", 3.0),  # (4 + 2) / 2: after commits
+        ("delete_files_mean", 2.5),  # (4 + 1) / 2: as the ticks leave the table
         ("delete_rows_end", 5),
-        ("delete_rows_mean", 25.0),
+        ("delete_rows_mean", 22.5),
         ("equality_files_end", 0),
-        ("equality_files_mean", 1.5),
+        ("equality_files_mean", 1.0),
     ],
 )
 def test_deletes_left_behind(name, expected):
@@ -160,12 +160,15 @@ def test_deletes_left_behind(name, expected):
 
 def test_the_age_of_deletes_is_that_of_the_oldest():
     looks = (
-        observed(at_ms=60_000, delete_files_count=0),
-        observed(at_ms=120_000, delete_files_count=1, oldest_delete_at_ms=120_000),
-        observed(at_ms=180_000, delete_files_count=3, oldest_delete_at_ms=120_000),
-        observed(at_ms=180_000, after="compaction", delete_files_count=2, oldest_delete_at_ms=180_000),
+        observed(tick=1, at_ms=60_000, delete_files_count=0),
+        observed(tick=2, at_ms=120_000, delete_files_count=1, oldest_delete_at_ms=0),
+        observed(tick=3, at_ms=180_000, delete_files_count=3, oldest_delete_at_ms=60_000),
+        observed(
+            tick=3, at_ms=180_000, after="compaction", delete_files_count=2, oldest_delete_at_ms=120_000
+        ),
     )
-    assert value("deletes_age_mean_s", *looks) == 20.0  # (0 + 0 + 60) / 3
+    mean_s = (0 + (120 + 30) + (60 + 30)) / 3  # each grows by a minute until the next commit
+    assert value("deletes_age_mean_s", *looks, commit_interval_ms=60_000) == mean_s
     assert value("deletes_age_mean_s", observed(delete_files_count=1)) is None  # of an older version
     assert value("deletes_age_mean_s", observed()) is None
 
@@ -177,7 +180,10 @@ def test_a_commit_returns_after_the_compactions_that_it_ran():
 
 
 def test_what_was_not_counted_is_no_figure():
-    observations = (observed(delete_files_count=4, delete_rows=8), observed(delete_files_count=2))
+    observations = (
+        observed(tick=1, delete_files_count=4, delete_rows=8),
+        observed(tick=2, delete_files_count=2),
+    )
     assert value("delete_files_mean", *observations) == 3
     assert value("delete_rows_mean", *observations) is None
     assert value("delete_rows_end", *observations) is None

@@ -1,29 +1,40 @@
 """Rounds of compactions, from records in one line each."""
 
+import pytest
 from records import compaction, observed, run
 
 from bench.results.partition_rounds import (
     Round,
+    Wait,
     longest_wait,
     never_taken,
     read_amplification,
+    read_bytes,
     rounds,
     rounds_alike,
     rounds_to_drain,
     waiting_bytes_mean,
 )
 
-
-def after_commit(**sizes):
-    return observed(delete_bytes=sizes, data_bytes_beside=dict.fromkeys(sizes, 100))
+MINUTE_MS = 60_000
 
 
-def after_compaction(*names, at_ms=60_000, status="ok", **left):
+def after_commit(tick=1, **sizes):
+    """Data of 100 bytes in each partition of these log or delete files."""
+    beside = dict.fromkeys(sizes, 100)
+    return observed(tick=tick, at_ms=tick * MINUTE_MS, delete_bytes=sizes, data_bytes_beside=beside)
+
+
+def after_compaction(*names, tick=1, status="ok", scheduled=None, **left):
     """What waits afterwards, and the partitions taken."""
+    at_ms = tick * MINUTE_MS
     return (
-        observed(after="compaction", delete_bytes=left),
-        compaction(partitions=list(names), at_ms=at_ms, status=status),
-    )
+        observed(tick=tick, at_ms=at_ms, after="compaction", delete_bytes=left),
+        compaction(
+            tick=tick, at_ms=at_ms, partitions=list(names), status=status,
+            scheduled_at_ms=at_ms if scheduled is None else scheduled * MINUTE_MS,
+        ),
+    )  # fmt: skip
 
 
 def a_round(at_ms, taken="", left=""):
@@ -34,9 +45,9 @@ def test_a_round_is_a_compaction_that_did_not_fail():
     records = (
         after_commit(a=1, b=2),
         *after_compaction("a", b=2),
-        after_commit(b=2),
-        *after_compaction(at_ms=120_000, status="noop", b=2),
-        *after_compaction("b", at_ms=180_000, status="failed", b=2),
+        after_commit(2, b=2),
+        *after_compaction(tick=2, status="noop", b=2),
+        *after_compaction("b", tick=3, status="failed", b=2),
         compaction(partitions=None),
     )
     assert rounds(run(*records)) == (a_round(60_000, "a", "b"), a_round(120_000, "", "b"))
@@ -54,10 +65,25 @@ def test_a_backlog_is_drained_when_all_that_waited_at_first_had_a_turn():
     assert rounds_to_drain(done[:2]) is rounds_to_drain([]) is None
 
 
-def test_the_longest_wait_is_of_rounds_in_succession():
-    done = [a_round(1, "", "a"), a_round(2, "", "ab"), a_round(3, "a", "b"), a_round(4, "", "b")]
-    assert longest_wait(done) == 3
-    assert longest_wait([]) == 0
+@pytest.mark.parametrize(
+    ("records", "minutes", "is_open"),
+    [
+        ([], 0, False),
+        ([after_commit(1, a=1), after_commit(2, a=2), *after_compaction("a", tick=3)], 2, False),
+        ([after_commit(1, a=1), *after_compaction("a", tick=3), after_commit(9, a=1)], 2, False),
+        ([after_commit(1, a=1), *after_compaction("b", tick=3, a=1)], 9, True),
+        # Of a delayed compaction, what came since its plan goes on to wait.
+        ([after_commit(4, a=1), *after_compaction("a", tick=6, scheduled=5, a=1)], 5, True),
+        ([after_commit(4, a=1), *after_compaction("a", tick=6, status="failed", a=1)], 6, True),
+    ],
+)
+def test_the_longest_wait_ends_with_a_compaction_or_is_open(records, minutes, is_open):
+    of_run = run(*records, duration_ms=10 * MINUTE_MS)
+    assert longest_wait(of_run) == Wait(minutes * MINUTE_MS, is_open)
+
+
+def test_a_wait_is_not_known_where_partitions_are_too_many_to_name():
+    assert longest_wait(run(observed(delete_bytes=None))) is None
 
 
 def test_rounds_are_compared_that_both_had_at_the_same_time():
@@ -66,10 +92,27 @@ def test_rounds_are_compared_that_both_had_at_the_same_time():
     assert rounds_alike(one, other) == rounds_alike(other, one) == (1, 2)
 
 
-def test_a_reader_reads_delete_files_beside_data_files():
-    initial = observed(after="initial", delete_bytes={}, data_bytes_beside={})
-    of_run = run(initial, after_commit(a=50), after_commit(b=100), *after_compaction("a", c=7))
-    assert read_amplification(of_run) == {"a": 1.25, "b": 1.5}
-    assert waiting_bytes_mean(of_run) == 75
-    assert read_amplification(run(observed())) == {}
+def test_a_reader_reads_what_each_commit_interval_leaves():
+    initial = observed(tick=0, after="initial", delete_bytes={}, data_bytes_beside={"a": 100})
+    compacted = observed(after="compaction", delete_bytes={"b": 20}, data_bytes_beside={"a": 140, "b": 100})
+    of_run = run(initial, after_commit(a=40, b=20), compacted, after_commit(2, a=20, b=40))
+    assert read_bytes(of_run) == {"a": 130, "b": 130}
+    assert waiting_bytes_mean(of_run) == 40
+    assert read_bytes(run(observed())) == {}
     assert waiting_bytes_mean(run(observed())) is None
+
+
+def test_a_partition_counts_from_its_first_file_on():
+    assert read_bytes(run(after_commit(1, a=50), after_commit(2, a=50, b=20))) == {"a": 150, "b": 120}
+
+
+def test_read_amplification_is_against_the_strategy_that_has_readers_read_least():
+    lean, fat = run(after_commit(a=0, b=100)), run(after_commit(a=50, b=300))
+    assert read_amplification({"lean": lean, "fat": fat}) == {
+        "lean": {"a": 1.0, "b": 1.0}, "fat": {"a": 1.5, "b": 2.0},
+    }  # fmt: skip
+
+
+def test_partitions_without_delete_files_are_left_out():
+    only_data = observed(delete_bytes={}, data_bytes_beside={"a": 100})
+    assert read_amplification({"one": run(only_data)}) == {"one": {}}

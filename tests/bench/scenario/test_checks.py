@@ -378,6 +378,39 @@ def test_a_rule_is_only_concurrent_with_a_delay(tmp_path, also):
     assert "strategies[0].rules[0].concurrent = true: needs a delay" in told
 
 
+INLINE = "hoodie.compact.inline"
+REGEX, DAYS = "PartitionRegexBased", "DayBased,UnBoundedPartitionAware"
+MERGE_LOGS = {**RULE, "planner": {"type": "hudi.log_compaction"}, "delay": "10min"}
+CLUSTER = {**RULE, "planner": {"type": "hudi.clustering"}, "delay": "10min"}
+
+
+@pytest.mark.parametrize(
+    ("table", "strategy", "problem"),
+    [
+        ({}, {"rules": [{**RULE, "planner": {**RULE["planner"], "strategy": REGEX}}]},
+         "strategy 'PartitionRegexBased' needs the option hoodie.compaction.partition.path.regex"),
+        ({"partitioning": "day"}, {"rules": [{**RULE, "planner": {**RULE["planner"], "strategy": DAYS}}]},
+         "both as a number of partitions (DayBased) and as a number of days"),
+        ({}, {"rules": [MERGE_LOGS]}, "rules[0].planner: has a delay, and Hudi drops a log compaction"),
+        ({"index": "simple"}, {"rules": [CLUSTER]}, "planner: has a delay, and Hudi refuses commits"),
+        ({}, {"rules": [{**CLUSTER, "trigger": {"type": "hudi.num_commits"}}],
+              "writer": {"upsert_mode": "copy-on-write"}}, "a trigger that counts delta commits"),
+        ({}, {"rules": [RULE], "properties": {INLINE: "true"}}, "whose commits compact by themselves"),
+        ({}, {"properties": {"hoodie.compaction.target.io": "5"}}, "set it in the options of the rule"),
+        ({}, {"properties": {INLINE: "true", "hoodie.compaction.strategy": REGEX}},
+         'properties."hoodie.compaction.strategy" = "PartitionRegexBased": strategy'),
+        ({}, {"properties": {INLINE: "true"}, "writer": {"upsert_mode": "copy-on-write"}},
+         f"properties.\"{INLINE}\" = \"true\": has no effect on a COPY_ON_WRITE table"),
+        ({"properties": {INLINE: "true", f"{INLINE}.trigger.strategy": "NUM_OR_TIME"}}, {},
+         "goes by the real clock"),
+    ],
+)  # fmt: skip
+def test_what_hudi_would_do_otherwise_than_expected_is_refused(tmp_path, table, strategy, problem):
+    told = refusal(tmp_path, table=HUDI | table, workload={"type": "upsert", "initial_rows": 10},
+                   strategies=[{"label": "a", **strategy}])  # fmt: skip
+    assert problem in told
+
+
 def test_maintenance_is_neither_inline_nor_delayed(tmp_path):
     told = refusal(tmp_path, maintenance=[{**RULE, "inline": True}])
     assert "maintenance[0].inline" in told
@@ -386,7 +419,7 @@ def test_maintenance_is_neither_inline_nor_delayed(tmp_path):
 def test_a_number_of_writers_is_refused_where_it_decides_nothing(tmp_path):
     told = refusal(tmp_path, table=HUDI,
                    strategies=[{"label": "a", "writer": {"files_per_commit": 3}}])  # fmt: skip
-    assert "strategies[0].writer.files_per_commit = 3: decides nothing in a Hudi table" in told
+    assert "strategies[0].writer.files_per_commit = 3: has no effect on a Hudi table" in told
 
 
 @pytest.mark.parametrize("by", ["city", "day"])

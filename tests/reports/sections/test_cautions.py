@@ -132,4 +132,4 @@ def test_cautions_name_the_runs_that_other_processes_disturbed():
 def test_cautions_name_strategies_whose_cpu_is_shared():
     beside = (query(), compaction(is_shared=True), truth(), end())
     (found,) = run_groups([run(query(), truth(), end()), run(*beside, strategy="thread")])
-    assert "thread: compactions ran beside commits and queries, so that the CPU" in _texts(found)
+    assert "thread: compactions ran beside commits and queries, so the CPU" in _texts(found)

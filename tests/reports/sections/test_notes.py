@@ -16,7 +16,7 @@ def test_every_sentence_belongs_to_a_fact_some_run_notes(tmp_path):
     facts = {
         note
         for mode in ("real", "simulated")
-        for has_archive in (True, False)
-        for note in provenance.notes(mode, workload, has_archive=has_archive).items()
+        for is_true in (True, False)
+        for note in provenance.notes(mode, workload, has_archive=is_true, is_concurrent=is_true).items()
     }
     assert METHOD.keys() | LIMITS.keys() == facts

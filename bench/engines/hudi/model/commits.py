@@ -67,8 +67,9 @@ class Writer:
         if is_upsert(spec):
             data_bytes = sum(group.base.size_bytes for group in groups.values() if group.base is not None)
             written.read_bytes += round(data_bytes * self._key_column_ratio)
+        free = self._groups.free_in(changes.partition)
         yield from by_place(
-            changes, lost, groups, self._packing, row_bytes, is_merge_on_read=self._is_merge_on_read
+            changes, lost, free, self._packing, row_bytes, is_merge_on_read=self._is_merge_on_read
         )
 
     def _to_bucket(self, partition: str, number: int, live: int, deleted: int) -> Share:

@@ -64,6 +64,11 @@ class Groups:
         """The groups of one partition."""
         return {each: group for each, group in self._groups.items() if each.partition == partition}
 
+    def free_in(self, partition: str) -> Mapping[FileGroupId, Group]:
+        """Those of them that no pending plan has, which alone get new rows."""
+        pending = self._ledger.pending_groups
+        return {each: group for each, group in self.in_partition(partition).items() if each not in pending}
+
     def items(self) -> Iterable[tuple[FileGroupId, Group]]:
         """All groups."""
         return self._groups.items()

@@ -1,6 +1,5 @@
 """What a simulated Hudi table has on storage: live files, and those that cleaning has not deleted yet."""
 
-from collections import deque
 from collections.abc import Iterable
 
 from strategies.hudi.files import BaseFile, LogFile
@@ -10,7 +9,7 @@ class Storage:
     """The bytes of all files, and which of them an instant has replaced."""
 
     def __init__(self) -> None:
-        self._replaced: deque[tuple[int, int]] = deque()  # number of the instant, and bytes, oldest first
+        self._replaced: list[tuple[int, int]] = []  # number of the instant, and bytes
         self._files_count = 0
         self.size_bytes = 0
 
@@ -35,10 +34,8 @@ class Storage:
         The state at that instant, and at all later ones, can still be read. Source: CleanPlanner with
         KEEP_LATEST_COMMITS of Hudi 1.2.0.
         """
-        deleted = 0
-        while self._replaced and self._replaced[0][0] <= earliest_instant:
-            _, size_bytes = self._replaced.popleft()
-            self.size_bytes -= size_bytes
-            deleted += 1
-        self._files_count -= deleted
-        return deleted
+        deleted = [size_bytes for instant, size_bytes in self._replaced if instant <= earliest_instant]
+        self._replaced = [each for each in self._replaced if each[0] > earliest_instant]
+        self.size_bytes -= sum(deleted)
+        self._files_count -= len(deleted)
+        return len(deleted)

@@ -21,13 +21,21 @@ class Entry:
     files_count: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Completed:
+    """A completed write action, and its bytes."""
+
+    action: Action
+    size_bytes: int
+
+
 class Timeline:
     """Instants are numbered in the order of their requests. The ledger has the latest ones."""
 
     def __init__(self, sizes: Sizes, ledger: HudiLedger) -> None:
         self._sizes, self._ledger = sizes, ledger
         self._next = 1
-        self._completed: list[tuple[int, int]] = []  # numbers and bytes of write actions, oldest first
+        self._completed: dict[int, _Completed] = {}  # write actions by their numbers, in order of completion
         self._instants: dict[int, Instant] = {}
         self.storage_bytes = 0
 
@@ -76,7 +84,7 @@ class Timeline:
             + sizes.plan_bytes_per_slice * slices_count
         )
         self.storage_bytes += size_bytes
-        self._completed.append((number, size_bytes))
+        self._completed[number] = _Completed(done.action, size_bytes)
         return Entry(number, size_bytes, FILES_PER_INSTANT)
 
     def service(self) -> Entry:
@@ -88,7 +96,7 @@ class Timeline:
 
     def earliest_of(self, retained_count: int) -> int | None:
         """The first of the last completed write actions; None if there are not more than these."""
-        numbers = sorted(number for number, _ in self._completed)
+        numbers = sorted(self._completed)
         return numbers[-retained_count] if len(numbers) > retained_count else None
 
     def archive(self, min_count: int, max_count: int) -> int:
@@ -99,22 +107,24 @@ class Timeline:
         """
         if len(self._completed) <= max_count:
             return 0
-        numbers = [number for number, _ in self._completed]
-        compactions = [n for n in numbers if self._instants[n].action is Action.COMMIT]
+        numbers = sorted(self._completed)
+        compactions = [number for number in numbers if self._completed[number].action is Action.COMMIT]
         needed_from = compactions[-1] if compactions else numbers[-DEFAULT_COMMITS:][0]
-        oldest = self._completed[: len(self._completed) - min_count]
-        moved = [entry for entry in oldest if entry[0] < needed_from]
-        del self._completed[: len(moved)]
-        for number, size_bytes in moved:
+        oldest = numbers[: len(numbers) - min_count]
+        moved = [number for number in oldest if number < needed_from]
+        for number in moved:
+            size_bytes = self._completed.pop(number).size_bytes
             self.storage_bytes -= size_bytes - round(size_bytes * self._sizes.archived_ratio)
             self._instants.pop(number, None)
         self._publish()
         return len(moved)
 
     def _keep(self, number: int, instant: Instant) -> None:
+        """Show an instant to planners; of the completed ones only the latest."""
         self._instants[number] = instant
         if len(self._instants) > HISTORY_LIMIT:
-            del self._instants[next(iter(self._instants))]
+            done = (each for each, shown in self._instants.items() if not shown.is_pending)
+            self._instants.pop(next(done, number))
         self._publish()
 
     def _publish(self) -> None:

@@ -60,6 +60,7 @@ def by_place(
 ) -> list[Share]:  # fmt: skip
     """The shares of a commit: what groups lose of their rows is changed in them, and the rest is new.
 
+    `groups` are those of the partition that may get new rows.
     A new row counts as `row_bytes` (see `RowBytes`). On a MERGE_ON_READ table new rows go to one small base
     file of the partition, the smallest, and to none with log files; on the other type to all small ones.
     """

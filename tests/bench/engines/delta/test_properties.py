@@ -9,7 +9,7 @@ from bench.engines.delta.properties import (
     table_properties,
     writer_properties,
 )
-from bench.engines.delta.property_values import property_problem
+from bench.engines.delta.property_values import value_problem
 from bench.engines.delta.table_keys import property_name
 from bench.errors import ScenarioError
 from strategies.delta.optimize import Optimize
@@ -100,7 +100,7 @@ def test_what_delta_rejects_is_refused(name, value):
     ],
 )
 def test_a_value_that_delta_rejects_is_refused_before_a_run(name, value, problem):
-    assert property_problem(name, value).startswith(problem)
+    assert value_problem(name, value).startswith(problem)
 
 
 @pytest.mark.parametrize(
@@ -113,4 +113,4 @@ def test_a_value_that_delta_rejects_is_refused_before_a_run(name, value, problem
     ],
 )
 def test_other_values_are_not(name, value):
-    assert property_problem(name, value) is None
+    assert value_problem(name, value) is None
