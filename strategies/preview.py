@@ -42,7 +42,8 @@ class RewriteGroup:
 
     `expected_output_files` is the planner's own estimate; the number of output files is that of `tasks`.
     `delete_files_count` and `delete_bytes` count each delete file once per data file it applies to. Files of
-    an older partition spec are grouped under the partition "".
+    an older partition spec are grouped under the partition "". Without `has_exact_rows`, the rows of `tasks`
+    are the most that there can be: how many of them are live depends on their keys.
     """
 
     partition: str
@@ -54,6 +55,7 @@ class RewriteGroup:
     max_output_file_bytes: int
     expected_output_files: int
     tasks: tuple[ScanTaskGroup, ...]
+    has_exact_rows: bool = True
 
 
 @dataclass(frozen=True, slots=True)

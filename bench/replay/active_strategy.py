@@ -66,7 +66,8 @@ class ActiveStrategy:
     @property
     def has_inline_rules(self) -> bool:
         """Whether commits evaluate rules, now or after a switch."""
-        return any(rule.is_inline for each in self._strategies.values() for rule in each.rules)
+        labels = {self._strategy.label, *(label for _, label in self._switches)}
+        return any(rule.is_inline for label in labels for rule in self._strategies[label].rules)
 
     def rule(self, decision: Decision) -> Rule:
         """The rule that made a decision of the latest evaluation."""

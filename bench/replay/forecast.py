@@ -11,7 +11,7 @@ def forecast(ticket: Ticket, size_model: SizeModel) -> dict[str, float] | None:
 
     None if the preview is not known, and for plans of several actions, because later actions meet a table
     that earlier ones have changed. Byte counts are left out if deletes are converted: the number of rows they
-    delete, and so what is written, depends on the keys.
+    delete, and so what is written, depends on the keys. So does what a merge with log files writes.
     """
     if len(ticket.plan.actions) > 1:
         return None
@@ -26,6 +26,8 @@ def forecast(ticket: Ticket, size_model: SizeModel) -> dict[str, float] | None:
     }
     if isinstance(action, Rewrite) and any(group.convert_paths for group in action.groups):
         return counts
+    if not all(group.has_exact_rows for group in preview.groups):
+        return {**counts, "replaced_bytes": preview.replaced_bytes}
     tasks = (task for group in preview.groups for task in group.tasks)
     return {
         **counts,

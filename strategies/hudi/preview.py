@@ -83,4 +83,5 @@ def _group(slices: Sequence[FileSlice], outputs_count: int, target_bytes: int) -
         max_output_file_bytes=target_bytes,
         expected_output_files=outputs_count,
         tasks=equal_shares(input_bytes, rows, outputs_count),
+        has_exact_rows=not logs,
     )

@@ -6,7 +6,7 @@ from result_builder import build_results
 
 from bench.cli.main import main
 from bench.results.folders import load_runs
-from bench.results.records import SHARED_JVM
+from bench.results.records import SHARED_JVM, ContentRecord
 from bench.results.rows import rows
 from bench.text import MISSING, human_count
 from reports.load import run_groups
@@ -56,7 +56,14 @@ def test_every_archive_is_in_the_index_and_every_entry_has_an_archive():
 
 
 SIMULATED = [entry for entry in entries() if "--simulate" in entry.command]
+MEASURED = [entry for entry in entries() if entry not in SIMULATED]
 MODELLED = ("compactions", "compaction_cpu_s", "query_mean_s", "compaction_added_bytes")
+
+
+@pytest.mark.parametrize("entry", MEASURED, ids=lambda entry: entry.name)
+def test_every_published_table_ended_with_the_content_of_its_stream(entry):
+    checks = [record.status for run in unpack(entry.archive) for record in run.of(ContentRecord)]
+    assert checks == ["equal"] * len(unpack(entry.archive))
 
 
 @pytest.mark.parametrize("entry", SIMULATED, ids=lambda entry: entry.name)

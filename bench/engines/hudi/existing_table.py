@@ -4,24 +4,10 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-
-from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from bench.engines.format import DeleteFacts, Shortfall, TableAddress, TableFacts
-from bench.engines.hudi.folder import METADATA_FOLDER, SAVEPOINT, InstantFiles, Listing, TableFolder
-from bench.engines.hudi.ledger import HudiLedger
-from bench.engines.hudi.slices import StoredFile, archived_instants, latest_slices, stored_files
-from bench.engines.hudi.timeline import (
-    ACTIONS,
-    Fields,
-    PlanFacts,
-    facts_of,
-    instant_of,
-    replaced_groups,
-    service_of,
-    written_files,
-)
+from bench.engines.hudi.existing_state import StateReading
+from bench.engines.hudi.folder import METADATA_FOLDER, TableFolder
 from bench.engines.hudi.timeline_files import (
     PROPERTIES_FILE,
     EarlyTimelineFiles,
@@ -38,7 +24,7 @@ from strategies.hudi.clustering_plan import GROUP_BYTES, SMALL_FILE_LIMIT, TARGE
 from strategies.hudi.commands import Command
 from strategies.hudi.compact import Compaction
 from strategies.hudi.compaction_options import compaction_settings
-from strategies.hudi.files import BaseFile, FileSlice, HudiState, Instant, LogFile
+from strategies.hudi.files import FileSlice, HudiState
 from strategies.hudi.log_compact import LogCompaction
 from strategies.plan import Action, Native
 from strategies.preview import Preview
@@ -48,7 +34,6 @@ from strategies.strategy import Planner
 # Upper ends of size classes as fractions of the target.
 SIZE_CLASSES = (0.01, 0.1, 0.5, 1.0)
 
-_MAX_FILE_BYTES = 120 * MIB  # hoodie.parquet.max.file.size, which a table does not keep
 # Hudi's own defaults. In a scenario they follow from the target file size instead.
 _CLUSTERING_DEFAULTS = {
     SMALL_FILE_LIMIT: str(300 * MIB), TARGET_BYTES: str(GIB), GROUP_BYTES: str(2 * GIB)
@@ -59,17 +44,6 @@ _INCREMENTAL = (
 )
 _VERSIONS = (6, 8, 9)
 _EARLY_VERSIONS = (6,)
-_TIME_DIGITS = 17  # yyyyMMddHHmmssSSS
-
-
-class _Column(BaseModel):
-    name: str
-
-
-class _Schema(BaseModel):
-    """The schema of a table's rows in Avro, as far as it is read here."""
-
-    fields: tuple[_Column, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +51,8 @@ class HudiTable:
     """A table as of its last completed instant; `properties` are those of hoodie.properties."""
 
     location: str
-    state: HudiState
     properties: Mapping[str, str]
+    state: HudiState
     columns: tuple[str, ...]
     committed_at: str | None
     has_rows_count: bool
@@ -227,7 +201,8 @@ def _opened(location: str, now_ms: int) -> HudiTable:
     _check_properties(properties, folder.place(PROPERTIES_FILE))
     is_early = int(properties["hoodie.table.version"]) in _EARLY_VERSIONS
     files = EarlyTimelineFiles(folder) if is_early else TimelineFiles(folder)
-    return _Reading(files, folder.list(), now_ms).table(location, properties)
+    found = StateReading(files, folder.list(), now_ms).read(properties)
+    return HudiTable(location, properties, *found)
 
 
 def _check_properties(properties: Mapping[str, str], place: str) -> None:
@@ -244,118 +219,5 @@ def _check_properties(properties: Mapping[str, str], place: str) -> None:
         raise TimelineError(f"{place}: hoodie.table.base.file.format = {base}: only PARQUET can be read")
 
 
-class _Reading:
-    """What one listing and the timeline of its time say together."""
-
-    def __init__(self, files: TimelineFiles, listing: Listing, now_ms: int) -> None:
-        self._files, self._now_ms = files, now_ms
-        self._stored = list(stored_files(listing))
-        instants = files.instants(listing)
-        self._saved = {each.requested for each in instants if each.action == SAVEPOINT}
-        self._instants = [each for each in instants if each.action in ACTIONS]
-        self._commits = {each.requested: files.commit(each) for each in self._instants if each.completed}
-        self._plans = {each.requested: self._plan(each) for each in self._instants}
-        self._archived = files.archived(archived_instants(self._stored, self._plans))
-
-    def _plan(self, each: InstantFiles) -> PlanFacts:
-        service = service_of(each, self._commits.get(each.requested, {}))
-        return PlanFacts() if service is None else facts_of(self._files.plan(each.requested, service))
-
-    def _committed_at(self, instant: str, properties: Mapping[str, str]) -> str:
-        """In UTC if the timeline is; else in the time zone of the writer, which the table does not name."""
-        is_utc = properties.get("hoodie.table.timeline.timezone", "LOCAL").upper() == "UTC"
-        found = _time(instant) if is_utc else _time(instant).replace(tzinfo=None)
-        return found.isoformat(timespec="milliseconds")
-
-    def table(self, location: str, properties: Mapping[str, str]) -> HudiTable:
-        """The table."""
-        live = self._live()
-        records = self._records(live)
-        done = [each for each in self._instants if each.completed]
-        last = max(done, key=lambda each: each.completed or "", default=None)
-        first_ms = _ms(self._instants[0].requested) if self._instants else self._now_ms
-        ledger = HudiLedger(_MAX_FILE_BYTES, properties, first_ms)
-        ledger.add([_described(file, records.get(file.path, 0)) for file in live], 0)
-        ledger.version = None if last is None else last.requested
-        ledger.timeline = tuple(self._instant(each, first_ms) for each in self._instants)
-        pending = (self._plans[each.requested] for each in self._instants if not each.completed)
-        ledger.pending_groups = frozenset(group for plan in pending for group in plan.groups)
-        state = ledger.state(max(self._now_ms - first_ms, 0))
-        columns = _columns(self._commits[last.requested]) if last else ()
-        committed = None if last is None else self._committed_at(last.completed or "", properties)
-        is_known = all(file.path in records for file in live)
-        return HudiTable(location, state, properties, columns, committed, is_known)
-
-    def _live(self) -> list[StoredFile]:
-        """The files of the latest slices. What was written before the active timeline begins is complete."""
-        requested = {each.requested for each in self._instants}
-        start = min(requested - self._saved, default="")
-        completions = {each.requested: each.completed for each in self._instants if each.completed}
-        planned = {each.requested for each in self._instants if each.action == "compaction"}
-        replaced = [replaced_groups(commit) for commit in self._commits.values()]
-
-        def completion_of(instant: str) -> str:
-            archived = self._archived.get(instant)
-            return completions.get(instant) or (archived.completed if archived else instant)
-
-        def is_completed(file: StoredFile) -> bool:
-            is_before_it = file.is_log and not self._files.has_completions and file.instant in planned
-            return file.instant in completions or file.instant < start or is_before_it
-
-        return latest_slices(self._stored, frozenset().union(*replaced), is_completed, completion_of)
-
-    def _records(self, live: Sequence[StoredFile]) -> Mapping[str, int]:
-        """The records of those files of which all commits are known, as these tell.
-
-        Up to table version 6 several commits may append to one log file, none of them before the instant that
-        it is named after.
-        """
-        told = Counter[str]()
-        for commit in (*self._commits.values(), *(each.commit for each in self._archived.values())):
-            for path, _, records in written_files(commit):
-                told[path] += records
-        known = {*self._plans, *self._archived}
-        return {file.path: told[file.path] for file in live if file.instant in known and file.path in told}
-
-    def _instant(self, each: InstantFiles, first_ms: int) -> Instant:
-        commit = self._commits.get(each.requested, {})
-        completed_ms = None if each.completed is None else _ms(each.completed) - first_ms
-        plan = self._plans[each.requested]
-        return instant_of(each, commit, plan, _ms(each.requested) - first_ms, completed_ms)
-
-
-def _described(file: StoredFile, records: int) -> BaseFile | LogFile:
-    kind = LogFile if file.is_log else BaseFile
-    group = file.group
-    return kind(file.path, file.size_bytes, records, group.partition, file_id=group.file_id)
-
-
-def _columns(commit: Fields) -> tuple[str, ...]:
-    """The top-level columns by the schema that a commit keeps; none if it keeps none."""
-    text = (commit.get("extraMetadata") or {}).get("schema") or ""
-    try:
-        schema = TypeAdapter(_Schema).validate_json(text)
-    except ValidationError:
-        return ()
-    return tuple(column.name for column in schema.fields)
-
-
 def _listed(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _time(instant: str) -> datetime:
-    """The time that an instant is named by; without milliseconds in tables of old. Raises TimelineError.
-
-    The table may have been written in another time zone, which it does not keep. What is compared are times
-    of one table.
-    """
-    try:
-        found = datetime.strptime(f"{instant[:_TIME_DIGITS]:0<{_TIME_DIGITS}}", "%Y%m%d%H%M%S%f")
-    except ValueError as error:
-        raise TimelineError(f"instant {instant}: is not a time of the form yyyyMMddHHmmssSSS") from error
-    return found.replace(tzinfo=UTC)
-
-
-def _ms(instant: str) -> int:
-    return round(_time(instant).timestamp() * 1000)

@@ -72,7 +72,10 @@ class Services:
         """Clean or archive."""
         client = self._client(maintenance_options(action))
         try:
-            client.clean() if action.command == Command.CLEAN else client.archive()
+            if action.command == Command.CLEAN:
+                client.clean()
+            else:
+                client.archive()
         finally:
             client.close()
 

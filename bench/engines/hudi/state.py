@@ -89,6 +89,11 @@ class HudiReader:
         now = {each.requested for each in instants}
         gone = self._active - now
         self._active = now
+        for instant in gone:
+            self._requested_ms.pop(instant, None)
+            self._completed_ms.pop(instant, None)
+            self._commits.pop(instant, None)
+            self._planned.pop(instant, None)
         history = listing.history
         if gone:
             new = {path: size for path, size in history.items() if path not in self._history}

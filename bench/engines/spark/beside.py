@@ -34,9 +34,6 @@ class Beside(Generic[_Result]):
     def __contains__(self, ticket: TicketId) -> bool:
         return ticket in self._running
 
-    def __bool__(self) -> bool:
-        return bool(self._running)
-
     def start(self, ticket: TicketId, execute: Callable[[], _Result]) -> None:
         """Begin to execute a plan, once those before it are done."""
         self._running[ticket] = self._thread.submit(self._execute, execute)

@@ -1,6 +1,7 @@
 import pytest
 from coefficients import coefficients
 from engine_streams import batches, commit_all, execute, files, plan, rewrite
+from hudi_tables import hudi_table, slice_files
 from replay import batches as stream_of
 from scenario_builder import load
 
@@ -13,6 +14,8 @@ from bench.replay.forecast import forecast
 from bench.replay.loop import Loop
 from bench.replay.recorder import Recorder
 from bench.results.records import CompactionRecord, parse_record
+from strategies.hudi.compact import Compaction
+from strategies.hudi.preview import preview_action as hudi_preview
 from strategies.iceberg.commands import Command
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 from strategies.iceberg.preview import preview_action
@@ -53,6 +56,15 @@ def test_each_file_that_comes_out_is_sized_by_its_own_rows():
     assert told["files_removed_count"] == 6
     assert told["files_added_count"] > 1
     assert told["added_bytes"] == 1_000 * told["files_added_count"] + 60
+
+
+def test_what_a_merge_with_log_files_writes_is_not_forecast():
+    table = hudi_table(slice_files("a"))
+    planned = Compaction("UnBounded").decide(table)
+    told = forecast(
+        Ticket(TicketId(1), planned, preview_plan(planned, table, hudi_preview), 60_000, 60_000), size_model
+    )
+    assert told == {"files_removed_count": 1, "files_added_count": 1, "replaced_bytes": 5 * MIB}
 
 
 def test_nothing_to_do_is_forecast_as_nothing():

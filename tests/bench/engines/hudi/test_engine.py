@@ -301,9 +301,11 @@ def test_a_compaction_beside_the_stream_is_booked_to_itself(hudi, model):
     commits = [commit(engine, model, *upserts(4, 9)) for _ in range(2)]
     assert [[v.operation for v in made.versions] for made in commits] == [["deltacommit"]] * 2
     assert all(not made.compactions for made in commits)
+    cleaned = run(engine, Clean(1), 2 * MINUTE_MS)
+    assert all(version.operation == "clean" for version in cleaned.versions)
     outcome = engine.complete(ticket, 3 * MINUTE_MS)
     assert (outcome.status, outcome.error, outcome.cost.is_shared) == ("ok", None, True)
-    assert [version.operation for version in outcome.versions] == ["commit"]
+    assert [(made.operation, made.rewritten) for made in outcome.versions] == [("commit", {""})]
     assert (outcome.change.files_added_count, outcome.change.delete_files_removed_count) == (1, 1)
     assert len(engine.state(0).delete_files) == 2  # of the commits meanwhile
     assert rows_of(engine) == model.rows

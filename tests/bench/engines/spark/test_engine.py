@@ -1,14 +1,15 @@
 """The skeleton of engines on Spark, on a table whose metadata is made up: no session runs."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 
 import pytest
 
-from bench.engines.contract import Change, TableSpec, Tag, Version
+from bench.engines.contract import NO_COST, Change, TableSpec, Tag, Version
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.planning import PLANNING
 from bench.engines.spark.engine import SparkEngine, TableReading
-from bench.engines.spark.meter import Measured
+from bench.engines.spark.meter import Clocks, Measured
 from strategies.iceberg.commands import Command
 from strategies.iceberg.files import IcebergDataFile
 from strategies.plan import Capability, Compact, FileGroup, Native, Plan, Reason, Rewrite
@@ -24,6 +25,15 @@ class FreeMeter:
     @contextmanager
     def step(self):
         yield Measured(None, None)
+
+    def beside(self):
+        return nullcontext()
+
+    def reading(self):
+        return Clocks(0, 0, None, 0)
+
+    def between(self, first, last):
+        return NO_COST
 
 
 class MadeUpEngine(SparkEngine[str]):
@@ -94,3 +104,29 @@ def test_a_command_claims_the_versions_without_a_tag_even_where_it_failed(refuse
     outcome = outcome_of(MadeUpEngine(Command.REWRITE_MANIFESTS, refused=refused), COMMAND)
     assert outcome.status == status
     assert [version.tag for version in outcome.versions] == [Tag("compactor", "compaction-1", 60_000)]
+
+
+class EngineBeside(MadeUpEngine):
+    """Whenever it is read, the plan beside the stream has committed version "own", and another step "v1"."""
+
+    def _read(self, at_ms):
+        reading = super()._read(at_ms)
+        own = Version("own", "commit", Change(files_added_count=1))
+        return replace(reading, versions=(own, *reading.versions))
+
+    def _made(self, version, staged):
+        return version.id == "own"
+
+
+def test_what_a_plan_beside_the_stream_commits_is_its_own_whichever_step_sees_it_first():
+    engine = EngineBeside(Command.REWRITE_MANIFESTS)
+    engine.create()
+    beside, other = (
+        engine.schedule(Plan((COMMAND,), Reason.OTHER), 60_000, due_ms) for due_ms in (120_000, 60_000)
+    )
+    engine.start(beside)
+    ids = [version.id for version in engine.complete(other, 60_000).versions]
+    assert ids == ["v1"]
+    outcome = engine.complete(beside, 120_000)
+    assert [version.id for version in outcome.versions] == ["own", "own", "v1"]
+    assert {version.tag for version in outcome.versions} == {Tag("compactor", "compaction-1", 120_000)}
