@@ -24,7 +24,8 @@ class Trigger(Protocol):
 
     A trigger that fires at fixed intervals has them in a field or attribute `interval_ms`: a scenario
     that commits less often is refused then, and its disk space is estimated from them. One that only makes
-    sense of tables with some capability names it in `needs`, as planners do.
+    sense of tables with some capability names it in `needs`, as planners do. One without an interval that
+    goes by what every commit knows, and not by the files of the table, says `reads_state = False`.
     """
 
     def due(self, state: TableState, memory: RuleMemory) -> bool: ...
@@ -34,6 +35,11 @@ def interval_ms_of(trigger: Trigger) -> int | None:
     """Scenario milliseconds between two firings of a trigger; None where it keeps no fixed interval."""
     interval_ms = getattr(trigger, "interval_ms", None)
     return interval_ms if isinstance(interval_ms, int) and interval_ms > 0 else None
+
+
+def reads_state_of(trigger: Trigger) -> bool:
+    """Whether a trigger looks at the table: one without an interval does, unless it says that it does not."""
+    return interval_ms_of(trigger) is None and getattr(trigger, "reads_state", True)
 
 
 def needs_of(trigger: Trigger) -> frozenset[str]:

@@ -8,7 +8,7 @@ from bench.replay.clock import Clock
 from strategies.never import Never
 from strategies.state import TableState
 from strategies.strategy import Decision, Rule, Strategy, Verdict, traits_of
-from strategies.triggers import RuleMemory, interval_ms_of
+from strategies.triggers import RuleMemory, reads_state_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ def reads_state(rule: Rule, decision: Decision) -> bool:
     It did if its trigger looks at the table, or if it fired and the planner does. An interval looks at
     nothing, nor does a planner that only calls a command of the format, which looks at the table itself.
     """
-    if interval_ms_of(rule.trigger) is None:
+    if reads_state_of(rule.trigger):
         return not isinstance(rule.planner, Never)
     return decision.verdict is not Verdict.NOT_DUE and traits_of(rule.planner).reads_state
 

@@ -1,7 +1,8 @@
 """Hudi's triggers, which decide on a compaction by the delta commits and the time since the last one.
 
 A delta commit is a commit of the stream, its initial load included, or a log compaction. Hudi asks them when
-it is told to schedule a compaction; there is no timer. Here they are asked at each evaluation of a rule.
+it is told to schedule a compaction; there is no timer. Here they are asked at each evaluation of a rule. They
+look at the timeline alone, which each commit of Hudi loads for itself.
 
 Source: ScheduleCompactionActionExecutor.needCompact and CompactionUtils of Hudi 1.2.0.
 """
@@ -71,6 +72,7 @@ class _CommitsTrigger:
 
     commits: int = DEFAULT_COMMITS
     needs: ClassVar[frozenset[str]] = _NEEDS
+    reads_state: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _check_commits(self.commits)
@@ -113,6 +115,7 @@ class TimeElapsed:
 
     elapsed_ms: int = DEFAULT_ELAPSED_MS
     needs: ClassVar[frozenset[str]] = _NEEDS
+    reads_state: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _check_elapsed(self.elapsed_ms)
@@ -129,6 +132,7 @@ class _NumTimeTrigger:
     commits: int = DEFAULT_COMMITS
     elapsed_ms: int = DEFAULT_ELAPSED_MS
     needs: ClassVar[frozenset[str]] = _NEEDS
+    reads_state: ClassVar[bool] = False
     combine: ClassVar[Callable[[Iterable[bool]], bool]]
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ from strategies.hudi.triggers import (
     NumOrTime,
     TimeElapsed,
 )
-from strategies.triggers import RuleMemory
+from strategies.triggers import AfterCommits, Every, FileCount, RuleMemory, reads_state_of
 
 MINUTE_MS = 60_000
 
@@ -73,3 +73,9 @@ def test_and_and_or_are_of_the_two_others(count, elapsed_minutes, now_minutes):
 def test_elapsed_time_is_in_whole_seconds(elapsed_ms):
     with pytest.raises(ValueError, match="whole seconds"):
         TimeElapsed(elapsed_ms)
+
+
+def test_the_timeline_is_no_reading_of_the_table():
+    hudi = (NumCommits(), NumCommitsAfterLastRequest(), TimeElapsed(), NumOrTime(), NumAndTime())
+    assert not any(map(reads_state_of, (*hudi, Every(60_000))))
+    assert all(map(reads_state_of, (AfterCommits(1), FileCount(4, 100))))
