@@ -60,12 +60,12 @@ class EngineKind:
 
 @dataclass(frozen=True, slots=True)
 class DeleteFacts:
-    """Delete files of one kind in an existing table."""
+    """Delete files of one kind in an existing table; `rows` is None if that is not known of all of them."""
 
     kind: str
     files: int
     bytes: int
-    rows: int
+    rows: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,13 @@ from bench.errors import ScenarioError, first_error
 
 
 def resolved(name: str) -> str:
-    """The absolute path of a folder, or its URI."""
-    return name if "://" in name else str(Path(name).expanduser().absolute())
+    """The absolute path of a folder, or its URI. Raises ScenarioError for a user without a home."""
+    if "://" in name:
+        return name
+    try:
+        return str(Path(name).expanduser().absolute())
+    except RuntimeError as error:
+        raise ScenarioError(f"{name}: {error}: give the table's folder by its path") from error
 
 
 def table_folder(address: TableAddress, metadata_folder: str, tables: str) -> str:

@@ -13,12 +13,21 @@ _Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One evaluation of a strategy: the decision in words, and the compaction it led to, if any."""
+    """One evaluation of a strategy: the decision in words, and the compaction it led to, if any.
+
+    In the same tick the commit may have run an `inline` compaction; without another one that is `compaction`.
+    """
 
     tick: int
     at_ms: int
     decision: str
     compaction: CompactionRecord | None
+    inline: CompactionRecord | None = None
+
+    @property
+    def compactions(self) -> list[CompactionRecord]:
+        """All compactions of the tick."""
+        return [each for each in (self.inline, self.compaction) if each is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +67,12 @@ class Pair:
 
     @property
     def same_files(self) -> bool:
-        """Whether both compactions had the same status, and the same numbers of files in and out.
+        """Whether all compactions had the same status, and the same numbers of files in and out.
 
         In the same partitions, too, where both records name them.
         """
-        places = [done.partitions for done in self.compactions if done is not None]
-        is_same_place = None in places or all(each == places[0] for each in places)
-        return is_same_place and _outcome(self.real) == _outcome(self.simulated)
+        real, simulated = (one.compactions if one else [] for one in self.evaluations)
+        return len(real) == len(simulated) and all(map(_is_alike, real, simulated))
 
 
 def side_by_side(runs: Iterable[RunResult]) -> tuple[Pair, ...]:
@@ -101,10 +109,10 @@ def _pairs(real: RunResult, simulated: RunResult) -> Iterator[Pair]:
 def evaluations(run: RunResult) -> tuple[Evaluation, ...]:
     """Every evaluation of the strategy of a run, with the compaction it led to.
 
-    One that a commit ran by itself follows from no evaluation: it stands beside one that led to no other.
+    One that a commit ran by itself follows from no evaluation: it stands beside one of its tick.
     """
-    done = sorted(run.of(CompactionRecord), key=lambda each: not each.is_inline)
-    compactions = {each.scheduled_at_ms: each for each in done}
+    done = {each.scheduled_at_ms: each for each in run.of(CompactionRecord) if not each.is_inline}
+    inline = {each.scheduled_at_ms: each for each in run.of(CompactionRecord) if each.is_inline}
     ticks: dict[int, list[DecisionRecord]] = {}
     for decision in run.of(DecisionRecord):
         ticks.setdefault(decision.tick, []).append(decision)
@@ -113,7 +121,8 @@ def evaluations(run: RunResult) -> tuple[Evaluation, ...]:
             tick,
             decisions[0].at_ms,
             "; ".join(_words(decision, run.manifest.strategy) for decision in decisions),
-            compactions.get(decisions[0].at_ms),
+            done.get(decisions[0].at_ms, inline.get(decisions[0].at_ms)),
+            inline.get(decisions[0].at_ms),
         )
         for tick, decisions in ticks.items()
     )
@@ -131,9 +140,11 @@ def _decision(evaluation: Evaluation | None) -> tuple[int, str] | None:
     return (evaluation.at_ms, evaluation.decision) if evaluation else None
 
 
-def _outcome(evaluation: Evaluation | None) -> tuple[str | int, ...] | None:
-    done = evaluation.compaction if evaluation else None
-    if done is None:
-        return None
+def _is_alike(one: CompactionRecord, other: CompactionRecord) -> bool:
+    is_same_place = None in (one.partitions, other.partitions) or one.partitions == other.partitions
+    return is_same_place and _outcome(one) == _outcome(other)
+
+
+def _outcome(done: CompactionRecord) -> tuple[str | int, ...]:
     files = (done.files_removed_count, done.files_added_count)
     return (done.status, *files, done.delete_files_removed_count, done.delete_files_added_count)

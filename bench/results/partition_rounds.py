@@ -21,8 +21,15 @@ class Round:
     left: frozenset[str]
 
 
+def is_known(run: RunResult) -> bool:
+    """Whether it is recorded which partitions wait and which are compacted: there may be too many to name."""
+    return all(each.delete_bytes is not None for each in run.of(ObserveRecord)) and all(
+        each.partitions is not None for each in run.of(CompactionRecord) if each.status == "ok"
+    )
+
+
 def rounds(run: RunResult) -> tuple[Round, ...]:
-    """The compactions of a run in order, without those that failed or whose partitions are not recorded."""
+    """The compactions of a run in order, without those that failed or that do not name their partitions."""
     return tuple(_rounds(run))
 
 
@@ -108,6 +115,8 @@ def read_bytes(run: RunResult) -> Mapping[str, float]:
         for record in as_left(run)
         if record.data_bytes_beside is not None and record.delete_bytes is not None
     ]
+    if len(seen) < len(as_left(run)):
+        return {}
     names = {name for files in seen for sizes in files for name in sizes}
     return {
         name: fmean(
@@ -141,6 +150,7 @@ def read_amplification(runs: Mapping[str, RunResult]) -> Mapping[str, Mapping[st
 
 
 def waiting_bytes_mean(run: RunResult) -> float | None:
-    """All delete and log bytes, mean over time; None if they are not recorded."""
-    seen = [sum(each.delete_bytes.values()) for each in as_left(run) if each.delete_bytes is not None]
-    return fmean(seen) if seen else None
+    """All delete and log bytes, mean over time; None if some are not recorded."""
+    seen = [None if each.delete_bytes is None else sum(each.delete_bytes.values()) for each in as_left(run)]
+    known = [size_bytes for size_bytes in seen if size_bytes is not None]
+    return fmean(known) if known and len(known) == len(seen) else None

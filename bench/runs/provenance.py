@@ -55,7 +55,7 @@ def notes(
     """
     keys = {} if isinstance(workload, Debezium) else {"keys": "ascending"}  # not known of recorded events
     classes = {"class_data": "archive" if has_archive else "jars"} if mode == "real" else {}
-    beside = {"concurrency": "compaction beside the stream"} if is_concurrent else {}
+    beside = {"concurrency": "compaction beside the stream"} if is_concurrent and mode == "real" else {}
     return {**_NOTES[mode], **keys, **classes, **beside}
 
 

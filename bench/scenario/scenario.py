@@ -360,7 +360,10 @@ def _check_tables(scenario: Scenario) -> None:
     Raises OptionError.
     """
     judge = FORMATS[scenario.table.format]
-    maintenance = [(("maintenance", number), rule) for number, rule in enumerate(scenario.maintenance)]
+    maintenance = [
+        (("maintenance", number), replace(rule, delay_ms=0))
+        for number, rule in enumerate(scenario.maintenance)
+    ]
     for index, spec in enumerate(scenario.strategies):
         table = scenario.table_of(spec)
         unsuited = judge.property_problem(table)

@@ -112,7 +112,7 @@ def _prepare(axes: Axes, lanes: _Lanes, end: float, theme: Theme) -> None:
     axes.set_xlim(0, end)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=5, prune="upper"))
     axes.set_ylim(len(lanes) - 0.5, -0.5)
-    axes.set_yticks(range(len(lanes)), labels=[name or "all" for name in lanes])
+    axes.set_yticks(range(len(lanes)), labels=[name or "all" for name in lanes], parse_math=False)
     axes.tick_params(labelsize=FONT_PT - 1.5, labelcolor=theme.muted, color=theme.grid, length=2)
 
 

@@ -7,6 +7,7 @@ from bench.results.folders import RunResult
 from bench.results.partition_rounds import (
     Round,
     Wait,
+    is_known,
     longest_wait,
     never_taken,
     read_amplification,
@@ -43,7 +44,7 @@ _ALIKE_NOTE = (
 
 def partition_tables(group: RunGroup) -> tuple[Table, ...]:
     """Who waits, what readers of each partition pay, and plans in pairs; none where all plans are alike."""
-    if not applies(group):
+    if not applies(group) or not all(map(is_known, group.first_runs.values())):
         return ()
     done = {label: rounds(run) for label, run in group.first_runs.items()}
     compacting = {label: its for label, its in done.items() if any(each.taken for each in its)}

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from strategies.hudi.commands import Command
+from strategies.java_values import MAX_INT
 from strategies.plan import Native, Plan, Reason
 from strategies.state import TableState
 
@@ -22,9 +23,10 @@ class Archive:
     needs: ClassVar[frozenset[str]] = frozenset({Command.ARCHIVE})
 
     def __post_init__(self) -> None:
-        if not 1 <= self.min_commits < self.max_commits:
+        if not 2 <= self.min_commits < self.max_commits <= MAX_INT:
             raise ValueError(
-                f"min_commits={self.min_commits} must be >= 1 and less than max_commits={self.max_commits}"
+                f"min_commits={self.min_commits} must be >= 2 and less than max_commits={self.max_commits}, "
+                "a Java int"
             )
 
     def decide(self, state: TableState) -> Plan | None:

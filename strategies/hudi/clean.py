@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from strategies.hudi.commands import Command
+from strategies.java_values import MAX_INT
 from strategies.plan import Native, Plan, Reason
 from strategies.state import TableState
 
@@ -21,8 +22,8 @@ class Clean:
     needs: ClassVar[frozenset[str]] = frozenset({Command.CLEAN})
 
     def __post_init__(self) -> None:
-        if self.retain_commits < 1:
-            raise ValueError(f"retain_commits={self.retain_commits} must be >= 1")
+        if not 1 <= self.retain_commits <= MAX_INT:
+            raise ValueError(f"retain_commits={self.retain_commits} must be >= 1 and a Java int")
 
     def decide(self, state: TableState) -> Plan | None:
         arguments = {"retain_commits": str(self.retain_commits)}

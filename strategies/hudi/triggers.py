@@ -14,6 +14,7 @@ from typing import ClassVar
 
 from strategies.hudi.commands import Command
 from strategies.hudi.files import Action, Instant, hudi_state, last_completed
+from strategies.java_values import MAX_INT
 from strategies.state import TableState
 from strategies.triggers import RuleMemory
 
@@ -168,8 +169,8 @@ HUDI_TRIGGERS = (_CommitsTrigger, TimeElapsed, _NumTimeTrigger)
 
 
 def _check_commits(commits: int) -> None:
-    if commits < 0:
-        raise ValueError(f"commits={commits} must be >= 0")
+    if not 0 <= commits <= MAX_INT:
+        raise ValueError(f"commits={commits} must be >= 0 and a Java int")
 
 
 def _check_elapsed(elapsed_ms: int) -> None:

@@ -1,5 +1,6 @@
 """The state of an existing Hudi table, from one listing of its files and from its timeline."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -26,6 +27,7 @@ from strategies.state import MIB
 
 _MAX_FILE_BYTES = 120 * MIB  # hoodie.parquet.max.file.size, which a table does not keep
 _TIME_DIGITS = 17  # yyyyMMddHHmmssSSS
+_DIGITS = re.compile(r"(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d{3})", re.ASCII)
 
 
 class _Column(BaseModel):
@@ -58,6 +60,10 @@ class StateReading:
         self._files, self._now_ms = files, now_ms
         self._stored = list(stored_files(listing))
         instants = files.instants(listing)
+        if self._stored and not instants:
+            raise TimelineError(
+                f"{files.place}: has no instant, and the table has {len(self._stored):,} data files"
+            )
         self._saved = {each.requested for each in instants if each.action == SAVEPOINT}
         self._instants = [each for each in instants if each.action in ACTIONS]
         self._commits = {each.requested: files.commit(each) for each in self._instants if each.completed}
@@ -71,7 +77,7 @@ class StateReading:
     def _committed_at(self, instant: str, properties: Mapping[str, str]) -> str:
         """In UTC if the timeline is; else in the time zone of the writer, which the table does not name."""
         is_utc = properties.get("hoodie.table.timeline.timezone", "LOCAL").upper() == "UTC"
-        found = _time(instant) if is_utc else _time(instant).replace(tzinfo=None)
+        found = self._time(instant) if is_utc else self._time(instant).replace(tzinfo=None)
         return found.isoformat(timespec="milliseconds")
 
     def read(self, properties: Mapping[str, str]) -> ExistingState:
@@ -80,7 +86,7 @@ class StateReading:
         records = self._records(live)
         done = [each for each in self._instants if each.completed]
         last = max(done, key=lambda each: each.completed or "", default=None)
-        first_ms = _ms(self._instants[0].requested) if self._instants else self._now_ms
+        first_ms = self._ms(self._instants[0].requested) if self._instants else self._now_ms
         ledger = HudiLedger(_MAX_FILE_BYTES, properties, first_ms)
         ledger.add([_described(file, records.get(file.path, 0)) for file in live], 0)
         ledger.version = None if last is None else last.requested
@@ -126,9 +132,28 @@ class StateReading:
 
     def _instant(self, each: InstantFiles, first_ms: int) -> Instant:
         commit = self._commits.get(each.requested, {})
-        completed_ms = None if each.completed is None else _ms(each.completed) - first_ms
+        completed_ms = None if each.completed is None else self._ms(each.completed) - first_ms
         plan = self._plans[each.requested]
-        return instant_of(each, commit, plan, _ms(each.requested) - first_ms, completed_ms)
+        return instant_of(each, commit, plan, self._ms(each.requested) - first_ms, completed_ms)
+
+    def _time(self, instant: str) -> datetime:
+        """The time that an instant is named by; without milliseconds in tables of old. Raises TimelineError.
+
+        The table may have been written in another time zone, which it does not keep. What is compared are
+        times of one table.
+        """
+        found = _DIGITS.fullmatch(f"{instant[:_TIME_DIGITS]:0<{_TIME_DIGITS}}")
+        try:
+            year, month, day, hour, minute, second, millisecond = map(int, found.groups() if found else ())
+            return datetime(year, month, day, hour, minute, second, 1000 * millisecond, UTC)
+        except ValueError as error:
+            raise TimelineError(
+                f"{self._files.place}: instant {instant}: is not a time of the form yyyyMMddHHmmssSSS, as "
+                "those of bootstrapped tables are not; such a table cannot be read"
+            ) from error
+
+    def _ms(self, instant: str) -> int:
+        return round(self._time(instant).timestamp() * 1000)
 
 
 def _described(file: StoredFile, records: int) -> BaseFile | LogFile:
@@ -145,20 +170,3 @@ def _columns(commit: Fields) -> tuple[str, ...]:
     except ValidationError:
         return ()
     return tuple(column.name for column in schema.fields)
-
-
-def _time(instant: str) -> datetime:
-    """The time that an instant is named by; without milliseconds in tables of old. Raises TimelineError.
-
-    The table may have been written in another time zone, which it does not keep. What is compared are times
-    of one table.
-    """
-    try:
-        found = datetime.strptime(f"{instant[:_TIME_DIGITS]:0<{_TIME_DIGITS}}", "%Y%m%d%H%M%S%f")
-    except ValueError as error:
-        raise TimelineError(f"instant {instant}: is not a time of the form yyyyMMddHHmmssSSS") from error
-    return found.replace(tzinfo=UTC)
-
-
-def _ms(instant: str) -> int:
-    return round(_time(instant).timestamp() * 1000)

@@ -44,6 +44,7 @@ _INCREMENTAL = (
 )
 _VERSIONS = (6, 8, 9)
 _EARLY_VERSIONS = (6,)
+_FOLDERS = {"hoodie.timeline.path": "timeline", "hoodie.timeline.history.path": "history"}  # as by default
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,10 @@ class HudiTable:
             columns=self.columns,
             delete_files=[
                 DeleteFacts(
-                    "log_file", len(logs), sum(log.size_bytes for log in logs), sum(log.rows for log in logs)
+                    "log_file",
+                    len(logs),
+                    sum(log.size_bytes for log in logs),
+                    sum(log.rows for log in logs) if self.has_rows_count else None,
                 )
             ],
             size_classes=SIZE_CLASSES,
@@ -214,6 +218,11 @@ def _check_properties(properties: Mapping[str, str], place: str) -> None:
             f"{place}: hoodie.table.version = {value_text(version)}: versions {known} can be read, those of "
             "Hudi 0.14 and later"
         )
+    for name, usual in _FOLDERS.items():
+        if properties.get(name, usual) not in (usual, ""):
+            raise TimelineError(
+                f"{place}: {name} = {properties[name]}: only the folder {usual!r} can be read"
+            )
     base = properties.get("hoodie.table.base.file.format", "PARQUET")
     if base.upper() != "PARQUET":
         raise TimelineError(f"{place}: hoodie.table.base.file.format = {base}: only PARQUET can be read")

@@ -13,6 +13,8 @@ from strategies.hudi.triggers import HUDI_TRIGGERS
 from strategies.java_values import parse_boolean
 from strategies.strategy import Rule
 
+_NO_DELAY = 'set the delay of the rule, or compaction_delay, to "0s"'
+
 
 def rule_problem(spec: TableSpec, rule: Rule) -> str | None:
     """Why a rule, with its delay, cannot work on a table; None if it can."""
@@ -37,17 +39,17 @@ def rule_problem(spec: TableSpec, rule: Rule) -> str | None:
         case LogCompaction() if rule.delay_ms:
             return (
                 "has a delay, and Hudi drops a log compaction that is pending when a compaction of the same "
-                "file slices is planned: leave the delay out"
+                f"file slices is planned: {_NO_DELAY}"
             )
         case Clustering() if keys_of(spec).index == "bucket":
             return (
                 "makes new file groups, and a table with a bucket index has a fixed number of them: set "
                 'table.index = "simple", or leave the rule out'
             )
-        case Clustering() if rule.delay_ms and spec.upsert_mode is not None:
+        case Clustering() if rule.delay_ms:
             return (
                 "has a delay, and Hudi refuses commits that change rows of file groups in a pending "
-                "clustering: leave the delay out"
+                f"clustering: {_NO_DELAY}"
             )
         case _:
             return None

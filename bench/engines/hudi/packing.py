@@ -6,7 +6,7 @@ Source: HoodieCompactionConfig and UpsertPartitioner of Hudi 1.2.0.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from strategies.java_values import int_property, parse_boolean
+from strategies.java_values import MAX_INT, int_property, parse_boolean
 
 SMALL_FILE_LIMIT = "hoodie.parquet.small.file.limit"
 AUTO_SPLIT = "hoodie.copyonwrite.insert.auto.split"
@@ -45,8 +45,8 @@ def packing(properties: Mapping[str, str], max_file_bytes: int) -> Packing:
 
 
 def default_small_file_bytes(max_file_bytes: int) -> int:
-    """Below which a base file is small; in the ratio of Hudi's own defaults."""
-    return round(max_file_bytes * _SMALL_RATIO)
+    """Below which a base file is small; in the ratio of Hudi's own defaults. Hudi reads it as an int."""
+    return min(round(max_file_bytes * _SMALL_RATIO), MAX_INT)
 
 
 def _number(properties: Mapping[str, str], name: str, default: int, least: int) -> int:

@@ -21,11 +21,19 @@ _SERVICES: Mapping[str, str] = {
     "hoodie.compact.schedule.inline": f"a rule with the planner {Command.COMPACTION}, {_LATER}",
     "hoodie.log.compaction.inline": f"a rule with the planner {Command.LOG_COMPACTION} and inline = true",
     "hoodie.clustering.inline": f"a rule with the planner {Command.CLUSTERING} and inline = true",
-    "hoodie.clustering.schedule.inline": f"a rule with the planner {Command.CLUSTERING}, {_LATER}",
+    "hoodie.clustering.schedule.inline": f"a rule with the planner {Command.CLUSTERING}",
     "hoodie.clean.automatic": f"a rule of [[maintenance]] with the planner {Command.CLEAN}",
     "hoodie.archive.automatic": f"a rule of [[maintenance]] with the planner {Command.ARCHIVE}",
 }
 _TTL = "hoodie.partition.ttl.inline"
+# What every table here has alike, or what the stream decides.
+_FIXED = frozenset({
+    "hoodie.base.path", "hoodie.table.name", "hoodie.table.version", "hoodie.write.table.version",
+    "hoodie.table.base.file.format", "hoodie.timeline.path", "hoodie.timeline.history.path",
+    "hoodie.datasource.write.operation", "hoodie.datasource.write.recordkey.field",
+    "hoodie.datasource.write.partitionpath.field", "hoodie.datasource.write.keygenerator.class",
+    "hoodie.record.merge.mode",
+})  # fmt: skip
 # What a service is told by the rule that plans it. As properties they would reach Hudi's planners alone, and
 # neither forecasts nor simulations.
 _OF_RULES = frozenset({*CLUSTERING_OPTIONS, *LOG_COMPACTION_OPTIONS, *COMPACTION_OPTIONS})
@@ -67,6 +75,8 @@ def value_problem(name: str, value: str) -> str | None:
             "would have commits run a table service whose cost could not be told from their own: leave it "
             f"out, and add {_SERVICES[name]}"
         )
+    if name in _FIXED:
+        return "is the same for every table that is written here: leave it out"
     if name == _TTL and parse_boolean(value):
         return "would have commits drop partitions, which is not supported: leave it out"
     try:

@@ -25,7 +25,7 @@ from bench.engines.hudi.folder import (
     Listing,
     TableFolder,
 )
-from bench.engines.hudi.timeline import Fields
+from bench.engines.hudi.timeline import Fields, facts_of, replaced_groups, written_files
 from bench.errors import first_error
 
 PROPERTIES_FILE = f"{METADATA_FOLDER}/hoodie.properties"
@@ -64,6 +64,11 @@ class TimelineFiles:
     def __init__(self, folder: TableFolder) -> None:
         self._folder = folder
 
+    @property
+    def place(self) -> str:
+        """The folder of the timeline as messages name it."""
+        return self._folder.place(self.timeline_folder)
+
     def instants(self, listing: Listing) -> list[InstantFiles]:
         """The instants that are not archived, in the order of their requests."""
         return listing.instants
@@ -71,7 +76,20 @@ class TimelineFiles:
     def commit(self, each: InstantFiles) -> Fields:
         """What a completed write says of itself."""
         path = f"{TIMELINE_FOLDER}/{each.requested}_{each.completed}.{each.action}"
-        return self._parsed(path, self._read(path))
+        return self._checked(path, self._parsed(path, self._read(path)))
+
+    def _checked(self, path: str, commit: Fields) -> Fields:
+        """A commit whose files can be told from it."""
+        try:
+            all(written_files(commit)), replaced_groups(commit)
+            (commit.get("extraMetadata") or {}).get("schema")
+        except (AttributeError, KeyError, TypeError) as error:
+            raise self._misshapen(path, error) from error
+        return commit
+
+    def _misshapen(self, path: str, error: Exception) -> TimelineError:
+        said = f"{type(error).__name__}: {first_error(error)}"
+        return TimelineError(f"{self._folder.place(path)}: is not the record that Hudi writes there ({said})")
 
     def plan(self, requested: str, service: str) -> Fields:
         """The plan of a table service ("compaction", "logcompaction", "clustering"), completed or not.
@@ -83,8 +101,15 @@ class TimelineFiles:
         if service == "clustering" and not self._folder.has(path):
             path = f"{stem}.replacecommit.requested"
         content = self._read(path)
+        if not content and not path.endswith(".replacecommit.requested"):
+            raise TimelineError(f"{self._folder.place(path)}: is empty, and has to hold a plan")
         stored = self._parsed(path, content) if content else {}
-        return (stored.get("clusteringPlan") or {}) if service == "clustering" else stored
+        plan = (stored.get("clusteringPlan") or {}) if service == "clustering" else stored
+        try:
+            facts_of(plan)
+        except (AttributeError, KeyError, TypeError) as error:
+            raise self._misshapen(path, error) from error
+        return plan
 
     def archived(self, wanted: Collection[str]) -> Mapping[str, Archived]:
         """Of the wanted instants those that the history has, by the time of their request."""
@@ -95,11 +120,14 @@ class TimelineFiles:
             try:
                 table = pq.read_table(io.BytesIO(self._read(path)))
                 rows = table.select(["instantTime", "completionTime", "metadata"]).to_pylist()
-            except (pa.ArrowException, KeyError) as error:
+            except (pa.ArrowException, KeyError, OSError, ValueError) as error:
                 raise self._damaged(path, error) from error
             for row in rows:
                 if row["instantTime"] in wanted:
+                    if row["completionTime"] is None:
+                        raise TimelineError(f"{self._folder.place(path)}: an instant has no completionTime")
                     stored = self._parsed(path, row["metadata"]) if row["metadata"] else {}
+                    self._checked(path, stored)
                     yield Archived(row["instantTime"], row["completionTime"], stored)
 
     @cached_property
@@ -110,8 +138,8 @@ class TimelineFiles:
             return []
         manifest = f"{HISTORY_FOLDER}manifest_{self._read(version_path).decode(errors='replace').strip()}"
         try:
-            names = [each["fileName"] for each in json.loads(self._read(manifest))["files"]]
-        except (ValueError, KeyError, TypeError) as error:
+            names = [str(each["fileName"]) for each in json.loads(self._read(manifest))["files"]]
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise self._damaged(manifest, error) from error
         return [f"{HISTORY_FOLDER}{name}" for name in names]
 
@@ -144,9 +172,9 @@ class EarlyTimelineFiles(TimelineFiles):
         path = f"{METADATA_FOLDER}/{each.requested}.{each.action}"
         try:
             fields: Fields = json.loads(self._read(path))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise self._damaged(path, error) from error
-        return fields
+        return self._checked(path, fields)
 
     def archived(self, wanted: Collection[str]) -> Mapping[str, Archived]:
         return {}

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from bench.engines.contract import TAG_PROPERTY, TableSpec, Tag
+from bench.engines.hudi.inline import STRATEGY
 from bench.engines.hudi.packing import SMALL_FILE_LIMIT, default_small_file_bytes
 from bench.engines.hudi.table_keys import (
     INDEX,
@@ -13,6 +14,7 @@ from bench.engines.hudi.table_keys import (
     is_merge_on_read,
     keys_of,
 )
+from strategies.hudi.compaction.registry import class_names
 
 IS_DELETED = "_hoodie_is_deleted"  # a column: a row that has it set deletes the row of its key
 _TASKS = 2
@@ -57,6 +59,7 @@ def write_options(spec: TableSpec, table_name: str) -> dict[str, str]:
         MAX_FILE_BYTES: str(max_bytes),
         SMALL_FILE_LIMIT: str(default_small_file_bytes(max_bytes)),
         **spec.properties,
+        **({STRATEGY: class_names(spec.properties[STRATEGY])} if STRATEGY in spec.properties else {}),
     }
 
 

@@ -170,7 +170,7 @@ class Services:
                 self._groups.replace_base(base, gone, at_ms)
                 return [base]
             case _:
-                partition = slices[0].group.partition
+                partition, outputs_count = slices[0].group.partition, min(outputs_count, rows)
                 bases = [
                     self._maker.base(self._maker.group(partition), even_share(rows, index, outputs_count))
                     for index in range(outputs_count)

@@ -120,11 +120,15 @@ class Timeline:
         return len(moved)
 
     def _keep(self, number: int, instant: Instant) -> None:
-        """Show an instant to planners; of the completed ones only the latest."""
+        """Show an instant to planners; of those before the last compaction only the latest."""
         self._instants[number] = instant
         if len(self._instants) > HISTORY_LIMIT:
-            done = (each for each, shown in self._instants.items() if not shown.is_pending)
-            self._instants.pop(next(done, number))
+            oldest = next(each for each, shown in self._instants.items() if not shown.is_pending)
+            last = (
+                each for each in reversed(self._completed) if self._completed[each].action is Action.COMMIT
+            )
+            if oldest < next(last, 0):
+                del self._instants[oldest]
         self._publish()
 
     def _publish(self) -> None:
