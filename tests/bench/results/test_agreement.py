@@ -64,6 +64,22 @@ def test_a_compaction_that_a_commit_ran_by_itself_belongs_to_no_evaluation():
     assert [one.compaction for one in evaluations(run(done(2), inline, due(2), end()))] == [done(2)]
 
 
+def test_a_compaction_that_a_commit_ran_by_itself_is_compared_with_its_like():
+    inline = done(2, is_inline=True, reason="inline")
+    ways = [done(2, 99, is_inline=True), done(2, is_inline=True, status="failed"), done(2, 8, is_inline=True)]
+    for other, is_same in zip(ways, (False, False, True), strict=True):
+        for beside in ([], [done(2)]):
+            (pair,) = side_by_side(both([due(2), inline, *beside, end()], [due(2), other, *beside, end()]))
+            assert pair.same_files is is_same
+
+
+def test_compactions_of_other_partitions_are_not_the_same():
+    one, other = ([due(2), done(2, partitions=[name]), end()] for name in "ab")
+    assert [pair.same_files for pair in (*side_by_side(both(one, other)), *side_by_side(both(one, one)))] == [
+        False, True,
+    ]  # fmt: skip
+
+
 def test_runs_that_agree_are_the_same_throughout():
     pairs = side_by_side(both())
     assert [(pair.tick, pair.at_ms) for pair in pairs] == [(1, 60_000), (2, 120_000), (3, 180_000)]

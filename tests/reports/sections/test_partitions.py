@@ -51,5 +51,10 @@ def test_partitions_that_are_never_compacted_are_named():
     assert texts(waiting)[1][3:6] == ["b", "more than 2", "at least 59 min"]
 
 
+def test_where_partitions_are_too_many_to_name_nothing_is_said():
+    unnamed = [compaction(partitions=None), query(), truth(), end()]
+    assert tables_of(of("all", "ab", "ab"), of("one", "a", "a"), run(*unnamed, strategy="many")) == ()
+
+
 def test_where_all_take_the_same_there_is_nothing_to_say():
     assert tables_of(of("all", "ab"), of("also", "ab")) == ()

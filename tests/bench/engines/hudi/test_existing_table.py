@@ -1,5 +1,7 @@
 """Existing tables, from folders written by hand. Those that Hudi wrote are in test_engine."""
 
+import shutil
+
 import pytest
 from hudi_folders import PROPERTIES, HudiFolder, minute
 
@@ -124,7 +126,8 @@ def test_without_a_history_the_rows_of_old_files_are_unknown(table):
     (table.timeline / "history" / "_version_").unlink()
     found = opened(table)
     assert len(found.state.data_files) == 3
-    assert table_figures("orders", found)["rows"] is None
+    figures = table_figures("orders", found)
+    assert (figures["rows"], figures["delete_files"][0]["rows"]) == (None, None)
 
 
 def test_a_savepoint_does_not_make_what_follows_it_archived(table):
@@ -214,12 +217,47 @@ def test_a_scenario_with_a_catalog_is_no_hindrance(table):
     [
         ({"hoodie.table.version": "5"}, 'hoodie.table.version = "5": versions 6, 8, 9'),
         ({"hoodie.table.base.file.format": "ORC"}, "only PARQUET"),
+        (
+            {"hoodie.timeline.path": "elsewhere"},
+            "hoodie.timeline.path = elsewhere: only the folder 'timeline'",
+        ),
     ],
 )
 def test_a_table_that_is_not_read_correctly_here_is_refused(tmp_path, changed, problem):
     folder = HudiFolder(tmp_path / "orders", {**PROPERTIES, **changed})
     with pytest.raises(ScenarioError, match=problem):
         opened(folder)
+
+
+def test_data_files_without_a_timeline_are_no_empty_table(table):
+    shutil.rmtree(table.timeline)
+    with pytest.raises(ScenarioError, match=r"orders/.hoodie/timeline: has no instant, and .* 6 data files"):
+        opened(table)
+
+
+def test_an_instant_that_no_time_names_is_refused(table):
+    (table.timeline / "20261301000000000_20261301000000001.deltacommit").write_bytes(
+        next(table.timeline.glob(f"{minute(4)}_*")).read_bytes()
+    )
+    with pytest.raises(ScenarioError, match=r"timeline: instant 20261301\d+: is not a time"):
+        opened(table)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["null", "[]", "5", '{"partitionToWriteStats": {"a": null}}', '{"extraMetadata": [1]}', "[" * 100_000,
+     '{"partitionToWriteStats": {"a": [{"path": null}]}}', '{"partitionToReplaceFileIds": {"a": null}}'],
+)  # fmt: skip
+def test_a_record_of_another_shape_is_named(early, content):
+    (early.timeline / f"{minute(4)}.deltacommit").write_text(content)
+    with pytest.raises(ScenarioError, match=rf"{minute(4)}.deltacommit: .*check the table with its own"):
+        opened(early)
+
+
+def test_a_plan_that_is_empty_is_named(table):
+    (table.timeline / f"{minute(6)}.compaction.requested").touch()
+    with pytest.raises(ScenarioError, match=rf"{minute(6)}.compaction.requested: is empty"):
+        opened(table)
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ INLINE = "hoodie.compact.inline"
         ("hoodie.clustering.inline", "true", "a rule with the planner hudi.clustering and inline = true"),
         ("hoodie.clean.automatic", "True", "a rule of [[maintenance]] with the planner hudi.clean"),
         ("hoodie.partition.ttl.inline", "true", "would have commits drop partitions"),
+        ("hoodie.datasource.write.recordkey.field", "user_id", "is the same for every table"),
         (f"{INLINE}.trigger.strategy", "TIME_ELAPSED", "the trigger hudi.time_elapsed"),
     ],
 )

@@ -13,8 +13,10 @@ from bench.engines.hudi.table_keys import COPY_ON_WRITE, UPSERT_MODES
 from bench.engines.simulated.live_rows import expected_live_rows
 from strategies.hudi.commands import Command
 from strategies.hudi.files import Action
+from strategies.hudi.triggers import NumCommits
 from strategies.plan import Native
 from strategies.state import KIB, MIB
+from strategies.triggers import RuleMemory
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS
 from workloads.upsert import Upsert
@@ -230,6 +232,28 @@ def test_a_clustering_makes_new_groups_of_small_files():
     outcome = execute(engine, plan(Native(Command.CLUSTERING)), 5 * MINUTE_MS)
     assert (outcome.status, outcome.versions[0].operation) == ("ok", "replacecommit")
     assert (len(bases(engine)), logs(engine), engine.live_rows) == (1, [], before)
+
+
+def test_a_clustering_makes_no_more_files_than_there_are_rows():
+    engine = make(index="simple")
+    commit_specs(engine, load(3))
+    commit_specs(engine, changes(1, 3, inserts=3))
+    options = {"hoodie.clustering.plan.strategy.target.file.max.bytes": "1"}
+    assert execute(engine, plan(Native(Command.CLUSTERING, {}, options)), MINUTE_MS).status == "ok"
+    assert all(file.rows for file in bases(engine))
+    assert engine.live_rows == sum(file.rows for file in bases(engine)) == 6
+
+
+def test_planners_see_all_commits_since_the_last_compaction():
+    engine = make(buckets=1)
+    commit_specs(engine, load(10))
+    assert execute(engine, compaction(), 0).status == "noop"
+    commit_specs(engine, *(changes(index, 10, updates=1) for index in range(1, 1101)))
+    assert len(engine.state(0).timeline) == 1101
+    assert execute(engine, compaction(), 1101 * MINUTE_MS).status == "ok"
+    commit_specs(engine, *(changes(index, 10, updates=1) for index in range(1102, 1112)))
+    assert len(engine.state(0).timeline) < 1101
+    assert NumCommits(10).due(engine.state(1112 * MINUTE_MS), RuleMemory())
 
 
 def test_cleaning_keeps_what_the_retained_commits_read():
