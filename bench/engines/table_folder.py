@@ -43,6 +43,10 @@ def reading(location: str, damaged: type[Exception]) -> Iterator[None]:
         yield
     except damaged as error:
         raise ScenarioError(f"{error}; check the table with its own engine") from error
+    except UnicodeDecodeError as error:
+        raise ScenarioError(
+            f"{location}: cannot be read: the name of a file in it is not UTF-8; rename or remove that file"
+        ) from error
     except (OSError, ValueError) as error:
         raise ScenarioError(
             f"{location}: cannot be read: {first_error(error)}; check the path and the credentials"

@@ -98,7 +98,12 @@ def load_run(folder: Path) -> RunResult:
 
 
 def _check_whole(run: RunResult) -> None:
-    """A run that finished has read the table's state, and a table with rows has commits."""
+    """A run ends once; one that finished has read the table's state, and a table with rows has commits."""
+    if run.of(RunRecord) and not (len(run.of(RunRecord)) == 1 and isinstance(run.records[-1], RunRecord)):
+        raise ResultSchemaError(
+            f"{run.folder / EVENTS}: there are records after that of the end of the run; restore the file, "
+            "or delete the run folder and repeat the run with `run --resume`"
+        )
     states = run.of(ObserveRecord)
     has_commits = bool(run.of(CommitRecord)) or not any(state.rows for state in states)
     if run.finished and not (states and has_commits):

@@ -379,7 +379,9 @@ def _check_tables(scenario: Scenario) -> None:
             delayed = replace(rule, delay_ms=rule.delay_or(scenario.compaction_delay_ms))
             refusal = judge.rule_problem(table, delayed)
             if refusal is not None:
-                raise OptionError((*path, "planner"), refusal)
+                is_own = path[0] == "maintenance" or path[1] == index
+                of_table = "" if is_own else f" (in strategy {spec.label!r}, which switches to these rules)"
+                raise OptionError((*path, "planner"), refusal + of_table)
 
 
 def _probe_every_ms(keys: ScenarioKeys) -> int:

@@ -226,6 +226,13 @@ def test_a_manifest_that_contradicts_itself_is_damaged(run_folder, changes, prob
     assert str(refusal.value).endswith("; restore the file or delete its run folder")
 
 
+@pytest.mark.parametrize("after", [[observed()], [commit(), observed(), end()]])
+def test_records_after_the_end_of_a_run_are_damage(tmp_path, after):
+    folder = write_run(tmp_path / "run", manifest(), [commit(), observed(), end(), *after])
+    with pytest.raises(ResultSchemaError, match="there are records after that of the end of the run"):
+        load_run(folder)
+
+
 @pytest.mark.parametrize(("left", "missing"), [([observed()], "commit"), ([commit()], "observe")])
 def test_a_finished_run_without_commits_or_states_is_damaged(tmp_path, left, missing):
     folder = write_run(tmp_path / "run", manifest(), [*left, end()])

@@ -32,6 +32,8 @@ from strategies.preview import NoPreview, Preview
 from strategies.triggers import RuleMemory
 from workloads.commit import CommitSpec
 
+_TEXT_OR_COMMENT = re.compile(r"'[^']*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
+_TABLE = re.compile(r"\borders\b", re.IGNORECASE)
 _READ_OPTIMIZED = re.compile(rf"\b{READ_OPTIMIZED}\b", re.IGNORECASE)
 
 
@@ -135,7 +137,7 @@ class HudiTableModel:
         return self._services.execute(action, staged, tag)
 
     def opened(self, sql: str) -> Work:
-        """All files of the latest slices, or for `orders_ro` their base files."""
+        """All files of the latest slices, or for a query of `orders_ro` alone their base files."""
         wanted = wanted_keys(sql)
         files = [
             file
@@ -143,7 +145,8 @@ class HudiTableModel:
             if wanted is None or may_meet(wanted, self._groups.keys(file.path))
         ]
         data_bytes = sum(file.size_bytes for file in files)
-        if _READ_OPTIMIZED.search(sql):
+        code = _TEXT_OR_COMMENT.sub(" ", sql)
+        if _READ_OPTIMIZED.search(code) and not _TABLE.search(code):
             return Work(len(files), read_bytes=data_bytes, tasks_count=len(files))
         logs = self.ledger.delete_files.values()
         log_bytes = sum(log.size_bytes for log in logs)

@@ -292,6 +292,11 @@ def test_the_read_optimized_view_opens_base_files_alone():
     assert (snapshot.files_count, snapshot.delete_files_count) == (2, 2)
     assert (optimized.files_count, optimized.delete_files_count) == (2, 0)
     assert optimized.opened_bytes == sum(file.size_bytes for file in bases(engine))
+    for sql in (
+        "SELECT 'orders_ro' FROM orders -- orders_ro",
+        "SELECT 1 FROM orders_ro JOIN orders",
+    ):
+        assert engine.query(Probe("s", sql)).work.delete_files_count == 2
 
 
 def test_the_shipped_coefficients_are_read():
