@@ -141,8 +141,8 @@ def _decision(evaluation: Evaluation | None) -> tuple[int, str] | None:
 
 
 def _is_alike(one: CompactionRecord, other: CompactionRecord) -> bool:
-    is_same_place = None in (one.partitions, other.partitions) or one.partitions == other.partitions
-    return is_same_place and _outcome(one) == _outcome(other)
+    places = (one.rewritten_partitions, other.rewritten_partitions)
+    return (None in places or places[0] == places[1]) and _outcome(one) == _outcome(other)
 
 
 def _outcome(done: CompactionRecord) -> tuple[str | int, ...]:

@@ -24,7 +24,7 @@ class Round:
 def is_known(run: RunResult) -> bool:
     """Whether it is recorded which partitions wait and which are compacted: there may be too many to name."""
     return all(each.delete_bytes is not None for each in run.of(ObserveRecord)) and all(
-        each.partitions is not None for each in run.of(CompactionRecord) if each.status == "ok"
+        each.rewritten_partitions is not None for each in run.of(CompactionRecord) if each.status == "ok"
     )
 
 
@@ -39,12 +39,12 @@ def _rounds(run: RunResult) -> Iterator[Round]:
         if isinstance(record, ObserveRecord):
             waiting = frozenset(record.delete_bytes or ())
         elif isinstance(record, CompactionRecord) and _is_counted(record):
-            taken = frozenset(record.partitions or ())
+            taken = frozenset(record.rewritten_partitions or ())
             yield Round(record.at_ms, taken, waiting - taken)
 
 
 def _is_counted(record: CompactionRecord) -> bool:
-    return record.status in ("ok", "noop") and record.partitions is not None
+    return record.status in ("ok", "noop") and record.rewritten_partitions is not None
 
 
 def never_taken(done: Sequence[Round]) -> frozenset[str]:
@@ -91,7 +91,7 @@ def longest_wait(run: RunResult) -> Wait | None:
             longest = max(longest, *(Wait(record.at_ms - began_ms) for began_ms in ended), Wait())
             since_ms = {name: since_ms.get(name, record.at_ms) for name in record.delete_bytes}
         elif isinstance(record, CompactionRecord) and _is_counted(record):
-            for name in since_ms.keys() & set(record.partitions or ()):
+            for name in since_ms.keys() & set(record.rewritten_partitions or ()):
                 longest = max(longest, Wait(record.at_ms - since_ms[name]))
                 since_ms[name] = record.scheduled_at_ms
     end_ms = run.manifest.duration_ms

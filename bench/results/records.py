@@ -413,6 +413,16 @@ class CompactionRecord(BaseRecord):
     is_converting: bool | None = None
     is_inline: bool = False  # run by a commit, which waited for it
 
+    @property
+    def rewritten_partitions(self) -> list[str] | None:
+        """`partitions`; None where they are not known.
+
+        Early records of a commit's own compaction do not name those of which it replaced only files that the
+        same commit had written.
+        """
+        is_incomplete = not self.partitions and self.files_removed_count + self.delete_files_removed_count > 0
+        return None if is_incomplete else self.partitions
+
 
 class MaintenanceRecord(BaseRecord):
     """Snapshot expiry or manifest rewriting on the scenario's own schedule, the same for every strategy.

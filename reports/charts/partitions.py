@@ -82,7 +82,7 @@ def _rewritten(group: RunGroup) -> Mapping[str, Sequence[tuple[int, str]]]:
 
 def _places(run: RunResult) -> Iterator[tuple[int, str]]:
     for compaction in run.of(CompactionRecord):
-        for partition in compaction.partitions or () if compaction.status == "ok" else ():
+        for partition in compaction.rewritten_partitions or () if compaction.status == "ok" else ():
             yield compaction.at_ms, partition
 
 

@@ -89,7 +89,8 @@ def version_of(commit: LogCommit, gone: Iterable[LiveFile], new: Iterable[LiveFi
         metadata_files_count=len(commit.files_bytes),
     )
     tag = None if is_automatic(commit) else Tag.parse(commit.info.get("userMetadata") or "")
-    return Version(str(commit.version), commit.operation, change, tag)
+    rewritten = frozenset(file.partition for file in removed)
+    return Version(str(commit.version), commit.operation, change, tag, rewritten)
 
 
 def is_automatic(commit: LogCommit) -> bool:

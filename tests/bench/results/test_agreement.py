@@ -80,6 +80,12 @@ def test_compactions_of_other_partitions_are_not_the_same():
     ]  # fmt: skip
 
 
+def test_partitions_that_an_early_record_lacks_are_not_known():
+    early, now = ([due(2), done(2, partitions=names), end()] for names in ([], ["a"]))
+    (pair,) = side_by_side(both(early, now))
+    assert pair.same_files
+
+
 def test_runs_that_agree_are_the_same_throughout():
     pairs = side_by_side(both())
     assert [(pair.tick, pair.at_ms) for pair in pairs] == [(1, 60_000), (2, 120_000), (3, 180_000)]

@@ -181,6 +181,7 @@ def _check_booked_apart(engine, model):
     ((inline,), (version,)) = first.compactions, first.compactions[0].versions
     assert (version.operation, version.tag) == ("OPTIMIZE", None)
     assert (version.change.files_removed_count, version.change.files_added_count) == (2, 1)
+    assert version.rewritten == {""}  # of files that no observation has seen
     assert inline.cost.wall_s > 0
     assert first.cost.wall_s > 0
     assert first.change.files_removed_count == 0
