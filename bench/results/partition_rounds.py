@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from bench.results.figures import all_known
 from bench.results.folders import RunResult
 from bench.results.observations import as_left
 from bench.results.records import CompactionRecord, ObserveRecord
@@ -110,13 +111,12 @@ def read_bytes(run: RunResult) -> Mapping[str, float]:
 
     By partition, and from its first file on. Empty if that is not recorded.
     """
-    seen = [
-        (record.data_bytes_beside, record.delete_bytes)
-        for record in as_left(run)
-        if record.data_bytes_beside is not None and record.delete_bytes is not None
-    ]
-    if len(seen) < len(as_left(run)):
+    left = as_left(run)
+    data_bytes = all_known(each.data_bytes_beside for each in left)
+    delete_bytes = all_known(each.delete_bytes for each in left)
+    if data_bytes is None or delete_bytes is None:
         return {}
+    seen = list(zip(data_bytes, delete_bytes, strict=True))
     names = {name for files in seen for sizes in files for name in sizes}
     return {
         name: fmean(
@@ -151,6 +151,5 @@ def read_amplification(runs: Mapping[str, RunResult]) -> Mapping[str, Mapping[st
 
 def waiting_bytes_mean(run: RunResult) -> float | None:
     """All delete and log bytes, mean over time; None if some are not recorded."""
-    seen = [None if each.delete_bytes is None else sum(each.delete_bytes.values()) for each in as_left(run)]
-    known = [size_bytes for size_bytes in seen if size_bytes is not None]
-    return fmean(known) if known and len(known) == len(seen) else None
+    known = all_known(each.delete_bytes for each in as_left(run))
+    return fmean(sum(sizes.values()) for sizes in known) if known else None

@@ -37,6 +37,7 @@ class Timeline:
         self._next = 1
         self._completed: dict[int, _Completed] = {}  # write actions by their numbers, in order of completion
         self._instants: dict[int, Instant] = {}
+        self._last_compaction = 0  # the number of the one that completed last
         self.storage_bytes = 0
 
     def create(self) -> None:
@@ -77,6 +78,8 @@ class Timeline:
         """Complete an instant that has written so many files, by a plan for so many file slices."""
         done = replace(self._instants[number], completed_at_ms=at_ms, partitions=frozenset(partitions))
         self._keep(number, done)
+        if done.action is Action.COMMIT:
+            self._last_compaction = number
         sizes = self._sizes
         size_bytes = (
             sizes.instant_bytes
@@ -124,10 +127,7 @@ class Timeline:
         self._instants[number] = instant
         if len(self._instants) > HISTORY_LIMIT:
             oldest = next(each for each, shown in self._instants.items() if not shown.is_pending)
-            last = (
-                each for each in reversed(self._completed) if self._completed[each].action is Action.COMMIT
-            )
-            if oldest < next(last, 0):
+            if oldest < self._last_compaction:
                 del self._instants[oldest]
         self._publish()
 
