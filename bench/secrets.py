@@ -87,6 +87,11 @@ def is_secret_key(key: str) -> bool:
     return _SECRET.search(words) is not None and _ABOUT.search(words) is None
 
 
+def is_public(key: str, value: str) -> bool:
+    """Whether a setting may be read by everybody: neither its key nor its value tells a secret."""
+    return not is_secret_key(key) and hide(value) == value
+
+
 def hide(text: str) -> str:
     """`text` without the secrets that can be recognised in it: passwords in URIs, values of secret keys."""
     return _masked(text, _spans(text))

@@ -122,11 +122,8 @@ def _pictures(chart: Chart, group: RunGroup, prefix: str) -> Iterator[Picture]:
     parts = group.parts if chart.place == "answer" else (group,)
     for number, part in enumerate(parts, 1):
         if chart.applies(part):
-            name = (
-                say(chart.title)
-                if len(parts) == 1
-                else say(f"{chart.title}, ", Verbatim(part_name(part, group)))
-            )
+            title = part.in_delete_words(chart.title)
+            name = say(title) if len(parts) == 1 else say(f"{title}, ", Verbatim(part_name(part, group)))
             stem = f"{prefix}{chart.id}" if number == 1 else f"{prefix}{chart.id}-{number}"
             yield Picture(chart, part, name, stem, chart.finding(part))
 

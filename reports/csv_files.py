@@ -1,17 +1,15 @@
 """The tables of a report as CSV: full precision, every run, safe to open in a spreadsheet."""
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from bench.results.records import CompactionRecord, DecisionRecord, ObserveRecord
 from reports.load import RunGroup, frame
+from reports.spreadsheets import formula_safe
 
 CSV_NAMES = ("summary.csv", "compactions.csv", "decisions.csv", "probes.csv", "files.csv")
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def write_csv_files(run_groups: Iterable[RunGroup], folder: Path) -> tuple[str, ...]:
@@ -24,18 +22,8 @@ def write_csv_files(run_groups: Iterable[RunGroup], folder: Path) -> tuple[str, 
     )  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in zip(CSV_NAMES, tables, strict=True):
-        table.map(guarded).to_csv(folder / name, index=False, lineterminator="\n")
+        table.map(formula_safe).to_csv(folder / name, index=False, lineterminator="\n")
     return CSV_NAMES
-
-
-def guarded(value: Any) -> Any:
-    """A cell that spreadsheets do not read as a formula; numbers stay numbers, nested values become JSON.
-
-    Source: OWASP, "CSV Injection": a leading = + - @, tab or line break starts a formula.
-    """
-    if isinstance(value, list | tuple | dict):
-        value = json.dumps(value, sort_keys=True)
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
 
 
 def _summary(groups: tuple[RunGroup, ...]) -> pd.DataFrame:

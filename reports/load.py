@@ -13,8 +13,23 @@ import pandas as pd
 
 from bench.results.amplification import common_content_bytes
 from bench.results.folders import RunResult
-from bench.results.records import CompactionRecord, DecisionRecord, Manifest, ObserveRecord, QueryRecord
-from bench.results.rows import METRIC_BY_NAME, Row, rows, run_figures, timed, usable
+from bench.results.records import (
+    DELETE_WORDS,
+    CompactionRecord,
+    DecisionRecord,
+    Manifest,
+    ObserveRecord,
+    QueryRecord,
+)
+from bench.results.rows import (
+    METRIC_BY_NAME,
+    Row,
+    common_delete_words,
+    rows,
+    run_figures,
+    timed,
+    usable,
+)
 from reports.compare import Comparison
 from reports.cost import COMPACTION_CPU, COMPACTION_TIME, TOTAL_CPU, Cost
 from reports.judge import Circumstances, judge
@@ -139,6 +154,17 @@ class RunGroup:
     def has_deletes(self) -> bool:
         """Whether delete files occur: the stream updates or deletes rows, or one was seen."""
         return any(row.values["delete_files_mean"] is not None for row in self.rows)
+
+    @cached_property
+    def delete_words(self) -> tuple[str, str]:
+        """What the format calls delete files and the rows in them; the general words where formats differ."""
+        return common_delete_words(self.rows)
+
+    def in_delete_words(self, text: str) -> str:
+        """A text about delete files in the words of the format: Log files, 3 log files, log records."""
+        for general, own in zip(DELETE_WORDS, self.delete_words, strict=True):
+            text = text.replace(general, own).replace(general.capitalize(), own.capitalize())
+        return text
 
     @cached_property
     def health(self) -> pd.DataFrame:

@@ -33,6 +33,7 @@ class Point:
     is_late: bool = False
     is_idle: bool = False
     staleness_s: float = 0.0  # mean age of the newest rows; 0 where it is not known
+    tolerance: float = 0.0  # costs and latencies whose ratio differs from 1 by no more are equal
 
 
 def points(group: RunGroup, cost_metric: str | None = None) -> tuple[Point, ...]:
@@ -52,6 +53,7 @@ def points(group: RunGroup, cost_metric: str | None = None) -> tuple[Point, ...]
         Point(
             row.strategy, cost_s, query_s, row.is_baseline, row.strategy in group.late_strategies,
             _is_idle(group, row), row.values["staleness_mean_s"] or 0.0,
+            MODELLED_TOLERANCE if group.is_simulated else 0.0,
         )
         for row, cost_s, query_s in figures
         if cost_s is not None and query_s is not None
@@ -72,21 +74,35 @@ def dominated(all_points: tuple[Point, ...]) -> Mapping[str, str]:
     """Dominated strategy -> the cheapest one that dominates it.
 
     A strategy is dominated by one that is no worse in cost and latency, and better in at least one of them,
-    and whose queries see rows that are no older.
+    and whose queries see rows that are no older. In a simulation it may be worse in one by less than its
+    tolerance, if it is better in the other by more.
     """
+    some, front = candidates(all_points), _front(all_points)
     dominated_by = {}
-    for point in candidates(all_points):
-        dominating = [other for other in candidates(all_points) if _dominates(other, point)]
-        if dominating:
-            dominated_by[point.strategy] = min(dominating, key=lambda p: (p.cost_s, p.query_s)).strategy
+    for point in some:
+        if point not in front:
+            on_it = [other for other in front if _dominates(other, point)]
+            dominating = on_it or [other for other in some if _dominates(other, point)]
+            dominated_by[point.strategy] = min(dominating, key=_place).strategy
     return dominated_by
 
 
 def pareto_front(all_points: tuple[Point, ...]) -> tuple[Point, ...]:
     """The points that are not dominated, from the cheapest to the fastest."""
-    dominated_by = dominated(all_points)
-    optimal = (point for point in candidates(all_points) if point.strategy not in dominated_by)
-    return tuple(sorted(optimal, key=lambda point: (point.cost_s, point.query_s)))
+    return tuple(sorted(_front(all_points), key=_place))
+
+
+def _front(all_points: tuple[Point, ...]) -> list[Point]:
+    """Of what stays only: within a tolerance, a may beat b, and b beat c, where a does not beat c."""
+    front: list[Point] = []
+    for point in sorted(candidates(all_points), key=_place):
+        if not any(_dominates(other, point) for other in front):
+            front = [other for other in front if not _dominates(point, other)] + [point]
+    return front
+
+
+def _place(point: Point) -> tuple[float, float]:
+    return point.cost_s, point.query_s
 
 
 def differ_in_staleness(some: Iterable[Point]) -> bool:
@@ -168,5 +184,10 @@ def _below_chord(point: Point, cheapest: Point, fastest: Point) -> float:
 
 
 def _dominates(a: Point, b: Point) -> bool:
-    is_no_worse = a.cost_s <= b.cost_s and a.query_s <= b.query_s and a.staleness_s <= b.staleness_s
-    return is_no_worse and (a.cost_s < b.cost_s or a.query_s < b.query_s)
+    if a.staleness_s > b.staleness_s:
+        return False
+    if a.cost_s <= b.cost_s and a.query_s <= b.query_s:
+        return a.cost_s < b.cost_s or a.query_s < b.query_s
+    most = 1 + a.tolerance
+    is_about_equal = a.cost_s <= b.cost_s * most and a.query_s <= b.query_s * most
+    return is_about_equal and (a.cost_s * most < b.cost_s or a.query_s * most < b.query_s)

@@ -5,6 +5,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from errno import EEXIST
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -21,6 +22,8 @@ from reports.tables import Cell
 from reports.theme import DARK, LIGHT, Theme
 
 _TEMPLATES = Path(__file__).parent / "templates"
+_PAGE = "index.html"
+_GENERATOR = b'<meta name="generator" content="compactbench">'
 _HTML_TABLE_ENDS = 60  # rows kept at either end of a long table
 _MARKDOWN_TABLE_ENDS = 5
 _SHORT_CHARACTERS = 28
@@ -32,22 +35,35 @@ _NUMBER_AND_UNIT = re.compile(
 def render(runs: Iterable[RunResult], destination: Path, now: datetime | None = None) -> Path:
     """Write the report into the folder `destination` and return its page, which says it was made `now`.
 
-    Files of an earlier report are overwritten. Raises ValueError when there is no run.
+    An earlier report is overwritten. Raises ValueError when there is no run, and FileExistsError for a folder
+    that has other files.
     """
     groups = run_groups(runs)
     if not groups:
         raise ValueError("there is no run to report on")
+    _check_ours(destination)
     page = page_content(groups)
     charts = destination / "charts"
     charts.mkdir(parents=True, exist_ok=True)
+    made = destination / _PAGE
+    if not made.exists():  # it marks the folder as ours, even if the report is interrupted
+        made.write_bytes(b"<!doctype html>" + _GENERATOR)
     for content in page.contents:
         for picture in content.pictures:
             _write_chart(picture, LIGHT.of_page(page.labels), charts)
     tables = write_csv_files(groups, destination / "tables")
     (destination / "report.md").write_text(_markdown(page, tables), encoding="utf-8")
-    made = destination / "index.html"
     made.write_text(_html(page, tables, now or datetime.now(UTC)), encoding="utf-8")
     return made
+
+
+def _check_ours(folder: Path) -> None:
+    """Refuse a folder in which files of somebody's own might be overwritten."""
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return
+    page = folder / _PAGE
+    if not (page.is_file() and _GENERATOR in page.read_bytes()):
+        raise FileExistsError(EEXIST, "it contains files that are not a report", str(folder))
 
 
 def markdown_text(runs: Iterable[RunResult]) -> str:

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from difflib import get_close_matches
 
 from strategies.java_values import text_of
+from strategies.names import near_name
 from strategies.quantities import parse_bytes
 
 _HAS_UNIT = re.compile(r".*[A-Za-z]\s*")
@@ -16,8 +16,8 @@ def check_known(given: Iterable[str], known: Collection[str]) -> None:
     """Raise ValueError on an unknown name; the message lists all names and suggests the closest one."""
     for name in given:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            near = near_name(name, known)
+            hint = f"; did you mean {near!r}?" if near else ""
             raise ValueError(f"option {name!r} is not one of {', '.join(sorted(known))}{hint}")
 
 

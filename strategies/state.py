@@ -42,6 +42,8 @@ class DataFile:
     `added_at_ms` is the scenario time at which the file was added to the table, for the output of a
     compaction the time of its commit; None if it is unknown. Comparisons ignore it, so that a file is equal
     to itself however its state was read.
+
+    Where metadata does not say how many rows a file has, `has_rows_count` is False and `rows` is 0.
     """
 
     path: str
@@ -49,6 +51,7 @@ class DataFile:
     rows: int
     partition: str = ""
     added_at_ms: int | None = field(default=None, kw_only=True, compare=False)
+    has_rows_count: bool = field(default=True, kw_only=True)
 
     @property
     def key(self) -> str:

@@ -3,11 +3,11 @@
 import math
 import reprlib
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
+from strategies.guard import guarded
 from strategies.plan import Plan, PlanError, TriggerError, check_plan, is_text_mapping
 from strategies.state import TableState
 from strategies.triggers import RuleMemory, Trigger, needs_of
@@ -114,7 +114,7 @@ def traits_of(planner: Planner) -> PlannerTraits:
     for field in fields(PlannerTraits):
         try:
             declared[field.name] = getattr(planner, field.name, field.default)
-        except Exception as error:  # a user's property may raise anything
+        except (Exception, SystemExit) as error:  # a user's property may raise anything
             raise ValueError(f"its `{field.name}` raises {type(error).__name__}: {error}") from error
     given = PlannerTraits(**declared)
     return replace(given, needs=frozenset(given.needs), columns=tuple(given.columns))
@@ -143,7 +143,7 @@ def figures_of(planner: Planner, state: TableState) -> dict[str, float]:
     report = traits_of(planner).figures
     if report is None:
         return {}
-    with _no_exit("planner", PlanError):
+    with guarded("planner", PlanError):
         found = report(state)
     if not isinstance(found, Mapping):
         raise PlanError(
@@ -171,7 +171,7 @@ def _finite(name: str, value: Any) -> float:
 
 def plan_of(planner: Planner, state: TableState) -> Plan | None:
     """A planner's plan for a state. Raises PlanError on a bad plan."""
-    with _no_exit("planner", PlanError):
+    with guarded("planner", PlanError):
         plan = planner.decide(state)
     if plan is not None:
         check_plan(state, plan)
@@ -189,7 +189,7 @@ def consult(planner: Planner, state: TableState, note: object | None) -> tuple[P
         return plan_of(planner, state), None
     informed = replace(state, note=note)
     plan = plan_of(planner, informed)
-    with _no_exit("planner", PlanError):
+    with guarded("planner", PlanError):
         noted = take_note(informed, plan)
     try:
         hash(noted)
@@ -202,21 +202,11 @@ def consult(planner: Planner, state: TableState, note: object | None) -> tuple[P
 
 
 def _is_due(trigger: Trigger, state: TableState, memory: RuleMemory) -> bool:
-    with _no_exit("trigger", TriggerError):
+    with guarded("trigger", TriggerError):
         due: object = trigger.due(state, memory)
     if not isinstance(due, bool):
         raise TriggerError(f"the trigger's due returned {reprlib.repr(due)}; it must return True or False")
     return due
-
-
-@contextmanager
-def _no_exit(whose: str, error_type: type[PlanError]) -> Iterator[None]:
-    """Around calls into the user's code, which must not end the process: other runs may follow."""
-    try:
-        yield
-    except SystemExit as error:
-        code = "" if error.code is None else repr(error.code)
-        raise error_type(f"the {whose} called sys.exit({code})") from error
 
 
 class Verdict(StrEnum):
@@ -289,22 +279,20 @@ class Strategy:
     ) -> Iterator[tuple[Decision, RuleMemory]]:
         """The answers of `decide` one by one, each with what its rule remembers from now on.
 
-        A rule is evaluated when its answer is asked for, so that a caller can time each of them.
+        A rule is evaluated when its answer is asked for, so that a caller can time each of them. An error
+        has a note that says of which rule it is.
         """
         for index, (rule, memory) in enumerate(zip(self.rules, memories, strict=True)):
             if rule.is_inline is not is_inline:
                 continue
-            fired = _is_due(rule.trigger, state, memory)
-            after = _remember(memory, state, fired=fired)
-            if not fired:
-                yield Decision(index, Verdict.NOT_DUE), after
-                continue
-            plan, note = consult(rule.planner, state, memory.note)
-            after = replace(after, note=note)
-            if plan is not None:
-                yield Decision(index, Verdict.PLANNED, plan), after
+            try:
+                decision, after = _answer(index, rule, state, memory)
+            except Exception as error:
+                error.add_note(f"rule {index + 1} of strategy {self.label}")
+                raise
+            yield decision, after
+            if decision.plan is not None:
                 return
-            yield Decision(index, Verdict.NOTHING_TO_DO), after
 
     def fresh_memories(self, at_ms: int, commits_total_count: int) -> tuple[RuleMemory, ...]:
         """Memories of a strategy that takes over at `at_ms` after so many commits."""
@@ -314,6 +302,17 @@ class Strategy:
         """The capabilities its triggers and planners declare."""
         declared = (needs_of(rule.trigger) | traits_of(rule.planner).needs for rule in self.rules)
         return frozenset[str]().union(*declared)
+
+
+def _answer(index: int, rule: Rule, state: TableState, memory: RuleMemory) -> tuple[Decision, RuleMemory]:
+    """What one rule answers, and what it remembers from now on."""
+    fired = _is_due(rule.trigger, state, memory)
+    after = _remember(memory, state, fired=fired)
+    if not fired:
+        return Decision(index, Verdict.NOT_DUE), after
+    plan, note = consult(rule.planner, state, memory.note)
+    verdict = Verdict.NOTHING_TO_DO if plan is None else Verdict.PLANNED
+    return Decision(index, verdict, plan), replace(after, note=note)
 
 
 def _remember(memory: RuleMemory, state: TableState, *, fired: bool) -> RuleMemory:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from workloads import orders
 from workloads.arrival import Arrival, Constant
-from workloads.commit import CommitSpec, check_rows, repr_of
+from workloads.commit import CommitSpec, check_files, check_rows, repr_of
 from workloads.dates import DateWindow
 from workloads.partitioning import Partitioning, Shares
 from workloads.schema import ColumnCount, Schema, schema_of
@@ -49,6 +49,8 @@ class Append:
             raise ValueError(f"initial_rows={self.initial_rows} must be >= 0")
         for name in ("rows_per_commit", "initial_rows"):
             check_rows(name, getattr(self, name))
+        for name in ("files_per_commit", "initial_files"):
+            check_files(name, getattr(self, name))
         if not 0 <= self.late_share <= 1:
             raise ValueError(f"late_share={self.late_share} must be in [0, 1]")
         if not (self.late_by_s > 0 and math.isfinite(self.late_by_s)):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # Of one commit, the initial load included. In 17 columns it is 2.1 TB, 16,000 files of 128 MiB. After an hour
 # of such commits, one a minute, a simulation holds a million files, for which it needs about 1 GB of memory.
 ROWS_MAX = 10**11
+FILES_MAX = 100_000  # written at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +155,23 @@ def check_rows(name: str, rows: int) -> None:
         raise ValueError(
             f"{name}={rows} must be <= {ROWS_MAX}, about 2 TB in one commit: make the scenario smaller"
         )
+
+
+def check_files(name: str, files: int) -> None:
+    """Raises ValueError for more files than one commit can have."""
+    problem = files_problem(files)
+    if problem is not None:
+        raise ValueError(f"{name}={files} {problem}")
+
+
+def files_problem(files: int) -> str | None:
+    """Why one commit cannot have so many files; None if it can."""
+    if files <= FILES_MAX:
+        return None
+    return (
+        f"must be <= {FILES_MAX}: each file is a task of Spark, whose driver keeps track of all of them at "
+        "once"
+    )
 
 
 _ADDED_LATER = {"columns": 17, "initial_order": "random"}  # with their defaults

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from workloads import changes, orders
 from workloads.arrival import Arrival, Constant
-from workloads.commit import CommitSpec, KeyShape, PartitionShape, check_rows, repr_of
+from workloads.commit import CommitSpec, KeyShape, PartitionShape, check_files, check_rows, repr_of
 from workloads.dates import DateWindow
 from workloads.keys import KeyChoice, Skew
 from workloads.mix import Mix, MixShares, mix_of
@@ -76,6 +76,8 @@ class Upsert:
             _check(name, getattr(self, name), getattr(self, name) >= 1, ">= 1")
         for name in ("rows_per_commit", "initial_rows"):
             check_rows(name, getattr(self, name))
+        for name in ("files_per_commit", "initial_files"):
+            check_files(name, getattr(self, name))
         _check("initial_files", self.initial_files, self.initial_files >= 0, ">= 0")
         for name in ("insert_share", "delete_share", "repeat_share", "move_share", "late_share"):
             _check(name, getattr(self, name), 0 <= getattr(self, name) <= 1, "in [0, 1]")

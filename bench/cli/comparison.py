@@ -24,6 +24,7 @@ from reports.contrasts import Contrast, confirmatory_metrics
 from reports.load import RunGroup
 from reports.markdown import escape, table
 from reports.phrases import Verbatim, format_range
+from reports.spreadsheets import formula_safe
 from reports.tables import Cell, Table
 from reports.tables import Column as PageColumn
 from reports.text import duration_unit, format_value
@@ -370,7 +371,7 @@ def _print_csv(groups: Sequence[Group]) -> None:
     if lines:
         writer = csv.DictWriter(sys.stdout, list(lines[0]))
         writer.writeheader()
-        writer.writerows(lines)
+        writer.writerows({name: formula_safe(value) for name, value in line.items()} for line in lines)
     for group in groups:
         tested = [": ".join(_tested_cells(tested)) for tested in group.tested]
         for line in [*_head(group), *tested, *_verdict_lines(group)]:

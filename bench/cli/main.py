@@ -14,11 +14,12 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bench.cli.output import ERR, concealing, print_error, without_secrets
-from bench.errors import CompactbenchError, ScenarioError
+from bench.errors import CompactbenchError, MissingRuntimeError, ScenarioError
 from bench.secrets import Secrets
 
 DEBUG_VARIABLE = "COMPACTBENCH_DEBUG"
 EXIT_BUG = 1
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _REFUSED_PATHS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES)
 EXIT_BROKEN_PIPE = 141  # what a shell reports for a program killed by SIGPIPE
 
@@ -157,7 +158,7 @@ def _run(words: list[str]) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:
-        return _usage_error(error) or _path_error(error) or _bug(error)
+        return _usage_error(error) or _path_error(error) or _space_error(error) or _bug(error)
     return code if isinstance(code, int) else 0
 
 
@@ -184,6 +185,18 @@ def _path_error(error: Exception) -> int | None:
         return None
     print_error(f"{error.filename}: cannot be used ({error.strerror}); name another path")
     return ScenarioError.exit_code
+
+
+def _space_error(error: Exception) -> int | None:
+    """Print that the disk is full, and return the exit code; None if it is another error."""
+    if not isinstance(error, OSError) or error.errno not in _NO_SPACE:
+        return None
+    where = f"{error.filename}: " if error.filename else ""
+    print_error(
+        f"{where}{error.strerror}; free some space and repeat the command (a run with --resume: what was "
+        "recorded before is kept)"
+    )
+    return MissingRuntimeError.exit_code
 
 
 def _bug(error: Exception) -> int:

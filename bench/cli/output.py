@@ -4,13 +4,14 @@ No secret is printed: neither those that `bench.secrets` recognises by itself no
 """
 
 import json
+import math
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -63,8 +64,18 @@ FormatOption = Annotated[
 
 
 def print_json(data: object) -> None:
-    """Print data for programs: no colours, no wrapping."""
-    typer.echo(json.dumps(_concealed.get().clean(data), indent=2, ensure_ascii=False))
+    """Print data for programs: no colours, no wrapping; what is no number in JSON is null."""
+    cleaned = _finite(_concealed.get().clean(data))
+    typer.echo(json.dumps(cleaned, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    """A JSON-like value with None for NaN and infinities."""
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def print_table(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> None:

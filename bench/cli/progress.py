@@ -200,7 +200,7 @@ class LiveFigures:
         self._phase, self._start_steps = phase, start_steps
         self._files: int | None = None
         self._query_s: float | None = None
-        self._compactions_count = 0
+        self._compactions_count, self._noop_count = 0, 0
         self._failed_count = 0
         self._compaction_cpu_s: float | None = 0.0  # None once one is not known
 
@@ -220,7 +220,8 @@ class LiveFigures:
             case QueryRecord(primary=True):
                 self._query_s = record.wall_s
             case CompactionRecord():
-                self._compactions_count += 1
+                self._compactions_count += record.status != "noop"
+                self._noop_count += record.status == "noop"
                 self._failed_count += record.status in FAILED_STATUSES
                 if self._compaction_cpu_s is not None and record.own_cpu_s is not None:
                     self._compaction_cpu_s += record.own_cpu_s
@@ -238,11 +239,12 @@ class LiveFigures:
         if self._phase or self._files is None:
             return self._phase
         query = "" if self._query_s is None else f", last query {human_duration(self._query_s)}"
-        cpu_s = self._compaction_cpu_s if self._compactions_count else None
+        cpu_s = self._compaction_cpu_s if self._compactions_count or self._noop_count else None
         cpu = "" if cpu_s is None else f" ({human_duration(cpu_s)} CPU)"
         failed = f", {self._failed_count} of them FAILED" if self._failed_count else ""
+        noop = f", {self._noop_count:,} that had nothing to do" if self._noop_count else ""
         files = counted(self._files, "file")
-        return f"{files}{query}, {counted(self._compactions_count, 'compaction')}{failed}{cpu}"
+        return f"{files}{query}, {counted(self._compactions_count, 'compaction')}{failed}{noop}{cpu}"
 
 
 def _say(console: Console, text: str) -> None:

@@ -13,6 +13,7 @@ from typing import Literal, NewType, Protocol, cast, get_args
 
 from bench.keys import TableKeys
 from bench.results.records import PlanStatus
+from bench.spark_master import parse_master
 from strategies.plan import Plan
 from strategies.preview import PlanPreview
 from strategies.state import TableState
@@ -101,11 +102,12 @@ class Batch:
 class CommitLayout:
     """The files that a format's writers are expected to write for a commit.
 
-    `delete_bytes` is the size of its delete and log files.
+    Counts are None where they depend on the files that are already there. `delete_bytes` is the size of its
+    delete and log files.
     """
 
-    data_files_count: int
-    delete_files_count: int = 0  # delete and log files
+    data_files_count: int | None
+    delete_files_count: int | None = 0  # delete and log files
     delete_bytes: int = 0
 
 
@@ -335,7 +337,12 @@ class SparkSettings:
     @property
     def is_local(self) -> bool:
         """Whether tasks run inside the driver's own process."""
-        return self.master.startswith("local")
+        return parse_master(self.master).kind == "local"
+
+    @property
+    def is_on_this_machine(self) -> bool:
+        """Whether all executors run on the machine of the driver."""
+        return parse_master(self.master).kind != "cluster"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ A format's own module builds its value. It imports what its engines run on (Spar
 when one is opened: scenarios are read, formats listed and tables simulated without them.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +17,7 @@ from bench.engines.simulated.costs import Coefficients, shipped_file
 from bench.engines.simulated.files import table_bytes
 from bench.engines.tickets import Planning
 from bench.keys import TableKeys
+from bench.results.records import DELETE_WORDS
 from strategies.plan import Action
 from strategies.preview import Preview
 from strategies.state import TableState
@@ -77,7 +78,6 @@ class TableFacts:
     zone it is; both are None for a table that has never been written to.
     `partition_spec` says how new files are partitioned, "" if they are not. `columns` are all columns by
     their full names. `size_classes` are the upper ends of file size classes, as fractions of the target size.
-    `has_rows_count` is False if the rows of some data file are not known.
     """
 
     location: str
@@ -89,7 +89,6 @@ class TableFacts:
     columns: Sequence[str]
     delete_files: Sequence[DeleteFacts]
     size_classes: Sequence[float]
-    has_rows_count: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +132,9 @@ class ExistingTable(Protocol):
 
     def planner_problem(self, planner: Planner) -> str | None:
         """Why the format would refuse all that a planner plans for the table, or why it never plans."""
+
+    def dropped_deletes(self, action: Action, preview: Preview) -> Collection[str]:
+        """The most delete files, by key, that an action drops since they apply to no data file afterwards."""
 
     def is_files_out_exact(self, preview: Preview) -> bool:
         """Whether the number of output files follows from metadata."""
@@ -194,6 +196,11 @@ class Format:
 
     `views` are further names by which queries may read the table, each with what it shows.
 
+    `java_modules` are modules of Java that not every Java has, each with what needs it; `needed_java_modules`
+    gives those that a catalog with these properties needs.
+
+    `delete_words` are what it calls delete files and the rows in them, both in the plural with an s.
+
     `training` names the shipped scenario from which Java's classes are archived, one that uses as much of the
     format as possible; None for no archive.
     """
@@ -229,6 +236,9 @@ class Format:
     packages: tuple[str, ...] = ()  # what a real run uses of Python in addition to the usual packages
     coefficients: Callable[[Path | None], Coefficients] | None = None
     views: Mapping[str, str] = field(default_factory=dict)
+    java_modules: Mapping[str, str] = field(default_factory=dict)
+    needed_java_modules: Callable[[Mapping[str, str]], Iterable[str]] = lambda catalog: ()
+    delete_words: tuple[str, str] = DELETE_WORDS
     training: str | None = None
     open_existing: Callable[[TableAddress], ExistingTable] | None = None
     is_table_at: Callable[[str], bool] = lambda name: False

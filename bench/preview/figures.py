@@ -25,13 +25,19 @@ def table_figures(name: str, table: ExistingTable) -> dict[str, Any]:
         "committed_at": facts.committed_at,
         "data_files": len(state.data_files),
         "data_bytes": sum(p.size_bytes for p in state.partitions.values()),
-        "rows": sum(p.rows for p in state.partitions.values()) if facts.has_rows_count else None,
+        "rows": _rows(state),
         "delete_files": [asdict(kind) for kind in facts.delete_files],
         "partitions": len(state.partitions),
         "partition_spec": facts.partition_spec,
         "target_file_size_bytes": state.target_file_size_bytes,
         "file_sizes": file_sizes(state, facts.size_classes),
     }
+
+
+def _rows(state: TableState) -> int | None:
+    if not all(file.has_rows_count for file in state.data_files):
+        return None
+    return sum(partition.rows for partition in state.partitions.values())
 
 
 def file_sizes(state: TableState, classes: Sequence[float]) -> list[dict[str, Any]]:
@@ -96,6 +102,7 @@ def _effect(
         "delete_bytes_in": sum(group.input_bytes for group in preview.delete_groups),
         "files_converted": sum(len(group.convert_paths) for each in explicit for group in each.groups),
         "delete_files_dropped": sum(len(each.removed_deletes) for each in explicit),
+        "delete_files_dropped_more_at_most": result.dropped_deletes_max_count,
         "vetoed_because": result.veto,
         "partitions": _partitions(preview.groups),
         "groups_in_order": [_group(group, with_files=with_files) for group in preview.groups],
@@ -133,6 +140,7 @@ def _group(group: RewriteGroup, *, with_files: bool) -> dict[str, Any]:
     }
     if with_files:
         figures["files"] = [
-            {"path": file.path, "bytes": file.size_bytes, "rows": file.rows} for file in group.files
+            {"path": file.path, "bytes": file.size_bytes, "rows": file.rows if file.has_rows_count else None}
+            for file in group.files
         ]
     return figures

@@ -35,7 +35,8 @@ class StrategyPreview:
     `veto` is why an engine would refuse to execute the plan. `cpu_s` is a rough estimate; it is None without
     a plan, where delete files are rewritten or deletes converted, since how much is written depends on rows,
     and where the format has no coefficients. `shortfall` is set if the format's rewrite command would find
-    nothing to do.
+    nothing to do. `dropped_deletes_max_count` is the most delete files that are dropped, beside those that
+    the plan names, since no data file is left that they apply to.
     """
 
     named: NamedPlanners
@@ -46,6 +47,7 @@ class StrategyPreview:
     shortfall: Shortfall | None = None
     cpu_s: float | None = None
     calibrated: bool = False
+    dropped_deletes_max_count: int = 0
 
 
 def named_planners(name: str, options: Sequence[str], scenario: Scenario | None) -> NamedPlanners:
@@ -147,6 +149,11 @@ def _evaluated(named: NamedPlanners, table: ExistingTable, table_format: Format)
             veto=_veto(plan, narrowed, previews, table.state, table_format),
             shortfall=None if preview.groups else _shortfall(table, *narrowed[0]),
             cpu_s=cpu_s, calibrated=calibrated,
+            dropped_deletes_max_count=len({
+                key
+                for action, each in zip(plan.actions, previews, strict=True)
+                for key in table.dropped_deletes(action, each)
+            }),
         )  # fmt: skip
     return StrategyPreview(named, named.planners)
 

@@ -38,8 +38,8 @@ class Recorder:
     """Appends records to `events.jsonl`. Each line reaches the operating system before the next step starts.
 
     A killed process therefore loses no finished record; only a power loss could. A torn last line from an
-    earlier process is not a record and is cut off. Each record, without `secrets`, is also passed to
-    `on_record`.
+    earlier process, or from a disk that became full, is not a record and is cut off. Each record, without
+    `secrets`, is also passed to `on_record`.
     """
 
     def __init__(
@@ -52,14 +52,22 @@ class Recorder:
         if path.exists():
             written = path.read_bytes()
             os.truncate(path, written.rfind(b"\n") + 1)
-        self._file = path.open("a", encoding="utf-8")
+        self._file = path.open("ab", buffering=0)
 
     def write(self, record: BaseModel) -> None:
-        """Store one record."""
+        """Store one record. Raises OSError if it cannot be stored; what was stored before stays whole."""
         record = without_secrets(record, self._secrets)
-        self._file.write(record.model_dump_json() + "\n")
-        self._file.flush()
+        self._append(f"{record.model_dump_json()}\n".encode())
         self._on_record(record)
+
+    def _append(self, line: bytes) -> None:
+        start, written_bytes = os.fstat(self._file.fileno()).st_size, 0
+        try:
+            while written_bytes < len(line):
+                written_bytes += self._file.write(line[written_bytes:]) or 0
+        except OSError:
+            self._file.truncate(start)
+            raise
 
     def __enter__(self) -> Self:
         return self

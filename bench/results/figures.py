@@ -26,6 +26,7 @@ HEALTH_SCORE = "health_score"  # a figure planners may report of the table
 PARTITIONS_LEFT = "partitions_left"  # another: how many partitions that are due one plan leaves for later
 IDLE_PLANNER = "never"  # registered name of the planner that never plans
 _Value = TypeVar("_Value")
+_Number = TypeVar("_Number", int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,12 @@ def all_known(values: Iterable[_Value | None]) -> list[_Value] | None:
     listed = list(values)
     known = [value for value in listed if value is not None]
     return known if len(known) == len(listed) else None
+
+
+def sum_of_known(values: Iterable[_Number | None]) -> _Number | None:
+    """The sum of the values; None if one of them is not known."""
+    known = all_known(values)
+    return None if known is None else sum(known)
 
 
 def percentile(values: Sequence[float], percent: float) -> float | None:

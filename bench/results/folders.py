@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from bench.errors import ResultSchemaError, first_error
 from bench.results.records import (
@@ -48,24 +48,52 @@ class RunResult:
         return self.end is not None and self.end.status == "finished"
 
 
+@dataclass(frozen=True, slots=True)
+class StoredRuns:
+    """The runs that can be read, ordered by run id, and why others cannot."""
+
+    runs: tuple[RunResult, ...]
+    damages: tuple[ResultSchemaError, ...] = ()
+
+
 def load_runs(*folders: Path) -> tuple[RunResult, ...]:
     """Every run below `folders` (a result folder, a scenario's or a run's), ordered by run id.
 
     Raises ResultSchemaError if there is none or one cannot be read.
     """
+    stored = stored_runs(*folders)
+    if stored.damages:
+        raise stored.damages[0]
+    return stored.runs
+
+
+def stored_runs(*folders: Path) -> StoredRuns:
+    """The same, leaving out the runs that cannot be read.
+
+    Raises ResultSchemaError if there is no other.
+    """
     by_folder: dict[Path, RunResult] = {}
+    damages: dict[Path, ResultSchemaError] = {}
     for folder in folders:
         if not folder.is_dir():
             raise ResultSchemaError(
                 f"{folder}: no such folder; name one that `compactbench run` wrote (by default results)"
             )
         manifests = sorted(path for depth in ("", "*/", "*/*/") for path in folder.glob(f"{depth}{MANIFEST}"))
-        runs = [load_run(path.parent) for path in manifests]
-        if not runs:
+        if not manifests:
             raise ResultSchemaError(f"{folder}: contains no runs{_elsewhere(folder)}")
-        by_folder.update({run.folder.resolve(): run for run in runs})
+        for path in manifests:
+            try:
+                run = load_run(path.parent)
+            except ResultSchemaError as error:
+                damages[path.parent.resolve()] = error
+            else:
+                by_folder[run.folder.resolve()] = run
+    if not by_folder:
+        raise ResultSchemaError("\n".join(map(str, damages.values())))
     _check_no_copies(by_folder.values())
-    return tuple(sorted(by_folder.values(), key=lambda run: (run.manifest.scenario, run.manifest.run_id)))
+    ordered = sorted(by_folder.values(), key=lambda run: (run.manifest.scenario, run.manifest.run_id))
+    return StoredRuns(tuple(ordered), tuple(damages.values()))
 
 
 def _elsewhere(folder: Path) -> str:
@@ -116,7 +144,7 @@ def _check_whole(run: RunResult) -> None:
 def _load_manifest(path: Path) -> Manifest:
     try:
         text = path.read_text(encoding="utf-8")
-        content = json.loads(text)
+        content = json.loads(text, parse_constant=_no_number)
         version = content.get("schema_version") if isinstance(content, dict) else SCHEMA_VERSION
         if version != SCHEMA_VERSION:
             raise ResultSchemaError(
@@ -128,6 +156,10 @@ def _load_manifest(path: Path) -> Manifest:
         raise _unreadable(path, error) from error
     except (ValueError, RecursionError) as error:  # not JSON, nested too deeply, or not a manifest
         raise ResultSchemaError(f"{path}: {first_error(error)}; {_RESTORE}") from error
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
 
 
 def _load_records(path: Path, duration_ms: int) -> Iterator[Any]:

@@ -11,7 +11,7 @@ counted.
 from collections.abc import Sequence
 
 from bench.results.cpu import total_cpu_s
-from bench.results.figures import RunFigures, all_known, total
+from bench.results.figures import RunFigures, all_known, sum_of_known, total
 from bench.results.latency import mean_cpu_s, mean_over_time, mean_wall_s
 from bench.results.records import (
     CommitRecord,
@@ -48,8 +48,7 @@ def _compaction_gets(f: RunFigures) -> float:
 
 
 def _opened_files(query: QueryRecord) -> int | None:
-    counts = all_known((query.files_count, query.delete_files_count, query.metadata_files_count))
-    return None if counts is None else sum(counts)
+    return sum_of_known((query.files_count, query.delete_files_count, query.metadata_files_count))
 
 
 def compute_money_per_day(f: RunFigures) -> float | None:

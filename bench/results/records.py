@@ -122,6 +122,9 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
+DELETE_WORDS = ("delete files", "deleted rows")  # in general
+
+
 class Manifest(_Model):
     """What ran, and on what: what runs must share to be pooled, and what is needed to repeat them."""
 
@@ -136,6 +139,7 @@ class Manifest(_Model):
     workload: str
     format: str
     format_title: str = ""  # what people call it
+    delete_words: tuple[str, str] = DELETE_WORDS  # what it calls delete files, and the rows in them
     mode: Mode
     strategy: str  # its label; in a variant, "label @ variant"
     strategy_hash: str = ""

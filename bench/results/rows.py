@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from bench.results import figures as fig
 from bench.results.amplification import common_content_bytes, opened_share, read_amplification
-from bench.results.figures import all_known, mean, percentile
+from bench.results.figures import mean, percentile, sum_of_known
 from bench.results.folders import RunResult
 from bench.results.latency import mean_over_time, mean_wall_s
 from bench.results.metrics import METRIC_BY_NAME as METRIC_BY_NAME  # re-exported for reports
@@ -16,7 +16,7 @@ from bench.results.metrics import Metric as Metric
 from bench.results.money import break_even_queries_per_h
 from bench.results.pooling import Strictness, check_one_format, check_pooled
 from bench.results.pooling import differences as differences
-from bench.results.records import ContentRecord, QueryRecord, label_in
+from bench.results.records import DELETE_WORDS, ContentRecord, QueryRecord, label_in
 from bench.results.table_content import of_content
 
 BASELINE = "never"
@@ -33,7 +33,8 @@ class Row:
     name says after_commit; means are over scenario time. `variant` is the label of the scenario's variant,
     which is also in `strategy`; None for the scenario as it is. `format` is that of its tables, which a
     variant may change. `is_quick` means that some run shared its JVM
-    with others. `currency` is that of its money. `failed` and `interrupted` count repetitions that failed or
+    with others. `currency` is that of its money, `delete_words` what its format calls delete files and the
+    rows in them. `failed` and `interrupted` count repetitions that failed or
     were interrupted and have not been repeated successfully since.
     """
 
@@ -45,6 +46,7 @@ class Row:
     variant: str | None
     is_quick: bool
     currency: str
+    delete_words: tuple[str, str]
     runs: int
     failed: int
     interrupted: int
@@ -72,9 +74,16 @@ class Row:
             self.strategy if self.variant is None else self.strategy.removesuffix(label_in("", self.variant))
         )
 
+    @property
+    def commits_wait(self) -> bool:
+        """Whether compactions that commits run by themselves delay the slowest of these."""
+        return self.values["commit_returned_p95_s"] != self.values["commit_p95_s"]
+
     def to_json(self) -> dict[str, Any]:
         """The row as `show --format json` prints it; keys are never renamed."""
-        flat = {name: getattr(self, name) for name in self.__slots__ if name not in ("values",)}
+        flat = {
+            name: getattr(self, name) for name in self.__slots__ if name not in ("values", "delete_words")
+        }
         return {**flat, **self.values}
 
 
@@ -180,6 +189,7 @@ def _row(runs: tuple[RunResult, ...], content_bytes: int | None) -> Row:
         variant=runs[0].manifest.variant_label,
         is_quick=any(run.manifest.is_quick for run in runs),
         currency=runs[0].manifest.currency,
+        delete_words=runs[0].manifest.delete_words,
         runs=len(used),
         failed=len({_repetition(run) for run in runs if run.end is not None} - done),
         interrupted=len({_repetition(run) for run in runs if run.end is None} - done),
@@ -253,6 +263,12 @@ def _probe(
     }
 
 
+def common_delete_words(some: Sequence[Row]) -> tuple[str, str]:
+    """What all of the rows call delete files and the rows in them; the general words where they differ."""
+    words = {row.delete_words for row in some}
+    return words.pop() if len(words) == 1 else DELETE_WORDS
+
+
 def baseline_label(variant: str | None) -> str:
     """The label of `never` in a variant: what the strategies of that variant are measured against."""
     return BASELINE if variant is None else label_in(BASELINE, variant)
@@ -288,5 +304,4 @@ _BREAK_EVEN = "break_even_queries_per_h"
 
 def _cpu_s(values: Mapping[str, float | None]) -> float | None:
     """CPU of the policy and of the commits; None where one of them is not known."""
-    known = all_known([values["policy_cpu_s"], values["commit_cpu_s"]])
-    return None if known is None else sum(known)
+    return sum_of_known([values["policy_cpu_s"], values["commit_cpu_s"]])

@@ -66,12 +66,8 @@ class PlannedRun:
 
     @property
     def folder_name(self) -> str:
-        """Format, mode, label (in characters safe for file names) and repetition, without the start time.
-
-        A label that has other characters is told apart by its place, since two could become the same.
-        """
-        safe = re.sub(r"[^A-Za-z0-9._-]+", "_", self.spec.label)
-        label = safe if safe == self.spec.label else f"{safe}-{self.index}"
+        """Format, mode, label (in characters safe for file names) and repetition. Names may collide."""
+        label = re.sub(r"[^A-Za-z0-9._-]+", "_", self.spec.label)
         return f"{self.source.scenario.table.format}-{self.mode}-{label}-r{self.repetition}"
 
 

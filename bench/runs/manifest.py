@@ -40,6 +40,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         workload=scenario.workload_name,
         format=scenario.table.format,
         format_title=FORMATS[scenario.table.format].title,
+        delete_words=FORMATS[scenario.table.format].delete_words,
         mode=job.mode,
         strategy=spec.label,
         strategy_hash=spec.hash,

@@ -1,5 +1,6 @@
 """What is checked before a run starts: capabilities, resources, Java, jars and disk space."""
 
+import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -7,14 +8,16 @@ from pathlib import Path
 from bench import runtime
 from bench.engines.format import Format
 from bench.engines.registry import FORMATS, engine_kind
+from bench.engines.spark.conf import JARS
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.keys import value_text
 from bench.results.records import Mode
 from bench.runs.cases import PlannedRun
-from bench.runs.settings import local_cores
+from bench.runs.settings import configured_catalog
 from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario, check_real_resources
 from bench.scenario.variants import BASE, Variant
+from bench.spark_master import parse_master
 from strategies.never import Never
 from strategies.plan import Capability
 from strategies.state import GIB
@@ -52,11 +55,38 @@ def _check_real(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) 
         raise ScenarioError(
             f"{out}: table locations are URIs and cannot contain {' '.join(reserved)}; choose another --out"
         )
-    runtime.java_home()
+    home = runtime.java_home()
     scenarios = [run.source.scenario for run in planned]
+    for scenario in scenarios:
+        _check_jars(scenario)
+        _check_modules(scenario, home)
     for table_format, line in {(scenario.table.format, scenario.versions) for scenario in scenarios}:
         runtime.jars(table_format, line)
     _check_space(planned, out, keep_tables=keep_tables)
+
+
+def _check_jars(scenario: Scenario) -> None:
+    """Spark only warns of a jar that is not there, and fails later for a class that it lacks."""
+    for jar in map(str.strip, scenario.spark.settings.get(JARS, "").split(",")):
+        place = jar.removeprefix("file:")
+        is_elsewhere = re.match(r"[A-Za-z][\w+.-]*:", place) or set(place) & set("*?[{")
+        if place and not is_elsewhere and not Path(place).is_file():
+            raise ScenarioError(
+                f'{scenario.name}: spark."{JARS}": {place}: no such file; correct the path, or set '
+                "spark.jars.packages to Maven coordinates"
+            )
+
+
+def _check_modules(scenario: Scenario, home: Path) -> None:
+    """Without such a module the run would fail when it first reaches its catalog."""
+    table_format = FORMATS[scenario.table.format]
+    for module in table_format.needed_java_modules(configured_catalog(scenario).properties):
+        modules = runtime.java_modules(home)
+        if modules is not None and module not in modules:
+            raise MissingRuntimeError(
+                f"{scenario.name}: {table_format.java_modules[module]} needs the module {module} of Java, "
+                f"which the one at {home} does not have: {runtime.FULL_JDK}"
+            )
 
 
 def check_supported(scenario: Scenario, mode: Mode) -> None:
@@ -78,7 +108,7 @@ def _check_modelled(scenario: Scenario, variant: Variant) -> None:
     heeded = engine_kind(scenario.table.format, "simulated").heeded_settings
     ignored = (key for key in variant.changes if key.startswith(_OF_REAL_RUNS))
     unknown = [key for key in ignored if key.removeprefix("spark.").strip('"') not in heeded]
-    if "spark.master" in variant.changes and local_cores(scenario.spark.master) is None:
+    if "spark.master" in variant.changes and parse_master(scenario.spark.master).cores is None:
         unknown.append(f'spark.master = "{scenario.spark.master}"')
     unknown += [f"versions = {variant.versions!r}"] if variant.versions else []
     if unknown:

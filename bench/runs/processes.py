@@ -81,11 +81,15 @@ def _send(job: Job, process: subprocess.Popen[bytes], keys: frozenset[str] | Non
 
 
 def _log(process: subprocess.Popen[bytes], log: Path, secrets: Secrets) -> None:
-    """Copy the output of a worker and its JVM line by line, so that no secret ever reaches the file."""
+    """Copy the output of a worker and its JVM line by line, so that no secret ever reaches the file.
+
+    What a full disk cannot take is dropped: the worker must not wait for somebody to read it.
+    """
     assert process.stdout is not None  # noqa: S101  it was opened as a pipe
     with process.stdout as output, log.open("ab", buffering=0) as file:
         for line in output:
-            file.write(secrets.scrub(line.decode(errors="replace")).encode())
+            with suppress(OSError):
+                file.write(secrets.scrub(line.decode(errors="replace")).encode())
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

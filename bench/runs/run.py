@@ -6,9 +6,10 @@ A real run has a worker process of its own; a simulated run is executed in the c
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel
@@ -21,7 +22,7 @@ from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import ModelledClock, SystemClock
 from bench.replay.loop import Loop, ReplayTimes
 from bench.replay.recorder import Recorder, utc_now, without_secrets
-from bench.results.records import EVENTS, LOG, MANIFEST, ContentRecord, PhaseRecord, RunRecord
+from bench.results.records import EVENTS, LOG, MANIFEST, ContentRecord, Manifest, PhaseRecord, RunRecord
 from bench.runs.content_check import check_content
 from bench.runs.jobs import RunJob
 from bench.runs.manifest import manifest_of
@@ -38,12 +39,16 @@ CONTROL_COMMITS = 2  # a few files; where the stream deletes rows, the second de
 
 
 def execute(
-    job: RunJob, scenario: Scenario, on_record: Callable[[BaseModel], None] = lambda record: None
+    job: RunJob,
+    scenario: Scenario,
+    on_record: Callable[[BaseModel], None] = lambda record: None,
+    verdict: Callable[[], str | None] = lambda: None,
 ) -> bool:
     """Execute one run and return whether it finished. Its last record has the outcome.
 
-    Each record is also passed to `on_record`. The traceback of an error is written to the run's log. A run
-    that fails before its manifest is written leaves nothing else.
+    Each record is also passed to `on_record`. `verdict` is why somebody else has ended what the run needs, if
+    so, which explains an error better than the error itself. The traceback of an error is written to the
+    run's log. A run that fails before its manifest is written leaves nothing else.
     """
     try:
         log = open_change_log(job.log_folder) if job.log_folder else None
@@ -52,31 +57,45 @@ def execute(
             shares_jvm=job.shares_jvm,
         )  # fmt: skip
         manifest = without_secrets(manifest_of(job, scenario, settings, log), scenario.secrets)
-        (job.run_folder / MANIFEST).write_text(manifest.model_dump_json(indent=1), encoding="utf-8")
+        _store_manifest(job.run_folder, manifest)
     except Exception:
         _log_traceback(job, scenario)
         return False
-    with Recorder(job.run_folder / EVENTS, on_record, scenario.secrets) as recorder:
+    with suppress(OSError), Recorder(job.run_folder / EVENTS, on_record, scenario.secrets) as recorder:
         run = Run(job, scenario, settings, log, recorder)
         try:
             run.execute()
         except Exception as error:  # any error fails this run only, and the suite continues
             _log_traceback(job, scenario)
-            run.finish("failed", _in_words(error))
+            run.finish("failed", verdict() or _in_words(error))
             return False
-    return True
+        return True
+    return False  # the disk is full: who started the run closes it
 
 
 def _log_traceback(job: RunJob, scenario: Scenario) -> None:
-    """Append the traceback of the error that is being handled to the run's log."""
-    with (job.run_folder / LOG).open("a", encoding="utf-8") as file:
+    """Append the traceback of the error that is being handled to the run's log, if it can be written."""
+    with suppress(OSError), (job.run_folder / LOG).open("a", encoding="utf-8") as file:
         file.write(scenario.secrets.scrub(traceback.format_exc()))
 
 
+def _store_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write it as a whole or not at all: half a manifest would make the results folder unreadable."""
+    partial = folder / f"{MANIFEST}.part"
+    try:
+        partial.write_text(manifest.model_dump_json(indent=1), encoding="utf-8")
+        partial.replace(folder / MANIFEST)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
+
+
 def _in_words(error: Exception) -> str:
+    notes = getattr(error, "__notes__", [])
+    place = f" ({'; '.join(notes)})" if notes else ""
     if isinstance(error, PlanError):
-        return f"{error}; {error.remedy}"
-    return f"{type(error).__name__}: {error}"
+        return f"{error}{place}; {error.remedy}"
+    return f"{type(error).__name__}: {error}{place}"
 
 
 class Run:

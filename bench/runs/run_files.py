@@ -1,16 +1,21 @@
 """What a worker writes into the folder of a run, read while it is written and when the worker has ended."""
 
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bench.errors import EngineError
-from bench.replay.recorder import Recorder, utc_now
+from bench.replay.recorder import Recorder, utc_now, without_secrets
 from bench.results.folders import RunResult, load_run
 from bench.results.records import EVENTS, LOG, MANIFEST, RunRecord, parse_record
+from bench.secrets import NO_SECRETS
 
+_SPACE_MIN_BYTES = 100_000
 POLL_S = 0.2  # how often the files of a run in progress are read
 
 
@@ -58,24 +63,35 @@ def follow(
 def closed(folder: Path, exit_code: int, log: Path | None = None) -> RunResult:
     """The run as stored. If the worker died without a closing record, one is written here.
 
-    `log` has the worker's output, if it is not in the run's own folder. Raises EngineError if the run ended
-    before its manifest was written, since it cannot be stored without.
+    On a full disk the record is in the result alone. `log` has the worker's output, if it is not in the run's
+    own folder. Raises EngineError if the run ended before its manifest was written, since it cannot be stored
+    without.
     """
     output = log or folder / LOG
     if not (folder / MANIFEST).exists():
-        raise EngineError(f"{folder.name}: the run could not start: {last_line(output)}")
-    (folder / EVENTS).touch()
+        raise EngineError(f"{folder.name}: the run could not start: {last_line(output)}{_space(folder)}")
     result = load_run(folder)
-    if result.end is None:
-        error = f"the worker ended with exit code {exit_code}: {last_line(output)}"
-        with Recorder(folder / EVENTS) as recorder:
-            recorder.write(RunRecord(tick=0, at_ms=0, written_utc=utc_now(), status="failed", error=error))
-        result = load_run(folder)
-    return result
+    if result.end is not None:
+        return result
+    error = f"the worker ended with exit code {exit_code}: {last_line(output)}"
+    end = without_secrets(
+        RunRecord(tick=0, at_ms=0, written_utc=utc_now(), status="failed", error=error), NO_SECRETS
+    )
+    with suppress(OSError), Recorder(folder / EVENTS) as recorder:
+        recorder.write(end)
+    return replace(result, records=(*result.records, end))
+
+
+def _space(folder: Path) -> str:
+    """That the disk is full, if it is: then there is no output that says so."""
+    free_bytes = shutil.disk_usage(folder).free
+    return f"; {folder} is on a full disk: free some space" if free_bytes < _SPACE_MIN_BYTES else ""
 
 
 def last_line(log: Path) -> str:
     """The last line that a worker printed: the best explanation if it died without a record."""
+    if not log.exists():
+        return "no output"
     text = log.read_text(encoding="utf-8", errors="replace")
     own = text.partition("nanobind: ")[0]  # DuckDB's report of leaks at exit
     lines = [line.strip() for line in own.splitlines() if line.strip()]

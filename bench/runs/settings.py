@@ -1,11 +1,12 @@
 """The settings of a run's engine, from the scenario and one of its strategies."""
 
-import re
+from dataclasses import replace
 from pathlib import Path
 
 from bench.engines.contract import CatalogSettings, Cores, EngineSettings, SparkSettings
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
+from bench.spark_master import parse_master
 
 
 def engine_settings(
@@ -30,7 +31,7 @@ def engine_settings(
             java_options,
             shares_jvm,
         ),
-        catalog=_catalog(scenario),
+        catalog=catalog_settings(scenario),
         versions=scenario.versions,
     )
 
@@ -40,19 +41,23 @@ def strategy_of(scenario: Scenario, label: str) -> StrategySpec:
     return next(spec for spec in scenario.strategies if spec.label == label)
 
 
-def local_cores(master: str) -> int | None:
-    """The cores that a Spark master names; None if it is not local or takes as many as the machine has."""
-    local = re.fullmatch(r"local\[(\d+)\]", master)
-    return int(local[1]) if local else None
-
-
-def _catalog(scenario: Scenario) -> CatalogSettings:
+def catalog_settings(scenario: Scenario) -> CatalogSettings:
+    """Where the tables of a scenario are registered."""
     spec = scenario.catalog
     return CatalogSettings(spec.name, spec.namespace, spec.properties) if spec else CatalogSettings()
 
 
+def configured_catalog(scenario: Scenario) -> CatalogSettings:
+    """The same with what Spark's own configuration sets of it, by [spark] or `--conf`, which wins."""
+    catalog = catalog_settings(scenario)
+    prefix = f"spark.sql.catalog.{catalog.name}."
+    settings = scenario.spark.settings.items()
+    own = {key.removeprefix(prefix): value for key, value in settings if key.startswith(prefix)}
+    return replace(catalog, properties={**catalog.properties, **own})
+
+
 def _cores(scenario: Scenario) -> Cores:
     """The cores of the scenario's resources, or else of its Spark master if that names a number."""
-    cores = local_cores(scenario.spark.master) or Cores().compactor
+    cores = parse_master(scenario.spark.master).cores or Cores().compactor
     shares = scenario.resources
     return Cores(shares.writer.cores or cores, shares.compactor.cores or cores, shares.reader.cores or cores)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from secrets import token_hex
 from typing import Literal
 
 from pydantic import ValidationError
@@ -253,7 +254,8 @@ def _job(
 ) -> RunJob:
     """What a worker is told of a run, whose folders are made."""
     scenario = run.source.scenario
-    run_id = f"{_stamp()}-{run.folder_name}"
+    # Runs may start within one second, and labels may differ in characters that a file name cannot have.
+    run_id = f"{_stamp()}-{run.folder_name}-{token_hex(2)}"
     folder = _fresh(options.out / scenario.name / run_id)
     keep_tables = options.keep_tables and run.mode == "real"
     work_folder = _fresh(folder / TABLES if keep_tables else options.out / WORK / run_id)

@@ -25,6 +25,7 @@ from bench.runs.class_training import train
 from bench.runs.jobs import JOB, LogJob, LogProgress, NoiseJob, QuickJob, RunJob, TrainingJob
 from bench.runs.noise import measure_noise
 from bench.runs.run import execute
+from bench.runs.watchdog import Watchdog, jvm_watchdog
 from bench.scenario.scenario import Scenario, load_scenario
 from workloads.change_log import ChangeLogError, ensure_change_log
 
@@ -40,6 +41,8 @@ def main() -> None:
     if not (isinstance(job, RunJob) and job.mode == "simulated"):
         runtime.use_java()
     time.tzset()
+    watchdog = jvm_watchdog()
+    watchdog.start()
     match job:
         case NoiseJob():
             measure_noise(job)
@@ -48,17 +51,18 @@ def main() -> None:
         case TrainingJob():
             sys.exit(0 if train(job, _scenario(job)) else 1)
         case RunJob():
-            sys.exit(0 if execute(job, _scenario(job)) else 1)
+            sys.exit(0 if execute(job, _scenario(job), verdict=lambda: watchdog.verdict) else 1)
         case QuickJob():
-            _execute_all(job.runs)
+            _execute_all(job.runs, watchdog)
 
 
-def _execute_all(runs: Sequence[RunJob]) -> None:
+def _execute_all(runs: Sequence[RunJob], watchdog: Watchdog) -> None:
     """Execute the runs in turn; once one has finished, the JVM is warm. One that fails is recorded."""
     is_warm = False
     for run in runs:
-        is_warm = execute(run.model_copy(update={"is_warm": is_warm}), _scenario(run)) or is_warm
-        if not (run.run_folder / MANIFEST).exists():
+        job = run.model_copy(update={"is_warm": is_warm})
+        is_warm = execute(job, _scenario(run), verdict=lambda: watchdog.verdict) or is_warm
+        if watchdog.verdict or not (run.run_folder / MANIFEST).exists():
             sys.exit(1)
         if not run.keep_tables:
             shutil.rmtree(run.work_folder, ignore_errors=True)

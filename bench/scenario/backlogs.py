@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bench.engines.registry import FORMATS
+from bench.scenario.plugins import blaming
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec, rule_text
 from strategies.strategy import Rule, traits_of
@@ -31,14 +32,17 @@ def _of(scenario: Scenario, spec: StrategySpec) -> Iterator[Backlog]:
     rules = [rule for rule in spec.strategy.rules if traits_of(rule.planner).falls_behind is not None]
     if not rules:
         return
-    files_per_commit, commit_every_ms, partitions = _writing(scenario, spec)
+    writing = _writing(scenario, spec)
+    if writing is None:
+        return
+    files_per_commit, commit_every_ms, partitions = writing
     for rule in rules:
         for reason in _reasons(rule, files_per_commit, commit_every_ms, partitions):
             yield Backlog(spec.label, rule_text(rule), reason)
 
 
-def _writing(scenario: Scenario, spec: StrategySpec) -> tuple[float, float, int]:
-    """Means of what a writer does, and the partitions of all its commits.
+def _writing(scenario: Scenario, spec: StrategySpec) -> tuple[float, float, int] | None:
+    """Means of what a writer does, and the partitions of all its commits; None if its files are not known.
 
     The means are the files that a commit adds and the time between two commits.
     """
@@ -46,6 +50,8 @@ def _writing(scenario: Scenario, spec: StrategySpec) -> tuple[float, float, int]
     files, commits, partitions = 0, 0, set[str]()
     for commit in scenario.commits_of(spec):
         made = layout(commit, scenario.spark.settings)
+        if made.data_files_count is None or made.delete_files_count is None:
+            return None
         files += made.data_files_count + made.delete_files_count
         commits += 1
         partitions.update(partition.partition for partition in commit.partitions)
@@ -56,7 +62,8 @@ def _reasons(rule: Rule, files_per_commit: float, commit_every_ms: float, partit
     falls_behind, commits = traits_of(rule.planner).falls_behind, _commits_between(rule, commit_every_ms)
     if falls_behind is None or commits is None:
         return
-    reason = falls_behind(files_per_commit * commits, partitions)
+    with blaming(rule.planner, "falls_behind", "planner"):
+        reason = falls_behind(files_per_commit * commits, partitions)
     if reason is not None:
         yield reason
 

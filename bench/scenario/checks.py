@@ -8,14 +8,24 @@ from bench.engines.registry import FORMATS
 from bench.keys import bytes_text, duration_ms_text, known_text
 from bench.scenario.schema import ProbeKeys, ScenarioKeys, Spark, StrategyKeys
 from bench.scenario.values import KeyPath, OptionError
+from bench.secrets import HIDDEN, is_public
+from bench.spark_master import parse_master
+from bench.sql import code_of, reads
+from workloads.commit import files_problem
 from workloads.schema import ORDERS, Schema
 
 COMMIT_INTERVAL_MIN_MS = 1
+BUCKETS_MAX = 10_000
+REPETITIONS_MAX = 1_000
 COMMITS_MAX = 1_000_000  # almost two years of a commit per minute; to check so many takes half a minute
 DRIVER_MEMORY_MIN_BYTES = 512 * 2**20
 LABEL_LENGTH_MAX = 60
+_ARGUMENTS_OF_JAVA = frozenset(
+    f"spark.{side}.{options}JavaOptions"
+    for side in ("driver", "executor")
+    for options in ("extra", "default")
+)
 _SIZE_BYTES = re.compile(r"0*[1-9][0-9]{0,17}")  # fits into the 64 bits that formats read a size into
-_TEXT_OR_COMMENT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|--[^\n]*|/\*.*?\*/""", re.DOTALL)
 
 
 def is_multiple(value_ms: int, unit_ms: int) -> bool:
@@ -26,6 +36,7 @@ def is_multiple(value_ms: int, unit_ms: int) -> bool:
 def check_keys(keys: ScenarioKeys) -> None:
     """Raises OptionError for the first contradiction."""
     _check_times(keys)
+    _check_counts(keys)
     _check_table(keys)
     _check_probes(keys.probes, FORMATS[keys.table.format].views)
     _check_labels([strategy.label for strategy in keys.strategies])
@@ -40,6 +51,20 @@ def check_keys(keys: ScenarioKeys) -> None:
         raise OptionError(
             ("catalog",), f"tables of format {keys.table.format!r} have no catalog: leave it out"
         )
+
+
+def _check_counts(keys: ScenarioKeys) -> None:
+    if keys.repetitions > REPETITIONS_MAX:
+        raise OptionError(
+            ("repetitions",),
+            f"must be at most {REPETITIONS_MAX}: a report reads all runs at once",
+            keys.repetitions,
+        )
+    for index, strategy in enumerate(keys.strategies):
+        files = strategy.writer.files_per_commit
+        problem = None if files is None else files_problem(files)
+        if problem is not None:
+            raise OptionError(("strategies", index, "writer", "files_per_commit"), problem, files)
 
 
 def _check_times(keys: ScenarioKeys) -> None:
@@ -97,6 +122,12 @@ def _check_table(keys: ScenarioKeys) -> None:
             f'only applies to partitioning = "bucket", not {table.partitioning!r}: set that or leave it out',
             table.buckets,
         )
+    if table.buckets is not None and table.buckets > BUCKETS_MAX:
+        raise OptionError(
+            ("table", "buckets"),
+            f"must be at most {BUCKETS_MAX}: each commit writes a file to every bucket",
+            table.buckets,
+        )
     for name, value in table.properties.items():
         own = FORMATS[table.format].own_key(name)
         if own is not None:
@@ -144,21 +175,20 @@ def _check_probes(probes: tuple[ProbeKeys, ...], views: Mapping[str, str]) -> No
 
 def _check_sql(sql: str, views: Mapping[str, str], path: KeyPath) -> None:
     """Accepts one SELECT that reads orders or a view of it; Spark checks whether it is valid SQL."""
-    code = _TEXT_OR_COMMENT.sub(" ", sql).strip().removesuffix(";")
+    code = code_of(sql).strip().removesuffix(";")
     # Spark also accepts WITH ... INSERT INTO.
     if not re.match(r"(select|with)\b", code, re.IGNORECASE) or re.search(r"\binsert\b", code, re.IGNORECASE):
         raise OptionError(path, "must be a SELECT, or a WITH that ends in one: a probe only reads", sql)
     if ";" in code:
         raise OptionError(path, "must be one statement: make each its own probe", sql)
-    named = ("orders", *views)
-    if not re.search(rf"\b({'|'.join(named)})\b", code, re.IGNORECASE):
+    if not any(reads(sql, name) for name in ("orders", *views)):
         others = "".join(f", or {view} for {shows}" for view, shows in views.items())
         raise OptionError(path, f"must read the table, which is called orders{others}", sql)
 
 
 def missing_columns(sql: str, schema: Schema) -> list[str]:
     """The columns of the standard table (17) that a query names and a narrower table does not have."""
-    words = set(re.findall(r"\w+", _TEXT_OR_COMMENT.sub(" ", sql).lower()))
+    words = set(re.findall(r"\w+", code_of(sql).lower()))
     return [name for name in ORDERS.names if name in words and name not in schema.names]
 
 
@@ -310,11 +340,23 @@ def _check_spark(spark: Spark) -> None:
             "must be at least 512MiB: Spark does not start with less",
             bytes_text(spark.driver_memory_bytes),
         )
+    try:
+        parse_master(spark.master)
+    except ValueError as error:
+        raise OptionError(("spark", "master"), str(error), spark.master) from error
     for key, value in spark.settings.items():
         _check_spark_setting(key, value)
 
 
 def _check_spark_setting(key: str, value: str) -> None:
+    if key in _ARGUMENTS_OF_JAVA and not is_public(key, value):
+        raise OptionError(
+            ("spark", key),
+            "contains a secret, which the command line of the JVM would show to every user of the machine: "
+            "set that option in the environment variable JDK_JAVA_OPTIONS instead (of executors by "
+            "spark.executorEnv.JDK_JAVA_OPTIONS)",
+            HIDDEN,
+        )
     own = {"spark.master": "master", "spark.driver.memory": "driver_memory"}
     if key in own:
         raise OptionError(("spark", key), f"is set by spark.{own[key]}: set that instead", value)

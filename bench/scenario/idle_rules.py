@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bench.keys import duration_ms_text
+from bench.scenario.plugins import blaming
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec, rule_text
 from bench.text import counted
 from strategies.strategy import Rule, traits_of
-from strategies.triggers import AfterCommits, Every, FileCount
+from strategies.triggers import AfterCommits, Every, FileCount, may_fire_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +68,24 @@ def _phases(scenario: Scenario, spec: StrategySpec) -> Iterator[_InForce]:
 
 
 def _reason(scenario: Scenario, spec: StrategySpec, phase: _InForce, rule: Rule) -> str | None:
-    if not isinstance(rule.trigger, FileCount):
-        return _by_time(scenario, scenario.commit_every_ms(spec), phase, rule)
+    reason = _by_time(scenario, scenario.commit_every_ms(spec), phase, rule)
     is_alone = len(phase.rules) == 1 and not spec.switches
-    if scenario.workload.is_cdc or not is_alone:  # other rules, and Spark's MERGE, may make any number
+    if reason is not None or not is_alone:  # other rules may make any number of files and commits
+        return reason
+    if isinstance(rule.trigger, FileCount):
+        if scenario.workload.is_cdc:  # Spark's MERGE may make any number
+            return None
+        most = _files_max(scenario, spec)
+        return f"the whole stream adds at most {counted(most, 'file')}" if rule.trigger.files > most else None
+    may_fire = may_fire_of(rule.trigger)
+    if may_fire is None:
         return None
-    most = _files_max(scenario, spec)
-    return f"the whole stream adds at most {counted(most, 'file')}" if rule.trigger.files > most else None
+    commits_count = sum(1 for _ in scenario.commits_of(spec))
+    with blaming(rule.trigger, "may_fire", "trigger"):
+        if may_fire(commits_count, scenario.duration_ms):
+            return None
+    commits = counted(commits_count, "commit")
+    return f"the table gets {commits}, an initial load included, until {_end(scenario, phase)}"
 
 
 def _by_time(scenario: Scenario, commit_every_ms: int, phase: _InForce, rule: Rule) -> str | None:

@@ -8,6 +8,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, is_dataclass
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -96,7 +97,7 @@ def build(kind: PluginKind[_P], table: object, path: KeyPath, folder: Path) -> _
         return cls(**values)  # type: ignore[no-any-return]  # `_class` has checked its method
     except (ValueError, OSError) as error:
         raise _as_option_error(error, options, given, path) from error
-    except Exception as error:  # a user's class may raise anything
+    except (Exception, SystemExit) as error:  # a user's class may raise anything
         if name in kind.registry:
             raise
         problem = f"cannot be made: {type(error).__name__}: {error}; correct the {kind.word}"
@@ -127,6 +128,19 @@ def in_words(plugin: object) -> str:
             for key, part in hidden(parts).items()
         ]
     return f"{name_of(type(plugin))}({', '.join(given)})"
+
+
+@contextmanager
+def blaming(plugin: object, method: str, word: str) -> Iterator[None]:
+    """Within the block, a method of a planner or trigger (`word`) is called, which may raise anything.
+
+    Raises ScenarioError, which names both.
+    """
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        problem = f"its {method} raises {type(error).__name__}: {error}; correct the {word}"
+        raise ScenarioError(f"{in_words(plugin)}: {problem}") from error
 
 
 def name_of(cls: type) -> str:
@@ -231,7 +245,7 @@ def _entry_points(kind: PluginKind[Any]) -> dict[str, EntryPoint]:
 def _loaded(name: str, load: Callable[[], Any]) -> Any:
     try:
         return load()
-    except Exception as error:  # a user's module may raise anything
+    except (Exception, SystemExit) as error:  # a user's module may raise anything
         raise ScenarioError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
 
 

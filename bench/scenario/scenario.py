@@ -1,7 +1,6 @@
 """A scenario: a TOML file that has been read, checked and turned into what a run needs."""
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -46,6 +45,7 @@ from bench.scenario.specs import (
 from bench.scenario.values import KeyPath, OptionError
 from bench.scenario.variants import Variant, changed, check_variants, check_versions, spec_in
 from bench.secrets import Secrets, hidden
+from bench.spark_master import parse_master
 from strategies.plan import Capability
 from strategies.strategy import Rule, Strategy
 from strategies.triggers import interval_ms_of
@@ -289,29 +289,33 @@ def _check_same_stream(base: Scenario, scenario: Scenario, path: KeyPath) -> Non
 
 
 def check_real_resources(scenario: Scenario) -> None:
-    """Refuse resource shares that a single local process, which does everything, cannot honour.
+    """Refuse resource shares that the scenario's Spark, which does everything, cannot honour.
 
-    Raises ScenarioError naming both values. A master that is not local is not checked.
+    Raises ScenarioError naming both values. On a cluster Spark decides what a step gets, so that a share can
+    only be honoured where the master says how many cores there are.
     """
-    local = re.fullmatch(r"local(?:\[(\d+|\*)\])?", scenario.spark.master)
-    if local is None:
-        return
-    cores = os.cpu_count() if local[1] == "*" else int(local[1] or 1)
-    memory = bytes_text(scenario.spark.driver_memory_bytes)
+    master = parse_master(scenario.spark.master)
+    cores = os.cpu_count() if master.takes_all_cores else master.cores
+    has = "as many cores as the cluster gives" if cores is None else f"{cores} cores"
+    memory_bytes = scenario.spark.driver_memory_bytes if master.kind == "local" else None
+    memory = (
+        "the memory of its executors"
+        if memory_bytes is None
+        else f'spark.driver_memory = "{bytes_text(memory_bytes)}"'
+    )
     for name, share in scenario.resources:
         if share.cores not in (None, cores):
-            master = f'spark.master = "{scenario.spark.master}" ({cores} cores)'
-            _refuse_share(scenario, f"{name}.cores = {share.cores}", master)
-        if share.memory_bytes not in (None, scenario.spark.driver_memory_bytes):
-            given = f'{name}.memory = "{bytes_text(share.memory_bytes)}"'
-            _refuse_share(scenario, given, f'spark.driver_memory = "{memory}"')
+            given = f"{name}.cores = {share.cores}"
+            _refuse_share(scenario, given, f'spark.master = "{scenario.spark.master}" ({has})')
+        if share.memory_bytes not in (None, memory_bytes):
+            _refuse_share(scenario, f'{name}.memory = "{bytes_text(share.memory_bytes)}"', memory)
 
 
-def _refuse_share(scenario: Scenario, given: str, of_process: str) -> NoReturn:
+def _refuse_share(scenario: Scenario, given: str, of_spark: str) -> NoReturn:
     raise ScenarioError(
-        f"{scenario.name}: resources.{given} cannot be honoured with {of_process}: one local process writes, "
-        "compacts and reads. Set both to the same value, leave the resource out, or simulate "
-        "(`run --simulate`), which honours it"
+        f"{scenario.name}: resources.{given} cannot be honoured with {of_spark}: one Spark application "
+        "writes, compacts and reads. Leave the resource out, set it to what Spark has where that is known, "
+        "or simulate (`run --simulate`), which honours it"
     )
 
 

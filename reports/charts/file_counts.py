@@ -39,7 +39,9 @@ def draw_data_files(group: RunGroup, theme: Theme) -> Figure:
 def draw_delete_files(group: RunGroup, theme: Theme) -> Figure:
     """Live delete files, the equality deletes among them, and their rows, as far as they were counted."""
     counted = group.observations.notna().any()
-    titles = {column: title for column, title in _DELETE_TITLES.items() if counted[column]}
+    titles = {
+        column: group.in_delete_words(title) for column, title in _DELETE_TITLES.items() if counted[column]
+    }
     return _panels(group, titles, theme)
 
 
@@ -50,7 +52,7 @@ def data_files_finding(group: RunGroup) -> Sentence:
 
 def delete_files_finding(group: RunGroup) -> Sentence:
     """How many delete files each strategy ends with."""
-    return _ends(group, "delete_files_end", "delete files")
+    return _ends(group, "delete_files_end", group.delete_words[0])
 
 
 def _ends(group: RunGroup, metric: str, noun: str) -> Sentence:

@@ -81,8 +81,9 @@ CHARTS: tuple[Chart, ...] = (
     Chart(
         "deletes",
         "Live delete files over time",
-        "A delete file is read again for every data file it applies to. Where equality deletes drop and the "
-        "total does not, equality deletes were converted to position deletes.",
+        "A delete file is read again for every data file it applies to; a deletion vector and a log file "
+        "have one each. Where equality deletes drop and the total does not, equality deletes were converted "
+        "to position deletes.",
         file_counts.draw_delete_files,
         file_counts.delete_files_finding,
         "open",

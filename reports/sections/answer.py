@@ -7,7 +7,7 @@ from bench.text import human_duration, human_percent, human_ratio
 from reports.best import likely_best
 from reports.load import RunGroup
 from reports.pareto_front import Point, alike, candidates, differ_in_staleness, pareto_front, points
-from reports.phrases import Sentence, Verbatim, listed, say
+from reports.phrases import Sentence, Verbatim, joined, listed, say
 from reports.repeating import MODELLED_TOLERANCE
 from reports.tables import Cell, Column, Table, durations, has_values, metric_cells, seconds
 from reports.text import cost_text
@@ -29,8 +29,8 @@ def headline(group: RunGroup) -> tuple[Sentence, ...]:
     if not choices:
         return (*_none(group, all_points), *_idle(all_points))
     return (
-        _choice(group, choices), *_without_compaction(group, choices), *_by_total_cost(group),
-        *_idle(all_points), *_what_cost_is(group),
+        _choice(group, choices), *_without_compaction(group, choices), *_waiting(group),
+        *_by_total_cost(group), *_idle(all_points), *_what_cost_is(group),
     )  # fmt: skip
 
 
@@ -52,7 +52,8 @@ def budgets(group: RunGroup) -> Table | None:
     ]
     columns = (
         Column("If the mean query may take up to", unit), Column("Cheapest strategy", is_number=False),
-        Column(group.cost.title, "s"), *(Column(title, unit) for _, title, unit in metrics),
+        Column(group.cost.title, "s"),
+        *(Column(group.in_delete_words(title), unit) for _, title, unit in metrics),
         *([Column("Cost per day", group.manifest.currency)] if priced else []),
     )  # fmt: skip
     modelled = "Times and bytes are modelled. " if group.is_simulated else ""
@@ -176,7 +177,10 @@ def _basis(group: RunGroup) -> str:
 
 def _only(group: RunGroup, point: Point) -> Sentence:
     others = [p for p in candidates(points(group)) if not p.is_baseline and p != point]
-    why = "is both the cheapest and the fastest strategy" if others else "is the only strategy that compacts"
+    is_beaten = any(p.cost_s < point.cost_s or p.query_s < point.query_s for p in others)
+    within = f", within {human_percent(MODELLED_TOLERANCE)}" if is_beaten else ""
+    both = f"is both the cheapest and the fastest strategy{within}"
+    why = both if others else "is the only strategy that compacts"
     equal = [label for label, other in alike(group).items() if other == point.strategy]
     others_too = f" {'equals' if len(equal) == 1 else 'equal'} it within {human_percent(MODELLED_TOLERANCE)}."
     return (
@@ -213,6 +217,27 @@ def _without_compaction(group: RunGroup, choices: list[Point]) -> tuple[Sentence
             f"{ratio} the latency of ", Verbatim(named.strategy), ".",
         ),
     )  # fmt: skip
+
+
+def _waiting(group: RunGroup) -> tuple[Sentence, ...]:
+    """How long callers wait for commits that compact by themselves, which neither cost nor latency tells."""
+    rows = [row for row in group.rows if row.variant == group.rows[0].variant]
+    if not any(row.commits_wait for row in rows):
+        return ()
+    named = [
+        say(Verbatim(row.strategy), f" {_returned(row)}")
+        for row in rows
+        if row.commits_wait or row.is_baseline
+    ]
+    start = (
+        "Commits that compact by themselves make their callers wait. Until a call returns, 95th percentile: "
+    )
+    return (say(start) + joined(named) + say("."),)
+
+
+def _returned(row: Row) -> str:
+    wait_s = row.values["commit_returned_p95_s"]
+    return "not known" if wait_s is None else human_duration(wait_s)
 
 
 def _by_total_cost(group: RunGroup) -> tuple[Sentence, ...]:

@@ -1,6 +1,7 @@
 """Compactions by kind: the planning system's own word for a plan, or the command that was run."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bench.results.figures import all_known
 from bench.results.records import CompactionRecord
@@ -35,7 +36,8 @@ def compactions_by_kind(group: RunGroup) -> Table | None:
         (Cell(Verbatim(label)), Cell(Verbatim(kind)), *_counts(records), Cell(wall_s), Cell(cpu_s))
         for ((label, kind), records), wall_s, cpu_s in zip(by_kind.items(), *timings, strict=True)
     )
-    return Table(_COLUMNS, tuple(rows), _NOTE, caption=_CAPTION)
+    columns = tuple(replace(column, title=group.in_delete_words(column.title)) for column in _COLUMNS)
+    return Table(columns, tuple(rows), _NOTE, caption=_CAPTION)
 
 
 def kind_of(record: CompactionRecord) -> str:

@@ -62,8 +62,9 @@ def _files(group: RunGroup) -> Sentence | None:
 
 def _delete_files(group: RunGroup) -> Iterator[Sentence | None]:
     """Of each format apart: what counts as one delete file differs between them."""
-    left = ("delete file left", "delete files left")
     for part in group.parts:
+        words = part.delete_words[0]
+        left = (f"{words.removesuffix('s')} left", f"{words} left")
         if any(row.values["delete_files_end"] for row in part.rows):
             yield _grouped(part, "delete_files_end", "It has ", left)
 

@@ -25,8 +25,8 @@ _NOTES = (  # shown with the columns they explain
     ("delete_files_mean", "Means are over time."),
     (
         "delete_rows_mean",
-        "Deleted rows: rows in the live delete files. Those of a log file are all its records, new versions "
-        "of rows as well as deletes, a key once for each commit.",
+        "Deleted rows: those in the live delete files. A log file has new versions of rows as well as "
+        "deletes, a key once for each commit.",
     ),
     (
         "deletes_age_mean_s",
@@ -60,8 +60,12 @@ def left_behind(group: RunGroup) -> Table | None:
     )
     cells = [[Cell(Verbatim(label)) for label in group.strategies]]
     cells += [metric_cells(group.rows, name, per_second if name == _QUERY else 1.0) for name, _, _ in metrics]
-    columns = (Column("Strategy", is_number=False), *(Column(title, unit) for _, title, unit in metrics))
+    columns = (
+        Column("Strategy", is_number=False),
+        *(Column(group.in_delete_words(title), unit) for _, title, unit in metrics),
+    )
     names = {name for name, _, _ in known}
     of_formats = (_OF_FORMATS,) if len(group.parts) > 1 else ()
-    note = " ".join((*(text for name, text in _NOTES if name in names), *of_formats))
+    texts = (group.in_delete_words(text) for name, text in _NOTES if name in names)
+    note = " ".join((*texts, *of_formats))
     return Table(columns, tuple(zip(*cells, strict=True)), note, caption=_CAPTION)

@@ -17,10 +17,11 @@ _BEFORE_AFTER = arrow("before", "after")
 def compactions(group: RunGroup) -> tuple[Table, ...]:
     """Every compaction of the first usable run of each strategy that tried one, in order."""
     by_strategy = ((label, run.of(CompactionRecord)) for label, run in group.first_runs.items())
-    return tuple(_compactions(label, records) for label, records in by_strategy if records)
+    return tuple(_compactions(group, label, records) for label, records in by_strategy if records)
 
 
-def _compactions(label: str, records: tuple[CompactionRecord, ...]) -> Table:
+def _compactions(group: RunGroup, label: str, records: tuple[CompactionRecord, ...]) -> Table:
+    files, deleted = (words.capitalize() for words in group.delete_words)
     has_kinds = any(c.plan_kind for c in records)
     has_deletes = any(c.delete_files_before_count for c in records)
     unit, queries = durations([*(c.query_before_s for c in records), *(c.query_after_s for c in records)])
@@ -28,7 +29,7 @@ def _compactions(label: str, records: tuple[CompactionRecord, ...]) -> Table:
         Column("At"), Column("Status", is_number=False),
         *((Column("Kind", is_number=False),) if has_kinds else ()), Column("Reason", is_number=False),
         Column(f"Data files {_BEFORE_AFTER}"),
-        *((Column(f"Delete files {_BEFORE_AFTER}"), Column("Deleted rows after")) if has_deletes else ()),
+        *((Column(f"{files} {_BEFORE_AFTER}"), Column(f"{deleted} after")) if has_deletes else ()),
         Column(f"Live bytes {_BEFORE_AFTER}"), Column("Added"), Column("Time", "s"), Column("CPU", "s"),
         Column("Query before", unit), Column("Query after", unit),
     )  # fmt: skip
@@ -95,7 +96,10 @@ def _query(group: RunGroup, names: list[str]) -> Table:
         cells.append([Cell(text) for text in texts])
     columns = (
         Column("Strategy", is_number=False),
-        *(Column(title, time_unit if unit == "s" else unit) for _, title, unit in _QUERY_COLUMNS),
+        *(
+            Column(group.in_delete_words(title), time_unit if unit == "s" else unit)
+            for _, title, unit in _QUERY_COLUMNS
+        ),
     )
     return Table(
         columns,

@@ -95,8 +95,8 @@ LIMITS: Mapping[Note, Sentence] = {  # the most important first
     ),
     ("fsync", "off"): say("Files are not synced to disk, so writes cost less than durable ones."),
     ("keys", "ascending"): say(
-        "Keys are assigned in ascending order, so file statistics prune most files of a lookup by key. With "
-        "random keys such a query would open more files."
+        "Keys are assigned in ascending order, so file statistics, where queries use them, prune most files "
+        "of a lookup by key. With random keys such a query would open more files."
     ),
 }
 

@@ -3,10 +3,12 @@
 from itertools import pairwise
 
 from bench.results.metrics import LATENCY
+from bench.text import human_percent
 from reports.load import RunGroup
 from reports.page_verdicts import PageVerdicts
 from reports.pareto_front import alike, differ_in_staleness, dominated, pareto_front, points
 from reports.phrases import Sentence, Verbatim, joined, say
+from reports.repeating import MODELLED_TOLERANCE
 from reports.tables import Table, Versus, versus_table
 
 _NOTE = (
@@ -44,8 +46,9 @@ def off_the_front(group: RunGroup) -> Sentence | None:
     parts = [joined(labels) + say(" (by ", Verbatim(better), ")") for better, labels in by_better.items()]
     if not parts:
         return None
+    within = f" within {human_percent(MODELLED_TOLERANCE)}" if group.is_simulated else ""
     return (
-        say("Dominated on the means, by a strategy that costs no more and is no slower: ")
+        say(f"Dominated on the means, by a strategy that costs no more and is no slower{within}: ")
         + joined(parts)
         + say(".")
     )

@@ -24,6 +24,7 @@ _AGE_NOTE = (
     " Age of oldest delete: how far behind a reader is that does not apply delete and log files, in scenario "
     "time."
 )
+_EARLY_NOTE = " What is still pending at the end of the stream is executed there, before its delay is over."
 _CAPTION = "How long a commit takes"
 
 
@@ -42,7 +43,8 @@ def waits(group: RunGroup) -> Table | None:
     cells += [metric_cells(group.rows, name, per_second) for name, _, _ in _WALLS]
     cells += [metric_cells(group.rows, name) for name, _, _ in ages]
     has_age = any(name == "deletes_age_mean_s" for name, _, _ in ages)
-    note = _NOTE + (_AGE_NOTE if has_age else "")
+    is_delayed = any(row.values["pending_mean_s"] for row in group.rows)
+    note = _NOTE + (_AGE_NOTE if has_age else "") + (_EARLY_NOTE if is_delayed else "")
     return Table(columns, tuple(zip(*cells, strict=True)), note, caption=_CAPTION)
 
 

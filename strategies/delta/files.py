@@ -22,11 +22,10 @@ class ZCube:
 class DeltaDataFile(DataFile):
     """A live data file. `rows` are physical rows, deleted ones included, as in its statistics.
 
-    Without statistics the number of rows is not known: `has_rows_count` is False and `rows` is 0.
+    Without statistics the number of rows is not known.
     `clustering_provider` is what has clustered it, "liquid" for OPTIMIZE; None for other files.
     """
 
-    has_rows_count: bool = True
     clustering_provider: str | None = None
     z_cube: ZCube | None = None
 

@@ -20,7 +20,9 @@ class Compaction:
 
     `strategy` names the class that chooses the slices, without the suffix CompactionStrategy: BoundedIO,
     BoundedPartitionAware, DayBased, LogFileNumBased, LogFileSizeBased, PartitionRegexBased, UnBounded or
-    UnBoundedPartitionAware. Several, separated by commas, choose one after the other (Composite).
+    UnBoundedPartitionAware. Several, separated by commas, choose one after the other (Composite). BoundedIO
+    takes the slices in the order in which Hudi lists them, which is not specified: previews and simulations
+    take that of their paths.
 
     `options` have Hudi's names. Unless hoodie.table.services.incremental.enabled is false, Hudi looks only at
     partitions written since the last compaction, and does not come back to those that a strategy by date or

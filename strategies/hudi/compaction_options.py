@@ -4,9 +4,10 @@ Source: HoodieCompactionConfig and HoodieWriteConfig of Hudi 1.2.0.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 
+from strategies.hudi.compaction.registry import reads
 from strategies.hudi.compaction.strategy import (
     DEFAULT_TARGET_IO_MIB,
     DEFAULT_TARGET_PARTITIONS,
@@ -30,6 +31,11 @@ COMPACTION_OPTIONS: Mapping[str, str] = {
     PARTITION_REGEX: "none",
     INCREMENTAL: "true",
 }
+_STRATEGY = "hoodie.compaction.strategy"
+_FIELDS: Mapping[str, str] = {
+    TARGET_IO: "target_io_mib", LOG_BYTES_MIN: "log_bytes_min", LOG_FILES_MIN: "log_files_min",
+    TARGET_PARTITIONS: "target_partitions", PARTITION_REGEX: "partition_regex",
+}  # fmt: skip
 _UNIX_DAY = date(1970, 1, 1).toordinal()
 
 
@@ -39,10 +45,18 @@ def compaction_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:
     Raises ValueError on an unknown name, on a value that Hudi would reject, and on a regular expression that
     Python cannot parse.
     """
+    if _STRATEGY in options:
+        raise ValueError(f"option {_STRATEGY!r} is the planner's strategy: set strategy, beside options")
     check_known(options, COMPACTION_OPTIONS)
     texts = option_texts(options)
     compaction_settings(texts, today=None)
     return texts
+
+
+def without_effect(options: Iterable[str], strategy: str) -> list[str]:
+    """Those of the options that a strategy, or several, does not go by. Raises as `strategy_of` does."""
+    heeded = reads(strategy)
+    return [name for name in options if name in _FIELDS and _FIELDS[name] not in heeded]
 
 
 def compaction_settings(texts: Mapping[str, str], today: date | None) -> Settings:
@@ -59,6 +73,7 @@ def compaction_settings(texts: Mapping[str, str], today: date | None) -> Setting
     )
 
 
+_UNITS = {TARGET_IO: "is in MiB and ", LOG_BYTES_MIN: "is in bytes and "}
 _NUMBERS = {TARGET_IO: parse_long, LOG_BYTES_MIN: parse_long, LOG_FILES_MIN: parse_long}
 
 
@@ -68,7 +83,7 @@ def _read(name: str, text: str) -> int:
     try:
         value = _NUMBERS.get(name, parse_int)(text)
     except ValueError as error:
-        raise ValueError(f"{name}={text!r} {error}") from error
+        raise ValueError(f"{name}={text!r} {_UNITS.get(name, '')}{error}") from error
     if name == TARGET_PARTITIONS and value < 0:
         raise ValueError(f"{name}={text} must be >= 0")
     return value

@@ -1,7 +1,7 @@
 """The state of a Hudi table: what it has beyond the state that all formats share."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -32,10 +32,12 @@ class BaseFile(DataFile):
 class LogFile(DeleteFile):
     """A log file of a file slice, which readers merge with the base file. `rows` are its records.
 
-    Besides updates and deletes it may hold new rows. `partition` is as in `BaseFile`.
+    Besides updates and deletes it may hold new rows. `partition` is as in `BaseFile`, `has_rows_count` as in
+    `DataFile`.
     """
 
     file_id: str = ""
+    has_rows_count: bool = field(default=True, kw_only=True)
 
     @property
     def group(self) -> FileGroupId:

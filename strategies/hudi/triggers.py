@@ -82,6 +82,10 @@ class _CommitsTrigger:
         since = self._since(hudi_state(state).timeline)
         return since is not None and since.commits_count >= self.commits
 
+    def may_fire(self, commits_count: int, elapsed_ms: int) -> bool:
+        """See `strategies.triggers.may_fire_of`; log compactions would count as well."""
+        return commits_count >= self.commits
+
     @abstractmethod
     def _since(self, timeline: Sequence[Instant]) -> Since | None:
         """What to count from."""
@@ -125,6 +129,10 @@ class TimeElapsed:
         since = since_compaction(hudi_state(state).timeline)
         return since is not None and since.elapsed_s(state.observed_at_ms) >= self.elapsed_ms // 1000
 
+    def may_fire(self, commits_count: int, elapsed_ms: int) -> bool:
+        """See `strategies.triggers.may_fire_of`."""
+        return elapsed_ms // 1000 >= self.elapsed_ms // 1000
+
 
 @dataclass(frozen=True, slots=True)
 class _NumTimeTrigger:
@@ -141,8 +149,15 @@ class _NumTimeTrigger:
         _check_elapsed(self.elapsed_ms)
 
     def due(self, state: TableState, memory: RuleMemory) -> bool:
-        triggers = NumCommits(self.commits), TimeElapsed(self.elapsed_ms)
-        return type(self).combine(trigger.due(state, memory) for trigger in triggers)
+        return type(self).combine(trigger.due(state, memory) for trigger in self._triggers)
+
+    def may_fire(self, commits_count: int, elapsed_ms: int) -> bool:
+        """See `strategies.triggers.may_fire_of`."""
+        return type(self).combine(trigger.may_fire(commits_count, elapsed_ms) for trigger in self._triggers)
+
+    @property
+    def _triggers(self) -> tuple[NumCommits, TimeElapsed]:
+        return NumCommits(self.commits), TimeElapsed(self.elapsed_ms)
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,16 +88,16 @@ def test_the_archives_that_were_used_last_are_kept(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("settings", "key"),
+    ("settings", "key", "own"),
     [
-        (SparkSettings(), "spark.driver.extraClassPath"),
-        (SparkSettings(master="spark://host:7077"), "spark.jars"),  # executors need them, too
-        (SparkSettings(conf={"spark.jars": "own.jar"}), "spark.jars"),  # and so the scenario's replace ours
-        (SparkSettings(conf={"spark.driver.extraClassPath": "own.jar"}), "spark.jars"),
+        (SparkSettings(), "spark.driver.extraClassPath", ""),
+        (SparkSettings(master="spark://host:7077"), "spark.jars", ""),  # executors need them, too
+        (SparkSettings(conf={"spark.jars": "a.jar, b.jar"}), "spark.jars", "a.jar,b.jar,"),
+        (SparkSettings(conf={"spark.driver.extraClassPath": "own.jar"}), "spark.jars", ""),
     ],
 )
-def test_jars_are_on_the_class_path_of_a_local_session_unless_a_scenario_sets_it(jar, settings, key):
-    assert jars_conf(settings, [jar]) == {key: str(jar)}
+def test_jars_are_on_the_class_path_of_a_local_session_unless_a_scenario_sets_it(jar, settings, key, own):
+    assert jars_conf(settings, [jar]) == {key: f"{own}{jar}"}
     assert is_on_class_path(settings) == (key == "spark.driver.extraClassPath")
 
 

@@ -85,14 +85,13 @@ def test_no_java_at_all_says_what_was_found_and_the_remedy(jdk, monkeypatch, giv
 
 def test_use_java_points_spark_at_this_python(jdk, monkeypatch):
     home = jdk('openjdk version "17.0.1"')
-    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "SPARK_LOCAL_IP", "TZ"):
+    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "TZ"):
         monkeypatch.setenv(name, "before")
     monkeypatch.setenv("JAVA_HOME", str(home))
     assert runtime.use_java() == home
     assert runtime.os.environ["PYSPARK_PYTHON"] == runtime.sys.executable
     assert runtime.os.environ["PYSPARK_DRIVER_PYTHON"] == runtime.sys.executable
     assert runtime.os.environ["TZ"] == "UTC"
-    assert runtime.os.environ["SPARK_LOCAL_IP"] == "before"  # the user's own choice stays
 
 
 def test_an_unsupported_pyspark_is_named_with_the_remedy(monkeypatch):

@@ -7,7 +7,7 @@ from records import commit, compaction, end, query, run
 
 from reports.best import likely_best
 from reports.load import RunGroup, run_groups
-from reports.pareto_front import alike
+from reports.pareto_front import alike, pareto_front, points
 from reports.sections.answer import best, headline
 from reports.sections.steps import off_the_front
 from reports.sections.summary import _names
@@ -71,7 +71,8 @@ def test_a_simulated_strategy_that_equals_another_is_not_called_dominated():
     made = group(0.0, 1, "simulated", one=(4.0, 1.5), other=(4.05, 1.52), worse=(5.0, 1.6))
     assert alike(made) == {"other": "one"}
     assert str(off_the_front(made)) == (
-        "Dominated on the means, by a strategy that costs no more and is no slower: worse (by one)."
+        "Dominated on the means, by a strategy that costs no more and is no slower within 2 %: "
+        "worse (by one)."
     )
     notes = {str(cell.text): cell.note for cell in _names(made)}
     assert notes["other"] == "equal to one within 2 %"
@@ -84,6 +85,14 @@ def test_the_only_choice_of_a_simulation_is_named_with_what_equals_it():
     made = group(0.0, 1, "simulated", rare=(16.2, 1.01))
     assert " is both the cheapest and the fastest strategy" in str(headline(made)[0])
     assert str(headline(made)[0]).endswith(" rare equals it within 2 %.")
+
+
+def test_a_simulated_strategy_as_cheap_as_a_slower_one_is_named_alone():
+    made = group(0.0, 1, "simulated", rare=(15.8, 1.4))
+    assert "rare" not in [point.strategy for point in pareto_front(points(made))]
+    assert "often is both the cheapest and the fastest strategy, within 2 %: " in str(headline(made)[0])
+    measured = group(0.0, 3, rare=(15.8, 1.4))
+    assert "rare" in [point.strategy for point in pareto_front(points(measured))]
 
 
 def test_without_a_knee_there_is_none():

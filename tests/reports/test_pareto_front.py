@@ -19,6 +19,25 @@ def test_front_and_dominated_are_all_points_and_share_none(all_points):
     assert not optimal & dominated(all_points).keys()
 
 
+near = st.tuples(st.integers(95, 105), st.integers(95, 105))
+
+
+@given(st.lists(near, min_size=1, max_size=8))
+def test_within_a_tolerance_every_point_is_on_the_front_or_beaten(pairs):
+    all_points = tuple(Point(str(i), *map(float, pair), tolerance=0.02) for i, pair in enumerate(pairs))
+    front, beaten = pareto_front(all_points), dominated(all_points)
+    assert front
+    assert {point.strategy for point in front} | beaten.keys() == {point.strategy for point in all_points}
+    assert not {point.strategy for point in front} & beaten.keys()
+
+
+def test_what_is_clearly_faster_than_the_front_stays_on_it():
+    pairs = {"a": (100, 103), "b": (103, 101.5), "c": (106, 100)}  # a beats b, b beats c, a does not beat c
+    all_points = tuple(Point(label, *pair, tolerance=0.02) for label, pair in pairs.items())
+    assert [point.strategy for point in pareto_front(all_points)] == ["a", "c"]
+    assert dominated(all_points) == {"b": "a"}
+
+
 @given(points)
 def test_along_the_front_latency_falls_while_cost_rises(all_points):
     for cheaper, faster in pairwise(pareto_front(all_points)):

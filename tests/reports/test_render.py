@@ -14,8 +14,8 @@ from result_builder import build_results
 from bench.results.folders import load_runs
 from reports.charts.registry import CHARTS
 from reports.content import shorten
-from reports.csv_files import guarded
 from reports.render import markdown_text, render
+from reports.spreadsheets import formula_safe
 from reports.tables import Cell, Column, Table
 from reports.theme import DARK, LIGHT
 
@@ -168,8 +168,8 @@ def test_csv_cells_are_no_formulas(report):
 
 
 @pytest.mark.parametrize(("value", "expected"), [("-1", "'-1"), (-1.5, -1.5), ("a", "a"), (["=a"], '["=a"]')])
-def test_guarded_leaves_numbers_alone(value, expected):
-    assert guarded(value) == expected
+def test_formula_safe_leaves_numbers_alone(value, expected):
+    assert formula_safe(value) == expected
 
 
 def test_a_report_again_is_the_same_bytes(tmp_path, monkeypatch):

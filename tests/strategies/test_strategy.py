@@ -1,3 +1,4 @@
+import signal
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -138,6 +139,30 @@ class Leaving(Fixed):
 
     def due(self, state, memory):
         raise SystemExit
+
+
+class Endless(Fixed):
+    """Never answers, and handles the first interruption."""
+
+    def decide(self, state):
+        for _ in range(2):
+            try:
+                while True:
+                    sum(range(1000))
+            except BaseException as error:
+                interruption = error
+        raise interruption
+
+
+def test_a_planner_that_never_answers_is_stopped(monkeypatch):
+    monkeypatch.setattr("strategies.guard.CALL_LIMIT_S", 0.05)
+    monkeypatch.setattr("strategies.guard._AGAIN_S", 0.05)
+    before = signal.getsignal(signal.SIGALRM)
+    strategy = Strategy("s", (Rule(Every(60_000), Endless(None)),))
+    with pytest.raises(PlanError, match=r"the planner took longer than 0\.05 s") as caught:
+        strategy.decide(state(60_000), strategy.fresh_memories(0, 0))
+    assert caught.value.__notes__ == ["rule 1 of strategy s"]
+    assert (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)) == (before, (0.0, 0.0))
 
 
 def test_a_planner_or_trigger_that_exits_ends_the_run_alone():

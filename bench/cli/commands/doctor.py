@@ -64,7 +64,7 @@ def doctor(
         except CompactbenchError as error:
             found[name] = f"MISSING: {error}"
             problems.append(name)
-    print_facts({**found, "load": _load(os.getloadavg()[0], os.cpu_count() or 1)})
+    print_facts({**found, **_catalogs(), "load": _load(os.getloadavg()[0], os.cpu_count() or 1)})
     if problems:
         raise MissingRuntimeError(f"not ready ({', '.join(problems)}): the remedy is in the lines above")
     if seconds:
@@ -78,6 +78,27 @@ def _python() -> str:
 def _java() -> str:
     home = runtime.java_home()
     return f"{runtime.java_version(home)} at {home}"
+
+
+def _catalogs() -> dict[str, str]:
+    """What some catalogs need of Java, and most do not; nothing where there is no Java to ask."""
+    try:
+        home = runtime.java_home()
+    except MissingRuntimeError:
+        return {}
+    needed = {
+        module: by for table_format in FORMATS.values() for module, by in table_format.java_modules.items()
+    }
+    lines = []
+    for module, by in needed.items():
+        modules = runtime.java_modules(home)
+        if modules is None:
+            lines.append(f"warn: whether this Java has the module {module}, for {by}, is not known")
+        elif module in modules:
+            lines.append(f"ok: {by} finds the module {module} of Java")
+        else:
+            lines.append(f"warn: {by} needs the module {module}, which this Java lacks: {runtime.FULL_JDK}")
+    return {"catalogs": "; ".join(lines)}
 
 
 def _jars() -> str:

@@ -7,9 +7,8 @@ from typing import Annotated
 import duckdb
 import typer
 
-from bench.cli.results_argument import ResultsArgument
+from bench.cli.results_argument import ResultsArgument, readable_runs
 from bench.errors import ScenarioError, first_error
-from bench.results.folders import load_runs
 from bench.results.records import MANIFEST
 from reports.export import export as export_tables
 
@@ -49,18 +48,18 @@ def export(
 
     * `duckdb -c "SELECT * FROM 'results/tables/metrics.parquet'"`
     """
-    runs = load_runs(*results)
-    destination = out or _beside(results[0], file_format)
-    try:
-        written = export_tables(runs, destination, file_format.value)
-    except OSError as error:
-        raise _not_writable(destination, error.strerror) from error
-    except duckdb.IOException as error:
-        raise _not_writable(destination, first_error(error)) from error
-    except ValueError as error:  # it already exists
-        raise ScenarioError(str(error)) from error
-    for path in written:
-        typer.echo(path)
+    with readable_runs(results) as runs:
+        destination = out or _beside(results[0], file_format)
+        try:
+            written = export_tables(runs, destination, file_format.value)
+        except OSError as error:
+            raise _not_writable(destination, error.strerror) from error
+        except duckdb.IOException as error:
+            raise _not_writable(destination, first_error(error)) from error
+        except ValueError as error:  # it already exists
+            raise ScenarioError(str(error)) from error
+        for path in written:
+            typer.echo(path)
 
 
 def _beside(results: Path, file_format: ExportFormat) -> Path:

@@ -19,14 +19,15 @@ from bench.cli.output import (
 )
 from bench.cli.tables import Column
 from bench.engines.contract import CatalogSettings
-from bench.engines.format import TableAddress
+from bench.engines.format import Format, TableAddress
 from bench.engines.registry import FORMATS, existing_tables
 from bench.errors import ScenarioError
 from bench.preview.figures import plan_figures, table_figures
 from bench.preview.preview import named_planners, preview_strategy
+from bench.runs.settings import configured_catalog
 from bench.scenario.scenario import Scenario, load_scenario
 from bench.secrets import NO_SECRETS, Secrets
-from bench.text import counted, human_bytes, human_count, human_duration
+from bench.text import MISSING, counted, human_bytes, human_count, human_duration
 
 PARTITIONS_SHOWN = 20
 FILES_SHOWN = 50
@@ -41,13 +42,14 @@ def plan(
             help="namespace.table, or the path or URI of a table's folder or of a *.metadata.json in it.",
         ),
     ],
-    strategy: Annotated[
-        str,
+    strategies: Annotated[
+        list[str],
         typer.Option(
             "--strategy",
             metavar="NAME",
             help="A planner (see `compactbench list strategies`, or module:Class for your own), or with "
-            '--scenario the label of one of its strategies, in a variant "LABEL @ VARIANT".',
+            '--scenario the label of one of its strategies, in a variant "LABEL @ VARIANT". May be repeated, '
+            "to see several side by side.",
         ),
     ],
     options: Annotated[
@@ -103,7 +105,7 @@ def plan(
 
     Only metadata is read, no Java is needed, and nothing is written.
 
-    * `compactbench plan db.orders --scenario my.toml --strategy every-10min`
+    * `compactbench plan db.orders --scenario my.toml --strategy a --strategy b`
 
     {formats}
 
@@ -113,23 +115,31 @@ def plan(
     loaded = load_scenario(scenario) if scenario else None
     properties = _pairs(catalog_properties or ())
     conceal(Secrets.of(properties) | (loaded.secrets if loaded else NO_SECRETS))
-    named = named_planners(strategy, options or (), loaded)
-    within = loaded.with_strategy(strategy) if loaded else None
+    if options and len(strategies) > 1:
+        raise ScenarioError(
+            f"--option {options[0]}: goes with one --strategy; to see planners with options side by side, "
+            "make them strategies of a scenario, and name that by --scenario"
+        )
+    named = [named_planners(strategy, options or (), loaded) for strategy in strategies]
+    within = _one_place(loaded, strategies) if loaded else None
     chosen = format_name or (within.table.format if within else None)
-    table_format, open_existing = existing_tables(chosen, table, strategy)
+    of_format = (name for name in strategies if name.partition(".")[0] in FORMATS)
+    table_format, open_existing = existing_tables(chosen, table, next(of_format, strategies[0]))
     with ERR.status("reading metadata"):
         existing = open_existing(TableAddress(table, catalog, properties, _catalog(within), branch))
-        preview = preview_strategy(named, existing, table_format)
-        answer = {
-            "table": table_figures(table, existing),
-            **plan_figures(preview, existing, with_files=files),
-        }
-    answer["nothing_because"] = _nothing_because(answer)
+        facts = table_figures(table, existing)
+        previews = [preview_strategy(each, existing, table_format) for each in named]
+        answers = [plan_figures(preview, existing, with_files=files) for preview in previews]
+    for answer in answers:
+        answer["nothing_because"] = _nothing_because(answer, facts)
     if output is OutputFormat.JSON:
-        print_json(answer)
+        print_json({"table": facts, **(answers[0] if len(answers) == 1 else {"strategies": answers})})
+        return
+    _print_table_facts(facts, table_format.delete_words[0])
+    if len(answers) == 1:
+        _print_plan(answers[0], table_format)
     else:
-        _print_table_facts(answer["table"])
-        _print_plan(answer, table_format.title)
+        _print_side_by_side(answers)
 
 
 plan.__doc__ = (plan.__doc__ or "").format(
@@ -139,9 +149,24 @@ plan.__doc__ = (plan.__doc__ or "").format(
 )
 
 
+def _one_place(scenario: Scenario, strategies: Sequence[str]) -> Scenario:
+    """The scenario in the variant of the strategies. Raises ScenarioError if they are of several places."""
+    places = [scenario.with_strategy(strategy) for strategy in strategies]
+    first = places[0]
+    for strategy, place in zip(strategies, places, strict=True):
+        if (place.table.format, place.catalog) != (first.table.format, first.catalog):
+            raise ScenarioError(
+                f"--strategy {strategy}: is of another format or catalog than {strategies[0]}: preview them "
+                "one by one"
+            )
+    return first
+
+
 def _catalog(scenario: Scenario | None) -> CatalogSettings | None:
-    spec = scenario.catalog if scenario else None
-    return CatalogSettings(spec.name, spec.namespace, spec.properties) if spec else None
+    """That of a scenario; None without one, or if it has the default catalog, which its runs delete."""
+    catalog = configured_catalog(scenario) if scenario else None
+    is_named = catalog is not None and {"type", "catalog-impl", "uri"} & catalog.properties.keys()
+    return catalog if is_named or (scenario and scenario.catalog) else None
 
 
 def _pairs(settings: Sequence[str]) -> dict[str, str]:
@@ -158,12 +183,12 @@ def _pairs(settings: Sequence[str]) -> dict[str, str]:
 _CHANGES = ("groups", "delete_groups", "files_converted", "delete_files_dropped")
 
 
-def _nothing_because(answer: Mapping[str, Any]) -> str | None:
+def _nothing_because(answer: Mapping[str, Any], table: Mapping[str, Any]) -> str | None:
     """Why no file would change, in words; None if some would."""
     effect, shortfall = answer["effect"], answer["shortfall"]
     if effect and any(effect[key] for key in _CHANGES):
         return None
-    if not answer["table"]["data_files"]:
+    if not table["data_files"]:
         return "the table contains no data files"
     if effect is None:
         return f"{' and '.join(answer['planners'])} would do nothing"
@@ -184,7 +209,7 @@ def _shortfall_text(short: Mapping[str, Any]) -> str:
     return f"{has}; {short['needs']}"
 
 
-def _print_table_facts(facts: Mapping[str, Any]) -> None:
+def _print_table_facts(facts: Mapping[str, Any], delete_files: str) -> None:
     by, format_version = facts["partition_spec"], facts["format_version"]
     print_heading(f"table {facts['name']}")
     print_facts(
@@ -194,7 +219,7 @@ def _print_table_facts(facts: Mapping[str, Any]) -> None:
             **({} if format_version is None else {"format version": str(format_version)}),
             "table version": _version(facts["version"], facts["committed_at"]),
             "data files": _amount(facts["data_files"], facts["data_bytes"], facts["rows"]),
-            "delete files": "; ".join(_deletes(facts["delete_files"])) or "none",
+            delete_files: "; ".join(_deletes(facts["delete_files"])) or "none",
             "partitions": f"{facts['partitions']:,} by {by}" if by else "not partitioned",
             "target file size": human_bytes(facts["target_file_size_bytes"]),
         }
@@ -237,7 +262,7 @@ def _size_lines(classes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str
         yield name, f"{one['files']:,}", human_bytes(one["bytes"]), bar
 
 
-def _print_plan(answer: Mapping[str, Any], format_title: str) -> None:
+def _print_plan(answer: Mapping[str, Any], table_format: Format) -> None:
     print_paragraph("")
     planned, effect = answer["plan"], answer["effect"]
     if planned:
@@ -248,7 +273,7 @@ def _print_plan(answer: Mapping[str, Any], format_title: str) -> None:
     if answer["nothing_because"]:
         print_paragraph(f"Nothing would change: {answer['nothing_because']}.")
     else:
-        _print_effect(effect, format_title)
+        _print_effect(effect, table_format)
     if answer["cost"]:
         about = human_duration(float(f"{answer['cost']['cpu_s']:.1g}"))
         marked = "rough" if answer["cost"]["calibrated"] else "rough, uncalibrated"
@@ -256,7 +281,35 @@ def _print_plan(answer: Mapping[str, Any], format_title: str) -> None:
     print_paragraph("Nothing was written.")
 
 
-def _print_effect(effect: Mapping[str, Any], format_title: str) -> None:
+def _print_side_by_side(answers: Sequence[Mapping[str, Any]]) -> None:
+    """A row for each strategy. What rewrites delete files or converts deletes has no CPU that is known."""
+    print_paragraph("")
+    columns = (
+        "strategy", "files in", "files out", "data rewritten", Column("deletes", shown="if any"), "CPU",
+        Column("remark", shown="if any"),
+    )  # fmt: skip
+    print_table(columns, [_side_by_side_cells(answer) for answer in answers])
+    if any(answer["cost"] for answer in answers):
+        print_paragraph("CPU is rough.")
+    print_paragraph("Nothing was written.")
+
+
+def _side_by_side_cells(answer: Mapping[str, Any]) -> tuple[str, ...]:
+    effect, name = answer["effect"], answer["strategy"]
+    if answer["nothing_because"]:
+        return name, "0", "0", human_bytes(0), "", MISSING, f"nothing: {answer['nothing_because']}"
+    about = "" if effect["files_out_exact"] else "about "
+    deletes = effect["delete_files_read"] + effect["delete_files_in"]
+    cost = answer["cost"]
+    cpu = human_duration(float(f"{cost['cpu_s']:.1g}")) if cost else MISSING
+    veto = f"would be vetoed: {effect['vetoed_because']}" if effect["vetoed_because"] else ""
+    return (
+        name, human_count(effect["files_removed_count"]), f"{about}{effect['files_added_count']:,}",
+        human_bytes(effect["read_data_bytes"]), human_count(deletes) if deletes else "", cpu, veto,
+    )  # fmt: skip
+
+
+def _print_effect(effect: Mapping[str, Any], table_format: Format) -> None:
     if effect["delete_groups"]:
         print_paragraph(
             f"It would rewrite {counted(effect['delete_files_in'], 'delete file')} "
@@ -270,13 +323,16 @@ def _print_effect(effect: Mapping[str, Any], format_title: str) -> None:
         )
     if effect["delete_files_dropped"]:
         print_paragraph(f"{counted(effect['delete_files_dropped'], 'delete file')} would be removed.")
+    if effect["delete_files_dropped_more_at_most"]:
+        more = counted(effect["delete_files_dropped_more_at_most"], "delete file")
+        print_paragraph(f"Up to {more} would be dropped as well, which no data file needs then.")
     if effect["vetoed_because"]:
         print_paragraph(f"The plan would be vetoed: {effect['vetoed_because']}.")
     if not effect["groups"]:
         return
     cut = effect["planned_groups"] - effect["groups"] - effect["delete_groups"]
     about = "" if effect["files_out_exact"] else "about "
-    excluded = f"; a limit excludes {counted(cut, 'more group')}, and {format_title} may choose others"
+    excluded = f"; a limit excludes {counted(cut, 'more group')}, and {table_format.title} may choose others"
     removed, size = (
         counted(effect["files_removed_count"], "data file"),
         human_bytes(effect["read_data_bytes"]),
@@ -288,9 +344,9 @@ def _print_effect(effect: Mapping[str, Any], format_title: str) -> None:
         f"{excluded if cut > 0 else ''}."
     )
     if effect["delete_files_read"]:
+        at_most = "" if effect["deletes_exact"] else "at most "
         print_paragraph(
-            f"Delete files to apply: {'' if effect['deletes_exact'] else 'at most '}"
-            f"{effect['delete_files_read']:,} "
+            f"{table_format.delete_words[0].capitalize()} to apply: {at_most}{effect['delete_files_read']:,} "
             f"({human_bytes(effect['delete_bytes_read'])}), each counted once per data file it applies to."
         )
     print_paragraph("")
@@ -317,7 +373,12 @@ def _partition_cells(line: Mapping[str, Any]) -> tuple[str, ...]:
 def _print_files(groups: Sequence[Mapping[str, Any]]) -> None:
     print_paragraph("")
     lines = [
-        (str(number), human_bytes(file["bytes"]), f"{file['rows']:,}", file["path"])
+        (
+            str(number),
+            human_bytes(file["bytes"]),
+            "unknown" if file["rows"] is None else f"{file['rows']:,}",
+            file["path"],
+        )
         for number, group in enumerate(groups, 1)
         for file in group["files"]
     ]

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from bench.cli.output import ERR
-from bench.cli.results_argument import ResultsArgument
+from bench.cli.results_argument import ResultsArgument, readable_runs
 from bench.errors import ScenarioError
 from bench.keys import known_text
-from bench.results.folders import RunResult, load_runs
+from bench.results.folders import RunResult
 from reports.render import render
 
 
@@ -22,7 +22,7 @@ def report(
             "--out",
             "-o",
             metavar="DIR",
-            help="The folder to write.",
+            help="The folder to write: a new or empty one, or that of an earlier report.",
             show_default="RESULTS/report",
         ),
     ] = None,
@@ -42,18 +42,18 @@ def report(
 
     Prints the path of the page on its last line.
     """
-    runs = _selected(load_runs(*results), only or ())
     folder = out or results[0] / "report"
-    try:
-        with ERR.status("writing the report"):
-            page = render(runs, folder)
-    except OSError as error:
-        raise ScenarioError(
-            f"{folder}: cannot write the report ({error.strerror}); choose another -o"
-        ) from error
-    typer.echo(page)
-    if open_page:
-        typer.launch(page.absolute().as_uri())
+    with readable_runs(results) as runs:
+        try:
+            with ERR.status("writing the report"):
+                page = render(_selected(runs, only or ()), folder)
+        except OSError as error:
+            raise ScenarioError(
+                f"{folder}: cannot write the report ({error.strerror}); choose another -o"
+            ) from error
+        typer.echo(page)
+        if open_page:
+            typer.launch(page.absolute().as_uri())
 
 
 def _selected(runs: Sequence[RunResult], only: Sequence[str]) -> Sequence[RunResult]:

@@ -29,6 +29,7 @@ from bench.runs.against import Against, meet
 from bench.runs.cases import PlannedRun, Source, plan_runs, repetitions_of
 from bench.runs.suite import Options, earlier_runs, locked, run_suite
 from bench.scenario.backlogs import backlogs
+from bench.scenario.checks import REPETITIONS_MAX
 from bench.scenario.idle_rules import idle_rules
 from bench.scenario.scenario import load_scenario
 from bench.secrets import hide_setting
@@ -56,6 +57,7 @@ def run(
         typer.Option(
             "--repetitions",
             min=1,
+            max=REPETITIONS_MAX,
             metavar="N",
             help="Repetitions of each strategy, in place of the scenario's.",
         ),

@@ -28,7 +28,7 @@ from bench.cli.record_tables import (
     plain,
     record_table,
 )
-from bench.cli.results_argument import ResultsArgument, gaps
+from bench.cli.results_argument import ResultsArgument, gaps, readable_runs
 from bench.cli.side_by_side import (
     COLUMNS,
     TABLE_COLUMNS,
@@ -41,11 +41,13 @@ from bench.cli.tables import Column
 from bench.errors import ScenarioError
 from bench.results.agreement import Pair
 from bench.results.agreement import side_by_side as pairs
-from bench.results.folders import RunResult, load_runs
-from bench.results.records import QUICK_WORDS, CompactionRecord, DecisionRecord
-from bench.results.rows import METRIC_BY_NAME, Row, rows
+from bench.results.folders import RunResult
+from bench.results.records import DELETE_WORDS, QUICK_WORDS, CompactionRecord, DecisionRecord
+from bench.results.rows import METRIC_BY_NAME, Row, common_delete_words, rows
 from bench.text import counted, named_once
+from reports.spreadsheets import formula_safe
 
+RETURNED = "commit_returned_p95_s"  # shown where commits compact by themselves, so that callers wait
 NESTED = ("run_values", "probes", "repetitions")
 MODELLED = "simulated rows: nothing was measured, all times come from a cost model"
 
@@ -76,10 +78,11 @@ FIGURES = (
     Figure("query_after_s", "query after", 1, "if any"),
     Figure("write_amplification", "bytes written", 6),
     Figure("space_amplification", "space used", 7),
-    Figure("delete_files_mean", "delete files", 10, "if any"),
-    Figure("delete_rows_mean", "deleted rows", 2, "if any"),
+    Figure("delete_files_mean", DELETE_WORDS[0], 10, "if any"),
+    Figure("delete_rows_mean", DELETE_WORDS[1], 2, "if any"),
     Figure("health_mean", "health", 3, "if any"),
     Figure("staleness_mean_s", "age of rows", 12, "if varied"),
+    Figure(RETURNED, "commit returned p95", 13),
     Figure("files_end", "files"),
 )
 
@@ -127,28 +130,31 @@ def show(
     compaction; **bytes written** (by stream and compaction) and **space used** (on storage, with old
     snapshots) as multiples of what the table holds; live **files** at the end.
 
-    Streams with deletes also have the mean number of live **delete files** and of their **deleted rows**, and
+    Streams with deletes also have the mean number of live **delete files** and of their **deleted rows** (in
+    the words of the format: deletion vectors, or log files and their records), and
     a planner's mean **health** score. An unknown figure is a dash. What is the same for all rows, such as the
-    number of runs, is said above the table.
+    number of runs, is said above the table. Where commits compact by themselves, the 95th percentile of the
+    time until a **commit returned** is a column, too.
 
     Where the terminal is too narrow, these are left out, in this order: query after, deleted rows, health,
-    query before, JIT, bytes written, space used, compactions, query after commit, delete files, cost per day.
+    query before, JIT, bytes written, space used, compactions, query after commit, delete files, cost per day,
+    commit returned.
 
     JSON and CSV have every metric by its name; `compactbench list metrics` explains them.
     """
     if decisions + compactions + side_by_side > 1:
         raise ScenarioError("--decisions, --compactions, --side-by-side: give only one of them")
-    runs = load_runs(*results)
-    if decisions:
-        lines = [(run, decision_line(record)) for run in runs for record in run.of(DecisionRecord)]
-        _print_records(output, DECISION_FIELDS, lines, "no strategy was evaluated in these runs")
-    elif compactions:
-        lines = [(run, compaction_line(record)) for run in runs for record in run.of(CompactionRecord)]
-        _print_records(output, COMPACTION_FIELDS, lines, "no compaction ran in these runs")
-    elif side_by_side:
-        _print_pairs(pairs(runs), output)
-    else:
-        print_rows(rows(runs), output)
+    with readable_runs(results) as runs:
+        if decisions:
+            lines = [(run, decision_line(record)) for run in runs for record in run.of(DecisionRecord)]
+            _print_records(output, DECISION_FIELDS, lines, "no strategy was evaluated in these runs")
+        elif compactions:
+            lines = [(run, compaction_line(record)) for run in runs for record in run.of(CompactionRecord)]
+            _print_records(output, COMPACTION_FIELDS, lines, "no compaction ran in these runs")
+        elif side_by_side:
+            _print_pairs(pairs(runs), output)
+        else:
+            print_rows(rows(runs), output)
 
 
 def print_rows(metric_rows: Sequence[Row], output: ShowFormat = ShowFormat.TABLE) -> None:
@@ -193,7 +199,9 @@ def _heading(group: Sequence[Row]) -> str:
 
 def _table(group: Sequence[Row]) -> tuple[str, list[Column], list[tuple[str, ...]]]:
     """Heading, columns and rows of one scenario, workload and mode."""
-    figures = [figure for figure in FIGURES if figure.metric in METRIC_BY_NAME]
+    words = dict(zip(DELETE_WORDS, common_delete_words(group), strict=True))
+    waits = any(row.commits_wait for row in group)
+    figures = [f for f in FIGURES if f.metric in METRIC_BY_NAME and (waits or f.metric != RETURNED)]
     columns = [Column("strategy"), Column("runs", shown="if varied")]
     cells = [[row.strategy for row in group], [str(row.runs) for row in group]]
     for figure in figures:
@@ -205,7 +213,8 @@ def _table(group: Sequence[Row]) -> tuple[str, list[Column], list[tuple[str, ...
         ]
         scale = scale_of(unit, (row.values[name] for row in group for name in alike))
         heading = group[0].currency if unit == "money" else scale.unit
-        columns.append(Column(figure.title, heading, figure.drop, figure.shown))
+        title = words.get(figure.title, figure.title)
+        columns.append(Column(title, heading, figure.drop, figure.shown))
         cells.append(scale.cells(row.values[figure.metric] for row in group))
     columns.append(Column("content", shown="if varied"))
     cells.append([row.content for row in group])
@@ -272,4 +281,4 @@ def _print_lines(output: ShowFormat, columns: Sequence[str], lines: Sequence[Seq
 def _print_csv(columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
     writer = csv.writer(sys.stdout)
     writer.writerow(columns)
-    writer.writerows(lines)
+    writer.writerows([formula_safe(value) for value in line] for line in lines)

@@ -20,6 +20,7 @@ from bench.engines.contract import CommitLayout
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.keys import duration_text
+from bench.results.figures import sum_of_known
 from bench.results.records import Mode
 from bench.runs.cases import repetitions_of
 from bench.runs.preflight import check_supported
@@ -90,8 +91,9 @@ def validate(
 def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
     """What running `scenario` would do. Rows, files and bytes are those of the stream that each run replays.
 
-    Files are those that the table's format makes of the stream, bytes those of its rows as plain Parquet. A
-    strategy has commits and files of its own where its writer keeps rows back.
+    Files are those that the table's format makes of the stream, None where that is not known beforehand;
+    bytes are those of its rows as plain Parquet. A strategy has commits and files of its own where its writer
+    keeps rows back.
     """
     repetitions = repetitions_of(scenario, mode)
     commits = list(scenario.shape())
@@ -107,7 +109,7 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
         "commits": len(commits),
         "rows": sum(commit.rows for commit in commits),
         "files": _files(layouts),
-        "delete_files": sum(layout.delete_files_count for layout in layouts),
+        "delete_files": sum_of_known(layout.delete_files_count for layout in layouts),
         "expected_bytes": sum(commit.expected_bytes for commit in commits),
         "left_out_rows": _left_out_rows(scenario),
         "primary_probe": scenario.primary_probe.name,
@@ -140,14 +142,22 @@ def _layouts(scenario: Scenario, commits: Iterable[CommitSpec]) -> list[CommitLa
     return [layout(commit, settings) for commit in commits]
 
 
-def _files(layouts: Iterable[CommitLayout]) -> int:
-    return sum(layout.data_files_count for layout in layouts)
+def _files(layouts: Iterable[CommitLayout]) -> int | None:
+    return sum_of_known(layout.data_files_count for layout in layouts)
 
 
 def _left_out_rows(scenario: Scenario) -> int:
     """Recorded changes that come after the end of the scenario."""
     workload = scenario.workload
     return workload.left_out_rows(scenario.duration_ms) if isinstance(workload, Recorded) else 0
+
+
+def _by_phase(unmet: Mapping[str, tuple[int, int]]) -> Mapping[tuple[int, int], list[str]]:
+    """The strategies of which the probes meet as many of as many states."""
+    labels: dict[tuple[int, int], list[str]] = {}
+    for label, phase in unmet.items():
+        labels.setdefault(phase, []).append(label)
+    return labels
 
 
 def _range(strategies: Sequence[Mapping[str, Any]], key: str, noun: str) -> str:
@@ -166,10 +176,11 @@ def _print_summary(facts: dict[str, Any]) -> None:
         counted(facts["repetitions"], "repetition"),
     ))  # fmt: skip
     deletes = f" and {counted(facts['delete_files'], 'delete file')}" if facts["delete_files"] else ""
+    files = "" if facts["files"] is None else f" in {_range(strategies, 'files', 'file')}{deletes}"
     print_paragraph(
         f"{facts['scenario']}: ok. {counted(facts['runs'], 'run')} ({matrix}), each with "
         f"{_range(strategies, 'commits', 'commit')} over {duration} of scenario time: "
-        f"{counted(facts['rows'], 'row')} in {_range(strategies, 'files', 'file')}{deletes}, "
+        f"{counted(facts['rows'], 'row')}{files}, "
         f"about {facts['expected_bytes'] / 1e6:,.1f} MB as Parquet, before any compaction. "
         f"A run does not wait for scenario time: each commit follows as soon as the one before is done. "
         f"Probes: {', '.join(facts['probes'])}; the primary one is {facts['primary_probe']}."
@@ -180,10 +191,10 @@ def _print_summary(facts: dict[str, Any]) -> None:
     if facts["left_out_rows"]:
         changes = counted(facts["left_out_rows"], "recorded change")
         print_paragraph(f"Left out: {changes} after duration = {duration}, which starts at the first change.")
-    for label, (met, states) in facts["unmet_phases"].items():
+    for (met, states), labels in _by_phase(facts["unmet_phases"]).items():
         print_paragraph(
-            f"The probes meet {label} in {met} of the {states} states of its interval only, and its mean "
-            f"latency is that of these states. {_REMEDY[facts['probe_phase']]}"
+            f"Between two compactions of {', '.join(labels)} the table passes through {states} states, of "
+            f"which the probes meet {met}; mean latencies are those of these. {_REMEDY[facts['probe_phase']]}"
         )
     for rule in facts["maintenance"]:
         print_paragraph(f"Maintenance of every strategy's table: {rule}.")

@@ -13,6 +13,7 @@ from bench.engines.contract import TableSpec
 from bench.engines.delta.properties import table_properties
 from bench.engines.delta.table_keys import INDEXED_COUNT, STATS_COLUMNS, clustering_columns_of
 from bench.keys import unknown_columns
+from bench.sql import code_of
 from strategies.delta.commands import Command
 from strategies.delta.optimize import Optimize
 from strategies.delta.reorg import Reorg
@@ -20,7 +21,6 @@ from strategies.delta.zorder import ZOrder
 from strategies.strategy import Planner, traits_of
 
 _DEFAULT_INDEXED_COUNT = "32"
-_TEXT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _filter_problem(layout: Layout, where: str) -> str | None:
     """OPTIMIZE and REORG filter by partitions alone, and by nothing on a table with liquid clustering."""
     if layout.clustered_by:
         return "filters by where, which Delta refuses on a table with liquid clustering: leave where out"
-    words = set(re.findall(r"[\w.]+", _TEXT.sub(" ", where).lower()))
+    words = set(re.findall(r"[\w.]+", code_of(where).lower()))
     others = [name for name in layout.columns if name.lower() in words and name not in layout.partitioned_by]
     if not others:
         return None

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -78,7 +78,6 @@ class DeltaTable:
                 )
             ],
             size_classes=SIZE_CLASSES,
-            has_rows_count=all(file.has_rows_count for file in self.state.data_files),
         )
 
     def narrowed(self, action: Action) -> tuple[Action, DeltaState]:
@@ -134,6 +133,10 @@ class DeltaTable:
         has_days = any(self._type_of(column) in ("DATE", "VARCHAR") for column in by)
         layout = Layout(tuple(leaves), by, self.state.clustering_columns, has_days, self.state.properties)
         return planner_problem(layout, planner)
+
+    def dropped_deletes(self, action: Action, preview: Preview) -> Collection[str]:
+        """None beside those of the files that are rewritten."""
+        return ()
 
     def is_files_out_exact(self, preview: Preview) -> bool:
         """Not where rows are sorted into several files, whose number is only aimed at."""

@@ -107,6 +107,7 @@ FORMAT = Format(
     instead=INSTEAD,
     packages=("deltalake",),
     coefficients=delta_coefficients,
+    delete_words=("deletion vectors", "deleted rows"),
     training="delta-upsert-quick",
     open_existing=_open_existing,
     is_table_at=_is_table_at,

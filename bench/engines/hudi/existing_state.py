@@ -43,14 +43,12 @@ class _Schema(BaseModel):
 class ExistingState(NamedTuple):
     """A table's state, the columns of its last commit, and when that was, in ISO 8601.
 
-    The time has no offset where the table does not say in which time zone it is. Without `has_rows_count` the
-    rows of some files are not known, and are 0 in the state.
+    The time has no offset where the table does not say in which time zone it is.
     """
 
     state: HudiState
     columns: tuple[str, ...]
     committed_at: str | None
-    has_rows_count: bool
 
 
 class StateReading:
@@ -88,7 +86,7 @@ class StateReading:
         last = max(done, key=lambda each: each.completed or "", default=None)
         first_ms = self._ms(self._instants[0].requested) if self._instants else self._now_ms
         ledger = HudiLedger(_MAX_FILE_BYTES, properties, first_ms)
-        ledger.add([_described(file, records.get(file.path, 0)) for file in live], 0)
+        ledger.add([_described(file, records.get(file.path)) for file in live], 0)
         ledger.version = None if last is None else last.requested
         ledger.timeline = tuple(self._instant(each, first_ms) for each in self._instants)
         pending = (self._plans[each.requested] for each in self._instants if not each.completed)
@@ -96,8 +94,7 @@ class StateReading:
         state = ledger.state(max(self._now_ms - first_ms, 0))
         columns = _columns(self._commits[last.requested]) if last else ()
         committed = None if last is None else self._committed_at(last.completed or "", properties)
-        is_known = all(file.path in records for file in live)
-        return ExistingState(state, columns, committed, is_known)
+        return ExistingState(state, columns, committed)
 
     def _live(self) -> list[StoredFile]:
         """The files of the latest slices. What was written before the active timeline begins is complete."""
@@ -156,10 +153,13 @@ class StateReading:
         return round(self._time(instant).timestamp() * 1000)
 
 
-def _described(file: StoredFile, records: int) -> BaseFile | LogFile:
+def _described(file: StoredFile, records: int | None) -> BaseFile | LogFile:
     kind = LogFile if file.is_log else BaseFile
     group = file.group
-    return kind(file.path, file.size_bytes, records, group.partition, file_id=group.file_id)
+    return kind(
+        file.path, file.size_bytes, records or 0, group.partition, file_id=group.file_id,
+        has_rows_count=records is not None,
+    )  # fmt: skip
 
 
 def _columns(commit: Fields) -> tuple[str, ...]:

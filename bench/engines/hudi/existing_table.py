@@ -2,11 +2,12 @@
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bench.engines.format import DeleteFacts, Shortfall, TableAddress, TableFacts
 from bench.engines.hudi.existing_state import StateReading
+from bench.engines.hudi.fitting import options_problem
 from bench.engines.hudi.folder import METADATA_FOLDER, TableFolder
 from bench.engines.hudi.timeline_files import (
     PROPERTIES_FILE,
@@ -23,6 +24,7 @@ from strategies.hudi.cluster import Clustering
 from strategies.hudi.clustering_plan import GROUP_BYTES, SMALL_FILE_LIMIT, TARGET_BYTES, clustering_options
 from strategies.hudi.commands import Command
 from strategies.hudi.compact import Compaction
+from strategies.hudi.compaction.registry import uses_today
 from strategies.hudi.compaction_options import compaction_settings
 from strategies.hudi.files import FileSlice, HudiState
 from strategies.hudi.log_compact import LogCompaction
@@ -56,7 +58,6 @@ class HudiTable:
     state: HudiState
     columns: tuple[str, ...]
     committed_at: str | None
-    has_rows_count: bool
 
     @property
     def facts(self) -> TableFacts:
@@ -75,11 +76,10 @@ class HudiTable:
                     "log_file",
                     len(logs),
                     sum(log.size_bytes for log in logs),
-                    sum(log.rows for log in logs) if self.has_rows_count else None,
+                    sum(log.rows for log in logs) if all(log.has_rows_count for log in logs) else None,
                 )
             ],
             size_classes=SIZE_CLASSES,
-            has_rows_count=self.has_rows_count,
         )
 
     def narrowed(self, action: Action) -> tuple[Action, HudiState]:
@@ -151,12 +151,24 @@ class HudiTable:
         is_merge_on_read = self.properties.get("hoodie.table.type") == "MERGE_ON_READ"
         if isinstance(planner, Compaction | LogCompaction) and not is_merge_on_read:
             return "merges log files, and a COPY_ON_WRITE table has none: name another planner"
+        if isinstance(planner, Compaction):
+            return options_problem(planner) or self._dates_problem(planner)
         if isinstance(planner, Clustering) and self._has_buckets:
             return (
                 "makes new file groups, and the file ids of this table are those of a bucket index, whose "
                 "number of file groups is fixed: name another planner"
             )
         return None
+
+    def _dates_problem(self, planner: Compaction) -> str | None:
+        """Hudi's partition-aware classes look for what they choose under paths with slashes for dashes."""
+        paths = {group.partition for group in self.state.file_slices}
+        if not paths or not uses_today(planner.strategy) or not all("-" in path for path in paths):
+            return None
+        return (
+            f"expects partition paths such as 2026/01/01, and this table has paths such as {min(paths)}: "
+            "Hudi itself would silently plan nothing; name another strategy"
+        )
 
     @property
     def _has_buckets(self) -> bool:
@@ -169,6 +181,10 @@ class HudiTable:
         return bool(groups) and all(
             first in own and all(number.isdecimal() for number in own) for own in numbers.values()
         )
+
+    def dropped_deletes(self, action: Action, preview: Preview) -> Collection[str]:
+        """None beside those of the files that are rewritten."""
+        return ()
 
     def is_files_out_exact(self, preview: Preview) -> bool:
         """Not where slices are clustered into several files, whose sizes are only aimed at."""

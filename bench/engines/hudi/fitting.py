@@ -7,7 +7,14 @@ from strategies.hudi.compact import Compaction
 from strategies.hudi.compaction.day_based import DayBased
 from strategies.hudi.compaction.partition_regex_based import PartitionRegexBased
 from strategies.hudi.compaction.registry import names_of, reads_dates, uses_today
-from strategies.hudi.compaction_options import PARTITION_REGEX, TARGET_PARTITIONS
+from strategies.hudi.compaction_options import (
+    PARTITION_REGEX,
+    TARGET_IO,
+    TARGET_PARTITIONS,
+    compaction_settings,
+    compaction_texts,
+    without_effect,
+)
 from strategies.hudi.log_compact import LogCompaction
 from strategies.hudi.triggers import HUDI_TRIGGERS
 from strategies.java_values import parse_boolean
@@ -18,11 +25,16 @@ _NO_DELAY = 'set the delay of the rule, or compaction_delay, to "0s"'
 
 def rule_problem(spec: TableSpec, rule: Rule) -> str | None:
     """Why a rule, with its delay, cannot work on a table; None if it can."""
-    if isinstance(rule.trigger, HUDI_TRIGGERS) and not is_merge_on_read(spec):
+    problem = _planner_problem(spec, rule)
+    if problem is None and isinstance(rule.trigger, HUDI_TRIGGERS) and not is_merge_on_read(spec):
         return (
             "follows from a trigger that counts delta commits, which a COPY_ON_WRITE table does not have: "
             'use the trigger "every" or "after_commits"'
         )
+    return problem
+
+
+def _planner_problem(spec: TableSpec, rule: Rule) -> str | None:
     match rule.planner:
         case Compaction() | LogCompaction() if not is_merge_on_read(spec):
             return (
@@ -75,4 +87,18 @@ def compaction_problem(spec: TableSpec, planner: Compaction) -> str | None:
         )
     if PartitionRegexBased.__name__ in names and PARTITION_REGEX not in planner.options:
         return f'strategy {planner.strategy!r} needs the option {PARTITION_REGEX}, such as "^2026/01/"'
+    return options_problem(planner)
+
+
+def options_problem(planner: Compaction) -> str | None:
+    """Why the options of a compaction cannot be meant as they are, though Hudi takes them; None if they can.
+
+    Hudi passes over options that its strategy does not read, and with a target of 0 plans nothing.
+    """
+    idle = without_effect(planner.options, planner.strategy)
+    if idle:
+        return f"strategy {planner.strategy!r} does not read {', '.join(idle)}: leave that out"
+    target_mib = compaction_settings(compaction_texts(planner.options), today=None).target_io_mib
+    if target_mib <= 0:
+        return f"{TARGET_IO} = {target_mib} lets no file slice be compacted: set it to a number of MiB > 0"
     return None

@@ -42,8 +42,8 @@ def _writing_needs(keys: HudiKeys, upsert_mode: str | None) -> frozenset[str]:
 
 
 def _layout(spec: CommitSpec, settings: Mapping[str, str]) -> CommitLayout:
-    """At least a file in each partition; how many depends on the file groups that are there."""
-    return CommitLayout(len(spec.partitions))
+    """Whether a commit adds base files or log files, and how many, depends on the file groups there are."""
+    return CommitLayout(None, None)
 
 
 def _initial_order(keys: HudiKeys) -> str | None:
@@ -118,6 +118,7 @@ FORMAT = Format(
     simulated=simulated_kind(_open_simulated, CAPABILITIES, hudi_coefficients),
     metadata_commands=METADATA_COMMANDS,
     expiry_commands=frozenset({Command.CLEAN}),
+    delete_words=("log files", "log records"),
     training="hudi-upsert-quick",
     instead=INSTEAD,
     views=VIEWS,

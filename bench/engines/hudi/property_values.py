@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from bench.engines.contract import TableSpec
 from bench.engines.hudi.fitting import compaction_problem, compacts_itself
 from bench.engines.hudi.inline import STRATEGY, TRIGGER, inline_compaction, inline_rule
+from bench.engines.hudi.options import unknown_option
 from bench.engines.hudi.packing import packing
 from bench.engines.hudi.table_keys import INLINE_COMPACTION, is_merge_on_read
 from strategies.hudi.clustering_plan import CLUSTERING_OPTIONS
@@ -25,6 +26,9 @@ _SERVICES: Mapping[str, str] = {
     "hoodie.clean.automatic": f"a rule of [[maintenance]] with the planner {Command.CLEAN}",
     "hoodie.archive.automatic": f"a rule of [[maintenance]] with the planner {Command.ARCHIVE}",
 }
+_OF_STREAMING_WRITES = frozenset({
+    "hoodie.datasource.compaction.async.enable", "hoodie.datasource.clustering.async.enable",
+})  # fmt: skip
 _TTL = "hoodie.partition.ttl.inline"
 # What every table here has alike, or what the stream decides.
 _FIXED = frozenset({
@@ -70,6 +74,14 @@ def _inline_problem(spec: TableSpec) -> tuple[str, str] | None:
 
 def value_problem(name: str, value: str) -> str | None:
     """Why an option cannot have a value; None for a sound one, and for any option that is not read here."""
+    unknown = unknown_option(name)
+    if unknown is not None:
+        return unknown
+    if name in _OF_STREAMING_WRITES and parse_boolean(value):
+        return (
+            "has an effect on streaming writes alone, and commits here are batches: leave it out, and add a "
+            "rule with a delay"
+        )
     if name in _SERVICES and parse_boolean(value):
         return (
             "would have commits run a table service whose cost could not be told from their own: leave it "

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyiceberg.catalog import load_catalog
 from pyiceberg.table import StaticTable, Table
 from pyspark.sql import SparkSession
@@ -82,9 +83,18 @@ class Catalog:
         def load() -> Table:
             loaded = java_table(spark, f"{self.name}.{self.namespace}.{table}")
             location = loaded.operations().current().metadataFileLocation()
-            return StaticTable.from_metadata(location, dict(self.properties))
+            # Those of Java's FileIO have what the catalog has vended, and what Spark's configuration sets.
+            return StaticTable.from_metadata(location, {**_io_properties(loaded), **self.properties})
 
         return load
+
+
+def _io_properties(table: Any) -> dict[str, str]:
+    """Those of the FileIO of a Java table; none of one that does not tell them."""
+    try:
+        return {str(key): str(value) for key, value in dict(table.io().properties()).items()}
+    except Py4JJavaError:
+        return {}
 
 
 def java_table(spark: SparkSession, name: str) -> Any:

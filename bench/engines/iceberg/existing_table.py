@@ -6,7 +6,7 @@ PyIceberg reads it: neither Java nor Spark is needed, and nothing is written.
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -30,6 +30,7 @@ from bench.keys import value_text
 from bench.secrets import Secrets
 from bench.text import human_bytes
 from strategies.iceberg.commands import Command
+from strategies.iceberg.dropped_deletes import dropped_by
 from strategies.iceberg.files import DeleteKind, IcebergState, iceberg_state
 from strategies.iceberg.rewrite_options import rewrite_options
 from strategies.plan import Action, Native, Rewrite, describe_action
@@ -155,6 +156,14 @@ class IcebergTable:
         """Whether a predicate can be evaluated shows when it is; see `narrowed`."""
         return None
 
+    def dropped_deletes(self, action: Action, preview: Preview) -> Collection[str]:
+        """Those that any commit of a rewrite drops, and with an option its dangling ones."""
+        number = self.snapshot.sequence_number if self.snapshot else None
+        options = {} if isinstance(action, Rewrite) else action.options
+        named = action.removed_deletes if isinstance(action, Rewrite) else ()
+        dropped = dropped_by(preview, options, self.state, number or 0)
+        return dropped.difference(named)
+
     def is_files_out_exact(self, preview: Preview) -> bool:
         """Not for files of an older partition spec: they are shuffled by partition before the write."""
         spec_id = self.state.spec_id
@@ -233,11 +242,24 @@ def find_table(name_or_path: str, choice: CatalogChoice) -> Table:
 def read_state(table: Table, name: str, branch: str | None, now_ms: int) -> IcebergTable:
     """A table and its state at the head of a branch, by default `main`. Raises ScenarioError."""
     snapshot = table.snapshot_by_name(branch) if branch else table.current_snapshot()
+    _check_listed(table, name, branch or MAIN, snapshot)
     if branch and branch != MAIN and snapshot is None:
         known = ", ".join(sorted({MAIN, *table.metadata.refs}))
         raise ScenarioError(f"--branch {branch}: {name} has no such branch; known: {known}")
     with _explained(name, table.io.properties):
         return IcebergTable(table, snapshot, table_state(table, snapshot, now_ms), branch or MAIN)
+
+
+def _check_listed(table: Table, name: str, branch: str, snapshot: Snapshot | None) -> None:
+    """A table whose metadata does not list the snapshot of a branch is damaged, and not empty."""
+    reference = table.metadata.refs.get(branch)
+    head = table.metadata.current_snapshot_id if branch == MAIN else None
+    wanted = head if reference is None else reference.snapshot_id
+    if snapshot is None and wanted is not None:
+        raise ScenarioError(
+            f"{name}: {table.metadata_location} names snapshot {wanted} as the head of {branch}, and does "
+            "not list it: the metadata is damaged; name another of the table's metadata files"
+        )
 
 
 def _is_path(text: str, choice: CatalogChoice) -> bool:

@@ -3,7 +3,7 @@
 Spark and PyIceberg are only imported when an engine or an existing table is opened.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 
 from pydantic import JsonValue
@@ -72,6 +72,12 @@ def _open_simulated(settings: EngineSettings) -> AbstractContextManager[Engine]:
     return open_simulated_iceberg(settings)
 
 
+def _needed_java_modules(catalog: Mapping[str, str]) -> Iterable[str]:
+    implementation = catalog.get("catalog-impl", "").rpartition(".")[2]
+    is_rest = catalog.get("type", "").lower() == "rest" or implementation == "RESTCatalog"
+    return (_HTTP_OPTIONS,) if is_rest else ()
+
+
 def _open_existing(address: TableAddress) -> ExistingTable:
     from bench.engines.iceberg.existing_table import open_existing
 
@@ -83,6 +89,8 @@ def _is_table_at(name: str) -> bool:
 
     return is_table_at(name)
 
+
+_HTTP_OPTIONS = "jdk.net"  # socket options that Apache's HTTP client sets, which Iceberg's REST client uses
 
 FORMAT = Format(
     name=NAME,
@@ -111,6 +119,8 @@ FORMAT = Format(
     packages=("pyiceberg",),
     coefficients=iceberg_coefficients,
     training="upsert-quick",
+    java_modules={_HTTP_OPTIONS: "the client of a REST catalog"},
+    needed_java_modules=_needed_java_modules,
     open_existing=_open_existing,
     is_table_at=_is_table_at,
     existing_help=_EXISTING_HELP,

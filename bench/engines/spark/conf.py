@@ -8,6 +8,7 @@ from pathlib import Path
 from bench.engines.contract import SparkSettings
 
 DEFAULT_OPTIONS = "spark.driver.defaultJavaOptions"  # Spark puts these before the extra ones
+JARS = "spark.jars"
 EXTRA_OPTIONS = "spark.driver.extraJavaOptions"
 
 # Makes one Spark partition of each file, so that as many writer tasks run as the workload specifies. They
@@ -35,17 +36,17 @@ def is_on_class_path(settings: SparkSettings) -> bool:
     Spark would copy them for its executors, which a local master does not have, and only classes of the class
     path can be archived. A scenario that sets jars or the class path itself gets what it would in Spark.
     """
-    own = {"spark.jars", "spark.driver.extraClassPath"}
+    own = {JARS, "spark.driver.extraClassPath"}
     return settings.is_local and not own & settings.conf.keys()
 
 
 def jars_conf(settings: SparkSettings, jars: Sequence[Path]) -> Mapping[str, str]:
-    """The settings by which a session finds a format's jars."""
-    if not jars:
-        return {}
-    if is_on_class_path(settings):
+    """The settings by which a session finds a format's jars, and those of the scenario beside them."""
+    own = [jar.strip() for jar in settings.conf.get(JARS, "").split(",") if jar.strip()]
+    if jars and is_on_class_path(settings):
         return {"spark.driver.extraClassPath": os.pathsep.join(map(str, jars))}
-    return {"spark.jars": ",".join(map(str, jars))}
+    both = [*own, *map(str, jars)]  # a build of one's own comes before ours
+    return {JARS: ",".join(both)} if both else {}
 
 
 def own_java_options(settings: SparkSettings) -> Mapping[str, str]:

@@ -1,7 +1,11 @@
 """Spark sessions, and the few helpers with which every Spark engine reaches the JVM."""
 
+import json
+import os
+import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Any
@@ -10,28 +14,87 @@ from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines.contract import SparkSettings
 from bench.engines.spark.conf import DEFAULT_CONF, jars_conf, own_java_options
+from bench.runtime import ON_LOOPBACK
+from bench.secrets import is_public
+
+_SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 
 
 def start_session(
     settings: SparkSettings, jars: tuple[Path, ...], conf: Mapping[str, str], scratch: Path
 ) -> SparkSession:
     """A session with the format's `conf`, overridden by the scenario's; Spark's own files go to `scratch`."""
+    if settings.is_on_this_machine:
+        for name, value in ON_LOOPBACK.items():
+            os.environ.setdefault(name, value)
     builder = SparkSession.builder.master(settings.master).appName("compactbench")
     merged = {
         **DEFAULT_CONF,
         **own_java_options(settings),
-        **jars_conf(settings, jars),
         "spark.driver.memory": f"{settings.driver_memory_bytes // 2**20}m",
         "spark.local.dir": str(scratch / "spark"),
         "spark.sql.warehouse.dir": str(scratch / "spark-warehouse"),
         **conf,
         **settings.conf,
+        **jars_conf(settings, jars),
     }
+    _launch_jvm({"spark.master": settings.master, **merged}, scratch)
     for key, value in merged.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("WARN")
     return session
+
+
+def _launch_jvm(conf: Mapping[str, str], scratch: Path) -> None:
+    """Start the JVM, unless there is one. Its settings are in its command line, which every user can read.
+
+    Secret ones are therefore in a file of their own, which is removed once the JVM has read it.
+    """
+    from pyspark import SparkConf, SparkContext
+
+    launched = SparkConf(loadDefaults=False)
+    for key, value in conf.items():
+        if is_public(key, value):
+            launched.set(key, value)
+    secret = {key: value for key, value in conf.items() if not is_public(key, value)}
+    with _private_file(secret, scratch) if secret else nullcontext():
+        SparkContext._ensure_initialized(conf=launched)
+
+
+@contextmanager
+def _private_file(conf: Mapping[str, str], scratch: Path) -> Iterator[None]:
+    """Within the block spark-submit reads these settings, and the defaults file that it else would read."""
+    folder = os.environ.get("SPARK_CONF_DIR") or f"{os.environ.get('SPARK_HOME', '')}/conf"
+    defaults = Path(folder) / "spark-defaults.conf"
+    text = defaults.read_text(encoding="utf-8") if defaults.is_file() else ""
+    scratch.mkdir(parents=True, exist_ok=True)
+    path = scratch / "secret.conf"
+    before = os.environ.get(_SUBMIT_ARGUMENTS)
+    with os.fdopen(
+        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii"
+    ) as file:
+        file.write(_ascii(text) + "\n" + "".join(f"{_escaped(k)}={_escaped(v)}\n" for k, v in conf.items()))
+    os.environ[_SUBMIT_ARGUMENTS] = f"--properties-file {shlex.quote(str(path))} {before or 'pyspark-shell'}"
+    try:
+        yield
+    finally:
+        path.unlink()
+        if before is None:
+            del os.environ[_SUBMIT_ARGUMENTS]
+        else:
+            os.environ[_SUBMIT_ARGUMENTS] = before
+
+
+def _escaped(text: str) -> str:
+    """A key or value of a file of Java properties."""
+    marked = re.sub(r"[\\:=#! ]", r"\\\g<0>", text)
+    return _ascii(marked.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t"))
+
+
+def _ascii(text: str) -> str:
+    """Everything beyond ASCII as a file of properties has it, which is as JSON does: \\uXXXX, in UTF-16."""
+    return re.sub(r"[^\x00-\x7f]", lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def stop_session(spark: SparkSession, *, keeps_jvm: bool = False) -> None:

@@ -9,6 +9,8 @@ from strategies.hudi.operations import Operation
 class BoundedIO(CompactionStrategy):
     """Keeps operations until their IO has reached the target; the last one may exceed it."""
 
+    reads = frozenset({"target_io_mib"})
+
     def operations(self, operations: Sequence[Operation], settings: Settings) -> Choice[Operation]:
         remaining_mib, kept = settings.target_io_mib, 0
         for operation in operations:

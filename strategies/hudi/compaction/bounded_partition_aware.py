@@ -16,6 +16,7 @@ class BoundedPartitionAware(DayBased):
     """
 
     uses_today = True
+    reads = frozenset({"target_partitions"})
 
     def partitions(self, partitions: Sequence[str], settings: Settings) -> Choice[str]:
         """Dashes become slashes, as in Hudi: a partition `2026-01-01` is kept by a name that no file has."""

@@ -11,6 +11,7 @@ class DayBased(BoundedIO):
     """Keeps so many partitions, the latest first; what is older is not noted for the next plan."""
 
     reads_dates = True
+    reads = frozenset({"target_io_mib", "target_partitions"})
 
     def partitions(self, partitions: Sequence[str], settings: Settings) -> Choice[str]:
         if len(partitions) < 2:  # nothing to compare, so Hudi does not read the date

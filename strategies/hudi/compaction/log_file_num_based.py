@@ -8,6 +8,8 @@ from strategies.hudi.operations import Operation
 class LogFileNumBased(Ranked):
     """Ranks by log files; a slice with fewer than hoodie.compaction.logfile.num.threshold is left alone."""
 
+    reads = frozenset({"target_io_mib", "log_files_min"})
+
     def rank(self, operation: Operation) -> int:
         return operation.log_files_count
 

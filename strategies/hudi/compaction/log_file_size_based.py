@@ -8,6 +8,8 @@ from strategies.hudi.operations import Operation
 class LogFileSizeBased(Ranked):
     """Ranks by log bytes; a slice with less than hoodie.compaction.logfile.size.threshold is left alone."""
 
+    reads = frozenset({"target_io_mib", "log_bytes_min"})
+
     def rank(self, operation: Operation) -> int:
         return operation.log_bytes
 

@@ -9,6 +9,8 @@ from strategies.hudi.compaction.strategy import Choice, CompactionStrategy, Sett
 class PartitionRegexBased(CompactionStrategy):
     """Keeps partitions in whose path the expression occurs anywhere."""
 
+    reads = frozenset({"partition_regex"})
+
     def partitions(self, partitions: Sequence[str], settings: Settings) -> Choice[str]:
         if settings.partition_regex is None:
             raise ValueError("PartitionRegexBased needs hoodie.compaction.partition.path.regex")

@@ -1,7 +1,6 @@
 """Hudi's compaction strategies by the names of their classes, one line each."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 
 from strategies.hudi.compaction.bounded_io import BoundedIO
 from strategies.hudi.compaction.bounded_partition_aware import BoundedPartitionAware
@@ -13,6 +12,7 @@ from strategies.hudi.compaction.partition_regex_based import PartitionRegexBased
 from strategies.hudi.compaction.strategy import CompactionStrategy
 from strategies.hudi.compaction.unbounded import UnBounded
 from strategies.hudi.compaction.unbounded_partition_aware import UnBoundedPartitionAware
+from strategies.names import near_name
 
 _PACKAGE = "org.apache.hudi.table.action.compact.strategy."
 _SUFFIX = "CompactionStrategy"
@@ -44,6 +44,11 @@ def uses_today(names: str) -> bool:
     return any(STRATEGIES[name].uses_today for name in names_of(names))
 
 
+def reads(names: str) -> frozenset[str]:
+    """The fields of `Settings` that one of the strategies goes by. Raises as `strategy_of` does."""
+    return frozenset[str]().union(*(STRATEGIES[name].reads for name in names_of(names)))
+
+
 def class_names(names: str) -> str:
     """Hudi's own classes, as the value of hoodie.compaction.strategy. Raises as `strategy_of` does."""
     return ",".join(f"{_PACKAGE}{name}{_SUFFIX}" for name in names_of(names))
@@ -54,7 +59,7 @@ def names_of(names: str) -> list[str]:
     found = [name.strip().removeprefix(_PACKAGE).removesuffix(_SUFFIX) for name in names.split(",")]
     for name in found:
         if name not in STRATEGIES:
-            near = get_close_matches(name, STRATEGIES, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            near = near_name(name, STRATEGIES)
+            hint = f"; did you mean {near!r}?" if near else ""
             raise ValueError(f"strategy {name!r} is not one of {', '.join(STRATEGIES)}{hint}")
     return found

@@ -46,11 +46,13 @@ class CompactionStrategy:
     """Keeps everything, in the order given; subclasses override what they choose by.
 
     Either method raises ValueError where Hudi's own class fails. One that `reads_dates` compares the dates of
-    partitions, one that `uses_today` also with the day of the clock.
+    partitions, one that `uses_today` also with the day of the clock. `reads` are the fields of `Settings`
+    that it goes by, besides `is_incremental`.
     """
 
     reads_dates: ClassVar[bool] = False
     uses_today: ClassVar[bool] = False
+    reads: ClassVar[frozenset[str]] = frozenset()
 
     def partitions(self, partitions: Sequence[str], settings: Settings) -> Choice[str]:
         """The partitions in which to look for file slices (filterPartitionPaths)."""

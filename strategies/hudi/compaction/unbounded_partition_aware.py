@@ -11,6 +11,7 @@ class UnBoundedPartitionAware(CompactionStrategy):
     """Keeps partitions of earlier days, so that it never meets BoundedPartitionAware in one of them."""
 
     reads_dates = uses_today = True
+    reads = frozenset({"target_partitions"})
 
     def partitions(self, partitions: Sequence[str], settings: Settings) -> Choice[str]:
         recent = frozenset(BoundedPartitionAware().partitions(partitions, settings).kept)

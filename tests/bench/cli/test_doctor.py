@@ -29,6 +29,18 @@ def test_load_above_half_the_cores_is_a_warning(machine, capsys, load, status):
     assert ("seconds measured now are too long and differ between runs" in printed) is (status == "warn")
 
 
+@pytest.mark.parametrize(("modules", "status"), [({"jdk.net"}, "ok"), ({"java.base"}, "warn")])
+def test_a_java_without_a_module_is_a_warning_for_the_catalogs_that_need_it(
+    machine, monkeypatch, capsys, modules, status
+):
+    monkeypatch.setattr(doctor.runtime, "java_home", lambda: None)
+    monkeypatch.setattr(doctor.runtime, "java_modules", lambda home: modules)
+    assert main(["doctor", "--seconds", "0"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert f"catalogs {status}: the client of a REST catalog " in printed
+    assert ("install a full JDK 17" in printed) is (status == "warn")
+
+
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_lines_fit_and_paths_stay_whole(machine, capsys, monkeypatch, width):
     monkeypatch.setattr(OUT, "width", width)

@@ -180,6 +180,44 @@ def test_plan_reads_an_older_state_by_its_metadata_file(told, table):
     assert told(older, *REWRITE)["table"]["data_files"] == 4
 
 
+@pytest.mark.parametrize("branch", [(), ("--branch", "main")])
+def test_a_head_that_metadata_does_not_list_is_damage_and_no_empty_table(
+    error, standing_table, tmp_path, branch
+):
+    metadata = json.loads(Path(standing_table.metadata_location.removeprefix("file://")).read_text())
+    head = metadata["current-snapshot-id"]
+    damaged = tmp_path / "v1.metadata.json"
+    damaged.write_text(json.dumps(metadata | {"snapshots": metadata["snapshots"][:-1]}))
+    text = error(damaged, *REWRITE, *branch)
+    assert f"names snapshot {head} as the head of main, and does not list it: the metadata is damaged" in text
+
+
+def test_several_strategies_stand_side_by_side(told, printed, error, standing_table, tmp_path):
+    often = '{ type = "iceberg.rewrite_data_files", options = { min-input-files = 2 } }'
+    rule = f'rules = [{{ trigger = {{ type = "every", interval = "1min" }}, planner = {often} }}]'
+    scenario = write(tmp_path, f'{SOUND}[[strategies]]\nlabel = "often"\n{rule}\n')
+    both = [
+        standing_table.location(),
+        "--scenario",
+        scenario,
+        "--strategy",
+        "every-2min",
+        "--strategy",
+        "often",
+    ]
+    found = told(*both)
+    assert found["table"]["data_files"] == 5
+    assert [answer["strategy"] for answer in found["strategies"]] == ["every-2min", "often"]
+    assert found["strategies"][0]["nothing_because"]
+    assert found["strategies"][1] == {
+        key: value for key, value in told(*both[:3], "--strategy", "often").items() if key != "table"
+    }
+    text = printed(*both)
+    assert "every-2min 0 0 0 B" in text
+    assert " often 5 2 " in text
+    assert "goes with one --strategy" in error(*both, *FEW)
+
+
 def as_hadoop(table, versions, hint):
     """The table's folder as a Hadoop catalog leaves it: v1, v2, ... and a hint."""
     metadata = Path(local_path(table)) / "metadata"
@@ -286,6 +324,13 @@ def test_plan_asks_a_strategy_of_a_scenario_in_the_scenarios_catalog(told, table
     assert found["planners"] == ["never()", "iceberg.rewrite_data_files(min-input-files=2)"]
     assert found["plan"]["planner"] == "iceberg.rewrite_data_files(min-input-files=2)"
     assert found["effect"]["files_removed_count"] == 5
+
+
+def test_plan_takes_a_catalog_that_only_sparks_configuration_has(told, table, folder):
+    uri, prefix = f"jdbc:sqlite:{folder}/catalog.db", "spark.sql.catalog.lake"
+    text = f'[spark]\n"{prefix}.type" = "jdbc"\n"{prefix}.uri" = "{uri}"\n"{prefix}.warehouse" = "file://{folder}"\n'
+    scenario = write(folder, SOUND + text)
+    assert told("shop.visits", "--scenario", scenario, *REWRITE, *FEW)["effect"]["files_removed_count"] == 5
 
 
 def test_plan_takes_a_planner_beside_a_scenario(told, table, folder):

@@ -237,10 +237,10 @@ def test_compactions_that_failed_are_counted_as_such():
         compaction(status="noop", cpu_s=0.0),
     ):
         figures.add(record)
-    assert figures.text() == "3 files, 2 compactions (1.5 s CPU)"
+    assert figures.text() == "3 files, 1 compaction, 1 that had nothing to do (1.5 s CPU)"
     figures.add(compaction(status="failed", cpu_s=1.0))
     figures.add(compaction(status="vetoed", cpu_s=0.0))
-    assert figures.text() == "3 files, 4 compactions, 2 of them FAILED (2.5 s CPU)"
+    assert figures.text() == "3 files, 3 compactions, 2 of them FAILED, 1 that had nothing to do (2.5 s CPU)"
 
 
 def test_a_single_file_or_compaction_is_singular():

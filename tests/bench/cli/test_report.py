@@ -31,6 +31,22 @@ def test_the_report_is_beside_the_runs_unless_told(capsys, results, rendered, tm
         assert capsys.readouterr().out == f"{tmp_path / 'review' / 'index.html'}\n"
 
 
+def test_a_folder_with_other_files_is_left_alone(capsys, tmp_path):
+    results = build_results(tmp_path / "results", {"never": None}, 1, 2)
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "report.md").write_text("written by hand")
+    assert main(["report", str(results), "-o", str(mine)]) == 2
+    assert "cannot write the report (it contains files that are not a report)" in capsys.readouterr().err
+    assert (mine / "report.md").read_text() == "written by hand"
+
+
+def test_an_earlier_report_is_replaced(capsys, tmp_path):
+    results = build_results(tmp_path / "results", {"never": None}, 1, 2)
+    assert [main(["report", str(results)]) for _ in range(2)] == [0, 0]
+    assert main(["report", str(results), "-o", str(results)]) == 2  # results are no report
+
+
 def test_only_reports_on_these_strategies(results, rendered):
     assert main(["report", str(results), "--only", "never", "--only", "every-2min"]) == 0
     assert rendered == [["every-2min", "never"]]

@@ -8,7 +8,7 @@ from result_builder import UPSERT, build_results
 
 from bench.cli.commands.show import FIGURES, print_rows
 from bench.cli.main import main
-from bench.cli.output import OUT
+from bench.cli.output import OUT, print_json
 from bench.cli.record_tables import COMPACTION_FIELDS, DECISION_FIELDS
 from bench.results.folders import load_runs
 from bench.results.rows import METRIC_BY_NAME, METRICS, rows
@@ -45,6 +45,18 @@ def test_json_has_a_row_a_strategy_and_nothing_else_on_stdout(capsys, results):
     assert rows[1]["break_even_queries_per_h"] > 0
     assert rows[0]["break_even_queries_per_h"] is None
     assert set(rows[0]["probes"]) == {"first-order", "revenue-by-day"}
+
+
+def test_a_label_is_no_formula_in_a_spreadsheet(capsys, tmp_path):
+    results = build_results(tmp_path, {"=1+1": None}, 1, 2)
+    _, out, _ = show(capsys, results, "--format", "csv")
+    (row,) = csv.DictReader(io.StringIO(out))
+    assert row["strategy"] == "'=1+1"
+
+
+def test_what_is_no_number_in_json_is_null(capsys):
+    print_json({"ratios": [1.5, float("nan")], "highest": float("inf")})
+    assert json.loads(capsys.readouterr().out) == {"ratios": [1.5, None], "highest": None}
 
 
 def test_csv_has_the_flat_figures(capsys, results):
@@ -238,6 +250,18 @@ def test_a_damaged_run_exits_2_and_names_file_and_line(capsys, tmp_path):
     code, _, err = show(capsys, folder)
     assert code == 2
     assert f"{events}, line 1: damaged record" in err
+
+
+@pytest.mark.parametrize("command", ["show", "report", "export"])
+def test_what_is_not_damaged_is_shown(capsys, tmp_path, command):
+    folder = build_results(tmp_path, {"never": None, "every-1min": 1}, 1, 2)
+    damaged, _ = sorted(folder.rglob("events.jsonl"))
+    damaged.write_text("garbage\n" + damaged.read_text())
+    assert main([command, str(folder)]) == 2
+    out, err = capsys.readouterr()
+    made = {"show": "every-1min", "report": "report/index.html", "export": "tables/runs.parquet"}
+    assert made[command] in out
+    assert f"error: left out: {damaged}, line 1: damaged record" in " ".join(err.split())
 
 
 def test_figures_that_are_not_there_are_a_gap(capsys, tmp_path):

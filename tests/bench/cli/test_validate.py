@@ -156,7 +156,9 @@ def test_validate_names_strategies_whose_interval_coincides_with_the_cadence(cap
     file = write(tmp_path)
     fixed = ["--set", "probe_every=2min", "--set", "probe_phase=fixed"]
     assert main(["validate", file, *fixed]) == 0
-    said = "The probes meet every-2min in 1 of the 2 states of its interval only"
+    said = (
+        "Between two compactions of every-2min the table passes through 2 states, of which the probes meet 1;"
+    )
     assert said in capsys.readouterr().out
     assert main(["validate", file, "--set", "probe_every=2min"]) == 0
     assert "The probes meet" not in capsys.readouterr().out
@@ -193,6 +195,11 @@ def test_the_summary_counts_an_initial_load_as_a_commit(tmp_path):
     scenario = load_scenario(write(tmp_path), ["workload.initial_rows=1000", "workload.initial_files=2"])
     facts = summary(scenario)
     assert (facts["commits"], facts["rows"], facts["files"]) == (11, 1800, 82)
+
+
+def test_files_that_depend_on_the_table_are_not_counted(capsys):
+    assert main(["validate", "hudi-upsert-quick"]) == 0
+    assert re.search(r": [\d,]+ rows, about [\d.]+ MB as Parquet", " ".join(capsys.readouterr().out.split()))
 
 
 def test_validate_counts_delete_files_and_what_is_left_out(capsys, tmp_path):

@@ -102,6 +102,10 @@ def test_the_command_does_what_the_plan_said(spark, make_table, planned, version
     after = paths(spark, name)
     assert {file["path"] for group in effect["groups_in_order"] for file in group["files"]} == before - after
     assert (effect["files_before"], effect["files_after"]) == (len(before), len(after))
+    dropped = len(deletes) - spark.sql(f"SELECT * FROM {name}.delete_files").count()
+    assert dropped <= effect["delete_files_dropped_more_at_most"]
+    # Position deletes of the last commit are not below the new data files, deletion vectors go with theirs.
+    assert dropped or version == 2 or "rewrite-all" not in options
 
 
 def test_deletion_vectors_of_one_puffin_file_are_counted_apart(spark, make_table, planned):

@@ -39,6 +39,9 @@ class StateOnly:
     def planner_problem(self, planner):
         return None
 
+    def dropped_deletes(self, action, preview):
+        return ()
+
 
 @dataclass(frozen=True)
 class Fixed:

@@ -295,6 +295,13 @@ def test_bytes_that_are_no_text_are_damage_too(run_folder):
         load_run(run_folder)
 
 
+def test_a_manifest_without_json_numbers_is_refused(run_folder):
+    file = run_folder / "manifest.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"options": {"x": float("nan")}}))
+    with pytest.raises(ResultSchemaError, match="NaN is not JSON; restore the file"):
+        load_run(run_folder)
+
+
 @pytest.mark.parametrize("found", [0, 1, 2, 4, "3", None])
 def test_another_schema_version_is_refused_with_the_remedy(run_folder, found):
     file = run_folder / MANIFEST

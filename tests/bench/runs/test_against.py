@@ -28,8 +28,8 @@ pytestmark = pytest.mark.processes
 
 ROOT = Path(bench.__file__).parents[1]
 OWN_HAND = (
-    "self._file.write(record",
-    'self._file.write(" " + record',
+    'self._append(f"{record',
+    'self._append(f" {record',
 )  # each of its records begins with a space
 CODE = ("bench", "reports", "strategies", "workloads")
 

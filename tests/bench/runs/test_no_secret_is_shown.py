@@ -49,7 +49,7 @@ SECRETS = """
 [spark]
 spark.hadoop.fs.s3a.secret.key = "Zq7spark"
 "spark.hadoop.fs.s3a.access.key" = "Zq7access"
-"spark.driver.extraJavaOptions" = "-Duser.timezone=UTC -Dpassword=Zq7option,with;more&such"
+"spark.my.javaOptions" = "-Duser.timezone=UTC -Dpassword=Zq7option,with;more&such"
 "spark.kafka.sasl.jaas.config" = 'Module required username="me" password="Zq7 jaas";'
 [catalog.properties]
 type = "rest"
@@ -173,10 +173,11 @@ def test_no_secret_of_a_simulated_run_is_in_any_file_or_output(user, capsys):
         == "with (hidden), (hidden) https://(hidden)@host (hidden) (hidden)"
     )
     assert plans.of(CompactionRecord)
-    assert fails.end.error == "RuntimeError: refused (hidden) and x(hidden)x (hidden) (hidden)"
+    error = "RuntimeError: refused (hidden) and x(hidden)x (hidden) (hidden)"
+    assert fails.end.error == f"{error} (rule 1 of strategy fails)"
     log = (fails.folder / "log.txt").read_text()
     assert "Traceback" in log
-    assert fails.end.error in log
+    assert error in log
     assert "api_key=(hidden)" in shown
     assert "refused (hidden) and x(hidden)x" in shown
     files = [file for file, _ in texts_below(user)]
@@ -200,7 +201,8 @@ def test_no_secret_is_in_what_a_worker_leaves_that_fails_or_is_killed(user, plan
         assert suite._in_worker(run, job, Deaf()) == {"fails": 1, "dies": -9}[label]
         results[label] = run_files.closed(folder, -9)
     assert results["fails"].end.error.startswith("RuntimeError: refused (hidden) and x(hidden)x")
-    assert results["fails"].end.error in (results["fails"].folder / "log.txt").read_text()
+    error = results["fails"].end.error.removesuffix(" (rule 1 of strategy fails)")
+    assert error in (results["fails"].folder / "log.txt").read_text()
     assert results["dies"].end.error == (
         "the worker ended with exit code -9: connecting: x(hidden)x (hidden)"
     )
@@ -223,7 +225,7 @@ def test_no_secret_is_in_what_a_real_run_stores_whose_engine_fails(user, planned
     result = run_files.closed(job.run_folder, 1)
     spark = result.manifest.options["spark"]
     assert spark["spark.hadoop.fs.s3a.secret.key"] == spark["spark.hadoop.fs.s3a.access.key"] == HIDDEN
-    assert spark["spark.driver.extraJavaOptions"] == "-Duser.timezone=UTC -Dpassword=(hidden)"
+    assert spark["spark.my.javaOptions"] == "-Duser.timezone=UTC -Dpassword=(hidden)"
     assert spark["spark.sql.shuffle.partitions"] == "2"
     assert result.end.error.startswith("RuntimeError: cannot open {'")
     assert [(type(record), record.error) for record in heard] == [(RunRecord, result.end.error)]

@@ -40,6 +40,38 @@ def test_a_machine_that_has_everything_passes(machine, tmp_path):
     assert machine.asked == ["java", ("iceberg", None)]
 
 
+REST = {"properties": {"type": "rest", "uri": "http://localhost:8181"}}
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"catalog": REST},
+        {"spark": {"spark.sql.catalog.lake.type": "rest"}},
+        {"spark": {"spark.sql.catalog.lake.catalog-impl": "org.apache.iceberg.rest.RESTCatalog"}},
+    ],
+)
+def test_a_rest_catalog_needs_a_java_with_its_module(machine, monkeypatch, tmp_path, keys):
+    monkeypatch.setattr(runtime, "java_modules", lambda home: frozenset({"java.base"}))
+    with pytest.raises(MissingRuntimeError) as caught:
+        check(tmp_path, **keys)
+    assert "the client of a REST catalog needs the module jdk.net of Java" in str(caught.value)
+    assert "install a full JDK 17 (on Debian openjdk-17-jdk-headless) and set JAVA_HOME" in str(caught.value)
+    monkeypatch.setattr(runtime, "java_modules", lambda home: frozenset({"java.base", "jdk.net"}))
+    check(tmp_path, **keys)
+
+
+def test_a_jar_of_the_scenario_that_is_not_there_is_named(machine, tmp_path):
+    there = tmp_path / "there.jar"
+    there.touch()
+    for elsewhere in ("s3a://bucket/other.jar", "local:/opt/other.jar", "/opt/jars/*.jar", f"file:{there}"):
+        check(tmp_path, spark={"spark.jars": f"{there}, {elsewhere}"})
+    with pytest.raises(
+        ScenarioError, match=r'spark."spark.jars": /no/such.jar: no such file; correct the path'
+    ):
+        check(tmp_path, spark={"spark.jars": f"{there},/no/such.jar"})
+
+
 def test_the_jars_of_every_line_that_is_used_are_asked_for(machine, tmp_path):
     name = runtime.LINES[-1].name
     check(tmp_path, variants=[{"label": "old", "versions": name}])

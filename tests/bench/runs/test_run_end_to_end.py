@@ -62,7 +62,7 @@ files_per_commit = 4
 [spark]
 driver_memory = "1GiB"
 "spark.hadoop.fs.s3a.secret.key" = "Zq7planted"
-"spark.driver.extraJavaOptions" = "-Duser.timezone=UTC -Dpassword=Zq7option"
+"spark.my.javaOptions" = "-Duser.timezone=UTC -Dpassword=Zq7option"
 [[strategies]]
 label = "never"
 [[strategies]]
@@ -182,7 +182,7 @@ def test_a_suite_runs_every_strategy_of_ones_own_and_never(compactbench, folder)
     assert not [file for file in files if b"Zq7" in file.read_bytes()]
     spark = runs["mine"].manifest.options["spark"]
     assert spark["spark.hadoop.fs.s3a.secret.key"] == "(hidden)"
-    assert spark["spark.driver.extraJavaOptions"] == "-Duser.timezone=UTC -Dpassword=(hidden)"
+    assert spark["spark.my.javaOptions"] == "-Duser.timezone=UTC -Dpassword=(hidden)"
 
     code, _, err = compactbench("run", "tiny.toml", "--out", "results")
     assert code == 2

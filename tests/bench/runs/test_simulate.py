@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -352,14 +353,38 @@ def test_a_planner_that_asks_for_rows_is_refused_before_anything_runs(simulate, 
     assert list((tmp_path / "results").iterdir()) == [tmp_path / "results" / ".lock"]
 
 
+def test_a_full_disk_fails_the_runs_it_meets_and_keeps_what_is_there(
+    simulate, results, tmp_path, file_size_limit
+):
+    assert simulate("--only", "strategy=never")[0] == 0
+    before = results()["never"]
+    file_size_limit((before.folder / "manifest.json").stat().st_size + 500)
+    code, _, err = simulate("--resume")
+    assert code == 1
+    told = "FAILED: the worker ended with exit code 1: OSError: [Errno 27] File too large"
+    assert told in " ".join(err.split())
+    assert results()["never"].records == before.records
+    file_size_limit(resource.RLIM_INFINITY)
+    assert simulate("--resume")[0] == 0
+    ends = [run.end for run in load_runs(tmp_path / "results") if run.manifest.strategy == "every-2min"]
+    assert sorted(end.status if end else "cut off" for end in ends) == ["cut off", "finished"]
+
+
 @pytest.mark.parametrize(
     ("failure", "error"),
     [
-        ("raise ZeroDivisionError('of its own')", "ZeroDivisionError: of its own"),
-        ("raise SystemExit(7)", "the planner called sys.exit(7); correct the planner"),
+        (
+            "raise ZeroDivisionError('of its own')",
+            "ZeroDivisionError: of its own (rule 1 of strategy broken)",
+        ),
+        (
+            "raise SystemExit(7)",
+            "the planner called sys.exit(7) (rule 1 of strategy broken); correct the planner",
+        ),
         (
             "return 'x'",
-            "decide returned 'x'; it must return a Plan, or None to do nothing; correct the planner",
+            "decide returned 'x'; it must return a Plan, or None to do nothing (rule 1 of strategy broken); "
+            "correct the planner",
         ),
     ],
 )

@@ -1,4 +1,6 @@
 import fcntl
+import json
+import resource
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -210,7 +212,7 @@ def test_an_unknown_label_names_the_known_ones(source):
 
 def test_a_folder_name_holds_what_a_file_name_can_hold(source):
     names = {run.folder_name for run in plan_runs([source], (), 1, ())}
-    assert names == {"iceberg-real-never-r1", "iceberg-real-every-2min-r1", "iceberg-real-third_one-2-r1"}
+    assert names == {"iceberg-real-never-r1", "iceberg-real-every-2min-r1", "iceberg-real-third_one-r1"}
 
 
 def test_resume_leaves_out_what_is_finished_and_makes_the_rest(source, tmp_path):
@@ -369,6 +371,28 @@ def test_a_worker_that_died_inside_a_line_gets_its_closing_record(tmp_path):
     result = run_files.closed(folder, 1)
     assert [record.tick for record in result.of(CommitRecord)] == [1]
     assert result.end.status == "failed"
+
+
+def test_a_full_disk_loses_the_record_that_does_not_fit_and_no_other(tmp_path, file_size_limit):
+    path = tmp_path / "events.jsonl"
+    with Recorder(path) as recorder:
+        recorder.write(commit())
+        file_size_limit(path.stat().st_size + 100)
+        with pytest.raises(OSError, match="File too large"):
+            recorder.write(commit(tick=2))
+        file_size_limit(resource.RLIM_INFINITY)
+        recorder.write(commit(tick=3))
+    assert [json.loads(line)["tick"] for line in path.read_text().splitlines()] == [1, 3]
+
+
+def test_a_run_that_a_full_disk_ended_is_closed_in_memory(tmp_path, file_size_limit):
+    folder = write_run(tmp_path / "run", manifest(), [commit()])
+    stored = (folder / "events.jsonl").read_bytes()
+    (folder / "log.txt").write_text("OSError: No space left on device")
+    file_size_limit(len(stored) + 10)
+    result = run_files.closed(folder, 1)
+    assert (result.end.status, len(result.records)) == ("failed", 2)
+    assert (folder / "events.jsonl").read_bytes() == stored
 
 
 def test_a_worker_that_never_started_is_reported_with_its_output(tmp_path):

@@ -27,6 +27,14 @@ CONTRADICTIONS = [
     ({"duration": "1000001min"}, 'duration = "1000001min": makes 1000001 commits (commit_interval = 1min), '
      "and a run has at most 1000000: shorten it or lengthen commit_interval"),
     ({"duration": 600}, 'duration = 600: 600 is not a duration: write a number and a unit'),
+    ({"spark": {"spark.driver.extraJavaOptions": "-Dstore.password=hunter22"}},
+     'spark."spark.driver.extraJavaOptions" = "(hidden)": contains a secret'),
+    ({"repetitions": 1001}, "repetitions = 1001: must be at most 1000: a report reads all runs at once"),
+    ({"table": {"partitioning": "bucket", "buckets": 10_001}},
+     "table.buckets = 10001: must be at most 10000: each commit writes a file to every bucket"),
+    ({"workload": {"files_per_commit": 100_001}}, "must be <= 100000: each file is a task of Spark"),
+    ({"strategies": [{"label": "a", "writer": {"files_per_commit": 100_001}}]},
+     "strategies[0].writer.files_per_commit = 100001: must be <= 100000: each file is a task of Spark"),
     ({"commit_interval": "0s"}, 'commit_interval = "0s": must be at least 1ms'),
     ({"commit_interval": "0.5ms"},
      "commit_interval = \"0.5ms\": '0.5ms' is not a whole number of milliseconds: scenario time has"),
@@ -382,6 +390,8 @@ INLINE = "hoodie.compact.inline"
 REGEX, DAYS = "PartitionRegexBased", "DayBased,UnBoundedPartitionAware"
 MERGE_LOGS = {**RULE, "planner": {"type": "hudi.log_compaction"}, "delay": "10min"}
 CLUSTER = {**RULE, "planner": {"type": "hudi.clustering"}, "delay": "10min"}
+TARGET_IO = "hoodie.compaction.target.io"
+BOUNDED = {TARGET_IO: 20}
 
 
 @pytest.mark.parametrize(
@@ -393,8 +403,17 @@ CLUSTER = {**RULE, "planner": {"type": "hudi.clustering"}, "delay": "10min"}
          "both as a number of partitions (DayBased) and as a number of days"),
         ({}, {"rules": [MERGE_LOGS]}, "rules[0].planner: has a delay, and Hudi drops a log compaction"),
         ({"index": "simple"}, {"rules": [CLUSTER]}, "planner: has a delay, and Hudi refuses commits"),
-        ({}, {"rules": [{**CLUSTER, "trigger": {"type": "hudi.num_commits"}}],
-              "writer": {"upsert_mode": "copy-on-write"}}, "a trigger that counts delta commits"),
+        ({"index": "simple"}, {"rules": [{**CLUSTER, "trigger": {"type": "hudi.num_commits"}, "delay": "0s"}],
+                               "writer": {"upsert_mode": "copy-on-write"}}, "that counts delta commits"),
+        ({}, {"rules": [{**RULE, "trigger": {"type": "hudi.num_commits"}}],
+              "writer": {"upsert_mode": "copy-on-write"}}, "merges log files, and a COPY_ON_WRITE table"),
+        ({}, {"rules": [{**RULE, "planner": {**RULE["planner"], "strategy": "UnBounded",
+                                             "options": BOUNDED}}]},
+         "strategy 'UnBounded' does not read hoodie.compaction.target.io: leave that out"),
+        ({}, {"rules": [{**RULE, "planner": {**RULE["planner"], "options": {**BOUNDED, TARGET_IO: 0}}}]},
+         "hoodie.compaction.target.io = 0 lets no file slice be compacted"),
+        ({}, {"rules": [{**RULE, "planner": {**RULE["planner"], "options": {**BOUNDED, TARGET_IO: "2GiB"}}}]},
+         "is in MiB and must be a whole number"),
         ({}, {"rules": [RULE], "properties": {INLINE: "true"}}, "whose commits compact by themselves"),
         ({}, {"properties": {"hoodie.compaction.target.io": "5"}}, "set it in the options of the rule"),
         ({}, {"properties": {INLINE: "true", "hoodie.compaction.strategy": REGEX}},

@@ -18,6 +18,7 @@ def found(tmp_path, text, *overrides):
     return [(idle.owner, idle.reason) for idle in idle_rules(load_scenario(write(tmp_path, text), overrides))]
 
 
+HUDI = ("workload.type=upsert", "table.partitioning=day")
 END = "the end of the stream (duration = 10min)"
 
 
@@ -64,6 +65,26 @@ def test_other_rules_may_make_more_files_than_the_stream(tmp_path):
 def test_fewer_writers_reach_a_number_of_files_later(tmp_path):
     text = strategies('{ type = "file_count", files = 30 }', extra="writer = { files_per_commit = 2 }")
     assert found(tmp_path, text) == [("mine", "the whole stream adds at most 20 files")]
+
+
+@pytest.mark.parametrize(
+    ("options", "is_idle"),
+    [
+        ('"hudi.num_commits", commits = 11', False),  # with the initial load
+        ('"hudi.num_commits", commits = 12', True),
+        ('"hudi.num_commits_after_last_request", commits = 12', True),
+        ('"hudi.time_elapsed", elapsed = "10min"', False),
+        ('"hudi.time_elapsed", elapsed = "11min"', True),
+        ('"hudi.num_and_time", commits = 2, elapsed = "11min"', True),
+        ('"hudi.num_or_time", commits = 2, elapsed = "11min"', False),
+    ],
+)
+def test_a_stream_may_be_too_short_for_a_trigger_of_a_format(tmp_path, options, is_idle):
+    rule = f'{{ trigger = {{ type = {options} }}, planner = {{ type = "hudi.compaction" }} }}'
+    text = SOUND.partition("[[strategies]]")[0] + f'[[strategies]]\nlabel = "mine"\nrules = [{rule}]\n'
+    reasons = found(tmp_path, text.replace("iceberg", "hudi"), "workload.initial_rows=100", *HUDI)
+    said = f"the table gets 11 commits, an initial load included, until {END}"
+    assert reasons == ([("mine", said)] if is_idle else [])
 
 
 def test_a_switch_ends_the_rules_before_it_and_starts_those_after_it(tmp_path):

@@ -102,6 +102,7 @@ not_a_class = 5
 def own_module(tmp_path, monkeypatch):
     (tmp_path / "own_planner_for_test.py").write_text(OWN_PLANNER)
     (tmp_path / "broken_planner_for_test.py").write_text("1 / 0")
+    (tmp_path / "leaving_planner_for_test.py").write_text("raise SystemExit(7)")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", list(plugins.sys.path))
     return "own_planner_for_test"
@@ -218,6 +219,7 @@ def test_own_planner_needs_no_registration(own_module):
             "such as {'min-input-files': '5'}; correct the planner",
         ),
         ("broken_planner_for_test:Mine", "cannot be imported: ZeroDivisionError: division by zero"),
+        ("leaving_planner_for_test:Mine", "cannot be imported: SystemExit: 7"),
         ("no_such_module_for_test:Mine", "cannot be imported: ModuleNotFoundError"),
         ("..:Mine", "cannot be imported"),
         (":", "cannot be imported"),

@@ -215,10 +215,21 @@ def test_an_override_that_is_wrong_is_named(tmp_path):
 
 
 RESOURCES = [
-    ("writer", {"cores": 8},
-     'resources.writer.cores = 8 cannot be honoured with spark.master = "local[2]" (2 cores)'),
-    ("reader", {"memory": "8GiB"},
-     'resources.reader.memory = "8GiB" cannot be honoured with spark.driver_memory = "4GiB"'),
+    (
+        "writer",
+        {"cores": 8},
+        'resources.writer.cores = 8 cannot be honoured with spark.master = "local[2]" (2 cores)',
+    ),
+    (
+        "reader",
+        {"memory": "8GiB"},
+        'resources.reader.memory = "8GiB" cannot be honoured with spark.driver_memory = "4GiB"',
+    ),
+]
+ON_CLUSTERS = [
+    ("local-cluster[2,1,1024]", {"cores": 8}, 'spark.master = "local-cluster[2,1,1024]" (2 cores)'),
+    ("spark://there:7077", {"cores": 8}, "(as many cores as the cluster gives)"),
+    ("spark://there:7077", {"memory": "4GiB"}, "the memory of its executors"),
 ]  # fmt: skip
 
 
@@ -230,12 +241,20 @@ def test_resources_one_local_process_cannot_honour_are_refused(tmp_path, part, s
     assert "simulate (`run --simulate`), which honours it" in str(caught.value)
 
 
+@pytest.mark.parametrize(("master", "share", "text"), ON_CLUSTERS)
+def test_resources_a_cluster_cannot_be_told_to_give_are_refused(tmp_path, master, share, text):
+    with pytest.raises(ScenarioError) as caught:
+        check_real_resources(load(tmp_path, resources={"compactor": share}, spark={"master": master}))
+    assert text in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("resources", "master"),
     [({}, "local[2]"), ({"compactor": {"cores": 2, "memory": "4GiB"}}, "local[2]"),
-     ({"compactor": {"cores": 1}}, "local"), ({"compactor": {"cores": 64}}, "spark://there:7077")],
+     ({"compactor": {"cores": 1}}, "local"), ({"compactor": {"cores": 2}}, "local-cluster[2,1,1024]"),
+     ({}, "spark://there:7077")],
 )  # fmt: skip
-def test_resources_that_match_or_cannot_be_told_pass(tmp_path, resources, master):
+def test_resources_that_match_pass(tmp_path, resources, master):
     check_real_resources(load(tmp_path, resources=resources, spark={"master": master}))
 
 

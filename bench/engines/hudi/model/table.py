@@ -1,7 +1,5 @@
 """A simulated Hudi table: the effect of commits and queries, and what they cost."""
 
-import re
-
 from bench.engines.contract import (
     NO_COST,
     Cores,
@@ -25,16 +23,13 @@ from bench.engines.hudi.table_keys import READ_OPTIMIZED, is_merge_on_read
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.key_ranges import may_meet, wanted_keys
 from bench.engines.simulated.model import Committed, Staging
+from bench.sql import reads
 from strategies.hudi.commands import Command
 from strategies.hudi.files import Action as InstantAction
 from strategies.plan import Action
 from strategies.preview import NoPreview, Preview
 from strategies.triggers import RuleMemory
 from workloads.commit import CommitSpec
-
-_TEXT_OR_COMMENT = re.compile(r"'[^']*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
-_TABLE = re.compile(r"\borders\b", re.IGNORECASE)
-_READ_OPTIMIZED = re.compile(rf"\b{READ_OPTIMIZED}\b", re.IGNORECASE)
 
 
 class HudiTableModel:
@@ -145,8 +140,7 @@ class HudiTableModel:
             if wanted is None or may_meet(wanted, self._groups.keys(file.path))
         ]
         data_bytes = sum(file.size_bytes for file in files)
-        code = _TEXT_OR_COMMENT.sub(" ", sql)
-        if _READ_OPTIMIZED.search(code) and not _TABLE.search(code):
+        if reads(sql, READ_OPTIMIZED) and not reads(sql, "orders"):
             return Work(len(files), read_bytes=data_bytes, tasks_count=len(files))
         logs = self.ledger.delete_files.values()
         log_bytes = sum(log.size_bytes for log in logs)

@@ -1,4 +1,4 @@
-"""The effect of a rewrite on the files of a simulated table, and which delete files it may drop."""
+"""The effect of a rewrite on the files of a simulated table."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,8 +10,7 @@ from bench.engines.simulated.costs import Coefficients, Work, rewrite_cost
 from bench.engines.simulated.files import rows_of_outputs, table_bytes
 from bench.engines.simulated.live_rows import LiveRows
 from strategies.iceberg.deletes.index import delete_index
-from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
-from strategies.java_values import parse_boolean
+from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 from strategies.plan import Action, Rewrite
 from strategies.preview import Preview, RewriteGroup
 from workloads.schema import Schema
@@ -88,38 +87,6 @@ def conflict(
         if delete.data_sequence_number > prepared.sequence_number and delete.referenced_data_file in replaced:
             return f"found new position delete for replaced data file: {delete.referenced_data_file}"
     return None
-
-
-def below_oldest(data: Iterable[IcebergDataFile], deletes: Iterable[IcebergDeleteFile]) -> list[str]:
-    """Delete files older than all data files of the table: commits may drop them (ManifestFilterManager)."""
-    oldest = min((file.data_sequence_number for file in data), default=0)
-    return [delete.path for delete in deletes if delete.data_sequence_number < oldest]
-
-
-def dangling(data: Iterable[IcebergDataFile], deletes: Iterable[IcebergDeleteFile]) -> list[str]:
-    """Delete files that apply to nothing in their partition.
-
-    These are position deletes older than all data files of the partition, equality deletes not newer than
-    the oldest of them, and all deletes of a partition without data files. Source: Iceberg
-    """
-    oldest: dict[str, int] = {}
-    for file in data:
-        number = file.data_sequence_number
-        oldest[file.partition] = min(number, oldest.get(file.partition, number))
-
-    def dangles(delete: IcebergDeleteFile) -> bool:
-        number = oldest.get(delete.partition)
-        if number is None or delete.data_sequence_number < number:
-            return True
-        return delete.kind is DeleteKind.EQUALITY and delete.data_sequence_number == number
-
-    return [delete.path for delete in deletes if dangles(delete)]
-
-
-def removes_dangling(action: Action) -> bool:
-    """Whether an option of the compaction makes it remove dangling deletes afterwards."""
-    options = {} if isinstance(action, Rewrite) else action.options
-    return parse_boolean(options.get("remove-dangling-deletes", "false"))
 
 
 def _replacement(group: RewriteGroup, files: Iterable[IcebergDataFile], rows: LiveRows) -> Replacement:

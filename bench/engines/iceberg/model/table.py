@@ -15,11 +15,8 @@ from bench.engines.iceberg.model.metadata import SimulatedMetadata
 from bench.engines.iceberg.model.rewrite import (
     Prepared,
     Replacement,
-    below_oldest,
     conflict,
-    dangling,
     prepare,
-    removes_dangling,
 )
 from bench.engines.iceberg.model.scan import Scan
 from bench.engines.simulated.costs import Work
@@ -28,6 +25,7 @@ from bench.engines.simulated.key_ranges import wanted_keys
 from bench.engines.simulated.live_rows import LiveRows
 from bench.engines.simulated.model import Committed, Staging
 from strategies.iceberg.commands import METADATA_COMMANDS, Command
+from strategies.iceberg.dropped_deletes import aged, below_oldest, dangling, removes_dangling
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile, KeyBounds
 from strategies.plan import Action, Native, Rewrite
 from strategies.preview import NoPreview, Preview
@@ -129,7 +127,8 @@ class IcebergTableModel:
             return self._rewrite(staged, tag), NO_COST
         prepared = self._prepare(action, preview)
         versions, cost = self._rewrite(prepared, tag), prepared.cost
-        if removes_dangling(action) and prepared.replaced and self._spec.partitioning.column:
+        options = {} if isinstance(action, Rewrite) else action.options
+        if removes_dangling(options) and prepared.replaced and self._spec.partitioning.column:
             return versions + self._remove_dangling(tag), cost + self._price_maintenance()
         return versions, cost
 
@@ -147,7 +146,7 @@ class IcebergTableModel:
 
     def _remove_dangling(self, tag: Tag) -> tuple[Version, ...]:
         """`remove-dangling-deletes`: a separate commit, which does nothing for an unpartitioned table."""
-        gone = dangling(self.ledger.data_files.values(), self.ledger.delete_files.values())
+        gone = dangling(map(aged, self.ledger.data_files.values()), self.ledger.delete_files.values())
         return (self._snapshot(_Snapshot("replace", gone), tag),) if gone else ()
 
     def _rewrite(self, prepared: Prepared, tag: Tag) -> tuple[Version, ...]:
@@ -191,7 +190,7 @@ class IcebergTableModel:
         data = [file for path, file in self.ledger.data_files.items() if path not in removed]
         deletes = (delete for key, delete in self.ledger.delete_files.items() if key not in removed)
         threads = max(_WORKER_THREADS_MIN, self._cores.compactor)
-        return self._metadata.first_deletes(below_oldest([*data, *made], deletes), threads)
+        return self._metadata.first_deletes(below_oldest(map(aged, [*data, *made]), deletes), threads)
 
     def _snapshot(self, snapshot: _Snapshot, tag: Tag) -> Version:
         """Commit one snapshot to the ledger and the metadata; the version it makes."""

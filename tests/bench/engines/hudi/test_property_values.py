@@ -23,6 +23,9 @@ INLINE = "hoodie.compact.inline"
         ("hoodie.partition.ttl.inline", "true", "would have commits drop partitions"),
         ("hoodie.datasource.write.recordkey.field", "user_id", "is the same for every table"),
         (f"{INLINE}.trigger.strategy", "TIME_ELAPSED", "the trigger hudi.time_elapsed"),
+        ("hoodie.compact.inlin", "true", 'did you mean "hoodie.compact.inline"?'),
+        ("hoodie.no.such.thing.at.all", "1", "is no option of Hudi 1.2"),
+        ("hoodie.datasource.compaction.async.enable", "true", "streaming writes alone"),
     ],
 )
 def test_what_hudi_would_refuse_is_said_before_a_run(name, value, problem):
@@ -32,4 +35,6 @@ def test_what_hudi_would_refuse_is_said_before_a_run(name, value, problem):
 def test_other_properties_are_not_judged():
     assert value_problem("hoodie.parquet.compression.codec", "zstd") is None
     assert value_problem("hoodie.clean.automatic", "false") is None
+    assert value_problem("hoodie.write.lock.provider.of.mine", "1") is None
+    assert value_problem("parquet.page.size", "1") is None
     assert value_problem("hoodie.compaction.strategy", "DayBased, LogFileSizeBased") is None

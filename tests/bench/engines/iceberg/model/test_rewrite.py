@@ -4,9 +4,7 @@ from bench.engines.contract import NO_COST
 from bench.engines.iceberg.model.rewrite import (
     Prepared,
     Replacement,
-    below_oldest,
     conflict,
-    dangling,
 )
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
 
@@ -43,20 +41,3 @@ def test_commits_since_a_rewrite_was_prepared_may_keep_it_from_its_own(made, pro
     deletes = [delete("e", 4), delete("new", 6), delete("p", 6, POSITION, named="b"),
                delete("q", 4, POSITION, named="c")]  # fmt: skip
     assert conflict(made, files, {d.path: d for d in deletes}, 6) == problem
-
-
-def test_deletes_below_all_data_of_the_table_may_be_dropped_by_a_commit():
-    deletes = [delete(f"e{number}", number) for number in (3, 4, 5)]
-    assert below_oldest([data("a", 4), data("b", 9)], deletes) == ["e3"]
-    assert below_oldest([], deletes) == []
-
-
-def test_deletes_dangle_by_the_data_of_their_own_partition():
-    deletes = [
-        delete("e4", 4, partition="x"), delete("e5", 5, partition="x"), delete("e6", 6, partition="x"),
-        delete("p4", 4, POSITION, "x"), delete("p5", 5, POSITION, "x"), delete("other", 9, partition="z"),
-        delete("y", 2, partition="y"),
-    ]  # fmt: skip
-    files = [data("a", 5, "x"), data("b", 7, "x"), data("c", 1, "y")]
-    # Equality deletes not above 5, position deletes below it, and all where no data is.
-    assert dangling(files, deletes) == ["e4", "e5", "p4", "other"]

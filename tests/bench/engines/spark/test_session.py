@@ -1,0 +1,37 @@
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+SECRET = "planted-4f1c9a77"
+
+
+@pytest.mark.spark
+@pytest.mark.processes
+def test_a_secret_of_the_session_is_in_no_command_line(tmp_path):
+    script = f"""
+        import sys
+        from pathlib import Path
+
+        from bench import runtime
+        from bench.engines.contract import SparkSettings
+        from bench.engines.spark.session import start_session, stop_session
+
+        runtime.use_java()
+        hard = "{SECRET} = a\\\\b: #!\u00e9\U0001f600"
+        secret = {{"spark.hadoop.fs.s3a.secret.key": "{SECRET}", "spark.some.password": hard}}
+        settings = SparkSettings("local[1]", 2**29, secret)
+        spark = start_session(settings, (), {{"spark.some.key": "public-4f1c9a77"}}, Path(sys.argv[1]))
+        assert spark.sparkContext._jsc.hadoopConfiguration().get("fs.s3a.secret.key") == "{SECRET}"
+        launched = spark._jvm.java.lang.System.getProperty
+        assert launched("spark.some.password") == hard  # known when the JVM started, as jars are fetched
+        assert not list(Path(sys.argv[1]).glob("*.conf"))
+        lines = [file.read_bytes() for file in Path("/proc").glob("[0-9]*/cmdline") if file.exists()]
+        print(sum(b"{SECRET}" in line for line in lines), sum(b"public-4f1c9a77" in line for line in lines))
+        stop_session(spark)
+    """
+    done = subprocess.run(
+        [sys.executable, "-", str(tmp_path)], input=textwrap.dedent(script), capture_output=True, text=True
+    )
+    assert done.stdout.split() == ["0", "1"], done.stderr
