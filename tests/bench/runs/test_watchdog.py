@@ -43,6 +43,7 @@ def test_a_jvm_that_is_stopped_is_ended_and_the_call_to_it_fails(tmp_path):
         import os, signal, sys
         from pathlib import Path
 
+        from py4j.protocol import Py4JError
         from pyspark import SparkContext
 
         from bench import runtime
@@ -57,12 +58,11 @@ def test_a_jvm_that_is_stopped_is_ended_and_the_call_to_it_fails(tmp_path):
         os.kill(SparkContext._gateway.proc.pid, signal.SIGSTOP)
         try:
             spark.sql("SELECT 1").collect()
-        except Exception as error:
-            print(type(error).__name__)
+        except (Py4JError, ConnectionError):
+            print("failed")
     """
     done = subprocess.run(
         [sys.executable, "-", str(tmp_path)], input=textwrap.dedent(script), capture_output=True, text=True
     )
-    verdict, error = done.stdout.splitlines()
-    assert verdict == "Java has not answered for 2 s, and was ended"
-    assert error.startswith("Py4J"), done.stderr
+    lines = sorted(done.stdout.splitlines())  # of two threads
+    assert lines == ["Java has not answered for 2 s, and was ended", "failed"], done.stderr

@@ -23,7 +23,7 @@ from strategies.iceberg.rewrite_options import JobOrder
 pytestmark = pytest.mark.spark
 
 EXAMPLES, CASES = 3_200, 2_500  # Hypothesis repeats about a fifth
-FLOORS = {
+FLOORS = {  # about half of what is drawn or less, since what Hypothesis draws varies with its version and with our code
     "planned": 1_000,
     "group filtered": 200,
     "deletes triggered": 150,
@@ -43,7 +43,7 @@ FLOORS = {
     "one side without bounds": 200,
     "no metrics": 100,
     "nulls meet": 50,
-    "nulls alone": 200,
+    "nulls alone": 100,
     "required key": 100,
     "text key": 100,
     "global equality": 100,
