@@ -23,6 +23,7 @@ from workloads.schema import ORDERS, Schema
 
 TicketId = NewType("TicketId", int)
 Role = Literal["writer", "compactor", "maintainer", "reader"]
+ExecutorCpuSource = Literal["processes", "tasks"]
 LOAD_STEP = "load"  # the step name in the tag of the initial load
 INLINE = "inline"  # the reason of a compaction that a commit ran by itself
 TAG_PROPERTY = "compactbench"  # the name that a tag is stored under
@@ -34,9 +35,10 @@ class Cost:
 
     If it `is_shared`, something else of the run went on meanwhile, and its CPU is in `cpu_s` and its parts.
 
-    `wall_s` is the step's wall time and `cpu_s` the process CPU (JVM, Python, children) spent during it. It
-    has three parts that are told apart: `executor_cpu_s` of the Spark tasks, `jit_cpu_s` of the compiler's
-    threads and `gc_cpu_s` of the garbage collector's. The rest is planning, commit, the gateway and Python.
+    `wall_s` is the step's wall time and `cpu_s` the process CPU (JVM, Python, children, executors of a
+    cluster) spent during it. It has three parts that are told apart: `executor_cpu_s` of the Spark tasks,
+    `jit_cpu_s` of the compiler's threads and `gc_cpu_s` of the garbage collector's. The rest is planning,
+    commit, the gateway and Python.
 
     `peak_rss_bytes` is resident memory of JVM and Python, `peak_heap_bytes` the JVM's heap, including garbage
     that no collection has removed yet.
@@ -325,7 +327,8 @@ class SparkSettings:
     """The master, the driver's memory (all the memory on a local master) and further configuration.
 
     `java_options` are options of this process alone, such as a path in its cache. Results do not show them.
-    If the session `shares_jvm`, the JVM outlives it, for the next session of this process.
+    If the session `shares_jvm`, the JVM outlives it, for the next session of this process. `executor_cpu` is
+    what is counted as the CPU of executors that are processes of their own.
     """
 
     master: str = "local[2]"
@@ -333,6 +336,7 @@ class SparkSettings:
     conf: Mapping[str, str] = field(default_factory=dict)
     java_options: tuple[str, ...] = ()
     shares_jvm: bool = False
+    executor_cpu: ExecutorCpuSource = "processes"
 
     @property
     def is_local(self) -> bool:

@@ -46,7 +46,8 @@ class EngineKind:
     `options` are the part of its configuration that results show in addition to the table's.
     `setting_problem` refuses a setting of Spark that decides which files there are, and that the engine does
     not heed; `heeded_settings` are those that a simulation heeds. `wrong_rows` and `content_bytes`, the bytes
-    of all live rows in one data file, are for engines whose tables cannot be dumped.
+    of all live rows in one data file, are for engines whose tables cannot be dumped. `executors_memory_bytes`
+    is the memory that the executors of an open engine have beside its driver, None where there are none.
     """
 
     open: Callable[[EngineSettings], AbstractContextManager[Engine]]
@@ -57,6 +58,7 @@ class EngineKind:
     heeded_settings: frozenset[str] = frozenset()
     wrong_rows: RowCheck | None = None
     content_bytes: Callable[[Any], int] | None = None
+    executors_memory_bytes: Callable[[Any], int | None] = lambda engine: None
 
 
 @dataclass(frozen=True, slots=True)

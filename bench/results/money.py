@@ -61,7 +61,7 @@ def compute_money_per_day(f: RunFigures) -> float | None:
     if cpu_s is None:
         return None
     money = _compute_money(
-        m,
+        f,
         cpu_s + m.cores * jobs_s,
         total(step.wall_s for step in steps) + evaluating_s + jobs_s,
     )
@@ -74,7 +74,7 @@ def query_money_per_day(f: RunFigures) -> float | None:
     cpu_s, wall_s = mean_cpu_s(m, f.settled), mean_wall_s(m, f.settled)
     if m.queries_per_h is None or cpu_s is None or wall_s is None:
         return None
-    money = _compute_money(m, cpu_s, wall_s)
+    money = _compute_money(f, cpu_s, wall_s)
     return None if money is None else 24 * m.queries_per_h * money
 
 
@@ -133,12 +133,17 @@ def break_even_queries_per_h(
     return max(0.0, extra_cpu_s) / (duration_ms / 1000 / _HOUR_S) / saved_cpu_s
 
 
-def _compute_money(m: Manifest, cpu_s: float, wall_s: float) -> float | None:
-    """CPU at the price of cores, and the process's memory for the wall time; None if neither has a price."""
+def _compute_money(f: RunFigures, cpu_s: float, wall_s: float) -> float | None:
+    """CPU at the price of cores, and memory for the wall time; None if neither has a price.
+
+    The memory is that of the process that does all the work, or of the driver and the executors of a cluster.
+    """
+    m = f.run.manifest
     if m.price_per_core_hour is None and m.price_per_gb_hour is None:
         return None
     cores = (m.price_per_core_hour or 0.0) * cpu_s
-    memory = (m.price_per_gb_hour or 0.0) * m.memory_bytes / GB * wall_s
+    memory_bytes = m.memory_bytes + ((f.run.end and f.run.end.executors_memory_bytes) or 0)
+    memory = (m.price_per_gb_hour or 0.0) * memory_bytes / GB * wall_s
     return (cores + memory) / _HOUR_S
 
 

@@ -6,7 +6,8 @@ refuses the rest as well unless `--allow-mixed` is given.
     field                                within one set of results     old compared with new
     mode, workload, scenario,
       scenario_hash, change_log_hash,
-      seed, is_quick; format, per
+      seed, is_quick,
+      counts_tasks_only; format, per
       variant                            never                         never
     strategy_hash, per strategy          never                         reported: may be what is tested
     machine (cpu, cores, ram_bytes),
@@ -81,6 +82,7 @@ CHECKED: tuple[Checked, ...] = (
     _NEVER, _NEVER, _plain("scenario_hash")), Checked("change_log_hash", "change log", _NEVER, _NEVER,
     _plain("change_log_hash")), Checked("seed", "seed", _NEVER, _NEVER, _plain("seed")),
     Checked("is_quick", "whether runs shared a JVM", _NEVER, _NEVER, _plain("is_quick")),
+    Checked("counts_tasks_only", "what counts as CPU", _NEVER, _NEVER, _plain("counts_tasks_only")),
     Checked("strategy_hash", "rules of a strategy", _NEVER, _REPORTED, _plain("strategy_hash"),
     by_strategy=True), Checked("variant", "keys that a variant sets", _NEVER, _REPORTED, _plain("variant"),
     by_strategy=True), Checked("machine", "machine", _ON_REQUEST, _ON_REQUEST, lambda m: {part:
@@ -191,6 +193,8 @@ def _remedy(difference: Difference, strictness: Strictness) -> str:
         return "simulated and measured runs cannot be mixed: give one kind"
     if difference.field == "is_quick":
         return "runs of --quick and others cannot be mixed: give one kind"
+    if difference.field == "counts_tasks_only":
+        return 'give runs that count the same CPU: leave out spark.executor_cpu = "tasks"'
     return "give results of one definition only"
 
 

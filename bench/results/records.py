@@ -36,6 +36,8 @@ FAILED_STATUSES = ("failed", "vetoed")  # of a step after which the run continue
 MANIFEST = "manifest.json"
 EVENTS = "events.jsonl"
 LOG = "log.txt"
+# What counts as CPU, among the notes: the driver's process, with those of executors, or with their tasks.
+DRIVER_CPU, EXECUTORS_CPU, TASKS_CPU = "process", "processes of a cluster", "driver and tasks"
 SHARED_JVM = "shared_jvm"  # among the options of a run that shared its JVM with others (`run --quick`)
 QUICK_WORDS = "made with --quick, in one JVM: timings are a first impression, not to be compared with others"
 
@@ -211,6 +213,11 @@ class Manifest(_Model):
     def is_cdc(self) -> bool:
         """Whether the stream updates or deletes rows."""
         return "upsert_mode" in self.options
+
+    @property
+    def counts_tasks_only(self) -> bool:
+        """Whether the CPU of its executors is that of their tasks, without the rest of their processes."""
+        return self.notes.get("cpu") == TASKS_CPU
 
     @property
     def is_quick(self) -> bool:
@@ -471,6 +478,8 @@ class RunRecord(BaseRecord):
     own_s: Seconds = 0.0  # of it: the rest, compactbench's own code
     other_cores: float | None = None  # the mean number that other processes used meanwhile; None: not known
     timings_invalid: bool = False  # checked after every compaction, which distorts timings
+    # The memory that executors had been given beside the driver; None: tasks ran in the driver.
+    executors_memory_bytes: Count | None = None
     # The final content as compacted files; None if it was not measured, as with --verify off.
     content_bytes: Count | None = None
     # Live data files at the end: (lower bound in bytes, count), powers of 2.

@@ -78,6 +78,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         notes=provenance.notes(
             job.mode,
             scenario.workload,
+            settings.spark,
             has_archive=bool(job.java_options),
             is_concurrent=any(rule.is_concurrent for rule in scenario.rules_of(spec)),
         ),

@@ -11,9 +11,10 @@ import psutil
 from pydantic import JsonValue
 
 from bench import runtime
+from bench.engines.contract import SparkSettings
 from bench.engines.format import Format
 from bench.engines.registry import FORMATS
-from bench.results.records import Mode
+from bench.results.records import DRIVER_CPU, EXECUTORS_CPU, TASKS_CPU, Mode
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
 from strategies.plan import Capability
@@ -27,7 +28,6 @@ _NOTES: Mapping[Mode, Mapping[str, str]] = {
     "real": {
         "clock": "virtual",
         "times": "measured",
-        "cpu": "process",
         "commit_time": "without preparation",
         "warm_up": "table per planner",
         "fsync": "off",
@@ -46,7 +46,12 @@ _NOTES: Mapping[Mode, Mapping[str, str]] = {
 
 
 def notes(
-    mode: Mode, workload: Workload, *, has_archive: bool = False, is_concurrent: bool = False
+    mode: Mode,
+    workload: Workload,
+    spark: SparkSettings,
+    *,
+    has_archive: bool = False,
+    is_concurrent: bool = False,
 ) -> dict[str, str]:
     """The facts that a reader of the figures must know: a short value for each topic.
 
@@ -54,9 +59,17 @@ def notes(
     compactions run beside the stream.
     """
     keys = {} if isinstance(workload, Debezium) else {"keys": "ascending"}  # not known of recorded events
-    classes = {"class_data": "archive" if has_archive else "jars"} if mode == "real" else {}
-    beside = {"concurrency": "compaction beside the stream"} if is_concurrent and mode == "real" else {}
-    return {**_NOTES[mode], **keys, **classes, **beside}
+    if mode == "simulated":
+        return {**_NOTES[mode], **keys}
+    measured = {"cpu": _cpu(spark), "class_data": "archive" if has_archive else "jars"}
+    beside = {"concurrency": "compaction beside the stream"} if is_concurrent else {}
+    return {**_NOTES[mode], **keys, **measured, **beside}
+
+
+def _cpu(spark: SparkSettings) -> str:
+    if spark.is_local:
+        return DRIVER_CPU
+    return EXECUTORS_CPU if spark.executor_cpu == "processes" else TASKS_CPU
 
 
 def versions(table_format: Format, mode: Mode, line_name: str | None = None) -> dict[str, str]:

@@ -117,6 +117,7 @@ class Run:
         self._other_cores: float | None = None
         self._histogram: list[tuple[int, int]] = []
         self._content_bytes: int | None = None
+        self._executors_memory_bytes: int | None = None
 
     def execute(self) -> None:
         """Warm up, replay, check the content and drop the table. Raises the error that made it fail."""
@@ -136,6 +137,7 @@ class Run:
             )  # fmt: skip
             self._times = self._replayed(loop)
             self._histogram = file_size_histogram(engine.state(self._scenario.duration_ms))
+            self._executors_memory_bytes = self._kind.executors_memory_bytes(engine)
             if self._kind.content_bytes is not None:
                 self._content_bytes = self._kind.content_bytes(engine)
             if self._job.verify != "off":
@@ -191,6 +193,7 @@ class Run:
                 timings_invalid=self._job.verify == "each",
                 file_sizes=self._histogram,
                 content_bytes=self._content_bytes,
+                executors_memory_bytes=self._executors_memory_bytes,
             )
         )
 

@@ -30,6 +30,7 @@ def engine_settings(
             scenario.spark.settings,
             java_options,
             shares_jvm,
+            scenario.spark.executor_cpu or "processes",
         ),
         catalog=catalog_settings(scenario),
         versions=scenario.versions,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from bench.engines.registry import FORMATS
 from bench.keys import bytes_text, duration_ms_text, known_text
-from bench.scenario.schema import ProbeKeys, ScenarioKeys, Spark, StrategyKeys
+from bench.scenario.schema import OWN_SPARK_KEYS, ProbeKeys, ScenarioKeys, Spark, StrategyKeys
 from bench.scenario.values import KeyPath, OptionError
 from bench.secrets import HIDDEN, is_public
 from bench.spark_master import parse_master
@@ -341,9 +341,15 @@ def _check_spark(spark: Spark) -> None:
             bytes_text(spark.driver_memory_bytes),
         )
     try:
-        parse_master(spark.master)
+        master = parse_master(spark.master)
     except ValueError as error:
         raise OptionError(("spark", "master"), str(error), spark.master) from error
+    if spark.executor_cpu is not None and master.kind == "local":
+        raise OptionError(
+            ("spark", "executor_cpu"),
+            f'has no effect with spark.master = "{spark.master}", whose tasks run in the driver: remove it',
+            spark.executor_cpu,
+        )
     for key, value in spark.settings.items():
         _check_spark_setting(key, value)
 
@@ -361,7 +367,7 @@ def _check_spark_setting(key: str, value: str) -> None:
     if key in own:
         raise OptionError(("spark", key), f"is set by spark.{own[key]}: set that instead", value)
     if not key.startswith("spark."):
-        known = known_text(key, ["master", "driver_memory"])
+        known = known_text(key, OWN_SPARK_KEYS)
         raise OptionError(
             ("spark", key), f'unknown key; {known}, and Spark\'s own keys, which begin with "spark."', value
         )

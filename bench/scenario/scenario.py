@@ -272,6 +272,7 @@ def _in_variant(
         scenario = _scenario(file, parse(changed_document), base.secrets, variant)
         check_versions(variant, scenario.table.format, path)
         _check_same_stream(base, scenario, path)
+        _check_same_cpu(base, scenario, path)
     except OptionError as error:
         of_variant = "" if error.path[:1] == path[:1] else f" in variant {keys.label!r}"
         raise ScenarioError(f"{file}{of_variant}: {base.secrets.scrub(str(error))}") from error
@@ -285,6 +286,16 @@ def _check_same_stream(base: Scenario, scenario: Scenario, path: KeyPath) -> Non
             (*path, "set"),
             "changes the files of the initial load, which are sized for the table, and all variants share "
             "one stream: set workload.initial_files in the scenario, or make it a scenario of its own",
+        )
+
+
+def _check_same_cpu(base: Scenario, scenario: Scenario, path: KeyPath) -> None:
+    """Refuse variants of which only one leaves a part of the CPU out: their costs would not compare."""
+    if (base.spark.executor_cpu == "tasks") != (scenario.spark.executor_cpu == "tasks"):
+        raise OptionError(
+            (*path, "set"),
+            'counts other CPU than the scenario as it is: set spark.executor_cpu = "tasks" in all variants '
+            "or in none",
         )
 
 

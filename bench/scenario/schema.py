@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import ConfigDict, Field, ValidationError, create_model, model_validator
 from pydantic.fields import FieldInfo
 
+from bench.engines.contract import ExecutorCpuSource
 from bench.engines.registry import FORMATS
 from bench.keys import (
     Duration,
@@ -136,6 +137,9 @@ class Prices(Keys):
     )
 
 
+OWN_SPARK_KEYS = ("master", "driver_memory", "executor_cpu")
+
+
 class Spark(Keys):
     """[spark]: the session; every key that begins with "spark." is Spark's own."""
 
@@ -146,13 +150,14 @@ class Spark(Keys):
         default="local[2]", pattern=r"^\S+$", description='text without spaces, such as "local[2]"'
     )
     driver_memory_bytes: Size = Field(default=4 * 2**30, alias="driver_memory")
+    executor_cpu: ExecutorCpuSource | None = None  # None: "processes"
 
     @model_validator(mode="before")
     @classmethod
     def _flatten(cls, value: object) -> object:
         if not isinstance(value, Mapping):
             return value
-        own = {key: item for key, item in value.items() if key in ("master", "driver_memory")}
+        own = {key: item for key, item in value.items() if key in OWN_SPARK_KEYS}
         other = flat({key: item for key, item in value.items() if key not in own})
         return {**own, **{k: _spark_text(item) for k, item in other.items()}}
 

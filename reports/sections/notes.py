@@ -48,6 +48,24 @@ METHOD: Mapping[Note, Entry] = {
             "commit."
         ),
     ),
+    ("cpu", "processes of a cluster"): (
+        "Cost",
+        say(
+            "CPU seconds of processes (the driver's JVM, Python and children, and the executors) are the "
+            "primary cost metric: they are less sensitive to other load than wall time. Executors report "
+            "theirs once a second, and the end of each step waits for a report, which is no part of its wall "
+            "time. A compaction includes its planning and commit.",
+        ),
+    ),
+    ("cpu", "driver and tasks"): (
+        "Cost",
+        say(
+            "CPU seconds are those of the driver's processes (JVM, Python and children) and of the tasks in "
+            "executors. What else executors spend, such as compilation, garbage collection and shuffles, is "
+            "missing: it can be half of their CPU. So these figures do not compare with those of a local "
+            "master.",
+        ),
+    ),
     ("commit_time", "without preparation"): (
         "Commits",
         say("A batch is read, split and cached before the timer of its commit starts."),

@@ -214,7 +214,7 @@ def _resources(m: Manifest) -> str:
     if kind == "local":
         return f"one process (Spark {master}) writes, compacts and queries in turn; memory {memory}"
     where = "executors on this machine" if kind == "local-cluster" else f"cores of the cluster {UNKNOWN}"
-    return f"Spark master {master}, {where}; memory {memory}"
+    return f"Spark master {master}, {where}; memory of the driver {memory}"
 
 
 def _master_kind(text: str) -> str:

@@ -32,6 +32,7 @@ from bench.engines.delta.table_keys import (
 from bench.engines.spark import merge
 from bench.engines.spark.engine import TableReading
 from bench.engines.spark.folder_engine import FolderEngine
+from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
 from bench.engines.spark.rows import (
     column_names,
@@ -41,8 +42,6 @@ from bench.engines.spark.session import (
     file_system,
     java_class,
     sql_text,
-    start_session,
-    stop_session,
 )
 from strategies.delta.commands import NO_REWRITE, Command
 from strategies.plan import Action, Compact, Native, Rewrite
@@ -152,9 +151,5 @@ class DeltaEngine(FolderEngine[None]):
 def open_delta(settings: EngineSettings) -> Iterator[DeltaEngine]:
     """An engine with its own Spark session; both end with the block."""
     jars = runtime.jars(NAME, settings.versions)
-    spark = start_session(settings.spark, jars, session_conf(), settings.folder)
-    try:
-        folder = settings.folder / "warehouse"
-        yield DeltaEngine(spark, Meter(spark, settings.spark), folder, settings.table)
-    finally:
-        stop_session(spark, keeps_jvm=settings.spark.shares_jvm)
+    with measured_session(settings, jars, session_conf()) as (spark, meter):
+        yield DeltaEngine(spark, meter, settings.folder / "warehouse", settings.table)

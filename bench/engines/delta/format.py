@@ -30,8 +30,9 @@ from bench.engines.delta.table_keys import (
     DeltaKeys,
     property_name,
 )
-from bench.engines.format import EngineKind, ExistingTable, Format, TableAddress
+from bench.engines.format import ExistingTable, Format, TableAddress
 from bench.engines.simulated.kind import simulated_kind
+from bench.engines.spark.kind import real_kind
 from strategies.delta.commands import METADATA_COMMANDS, Command
 from strategies.plan import Capability
 
@@ -94,7 +95,7 @@ FORMAT = Format(
     property_problem=property_problem,
     key_problem=columns.key_problem,
     rule_problem=lambda spec, rule: columns.planner_problem(columns.layout_of(spec), rule.planner),
-    real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options, setting_problem),
+    real=real_kind(_open_real, REAL_CAPABILITIES, _real_options, setting_problem),
     simulated=simulated_kind(
         _open_simulated,
         SIMULATED_CAPABILITIES,

@@ -37,12 +37,11 @@ from bench.engines.hudi.table_keys import (
 from bench.engines.hudi.write_options import IS_DELETED, tag_options, write_options
 from bench.engines.spark.engine import TABLE, TableReading
 from bench.engines.spark.folder_engine import FolderEngine
+from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
 from bench.engines.spark.session import (
     file_system,
     sql_text,
-    start_session,
-    stop_session,
 )
 from bench.engines.tickets import Staged
 from strategies.hudi.commands import METADATA_COMMANDS, Command
@@ -168,9 +167,5 @@ class HudiEngine(FolderEngine[Scheduled]):
 def open_hudi(settings: EngineSettings) -> Iterator[HudiEngine]:
     """An engine with its own Spark session; both end with the block."""
     jars = runtime.jars(NAME, settings.versions)
-    spark = start_session(settings.spark, jars, session_conf(), settings.folder)
-    try:
-        folder = settings.folder / "warehouse"
-        yield HudiEngine(spark, Meter(spark, settings.spark), folder, settings.table)
-    finally:
-        stop_session(spark, keeps_jvm=settings.spark.shares_jvm)
+    with measured_session(settings, jars, session_conf()) as (spark, meter):
+        yield HudiEngine(spark, meter, settings.folder / "warehouse", settings.table)

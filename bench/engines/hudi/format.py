@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from pydantic import JsonValue
 
 from bench.engines.contract import CommitLayout, Engine, EngineSettings
-from bench.engines.format import EngineKind, ExistingTable, Format, TableAddress
+from bench.engines.format import ExistingTable, Format, TableAddress
 from bench.engines.hudi.conf import session_conf
 from bench.engines.hudi.fitting import rule_problem
 from bench.engines.hudi.model.coefficients import hudi_coefficients
@@ -32,6 +32,7 @@ from bench.engines.hudi.table_keys import (
 )
 from bench.engines.hudi.write_options import write_options
 from bench.engines.simulated.kind import simulated_kind
+from bench.engines.spark.kind import real_kind
 from strategies.hudi.commands import METADATA_COMMANDS, Command
 from strategies.plan import Capability
 from workloads.commit import CommitSpec
@@ -114,7 +115,7 @@ FORMAT = Format(
     property_problem=property_problem,
     rule_problem=rule_problem,
     initial_order=_initial_order,
-    real=EngineKind(_open_real, CAPABILITIES, True, _real_options),
+    real=real_kind(_open_real, CAPABILITIES, _real_options),
     simulated=simulated_kind(_open_simulated, CAPABILITIES, hudi_coefficients),
     metadata_commands=METADATA_COMMANDS,
     expiry_commands=frozenset({Command.CLEAN}),

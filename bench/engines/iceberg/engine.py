@@ -27,6 +27,7 @@ from bench.engines.iceberg.table_keys import (
 )
 from bench.engines.spark import merge
 from bench.engines.spark.engine import TABLE, SparkEngine, TableReading
+from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
 from bench.engines.spark.rows import (
     cached,
@@ -37,8 +38,6 @@ from bench.engines.spark.rows import (
     with_partition_columns,
 )
 from bench.engines.spark.session import (
-    start_session,
-    stop_session,
     stored_bytes,
     use_namespace,
 )
@@ -180,8 +179,5 @@ def open_iceberg(settings: EngineSettings) -> Iterator[IcebergEngine]:
     overridden = any(key == prefix or key.startswith(f"{prefix}.") for key in settings.spark.conf)
     catalog = Catalog(settings.folder, chosen.name, chosen.namespace, chosen.properties, overridden)
     jars = runtime.jars("iceberg", settings.versions)
-    spark = start_session(settings.spark, jars, catalog.spark_conf(), settings.folder)
-    try:
-        yield IcebergEngine(spark, Meter(spark, settings.spark), catalog, settings.table)
-    finally:
-        stop_session(spark, keeps_jvm=settings.spark.shares_jvm)
+    with measured_session(settings, jars, catalog.spark_conf()) as (spark, meter):
+        yield IcebergEngine(spark, meter, catalog, settings.table)

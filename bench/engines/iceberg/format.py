@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from pydantic import JsonValue
 
 from bench.engines.contract import Engine, EngineSettings
-from bench.engines.format import EngineKind, ExistingTable, Format, TableAddress
+from bench.engines.format import ExistingTable, Format, TableAddress
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.iceberg.model.flink_writer import commit_layout
 from bench.engines.iceberg.planning import PLANNING
@@ -25,6 +25,7 @@ from bench.engines.iceberg.table_keys import (
     IcebergKeys,
 )
 from bench.engines.simulated.kind import simulated_kind
+from bench.engines.spark.kind import real_kind
 from strategies.iceberg.commands import METADATA_COMMANDS, Command
 from strategies.plan import Capability
 
@@ -111,7 +112,7 @@ FORMAT = Format(
     planning=PLANNING,
     layout=lambda spec, settings: commit_layout(spec),
     writing_needs=_writing_needs,
-    real=EngineKind(_open_real, REAL_CAPABILITIES, True, _real_options),
+    real=real_kind(_open_real, REAL_CAPABILITIES, _real_options),
     simulated=simulated_kind(_open_simulated, SIMULATED_CAPABILITIES, iceberg_coefficients),
     metadata_commands=METADATA_COMMANDS,
     expiry_commands=frozenset({Command.EXPIRE_SNAPSHOTS}),

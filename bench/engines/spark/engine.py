@@ -90,6 +90,11 @@ class SparkEngine(ABC, Generic[_Prepared]):
         self._control: tuple[SparkEngine[_Prepared], Probe] | None = None
 
     @property
+    def executors_memory_bytes(self) -> int | None:
+        """The memory of its executors now; None where tasks run in the driver."""
+        return self._meter.executors_memory_bytes()
+
+    @property
     @abstractmethod
     def _codec(self) -> str:
         """The codec of the table's data files, as Spark's Parquet writer calls it."""

@@ -12,16 +12,23 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from bench.engines.contract import NO_COST, Cost, SparkSettings
+from bench.engines.spark.executor_cpu import ExecutorCpu
+from bench.engines.spark.executor_memory import executor_memory_bytes
 from bench.engines.spark.jvm_threads import JvmThreads, ThreadTicks, spent_s
 from bench.engines.spark.peak_memory import PeakMemory
 
 
 @dataclass(frozen=True, slots=True)
 class Clocks:
-    """The clocks at one moment; `stage` is the number of the next stage of Spark."""
+    """The clocks at one moment; `stage` is the number of the next stage of Spark.
+
+    `cpu_s` is that of the driver, with Python, `executors_cpu_s` that of executors beside it; None where they
+    do not report it.
+    """
 
     at_s: float
     cpu_s: float
+    executors_cpu_s: float | None
     threads: ThreadTicks | None
     stage: int
 
@@ -38,8 +45,10 @@ class Measured:
 class Meter:
     """Measures steps: wall time, CPU of this process and the JVM with its parts, and peaks of their memory.
 
-    Process CPU comes from the kernel's accounting in ticks of 10 ms. On a remote master it covers the driver
-    only, so the CPU of the tasks is added; compilers, collectors and memory of the executors stay unknown.
+    Process CPU comes from the kernel's accounting in ticks of 10 ms. Executors of a cluster report theirs
+    once a second. The end of each step waits for a report, outside its wall time; what an executor spends
+    between two steps falls to the step after it. Without such reports the CPU of the tasks is added. What
+    the compilers and collectors of executors take of it, and their memory in use, stay unknown.
     Task CPU is read from Spark's status store once the listener bus is drained, after the measured time.
 
     Compilers and collectors work in the background: what a step sets off and does not wait for falls to the
@@ -48,13 +57,16 @@ class Meter:
     Measuring itself takes about 2.5 ms, outside the wall time and the CPU of the step.
     """
 
-    def __init__(self, spark: SparkSession, settings: SparkSettings) -> None:
+    def __init__(
+        self, spark: SparkSession, settings: SparkSettings, executors: ExecutorCpu | None = None
+    ) -> None:
         gateway: Any = spark.sparkContext._gateway
         self._jvm = psutil.Process(gateway.proc.pid)
         self._threads = JvmThreads(gateway.proc.pid)
         self._memory = PeakMemory(spark, gateway.proc.pid)
         self._context = spark.sparkContext._jsc.sc()
-        self._is_local = settings.is_local
+        self._spark_conf = dict(spark.sparkContext.getConf().getAll())
+        self._is_local, self._executors = settings.is_local, executors
         self._beside_count = self._begun_count = 0  # running beside the steps now, and ever begun
 
     @contextmanager
@@ -66,7 +78,7 @@ class Meter:
         try:
             yield measured
         finally:
-            measured.ended = self.reading()
+            measured.ended = self._end()
             peak_rss_bytes, peak_heap_bytes = self._memory.read_bytes()
             cost = self.between(started, measured.ended)
             measured.cost = replace(
@@ -88,21 +100,48 @@ class Meter:
         """The clocks before a step, the finest last, so that reading the others is no part of the step."""
         stage = self._next_stage_id()
         self._memory.reset()
+        executors_cpu_s = self._executors.latest_s() if self._executors else None
         threads, cpu_s = self._threads.read(), self._process_cpu_s()
-        return Clocks(time.perf_counter(), cpu_s, threads, stage)
+        return Clocks(time.perf_counter(), cpu_s, executors_cpu_s, threads, stage)
 
     def reading(self) -> Clocks:
-        """The clocks now. It can be taken within a step, by another thread, to split the step's cost."""
+        """The clocks now. It can be taken within a step, by another thread, to split the step's cost.
+
+        The CPU of executors is then that of their latest reports, which are up to a second old.
+        """
         at_s, cpu_s = time.perf_counter(), self._process_cpu_s()
-        return Clocks(at_s, cpu_s, self._threads.read(), self._next_stage_id())
+        executors_cpu_s = self._executors.latest_s() if self._executors else None
+        return Clocks(at_s, cpu_s, executors_cpu_s, self._threads.read(), self._next_stage_id())
+
+    def _end(self) -> Clocks:
+        """The clocks after a step, with reports of the executors that are newer than it."""
+        clocks = self.reading()
+        if self._executors is None:
+            return clocks
+        return replace(clocks, executors_cpu_s=self._executors.fresh_s(self._living))
+
+    def _living(self) -> list[str]:
+        """The ids of the executors that are there now."""
+        ids = self._context.getExecutorIds()
+        return [str(ids.apply(position)) for position in range(ids.size())]
 
     def between(self, first: Clocks, last: Clocks) -> Cost:
         """What was spent between two readings; peaks of memory are not known."""
         jit_cpu_s, gc_cpu_s = _background_cpu_s(first.threads, last.threads)
         executor_cpu_s = self._task_cpu_s(first.stage, last.stage)
-        remote_cpu_s = 0.0 if self._is_local else executor_cpu_s
+        remote_cpu_s = executor_cpu_s
+        if self._is_local:
+            remote_cpu_s = 0.0
+        elif first.executors_cpu_s is not None and last.executors_cpu_s is not None:
+            remote_cpu_s = last.executors_cpu_s - first.executors_cpu_s
         cpu_s = last.cpu_s - first.cpu_s + remote_cpu_s
         return Cost(last.at_s - first.at_s, cpu_s, executor_cpu_s, jit_cpu_s, gc_cpu_s)
+
+    def executors_memory_bytes(self) -> int | None:
+        """The memory that all executors have by configuration; None where tasks run in the driver."""
+        if self._is_local:
+            return None
+        return len(self._living()) * executor_memory_bytes(self._spark_conf)
 
     def _process_cpu_s(self) -> float:
         own = os.times()

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines.contract import SparkSettings
 from bench.engines.spark.conf import DEFAULT_CONF, jars_conf, own_java_options
+from bench.engines.spark.executor_cpu import ExecutorCpu
 from bench.runtime import ON_LOOPBACK
 from bench.secrets import is_public
 
@@ -21,9 +22,16 @@ _SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 
 
 def start_session(
-    settings: SparkSettings, jars: tuple[Path, ...], conf: Mapping[str, str], scratch: Path
+    settings: SparkSettings,
+    jars: tuple[Path, ...],
+    conf: Mapping[str, str],
+    scratch: Path,
+    executors: ExecutorCpu | None = None,
 ) -> SparkSession:
-    """A session with the format's `conf`, overridden by the scenario's; Spark's own files go to `scratch`."""
+    """A session with the format's `conf`, overridden by the scenario's; Spark's own files go to `scratch`.
+
+    Its executors report to `executors`. Raises EngineError where they cannot.
+    """
     if settings.is_on_this_machine:
         for name, value in ON_LOOPBACK.items():
             os.environ.setdefault(name, value)
@@ -39,11 +47,24 @@ def start_session(
         **jars_conf(settings, jars),
     }
     _launch_jvm({"spark.master": settings.master, **merged}, scratch)
+    if executors is not None:
+        address = _own_address(merged)
+        merged |= executors.listen(merged.get("spark.driver.bindAddress", address), address)
     for key, value in merged.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("WARN")
     return session
+
+
+def _own_address(conf: Mapping[str, str]) -> str:
+    """The address of the driver for its executors, as Spark will choose it."""
+    from pyspark import SparkContext
+
+    if "spark.driver.host" in conf:
+        return conf["spark.driver.host"]
+    gateway: Any = SparkContext._gateway
+    return str(gateway.jvm.org.apache.spark.util.Utils.localCanonicalHostName())
 
 
 def _launch_jvm(conf: Mapping[str, str], scratch: Path) -> None:

@@ -52,6 +52,13 @@ def test_compute_is_cpu_and_memory_of_everything_but_queries_and_job_starts():
     assert value("compute_money_per_day", *STEPS) is None
 
 
+def test_the_memory_of_executors_is_paid_for():
+    priced = {"price_per_gb_hour": 0.36, "memory_bytes": 2 * GB}
+    wall_s = 1 + 4 + 0.5 + 0.5
+    memory = value("compute_money_per_day", *STEPS, end(executors_memory_bytes=3 * GB), **priced)
+    assert memory == pytest.approx(24 * 0.0001 * 5 * wall_s)
+
+
 @pytest.mark.parametrize(
     ("fields", "jobs"),
     [({}, 1), ({"status": "failed"}, 1), ({"status": "vetoed"}, 0), ({"is_inline": True}, 0)],

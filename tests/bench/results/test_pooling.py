@@ -25,6 +25,7 @@ ALWAYS_REFUSED = [
     ({"change_log_hash": "other"}, "change_log_hash"),
     ({"seed": 43}, "seed"),
     ({"options": {"spark": {"spark.master": "local[2]"}, "shared_jvm": True}}, "is_quick"),
+    ({"notes": {"cpu": "driver and tasks"}}, "counts_tasks_only"),
 ]
 ENVIRONMENT = [
     ({"machine": {**MACHINE, "cpu": "Another CPU"}}, "machine.cpu"),

@@ -94,3 +94,16 @@ def test_what_the_manifest_shows_is_what_the_session_gets(tmp_path, given):
 def settings_with(folder: Path, properties: dict[str, str]) -> EngineSettings:
     catalog = CatalogSettings("mine", "bench", properties)
     return EngineSettings(folder, TableSpec(2**20), spark=SparkSettings(), catalog=catalog)
+
+
+@pytest.mark.parametrize(
+    ("spark", "cpu"),
+    [
+        (SparkSettings(), "process"),
+        (SparkSettings("spark://host:7077"), "processes of a cluster"),
+        (SparkSettings("local-cluster[2,1,1024]"), "processes of a cluster"),
+        (SparkSettings("spark://host:7077", executor_cpu="tasks"), "driver and tasks"),
+    ],
+)
+def test_what_counts_as_cpu_is_noted(tmp_path, spark, cpu):
+    assert provenance.notes("real", load(tmp_path).workload, spark)["cpu"] == cpu

@@ -290,3 +290,10 @@ def test_versions_name_a_line(tmp_path):
     scenario = load_scenario(write(tmp_path, variant(f'versions = "{names[-1]}"')))
     assert scenario.variants[0].versions == names[-1]
     assert str(scenario.variants[0].variant) == f'versions = "{names[-1]}"'
+
+
+def test_a_variant_that_counts_other_cpu_is_refused(tmp_path):
+    cluster = '[variants.set]\n"spark.master" = "spark://host:7077"\n'
+    assert load_scenario(write(tmp_path, variant(cluster, "cluster"))).variants
+    tasks = variant(f'{cluster}"spark.executor_cpu" = "tasks"', "cluster")
+    assert "counts other CPU than the scenario as it is" in refused(tmp_path, tasks)

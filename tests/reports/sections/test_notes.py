@@ -1,13 +1,22 @@
 import pytest
 from scenario_builder import load
 
+from bench.engines.contract import SparkSettings
 from bench.runs import provenance
 from reports.sections.notes import LIMITS, METHOD
 
 
+SPARK = [
+    SparkSettings(),
+    SparkSettings("spark://host:7077"),
+    SparkSettings("local-cluster[2,1,1024]", executor_cpu="tasks"),
+]
+
+
+@pytest.mark.parametrize("spark", SPARK)
 @pytest.mark.parametrize("mode", ["real", "simulated"])
-def test_every_fact_a_run_notes_has_a_sentence(tmp_path, mode):
-    notes = provenance.notes(mode, load(tmp_path).workload)
+def test_every_fact_a_run_notes_has_a_sentence(tmp_path, mode, spark):
+    notes = provenance.notes(mode, load(tmp_path).workload, spark)
     assert notes.items() <= METHOD.keys() | LIMITS.keys()
 
 
@@ -16,7 +25,10 @@ def test_every_sentence_belongs_to_a_fact_some_run_notes(tmp_path):
     facts = {
         note
         for mode in ("real", "simulated")
+        for spark in SPARK
         for is_true in (True, False)
-        for note in provenance.notes(mode, workload, has_archive=is_true, is_concurrent=is_true).items()
+        for note in provenance.notes(
+            mode, workload, spark, has_archive=is_true, is_concurrent=is_true
+        ).items()
     }
     assert METHOD.keys() | LIMITS.keys() == facts
