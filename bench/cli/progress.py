@@ -130,6 +130,14 @@ class SuiteProgress:
         else:
             self._say(f"change log of {scenario}: {counted(commits_count, 'commit')}, found in the cache")
 
+    def dropping(self, run: str, namespaces: Sequence[str]) -> None:
+        """The tables that a run has left in a shared catalog are dropped."""
+        self._say(f"dropping the tables of {run}, which was interrupted: {', '.join(namespaces)}")
+
+    def warned(self, text: str) -> None:
+        """Something went wrong that stops nothing."""
+        self._say(f"warning: {text}")
+
     def training_started(self) -> None:
         """Java's classes are being archived: once per Java and set of jars, and part of no figure."""
         self._preparation = "archiving Java's classes for faster starts, about a minute, once"

@@ -11,6 +11,7 @@ from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Literal, NewType, Protocol, cast, get_args
 
+from bench.engines.journal import Journal
 from bench.keys import TableKeys
 from bench.results.records import PlanStatus
 from bench.spark_master import parse_master
@@ -351,13 +352,17 @@ class SparkSettings:
 
 @dataclass(frozen=True, slots=True)
 class CatalogSettings:
-    """Where tables are registered. Without `properties` a run gets its own catalog in its work folder."""
+    """Where tables are registered. Without `properties` a run gets its own catalog in its work folder.
+
+    In a catalog that outlives the run, its namespaces are noted in the `journal` until they are dropped.
+    """
 
     # A namespace of the catalog's own name would be ambiguous to stored procedures, which take
     # `bench.orders` for table `orders` of a catalog `bench`.
     name: str = "lake"
     namespace: str = "bench"
     properties: Mapping[str, str] = field(default_factory=dict)
+    journal: Journal | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,5 +91,13 @@ class QuickJob(_Job):
     runs: tuple[RunJob, ...]
 
 
-Job = LogJob | NoiseJob | QuickJob | RunJob | TrainingJob
+class DropJob(_ScenarioJob):
+    """Drop the tables that a run has left in a shared catalog."""
+
+    kind: Literal["drop"] = "drop"
+    run_folder: Path
+    variant: str | None  # of the scenario, as in a RunJob
+
+
+Job = DropJob | LogJob | NoiseJob | QuickJob | RunJob | TrainingJob
 JOB: TypeAdapter[Job] = TypeAdapter(Annotated[Job, Field(discriminator="kind")])

@@ -1,12 +1,16 @@
 """The settings of a run's engine, from the scenario and one of its strategies."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 from bench.engines.contract import CatalogSettings, Cores, EngineSettings, SparkSettings
+from bench.engines.journal import Journal
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
 from bench.spark_master import parse_master
+
+NAMESPACES = "namespaces"  # in a run folder: those of a shared catalog with tables of the run
 
 
 def engine_settings(
@@ -17,8 +21,13 @@ def engine_settings(
     *,
     java_options: tuple[str, ...] = (),
     shares_jvm: bool = False,
+    run_folder: Path | None = None,
 ) -> EngineSettings:
-    """The settings of the engine for a run of one strategy."""
+    """The settings of the engine for a run of one strategy.
+
+    With `run_folder`, whose name is the id of the run, its tables in a catalog that outlives the run are in a
+    namespace of their own.
+    """
     return EngineSettings(
         folder=work_folder,
         cores=_cores(scenario),
@@ -32,7 +41,7 @@ def engine_settings(
             shares_jvm,
             scenario.spark.executor_cpu or "processes",
         ),
-        catalog=catalog_settings(scenario),
+        catalog=catalog_settings(scenario) if run_folder is None else _catalog_of_run(scenario, run_folder),
         versions=scenario.versions,
     )
 
@@ -46,6 +55,17 @@ def catalog_settings(scenario: Scenario) -> CatalogSettings:
     """Where the tables of a scenario are registered."""
     spec = scenario.catalog
     return CatalogSettings(spec.name, spec.namespace, spec.properties) if spec else CatalogSettings()
+
+
+def _catalog_of_run(scenario: Scenario, run_folder: Path) -> CatalogSettings:
+    """The scenario's catalog, with a namespace that no other run has."""
+    catalog = catalog_settings(scenario)
+    is_set = f"spark.sql.catalog.{catalog.name}" in scenario.spark.settings
+    if not is_set and not configured_catalog(scenario).properties:
+        return catalog
+    name = f"{catalog.namespace}_{run_folder.name}".lower()  # Hive knows lower case alone
+    namespace = re.sub(r"[^a-z0-9_]+", "_", name)
+    return replace(catalog, namespace=namespace, journal=Journal(run_folder / NAMESPACES))
 
 
 def configured_catalog(scenario: Scenario) -> CatalogSettings:

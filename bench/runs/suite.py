@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from bench.results.records import EVENTS, LOG, MANIFEST, Mode
 from bench.runs.against import Against, adopt, file_of
 from bench.runs.cases import PlannedRun, Source
 from bench.runs.class_archives import ClassArchives
+from bench.runs.dropping import drop_left_by, interrupted, left_by
 from bench.runs.jobs import LogJob, LogProgress, RunJob
 from bench.runs.processes import worker
 from bench.runs.run import execute
@@ -182,7 +183,26 @@ def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher)
     else:
         for run in planned:
             results.append(_run(run, prepared(run), watcher))
+            if not options.keep_tables:
+                _drop_at_once(results[-1], run.source, options.out, watcher)
     return tuple(results)
+
+
+def _drop_at_once(run: RunResult, source: Source, out: Path, watcher: Watcher) -> None:
+    """Drop what a run has left whose worker died. If that fails, the next runs are made all the same."""
+    try:
+        drop_left([run], [source], out, watcher)
+    except EngineError as error:
+        watcher.warned(str(error))
+
+
+def drop_left(runs: Iterable[RunResult], sources: Sequence[Source], out: Path, watcher: Watcher) -> None:
+    """Drop what interrupted runs of these scenarios have left in shared catalogs. Raises EngineError."""
+    by_name = {source.scenario.name: source for source in sources}
+    for run in interrupted(runs):
+        watcher.dropping(run.folder.name, left_by(run.folder))
+        work_folder = out / WORK / f"drop-{run.folder.name}"
+        drop_left_by(run.folder, run.manifest.variant_label, by_name[run.manifest.scenario], work_folder)
 
 
 def _by_jvm(planned: Sequence[PlannedRun]) -> list[list[PlannedRun]]:

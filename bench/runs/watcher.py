@@ -1,5 +1,6 @@
 """Who follows a suite: its progress on the command line."""
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from bench.results.folders import RunResult
@@ -16,6 +17,10 @@ class Watcher(Protocol):
     def log_ended(self, scenario: str, commits_count: int) -> None: ...
 
     def training_started(self) -> None: ...
+
+    def dropping(self, run: str, namespaces: Sequence[str]) -> None: ...
+
+    def warned(self, text: str) -> None: ...
 
     def run_started(self, run: PlannedRun) -> None: ...
 

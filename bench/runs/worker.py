@@ -22,7 +22,8 @@ from bench.engines.spark.session import start_session, stop_session
 from bench.errors import EngineError
 from bench.results.records import MANIFEST
 from bench.runs.class_training import train
-from bench.runs.jobs import JOB, LogJob, LogProgress, NoiseJob, QuickJob, RunJob, TrainingJob
+from bench.runs.dropping import drop_tables
+from bench.runs.jobs import JOB, DropJob, LogJob, LogProgress, NoiseJob, QuickJob, RunJob, TrainingJob
 from bench.runs.noise import measure_noise
 from bench.runs.run import execute
 from bench.runs.watchdog import Watchdog, jvm_watchdog
@@ -48,6 +49,8 @@ def main() -> None:
             measure_noise(job)
         case LogJob():
             write_log(job, _scenario(job))
+        case DropJob():
+            drop_tables(_scenario(job), job.run_folder, job.work_folder)
         case TrainingJob():
             sys.exit(0 if train(job, _scenario(job)) else 1)
         case RunJob():
@@ -68,12 +71,12 @@ def _execute_all(runs: Sequence[RunJob], watchdog: Watchdog) -> None:
             shutil.rmtree(run.work_folder, ignore_errors=True)
 
 
-def _scenario(job: LogJob | RunJob | TrainingJob) -> Scenario:
+def _scenario(job: DropJob | LogJob | RunJob | TrainingJob) -> Scenario:
     """The scenario, read again from its file, in the job's variant. Raises EngineError if it has changed."""
     scenario = load_scenario(job.scenario, job.overrides)
     if scenario.hash != job.scenario_hash:
         raise EngineError(f"{job.scenario} changed while the suite was running; start the suite again")
-    return scenario.in_variant(job.variant if isinstance(job, RunJob) else None)
+    return scenario.in_variant(job.variant if isinstance(job, RunJob | DropJob) else None)
 
 
 def _stop(signum: int, frame: FrameType | None) -> None:

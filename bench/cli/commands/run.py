@@ -21,13 +21,13 @@ from bench.cli.repetitions import few_repetitions
 from bench.cli.results_argument import DEFAULT_OUT
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
-from bench.results.folders import load_runs
+from bench.results.folders import RunResult, load_runs
 from bench.results.records import MANIFEST, Mode
 from bench.results.rows import rows
 from bench.runs import preflight
 from bench.runs.against import Against, meet
 from bench.runs.cases import PlannedRun, Source, plan_runs, repetitions_of
-from bench.runs.suite import Options, earlier_runs, locked, run_suite
+from bench.runs.suite import Options, drop_left, earlier_runs, locked, run_suite
 from bench.scenario.backlogs import backlogs
 from bench.scenario.checks import REPETITIONS_MAX
 from bench.scenario.idle_rules import idle_rules
@@ -174,8 +174,11 @@ def run(
     )
     other = _met(against, sources, mode) if against else None
 
+    def done_before() -> tuple[RunResult, ...]:
+        return earlier_runs(sources, out, resume=resume, mode=mode, against=other, is_quick=quick)
+
     def planned() -> tuple[PlannedRun, ...]:
-        done = earlier_runs(sources, out, resume=resume, mode=mode, against=other, is_quick=quick)
+        done = done_before()
         each = verify is Verify.EACH
         return plan_runs(
             sources, labels, repetitions, done,
@@ -194,6 +197,8 @@ def run(
             preflight.check(runs, out, keep_tables=keep_tables)
         try:
             with SuiteProgress(runs, ERR, quiet=quiet) as progress:
+                if mode == "real":
+                    drop_left(done_before(), sources, out, progress)
                 results = run_suite(runs, options, progress)
         except KeyboardInterrupt:
             ERR.print("stopped; finished runs are kept, --resume continues with the others", highlight=False)

@@ -10,6 +10,8 @@ from pyiceberg.catalog import load_catalog
 from pyiceberg.table import StaticTable, Table
 from pyspark.sql import SparkSession
 
+from bench.engines.iceberg.table_files import delete_below, folders_of
+from bench.engines.journal import Journal
 from bench.engines.spark.session import java_class
 
 EXECUTOR_CACHE = "spark.sql.iceberg.executor-cache.enabled"
@@ -33,7 +35,8 @@ def session_conf(catalog: str, properties: Mapping[str, str]) -> dict[str, str]:
 class Catalog:
     """The catalog that the tables live in. Empty `properties` mean a JdbcCatalog on SQLite below `folder`.
 
-    `is_overridden` means that Spark's configuration sets keys of the catalog itself.
+    `is_overridden` means that Spark's configuration sets keys of the catalog itself. Any other catalog than
+    the default one outlives the run, which notes its namespaces in the `journal`.
     """
 
     folder: Path
@@ -41,6 +44,7 @@ class Catalog:
     namespace: str
     properties: Mapping[str, str]
     is_overridden: bool = False
+    journal: Journal | None = None
 
     @property
     def is_own(self) -> bool:
@@ -71,6 +75,31 @@ class Catalog:
             # We write delete files with Spark's own Parquet writer.
             "spark.sql.parquet.fieldId.write.enabled": "true",
         }
+
+    def create_namespace(self, spark: SparkSession) -> None:
+        """Make it, unless it exists."""
+        if self.journal is not None:
+            self.journal.note(self.namespace)
+        spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self.name}.{self.namespace}")
+
+    def drop_table(self, spark: SparkSession, table: str) -> None:
+        """Drop a table and, if the catalog outlives the run, its files and the namespace.
+
+        In the default catalog files stay until its folder is deleted: a purge by Spark takes a second. The
+        namespace stays if it has another table, which is then somebody else's.
+        """
+        full_name = f"{self.name}.{self.namespace}.{table}"
+        if self.is_own:
+            spark.sql(f"DROP TABLE IF EXISTS {full_name}")
+            return
+        if spark.catalog.tableExists(full_name):
+            loaded = java_table(spark, full_name)
+            io, folders = loaded.io(), folders_of(loaded)
+            spark.sql(f"DROP TABLE {full_name} PURGE")
+            delete_below(spark.sparkContext._gateway, io, folders)
+        if self.journal is not None:
+            spark.sql(f"DROP NAMESPACE IF EXISTS {self.name}.{self.namespace}")
+            self.journal.cross_out(self.namespace)
 
     def loader(self, spark: SparkSession, table: str) -> Callable[[], Table]:
         """A function that loads a table with PyIceberg, from the same SQLite file or where Spark finds it."""

@@ -13,6 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
+from bench.engines.iceberg.table_files import data_folder
 from bench.engines.iceberg.table_keys import VECTORS_FROM
 from bench.engines.spark.session import file_system, java_class
 
@@ -88,7 +89,7 @@ def _listed(spark: SparkSession, location: str) -> list[WrittenFile]:
 
 def scratch_location(table: Any, name: str) -> str:
     """A folder for new files below the table's data, with a unique name."""
-    return f"{table.location()}/data/{name}-{uuid.uuid4()}"
+    return f"{data_folder(str(table.location()), table.properties())}/{name}-{uuid.uuid4()}"
 
 
 def remove_location(spark: SparkSession, location: str) -> None:

@@ -17,6 +17,7 @@ from bench.engines.iceberg.procedures import answer_of, call, scoped
 from bench.engines.iceberg.rewrite import NO_LIMIT_BYTES, StagedRewrite, commit_rewrite, stage_rewrite
 from bench.engines.iceberg.scan_metrics import READER
 from bench.engines.iceberg.state import IcebergReader
+from bench.engines.iceberg.table_files import DATA_PATH, METADATA_PATH
 from bench.engines.iceberg.table_keys import (
     CODEC_PROPERTY,
     DEFAULT_CODEC,
@@ -38,6 +39,8 @@ from bench.engines.spark.rows import (
     with_partition_columns,
 )
 from bench.engines.spark.session import (
+    start_session,
+    stop_session,
     stored_bytes,
     use_namespace,
 )
@@ -68,8 +71,8 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
     format_name = NAME
 
     def __init__(self, spark: SparkSession, meter: Meter, catalog: Catalog, spec: TableSpec) -> None:
-        self._catalog, self._namespace = catalog, f"{catalog.name}.{catalog.namespace}"
-        name = f"{self._namespace}.{TABLE}"
+        self._catalog = catalog
+        name = f"{catalog.name}.{catalog.namespace}.{TABLE}"
         ledger = iceberg_ledger(
             spec.target_file_size_bytes, table_properties(spec), stream_epoch_ms=spec.stream_epoch_ms
         )
@@ -78,8 +81,16 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         self._snapshot_times: list[tuple[int, int]] = []  # scenario and epoch milliseconds
 
     def _create(self) -> None:
-        self._spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self._namespace}")
-        self._spark.sql(create_statement(self._name, self._spec, NAME, table_properties(self._spec)))
+        self._catalog.create_namespace(self._spark)
+        properties = {**table_properties(self._spec), **self._own_paths()}
+        self._spark.sql(create_statement(self._name, self._spec, NAME, properties))
+
+    def _own_paths(self) -> dict[str, str]:
+        """Folders for this table alone below those that the scenario sets for data and metadata."""
+        own = f"{self._catalog.namespace}/{TABLE}"
+        given = self._spec.properties
+        paths = (DATA_PATH, METADATA_PATH)
+        return {path: f"{given[path].rstrip('/')}/{own}" for path in paths if path in given}
 
     def _use(self) -> None:
         use_namespace(self._spark, self._catalog.name, self._catalog.namespace)
@@ -156,9 +167,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         return IcebergEngine(self._spark, self._meter, catalog, self._spec)
 
     def _drop(self) -> None:
-        """In the default catalog files stay until its folder is deleted: a purge by Spark takes a second."""
-        purge = "" if self._catalog.is_own else " PURGE"
-        self._spark.sql(f"DROP TABLE IF EXISTS {self._name}{purge}")
+        self._catalog.drop_table(self._spark, TABLE)
 
     def _read(self, at_ms: int) -> TableReading:
         reading = self._metadata.read()
@@ -166,18 +175,36 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         return TableReading(
             reading.live,
             reading.versions,
-            data_bytes=stored_bytes(self._spark, f"{reading.location}/data"),
-            metadata_bytes=stored_bytes(self._spark, f"{reading.location}/metadata"),
+            data_bytes=stored_bytes(self._spark, reading.data_folder),
+            metadata_bytes=stored_bytes(self._spark, reading.metadata_folder),
         )
 
 
 @contextmanager
 def open_iceberg(settings: EngineSettings) -> Iterator[IcebergEngine]:
     """An engine with its own Spark session; both end with the block."""
-    chosen = settings.catalog
-    prefix = f"spark.sql.catalog.{chosen.name}"
-    overridden = any(key == prefix or key.startswith(f"{prefix}.") for key in settings.spark.conf)
-    catalog = Catalog(settings.folder, chosen.name, chosen.namespace, chosen.properties, overridden)
+    catalog = _catalog(settings)
     jars = runtime.jars("iceberg", settings.versions)
     with measured_session(settings, jars, catalog.spark_conf()) as (spark, meter):
         yield IcebergEngine(spark, meter, catalog, settings.table)
+
+
+def drop_tables(settings: EngineSettings) -> None:
+    """Drop the tables in all namespaces that the journal of the catalog notes, and the namespaces."""
+    catalog = _catalog(settings)
+    jars = runtime.jars("iceberg", settings.versions)
+    spark = start_session(settings.spark, jars, catalog.spark_conf(), settings.folder)
+    try:
+        for namespace in catalog.journal.names() if catalog.journal else ():
+            replace(catalog, namespace=namespace).drop_table(spark, TABLE)
+    finally:
+        stop_session(spark)
+
+
+def _catalog(settings: EngineSettings) -> Catalog:
+    chosen = settings.catalog
+    prefix = f"spark.sql.catalog.{chosen.name}"
+    overridden = any(key == prefix or key.startswith(f"{prefix}.") for key in settings.spark.conf)
+    return Catalog(
+        settings.folder, chosen.name, chosen.namespace, chosen.properties, overridden, chosen.journal
+    )

@@ -51,6 +51,12 @@ def _open_real(settings: EngineSettings) -> AbstractContextManager[Engine]:
     return open_iceberg(settings)
 
 
+def _drop_tables(settings: EngineSettings) -> None:
+    from bench.engines.iceberg.engine import drop_tables
+
+    drop_tables(settings)
+
+
 def _real_options(settings: EngineSettings) -> Mapping[str, JsonValue]:
     from bench.engines.iceberg.catalog import EXECUTOR_CACHE, session_conf
     from bench.engines.spark.options import spark_options
@@ -112,7 +118,7 @@ FORMAT = Format(
     planning=PLANNING,
     layout=lambda spec, settings: commit_layout(spec),
     writing_needs=_writing_needs,
-    real=real_kind(_open_real, REAL_CAPABILITIES, _real_options),
+    real=real_kind(_open_real, REAL_CAPABILITIES, _real_options, drop_tables=_drop_tables),
     simulated=simulated_kind(_open_simulated, SIMULATED_CAPABILITIES, iceberg_coefficients),
     metadata_commands=METADATA_COMMANDS,
     expiry_commands=frozenset({Command.EXPIRE_SNAPSHOTS}),

@@ -18,6 +18,7 @@ from bench.engines.contract import TAG_PROPERTY, Change, Tag, Version
 from bench.engines.iceberg.keys import key_column
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.manifests import LiveFile, ManifestFiles, files_of
+from bench.engines.iceberg.table_files import data_folder, metadata_folder
 from strategies.iceberg.files import IcebergState
 from strategies.state import MIB
 
@@ -31,7 +32,8 @@ class Reading:
 
     live: dict[str, LiveFile]
     versions: tuple[Version, ...]
-    location: str
+    data_folder: str
+    metadata_folder: str
     snapshot_times_ms: tuple[int, ...]  # of the new snapshots, in commit order
 
 
@@ -89,7 +91,8 @@ class IcebergReader:
         return Reading(
             live={file.key: file for file in files},
             versions=self._versions(new, table),
-            location=table.location(),
+            data_folder=data_folder(table.location(), table.properties),
+            metadata_folder=metadata_folder(table.location(), table.properties),
             snapshot_times_ms=tuple(s.timestamp_ms for s in new),
         )
 

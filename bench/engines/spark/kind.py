@@ -14,6 +14,7 @@ def real_kind(
     capabilities: frozenset[str],
     options: Callable[[EngineSettings], Mapping[str, JsonValue]],
     setting_problem: SettingProblem = lambda name: None,
+    drop_tables: Callable[[EngineSettings], None] | None = None,
 ) -> EngineKind:
     """An engine of real tables; see `EngineKind`."""
     return EngineKind(
@@ -22,5 +23,6 @@ def real_kind(
         is_measured=True,
         options=options,
         setting_problem=setting_problem,
+        drop_tables=drop_tables,
         executors_memory_bytes=lambda engine: engine.executors_memory_bytes,
     )

@@ -1,9 +1,12 @@
 import pytest
 from result_builder import build_results
 
+from bench.cli.commands import clean as cli_clean
 from bench.cli.main import main
+from bench.engines.journal import Journal
 from bench.results.folders import load_runs
 from bench.runs import suite
+from bench.runs.settings import NAMESPACES
 
 
 @pytest.fixture
@@ -78,3 +81,49 @@ def test_clean_leaves_a_suite_in_progress_alone(results, cache, capsys):
         assert main(["clean", str(results)]) == 2
     assert "another compactbench is writing there" in capsys.readouterr().err
     assert len(left(results)) == 3
+
+
+LAKE = """
+seed = 7
+duration = "2min"
+commit_interval = "1min"
+[table]
+format = "iceberg"
+target_file_size = "8MiB"
+[catalog]
+name = "mine"
+properties = { type = "hadoop", warehouse = "file:///nowhere" }
+[workload]
+type = "append"
+rows_per_commit = 80
+files_per_commit = 8
+[[strategies]]
+label = "never"
+"""
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """Results of a scenario "lake", one of whose runs has left a namespace; and the scenario's file."""
+    folder = build_results(tmp_path / "results", {"never": None}, 2, 2, scenario="lake")
+    run, _ = (run.folder for run in load_runs(folder))
+    Journal(run / NAMESPACES).note("bench_r1")
+    (tmp_path / "lake.toml").write_text(LAKE)
+    return folder, run, tmp_path / "lake.toml"
+
+
+def test_namespaces_are_dropped_with_the_scenario_that_says_where(kept, capsys, monkeypatch):
+    results, run, file = kept
+    asked = []
+    monkeypatch.setattr(cli_clean, "drop_left_by", lambda *arguments: asked.append(arguments))
+    assert main(["clean", str(results), "--dry-run"]) == 0
+    assert capsys.readouterr().out == f"would drop bench_r1 (of {run})\n"
+    assert main(["clean", str(results)]) == 2
+    error = capsys.readouterr().err
+    assert "bench_r1" in error
+    assert "--scenario" in error
+    assert not asked
+    assert main(["clean", str(results), "--scenario", str(file), "--set", "catalog.name=other"]) == 0
+    assert capsys.readouterr().out == f"dropped bench_r1 (of {run})\n"
+    ((folder, variant, source, _),) = asked
+    assert (folder, variant, source.scenario.catalog.name) == (run, None, "other")

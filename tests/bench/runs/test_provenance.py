@@ -107,3 +107,15 @@ def settings_with(folder: Path, properties: dict[str, str]) -> EngineSettings:
 )
 def test_what_counts_as_cpu_is_noted(tmp_path, spark, cpu):
     assert provenance.notes("real", load(tmp_path).workload, spark)["cpu"] == cpu
+
+
+def test_a_run_has_a_namespace_of_its_own_in_a_catalog_that_outlives_it(tmp_path):
+    catalog = {"name": "mine", "namespace": "db", "properties": {"type": "rest", "uri": "http://host"}}
+    run_folder = tmp_path / "20260101T000000Z-iceberg-real-a_b.c-r1-0f3a"
+    chosen = engine_settings(load(tmp_path, catalog=catalog), "never", tmp_path, run_folder=run_folder)
+    assert chosen.catalog.namespace == "db_20260101t000000z_iceberg_real_a_b_c_r1_0f3a"
+    assert chosen.catalog.journal.folder == run_folder / "namespaces"
+    own = engine_settings(load(tmp_path), "never", tmp_path, run_folder=run_folder).catalog
+    assert (own.namespace, own.journal) == ("bench", None)
+    by_conf = load(tmp_path, spark={"spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog"})
+    assert engine_settings(by_conf, "never", tmp_path, run_folder=run_folder).catalog.journal is not None

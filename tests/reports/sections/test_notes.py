@@ -5,7 +5,6 @@ from bench.engines.contract import SparkSettings
 from bench.runs import provenance
 from reports.sections.notes import LIMITS, METHOD
 
-
 SPARK = [
     SparkSettings(),
     SparkSettings("spark://host:7077"),

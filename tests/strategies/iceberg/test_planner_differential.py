@@ -23,7 +23,7 @@ from strategies.iceberg.rewrite_options import JobOrder
 pytestmark = pytest.mark.spark
 
 EXAMPLES, CASES = 3_200, 2_500  # Hypothesis repeats about a fifth
-FLOORS = {  # about half of what is drawn or less, since what Hypothesis draws varies with its version and with our code
+FLOORS = {  # half of what is drawn, or less: that varies with the version of Hypothesis and with our code
     "planned": 1_000,
     "group filtered": 200,
     "deletes triggered": 150,

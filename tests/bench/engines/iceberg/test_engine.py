@@ -1,6 +1,7 @@
 """What only Iceberg has: its versions, its commands and their options, its metadata, its catalogs."""
 
 from dataclasses import replace
+from types import MappingProxyType
 
 import pytest
 from engine_streams import batches, commit_all, content_of, execute, files, plan, rewrite, snapshots
@@ -11,6 +12,7 @@ from bench.engines.contract import Batch, Cost, InlineCompaction, TableSpec
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.engine import IcebergEngine
 from bench.engines.iceberg.procedures import call, scoped
+from bench.engines.journal import Journal
 from bench.engines.spark.meter import Meter
 from bench.runs.content_check import check_content
 from strategies.iceberg import procedures as planners
@@ -473,12 +475,12 @@ def test_dropping_in_the_default_catalog_leaves_the_files_to_the_folders_end(eng
     assert stored(workshop) == before
 
 
-def opened(spark, workshop, catalog):
+def opened(spark, workshop, catalog, table_properties=MappingProxyType({})):
     """An engine on a catalog that the warm session did not know."""
     for key, value in catalog.spark_conf().items():
         if key.startswith("spark.sql.catalog."):
             spark.conf.set(key, value)
-    spec = TableSpec(target_file_size_bytes=8 * MIB)
+    spec = TableSpec(target_file_size_bytes=8 * MIB, properties=table_properties)
     return IcebergEngine(spark, Meter(spark, workshop.settings), catalog, spec)
 
 
@@ -522,3 +524,34 @@ def test_tables_can_lie_in_a_folder_of_any_name(spark, workshop, log, tmp_path, 
     assert outcome.observed.storage_bytes > outcome.observed.live_bytes
     assert (folder / "warehouse" / "db" / "orders" / "data").is_dir()
     assert content_of(engine, stream, tmp_path / "dump").equal
+
+
+def test_a_catalog_that_outlives_the_run_is_left_as_it_was(spark, workshop, log, tmp_path):
+    warehouse, journal = tmp_path / "warehouse", Journal(tmp_path / "namespaces")
+    properties = {"type": "hadoop", "warehouse": warehouse.as_uri()}
+    engine = opened(
+        spark, workshop, Catalog(tmp_path, "shared", "bench_r1", properties, journal=journal),
+        {"write.data.path": (tmp_path / "elsewhere").as_uri()},
+    )  # fmt: skip
+    other = opened(spark, workshop, Catalog(tmp_path, "shared", "bench_r2", properties))
+    engine.create()
+    other.create()
+    assert journal.names() == ["bench_r1"]
+    observed = commit_all(engine, batches(log)[:2]) and engine.commit(batches(log)[2], 120_000).observed
+    data = tmp_path / "elsewhere" / "bench_r1" / "orders"
+    stored = [file.stat().st_size for file in data.rglob("*.parquet")]
+    assert sum(stored) == observed.storage_bytes - observed.metadata_storage_bytes > 0
+    (data / "of-a-step-that-failed.parquet").write_bytes(b"12345")
+    engine.drop()
+    assert journal.names() == []
+    assert not [path for path in tmp_path.rglob("*") if "bench_r1" in str(path) and path.is_file()]
+    assert (warehouse / "bench_r2" / "orders").is_dir()
+
+
+def test_a_table_that_was_never_made_is_dropped_all_the_same(spark, workshop, tmp_path):
+    journal = Journal(tmp_path / "namespaces")
+    properties = {"type": "hadoop", "warehouse": (tmp_path / "warehouse").as_uri()}
+    catalog = Catalog(tmp_path, "never_made", "bench_r1", properties, journal=journal)
+    journal.note("bench_r1")  # killed before the namespace was made
+    opened(spark, workshop, catalog).drop()
+    assert journal.names() == []

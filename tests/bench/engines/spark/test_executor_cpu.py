@@ -51,8 +51,8 @@ def test_the_latest_report_of_each_executor_counts(executors):
 def test_lines_that_are_no_such_report_are_skipped(executors):
     executors, send = executors
     send(
-        b"", b"\xff\xfe", b"app.0.JVMCPU.jvmCpuTime x 1", b"app.0.jvm.heap.used 5 1", b"JVMCPU.jvmCpuTime 1 1",
-        b"app.0.JVMCPU.jvmCpuTime -1 1", gauge(b"0", 2.0),
+        b"", b"\xff\xfe", b"app.0.JVMCPU.jvmCpuTime x 1", b"app.0.jvm.heap.used 5 1",
+        b"JVMCPU.jvmCpuTime 1 1", b"app.0.JVMCPU.jvmCpuTime -1 1", gauge(b"0", 2.0),
     )  # fmt: skip
     wait_until(lambda: executors.latest_s() == 2.0)
 
@@ -89,5 +89,8 @@ def test_a_silent_executor_is_an_error_that_says_what_to_do(executors, monkeypat
 
 
 def test_an_address_that_is_not_of_this_machine_is_an_error():
-    with closing(ExecutorCpu()) as executors, pytest.raises(EngineError, match="cannot listen on 192.0.2.1"):
+    with (
+        closing(ExecutorCpu()) as executors,
+        pytest.raises(EngineError, match=r"cannot listen on 192\.0\.2\.1"),
+    ):
         executors.listen("192.0.2.1", "192.0.2.1")

@@ -1,0 +1,35 @@
+"""Where the files of an Iceberg table lie, whether a snapshot lists them or not."""
+
+from typing import Any
+
+from py4j.java_gateway import is_instance_of
+
+DATA_PATH, METADATA_PATH = "write.data.path", "write.metadata.path"
+
+
+def data_folder(location: str, properties: Any) -> str:
+    """Of a table with these properties (a mapping of Python or Java). Source: Iceberg's LocationProviders."""
+    return str(properties.get(DATA_PATH) or f"{location}/data")
+
+
+def metadata_folder(location: str, properties: Any) -> str:
+    """Likewise. Source: BaseMetastoreTableOperations.metadataFileLocation."""
+    return str(properties.get(METADATA_PATH) or f"{location}/metadata")
+
+
+def folders_of(table: Any) -> tuple[str, ...]:
+    """All folders with files of a (Java) table."""
+    location, properties = str(table.location()), table.properties()
+    found = (data_folder(location, properties), metadata_folder(location, properties), location)
+    return tuple(dict.fromkeys(found))
+
+
+def delete_below(gateway: Any, io: Any, folders: tuple[str, ...]) -> None:
+    """Delete all files in folders with a (Java) FileIO.
+
+    After a purge, which knows only files that the table's metadata lists, these are the files of steps that
+    failed. They stay if the FileIO cannot list by prefix.
+    """
+    if is_instance_of(gateway, io, "org.apache.iceberg.io.SupportsPrefixOperations"):
+        for folder in folders:
+            io.deletePrefix(folder)
