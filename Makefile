@@ -55,6 +55,10 @@ trust: $(READY) ## Test how far comparisons can be trusted here: A/A runs and a 
 		--only strategy=twelve-again --only strategy=ten
 	@TZ=UTC $(BIN)/python -P tests/benchmarks/trust.py results/trust
 
+.PHONY: torture
+torture: $(READY) ## Kill suites at random moments, and check that nothing is lost or left (about half an hour)
+	@TZ=UTC $(BIN)/python -P tests/benchmarks/torture.py
+
 .PHONY: noise
 noise: $(READY) ## Print how often comparisons of simulated noise err, and what the trend test finds (a few minutes)
 	@PYTHONPATH=tests/support $(BIN)/python -P tests/benchmarks/false_verdicts.py

@@ -1,0 +1,192 @@
+"""Kills suites at random moments and looks what is lost and what is left: `make torture`.
+
+A suite with local tables is killed 50 times, one in a shared catalog ten times. A kill hits the command, its
+worker, the worker's JVM, or the worker's process group, with SIGKILL, SIGTERM or SIGINT. After each kill the
+runs that had finished must be there, and if the command has ended no process of it. At the end the suite is
+resumed: all runs must have the content of the stream, and no table may be left.
+"""
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import psutil
+
+from bench.results.folders import load_runs
+from bench.results.records import ContentRecord
+from bench.runs.dropping import left_by
+from bench.runs.suite import WORK
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+from shared_lake import write_lake
+
+PROGRAM = Path(sys.executable).parent / "compactbench"
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+VICTIMS = ("command", "worker", "JVM", "group")
+WAIT_S = (3.0, 45.0)  # before a kill: from the command's start until its second run
+GONE_AFTER_S = 20.0  # a worker looks every second whether its parent is there, and a JVM needs time to end
+
+
+class Suite:
+    """A suite that is started again whenever it has ended."""
+
+    def __init__(self, folder: Path, *, is_shared: bool) -> None:
+        self.folder, self.results = folder, folder / "results"
+        self._file = write_lake(folder, is_shared=is_shared)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def running(self, repetitions: int) -> psutil.Process:
+        """The command, started unless it runs."""
+        if self._process is None or self._process.poll() is not None:
+            arguments = [
+                "run",
+                self._file,
+                "--repetitions",
+                str(repetitions),
+                "--resume",
+                "--out",
+                self.results,
+            ]
+            with (self.folder / "output.txt").open("ab") as output:
+                self._process = subprocess.Popen(
+                    [PROGRAM, *arguments], stdout=output, stderr=output, env={**os.environ, "TZ": "UTC"}
+                )
+        return psutil.Process(self._process.pid)
+
+    def has_ended(self, within_s: float) -> bool:
+        """Whether the command ends within so many seconds."""
+        assert self._process is not None
+        try:
+            self._process.wait(within_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def finished(self) -> set[str]:
+        """The ids of the runs that have finished. Raises ResultSchemaError for one that cannot be read."""
+        if not any(self.results.glob("*/*/manifest.json")):
+            return set()
+        return {run.manifest.run_id for run in load_runs(self.results) if run.finished}
+
+    def processes(self) -> list[psutil.Process]:
+        """All processes that work in its folder, but the command."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                if str(self.folder) in " ".join(process.cmdline()):
+                    found.append(process)
+            except psutil.Error:
+                continue
+        own = self._process.pid if self._process else None
+        return [process for process in found if process.pid != own]
+
+    def stored(self) -> list[Path]:
+        """What is left of tables."""
+        places = (self.folder / "warehouse", self.results / WORK)
+        return [path for place in places for path in place.rglob("*") if path.is_file()]
+
+
+def victim_of(command: psutil.Process, name: str) -> tuple[str, psutil.Process]:
+    """The process to kill and what it is: the command where it has not started what was wanted."""
+    children = command.children(recursive=True)
+    workers = [one for one in children if "bench.runs.worker" in " ".join(one.cmdline())]
+    jvms = [one for one in children if one.name() == "java"]
+    chosen = {"worker": workers, "group": workers, "JVM": jvms}.get(name, [])
+    return (name, chosen[0]) if chosen else ("command", command)
+
+
+def kill(command: psutil.Process, chance: random.Random) -> str:
+    """Kill something of a suite; says what and how."""
+    number = chance.choice(SIGNALS)
+    try:
+        name, victim = victim_of(command, chance.choice(VICTIMS))
+        if name == "group":
+            os.killpg(victim.pid, number)
+        else:
+            victim.send_signal(number)
+    except (psutil.Error, ProcessLookupError):
+        return "nothing: it had just ended"
+    return f"{name} by {signal.Signals(number).name}"
+
+
+def gone(suite: Suite) -> bool:
+    """Whether no process of the suite is left, after some time."""
+    deadline_s = time.monotonic() + GONE_AFTER_S
+    while suite.processes():
+        if time.monotonic() > deadline_s:
+            return False
+        time.sleep(0.5)
+    return True
+
+
+def torture(folder: Path, kills: int, *, is_shared: bool) -> list[str]:
+    """Kill a suite so often, and let it finish; all that went wrong."""
+    suite, chance = Suite(folder, is_shared=is_shared), random.Random(kills)
+    what, finished, problems = Counter[str](), set[str](), list[str]()
+    for number in range(1, kills + 1):
+        command = suite.running(repetitions=1000)
+        time.sleep(chance.uniform(*WAIT_S))
+        done = kill(command, chance)
+        what[done] += 1
+        if suite.has_ended(5) and not gone(suite):
+            problems.append(f"kill {number} ({done}): processes are left: {suite.processes()}")
+        now = suite.finished()
+        if finished - now:
+            problems.append(f"kill {number} ({done}): lost {sorted(finished - now)}")
+        finished |= now
+        print(f"{number:3} {done:25} {len(finished):4} runs finished", flush=True)
+    suite.running(repetitions=1).send_signal(signal.SIGTERM)
+    if not suite.has_ended(60):
+        problems.append("the command did not end by SIGTERM")
+    command = suite.running(repetitions=1)
+    suite.has_ended(600)
+    problems += verdicts(suite)
+    place = "in a shared catalog" if is_shared else "with local tables"
+    print(f"{place}: {kills} kills ({', '.join(f'{n} {w}' for w, n in sorted(what.items()))}),")
+    print(f"  {len(suite.finished())} runs finished, {len(problems)} problems")
+    return problems
+
+
+def verdicts(suite: Suite) -> list[str]:
+    """What is wrong after the last resumption."""
+    runs = load_runs(suite.results)
+    problems = [
+        f"{run.folder.name}: content {statuses}"
+        for run in runs
+        if run.finished and (statuses := [one.status for one in run.of(ContentRecord)]) != ["equal"]
+    ]
+    labels = {run.manifest.strategy for run in runs if run.finished and run.manifest.repetition == 1}
+    if labels != {"never", "every-2min"}:
+        problems.append(f"the suite did not complete: {sorted(labels)}")
+    problems += [f"{run.folder.name}: left {left_by(run.folder)}" for run in runs if left_by(run.folder)]
+    problems += [f"left: {path}" for path in suite.stored()]
+    if not gone(suite):
+        problems.append(f"processes are left: {suite.processes()}")
+    return problems
+
+
+def main() -> None:
+    """Both suites; exits with 1 if anything went wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=50, help="of the suite with local tables")
+    parser.add_argument("--shared-kills", type=int, default=10, help="of the suite in a shared catalog")
+    chosen = parser.parse_args()
+    problems: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="compactbench-torture-") as name:
+        for is_shared, kills in ((False, chosen.kills), (True, chosen.shared_kills)):
+            if kills:
+                folder = Path(name) / ("shared" if is_shared else "local")
+                problems += torture(folder, kills, is_shared=is_shared)
+    print(*problems, sep="\n")
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()
