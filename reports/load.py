@@ -14,7 +14,6 @@ import pandas as pd
 from bench.results.amplification import common_content_bytes
 from bench.results.folders import RunResult
 from bench.results.records import (
-    DELETE_WORDS,
     CompactionRecord,
     DecisionRecord,
     Manifest,
@@ -25,6 +24,7 @@ from bench.results.rows import (
     METRIC_BY_NAME,
     Row,
     common_delete_words,
+    in_delete_words,
     rows,
     run_figures,
     timed,
@@ -162,9 +162,7 @@ class RunGroup:
 
     def in_delete_words(self, text: str) -> str:
         """A text about delete files in the words of the format: Log files, 3 log files, log records."""
-        for general, own in zip(DELETE_WORDS, self.delete_words, strict=True):
-            text = text.replace(general, own).replace(general.capitalize(), own.capitalize())
-        return text
+        return in_delete_words(text, self.delete_words)
 
     @cached_property
     def health(self) -> pd.DataFrame:

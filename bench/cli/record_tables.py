@@ -1,13 +1,14 @@
 """The tables of `show --decisions` and `show --compactions`: one per run, with one line per record."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from bench.cli.figure_column import scale_of
 from bench.cli.tables import Column
 from bench.keys import duration_ms_text
 from bench.results.records import CompactionRecord, DecisionRecord
+from bench.results.rows import in_delete_words
 from bench.text import human_count
 
 Quantity = Literal["text", "count", "at", "wall", "query", "bytes"]
@@ -84,9 +85,12 @@ def compaction_line(record: CompactionRecord) -> tuple[Any, ...]:
 
 
 def record_table(
-    fields: Sequence[Field], lines: Sequence[Sequence[Any]]
+    fields: Sequence[Field], lines: Sequence[Sequence[Any]], delete_words: tuple[str, str]
 ) -> tuple[list[Column], list[tuple[str, ...]]]:
-    """Columns and rows of text for people, of the records of one run."""
+    """Columns and rows of text for people, of the records of one run.
+
+    `delete_words` are what its format calls delete files and the rows in them.
+    """
     values = {field.name: [line[index] for line in lines] for index, field in enumerate(fields)}
     pooled: dict[Quantity, list[Any]] = {}
     for field in fields:
@@ -98,7 +102,8 @@ def record_table(
         if field.unless is not None and set(values[field.name]) <= {field.unless}:
             continue
         unit, texts = _texts(field.quantity, values[field.name], pooled[field.quantity])
-        columns.append(_with_unit(field.column, unit))
+        title = in_delete_words(field.column.title, delete_words)
+        columns.append(replace(field.column, title=title, unit=unit))
         cells.append(texts)
     return columns, list(zip(*cells, strict=True))
 
@@ -118,7 +123,3 @@ def _texts(quantity: Quantity, values: Sequence[Any], pooled: Iterable[Any]) -> 
     if quantity == "count":
         return "", ["" if value is None else human_count(value) for value in values]
     return "", ["" if value is None else str(plain(value)) for value in values]
-
-
-def _with_unit(column: Column, unit: str) -> Column:
-    return Column(column.title, unit, column.drop, column.shown)

@@ -269,6 +269,13 @@ def common_delete_words(some: Sequence[Row]) -> tuple[str, str]:
     return words.pop() if len(words) == 1 else DELETE_WORDS
 
 
+def in_delete_words(text: str, words: tuple[str, str]) -> str:
+    """A text about delete files in these words for them and the rows in them: Log files, 3 log files."""
+    for general, own in zip(DELETE_WORDS, words, strict=True):
+        text = text.replace(general, own).replace(general.capitalize(), own.capitalize())
+    return text
+
+
 def baseline_label(variant: str | None) -> str:
     """The label of `never` in a variant: what the strategies of that variant are measured against."""
     return BASELINE if variant is None else label_in(BASELINE, variant)

@@ -1,12 +1,15 @@
 """Real components on loopback, each started once for all tests that use it: see `make test-cluster`."""
 
 import os
+import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import psutil
 import pyspark
@@ -15,6 +18,8 @@ import pytest
 from bench import runtime
 
 WAIT_S = 60.0
+# In an environment of its own: what it needs conflicts with our constraints.
+S3_SERVER = ("moto[s3]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5")
 
 
 def free_port() -> int:
@@ -72,3 +77,100 @@ def standalone(tmp_path_factory):
         ):
             wait_for(folder / "master.log", "Registering worker", times=2)
             yield address
+
+
+def fetched(folder: Path, goal: str, *options: str) -> Path:
+    """Jars that Maven has copied into a folder, once for all test runs; without Maven the test is skipped."""
+    if shutil.which("mvn") is None:
+        pytest.skip("needs Maven")
+    if not any(folder.glob("*.jar")):
+        folder.mkdir(parents=True, exist_ok=True)
+        command = ["mvn", "-q", "-B", f"dependency:{goal}", f"-DoutputDirectory={folder}", *options]
+        subprocess.run(command, check=True, cwd=folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def full_jdk():
+    """The home of a JDK 17 with all modules; without one the test is skipped."""
+    java = shutil.which("java")
+    home = Path(java).resolve().parents[1] if java else None
+    if home is None or runtime.java_major(home) != runtime.JAVA_MAJOR:
+        pytest.skip(f"needs a JDK {runtime.JAVA_MAJOR} on the path")
+    if "jdk.net" not in (runtime.java_modules(home) or ()):
+        pytest.skip("needs a full JDK")
+    return home
+
+
+def wait_for_port(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    """Until a component listens."""
+    deadline_s = time.monotonic() + WAIT_S
+    while True:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        if process.poll() is not None or time.monotonic() > deadline_s:
+            pytest.fail(log.read_text(errors="replace")[-2000:])
+        time.sleep(0.2)
+
+
+@pytest.fixture(scope="session")
+def rest_catalog(tmp_path_factory, full_jdk):
+    """The address of Iceberg's own REST catalog server, over a catalog on SQLite."""
+    folder, port = tmp_path_factory.mktemp("rest"), free_port()
+    pom = Path(__file__).with_name("rest_server.xml")
+    jars = fetched(runtime.cache_folder() / "test-jars" / "rest", "copy-dependencies", f"-f={pom}")
+    environment = {
+        "CATALOG_REST_PORT": str(port), "CATALOG_WAREHOUSE": f"file://{folder}/warehouse",
+        "CATALOG_URI": f"jdbc:sqlite:{folder}/catalog.db", "CATALOG_JDBC_SCHEMA__VERSION": "V1",
+    }  # fmt: skip
+    server = [str(full_jdk / "bin" / "java"), "-Xmx512m", "-cp", f"{jars}/*"]
+    log = folder / "server.log"
+    with component([*server, "org.apache.iceberg.rest.RESTCatalogServer"], log, **environment) as process:
+        wait_for_port(process, port, log)
+        yield f"http://127.0.0.1:{port}", folder / "warehouse"
+
+
+@pytest.fixture(scope="session")
+def s3_server(tmp_path_factory):
+    """The address of an S3 server in memory, which asks for no signature, with a bucket named "bucket"."""
+    folder, port = tmp_path_factory.mktemp("s3"), free_port()
+    python = runtime.cache_folder() / "test-jars" / "s3-server" / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", python.parents[1]], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", *S3_SERVER], check=True)
+    serve = "import sys; from moto.server import main; main(sys.argv[1:])"
+    log = folder / "server.log"
+    with component([str(python), "-c", serve, "-H", "127.0.0.1", "-p", str(port)], log) as process:
+        wait_for_port(process, port, log)
+        address = f"http://127.0.0.1:{port}"
+        urlopen(Request(f"{address}/bucket", method="PUT"))
+        yield address
+
+
+@pytest.fixture(scope="session")
+def aws_jar():
+    """The AWS classes that S3FileIO needs."""
+    folder = runtime.cache_folder() / "test-jars" / "aws"
+    fetched(folder, "copy", "-Dartifact=org.apache.iceberg:iceberg-aws-bundle:1.11.0")
+    return next(folder.glob("*.jar"))
+
+
+@pytest.fixture(scope="session")
+def hive_metastore(tmp_path_factory):
+    """The address of a Hive metastore out of the jars that PySpark brings, on Derby."""
+    folder, port = tmp_path_factory.mktemp("hive"), free_port()
+    log, jars = folder / "server.log", Path(pyspark.__file__).parent / "jars"
+    properties = {
+        "derby.system.home": str(folder), "datanucleus.schema.autoCreateAll": "true",
+        "hive.metastore.schema.verification": "false", "hive.async.log.enabled": "false",
+        "hive.in.test": "true",
+        "javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={folder}/db;create=true",
+        "hive.metastore.warehouse.dir": f"file://{folder}/warehouse",
+    }  # fmt: skip
+    java = [str(runtime.java_home() / "bin" / "java"), "-Xmx512m", "-cp", f"{jars}/*"]
+    options = [f"-D{key}={value}" for key, value in properties.items()]
+    server = [*java, *options, "org.apache.hadoop.hive.metastore.HiveMetaStore", "-p", str(port)]
+    with component(server, log) as process:
+        wait_for_port(process, port, log)
+        yield f"thrift://127.0.0.1:{port}"

@@ -12,7 +12,7 @@ import pytest
 from bench.results.folders import load_runs
 from bench.results.records import CommitRecord, ContentRecord
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.spark]
 
 PROGRAM = Path(sys.executable).parent / "compactbench"
 LOCAL_CLUSTER = "local-cluster[2,1,1024]"

@@ -12,7 +12,7 @@ from bench.results.folders import load_runs
 from bench.results.records import ContentRecord
 from bench.runs.dropping import left_by
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.spark]
 
 PROGRAM = Path(sys.executable).parent / "compactbench"
 

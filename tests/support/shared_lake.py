@@ -1,6 +1,6 @@
 """A small scenario whose tables are in a catalog that outlives its runs."""
 
-_SCENARIO = """
+SCENARIO = """
 seed = 11
 duration = "4min"
 commit_interval = "1min"
@@ -16,9 +16,6 @@ initial_rows = 2_000
 initial_files = 2
 rows_per_commit = 40
 files_per_commit = 2
-
-[spark]
-driver_memory = "1GiB"
 
 [[strategies]]
 label = "never"
@@ -46,5 +43,5 @@ def write_lake(folder, *, is_shared=True):
     """The scenario's file, with a catalog and its warehouse in the same folder, or with one for each run."""
     (folder / "warehouse").mkdir(parents=True)
     file = folder / "lake.toml"
-    file.write_text(_SCENARIO + (_CATALOG.format(folder=folder) if is_shared else ""))
+    file.write_text(SCENARIO + (_CATALOG.format(folder=folder) if is_shared else ""))
     return file

@@ -2,7 +2,7 @@
 
 import csv
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
@@ -267,8 +267,15 @@ def _print_records(
         return
     if not lines:
         print_line(nothing)
-    by_run = groupby(lines, key=lambda line: _run_name(line[0]))
-    print_tables((name, *record_table(fields, [line for _, line in group])) for name, group in by_run)
+    print_tables(_record_tables(fields, lines))
+
+
+def _record_tables(
+    fields: Sequence[Field], lines: Sequence[tuple[RunResult, tuple[Any, ...]]]
+) -> Iterator[tuple[str, list[Column], list[tuple[str, ...]]]]:
+    for name, group in groupby(lines, key=lambda line: _run_name(line[0])):
+        runs, of_run = zip(*group, strict=True)
+        yield name, *record_table(fields, of_run, runs[0].manifest.delete_words)
 
 
 def _print_lines(output: ShowFormat, columns: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:

@@ -7,7 +7,8 @@ Spark has no such action (1.11.0); this one follows Amoro's.
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import closing
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -24,17 +25,14 @@ from bench.engines.iceberg.delete_files import (
     is_equality,
     is_vector,
     key_schema,
-    move,
     position_columns,
     read_parquet,
     reading_session,
-    remove_location,
-    scratch_location,
-    spark_path,
     text_of,
     with_known,
     write_split,
 )
+from bench.engines.iceberg.exchange import Exchange
 from bench.engines.spark.session import sql_text, values
 
 # With more rows of deletes than this, Spark chooses the join strategy; fewer fit into any driver.
@@ -70,20 +68,27 @@ def convert(spark: SparkSession, name: str, table: Any, tasks: Sequence[Any]) ->
     spark = reading_session(spark, is_adaptive=not _is_small(deletes))
     scopes: dict[str, int] = {}
     files = [_data_file(table, number, task, scopes) for number, task in enumerate(tasks)]
-    deleted = [
-        *_by_equality(spark, name, table, files, filter(is_equality, deletes), scopes),
-        *_by_position(spark, files, [d for d in deletes if not is_equality(d) and not is_vector(d)]),
-    ]
-    location = scratch_location(table, "conversion")
-    try:
+    with closing(Exchange(spark, table)) as exchange:
+        deleted = [
+            *_by_equality(exchange, spark, name, table, files, filter(is_equality, deletes), scopes),
+            *_by_position(
+                exchange, spark, files, [d for d in deletes if not is_equality(d) and not is_vector(d)]
+            ),
+        ]
+        location = exchange.scratch("conversion")
         written = _write(files, deleted, location) if deleted else []
         delete_files = DeleteFiles(spark, table)
-        if has_vectors(table):
-            return _as_vectors(delete_files, table, files, written, deletes)
-        moved = (_moved_beside(spark, files[file.split], file) for file in written)
-        return Conversion(tuple(_described(delete_files, table, files[file.split], file) for file in moved))
-    finally:
-        remove_location(spark, location)
+        try:
+            if has_vectors(table):
+                stored = [exchange.stored(file) for file in written]
+                converted = _as_vectors(delete_files, table, files, stored, deletes)
+                exchange.discard(location)
+                return converted
+            beside = (_stored_beside(exchange, files[file.split], file) for file in written)
+            new = tuple(_described(delete_files, table, files[file.split], file) for file in beside)
+            return Conversion(new)
+        finally:
+            exchange.remove(location)
 
 
 def _is_small(deletes: Iterable[Any]) -> bool:
@@ -111,8 +116,8 @@ def _scope_text(table: Any, file: Any) -> str:
 
 
 def _by_equality(
-    spark: SparkSession, name: str, table: Any, files: Sequence[_DataFile], deletes: Iterable[Any],
-    scopes: Mapping[str, int],
+    exchange: Exchange, spark: SparkSession, name: str, table: Any, files: Sequence[_DataFile],
+    deletes: Iterable[Any], scopes: Mapping[str, int],
 ) -> Iterator[DataFrame]:  # fmt: skip
     """The rows deleted by key, a frame for each set of key columns: `number` of the file and `position`."""
     by_columns: dict[tuple[int, ...], list[Any]] = {}
@@ -123,10 +128,10 @@ def _by_equality(
     for field_ids, same_columns in by_columns.items():
         columns = {str(table.schema().findColumnName(field_id)): field_id for field_id in field_ids}
         schema = key_schema(spark, name, columns)
-        keys = _deleted_keys(spark, table, same_columns, schema, scopes)
-        rows = read_parquet(spark, schema, [file.location for file in reached])
+        keys = _deleted_keys(exchange, spark, table, same_columns, schema, scopes)
+        rows = read_parquet(spark, schema, exchange.readable([file.location for file in reached]))
         matches = rows.join(keys, [_same_key(table, rows, keys, column) for column in columns])
-        numbered = with_known(matches, _data_file_facts(spark, reached))
+        numbered = with_known(matches, _data_file_facts(exchange, spark, reached))
         applies = f"known.sequence_number < deleted_at AND delete_scope IN ({_EVERYWHERE}, known.scope)"
         yield numbered.where(applies).select("known.number", "position")
 
@@ -138,26 +143,27 @@ def _same_key(table: Any, rows: DataFrame, keys: DataFrame, column: str) -> Colu
     return rows[column].eqNullSafe(keys[column])
 
 
-def _data_file_facts(spark: SparkSession, files: Iterable[_DataFile]) -> DataFrame:
+def _data_file_facts(exchange: Exchange, spark: SparkSession, files: Iterable[_DataFile]) -> DataFrame:
     """Number, sequence number and scope of the data files, by `path`."""
     rows = [
-        (sql_text(spark_path(spark, file.location)), file.number, f"{file.sequence_number}L", file.scope)
+        (sql_text(exchange.shown(file.location)), file.number, f"{file.sequence_number}L", file.scope)
         for file in files
     ]
     return values(spark, ("path", "number", "sequence_number", "scope"), rows)
 
 
 def _deleted_keys(
-    spark: SparkSession, table: Any, deletes: Sequence[Any], schema: StructType, scopes: Mapping[str, int]
-) -> DataFrame:
+    exchange: Exchange, spark: SparkSession, table: Any, deletes: Sequence[Any], schema: StructType,
+    scopes: Mapping[str, int],
+) -> DataFrame:  # fmt: skip
     """Each deleted key once per scope, with the newest sequence number of its deletes as `deleted_at`."""
     locations = [str(delete.location()) for delete in deletes]
     facts = [
-        (sql_text(spark_path(spark, path)), f"{d.dataSequenceNumber()}L", _delete_scope(table, d, scopes))
+        (sql_text(exchange.shown(path)), f"{d.dataSequenceNumber()}L", _delete_scope(table, d, scopes))
         for path, d in zip(locations, deletes, strict=True)
     ]
     files = values(spark, ("path", "deleted_at", "delete_scope"), facts)
-    keys = with_known(read_parquet(spark, schema, locations), files)
+    keys = with_known(read_parquet(spark, schema, exchange.readable(locations)), files)
     scoped = keys.select(*schema.names, "known.deleted_at", "known.delete_scope")
     newest = scoped.groupBy(*schema.names, "delete_scope").agg(F.max("deleted_at").alias("deleted_at"))
     return F.broadcast(newest) if _is_small(deletes) else newest
@@ -171,23 +177,22 @@ def _delete_scope(table: Any, delete: Any, scopes: Mapping[str, int]) -> int:
 
 
 def _by_position(
-    spark: SparkSession, files: Sequence[_DataFile], deletes: Sequence[Any]
+    exchange: Exchange, spark: SparkSession, files: Sequence[_DataFile], deletes: Sequence[Any]
 ) -> Iterator[DataFrame]:
     """The rows that were already deleted by position: `number` of the file and `position`."""
     if not deletes:
         return
     rows = [(sql_text(file.location), file.number) for file in files]
     numbers = values(spark, ("file_path", "number"), rows)
-    positions = read_parquet(spark, POSITION_SCHEMA, [str(delete.location()) for delete in deletes])
+    locations = exchange.readable([str(delete.location()) for delete in deletes])
+    positions = read_parquet(spark, POSITION_SCHEMA, locations)
     yield positions.join(F.broadcast(numbers), "file_path").select("number", F.col("pos").alias("position"))
 
 
-def _moved_beside(spark: SparkSession, owner: _DataFile, file: WrittenFile) -> WrittenFile:
-    """Moves a delete file next to its data file and names it after it: so Amoro recognises its own files."""
+def _stored_beside(exchange: Exchange, owner: _DataFile, file: WrittenFile) -> WrittenFile:
+    """Puts a delete file next to its data file and names it after it: so Amoro recognises its own files."""
     stem = owner.location.rpartition(".")[0]
-    target = f"{stem}-delete-{uuid.uuid4()}.parquet"
-    move(spark, file.location, target)
-    return replace(file, location=target)
+    return exchange.stored(file, f"{stem}-delete-{uuid.uuid4()}.parquet")
 
 
 def _described(delete_files: DeleteFiles, table: Any, owner: _DataFile, file: WrittenFile) -> Any:

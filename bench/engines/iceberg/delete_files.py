@@ -13,7 +13,6 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-from bench.engines.iceberg.table_files import data_folder
 from bench.engines.iceberg.table_keys import VECTORS_FROM
 from bench.engines.spark.session import file_system, java_class
 
@@ -85,17 +84,6 @@ def _listed(spark: SparkSession, location: str) -> list[WrittenFile]:
         split = int(folder.rpartition("=")[2])
         files.append(WrittenFile(f"{location}/{folder}/{name}", int(status.getLen()), split))
     return sorted(files, key=lambda file: file.location)
-
-
-def scratch_location(table: Any, name: str) -> str:
-    """A folder for new files below the table's data, with a unique name."""
-    return f"{data_folder(str(table.location()), table.properties())}/{name}-{uuid.uuid4()}"
-
-
-def remove_location(spark: SparkSession, location: str) -> None:
-    """Delete a folder and everything in it."""
-    path, system = file_system(spark, location)
-    system.delete(path, True)
 
 
 class DeleteFiles:
@@ -207,14 +195,6 @@ def read_parquet(session: SparkSession, schema: StructType, locations: Sequence[
     return rows.select("*", path.alias("path"), position.alias("position"))
 
 
-def spark_path(spark: SparkSession, location: str) -> str:
-    """A location as in Spark's `_metadata.file_path`: a URI, encoded, with // only before a host."""
-    path, system = file_system(spark, location)
-    uri = path.makeQualified(system.getUri(), system.getWorkingDirectory()).toUri()
-    host = uri.getRawAuthority()
-    return f"{uri.getScheme()}:{f'//{host}' if host else ''}{uri.getRawPath()}"
-
-
 def with_known(rows: DataFrame, known: DataFrame) -> DataFrame:
     """Adds the columns of `known` to the rows by their file's `path`, as the struct `known`.
 
@@ -226,13 +206,6 @@ def with_known(rows: DataFrame, known: DataFrame) -> DataFrame:
     unknown = F.raise_error(F.concat(F.lit("unexpected input file: "), F.col("path")))
     kind = packed.schema["known"].dataType
     return joined.withColumn("known", F.coalesce("known", unknown.cast(kind)))
-
-
-def move(spark: SparkSession, location: str, target: str) -> None:
-    """Rename a file within its file system. Raises OSError if that fails."""
-    source, system = file_system(spark, location)
-    if not system.rename(source, java_class(spark, "org.apache.hadoop.fs.Path")(target)):
-        raise OSError(f"{location} cannot be renamed to {target}")
 
 
 def has_vectors(table: Any) -> bool:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
+from pyiceberg.io import FileIO
 from pyspark.sql import DataFrame, DataFrameWriterV2, SparkSession
 
 from bench import runtime
@@ -17,7 +18,7 @@ from bench.engines.iceberg.procedures import answer_of, call, scoped
 from bench.engines.iceberg.rewrite import NO_LIMIT_BYTES, StagedRewrite, commit_rewrite, stage_rewrite
 from bench.engines.iceberg.scan_metrics import READER
 from bench.engines.iceberg.state import IcebergReader
-from bench.engines.iceberg.table_files import DATA_PATH, METADATA_PATH
+from bench.engines.iceberg.table_files import DATA_PATH, METADATA_PATH, listed_bytes
 from bench.engines.iceberg.table_keys import (
     CODEC_PROPERTY,
     DEFAULT_CODEC,
@@ -39,6 +40,7 @@ from bench.engines.spark.rows import (
     with_partition_columns,
 )
 from bench.engines.spark.session import (
+    has_file_system,
     start_session,
     stop_session,
     stored_bytes,
@@ -175,9 +177,15 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         return TableReading(
             reading.live,
             reading.versions,
-            data_bytes=stored_bytes(self._spark, reading.data_folder),
-            metadata_bytes=stored_bytes(self._spark, reading.metadata_folder),
+            data_bytes=self._stored_bytes(reading.data_folder, reading.io),
+            metadata_bytes=self._stored_bytes(reading.metadata_folder, reading.io),
         )
+
+    def _stored_bytes(self, folder: str, io: FileIO) -> int:
+        """By Hadoop, or where it has no file system for the folder by PyIceberg."""
+        if has_file_system(self._spark, folder):
+            return stored_bytes(self._spark, folder)
+        return listed_bytes(io, folder)
 
 
 @contextmanager

@@ -34,6 +34,7 @@ class Reading:
     versions: tuple[Version, ...]
     data_folder: str
     metadata_folder: str
+    io: FileIO
     snapshot_times_ms: tuple[int, ...]  # of the new snapshots, in commit order
 
 
@@ -93,6 +94,7 @@ class IcebergReader:
             versions=self._versions(new, table),
             data_folder=data_folder(table.location(), table.properties),
             metadata_folder=metadata_folder(table.location(), table.properties),
+            io=table.io,
             snapshot_times_ms=tuple(s.timestamp_ms for s in new),
         )
 

@@ -3,6 +3,11 @@
 from typing import Any
 
 from py4j.java_gateway import is_instance_of
+from pyarrow.fs import FileSelector
+from pyiceberg.io import FileIO
+from pyiceberg.io.pyarrow import PyArrowFileIO
+
+from bench.errors import EngineError
 
 DATA_PATH, METADATA_PATH = "write.data.path", "write.metadata.path"
 
@@ -15,6 +20,18 @@ def data_folder(location: str, properties: Any) -> str:
 def metadata_folder(location: str, properties: Any) -> str:
     """Likewise. Source: BaseMetastoreTableOperations.metadataFileLocation."""
     return str(properties.get(METADATA_PATH) or f"{location}/metadata")
+
+
+def listed_bytes(io: FileIO, folder: str) -> int:
+    """The bytes of all files below a folder, listed by PyIceberg; 0 if there is none.
+
+    Raises EngineError for a FileIO that cannot list.
+    """
+    if not isinstance(io, PyArrowFileIO):
+        raise EngineError(f"{type(io).__name__} of PyIceberg cannot list {folder}")
+    scheme, host, path = PyArrowFileIO.parse_location(folder)
+    selector = FileSelector(path, recursive=True, allow_not_found=True)
+    return sum(info.size or 0 for info in io.fs_by_scheme(scheme, host).get_file_info(selector))
 
 
 def folders_of(table: Any) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ goes to the partition of that row.
 
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,12 +25,11 @@ from bench.engines.iceberg.delete_files import (
     DeleteFiles,
     has_vectors,
     position_columns,
-    remove_location,
-    scratch_location,
     text_of,
     with_field_id,
     write_split,
 )
+from bench.engines.iceberg.exchange import Exchange
 from bench.engines.iceberg.rewrite import NO_LIMIT_BYTES, write_files
 from bench.engines.spark.session import java_class
 from workloads.partitioning import Partitioning
@@ -137,9 +137,10 @@ def commit(spark: SparkSession, name: str, changes: Changes, columns: Sequence[s
     # A writer must not start a second file in a partition: positions would start from 0 again.
     data = write_files(rows, name, table, str(uuid.uuid4()), NO_LIMIT_BYTES)
     partitions, delete_files = _java_partitions(spark, table, changes), DeleteFiles(spark, table)
-    deletes = _equality(delete_files, table, changes, partitions)
-    if changes.replaced_rows:
-        deletes += _position(delete_files, table, changes, partitions, data)
+    with closing(Exchange(spark, table)) as exchange:
+        deletes = _equality(exchange, delete_files, table, changes, partitions)
+        if changes.replaced_rows:
+            deletes += _position(exchange, delete_files, table, changes, partitions, data)
     row_delta, before = table.newRowDelta().set(TAG_PROPERTY, str(tag)), table.currentSnapshot()
     if before is not None:  # otherwise vectors are validated from the first snapshot on, possibly expired
         row_delta.validateFromSnapshot(before.snapshotId())
@@ -162,13 +163,13 @@ def _java_partitions(spark: SparkSession, table: Any, changes: Changes) -> list[
 
 
 def _equality(
-    delete_files: DeleteFiles, table: Any, changes: Changes, partitions: Sequence[Any]
+    exchange: Exchange, delete_files: DeleteFiles, table: Any, changes: Changes, partitions: Sequence[Any]
 ) -> list[Any]:
     """An equality delete file for each writer and partition with keys to delete."""
     field_id = int(table.schema().findField(KEY).fieldId())
-    column, location = with_field_id(F.col(KEY), KEY, field_id), scratch_location(table, "equality-deletes")
+    column, location = with_field_id(F.col(KEY), KEY, field_id), exchange.scratch("equality-deletes")
     keys = changes.frame.where("deletes_key").withColumn("slot", _slot("delete_partition", changes.writers))
-    files = write_split(keys, [column], "slot", location)
+    files = map(exchange.stored, write_split(keys, [column], "slot", location))
     return [
         delete_files.equality(file, [field_id], table.spec(), partitions[file.split // changes.writers])
         for file in files
@@ -176,8 +177,9 @@ def _equality(
 
 
 def _position(
-    delete_files: DeleteFiles, table: Any, changes: Changes, partitions: Sequence[Any], data: Sequence[Any]
-) -> list[Any]:
+    exchange: Exchange, delete_files: DeleteFiles, table: Any, changes: Changes, partitions: Sequence[Any],
+    data: Sequence[Any],
+) -> list[Any]:  # fmt: skip
     """A position delete file, or a vector in version 3, for each data file with rows that are `replaced`."""
     writers = changes.writers
     path_of = table.spec().partitionToPath
@@ -188,14 +190,14 @@ def _position(
     ]
     replaced = changes.frame.where("replaced").withColumn("slot", _slot("row_partition", writers))
     columns = position_columns(text_of(paths, F.col("slot")), F.col("position"))
-    location = scratch_location(table, "position-deletes")
-    files = write_split(replaced, columns, "slot", location)
+    location = exchange.scratch("position-deletes")
+    files = [exchange.stored(file) for file in write_split(replaced, columns, "slot", location)]
     deletes = [delete_files.position(file, table.spec(), partitions[file.split // writers]) for file in files]
     if not has_vectors(table):
         return deletes
     by_path = {str(paths[file.split]): [delete] for file, delete in zip(files, deletes, strict=True)}
     vectors = delete_files.vectors(by_path, {str(file.location()): file for file in data})
-    remove_location(changes.frame.sparkSession, location)
+    exchange.discard(location)
     return vectors
 
 

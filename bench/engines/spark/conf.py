@@ -36,7 +36,7 @@ def is_on_class_path(settings: SparkSettings) -> bool:
     Spark would copy them for its executors, which a local master does not have, and only classes of the class
     path can be archived. A scenario that sets jars or the class path itself gets what it would in Spark.
     """
-    own = {JARS, "spark.driver.extraClassPath"}
+    own = {JARS, "spark.jars.packages", "spark.driver.extraClassPath"}
     return settings.is_local and not own & settings.conf.keys()
 
 

@@ -10,6 +10,7 @@ from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines.contract import SparkSettings
@@ -199,6 +200,17 @@ def file_system(spark: SparkSession, location: str) -> tuple[Any, Any]:
     """The Hadoop path of a location, and the file system that it is on."""
     path = java_class(spark, "org.apache.hadoop.fs.Path")(location)
     return path, path.getFileSystem(spark._jsc.hadoopConfiguration())
+
+
+def has_file_system(spark: SparkSession, location: str) -> bool:
+    """Whether Hadoop has a file system for a location."""
+    try:
+        file_system(spark, location)
+    except Py4JJavaError as error:
+        if error.java_exception.getClass().getSimpleName() != "UnsupportedFileSystemException":
+            raise
+        return False
+    return True
 
 
 def stored_bytes(spark: SparkSession, location: str) -> int:

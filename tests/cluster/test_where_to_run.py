@@ -1,0 +1,86 @@
+"""The scenario lines of docs/where-to-run.md, with the addresses of components that are started here."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+from shared_lake import SCENARIO
+
+from bench.results.folders import load_runs
+from bench.results.records import CommitRecord, ContentRecord
+from bench.runs.dropping import left_by
+
+pytestmark = [pytest.mark.cluster, pytest.mark.spark]
+
+PROGRAM = Path(sys.executable).parent / "compactbench"
+PAGE = Path(__file__).parents[2] / "docs" / "where-to-run.md"
+CONVERSION = """
+[[strategies]]
+label = "convert"
+[[strategies.rules]]
+trigger = { type = "every", interval = "2min" }
+planner = { type = "amoro", options = { "self-optimizing.minor.trigger.file-count" = 2 } }
+"""
+
+
+def lines_with(text):
+    """The block of scenario lines that contains a text."""
+    blocks = re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (block,) = (block for block in blocks if text in block)
+    return block
+
+
+def run(folder, lines, **environment):
+    """The finished runs of a scenario with these lines."""
+    (folder / "lake.toml").write_text(SCENARIO + CONVERSION + lines)
+    done = subprocess.run(
+        [PROGRAM, "run", folder / "lake.toml", "--repetitions", "1", "--out", folder / "results"],
+        env={**os.environ, "TZ": "UTC", **environment}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr + done.stdout
+    runs = load_runs(folder / "results")
+    assert [run.finished for run in runs] == [True] * 3
+    for one in runs:
+        assert [content.status for content in one.of(ContentRecord)] == ["equal"]
+        assert left_by(one.folder) == []
+        print(one.manifest.strategy, sum(step.cpu_s for step in one.of(CommitRecord)))
+    return runs
+
+
+def files_below(folder):
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_a_spark_cluster(standalone, tmp_path):
+    run(tmp_path, lines_with("spark://").replace("spark://master.example:7077", standalone))
+
+
+def test_a_rest_catalog(rest_catalog, full_jdk, tmp_path):
+    address, warehouse = rest_catalog
+    lines = lines_with('"rest"').replace("http://catalog.example:8181", address)
+    run(tmp_path, lines, JAVA_HOME=str(full_jdk))
+    assert files_below(warehouse) == []
+
+
+def test_a_hadoop_catalog(tmp_path):
+    run(tmp_path, lines_with('"hadoop"').replace("/shared", str(tmp_path)))
+    assert files_below(tmp_path / "warehouse") == []
+
+
+def test_a_hive_catalog(hive_metastore, tmp_path):
+    lines = lines_with('"hive"').replace("thrift://metastore.example:9083", hive_metastore)
+    run(tmp_path, lines.replace("/shared", str(tmp_path)))
+    assert files_below(tmp_path / "warehouse") == []
+
+
+def test_s3(s3_server, aws_jar, tmp_path):
+    lines = lines_with("S3FileIO").replace("http://s3.example:9000", s3_server)
+    lines = lines.replace("/shared", str(tmp_path))
+    runs = run(tmp_path, re.sub(r"/opt/jars/\S+?\.jar", str(aws_jar), lines))
+    assert all(one.of(CommitRecord)[-1].delete_files_added_count for one in runs)
+    listing = urlopen(f"{s3_server}/bucket?list-type=2").read().decode()
+    assert "<KeyCount>0</KeyCount>" in listing
