@@ -329,7 +329,8 @@ class SparkSettings:
 
     `java_options` are options of this process alone, such as a path in its cache. Results do not show them.
     If the session `shares_jvm`, the JVM outlives it, for the next session of this process. `executor_cpu` is
-    what is counted as the CPU of executors that are processes of their own.
+    what is counted as the CPU of executors that are processes of their own. `staging` is a location that they
+    share with the driver, where they do not share its folders.
     """
 
     master: str = "local[2]"
@@ -338,6 +339,7 @@ class SparkSettings:
     java_options: tuple[str, ...] = ()
     shares_jvm: bool = False
     executor_cpu: ExecutorCpuSource = "processes"
+    staging: str | None = None
 
     @property
     def is_local(self) -> bool:

@@ -40,6 +40,7 @@ def engine_settings(
             java_options,
             shares_jvm,
             scenario.spark.executor_cpu or "processes",
+            scenario.spark.staging,
         ),
         catalog=catalog_settings(scenario) if run_folder is None else _catalog_of_run(scenario, run_folder),
         versions=scenario.versions,

@@ -137,7 +137,7 @@ class Prices(Keys):
     )
 
 
-OWN_SPARK_KEYS = ("master", "driver_memory", "executor_cpu")
+OWN_SPARK_KEYS = ("master", "driver_memory", "executor_cpu", "staging")
 
 
 class Spark(Keys):
@@ -151,6 +151,9 @@ class Spark(Keys):
     )
     driver_memory_bytes: Size = Field(default=4 * 2**30, alias="driver_memory")
     executor_cpu: ExecutorCpuSource | None = None  # None: "processes"
+    staging: str | None = Field(
+        default=None, pattern=r"^[A-Za-z][\w+.-]*:/\S+$", description='a URI such as "hdfs://host/folder"'
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -6,8 +6,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.request import Request, urlopen
 
@@ -52,11 +52,13 @@ def wait_for(log: Path, text: str, times: int = 1) -> None:
         time.sleep(0.2)
 
 
-@pytest.fixture(scope="session")
-def standalone(tmp_path_factory):
-    """The address of a standalone cluster of two workers with a core each, out of the installed PySpark."""
-    folder, port = tmp_path_factory.mktemp("standalone"), free_port()
-    home = Path(pyspark.__file__).parent
+@contextmanager
+def spark_cluster(folder: Path, cores: Sequence[int], hidden: Sequence[Path] = ()) -> Iterator[str]:
+    """The address of a standalone cluster out of the installed PySpark: a worker for each number of `cores`.
+
+    Workers see the `hidden` folders empty.
+    """
+    home, port = Path(pyspark.__file__).parent, free_port()
     address = f"spark://127.0.0.1:{port}"
     environment = {
         "SPARK_HOME": str(home), "JAVA_HOME": str(runtime.java_home()), "SPARK_LOCAL_IP": "127.0.0.1",
@@ -64,19 +66,24 @@ def standalone(tmp_path_factory):
     }  # fmt: skip
     deploy, host = [str(home / "bin" / "spark-class")], ["--host", "127.0.0.1", "--webui-port", "0"]
     master = [*deploy, "org.apache.spark.deploy.master.Master", *host, "--port", str(port)]
-    with component(master, folder / "master.log", **environment):
+    mounts = [f"mkdir -p {path} && mount -t tmpfs tmpfs {path}" for path in hidden]
+    apart = ["unshare", "--mount", "sh", "-c", " && ".join([*mounts, 'exec "$@"']), "sh"] if hidden else []
+    worker = [*apart, *deploy, "org.apache.spark.deploy.worker.Worker", *host, "--memory", "1g"]
+    with ExitStack() as stack:
+        stack.enter_context(component(master, folder / "master.log", **environment))
         wait_for(folder / "master.log", "I have been elected leader")
-        worker = [*deploy, "org.apache.spark.deploy.worker.Worker", *host, "--cores", "1", "--memory", "1g"]
-        with (
-            component(
-                [*worker, "--work-dir", str(folder / "one"), address], folder / "one.log", **environment
-            ),
-            component(
-                [*worker, "--work-dir", str(folder / "two"), address], folder / "two.log", **environment
-            ),
-        ):
-            wait_for(folder / "master.log", "Registering worker", times=2)
-            yield address
+        for number, count in enumerate(cores):
+            place = [f"--cores={count}", "--work-dir", str(folder / f"worker-{number}"), address]
+            stack.enter_context(component([*worker, *place], folder / f"{number}.log", **environment))
+        wait_for(folder / "master.log", "Registering worker", times=len(cores))
+        yield address
+
+
+@pytest.fixture(scope="session")
+def standalone(tmp_path_factory):
+    """The address of a standalone cluster of two workers with a core each."""
+    with spark_cluster(tmp_path_factory.mktemp("standalone"), cores=(1, 1)) as address:
+        yield address
 
 
 def fetched(folder: Path, goal: str, *options: str) -> Path:
@@ -174,3 +181,16 @@ def hive_metastore(tmp_path_factory):
     with component(server, log) as process:
         wait_for_port(process, port, log)
         yield f"thrift://127.0.0.1:{port}"
+
+
+@pytest.fixture
+def cluster_apart(tmp_path):
+    """A cluster whose worker sees nothing in the folders of the driver, and a folder that both see."""
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        pytest.skip("needs the right to mount")
+    shared, own = tmp_path / "shared", tmp_path / "of-the-driver"
+    shared.mkdir()
+    own.mkdir()
+    hidden = [runtime.cache_folder() / "change_logs", own]
+    with spark_cluster(tmp_path, cores=(2,), hidden=hidden) as address:
+        yield address, shared, own

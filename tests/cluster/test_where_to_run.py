@@ -56,7 +56,18 @@ def files_below(folder):
 
 
 def test_a_spark_cluster(standalone, tmp_path):
-    run(tmp_path, lines_with("spark://").replace("spark://master.example:7077", standalone))
+    run(tmp_path, lines_with("spark.executor.cores").replace("spark://master.example:7077", standalone))
+
+
+def test_a_cluster_that_sees_none_of_the_driver_s_folders(cluster_apart, tmp_path):
+    address, shared, own = cluster_apart
+    catalog = lines_with('"hadoop"').replace("/shared", str(shared))
+    staging = lines_with("staging").replace(
+        "hdfs://namenode.example:8020/staging", f"file://{shared}/staging"
+    )
+    lines = staging.replace("spark://master.example:7077", address)
+    run(own, f"{catalog}\n{lines}")
+    assert files_below(shared) == []
 
 
 def test_a_rest_catalog(rest_catalog, full_jdk, tmp_path):

@@ -65,28 +65,28 @@ def convert(spark: SparkSession, name: str, table: Any, tasks: Sequence[Any]) ->
     In format version 3 they become deletion vectors, made from position delete files that are then removed.
     """
     deletes = tuple(applied_deletes(spark, tasks).values())
-    spark = reading_session(spark, is_adaptive=not _is_small(deletes))
-    scopes: dict[str, int] = {}
-    files = [_data_file(table, number, task, scopes) for number, task in enumerate(tasks)]
     with closing(Exchange(spark, table)) as exchange:
+        spark = reading_session(spark, is_adaptive=not _is_small(deletes))
+        scopes: dict[str, int] = {}
+        files = [_data_file(table, number, task, scopes) for number, task in enumerate(tasks)]
+        by_position = [d for d in deletes if not is_equality(d) and not is_vector(d)]
         deleted = [
             *_by_equality(exchange, spark, name, table, files, filter(is_equality, deletes), scopes),
-            *_by_position(
-                exchange, spark, files, [d for d in deletes if not is_equality(d) and not is_vector(d)]
-            ),
+            *_by_position(exchange, spark, files, by_position),
         ]
         location = exchange.scratch("conversion")
-        written = _write(files, deleted, location) if deleted else []
-        delete_files = DeleteFiles(spark, table)
         try:
+            written = _write(files, deleted, location) if deleted else []
+            delete_files = DeleteFiles(spark, table)
             if has_vectors(table):
                 stored = [exchange.stored(file) for file in written]
                 converted = _as_vectors(delete_files, table, files, stored, deletes)
                 exchange.discard(location)
                 return converted
             beside = (_stored_beside(exchange, files[file.split], file) for file in written)
-            new = tuple(_described(delete_files, table, files[file.split], file) for file in beside)
-            return Conversion(new)
+            return Conversion(
+                tuple(_described(delete_files, table, files[file.split], file) for file in beside)
+            )
         finally:
             exchange.remove(location)
 

@@ -46,6 +46,7 @@ from bench.engines.spark.session import (
     stored_bytes,
     use_namespace,
 )
+from bench.engines.spark.staging import staging_of
 from strategies.plan import Action, Compact, Native, Rewrite
 
 _TAG_CONF = f"spark.sql.iceberg.snapshot-property.{TAG_PROPERTY}"
@@ -107,7 +108,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         if not batch.is_cdc:
             rows = cached(self._spark, new_rows(self._spark, self._spec, batch))
             return self._appender(rows, tag).append, rows
-        paths = [str(path) for path in batch.paths]
+        paths = staging_of(self._spark).readable(batch.paths)
         return self._prepare_changes(self._spark.read.parquet(*paths), batch.spec.writers, tag)
 
     def _prepare_load(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:

@@ -1,10 +1,8 @@
 """Files that go between a table and Spark's own Parquet reader and writer, which know Hadoop alone."""
 
-import shutil
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -12,6 +10,7 @@ from pyspark.sql import SparkSession
 from bench.engines.iceberg.delete_files import WrittenFile
 from bench.engines.iceberg.table_files import data_folder
 from bench.engines.spark.session import file_system, has_file_system, java_class
+from bench.engines.spark.staging import staging_of
 from bench.errors import EngineError
 from bench.spark_master import parse_master
 
@@ -20,41 +19,37 @@ class Exchange:
     """Gives Spark the files of one table to read, and takes those that it has written.
 
     Where Hadoop has a file system for the table's location, files are read and written in place. Otherwise,
-    as with S3FileIO alone, they are downloaded whole, and uploaded by the table's FileIO.
+    as with S3FileIO alone, they are downloaded whole, and uploaded by the table's FileIO, by way of the
+    staging of the session or of this machine.
 
-    Raises EngineError if the files would have to be carried between machines.
+    Raises EngineError if tasks on other machines have no such way.
     """
 
     def __init__(self, spark: SparkSession, table: Any) -> None:
         self._spark, self._io = spark, table.io()
         self._data = data_folder(str(table.location()), table.properties())
-        self._local: Path | None = None
+        self._between: str | None = None  # where files lie on their way; None: they need none
         self._copies: dict[str, str] = {}
         self._uploaded: dict[str, str] = {}  # by where Spark had written the file
         if not has_file_system(spark, self._data):
-            self._local = Path(_local_folder(spark, self._data)) / f"exchange-{uuid.uuid4()}"
-            self._local.mkdir(parents=True)
+            self._between = f"{_place(spark, self._data)}/exchange-{uuid.uuid4()}"
 
     def scratch(self, name: str) -> str:
         """A location for Spark to write to, which does not exist yet."""
-        where = self._data if self._local is None else f"file://{self._local}"
-        return f"{where}/{name}-{uuid.uuid4()}"
+        return f"{self._between or self._data}/{name}-{uuid.uuid4()}"
 
     def stored(self, file: WrittenFile, target: str | None = None) -> WrittenFile:
         """A file that Spark has written, as a file of the table: at `target`, or wherever suits.
 
         Raises OSError if it cannot be moved there.
         """
-        if self._local is None:
+        if self._between is None:
             if target is not None:
                 move(self._spark, file.location, target)
             return replace(file, location=target or file.location)
         place = target or f"{self._data}/{uuid.uuid4()}.parquet"
-        stream = self._io.newOutputFile(place).createOrOverwrite()
-        try:
-            self._files().copy(self._path(file.location.removeprefix("file://")), stream)
-        finally:
-            stream.close()
+        path, system = file_system(self._spark, file.location)
+        self._copy(system.open(path), self._io.newOutputFile(place).createOrOverwrite())
         self._uploaded[file.location] = place
         return replace(file, location=place)
 
@@ -75,50 +70,43 @@ class Exchange:
             self._io.deleteFile(self._uploaded.pop(location))
         self.remove(scratch)
 
-    def remove(self, scratch: str) -> None:
-        """Remove a scratch location. Files of the table that are still there go with it."""
-        path, system = file_system(self._spark, scratch)
+    def remove(self, location: str) -> None:
+        """Remove a folder and all files in it."""
+        path, system = file_system(self._spark, location)
         system.delete(path, True)
 
     def close(self) -> None:
-        """Remove the copies on this machine."""
-        if self._local is not None:
-            shutil.rmtree(self._local, ignore_errors=True)
+        """Remove the copies that were made on the way."""
+        if self._between is not None:
+            self.remove(self._between)
 
     def _readable(self, location: str) -> str:
-        if self._local is None:
+        if self._between is None:
             return location
         if location not in self._copies:
-            copy = self._local / f"{len(self._copies)}.parquet"
-            stream = self._io.newInputFile(location).newStream()
-            try:
-                self._files().copy(stream, self._path(str(copy)), self._no_options())
-            finally:
-                stream.close()
-            self._copies[location] = f"file://{copy}"
+            copy = f"{self._between}/{len(self._copies)}.parquet"
+            path, system = file_system(self._spark, copy)
+            self._copy(self._io.newInputFile(location).newStream(), system.create(path))
+            self._copies[location] = copy
         return self._copies[location]
 
-    def _files(self) -> Any:
-        return java_class(self._spark, "java.nio.file.Files")
-
-    def _path(self, path: str) -> Any:
-        return java_class(self._spark, "java.io.File")(path).toPath()
-
-    def _no_options(self) -> Any:
-        gateway: Any = self._spark.sparkContext._gateway
-        return gateway.new_array(gateway.jvm.java.nio.file.CopyOption, 0)
+    def _copy(self, source: Any, target: Any) -> None:
+        """All bytes of one Java stream to another; both are closed."""
+        streams = java_class(self._spark, "org.apache.hadoop.io.IOUtils")
+        streams.copyBytes(source, target, self._spark._jsc.hadoopConfiguration(), True)
 
 
-def _local_folder(spark: SparkSession, location: str) -> str:
+def _place(spark: SparkSession, location: str) -> str:
     """A folder that the tasks see too."""
-    if parse_master(str(spark.sparkContext.master)).kind != "local":
+    staging = staging_of(spark).folder
+    if staging is not None:
+        return staging
+    if parse_master(str(spark.sparkContext.master)).kind == "cluster":
         raise EngineError(
             f"Hadoop has no file system for {location}, by which the executors of a cluster could exchange "
-            'delete files: add one, for S3 by spark."spark.jars.packages" = '
-            '"org.apache.hadoop:hadoop-aws:3.3.4" and spark."spark.hadoop.fs.s3.impl" = '
-            '"org.apache.hadoop.fs.s3a.S3AFileSystem"'
+            "delete files with the driver: set spark.staging to a location that both reach"
         )
-    return str(spark.conf.get("spark.local.dir"))
+    return f"file://{spark.conf.get('spark.local.dir')}"
 
 
 def move(spark: SparkSession, location: str, target: str) -> None:

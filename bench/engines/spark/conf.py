@@ -9,6 +9,7 @@ from bench.engines.contract import SparkSettings
 
 DEFAULT_OPTIONS = "spark.driver.defaultJavaOptions"  # Spark puts these before the extra ones
 JARS = "spark.jars"
+STAGING = "spark.compactbench.staging"  # carries [spark] staging to the engines of a session
 EXTRA_OPTIONS = "spark.driver.extraJavaOptions"
 
 # Makes one Spark partition of each file, so that as many writer tasks run as the workload specifies. They

@@ -33,6 +33,7 @@ from bench.engines.spark.beside import Beside
 from bench.engines.spark.meter import Clocks, Measured, Meter
 from bench.engines.spark.queries import ScanReader, run_query
 from bench.engines.spark.read_only import more_than_reading
+from bench.engines.spark.staging import staging_of
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
 from bench.errors import EngineError
 from strategies.plan import Action, Plan, Rewrite
@@ -279,7 +280,8 @@ class SparkEngine(ABC, Generic[_Prepared]):
         with self._errors(f"dump {self._name}"):
             self._forget()
             rows = self._spark.table(self._name).select(*self._spec.schema.names).coalesce(files)
-            rows.write.option("compression", self._codec).parquet(f"file://{folder}")
+            writer = rows.write.option("compression", self._codec)
+            staging_of(self._spark).written(folder, writer.parquet)
 
     def drop(self) -> None:
         self._beside.stop()

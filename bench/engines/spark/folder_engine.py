@@ -17,6 +17,7 @@ from bench.engines.spark.meter import Clocks, Measured, Meter
 from bench.engines.spark.queries import ScanReader
 from bench.engines.spark.rows import cached, loader, new_rows, with_partition_columns
 from bench.engines.spark.session import use_namespace
+from bench.engines.spark.staging import staging_of
 from bench.engines.tickets import Planning
 
 _CATALOG = "spark_catalog"  # which each of these formats replaces by its own
@@ -86,7 +87,7 @@ class FolderEngine(SparkEngine[_Prepared]):
         return partial(self._append, kept, tag), kept
 
     def _prepare_changes(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
-        paths = [str(path) for path in batch.paths]
+        paths = staging_of(self._spark).readable(batch.paths)
         frame = with_partition_columns(self._spark.read.parquet(*paths), self._spec.partitioning)
         last = merge.prepare(frame, self._spec.files_per_commit)
         return partial(self._change, last, tag), last

@@ -10,6 +10,7 @@ from bench.engines.contract import EngineSettings
 from bench.engines.spark.executor_cpu import ExecutorCpu
 from bench.engines.spark.meter import Meter
 from bench.engines.spark.session import start_session, stop_session
+from bench.engines.spark.staging import staging_of
 
 
 @contextmanager
@@ -25,4 +26,6 @@ def measured_session(
         try:
             yield spark, Meter(spark, of_spark, executors)
         finally:
+            staging_of(spark).close()
+            staging_of.cache_clear()
             stop_session(spark, keeps_jvm=of_spark.shares_jvm)

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 from bench.engines.contract import Batch, TableSpec
 from bench.engines.spark.conf import PARTITION_PER_FILE
 from bench.engines.spark.session import configured, sql_text
+from bench.engines.spark.staging import staging_of
 from workloads.partitioning import Partitioning
 
 
@@ -35,7 +36,7 @@ def new_rows(spark: SparkSession, spec: TableSpec, batch: Batch) -> DataFrame:
 
     There are more files than the commit has writers where it takes the rows of several commits of the stream.
     """
-    paths, writers = [str(path) for path in batch.paths], batch.spec.writers
+    paths, writers = staging_of(spark).readable(batch.paths), batch.spec.writers
     frame = spark.read.schema(spec.schema.ddl()).parquet(*paths)
     if spec.files_per_commit:
         frame = frame.repartition(spec.files_per_commit)

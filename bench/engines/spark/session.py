@@ -14,7 +14,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines.contract import SparkSettings
-from bench.engines.spark.conf import DEFAULT_CONF, jars_conf, own_java_options
+from bench.engines.spark.conf import DEFAULT_CONF, STAGING, jars_conf, own_java_options
 from bench.engines.spark.executor_cpu import ExecutorCpu
 from bench.runtime import ON_LOOPBACK
 from bench.secrets import is_public
@@ -37,8 +37,10 @@ def start_session(
         for name, value in ON_LOOPBACK.items():
             os.environ.setdefault(name, value)
     builder = SparkSession.builder.master(settings.master).appName("compactbench")
+    staging = {} if settings.staging is None else {STAGING: settings.staging}
     merged = {
         **DEFAULT_CONF,
+        **staging,
         **own_java_options(settings),
         "spark.driver.memory": f"{settings.driver_memory_bytes // 2**20}m",
         "spark.local.dir": str(scratch / "spark"),

@@ -1,0 +1,75 @@
+"""Files between the machine of the driver and the tasks: change logs to read, dumps to check.
+
+By default both see the same folders. Executors on other machines do not: for them files go through a folder
+that every machine reaches by Hadoop (`[spark] staging`).
+"""
+
+import uuid
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from bench.engines.spark.conf import STAGING
+from bench.engines.spark.session import file_system, has_file_system, java_class
+from bench.errors import EngineError
+
+
+@lru_cache(maxsize=4)
+def staging_of(spark: SparkSession) -> "Staging":
+    """The staging of a session, which all its engines share. Raises EngineError."""
+    return Staging(spark)
+
+
+class Staging:
+    """The folder that driver and tasks share; without one, files stay where they are.
+
+    Raises EngineError if Hadoop has no file system for it.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        given = spark.conf.get(STAGING, None)
+        self.folder = None if given is None else f"{given.rstrip('/')}/{uuid.uuid4()}"
+        self._staged: dict[Path, str] = {}
+        if self.folder is not None and not has_file_system(spark, self.folder):
+            raise EngineError(
+                f'spark.staging = "{given}": Hadoop has no file system for it; choose a path that it has one '
+                "for, or add one to spark.jars"
+            )
+
+    def readable(self, files: Sequence[Path]) -> list[str]:
+        """Where tasks can read files of this machine. Each is copied once."""
+        return [self._readable(file) for file in files]
+
+    def _readable(self, file: Path) -> str:
+        if self.folder is None:
+            return str(file)
+        if file not in self._staged:
+            target = f"{self.folder}/{len(self._staged)}/{file.name}"
+            path, system = file_system(self._spark, target)
+            system.copyFromLocalFile(self._path(f"file://{file}"), path)
+            self._staged[file] = target
+        return self._staged[file]
+
+    def written(self, folder: Path, write: Callable[[str], None]) -> None:
+        """Have tasks write files, which are then in `folder` on this machine."""
+        if self.folder is None:
+            write(f"file://{folder}")
+            return
+        target = f"{self.folder}/{folder.name}"
+        write(target)
+        path, system = file_system(self._spark, target)
+        system.copyToLocalFile(True, path, self._path(f"file://{folder}"), True)  # moved, without checksums
+
+    def close(self) -> None:
+        """Remove what was staged."""
+        if self.folder is not None:
+            path, system = file_system(self._spark, self.folder)
+            system.delete(path, True)
+            self._staged.clear()
+
+    def _path(self, location: str) -> Any:
+        return java_class(self._spark, "org.apache.hadoop.fs.Path")(location)

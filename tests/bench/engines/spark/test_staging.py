@@ -1,0 +1,45 @@
+import pytest
+
+from bench.engines.spark.conf import STAGING
+from bench.engines.spark.session import configured
+from bench.engines.spark.staging import Staging
+from bench.errors import EngineError
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def file(tmp_path):
+    file = tmp_path / "commit-1.parquet"
+    file.write_bytes(b"12345")
+    return file
+
+
+def test_without_staging_files_stay_where_they_are(spark, file, tmp_path):
+    staging = Staging(spark)
+    assert staging.readable([file]) == [str(file)]
+    targets = []
+    staging.written(tmp_path / "dump", targets.append)
+    assert targets == [f"file://{tmp_path}/dump"]
+    staging.close()
+    assert file.exists()
+
+
+def test_files_go_through_the_staging_folder_and_none_is_left_there(spark, file, tmp_path):
+    shared = tmp_path / "shared"
+    with configured(spark, {STAGING: f"{shared.as_uri()}/"}):
+        staging, other = Staging(spark), Staging(spark)
+    first, again = staging.readable([file, file])
+    assert first == again
+    assert spark.read.text(first).collect()[0].value == "12345"
+    assert staging.folder != other.folder
+    rows = spark.range(3)
+    staging.written(tmp_path / "dump", lambda target: rows.coalesce(1).write.parquet(target))
+    assert spark.read.parquet(str(tmp_path / "dump")).count() == 3
+    staging.close()
+    assert [path for path in shared.rglob("*") if path.is_file()] == []
+
+
+def test_a_location_that_hadoop_does_not_know_is_an_error(spark):
+    with configured(spark, {STAGING: "nosuch://host/x"}), pytest.raises(EngineError, match="nosuch://host/x"):
+        Staging(spark)
