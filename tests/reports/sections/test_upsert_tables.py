@@ -140,7 +140,7 @@ def test_a_fact_that_differs_is_listed_by_strategy(upsert_group):
         ({"options": {"format_version": None}}, "Table",
          "target file size 128 MiB, Parquet codec zstd (format default)"),
         ({"options": {"spark.master": "spark://host:7077"}}, "Cores and memory",
-         "Spark master spark://host:7077, cores of the cluster not known; memory 1.86 GiB"),
+         "Spark master spark://host:7077, cores of the cluster not known; memory of the driver 1.86 GiB"),
         ({"options": {"cores": {"writer": 8, "compactor": 1}}}, "Cores and memory",
          "modelled cores: writer 8, compactor 1; compactor memory 1.86 GiB"),
         ({"options": {"caches": {"table cache": "false", "delete-file cache": "True"}}}, "Caches",

@@ -26,7 +26,7 @@ class CountingMeter:
 
     def reading(self):
         number = next(self._numbers)
-        return Clocks(number, number / 2, None, 0)
+        return Clocks(number, number / 2, None, None, 0)
 
     def between(self, first, last):
         return Cost(last.at_s - first.at_s, last.cpu_s - first.cpu_s, jit_cpu_s=0.1, gc_cpu_s=0.1)

@@ -30,7 +30,7 @@ class FreeMeter:
         return nullcontext()
 
     def reading(self):
-        return Clocks(0, 0, None, 0)
+        return Clocks(0, 0, None, None, 0)
 
     def between(self, first, last):
         return NO_COST
