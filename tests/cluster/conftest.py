@@ -73,7 +73,7 @@ def spark_cluster(folder: Path, cores: Sequence[int], hidden: Sequence[Path] = (
         stack.enter_context(component(master, folder / "master.log", **environment))
         wait_for(folder / "master.log", "I have been elected leader")
         for number, count in enumerate(cores):
-            place = [f"--cores={count}", "--work-dir", str(folder / f"worker-{number}"), address]
+            place = ["--cores", str(count), "--work-dir", str(folder / f"worker-{number}"), address]
             stack.enter_context(component([*worker, *place], folder / f"{number}.log", **environment))
         wait_for(folder / "master.log", "Registering worker", times=len(cores))
         yield address
