@@ -29,7 +29,7 @@ test: $(READY) ## Run all tests, including those on a real Spark
 	@TZ=UTC OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10
 
 .PHONY: test-cluster
-test-cluster: $(READY) ## Run the tests on components that are started here: Spark clusters (about ten minutes)
+test-cluster: $(READY) ## Run the tests on components that are started here: Spark clusters, catalogs, S3 (about half an hour)
 	@TZ=UTC $(BIN)/python -m pytest -m cluster --durations=10 tests/cluster
 
 .PHONY: lint

@@ -20,6 +20,7 @@ from reports.sections.matrix import matrix
 from reports.sections.parameters import parameters
 from reports.sections.partitions import partition_tables
 from reports.sections.parts import part_name, sentences_by_part, tables_by_part
+from reports.sections.requests import requests
 from reports.sections.set_up import set_up
 from reports.sections.steps import off_the_front, steps
 from reports.sections.summary import summary
@@ -68,6 +69,7 @@ class ReportContent:
     variants: Table | None
     costs: Table | None
     waits: Table | None
+    requests: Table | None
     left_behind: Table | None
     strategies: tuple[tuple[Verbatim, Verbatim], ...]
     pictures: tuple[Picture, ...]
@@ -149,6 +151,7 @@ def _content(group: RunGroup, verdicts: PageVerdicts, prefix: str) -> ReportCont
         variants=variants(group, verdicts),
         costs=costs(group, verdicts),
         waits=waits(group),
+        requests=requests(group),
         left_behind=left_behind(group),
         strategies=tuple((Verbatim(s), Verbatim(summaries[s])) for s in group.strategies),
         pictures=tuple(one for chart in CHARTS for one in _pictures(chart, group, prefix)),

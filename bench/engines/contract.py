@@ -6,6 +6,7 @@ state up to date itself: every method that changes the table also returns an `Ob
 making it is not part of the cost of the change.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
@@ -42,7 +43,8 @@ class Cost:
     commit, the gateway and Python.
 
     `peak_rss_bytes` is resident memory of JVM and Python, `peak_heap_bytes` the JVM's heap, including garbage
-    that no collection has removed yet.
+    that no collection has removed yet. `requests` are those sent to S3, by what is charged for them: GET,
+    HEAD, PUT, POST, LIST and DELETE.
     """
 
     wall_s: float = 0.0
@@ -53,6 +55,7 @@ class Cost:
     peak_rss_bytes: int | None = None
     peak_heap_bytes: int | None = None
     is_shared: bool = False
+    requests: Mapping[str, int] | None = None
 
     def __add__(self, other: "Cost") -> "Cost":
         """Both steps together: sums are known if both sides are, peaks are the highest that is known."""
@@ -65,6 +68,7 @@ class Cost:
             _highest(self.peak_rss_bytes, other.peak_rss_bytes),
             _highest(self.peak_heap_bytes, other.peak_heap_bytes),
             self.is_shared or other.is_shared,
+            _added(self.requests, other.requests),
         )
 
 
@@ -72,11 +76,16 @@ def _sum(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one + other
 
 
+def _added(one: Mapping[str, int] | None, other: Mapping[str, int] | None) -> Mapping[str, int] | None:
+    return None if one is None or other is None else dict(Counter(one) + Counter(other))
+
+
 def _highest(one: int | None, other: int | None) -> int | None:
     return max((peak for peak in (one, other) if peak is not None), default=None)
 
 
-NO_COST = Cost(jit_cpu_s=0.0, gc_cpu_s=0.0)  # adds nothing: of a step that did nothing, all sums are known
+# Adds nothing: of a step that did nothing, all sums are known.
+NO_COST = Cost(jit_cpu_s=0.0, gc_cpu_s=0.0, requests={})
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ class CostFields(TypedDict):
     peak_rss_bytes: int | None
     peak_heap_bytes: int | None
     is_shared: bool
+    requests: dict[str, int] | None
 
 
 class Step(CostFields):
@@ -93,6 +94,7 @@ def cost_fields(cost: Cost) -> CostFields:
         jit_cpu_s=cost.jit_cpu_s, gc_cpu_s=cost.gc_cpu_s,
         peak_rss_bytes=cost.peak_rss_bytes, peak_heap_bytes=cost.peak_heap_bytes,
         is_shared=cost.is_shared,
+        requests=None if cost.requests is None else dict(cost.requests),
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bench.results import amplification, cpu, money
+from bench.results import amplification, cpu, money, requests
 from bench.results import figures as fig
 from bench.results.figures import RunFigures, mean, percentile, total
 from bench.results.latency import mean_cpu_s, mean_wall_s
@@ -247,13 +247,23 @@ METRICS: tuple[Metric, ...] = (
                             ("query", "a primary query on the cadence"))),
     Metric("put_requests", "count", "lower", "count",
            "files written (data, delete and metadata files) by the stream, compactions and maintenance, each "
-           "one PUT",
-           money.put_requests),
+           "one PUT; s3_put_requests has what was counted",
+           money.files_written),
     Metric("get_requests", "count", "neither", "count",  # it grows with the cadence of the queries
            "files opened, each one GET: by compactions those they replaced or dropped, by the settled "
-           "primary queries their data, delete and metadata files; Parquet's ranged reads and LIST requests "
-           "are not counted",
-           money.get_requests),
+           "primary queries their data, delete and metadata files; Parquet's ranged reads are not counted",
+           money.files_opened),
+    Metric("s3_put_requests", "count", "lower", "timing",
+           "PUT, POST and LIST requests that commits, compactions and maintenance sent to S3, as its client "
+           "logs them",
+           requests.put_requests),
+    Metric("s3_get_requests", "count", "lower", "timing",
+           "GET and HEAD requests that commits, compactions and maintenance sent to S3, likewise; DELETE "
+           "requests are free",
+           requests.get_requests),
+    Metric("s3_gets_per_query", "count", "lower", "timing",
+           "GET and HEAD requests to S3 of one settled primary query, the mean over time",
+           requests.gets_per_query),
     Metric("compute_money_per_day", "money", "lower", "timing",
            "commit_cpu_s + policy_cpu_s, and job_start on all cores for each compaction, at the price of a "
            "core-hour, plus the memory of the compacting process for their wall seconds at the price of a "
@@ -264,9 +274,10 @@ METRICS: tuple[Metric, ...] = (
     Metric("storage_money_per_day", "money", "lower", "bytes",
            "storage_bytes_end for a day at the price of a GB-month of 30 days: of the end state, not of the "
            "mean", money.storage_money_per_day),
-    Metric("request_money_per_day", "money", "lower", "count",
-           "PUTs (put_requests) and GETs at their prices; the GETs are those of compactions, and those of a "
-           "settled query for queries_per_hour", money.request_money_per_day),
+    Metric("request_money_per_day", "money", "lower", "timing",
+           "s3_put_requests and s3_get_requests at their prices, and s3_gets_per_query for queries_per_hour; "
+           "where they were not counted, PUTs are put_requests, and GETs the files that compactions replaced "
+           "or dropped and those that a settled query opens", money.request_money_per_day),
     Metric("money_per_day", "money", "lower", "timing",
            "the sum of the parts that the scenario's [prices] cover: compute, which must be among them, "
            "queries, storage and requests; as if the scenario were repeated all day", money.money_per_day),

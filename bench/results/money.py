@@ -3,23 +3,19 @@
 A day repeats the scenario as often as it fits. Each part of the money is None where the scenario gives no
 price for it, or where a figure it rests on is not known.
 
-A request is one file: each file written is a PUT, each file opened a GET. That is a lower bound, since
-Parquet is read in ranges (two or three GETs per file are usual) and listing, HEAD and DELETE requests are not
-counted.
+Where the requests of a run were counted, they are what it pays for. Elsewhere a request is one file: each
+file written is a PUT, each file opened a GET. That is a lower bound, since Parquet is read in ranges (two or
+three GETs per file are usual), and since listing, HEAD requests and what commits read are missing.
 """
 
 from collections.abc import Sequence
 
+from bench.results import requests
 from bench.results.cpu import total_cpu_s
 from bench.results.figures import RunFigures, all_known, sum_of_known, total
 from bench.results.latency import mean_cpu_s, mean_over_time, mean_wall_s
-from bench.results.records import (
-    CommitRecord,
-    CompactionRecord,
-    MaintenanceRecord,
-    Manifest,
-    QueryRecord,
-)
+from bench.results.records import CompactionRecord, Manifest, QueryRecord
+from bench.results.requests import writing_steps
 
 GB = 10**9
 DAY_MS = 24 * 60 * 60 * 1000
@@ -27,22 +23,21 @@ MONTH_DAYS = 30
 _HOUR_S = 3600
 
 
-def put_requests(f: RunFigures) -> float:
+def files_written(f: RunFigures) -> float:
     """Data, delete and metadata files written by the stream, compactions and maintenance."""
-    steps: tuple[CommitRecord | CompactionRecord | MaintenanceRecord, ...]
-    steps = (*f.commits, *f.compactions, *f.maintenance)
     return total(
-        step.files_added_count + step.delete_files_added_count + step.metadata_files_count for step in steps
+        step.files_added_count + step.delete_files_added_count + step.metadata_files_count
+        for step in writing_steps(f)
     )
 
 
-def get_requests(f: RunFigures) -> float | None:
+def files_opened(f: RunFigures) -> float | None:
     """Files opened by compactions and by the settled primary queries; None unless known of every query."""
     opened = all_known(_opened_files(query) for query in f.settled)
-    return None if opened is None else _compaction_gets(f) + total(opened)
+    return None if opened is None else _compacted_files(f) + total(opened)
 
 
-def _compaction_gets(f: RunFigures) -> float:
+def _compacted_files(f: RunFigures) -> float:
     """The data and delete files that compaction replaced or dropped, each opened once."""
     return total(c.files_removed_count + c.delete_files_removed_count for c in f.compactions)
 
@@ -87,16 +82,21 @@ def storage_money_per_day(f: RunFigures) -> float | None:
 
 
 def request_money_per_day(f: RunFigures) -> float | None:
-    """PUTs of all writers, GETs of compaction, and those of queries at the scenario's rate."""
+    """PUTs and GETs of all writers, and GETs of queries at the scenario's rate."""
     m = f.run.manifest
     if m.price_per_1000_puts is None or m.price_per_1000_gets is None:
         return None
-    gets_per_query = mean_over_time(m, f.settled, _opened_files)
+    puts, gets = requests.put_requests(f), requests.get_requests(f)
+    if puts is None or gets is None:  # not counted
+        puts, gets = files_written(f), _compacted_files(f)
+        gets_per_query = mean_over_time(m, f.settled, _opened_files)
+    else:
+        gets_per_query = requests.gets_per_query(f)
     if m.queries_per_h is not None and gets_per_query is None:
         return None
-    puts, gets = (count * _scenarios_per_day(m) for count in (put_requests(f), _compaction_gets(f)))
-    gets += 24 * (m.queries_per_h or 0.0) * (gets_per_query or 0.0)
-    return (m.price_per_1000_puts * puts + m.price_per_1000_gets * gets) / 1000
+    gets_per_day = gets * _scenarios_per_day(m) + 24 * (m.queries_per_h or 0.0) * (gets_per_query or 0.0)
+    puts_per_day = puts * _scenarios_per_day(m)
+    return (m.price_per_1000_puts * puts_per_day + m.price_per_1000_gets * gets_per_day) / 1000
 
 
 def money_per_day(f: RunFigures) -> float | None:

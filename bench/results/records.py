@@ -244,6 +244,8 @@ class BaseRecord(_Model):
     peak_rss_bytes: Count | None = None  # resident memory of JVM and Python: the highest during the step
     peak_heap_bytes: Count | None = None  # the JVM's heap, uncollected garbage included; likewise
     is_shared: bool = False  # another step went on meanwhile, whose CPU is in cpu_s and its parts, too
+    # To S3, by kind: GET, HEAD, PUT, POST, LIST, DELETE; None where they are not counted.
+    requests: dict[str, Count] | None = None
     status: str = "ok"  # each kind says which there are
     error: str | None = None
 
@@ -251,6 +253,11 @@ class BaseRecord(_Model):
     def own_cpu_s(self) -> float | None:
         """Its CPU; None if that cannot be told from that of another step."""
         return None if self.is_shared else self.cpu_s
+
+    @property
+    def own_requests(self) -> dict[str, int] | None:
+        """Its requests; None if they are not counted, or not apart from those of another step."""
+        return None if self.is_shared else self.requests
 
 
 class PhaseRecord(BaseRecord):

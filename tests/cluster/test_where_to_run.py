@@ -1,5 +1,6 @@
 """The scenario lines of docs/where-to-run.md, with the addresses of components that are started here."""
 
+import json
 import os
 import re
 import subprocess
@@ -11,7 +12,13 @@ import pytest
 from shared_lake import SCENARIO
 
 from bench.results.folders import load_runs
-from bench.results.records import CommitRecord, ContentRecord
+from bench.results.records import (
+    CommitRecord,
+    CompactionRecord,
+    ContentRecord,
+    ObserveRecord,
+    QueryRecord,
+)
 from bench.runs.dropping import left_by
 
 pytestmark = [pytest.mark.cluster, pytest.mark.spark]
@@ -34,14 +41,21 @@ def lines_with(text):
     return block
 
 
-def run(folder, lines, **environment):
-    """The finished runs of a scenario with these lines."""
-    (folder / "lake.toml").write_text(SCENARIO + CONVERSION + lines)
+def compactbench(*arguments, **environment):
+    """What the command prints; it must succeed."""
     done = subprocess.run(
-        [PROGRAM, "run", folder / "lake.toml", "--repetitions", "1", "--out", folder / "results"],
+        [PROGRAM, *arguments],
         env={**os.environ, "TZ": "UTC", **environment}, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout
+
+
+def run(folder, lines, **environment):
+    """The finished runs of a scenario with these lines."""
+    (folder / "lake.toml").write_text(SCENARIO + CONVERSION + lines)
+    asked = ("--repetitions", "1", "--out", folder / "results")
+    compactbench("run", folder / "lake.toml", *asked, **environment)
     runs = load_runs(folder / "results")
     assert [run.finished for run in runs] == [True] * 3
     for one in runs:
@@ -49,6 +63,22 @@ def run(folder, lines, **environment):
         assert left_by(one.folder) == []
         print(one.manifest.strategy, sum(step.cpu_s for step in one.of(CommitRecord)))
     return runs
+
+
+def plans_of_a_kept_table(folder, **environment):
+    """A further run of the scenario, and what two strategies would do to its table, which it has kept."""
+    scenario, results = folder / "lake.toml", folder / "kept"
+    asked = ("--only", "strategy=never", "--repetitions", "1", "--keep-tables", "--out", results)
+    compactbench("run", scenario, *asked, **environment)
+    (kept,) = load_runs(results)
+    (namespace,) = left_by(kept.folder)
+    wanted = ("--strategy", "every-2min", "--strategy", "convert", "--format", "json")
+    planned = json.loads(
+        compactbench("plan", f"{namespace}.orders", "--scenario", scenario, *wanted, **environment)
+    )
+    compactbench("clean", results, "--scenario", scenario, **environment)
+    assert left_by(kept.folder) == []
+    return kept, planned
 
 
 def files_below(folder):
@@ -74,6 +104,8 @@ def test_a_rest_catalog(rest_catalog, full_jdk, tmp_path):
     address, warehouse = rest_catalog
     lines = lines_with('"rest"').replace("http://catalog.example:8181", address)
     run(tmp_path, lines, JAVA_HOME=str(full_jdk))
+    kept, planned = plans_of_a_kept_table(tmp_path, JAVA_HOME=str(full_jdk))
+    assert planned["table"]["data_files"] == kept.of(ObserveRecord)[-1].data_files_count
     assert files_below(warehouse) == []
 
 
@@ -93,5 +125,13 @@ def test_s3(s3_server, aws_jar, tmp_path):
     lines = lines.replace("/shared", str(tmp_path))
     runs = run(tmp_path, re.sub(r"/opt/jars/\S+?\.jar", str(aws_jar), lines))
     assert all(one.of(CommitRecord)[-1].delete_files_added_count for one in runs)
+    for one in runs:
+        for step in (*one.of(CommitRecord), *one.of(CompactionRecord)):
+            assert step.requests["PUT"] >= step.files_added_count + step.delete_files_added_count
+        assert all(query.requests["GET"] >= query.files_count for query in one.of(QueryRecord))
+    compactbench("report", tmp_path / "results", "-o", tmp_path / "page")
+    assert "Requests to S3" in (tmp_path / "page" / "report.md").read_text()
+    kept, planned = plans_of_a_kept_table(tmp_path)
+    assert planned["table"]["data_files"] == kept.of(ObserveRecord)[-1].data_files_count
     listing = urlopen(f"{s3_server}/bucket?list-type=2").read().decode()
     assert "<KeyCount>0</KeyCount>" in listing

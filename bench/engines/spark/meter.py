@@ -2,7 +2,8 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,7 @@ from bench.engines.spark.executor_cpu import ExecutorCpu
 from bench.engines.spark.executor_memory import executor_memory_bytes
 from bench.engines.spark.jvm_threads import JvmThreads, ThreadTicks, spent_s
 from bench.engines.spark.peak_memory import PeakMemory
+from bench.engines.spark.s3_requests import s3_requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,8 @@ class Clocks:
     """The clocks at one moment; `stage` is the number of the next stage of Spark.
 
     `cpu_s` is that of the driver, with Python, `executors_cpu_s` that of executors beside it; None where they
-    do not report it.
+    do not report it. `requests` are those sent to S3 since the session began; None where they are not
+    counted.
     """
 
     at_s: float
@@ -31,6 +34,7 @@ class Clocks:
     executors_cpu_s: float | None
     threads: ThreadTicks | None
     stage: int
+    requests: Mapping[str, int] | None
 
 
 @dataclass(slots=True)
@@ -67,6 +71,7 @@ class Meter:
         self._context = spark.sparkContext._jsc.sc()
         self._spark_conf = dict(spark.sparkContext.getConf().getAll())
         self._is_local, self._executors = settings.is_local, executors
+        self._requests = s3_requests(spark) if settings.is_local else None
         self._beside_count = self._begun_count = 0  # running beside the steps now, and ever begun
 
     @contextmanager
@@ -98,11 +103,11 @@ class Meter:
 
     def _start(self) -> Clocks:
         """The clocks before a step, the finest last, so that reading the others is no part of the step."""
-        stage = self._next_stage_id()
+        stage, requests = self._next_stage_id(), self._requests_so_far()
         self._memory.reset()
         executors_cpu_s = self._executors.latest_s() if self._executors else None
         threads, cpu_s = self._threads.read(), self._process_cpu_s()
-        return Clocks(time.perf_counter(), cpu_s, executors_cpu_s, threads, stage)
+        return Clocks(time.perf_counter(), cpu_s, executors_cpu_s, threads, stage, requests)
 
     def reading(self) -> Clocks:
         """The clocks now. It can be taken within a step, by another thread, to split the step's cost.
@@ -111,7 +116,8 @@ class Meter:
         """
         at_s, cpu_s = time.perf_counter(), self._process_cpu_s()
         executors_cpu_s = self._executors.latest_s() if self._executors else None
-        return Clocks(at_s, cpu_s, executors_cpu_s, self._threads.read(), self._next_stage_id())
+        threads = self._threads.read()
+        return Clocks(at_s, cpu_s, executors_cpu_s, threads, self._next_stage_id(), self._requests_so_far())
 
     def _end(self) -> Clocks:
         """The clocks after a step, with reports of the executors that are newer than it."""
@@ -135,13 +141,19 @@ class Meter:
         elif first.executors_cpu_s is not None and last.executors_cpu_s is not None:
             remote_cpu_s = last.executors_cpu_s - first.executors_cpu_s
         cpu_s = last.cpu_s - first.cpu_s + remote_cpu_s
-        return Cost(last.at_s - first.at_s, cpu_s, executor_cpu_s, jit_cpu_s, gc_cpu_s)
+        requests = None
+        if first.requests is not None and last.requests is not None:
+            requests = dict(Counter(last.requests) - Counter(first.requests))
+        return Cost(last.at_s - first.at_s, cpu_s, executor_cpu_s, jit_cpu_s, gc_cpu_s, requests=requests)
 
     def executors_memory_bytes(self) -> int | None:
         """The memory that all executors have by configuration; None where tasks run in the driver."""
         if self._is_local:
             return None
         return len(self._living()) * executor_memory_bytes(self._spark_conf)
+
+    def _requests_so_far(self) -> Mapping[str, int] | None:
+        return None if self._requests is None else self._requests.so_far()
 
     def _process_cpu_s(self) -> float:
         own = os.times()

@@ -7,8 +7,10 @@ from bench.engines.contract import NO_COST, Cost
 
 SECONDS = st.integers(0, 2**20).map(lambda ticks: ticks / 64)  # their sums are exact
 PEAKS = st.none() | st.integers(0, 2**50)
+REQUESTS = st.none() | st.dictionaries(st.sampled_from(["GET", "PUT", "LIST"]), st.integers(1, 2**30))
 COSTS = st.builds(
-    Cost, SECONDS, SECONDS, SECONDS, st.none() | SECONDS, st.none() | SECONDS, PEAKS, PEAKS
+    Cost, SECONDS, SECONDS, SECONDS, st.none() | SECONDS, st.none() | SECONDS, PEAKS, PEAKS,
+    requests=REQUESTS,
 )  # fmt: skip
 
 
@@ -35,6 +37,16 @@ def test_a_peak_is_the_highest_that_is_known(one, two):
     for name in ("peak_rss_bytes", "peak_heap_bytes"):
         known = [peak for peak in (getattr(one, name), getattr(two, name)) if peak is not None]
         assert getattr(one + two, name) == max(known, default=None)
+
+
+@given(COSTS, COSTS)
+def test_requests_add_up_kind_by_kind_where_both_sides_count_them(one, two):
+    both = (one + two).requests
+    if one.requests is None or two.requests is None:
+        assert both is None
+    else:
+        kinds = {*one.requests, *two.requests}
+        assert both == {kind: one.requests.get(kind, 0) + two.requests.get(kind, 0) for kind in kinds}
 
 
 def test_no_cost_is_known_to_be_nothing():

@@ -35,7 +35,7 @@ STEPS = (
 )  # fmt: skip
 
 
-def test_requests_are_files_written_and_opened():
+def test_a_request_is_a_file_written_or_opened_where_requests_are_not_counted():
     assert value("put_requests", *STEPS) == 13 + 5 + 7
     assert value("get_requests", *STEPS) == 15 + 13
     assert value("get_requests", *STEPS, query(opened_bytes=None, files_count=None)) is None
@@ -91,6 +91,35 @@ def test_requests_cost_by_kind_and_those_of_queries_at_the_stated_rate():
     assert value("request_money_per_day", *STEPS, price_per_1000_puts=5.0) is None
     unknown = query(files_count=None)
     assert value("request_money_per_day", *STEPS, unknown, **prices, queries_per_h=100.0) is None
+
+
+def test_requests_that_were_counted_are_what_is_paid_for():
+    prices = {"price_per_1000_puts": 5.0, "price_per_1000_gets": 0.5}
+    steps = (
+        commit(requests={"PUT": 4, "HEAD": 2, "GET": 6}),
+        commit(is_initial=True, requests={"PUT": 1000}),
+        compaction(requests={"PUT": 3, "POST": 2, "LIST": 1, "GET": 40, "DELETE": 9}),
+        maintenance(requests={"DELETE": 5}),
+        query(1.0, requests={"GET": 20, "HEAD": 1}),
+        query(1.0, requests={"GET": 900}, when="after_commit"),
+    )
+    assert value("s3_put_requests", *steps) == 10
+    assert value("s3_get_requests", *steps) == 48
+    assert value("s3_gets_per_query", *steps) == 21
+    own = 24 * (10 * 0.005 + 48 * 0.0005)
+    assert value("request_money_per_day", *steps, **prices) == pytest.approx(own)
+    asked = value("request_money_per_day", *steps, **prices, queries_per_h=100.0)
+    assert asked == pytest.approx(own + 24 * 100 * 21 * 0.0005)
+
+
+@pytest.mark.parametrize("step", [commit(), compaction(requests={"PUT": 1}, is_shared=True)])
+def test_requests_are_not_known_unless_each_step_counted_its_own(step):
+    assert value("s3_put_requests", commit(requests={"PUT": 4}), step) is None
+    assert value("s3_get_requests", commit(requests={"PUT": 4}), step) is None
+
+
+def test_requests_are_not_known_where_no_step_sent_one():
+    assert value("s3_put_requests", commit(requests={}), compaction(requests={})) is None
 
 
 EVERY_PRICE = {

@@ -1,8 +1,12 @@
+import os
 import subprocess
 import sys
 import textwrap
 
 import pytest
+
+from bench.engines.contract import SparkSettings
+from bench.engines.spark import session
 
 SECRET = "planted-4f1c9a77"
 
@@ -35,3 +39,28 @@ def test_a_secret_of_the_session_is_in_no_command_line(tmp_path):
         [sys.executable, "-", str(tmp_path)], input=textwrap.dedent(script), capture_output=True, text=True
     )
     assert done.stdout.split() == ["0", "1"], done.stderr
+
+
+class StartedError(Exception):
+    """Raised in place of starting a JVM."""
+
+
+@pytest.mark.parametrize(
+    ("master", "address"),
+    [
+        ("local[2]", "127.0.0.1"),
+        ("local-cluster[2,1,1024]", "127.0.0.1"),
+        ("spark://master.example:7077", None),
+        ("yarn", None),
+    ],
+)
+def test_loopback_is_forced_on_masters_of_this_machine_alone(master, address, monkeypatch, tmp_path):
+    def launch(conf, scratch):
+        raise StartedError(os.environ.get("SPARK_LOCAL_IP"))
+
+    monkeypatch.setenv("SPARK_LOCAL_IP", "to be restored")
+    monkeypatch.delenv("SPARK_LOCAL_IP")
+    monkeypatch.setattr(session, "_launch_jvm", launch)
+    with pytest.raises(StartedError) as started:
+        session.start_session(SparkSettings(master), (), {}, tmp_path)
+    assert started.value.args == (address,)

@@ -1,0 +1,53 @@
+"""Requests to S3, where the steps of a run counted them: totals, and those of one query."""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from bench.results.figures import RunFigures, all_known, total
+from bench.results.latency import mean_over_time
+from bench.results.records import (
+    CommitRecord,
+    CompactionRecord,
+    MaintenanceRecord,
+    QueryRecord,
+)
+
+REQUEST_KINDS = ("GET", "HEAD", "PUT", "POST", "LIST", "DELETE")
+# Amazon's price list, "Requests & data retrievals": PUT, COPY, POST and LIST have one price, GET and "all
+# other requests" another, and DELETE is free. A bucket elsewhere may charge otherwise.
+AS_PUT, AS_GET = ("PUT", "POST", "LIST"), ("GET", "HEAD")
+
+WritingStep = CommitRecord | CompactionRecord | MaintenanceRecord
+
+
+def writing_steps(f: RunFigures) -> tuple[WritingStep, ...]:
+    """All steps that change the table, without the initial load."""
+    return (*f.commits, *f.compactions, *f.maintenance)
+
+
+def put_requests(f: RunFigures) -> float | None:
+    """What is charged as PUT, of all writers; None where it was not counted."""
+    return _sent(writing_steps(f), AS_PUT)
+
+
+def get_requests(f: RunFigures) -> float | None:
+    """What is charged as GET, of all writers; None where it was not counted."""
+    return _sent(writing_steps(f), AS_GET)
+
+
+def gets_per_query(f: RunFigures) -> float | None:
+    """What is charged as GET for a settled primary query, the mean over time; None where not counted."""
+    return mean_over_time(f.run.manifest, f.settled, _query_gets)
+
+
+def _query_gets(query: QueryRecord) -> int | None:
+    return None if query.own_requests is None else _of(query.own_requests, AS_GET)
+
+
+def _sent(steps: Sequence[WritingStep], kinds: Collection[str]) -> float | None:
+    counted = all_known(step.own_requests for step in steps)
+    is_on_s3 = counted is not None and any(counted)  # and not on storage that the AWS SDK does not know
+    return total(_of(requests, kinds) for requests in counted or ()) if is_on_s3 else None
+
+
+def _of(requests: dict[str, int], kinds: Iterable[str]) -> int:
+    return sum(requests.get(kind, 0) for kind in kinds)
