@@ -50,9 +50,15 @@ def jars_conf(settings: SparkSettings, jars: Sequence[Path]) -> Mapping[str, str
     return {JARS: ",".join(both)} if both else {}
 
 
-def own_java_options(settings: SparkSettings) -> Mapping[str, str]:
-    """The default options of the JVM, with those that only this process needs."""
-    return {DEFAULT_OPTIONS: f"{DEFAULT_CONF[DEFAULT_OPTIONS]} {shlex.join(settings.java_options)}".rstrip()}
+def own_java_options(settings: SparkSettings, temporary: Path | None = None) -> Mapping[str, str]:
+    """The default options of the JVM, with those that only this process needs.
+
+    Libraries unpack native code into the JVM's folder for temporary files and remove it when the JVM ends by
+    itself. In a folder of the run's own it goes even if the JVM is killed.
+    """
+    place = () if temporary is None else (f"-Djava.io.tmpdir={temporary.absolute()}",)
+    own = shlex.join((*settings.java_options, *place))
+    return {DEFAULT_OPTIONS: f"{DEFAULT_CONF[DEFAULT_OPTIONS]} {own}".rstrip()}
 
 
 def java_options(settings: SparkSettings) -> str | None:

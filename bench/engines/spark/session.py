@@ -36,12 +36,15 @@ def start_session(
     if settings.is_on_this_machine:
         for name, value in ON_LOOPBACK.items():
             os.environ.setdefault(name, value)
+    temporary = None if settings.shares_jvm else scratch / "temporary"  # the JVM may outlive its first run
+    if temporary is not None:
+        temporary.mkdir(parents=True, exist_ok=True)
     builder = SparkSession.builder.master(settings.master).appName("compactbench")
     staging = {} if settings.staging is None else {STAGING: settings.staging}
     merged = {
         **DEFAULT_CONF,
         **staging,
-        **own_java_options(settings),
+        **own_java_options(settings, temporary),
         "spark.driver.memory": f"{settings.driver_memory_bytes // 2**20}m",
         "spark.local.dir": str(scratch / "spark"),
         "spark.sql.warehouse.dir": str(scratch / "spark-warehouse"),
