@@ -66,6 +66,10 @@ LINES: tuple[Line, ...] = (
 # bundled JDK knows only the public ones, and fails behind a proxy that signs with its own certificate.
 _SYSTEM_TRUST_STORES = (Path("/etc/ssl/certs/java/cacerts"), Path("/etc/pki/java/cacerts"))
 
+# Formats whose jars have an older SLF4J among their classes. In front of Spark's it finds no logger, and
+# whatever Spark and the format log would be lost.
+_WITH_OWN_SLF4J = frozenset({"hudi"})
+
 _IVY_SETTINGS = """<ivysettings>
   <settings defaultResolver="central"/>
   <resolvers><ibiblio name="central" m2compatible="true"/></resolvers>
@@ -190,11 +194,15 @@ def use_java() -> Path:
 def jars(table_format: str, line: str | None = None) -> tuple[Path, ...]:
     """Local paths of a format's jars in the line of this name, resolved on first use and cached from then on.
 
-    Raises MissingRuntimeError if they are not cached and cannot be resolved.
+    They go in front of Spark's own, of which one comes first where they would hide it. Raises
+    MissingRuntimeError if they are not cached and cannot be resolved.
     """
     coordinates = current_line(line).jars[table_format]
     folder = cache_folder() / "jars" / hashlib.sha256(",".join(coordinates).encode()).hexdigest()[:16]
-    return _cached_jars(folder) or _resolved_once(coordinates, folder)
+    found = _cached_jars(folder) or _resolved_once(coordinates, folder)
+    if table_format not in _WITH_OWN_SLF4J:
+        return found
+    return (*(jar for jar in spark_jars() if jar.name.startswith("slf4j-api-")), *found)
 
 
 def spark_jars() -> tuple[Path, ...]:

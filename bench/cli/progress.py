@@ -130,9 +130,9 @@ class SuiteProgress:
         else:
             self._say(f"change log of {scenario}: {counted(commits_count, 'commit')}, found in the cache")
 
-    def dropping(self, run: str, namespaces: Sequence[str]) -> None:
-        """The tables that a run has left in a shared catalog are dropped."""
-        self._say(f"dropping the tables of {run}, which was interrupted: {', '.join(namespaces)}")
+    def dropping(self, run: str, left: Sequence[str]) -> None:
+        """What a run has left in a shared catalog or a staging folder is dropped."""
+        self._say(f"dropping what {run}, which was interrupted, has left: {', '.join(left)}")
 
     def warned(self, text: str) -> None:
         """Something went wrong that stops nothing."""

@@ -338,8 +338,9 @@ class SparkSettings:
 
     `java_options` are options of this process alone, such as a path in its cache. Results do not show them.
     If the session `shares_jvm`, the JVM outlives it, for the next session of this process. `executor_cpu` is
-    what is counted as the CPU of executors that are processes of their own. `staging` is a location that they
-    share with the driver, where they do not share its folders.
+    what is counted as the CPU of executors that are processes of their own. `staging` is a folder that they
+    share with the driver, where they do not share its folders: it is removed when the session ends, and noted
+    in `staged` until then.
     """
 
     master: str = "local[2]"
@@ -349,6 +350,7 @@ class SparkSettings:
     shares_jvm: bool = False
     executor_cpu: ExecutorCpuSource = "processes"
     staging: str | None = None
+    staged: Journal | None = None
 
     @property
     def is_local(self) -> bool:
@@ -438,6 +440,9 @@ class Engine(Protocol):
         `probe` is the query that it runs there. Nothing where the engine has no control query.
         """
 
+    def drop_control(self) -> None:
+        """Remove the table of the control query and its files, if there is one."""
+
     def control(self) -> Cost | None:
         """Run the control query: the same work each time, on the same way through the code as the probe.
 
@@ -455,4 +460,4 @@ class Engine(Protocol):
         """An engine of the same kind for another, throw-away table."""
 
     def drop(self) -> None:
-        """Remove the table and its files, and those of the control query."""
+        """Remove the table and its files."""

@@ -1,12 +1,13 @@
 """What a run has made outside its own folders and not removed yet, such as namespaces of a shared catalog."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """A folder with an empty file for each name. It survives a kill at any moment.
+    """A folder with a file for each name, which may hold details. It survives a kill at any moment.
 
     A name is noted before the thing is made and crossed out after it is gone, so that at the worst one is
     noted that does not exist.
@@ -14,10 +15,18 @@ class Journal:
 
     folder: Path
 
-    def note(self, name: str) -> None:
-        """Raises OSError if it cannot be written: nothing may be made then."""
+    def note(self, name: str, details: Sequence[str] = ()) -> None:
+        """Note it, with these details instead of earlier ones, a line each.
+
+        Raises OSError if it cannot be written: nothing may be made then.
+        """
         self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / name).touch()
+        (self.folder / name).write_text("".join(f"{line}\n" for line in details), encoding="utf-8")
+
+    def details(self, name: str) -> tuple[str, ...]:
+        """Those of a name that is noted; none of another."""
+        file = self.folder / name
+        return tuple(file.read_text(encoding="utf-8").splitlines()) if file.is_file() else ()
 
     def cross_out(self, name: str) -> None:
         """The folder goes with its last name."""

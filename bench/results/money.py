@@ -86,13 +86,14 @@ def request_money_per_day(f: RunFigures) -> float | None:
     m = f.run.manifest
     if m.price_per_1000_puts is None or m.price_per_1000_gets is None:
         return None
-    puts, gets = requests.put_requests(f), requests.get_requests(f)
-    if puts is None or gets is None:  # not counted
-        puts, gets = files_written(f), _compacted_files(f)
-        gets_per_query = mean_over_time(m, f.settled, _opened_files)
-    else:
-        gets_per_query = requests.gets_per_query(f)
-    if m.queries_per_h is not None and gets_per_query is None:
+    puts: float | None = files_written(f)
+    gets: float | None = _compacted_files(f)
+    gets_per_query = mean_over_time(m, f.settled, _opened_files)
+    if requests.is_on_s3(f):
+        puts, gets, gets_per_query = (
+            of(f) for of in (requests.put_requests, requests.get_requests, requests.gets_per_query)
+        )
+    if puts is None or gets is None or (m.queries_per_h is not None and gets_per_query is None):
         return None
     gets_per_day = gets * _scenarios_per_day(m) + 24 * (m.queries_per_h or 0.0) * (gets_per_query or 0.0)
     puts_per_day = puts * _scenarios_per_day(m)
@@ -142,7 +143,10 @@ def _compute_money(f: RunFigures, cpu_s: float, wall_s: float) -> float | None:
     if m.price_per_core_hour is None and m.price_per_gb_hour is None:
         return None
     cores = (m.price_per_core_hour or 0.0) * cpu_s
-    memory_bytes = m.memory_bytes + ((f.run.end and f.run.end.executors_memory_bytes) or 0)
+    executors_bytes = f.run.end.executors_memory_bytes if f.run.end else None
+    if executors_bytes is None and m.has_executors:
+        return None
+    memory_bytes = m.memory_bytes + (executors_bytes or 0)
     memory = (m.price_per_gb_hour or 0.0) * memory_bytes / GB * wall_s
     return (cores + memory) / _HOUR_S
 

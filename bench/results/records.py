@@ -220,6 +220,11 @@ class Manifest(_Model):
         return self.notes.get("cpu") == TASKS_CPU
 
     @property
+    def has_executors(self) -> bool:
+        """Whether its tasks ran in processes of their own, beside the driver's."""
+        return self.notes.get("cpu") in (EXECUTORS_CPU, TASKS_CPU)
+
+    @property
     def is_quick(self) -> bool:
         """Whether the run shared its JVM with other runs: its timings are for a look only."""
         return bool(self.options.get(SHARED_JVM))

@@ -1,6 +1,6 @@
 """Requests to S3, where the steps of a run counted them: totals, and those of one query."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 from bench.results.figures import RunFigures, all_known, total
 from bench.results.latency import mean_over_time
@@ -24,29 +24,33 @@ def writing_steps(f: RunFigures) -> tuple[WritingStep, ...]:
     return (*f.commits, *f.compactions, *f.maintenance)
 
 
+def is_on_s3(f: RunFigures) -> bool:
+    """Whether any step sent a request that was counted: the AWS SDK may be there for other tables."""
+    return any(step.requests for step in (*f.loads, *writing_steps(f), *f.settled))
+
+
 def put_requests(f: RunFigures) -> float | None:
     """What is charged as PUT, of all writers; None where it was not counted."""
-    return _sent(writing_steps(f), AS_PUT)
+    return _sent(f, AS_PUT)
 
 
 def get_requests(f: RunFigures) -> float | None:
     """What is charged as GET, of all writers; None where it was not counted."""
-    return _sent(writing_steps(f), AS_GET)
+    return _sent(f, AS_GET)
 
 
 def gets_per_query(f: RunFigures) -> float | None:
     """What is charged as GET for a settled primary query, the mean over time; None where not counted."""
-    return mean_over_time(f.run.manifest, f.settled, _query_gets)
+    return mean_over_time(f.run.manifest, f.settled, _query_gets) if is_on_s3(f) else None
 
 
 def _query_gets(query: QueryRecord) -> int | None:
     return None if query.own_requests is None else _of(query.own_requests, AS_GET)
 
 
-def _sent(steps: Sequence[WritingStep], kinds: Collection[str]) -> float | None:
-    counted = all_known(step.own_requests for step in steps)
-    is_on_s3 = counted is not None and any(counted)  # and not on storage that the AWS SDK does not know
-    return total(_of(requests, kinds) for requests in counted or ()) if is_on_s3 else None
+def _sent(f: RunFigures, kinds: Collection[str]) -> float | None:
+    counted = all_known(step.own_requests for step in writing_steps(f)) if is_on_s3(f) else None
+    return None if counted is None else total(_of(requests, kinds) for requests in counted)
 
 
 def _of(requests: dict[str, int], kinds: Iterable[str]) -> int:

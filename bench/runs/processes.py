@@ -53,9 +53,11 @@ def worker(
     its child processes have ended and the log is complete.
     """
     # -P keeps the working folder off the import path, which may contain a folder named `bench`.
-    # The worker ignores its argument, which shows in `ps` which run a process belongs to.
+    # The folder shows in `ps` which run a process belongs to. The worker ends when this process does, and is
+    # told which one that is, since it may be gone before the worker can ask for its parent.
+    python, program = other.python if other else sys.executable, ("-P", "-m", "bench.runs.worker")
     process = subprocess.Popen(
-        [other.python if other else sys.executable, "-P", "-m", "bench.runs.worker", job.work_folder],
+        [python, *program, job.work_folder, str(os.getpid())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

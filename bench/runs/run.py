@@ -129,6 +129,7 @@ class Run:
             engine.create()
             if not self._job.keep_tables:
                 stack.callback(engine.drop)
+            stack.callback(engine.drop_control)
             engine.make_control(self._scenario.primary_probe, tuple(self._control_batches()))
             clock = ModelledClock() if self._job.mode == "simulated" else SystemClock()
             loop = Loop(

@@ -10,7 +10,8 @@ from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
 from bench.spark_master import parse_master
 
-NAMESPACES = "namespaces"  # in a run folder: those of a shared catalog with tables of the run
+# In a run folder: namespaces of a shared catalog with tables of the run, and what it has staged elsewhere.
+NAMESPACES, STAGING = "namespaces", "staging"
 
 
 def engine_settings(
@@ -26,7 +27,7 @@ def engine_settings(
     """The settings of the engine for a run of one strategy.
 
     With `run_folder`, whose name is the id of the run, its tables in a catalog that outlives the run are in a
-    namespace of their own.
+    namespace of their own, and what it stages is in a folder of its own. Without, nothing is staged.
     """
     return EngineSettings(
         folder=work_folder,
@@ -40,11 +41,19 @@ def engine_settings(
             java_options,
             shares_jvm,
             scenario.spark.executor_cpu or "processes",
-            scenario.spark.staging,
+            *_staging(scenario, run_folder),
         ),
         catalog=catalog_settings(scenario) if run_folder is None else _catalog_of_run(scenario, run_folder),
         versions=scenario.versions,
     )
+
+
+def _staging(scenario: Scenario, run_folder: Path | None) -> tuple[str, Journal] | tuple[None, None]:
+    """The folder in which a run stages files, and where that is noted."""
+    given = scenario.spark.staging
+    if given is None or run_folder is None:
+        return None, None
+    return f"{given.rstrip('/')}/{run_folder.name}", Journal(run_folder / STAGING)
 
 
 def strategy_of(scenario: Scenario, label: str) -> StrategySpec:

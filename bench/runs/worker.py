@@ -1,4 +1,4 @@
-"""A worker process: `python -m bench.runs.worker` reads one job from its standard input and does it.
+"""A worker process: `python -m bench.runs.worker FOLDER PARENT` does one job, read from its standard input.
 
 Each run has its own process, JVM and work folder; those of a quick suite share process and JVM. The worker
 ends when its parent does, for whatever reason, and takes its JVM with it.
@@ -37,7 +37,7 @@ def main() -> None:
     """Do the job. The outcome is in the files it writes and in the exit code."""
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides, and sends SIGTERM
-    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(int(sys.argv[2]),), daemon=True).start()
     job = JOB.validate_json(sys.stdin.buffer.read())
     if not (isinstance(job, RunJob) and job.mode == "simulated"):
         runtime.use_java()

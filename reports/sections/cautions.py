@@ -47,7 +47,7 @@ def cautions(group: RunGroup) -> tuple[Caution, ...]:
     all_of_them = (
         *_unusable_runs(group), *_mixed(group), *_content(group), *_steps(group), *_few_runs(group),
         *_simulated(group), *_quick(group), *_shared(group), *_ineffective(group), *_backlogs(group),
-        *_loaded(group), *_busy(group), *_cold(group), *_noisy(group),
+        *_loaded(group), *_busy(group), *_cold(group), *_noisy(group), *_requests(group),
     )  # fmt: skip
     return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
 
@@ -165,6 +165,19 @@ def _shared(group: RunGroup) -> Iterator[Caution]:
             "do the files that queries meet."
         )
         yield Caution(False, listed(list(affected)) + say(text))
+
+
+def _requests(group: RunGroup) -> Iterator[Caution]:
+    """Where requests are paid for, and only those of some strategies were counted."""
+    paid = [row for row in group.rows if row.values["request_money_per_day"] is not None]
+    counted_ones = [row.strategy for row in paid if row.values["s3_put_requests"] is not None]
+    others = [row.strategy for row in paid if row.strategy not in counted_ones]
+    if counted_ones and others:
+        text = (
+            ": requests to S3 were counted. Of the other strategies each file that is written or opened "
+            "stands for one, which is less. Do not compare what their requests cost."
+        )
+        yield Caution(True, listed(counted_ones) + say(text))
 
 
 def _ineffective(group: RunGroup) -> Iterator[Caution]:

@@ -1,20 +1,24 @@
 """Kills suites at random moments and looks what is lost and what is left: `make torture`.
 
 A suite with local tables is killed 50 times, one in a shared catalog ten times. A kill hits the command, its
-worker, the worker's JVM, or the worker's process group, with SIGKILL, SIGTERM or SIGINT. After each kill the
-runs that had finished must be there, and if the command has ended no process of it. At the end the suite is
-resumed: all runs must have the content of the stream, and no table may be left.
+worker, the worker's JVM, or the worker's process group, with SIGKILL or SIGTERM; the command also with
+SIGINT, which the others ignore. After each kill the runs that had finished must be there, and if the command
+has ended no process of it. At the end the suite is resumed: all runs must have the content of the stream, and
+no table may be left. What a kill meets depends on the machine, so it is not the same each time.
 """
 
 import argparse
 import os
 import random
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import psutil
@@ -22,15 +26,18 @@ import psutil
 from bench.results.folders import load_runs
 from bench.results.records import ContentRecord
 from bench.runs.dropping import left_by
+from bench.runs.processes import LOG_GRACE_S, STOP_GRACE_S
 from bench.runs.suite import WORK
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from shared_lake import write_lake
 
 PROGRAM = Path(sys.executable).parent / "compactbench"
-SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+SIGNALS = (signal.SIGKILL, signal.SIGTERM)
 VICTIMS = ("command", "worker", "JVM", "group")
-WAIT_S = (3.0, 45.0)  # before a kill: from the command's start until its second run
+REPETITIONS = 1000  # more than there is time for
+WAIT_S = (1.0, 60.0)  # before a kill: from the command's start until its second run
+ENDED_AFTER_S = STOP_GRACE_S + LOG_GRACE_S + 5
 GONE_AFTER_S = 20.0  # a worker looks every second whether its parent is there, and a JVM needs time to end
 
 
@@ -45,19 +52,12 @@ class Suite:
     def running(self, repetitions: int) -> psutil.Process:
         """The command, started unless it runs."""
         if self._process is None or self._process.poll() is not None:
-            arguments = [
-                "run",
-                self._file,
-                "--repetitions",
-                str(repetitions),
-                "--resume",
-                "--out",
-                self.results,
-            ]
+            asked = ("--repetitions", str(repetitions), "--resume", "--out", self.results)
             with (self.folder / "output.txt").open("ab") as output:
                 self._process = subprocess.Popen(
-                    [PROGRAM, *arguments], stdout=output, stderr=output, env={**os.environ, "TZ": "UTC"}
-                )
+                    [PROGRAM, "run", self._file, *asked],
+                    stdout=output, stderr=output, env={**os.environ, "TZ": "UTC"},
+                )  # fmt: skip
         return psutil.Process(self._process.pid)
 
     def has_ended(self, within_s: float) -> bool:
@@ -68,6 +68,23 @@ class Suite:
         except subprocess.TimeoutExpired:
             return False
         return True
+
+    @property
+    def exit_code(self) -> int | None:
+        """That of the command; None while it runs."""
+        return self._process.poll() if self._process else None
+
+    def is_running(self, process: psutil.Process) -> bool:
+        """Whether a process of it has not ended yet."""
+        if self._process is not None and process.pid == self._process.pid:
+            return self._process.poll() is None
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+
+    def end(self) -> None:
+        """End the command, and wait until it has ended its processes."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+            self._process.wait(2 * ENDED_AFTER_S)
 
     def finished(self) -> set[str]:
         """The ids of the runs that have finished. Raises ResultSchemaError for one that cannot be read."""
@@ -87,10 +104,17 @@ class Suite:
         own = self._process.pid if self._process else None
         return [process for process in found if process.pid != own]
 
-    def stored(self) -> list[Path]:
-        """What is left of tables."""
+    def stored(self) -> list[str]:
+        """What is left of tables: files, and what a shared catalog has of them."""
         places = (self.folder / "warehouse", self.results / WORK)
-        return [path for place in places for path in place.rglob("*") if path.is_file()]
+        files = [str(path) for place in places for path in place.rglob("*") if path.is_file()]
+        catalog = self.folder / "catalog.db"
+        if not catalog.exists():
+            return files
+        with closing(sqlite3.connect(catalog)) as connection:
+            tables = connection.execute("SELECT table_namespace, table_name FROM iceberg_tables").fetchall()
+            namespaces = connection.execute("SELECT namespace FROM iceberg_namespace_properties").fetchall()
+        return [*files, *(".".join(row) for row in (*tables, *namespaces))]
 
 
 def victim_of(command: psutil.Process, name: str) -> tuple[str, psutil.Process]:
@@ -102,18 +126,24 @@ def victim_of(command: psutil.Process, name: str) -> tuple[str, psutil.Process]:
     return (name, chosen[0]) if chosen else ("command", command)
 
 
-def kill(command: psutil.Process, chance: random.Random) -> str:
-    """Kill something of a suite; says what and how."""
-    number = chance.choice(SIGNALS)
+def kill(suite: Suite, chance: random.Random) -> str | None:
+    """Kill something of a suite and wait until it is gone; says what and how. None: it had gone before."""
+    if suite.exit_code is not None:
+        return None
     try:
-        name, victim = victim_of(command, chance.choice(VICTIMS))
+        name, victim = victim_of(suite.running(REPETITIONS), chance.choice(VICTIMS))
+        number = chance.choice((*SIGNALS, signal.SIGINT) if name == "command" else SIGNALS)
         if name == "group":
             os.killpg(victim.pid, number)
         else:
             victim.send_signal(number)
     except (psutil.Error, ProcessLookupError):
-        return "nothing: it had just ended"
-    return f"{name} by {signal.Signals(number).name}"
+        return None
+    if name == "command":
+        suite.has_ended(ENDED_AFTER_S)
+    else:
+        psutil.wait_procs([victim], timeout=ENDED_AFTER_S)
+    return None if suite.is_running(victim) else f"{name} by {signal.Signals(number).name}"
 
 
 def gone(suite: Suite) -> bool:
@@ -130,24 +160,32 @@ def torture(folder: Path, kills: int, *, is_shared: bool) -> list[str]:
     """Kill a suite so often, and let it finish; all that went wrong."""
     suite, chance = Suite(folder, is_shared=is_shared), random.Random(kills)
     what, finished, problems = Counter[str](), set[str](), list[str]()
-    for number in range(1, kills + 1):
-        command = suite.running(repetitions=1000)
-        time.sleep(chance.uniform(*WAIT_S))
-        done = kill(command, chance)
-        what[done] += 1
-        if suite.has_ended(5) and not gone(suite):
-            problems.append(f"kill {number} ({done}): processes are left: {suite.processes()}")
-        now = suite.finished()
-        if finished - now:
-            problems.append(f"kill {number} ({done}): lost {sorted(finished - now)}")
-        finished |= now
-        print(f"{number:3} {done:25} {len(finished):4} runs finished", flush=True)
-    suite.running(repetitions=1).send_signal(signal.SIGTERM)
-    if not suite.has_ended(60):
-        problems.append("the command did not end by SIGTERM")
-    command = suite.running(repetitions=1)
-    suite.has_ended(600)
-    problems += verdicts(suite)
+    try:
+        while what.total() < kills:
+            suite.running(REPETITIONS)
+            time.sleep(chance.uniform(*WAIT_S))
+            done = kill(suite, chance)
+            if done is None:
+                continue
+            what[done] += 1
+            if suite.has_ended(0) and not gone(suite):
+                problems.append(f"kill {what.total()} ({done}): processes are left: {suite.processes()}")
+            now = suite.finished()
+            if finished - now:
+                problems.append(f"kill {what.total()} ({done}): lost {sorted(finished - now)}")
+            finished |= now
+            print(f"{what.total():3} {done:25} {len(finished):4} runs finished", flush=True)
+        if not finished:
+            problems.append("no run has finished, so none could be lost: there were too many kills a minute")
+        suite.running(REPETITIONS).terminate()
+        if not suite.has_ended(ENDED_AFTER_S):
+            problems.append("the command did not end by SIGTERM")
+        suite.running(repetitions=1)
+        if not suite.has_ended(600) or suite.exit_code != 0:
+            problems.append(f"the resumed suite did not succeed: exit code {suite.exit_code}")
+        problems += verdicts(suite)
+    finally:
+        suite.end()
     place = "in a shared catalog" if is_shared else "with local tables"
     print(f"{place}: {kills} kills ({', '.join(f'{n} {w}' for w, n in sorted(what.items()))}),")
     print(f"  {len(suite.finished())} runs finished, {len(problems)} problems")
@@ -179,13 +217,14 @@ def main() -> None:
     parser.add_argument("--shared-kills", type=int, default=10, help="of the suite in a shared catalog")
     chosen = parser.parse_args()
     problems: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="compactbench-torture-") as name:
-        for is_shared, kills in ((False, chosen.kills), (True, chosen.shared_kills)):
-            if kills:
-                folder = Path(name) / ("shared" if is_shared else "local")
-                problems += torture(folder, kills, is_shared=is_shared)
-    print(*problems, sep="\n")
-    sys.exit(1 if problems else 0)
+    place = Path(tempfile.mkdtemp(prefix="compactbench-torture-"))
+    for is_shared, kills in ((False, chosen.kills), (True, chosen.shared_kills)):
+        if kills:
+            problems += torture(place / ("shared" if is_shared else "local"), kills, is_shared=is_shared)
+    if problems:
+        print(*problems, f"see {place}", sep="\n")
+        sys.exit(1)
+    shutil.rmtree(place)
 
 
 if __name__ == "__main__":

@@ -36,12 +36,13 @@ def component(arguments: list[str], log: Path, **environment: str) -> Iterator[s
     try:
         yield process
     finally:
-        children = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
+        own = psutil.Process(process.pid)
+        family = [*own.children(recursive=True), own] if process.poll() is None else []
         process.terminate()
-        process.wait(WAIT_S)
-        _, left = psutil.wait_procs(children, timeout=WAIT_S)
-        for child in left:
-            child.kill()
+        _, left = psutil.wait_procs(family, timeout=WAIT_S)
+        for one in left:
+            one.kill()
+        process.wait()
 
 
 def wait_for(log: Path, text: str, times: int = 1) -> None:
@@ -140,19 +141,24 @@ def rest_catalog(tmp_path_factory, full_jdk):
 
 @pytest.fixture(scope="session")
 def s3_server(tmp_path_factory):
-    """The address of an S3 server in memory, which asks for no signature, with a bucket named "bucket"."""
+    """An S3 server in memory, which asks for no signature: its address, and its log of requests.
+
+    It has a bucket named "bucket".
+    """
     folder, port = tmp_path_factory.mktemp("s3"), free_port()
-    python = runtime.cache_folder() / "test-jars" / "s3-server" / "bin" / "python"
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", python.parents[1]], check=True)
+    environment = runtime.cache_folder() / "test-jars" / "s3-server"
+    python, ready = environment / "bin" / "python", environment / "ready"
+    if not ready.exists():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
         subprocess.run([python, "-m", "pip", "install", "-q", *S3_SERVER], check=True)
+        ready.touch()
     serve = "import sys; from moto.server import main; main(sys.argv[1:])"
     log = folder / "server.log"
     with component([str(python), "-c", serve, "-H", "127.0.0.1", "-p", str(port)], log) as process:
         wait_for_port(process, port, log)
         address = f"http://127.0.0.1:{port}"
         urlopen(Request(f"{address}/bucket", method="PUT"))
-        yield address
+        yield address, log
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,8 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
+from collections import Counter
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -32,6 +34,46 @@ label = "convert"
 trigger = { type = "every", interval = "2min" }
 planner = { type = "amoro", options = { "self-optimizing.minor.trigger.file-count" = 2 } }
 """
+# Amoro merges files below an eighth of the target size, and converts the deletes of larger ones.
+SIZES = {'"8MiB"': '"256KiB"', "initial_files = 2": "initial_files = 1"}
+
+
+SENDING = """
+    import json, sys
+    from pathlib import Path
+
+    from bench import runtime
+    from bench.engines.contract import SparkSettings
+    from bench.engines.spark.s3_requests import s3_requests
+    from bench.engines.spark.session import java_class, start_session, stop_session
+
+    folder, jar, address = sys.argv[1:]
+    runtime.use_java()
+    settings = SparkSettings("local[1]", 2**29, {"spark.jars": jar})
+    spark = start_session(settings, runtime.jars("iceberg"), {}, Path(folder))
+    properties = {
+        "s3.endpoint": address, "s3.path-style-access": "true", "client.region": "us-east-1",
+        "s3.access-key-id": "test", "s3.secret-access-key": "testsecret",
+        "s3.multipart.part-size-bytes": str(5 * 2**20),
+    }
+    util = java_class(spark, "org.apache.iceberg.CatalogUtil")
+    io = util.loadFileIO(
+        "org.apache.iceberg.aws.s3.S3FileIO", properties, spark._jsc.hadoopConfiguration()
+    )
+    counted = s3_requests(spark)
+    for name, size in (("a", 5), ("b", 5), ("large", 12 * 2**20)):
+        stream = io.newOutputFile(f"s3://bucket/sent/{name}").createOrOverwrite()
+        stream.write(bytes(size))
+        stream.close()
+    print(io.newInputFile("s3://bucket/sent/a").getLength())
+    stream = io.newInputFile("s3://bucket/sent/b").newStream()
+    print(stream.read())
+    stream.close()
+    io.deleteFile("s3://bucket/sent/a")
+    io.deletePrefix("s3://bucket/sent/")
+    print(json.dumps(counted.so_far()))
+    stop_session(spark)
+"""
 
 
 def lines_with(text):
@@ -53,7 +95,10 @@ def compactbench(*arguments, **environment):
 
 def run(folder, lines, **environment):
     """The finished runs of a scenario with these lines."""
-    (folder / "lake.toml").write_text(SCENARIO + CONVERSION + lines)
+    scenario = SCENARIO + CONVERSION
+    for size, of_large_files in SIZES.items():
+        scenario = scenario.replace(size, of_large_files)
+    (folder / "lake.toml").write_text(scenario + lines)
     asked = ("--repetitions", "1", "--out", folder / "results")
     compactbench("run", folder / "lake.toml", *asked, **environment)
     runs = load_runs(folder / "results")
@@ -62,6 +107,9 @@ def run(folder, lines, **environment):
         assert [content.status for content in one.of(ContentRecord)] == ["equal"]
         assert left_by(one.folder) == []
         print(one.manifest.strategy, sum(step.cpu_s for step in one.of(CommitRecord)))
+    by_label = {one.manifest.strategy: one.of(CompactionRecord) for one in runs}
+    assert any(compaction.files_removed_count for compaction in by_label["every-2min"])
+    assert any(compaction.is_converting for compaction in by_label["convert"])
     return runs
 
 
@@ -121,7 +169,8 @@ def test_a_hive_catalog(hive_metastore, tmp_path):
 
 
 def test_s3(s3_server, aws_jar, tmp_path):
-    lines = lines_with("S3FileIO").replace("http://s3.example:9000", s3_server)
+    address, _ = s3_server
+    lines = lines_with("S3FileIO").replace("http://s3.example:9000", address)
     lines = lines.replace("/shared", str(tmp_path))
     runs = run(tmp_path, re.sub(r"/opt/jars/\S+?\.jar", str(aws_jar), lines))
     assert all(one.of(CommitRecord)[-1].delete_files_added_count for one in runs)
@@ -133,5 +182,21 @@ def test_s3(s3_server, aws_jar, tmp_path):
     assert "Requests to S3" in (tmp_path / "page" / "report.md").read_text()
     kept, planned = plans_of_a_kept_table(tmp_path)
     assert planned["table"]["data_files"] == kept.of(ObserveRecord)[-1].data_files_count
-    listing = urlopen(f"{s3_server}/bucket?list-type=2").read().decode()
+    listing = urlopen(f"{address}/bucket?list-type=2").read().decode()
     assert "<KeyCount>0</KeyCount>" in listing
+
+
+def test_requests_are_those_that_the_server_gets(s3_server, aws_jar, tmp_path):
+    address, log = s3_server
+    before = len(log.read_text())
+    done = subprocess.run(
+        [sys.executable, "-", str(tmp_path), str(aws_jar), address],
+        input=textwrap.dedent(SENDING), capture_output=True, text=True, env={**os.environ, "TZ": "UTC"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    received = Counter()
+    for method, query in re.findall(r'"([A-Z]+) /bucket[^ ?]*\??([^ ]*) HTTP', log.read_text()[before:]):
+        is_listing, is_deleting = "list-type" in query, re.search(r"(^|&)delete(=|&|$)", query)
+        received["LIST" if is_listing else "DELETE" if is_deleting else method] += 1
+    assert json.loads(done.stdout.splitlines()[-1]) == dict(received)
+    assert set(received) == {"PUT", "POST", "HEAD", "GET", "LIST", "DELETE"}

@@ -1,23 +1,23 @@
 """`compactbench clean`: remove what runs left behind."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from bench import runtime
 from bench.cli.output import conceal, print_line
-from bench.cli.results_argument import DEFAULT_OUT
+from bench.cli.results_argument import DEFAULT_OUT, readable_runs
 from bench.errors import ScenarioError
-from bench.results.folders import stored_runs
+from bench.results.folders import RunResult
 from bench.results.records import MANIFEST
 from bench.runs.cases import Source
 from bench.runs.dropping import drop_left_by, left_by
-from bench.runs.settings import NAMESPACES
+from bench.runs.settings import NAMESPACES, STAGING
 from bench.runs.suite import TABLES, WORK, locked
-from bench.scenario.scenario import load_scenario
+from bench.scenario.scenario import Scenario, load_scenario
 from bench.text import human_bytes
 
 
@@ -79,26 +79,66 @@ def _drop(results: Path, sources: Sequence[Source], *, dry_run: bool) -> list[Pa
 
     Raises ScenarioError for a run whose scenario is not given.
     """
-    by_name = {source.scenario.name: source for source in sources}
-    runs = [run for run in stored_runs(results).runs if left_by(run.folder)] if _has_left(results) else []
-    for run in runs:
-        namespaces, name = ", ".join(left_by(run.folder)), run.manifest.scenario
-        if dry_run:
-            print_line(f"would drop {namespaces} (of {run.folder})")
-            continue
-        if name not in by_name:
-            raise ScenarioError(
-                f"{run.folder}: has tables in {namespaces} of the catalog of scenario {name}: add --scenario "
-                "with its name or file, which says where the catalog is"
-            )
-        variant, work_folder = run.manifest.variant_label, results / WORK / f"drop-{run.folder.name}"
-        drop_left_by(run.folder, variant, by_name[name], work_folder.absolute())
-        print_line(f"dropped {namespaces} (of {run.folder})")
+    if not _has_left(results):
+        return []
+    with readable_runs([results]) as readable:
+        runs = [run for run in readable if left_by(run.folder)]
+        _drop_left(runs, results, {source.scenario.name: source for source in sources}, dry_run=dry_run)
     return [run.folder for run in runs]
 
 
+def _drop_left(
+    runs: Sequence[RunResult], results: Path, by_name: Mapping[str, Source], *, dry_run: bool
+) -> None:
+    for run in runs:
+        left, name = ", ".join(left_by(run.folder)), run.manifest.scenario
+        if dry_run:
+            print_line(f"would drop {left} (of {run.folder})")
+            continue
+        if name not in by_name:
+            raise ScenarioError(
+                f"{run.folder}: has left {left} in the catalog or the staging folder of scenario {name}: add "
+                "--scenario with its name or file, which says where these are"
+            )
+        variant, work_folder = run.manifest.variant_label, results / WORK / f"drop-{run.folder.name}"
+        scenario = by_name[name].scenario
+        if variant not in (None, *(one.variant_label for one in scenario.variants)):
+            raise ScenarioError(f"{run.folder}: was made in variant {variant!r}, which {name} does not have")
+        _check_same_places(run, scenario.in_variant(variant))
+        drop_left_by(run.folder, variant, by_name[name], work_folder.absolute())
+        print_line(f"dropped {left} (of {run.folder})")
+
+
+def _check_same_places(run: RunResult, scenario: Scenario) -> None:
+    """Raises ScenarioError if a scenario says otherwise than that of a run where its tables are.
+
+    Elsewhere none would be found, and what the run has noted would be crossed out for nothing.
+    """
+    then, now = _places(run.manifest.scenario_text), _places(scenario.secrets.clean(scenario.resolved))
+    differing = sorted(key for key in {*then, *now} if then.get(key) != now.get(key))
+    if differing:
+        key = differing[0]
+        raise ScenarioError(
+            f"{run.folder}: was made with {key} = {then.get(key)!r}, but with --scenario and --set it is "
+            f"{now.get(key)!r}: give what the run was made with, so that its own tables are found"
+        )
+
+
+def _places(text: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of a resolved scenario that say where tables and staged files are."""
+    catalog, spark = text.get("catalog") or {}, text.get("spark") or {}
+    properties = {f"catalog.properties.{key}": value for key, value in catalog.get("properties", {}).items()}
+    named = {f"catalog.{key}": value for key, value in catalog.items() if key != "properties"}
+    of_spark = {
+        f"spark.{key}": value
+        for key, value in spark.items()
+        if key == "staging" or key.startswith("spark.sql.catalog.")
+    }
+    return {**named, **properties, **of_spark}
+
+
 def _has_left(results: Path) -> bool:
-    return any(results.glob(f"*/*/{NAMESPACES}/*"))
+    return any(file for kind in (NAMESPACES, STAGING) for file in results.glob(f"*/*/{kind}/*"))
 
 
 def _tables_of_runs(results: Path) -> list[Path]:

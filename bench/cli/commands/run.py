@@ -91,7 +91,11 @@ def run(
         ),
     ] = Verify.END,
     keep_tables: Annotated[
-        bool, typer.Option("--keep-tables", help="Keep the table of each run, in the run's folder.")
+        bool,
+        typer.Option(
+            "--keep-tables",
+            help="Keep the table of each run: in the run's folder, or in a catalog of one's own.",
+        ),
     ] = False,
     simulate: Annotated[
         bool,

@@ -78,7 +78,7 @@ class Catalog:
 
     def create_namespace(self, spark: SparkSession) -> None:
         """Make it, unless it exists."""
-        if self.journal is not None:
+        if self.journal is not None and self.namespace not in self.journal.names():
             self.journal.note(self.namespace)
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self.name}.{self.namespace}")
 
@@ -87,19 +87,37 @@ class Catalog:
 
         In the default catalog files stay until its folder is deleted: a purge by Spark takes a second. The
         namespace stays if it has another table, which is then somebody else's.
+
+        A purge takes the table out of the catalog first and then deletes its files. The journal says where
+        these are, so that they can still be deleted if this process is killed in between.
         """
         full_name = f"{self.name}.{self.namespace}.{table}"
         if self.is_own:
             spark.sql(f"DROP TABLE IF EXISTS {full_name}")
             return
+        gateway: Any = spark.sparkContext._gateway
         if spark.catalog.tableExists(full_name):
             loaded = java_table(spark, full_name)
             io, folders = loaded.io(), folders_of(loaded)
+            if self.journal is not None:
+                self.journal.note(self.namespace, folders)
             spark.sql(f"DROP TABLE {full_name} PURGE")
-            delete_below(spark.sparkContext._gateway, io, folders)
+            delete_below(gateway, io, folders)
+        elif self.journal is not None and (folders := self.journal.details(self.namespace)):
+            delete_below(gateway, self._file_io(spark), folders)
         if self.journal is not None:
             spark.sql(f"DROP NAMESPACE IF EXISTS {self.name}.{self.namespace}")
             self.journal.cross_out(self.namespace)
+
+    def _file_io(self, spark: SparkSession) -> Any:
+        """The (Java) FileIO of the catalog, without what it would vend for a table."""
+        prefix = f"spark.sql.catalog.{self.name}."
+        of_spark = dict(spark.sparkContext.getConf().getAll()).items()
+        set_by_spark = {key.removeprefix(prefix): value for key, value in of_spark if key.startswith(prefix)}
+        properties = {**self.properties, **set_by_spark}
+        implementation = properties.get("io-impl", "org.apache.iceberg.hadoop.HadoopFileIO")
+        util = java_class(spark, "org.apache.iceberg.CatalogUtil")
+        return util.loadFileIO(implementation, properties, spark._jsc.hadoopConfiguration())
 
     def loader(self, spark: SparkSession, table: str) -> Callable[[], Table]:
         """A function that loads a table with PyIceberg, from the same SQLite file or where Spark finds it."""
@@ -113,7 +131,7 @@ class Catalog:
             loaded = java_table(spark, f"{self.name}.{self.namespace}.{table}")
             location = loaded.operations().current().metadataFileLocation()
             # Those of Java's FileIO have what the catalog has vended, and what Spark's configuration sets.
-            return StaticTable.from_metadata(location, {**_io_properties(loaded), **self.properties})
+            return StaticTable.from_metadata(location, {**self.properties, **_io_properties(loaded)})
 
         return load
 
@@ -122,7 +140,9 @@ def _io_properties(table: Any) -> dict[str, str]:
     """Those of the FileIO of a Java table; none of one that does not tell them."""
     try:
         return {str(key): str(value) for key, value in dict(table.io().properties()).items()}
-    except Py4JJavaError:
+    except Py4JJavaError as error:
+        if error.java_exception.getClass().getSimpleName() != "UnsupportedOperationException":
+            raise
         return {}
 
 

@@ -49,4 +49,4 @@ def delete_below(gateway: Any, io: Any, folders: tuple[str, ...]) -> None:
     """
     if is_instance_of(gateway, io, "org.apache.iceberg.io.SupportsPrefixOperations"):
         for folder in folders:
-            io.deletePrefix(folder)
+            io.deletePrefix(f"{folder.rstrip('/')}/")  # not what is in folders whose names go on

@@ -149,6 +149,9 @@ class SimulatedEngine(Generic[Prepared]):
     def make_control(self, probe: Probe, batches: Sequence[Batch]) -> None:
         """Does nothing: modelled times need no control."""
 
+    def drop_control(self) -> None:
+        """Does nothing."""
+
     def control(self) -> Cost | None:
         return None
 

@@ -285,11 +285,13 @@ class SparkEngine(ABC, Generic[_Prepared]):
 
     def drop(self) -> None:
         self._beside.stop()
+        with self._errors(f"drop {self._name}"):
+            self._drop()
+
+    def drop_control(self) -> None:
         if self._control is not None:
             self._control[0].drop()
             self._control = None
-        with self._errors(f"drop {self._name}"):
-            self._drop()
 
     def _observe(self, at_ms: int, untagged_as: Tag | None = None) -> tuple[Observation, tuple[Version, ...]]:
         """The table as it is now, and its versions since the last time, whoever made them.
@@ -305,7 +307,8 @@ class SparkEngine(ABC, Generic[_Prepared]):
         others = self._without_early(reading.versions)
         versions = tuple(replace(version, tag=version.tag or untagged_as) for version in others)
         storage_bytes = reading.data_bytes + reading.metadata_bytes
-        observed = self._ledger.observation(reading_cost.cost, storage_bytes, reading.metadata_bytes)
+        cost = replace(reading_cost.cost, requests=None)  # those of other readers than Spark are not counted
+        observed = self._ledger.observation(cost, storage_bytes, reading.metadata_bytes)
         return observed, versions
 
     def _without_early(self, versions: tuple[Version, ...]) -> Iterator[Version]:

@@ -1,7 +1,7 @@
 """A Spark session of an engine, and what measures it; both end together."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -10,7 +10,17 @@ from bench.engines.contract import EngineSettings
 from bench.engines.spark.executor_cpu import ExecutorCpu
 from bench.engines.spark.meter import Meter
 from bench.engines.spark.session import start_session, stop_session
-from bench.engines.spark.staging import staging_of
+from bench.engines.spark.staging import opened_staging
+
+
+def remove_staged(settings: EngineSettings) -> None:
+    """Remove what an earlier session with these settings has staged. Raises EngineError."""
+    spark = start_session(settings.spark, (), {}, settings.folder)
+    try:
+        with opened_staging(spark, settings.spark.staged):
+            pass
+    finally:
+        stop_session(spark)
 
 
 @contextmanager
@@ -20,12 +30,10 @@ def measured_session(
     """A session with the format's `jars` and `conf`. Raises EngineError if executors cannot be measured."""
     of_spark = settings.spark
     has_reports = not of_spark.is_local and of_spark.executor_cpu == "processes"
-    with closing(ExecutorCpu()) as reports:
+    with ExitStack() as stack:
+        reports = stack.enter_context(closing(ExecutorCpu()))
         executors = reports if has_reports else None
         spark = start_session(of_spark, jars, conf, settings.folder, executors)
-        try:
-            yield spark, Meter(spark, of_spark, executors)
-        finally:
-            staging_of(spark).close()
-            staging_of.cache_clear()
-            stop_session(spark, keeps_jvm=of_spark.shares_jvm)
+        stack.callback(stop_session, spark, keeps_jvm=of_spark.shares_jvm)
+        stack.enter_context(opened_staging(spark, of_spark.staged))
+        yield spark, Meter(spark, of_spark, executors)

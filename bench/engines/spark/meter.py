@@ -72,6 +72,7 @@ class Meter:
         self._spark_conf = dict(spark.sparkContext.getConf().getAll())
         self._is_local, self._executors = settings.is_local, executors
         self._requests = s3_requests(spark) if settings.is_local else None
+        self._executors_count = 0  # the most that there were at the end of a step
         self._beside_count = self._begun_count = 0  # running beside the steps now, and ever begun
 
     @contextmanager
@@ -129,6 +130,7 @@ class Meter:
     def _living(self) -> list[str]:
         """The ids of the executors that are there now."""
         ids = self._context.getExecutorIds()
+        self._executors_count = max(self._executors_count, ids.size())
         return [str(ids.apply(position)) for position in range(ids.size())]
 
     def between(self, first: Clocks, last: Clocks) -> Cost:
@@ -147,10 +149,14 @@ class Meter:
         return Cost(last.at_s - first.at_s, cpu_s, executor_cpu_s, jit_cpu_s, gc_cpu_s, requests=requests)
 
     def executors_memory_bytes(self) -> int | None:
-        """The memory that all executors have by configuration; None where tasks run in the driver."""
+        """The memory that executors have by configuration, when there are most of them.
+
+        None where tasks run in the driver.
+        """
         if self._is_local:
             return None
-        return len(self._living()) * executor_memory_bytes(self._spark_conf)
+        self._living()
+        return self._executors_count * executor_memory_bytes(self._spark_conf)
 
     def _requests_so_far(self) -> Mapping[str, int] | None:
         return None if self._requests is None else self._requests.so_far()

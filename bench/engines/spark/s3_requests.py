@@ -1,6 +1,7 @@
 """The requests that a Spark process sends to S3, by what Amazon charges for them."""
 
 import re
+import threading
 import uuid
 from collections import Counter
 from collections.abc import Mapping
@@ -45,6 +46,7 @@ class S3Requests:
 
     def __init__(self, spark: SparkSession) -> None:
         self._counts: Counter[str] = Counter()
+        self._reading = threading.Lock()
         writer = java_class(spark, "java.io.StringWriter")()
         self._text: Any = writer.getBuffer()
         core = "org.apache.logging.log4j.core"
@@ -65,11 +67,13 @@ class S3Requests:
 
     def so_far(self) -> Mapping[str, int]:
         """How many of each kind have been sent since the session began."""
-        length = self._text.length()
-        if length:
-            self._counts.update(filter(None, map(s3_request, self._text.substring(0, length).splitlines())))
-            self._text.delete(0, length)
-        return dict(self._counts)
+        with self._reading:
+            length = self._text.length()
+            if length:
+                messages = self._text.substring(0, length).splitlines()
+                self._counts.update(filter(None, map(s3_request, messages)))
+                self._text.delete(0, length)
+            return dict(self._counts)
 
 
 def s3_requests(spark: SparkSession) -> S3Requests | None:

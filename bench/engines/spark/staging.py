@@ -4,23 +4,41 @@ By default both see the same folders. Executors on other machines do not: for th
 that every machine reaches by Hadoop (`[spark] staging`).
 """
 
-import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
+from bench.engines.journal import Journal
 from bench.engines.spark.conf import STAGING
 from bench.engines.spark.session import file_system, has_file_system, java_class
 from bench.errors import EngineError
+
+STAGED = "staged files"  # as a journal names them
 
 
 @lru_cache(maxsize=4)
 def staging_of(spark: SparkSession) -> "Staging":
     """The staging of a session, which all its engines share. Raises EngineError."""
     return Staging(spark)
+
+
+@contextmanager
+def opened_staging(spark: SparkSession, journal: Journal | None) -> Iterator[None]:
+    """The staging of a session, until whose removal the journal notes it. Raises EngineError."""
+    staging = staging_of(spark)
+    if journal is not None:
+        journal.note(STAGED)
+    try:
+        yield
+    finally:
+        staging_of.cache_clear()
+        staging.close()
+        if journal is not None:
+            journal.cross_out(STAGED)
 
 
 class Staging:
@@ -31,12 +49,11 @@ class Staging:
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
-        given = spark.conf.get(STAGING, None)
-        self.folder = None if given is None else f"{given.rstrip('/')}/{uuid.uuid4()}"
+        self.folder = spark.conf.get(STAGING, None)
         self._staged: dict[Path, str] = {}
         if self.folder is not None and not has_file_system(spark, self.folder):
             raise EngineError(
-                f'spark.staging = "{given}": Hadoop has no file system for it; choose a path that it has one '
+                f"spark.staging: Hadoop has no file system for {self.folder}; choose a path that it has one "
                 "for, or add one to spark.jars"
             )
 

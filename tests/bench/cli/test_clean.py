@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from result_builder import build_results
 
@@ -5,8 +7,11 @@ from bench.cli.commands import clean as cli_clean
 from bench.cli.main import main
 from bench.engines.journal import Journal
 from bench.results.folders import load_runs
+from bench.results.records import MANIFEST
 from bench.runs import suite
+from bench.runs.dropping import left_by
 from bench.runs.settings import NAMESPACES
+from bench.scenario.scenario import load_scenario
 
 
 @pytest.fixture
@@ -108,8 +113,12 @@ def kept(tmp_path):
     folder = build_results(tmp_path / "results", {"never": None}, 2, 2, scenario="lake")
     run, _ = (run.folder for run in load_runs(folder))
     Journal(run / NAMESPACES).note("bench_r1")
-    (tmp_path / "lake.toml").write_text(LAKE)
-    return folder, run, tmp_path / "lake.toml"
+    file = tmp_path / "lake.toml"
+    file.write_text(LAKE)
+    manifest = json.loads((run / MANIFEST).read_text())
+    manifest["scenario_text"]["catalog"] = load_scenario(str(file)).resolved["catalog"]
+    (run / MANIFEST).write_text(json.dumps(manifest))
+    return folder, run, file
 
 
 def test_namespaces_are_dropped_with_the_scenario_that_says_where(kept, capsys, monkeypatch):
@@ -123,7 +132,24 @@ def test_namespaces_are_dropped_with_the_scenario_that_says_where(kept, capsys, 
     assert "bench_r1" in error
     assert "--scenario" in error
     assert not asked
-    assert main(["clean", str(results), "--scenario", str(file), "--set", "catalog.name=other"]) == 0
+    assert main(["clean", str(results), "--scenario", str(file)]) == 0
     assert capsys.readouterr().out == f"dropped bench_r1 (of {run})\n"
     ((folder, variant, source, _),) = asked
-    assert (folder, variant, source.scenario.catalog.name) == (run, None, "other")
+    assert (folder, variant, source.scenario.catalog.name) == (run, None, "mine")
+
+
+@pytest.mark.parametrize(
+    ("changed", "key"),
+    [
+        ("catalog.name=other", "catalog.name"),
+        ("catalog.properties.warehouse=file:///elsewhere", "catalog.properties.warehouse"),
+        ('spark."spark.sql.catalog.mine.uri"="thrift://elsewhere"', "spark.spark.sql.catalog.mine.uri"),
+    ],
+)
+def test_nothing_is_dropped_from_another_catalog(kept, capsys, monkeypatch, changed, key):
+    results, run, file = kept
+    monkeypatch.delattr(cli_clean, "drop_left_by")
+    assert main(["clean", str(results), "--scenario", str(file), "--set", changed]) == 2
+    error = " ".join(capsys.readouterr().err.split())
+    assert f"was made with {key} = " in error
+    assert left_by(run) == ["bench_r1"]

@@ -466,8 +466,9 @@ def test_the_control_query_reads_a_table_that_the_stream_does_not_change(engine,
     # The probe still finds the table of the stream, whose files are those of all commits.
     assert engine.query(FULL_SCAN).work.files_count == before.files_count == len(files(engine))
     assert engine.state(0).commits_total_count == 6
-    engine.drop()
+    engine.drop_control()
     assert engine.control() is None
+    assert len(files(engine)) == before.files_count
 
 
 @never(*SIMULATED, reason="it has no control query", raises=AssertionError)

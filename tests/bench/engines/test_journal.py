@@ -8,6 +8,9 @@ def test_what_is_noted_stays_until_it_is_crossed_out(tmp_path):
     for name in ("b", "a", "b"):
         journal.note(name)
     assert Journal(journal.folder).names() == ["a", "b"]
+    journal.note("b", ["s3://bucket/one", "s3://bucket/two"])
+    assert journal.details("b") == ("s3://bucket/one", "s3://bucket/two")
+    assert journal.details("a") == journal.details("never-noted") == ()
     journal.cross_out("b")
     assert journal.names() == ["a"]
     journal.cross_out("a")

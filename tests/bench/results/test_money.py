@@ -118,8 +118,20 @@ def test_requests_are_not_known_unless_each_step_counted_its_own(step):
     assert value("s3_get_requests", commit(requests={"PUT": 4}), step) is None
 
 
+def test_requests_that_are_known_of_some_steps_only_have_no_price():
+    prices = {"price_per_1000_puts": 5.0, "price_per_1000_gets": 0.5}
+    assert value("request_money_per_day", commit(), commit(requests={"PUT": 4}), **prices) is None
+
+
+def test_memory_of_executors_that_is_not_known_has_no_price():
+    priced = {"price_per_gb_hour": 0.36, "memory_bytes": 2 * GB, "notes": {"cpu": "processes of a cluster"}}
+    assert value("compute_money_per_day", *STEPS, end(), **priced) is None
+
+
 def test_requests_are_not_known_where_no_step_sent_one():
-    assert value("s3_put_requests", commit(requests={}), compaction(requests={})) is None
+    steps = (commit(requests={}), compaction(requests={}), query(requests={}))
+    for name in ("s3_put_requests", "s3_get_requests", "s3_gets_per_query"):
+        assert value(name, *steps) is None
 
 
 EVERY_PRICE = {

@@ -1,4 +1,5 @@
-from records import compaction, end, query, run, truth
+import pytest
+from records import commit, compaction, end, query, run, truth
 from result_builder import build_results
 
 from bench.results.folders import load_runs
@@ -127,6 +128,17 @@ def test_cautions_name_the_runs_that_other_processes_disturbed():
         "Other processes used up to 1.34 cores during never (repetition 4) and never (repetition 5)" in said
     )
     assert "repetition 3" not in said
+
+
+@pytest.mark.parametrize(("price", "is_named"), [(5.0, True), (None, False)])
+def test_cautions_name_strategies_whose_requests_were_counted_where_those_of_others_were_not(price, is_named):
+    prices = {"price_per_1000_puts": price, "price_per_1000_gets": 0.4}
+    sent = (query(requests={"GET": 9}), commit(requests={"PUT": 5}), truth(), end())
+    there = run(*sent, strategy="on-s3", **prices)
+    (mixed,) = run_groups([run(query(), commit(), truth(), end(), **prices), there])
+    (alone,) = run_groups([there])
+    assert ("on-s3: requests to S3 were counted" in _texts(mixed)) == is_named
+    assert "requests to S3" not in _texts(alone)
 
 
 def test_cautions_name_strategies_whose_cpu_is_shared():

@@ -9,6 +9,7 @@ import pytest
 from bench.engines.contract import TableSpec
 from bench.engines.hudi.options import known_options, unknown_option
 from bench.engines.hudi.write_options import write_options
+from bench.engines.spark.session import java_class
 from bench.runtime import jars
 from strategies.hudi.clustering_plan import CLUSTERING_OPTIONS
 from strategies.hudi.compaction_options import COMPACTION_OPTIONS
@@ -35,6 +36,12 @@ def texts(java_class: bytes) -> Iterator[bytes]:
         else:
             at += _SIZES[tag]
         index += 2 if tag in (5, 6) else 1  # long and double take two places
+
+
+@pytest.mark.spark
+def test_what_is_logged_beside_hudi_s_bundle_is_not_lost(spark):
+    factory = java_class(spark, "org.slf4j.LoggerFactory").getILoggerFactory()
+    assert factory.getClass().getSimpleName() == "Log4jLoggerFactory"
 
 
 @pytest.mark.spark

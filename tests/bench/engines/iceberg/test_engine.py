@@ -9,6 +9,7 @@ from iceberg_sheets import make_real, stored_table
 from pyspark.sql import functions
 
 from bench.engines.contract import Batch, Cost, InlineCompaction, TableSpec
+from bench.engines.iceberg import catalog as catalogs
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.engine import IcebergEngine
 from bench.engines.iceberg.procedures import call, scoped
@@ -546,6 +547,31 @@ def test_a_catalog_that_outlives_the_run_is_left_as_it_was(spark, workshop, log,
     assert journal.names() == []
     assert not [path for path in tmp_path.rglob("*") if "bench_r1" in str(path) and path.is_file()]
     assert (warehouse / "bench_r2" / "orders").is_dir()
+
+
+def test_files_of_a_purge_that_was_interrupted_are_deleted_later(spark, workshop, log, tmp_path, monkeypatch):
+    journal, data = Journal(tmp_path / "namespaces"), tmp_path / "elsewhere"
+    properties = {"type": "hadoop", "warehouse": (tmp_path / "warehouse").as_uri()}
+    engine = opened(
+        spark, workshop, Catalog(tmp_path, "killed", "bench_r1", properties, journal=journal),
+        {"write.data.path": data.as_uri()},
+    )  # fmt: skip
+    engine.create()
+    commit_all(engine, batches(log)[:2])
+    (data / "bench_r1" / "orders" / "of-a-step-that-failed.parquet").write_bytes(b"12345")
+
+    def killed(*arguments):
+        raise RuntimeError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(catalogs, "delete_below", killed)
+        with pytest.raises(RuntimeError):
+            engine.drop()
+    assert list(data.rglob("*.parquet"))
+    assert journal.names() == ["bench_r1"]
+    engine.drop()
+    assert not list(data.rglob("*.parquet"))
+    assert journal.names() == []
 
 
 def test_a_table_that_was_never_made_is_dropped_all_the_same(spark, workshop, tmp_path):

@@ -42,9 +42,8 @@ def test_a_request_is_of_the_kind_that_it_is_charged_as(logged, kind):
 
 @pytest.fixture
 def sent(spark):
-    """Logs a message as the AWS SDK does, but for SLF4J, which Hudi's bundle on our class path silences."""
-    manager = java_class(spark, "org.apache.logging.log4j.LogManager")
-    return manager.getLogger("software.amazon.awssdk.request").debug
+    """Logs a message as the AWS SDK does."""
+    return java_class(spark, "org.slf4j.LoggerFactory").getLogger("software.amazon.awssdk.request").debug
 
 
 @pytest.mark.spark
