@@ -23,8 +23,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from bench.results.agreement import side_by_side
 from bench.results.folders import RunResult, load_runs
 from bench.results.metrics import Unit
-from bench.results.records import EVENTS, MANIFEST, WarmUpRecord
+from bench.results.records import EVENTS, MANIFEST, QueryRecord, WarmUpRecord
 from bench.results.rows import Row
+from bench.results.table_content import commits_of
 from bench.text import MISSING, human_ratio
 from reports.compare import Comparison
 from reports.load import RunGroup, run_groups
@@ -136,6 +137,25 @@ class Published:
     def version(self, name: str) -> str:
         """The version of a part of what ran."""
         return self.group.manifest.versions[name]
+
+    @cached_property
+    def versions(self) -> str:
+        """Those of each format that ran, and of Spark."""
+        manifests = [run.manifest for run in self.group.runs]
+        formats = {m.format_title or m.format: m.versions[m.format] for m in manifests}
+        return ", ".join(f"{name} {of}" for name, of in (*formats.items(), ("Spark", self.version("spark"))))
+
+    @cached_property
+    def commits(self) -> int:
+        """How many commits a run has, without the load."""
+        run = next(iter(self.group.first_runs.values()))
+        return sum(not commit.is_initial for commit in commits_of(run))
+
+    @cached_property
+    def queries(self) -> int:
+        """How many queries of a run its mean latency is of."""
+        run = next(iter(self.group.first_runs.values()))
+        return sum(query.primary and query.when == "settled" for query in run.of(QueryRecord))
 
     def probe(self, strategy: str, probe: str, figure: str, unit: Unit) -> str:
         """A figure of one query of a strategy (`Row.probes`), the mean over the runs, with its unit."""

@@ -48,7 +48,8 @@ class EngineKind:
     not heed; `heeded_settings` are those that a simulation heeds. `wrong_rows` and `content_bytes`, the bytes
     of all live rows in one data file, are for engines whose tables cannot be dumped. `executors_memory_bytes`
     is the memory that the executors of an open engine have beside its driver, None where there are none.
-    `drop_tables` drops what the journal of a shared catalog notes; None where tables end with their run.
+    `drop_left` removes what journals note of an interrupted or kept run: tables in a shared catalog and
+    staged files.
     """
 
     open: Callable[[EngineSettings], AbstractContextManager[Engine]]
@@ -60,7 +61,7 @@ class EngineKind:
     wrong_rows: RowCheck | None = None
     content_bytes: Callable[[Any], int] | None = None
     executors_memory_bytes: Callable[[Any], int | None] = lambda engine: None
-    drop_tables: Callable[[EngineSettings], None] | None = None
+    drop_left: Callable[[EngineSettings], None] = lambda settings: None
 
 
 @dataclass(frozen=True, slots=True)

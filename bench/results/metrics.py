@@ -130,8 +130,8 @@ METRICS: tuple[Metric, ...] = (
            "commit_cpu_s + policy_cpu_s: what strategies are compared by that write differently",
            cpu.total_cpu_s),
     Metric("control_mean_s", "s", "neither", "timing",
-           "mean latency of the control query: the primary query of a table of a few files that never "
-           "changes, and so what a query takes at least",
+           "mean latency of the control query: the primary query of a table of two commits that never "
+           "changes, asked first after each commit of the stream",
            fig.control_mean_s),
     Metric("content_bytes", "bytes", "neither", "bytes",
            f"{_CONTENT}: what the content check wrote it in, or the live files at the end of a run if these "

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from bench.engines.journal import Journal
 from bench.engines.registry import engine_kind
-from bench.engines.spark.measured_session import remove_staged
 from bench.errors import EngineError
 from bench.results.folders import RunResult
 from bench.results.records import LOG
@@ -54,12 +53,8 @@ def drop_left_by(run_folder: Path, variant: str | None, source: Source, work_fol
         )
 
 
-def drop_tables(scenario: Scenario, run_folder: Path, work_folder: Path) -> None:
+def drop_noted(scenario: Scenario, run_folder: Path, work_folder: Path) -> None:
     """Remove what a run has noted and not removed itself. Called in the worker."""
     any_strategy = scenario.strategies[0].label
     settings = engine_settings(scenario, any_strategy, work_folder, run_folder=run_folder)
-    drop, catalog = engine_kind(scenario.table.format, "real").drop_tables, settings.catalog
-    if drop is not None and catalog.journal is not None and catalog.journal.names():
-        drop(settings)
-    if settings.spark.staged is not None and settings.spark.staged.names():
-        remove_staged(settings)
+    engine_kind(scenario.table.format, "real").drop_left(settings)

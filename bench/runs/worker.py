@@ -22,7 +22,7 @@ from bench.engines.spark.session import start_session, stop_session
 from bench.errors import EngineError
 from bench.results.records import MANIFEST
 from bench.runs.class_training import train
-from bench.runs.dropping import drop_tables
+from bench.runs.dropping import drop_noted
 from bench.runs.jobs import JOB, DropJob, LogJob, LogProgress, NoiseJob, QuickJob, RunJob, TrainingJob
 from bench.runs.noise import measure_noise
 from bench.runs.run import execute
@@ -50,7 +50,7 @@ def main() -> None:
         case LogJob():
             write_log(job, _scenario(job))
         case DropJob():
-            drop_tables(_scenario(job), job.run_folder, job.work_folder)
+            drop_noted(_scenario(job), job.run_folder, job.work_folder)
         case TrainingJob():
             sys.exit(0 if train(job, _scenario(job)) else 1)
         case RunJob():

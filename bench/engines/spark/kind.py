@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from functools import partial
 
 from pydantic import JsonValue
 
@@ -16,13 +17,26 @@ def real_kind(
     setting_problem: SettingProblem = lambda name: None,
     drop_tables: Callable[[EngineSettings], None] | None = None,
 ) -> EngineKind:
-    """An engine of real tables; see `EngineKind`."""
+    """An engine of real tables; see `EngineKind`.
+
+    `drop_tables` drops what the journal of a shared catalog notes; None where tables end with their run.
+    """
     return EngineKind(
         open_engine,
         capabilities,
         is_measured=True,
         options=options,
         setting_problem=setting_problem,
-        drop_tables=drop_tables,
+        drop_left=partial(_drop_left, drop_tables),
         executors_memory_bytes=lambda engine: engine.executors_memory_bytes,
     )
+
+
+def _drop_left(drop_tables: Callable[[EngineSettings], None] | None, settings: EngineSettings) -> None:
+    in_catalog, staged = settings.catalog.journal, settings.spark.staged
+    if drop_tables is not None and in_catalog is not None and in_catalog.names():
+        drop_tables(settings)
+    if staged is not None and staged.names():
+        from bench.engines.spark.measured_session import remove_staged
+
+        remove_staged(settings)

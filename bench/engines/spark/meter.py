@@ -34,7 +34,7 @@ class Clocks:
     executors_cpu_s: float | None
     threads: ThreadTicks | None
     stage: int
-    requests: Mapping[str, int] | None
+    requests: Mapping[str, int] | None = None
 
 
 @dataclass(slots=True)

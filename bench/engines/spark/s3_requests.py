@@ -38,7 +38,7 @@ def s3_request(message: str) -> str | None:
 
 
 class S3Requests:
-    """Counts what the AWS SDK, which Iceberg's S3FileIO uses, logs about each request that it sends.
+    """Counts what the AWS SDK, which S3FileIO uses, logs about each request that it sends.
 
     Retried requests count again, as they are charged again. Only the driver's JVM is counted: with a local
     master that is all of Spark.
