@@ -225,7 +225,7 @@ def ensure_log(source: Source, out: Path, watcher: Watcher) -> Path:
         raise ScenarioError(str(error)) from error
     if existing is None:
         return _write_log(source, cache_folder, out, watcher)
-    watcher.log_ended(scenario.name, scenario.commits_count)
+    watcher.log_ended(scenario.name, len(existing.commits))
     return existing.folder
 
 
