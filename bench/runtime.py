@@ -78,11 +78,20 @@ _IVY_SETTINGS = """<ivysettings>
 
 
 def cache_folder() -> Path:
-    """Where jars and change logs are kept: COMPACTBENCH_CACHE, else the user's cache folder."""
+    """Where jars and change logs are kept: COMPACTBENCH_CACHE, else the user's cache folder.
+
+    Raises MissingRuntimeError if a home folder that it is in is not known.
+    """
     configured = os.environ.get("COMPACTBENCH_CACHE")
-    if configured:
-        return Path(configured).expanduser().resolve()
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    try:
+        if configured:
+            return Path(configured).expanduser().resolve()
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    except RuntimeError as error:
+        given = f"COMPACTBENCH_CACHE={configured}" if configured else "COMPACTBENCH_CACHE is not set"
+        raise MissingRuntimeError(
+            f"{given}, and the home folder is not known: set it to the full path of a folder"
+        ) from error
     return Path(base) / "compactbench"
 
 

@@ -34,6 +34,10 @@ class Master:
         """Whether it runs as many tasks at once as the machine has cores."""
         return self.kind == "local" and self.cores is None
 
+    def cores_on(self, machine_cores: int | None) -> int | None:
+        """`cores`, with a driver on a machine that has so many."""
+        return machine_cores if self.takes_all_cores else self.cores
+
 
 def parse_master(text: str) -> Master:
     """Raises ValueError for a text that is no master of Spark's."""

@@ -1,5 +1,6 @@
 """What the commands that read results share: their argument, and the runs that are missing from a row."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,11 +9,18 @@ from typing import Annotated
 import typer
 
 from bench.cli.output import print_error
-from bench.errors import ResultSchemaError
+from bench.errors import ResultSchemaError, ScenarioError
 from bench.results.folders import RunResult, stored_runs
 from bench.results.rows import Row
 
 DEFAULT_OUT = Path("results")  # where `run` writes, and what the other commands read
+
+
+def on_this_machine(place: Path | None) -> Path | None:
+    """Where to write. Raises ScenarioError for a URI, of which a folder here would be made."""
+    if place is not None and re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", str(place)):
+        raise ScenarioError(f"-o {place}: results are written to this machine; name a folder, not a URI")
+    return place
 
 
 ResultsArgument = Annotated[

@@ -363,11 +363,16 @@ class SparkSettings:
         return parse_master(self.master).kind != "cluster"
 
 
+# Catalog properties that say which catalog it is. Source: CatalogUtil.buildIcebergCatalog of Iceberg 1.11.
+CATALOG_KINDS = frozenset({"type", "catalog-impl"})
+
+
 @dataclass(frozen=True, slots=True)
 class CatalogSettings:
-    """Where tables are registered. Without `properties` a run gets its own catalog in its work folder.
+    """Where tables are registered: a catalog of the run's own in its work folder, or one that outlives it.
 
-    In a catalog that outlives the run, its namespaces are noted in the `journal` until they are dropped.
+    `properties` are those of the latter, or what they change of the former, such as its cache. In a catalog
+    that outlives the run, its namespaces are noted in the `journal` until they are dropped.
     """
 
     # A namespace of the catalog's own name would be ambiguous to stored procedures, which take
@@ -376,6 +381,11 @@ class CatalogSettings:
     namespace: str = "bench"
     properties: Mapping[str, str] = field(default_factory=dict)
     journal: Journal | None = None
+
+    @property
+    def outlives_runs(self) -> bool:
+        """Whether it is a catalog of the user's, which is still there after a run."""
+        return self.journal is not None
 
 
 @dataclass(frozen=True, slots=True)

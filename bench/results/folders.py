@@ -1,7 +1,8 @@
 """Reading result folders, the only interface between runs and reports."""
 
 import json
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -22,6 +23,7 @@ from bench.results.records import (
 
 _R = TypeVar("_R", bound=BaseRecord)
 _RESTORE = "restore the file or delete its run folder"
+_LEVELS = 2  # of a result folder: scenarios, and the runs in each
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +81,16 @@ def stored_runs(*folders: Path) -> StoredRuns:
             raise ResultSchemaError(
                 f"{folder}: no such folder; name one that `compactbench run` wrote (by default results)"
             )
-        manifests = sorted(path for depth in ("", "*/", "*/*/") for path in folder.glob(f"{depth}{MANIFEST}"))
-        if not manifests:
+        unreadable: list[OSError] = []
+        run_folders = sorted(_run_folders(folder, unreadable.append))
+        damages |= {Path(error.filename).resolve(): _unlisted(error) for error in unreadable}
+        if not run_folders and not unreadable:
             raise ResultSchemaError(f"{folder}: contains no runs{_elsewhere(folder)}")
-        for path in manifests:
+        for path in run_folders:
             try:
-                run = load_run(path.parent)
+                run = load_run(path)
             except ResultSchemaError as error:
-                damages[path.parent.resolve()] = error
+                damages[path.resolve()] = error
             else:
                 by_folder[run.folder.resolve()] = run
     if not by_folder:
@@ -94,6 +98,15 @@ def stored_runs(*folders: Path) -> StoredRuns:
     _check_no_copies(by_folder.values())
     ordered = sorted(by_folder.values(), key=lambda run: (run.manifest.scenario, run.manifest.run_id))
     return StoredRuns(tuple(ordered), tuple(damages.values()))
+
+
+def _run_folders(folder: Path, on_error: Callable[[OSError], None]) -> Iterator[Path]:
+    """`folder` and those at most two levels below it that have a manifest, or a folder in its place."""
+    for place, folders, files in os.walk(folder, onerror=on_error, followlinks=True):
+        if MANIFEST in (*folders, *files):
+            yield Path(place)
+        if len(Path(place).relative_to(folder).parts) == _LEVELS:
+            folders.clear()
 
 
 def _elsewhere(folder: Path) -> str:
@@ -110,7 +123,7 @@ def _check_no_copies(runs: Iterable[RunResult]) -> None:
     for run in runs:
         m = run.manifest
         first = known.setdefault((m.scenario, m.mode, m.suite_id, m.run_id), run)
-        if first is not run and first.manifest == m and first.records == run.records:
+        if first is not run:
             raise ResultSchemaError(
                 f"{first.folder} and {run.folder}: are copies of one run, which would count twice; remove or "
                 "leave out one of them"
@@ -187,6 +200,13 @@ def _check_time(record: BaseRecord, duration_ms: int) -> None:
     """Raises ValueError for a step outside of the scenario; the warm-up has a time of its own."""
     if not isinstance(record, WarmUpRecord) and not 0 <= record.at_ms <= duration_ms:
         raise ValueError(f"at_ms: {record.at_ms} is not between 0 and the scenario's {duration_ms}")
+
+
+def _unlisted(error: OSError) -> ResultSchemaError:
+    return ResultSchemaError(
+        f"{error.filename}: cannot be listed ({error.strerror}), so runs in it may be missing; make it "
+        "readable"
+    )
 
 
 def _unreadable(path: Path, error: OSError) -> ResultSchemaError:

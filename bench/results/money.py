@@ -53,11 +53,12 @@ def compute_money_per_day(f: RunFigures) -> float | None:
     evaluating_s = 0.0 if f.is_simulated else total(d.wall_s + d.state_wall_s for d in f.decisions)
     jobs_s = m.job_start_s * len(_jobs(f.compactions))
     cpu_s = total_cpu_s(f)
-    if cpu_s is None:
+    starts_cpu_s = 0.0 if jobs_s == 0 else None if m.cores is None else m.cores * jobs_s
+    if cpu_s is None or starts_cpu_s is None:
         return None
     money = _compute_money(
         f,
-        cpu_s + m.cores * jobs_s,
+        cpu_s + starts_cpu_s,
         total(step.wall_s for step in steps) + evaluating_s + jobs_s,
     )
     return None if money is None else money * _scenarios_per_day(m)

@@ -47,7 +47,7 @@ Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # what exported tables can
 Positive = Annotated[int, Field(gt=0, lt=2**63)]
 Count = Annotated[int, Field(ge=0, le=2**53)]  # of rows, files or bytes: what floats hold exactly
 Seconds = Annotated[float, Field(ge=0, le=1e12)]  # sums of them are finite, too
-Price = Annotated[float, Field(ge=0, le=1e9)]  # as in a scenario
+Price = Annotated[float, Field(ge=0, le=1e9)]  # as in a scenario, likewise its rate of queries
 
 
 def _checked_moment(text: str) -> str:
@@ -161,8 +161,8 @@ class Manifest(_Model):
     probe_phase: Literal["random", "fixed"]  # where in each window of `probe_every_ms` the probes run
     # Phases of the strategy's own interval that the cadence meets, and how many there are; None if all.
     probe_phases: tuple[Positive, Positive] | None = None
-    memory_bytes: Int64  # of the process that compacts
-    cores: Positive  # likewise
+    memory_bytes: Positive  # of the process that compacts
+    cores: Positive | None  # that a compaction may use; None where a cluster does not say
     price_per_core_hour: Price | None = None
     price_per_gb_hour: Price | None = None  # of memory, decimal
     price_per_storage_gb_month: Price | None = None  # decimal GB, a month of 30 days
@@ -171,9 +171,7 @@ class Manifest(_Model):
     currency: str = "USD"
     drops_versions: bool | None = None  # whether a rule, of maintenance too, drops old versions of the table
     job_start_s: Seconds = 0.0  # start-up of the process of each compaction
-    queries_per_h: Annotated[float, Field(ge=0)] | None = (
-        None  # how often readers are assumed to query the table
-    )
+    queries_per_h: Price | None = None  # how often readers are assumed to query the table
     change_log_hash: str
     verify: Literal["end", "each", "off"]
     versions: dict[str, str]  # python, java, spark, scala, format, compactbench, ...

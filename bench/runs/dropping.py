@@ -8,13 +8,16 @@ from bench.engines.journal import Journal
 from bench.engines.registry import engine_kind
 from bench.errors import EngineError
 from bench.results.folders import RunResult
-from bench.results.records import LOG
+from bench.results.records import LOG, Manifest
 from bench.runs.cases import Source
 from bench.runs.jobs import DropJob
 from bench.runs.processes import worker
 from bench.runs.run_files import last_line
 from bench.runs.settings import NAMESPACES, STAGING, engine_settings
 from bench.scenario.scenario import Scenario
+from bench.scenario.variants import AGAINST
+
+TABLES = "tables"  # in a run folder: the tables kept by --keep-tables
 
 
 def left_by(run_folder: Path) -> list[str]:
@@ -22,22 +25,37 @@ def left_by(run_folder: Path) -> list[str]:
     return [name for kind in (NAMESPACES, STAGING) for name in Journal(run_folder / kind).names()]
 
 
-def interrupted(runs: Iterable[RunResult]) -> list[RunResult]:
-    """The runs that have left something although nothing was to be kept."""
-    return [run for run in runs if not run.finished and left_by(run.folder)]
+def unwanted(runs: Iterable[RunResult]) -> list[RunResult]:
+    """The runs that have left something although they were not to keep their tables."""
+    return [run for run in runs if left_by(run.folder) and not (run.folder / TABLES).is_dir()]
 
 
-def drop_left_by(run_folder: Path, variant: str | None, source: Source, work_folder: Path) -> None:
+def variant_of(manifest: Manifest) -> str | None:
+    """The variant of ours that says where a run has left something.
+
+    Another compactbench (`--against`) makes the scenario as it is.
+    """
+    return None if manifest.variant_label == AGAINST else manifest.variant_label
+
+
+def drop_left_by(run: RunResult, source: Source, work_folder: Path) -> None:
     """Remove what a run has left, by a worker with the scenario's catalog and Spark.
 
-    `source` is the run's scenario as it is, `variant` the label of the run's. Raises EngineError if any stay.
+    `source` is the run's scenario as it is. Raises EngineError if anything stays, and for a run that is not
+    in the folder it was made in, from whose name the names of what it has made follow.
     """
+    run_folder = run.folder
+    if run_folder.name != run.manifest.run_id:
+        raise EngineError(
+            f"{run_folder}: is not named {run.manifest.run_id}, so it is not certain that what is noted "
+            "there is the run's: name the folder as the run made it"
+        )
     work_folder.mkdir(parents=True)
     job = DropJob(
         scenario=source.name_or_path,
         overrides=source.overrides,
         scenario_hash=source.scenario.hash,
-        variant=variant,
+        variant=variant_of(run.manifest),
         run_folder=run_folder,
         work_folder=work_folder,
     )

@@ -1,6 +1,7 @@
 """The manifest of a run: what ran, on what, and everything that runs must share to be pooled."""
 
 import hashlib
+import os
 
 from pydantic import JsonValue
 
@@ -8,7 +9,7 @@ from bench.engines.contract import EngineSettings
 from bench.engines.format import EngineKind
 from bench.engines.registry import FORMATS, engine_kind
 from bench.replay.recorder import utc_now
-from bench.results.records import SHARED_JVM, Manifest
+from bench.results.records import SHARED_JVM, Manifest, Mode
 from bench.runs import provenance
 from bench.runs.jobs import RunJob
 from bench.runs.settings import strategy_of
@@ -16,6 +17,7 @@ from bench.runs.warm_up import planners_of
 from bench.scenario.plugins import in_words
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec, option_defaults
+from bench.spark_master import parse_master
 from strategies.never import Never
 from strategies.strategy import traits_of
 from workloads.change_log import ChangeLog
@@ -24,6 +26,12 @@ from workloads.partitioning import Partitioning
 
 def _memory_bytes(scenario: Scenario) -> int:
     return scenario.resources.compactor.memory_bytes or scenario.spark.driver_memory_bytes
+
+
+def _cores(mode: Mode, scenario: Scenario, settings: EngineSettings) -> int | None:
+    if mode == "simulated":
+        return settings.cores.compactor
+    return parse_master(scenario.spark.master).cores_on(os.cpu_count())
 
 
 def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: ChangeLog | None) -> Manifest:
@@ -59,7 +67,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         probe_phase=scenario.probe_phase,
         probe_phases=scenario.unmet_phases().get(spec.label),
         memory_bytes=_memory_bytes(scenario),
-        cores=settings.cores.compactor,
+        cores=_cores(job.mode, scenario, settings),
         price_per_core_hour=scenario.prices.core_hour,
         price_per_gb_hour=scenario.prices.gb_hour,
         price_per_storage_gb_month=scenario.prices.storage_gb_month,
@@ -79,6 +87,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
             job.mode,
             scenario.workload,
             settings.spark,
+            settings.catalog,
             has_archive=bool(job.java_options),
             is_concurrent=any(rule.is_concurrent for rule in scenario.rules_of(spec)),
         ),

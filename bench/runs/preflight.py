@@ -5,19 +5,22 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import psutil
+
 from bench import runtime
 from bench.engines.format import Format
 from bench.engines.registry import FORMATS, engine_kind
 from bench.engines.spark.conf import JARS
 from bench.errors import MissingRuntimeError, ScenarioError
-from bench.keys import value_text
+from bench.keys import bytes_text, value_text
 from bench.results.records import Mode
 from bench.runs.cases import PlannedRun
-from bench.runs.settings import configured_catalog
+from bench.runs.settings import configured_catalog, names_catalog
 from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario, check_real_resources
 from bench.scenario.variants import BASE, Variant
 from bench.spark_master import parse_master
+from bench.text import human_bytes
 from strategies.never import Never
 from strategies.plan import Capability
 from strategies.state import GIB
@@ -50,19 +53,36 @@ def _scenarios(planned: Sequence[PlannedRun]) -> Iterable[tuple[Scenario, Mode]]
 
 
 def _check_real(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:
-    reserved = sorted(set(str(out)) & set("%#?"))
-    if reserved:
-        raise ScenarioError(
-            f"{out}: table locations are URIs and cannot contain {' '.join(reserved)}; choose another --out"
-        )
+    _check_folder(out, "choose another --out")
+    _check_folder(runtime.cache_folder(), "set COMPACTBENCH_CACHE to another folder")
     home = runtime.java_home()
     scenarios = [run.source.scenario for run in planned]
     for scenario in scenarios:
+        _check_memory(scenario)
         _check_jars(scenario)
         _check_modules(scenario, home)
     for table_format, line in {(scenario.table.format, scenario.versions) for scenario in scenarios}:
         runtime.jars(table_format, line)
     _check_space(planned, out, keep_tables=keep_tables)
+
+
+def _check_folder(folder: Path, remedy: str) -> None:
+    """Spark reads paths as URIs and as patterns, and its scratch folders as a list; DuckDB reads patterns."""
+    reserved = sorted(set(str(folder)) & set("%#?*[]{},"))
+    if reserved:
+        raise ScenarioError(
+            f"{folder}: Spark and DuckDB would misread {' '.join(reserved)} in the paths of tables; {remedy}"
+        )
+
+
+def _check_memory(scenario: Scenario) -> None:
+    """Java would not start, or the machine would swap."""
+    asked_bytes, total_bytes = scenario.spark.driver_memory_bytes, psutil.virtual_memory().total
+    if asked_bytes > total_bytes:
+        raise ScenarioError(
+            f'{scenario.name}: spark.driver_memory = "{bytes_text(asked_bytes)}": this machine has '
+            f"{human_bytes(total_bytes)}; lower it"
+        )
 
 
 def _check_jars(scenario: Scenario) -> None:
@@ -93,6 +113,7 @@ def check_supported(scenario: Scenario, mode: Mode) -> None:
     """Raises ScenarioError for writers, strategies or resources that the engine does not support."""
     if mode == "real":
         check_real_resources(scenario)
+        _check_catalog(scenario)
     elif scenario.variant is not None:
         _check_modelled(scenario, scenario.variant)
     _check_settings(scenario, mode)
@@ -101,6 +122,17 @@ def check_supported(scenario: Scenario, mode: Mode) -> None:
         rules = scenario.rules_of(spec)
         _check_needs(scenario, mode, f"strategy {spec.label!r}", needs[spec.label], rules)
     _check_needs(scenario, mode, "maintenance", scenario.maintenance_needs(), scenario.maintenance)
+
+
+def _check_catalog(scenario: Scenario) -> None:
+    """Of the default catalog only caches may be set: its tables are in the run's folder, and go with it."""
+    properties = configured_catalog(scenario).properties
+    others = sorted(key for key in properties if not key.startswith("cache"))
+    if others and not names_catalog(scenario):
+        raise ScenarioError(
+            f"{scenario.name}: {', '.join(others)} of the catalog: set without saying which catalog it is; "
+            'add type = "rest", "hive", "jdbc" or "hadoop" to catalog.properties, or a catalog-impl'
+        )
 
 
 def _check_modelled(scenario: Scenario, variant: Variant) -> None:

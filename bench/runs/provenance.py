@@ -11,7 +11,7 @@ import psutil
 from pydantic import JsonValue
 
 from bench import runtime
-from bench.engines.contract import SparkSettings
+from bench.engines.contract import CatalogSettings, SparkSettings
 from bench.engines.format import Format
 from bench.engines.registry import FORMATS
 from bench.results.records import DRIVER_CPU, EXECUTORS_CPU, TASKS_CPU, Mode
@@ -30,8 +30,6 @@ _NOTES: Mapping[Mode, Mapping[str, str]] = {
         "times": "measured",
         "commit_time": "without preparation",
         "warm_up": "table per planner",
-        "fsync": "off",
-        "page_cache": "warm",
         "table_metadata": "read by each query",
         "ingested_bytes": "change log",
     },
@@ -44,11 +42,14 @@ _NOTES: Mapping[Mode, Mapping[str, str]] = {
     },
 }
 
+_FILES_OF_THIS_MACHINE = {"fsync": "off", "page_cache": "warm"}
+
 
 def notes(
     mode: Mode,
     workload: Workload,
     spark: SparkSettings,
+    catalog: CatalogSettings,
     *,
     has_archive: bool = False,
     is_concurrent: bool = False,
@@ -63,7 +64,16 @@ def notes(
         return {**_NOTES[mode], **keys}
     measured = {"cpu": _cpu(spark), "class_data": "archive" if has_archive else "jars"}
     beside = {"concurrency": "compaction beside the stream"} if is_concurrent else {}
-    return {**_NOTES[mode], **keys, **measured, **beside}
+    return {**_NOTES[mode], **_place(spark, catalog), **keys, **measured, **beside}
+
+
+def _place(spark: SparkSettings, catalog: CatalogSettings) -> Mapping[str, str]:
+    """Where tasks ran and tables were, unless both were on this machine, and else what that means."""
+    if spark.is_on_this_machine and not catalog.outlives_runs:
+        return _FILES_OF_THIS_MACHINE
+    machines = {} if spark.is_on_this_machine else {"machines": "a cluster's"}
+    storage = {"storage": "of the catalog"} if catalog.outlives_runs else {}
+    return {**machines, **storage}
 
 
 def _cpu(spark: SparkSettings) -> str:

@@ -120,30 +120,48 @@ class Run:
         self._executors_memory_bytes: int | None = None
 
     def execute(self) -> None:
-        """Warm up, replay, check the content and drop the table. Raises the error that made it fail."""
-        with ExitStack() as stack:
-            if self._kind.is_measured:
-                engine = self._warm_engine(stack)
-            else:
-                engine = stack.enter_context(self._kind.open(self._settings))
-            engine.create()
-            if not self._job.keep_tables:
-                stack.callback(engine.drop)
-            stack.callback(engine.drop_control)
-            engine.make_control(self._scenario.primary_probe, tuple(self._control_batches()))
-            clock = ModelledClock() if self._job.mode == "simulated" else SystemClock()
-            loop = Loop(
-                self._scenario, self._strategy(), engine, self._recorder, clock,
-                self._after_compaction(engine), self._size_model(), self._job.repetition,
-            )  # fmt: skip
-            self._times = self._replayed(loop)
-            self._histogram = file_size_histogram(engine.state(self._scenario.duration_ms))
-            self._executors_memory_bytes = self._kind.executors_memory_bytes(engine)
-            if self._kind.content_bytes is not None:
-                self._content_bytes = self._kind.content_bytes(engine)
-            if self._job.verify != "off":
-                self._check(engine, self._scenario.commits_count)
+        """Warm up, replay, check the content and drop the table. Raises the error that made it fail.
+
+        Once the content is checked the run has all its figures, so a table that cannot be dropped then is
+        told in its log; what it leaves in a shared catalog stays noted.
+        """
+        failure: Exception | None = None
+        try:
+            with ExitStack() as stack:
+                try:
+                    self._execute(stack)
+                except Exception as error:
+                    failure = error
+                    raise
+        except Exception:
+            if failure is not None:  # not what its clean-up met, such as a JVM that was gone
+                raise failure from failure.__cause__
+            _log_traceback(self._job, self._scenario)
         self.finish("finished")
+
+    def _execute(self, stack: ExitStack) -> None:
+        """All of it, but what is left to `stack`: to drop the tables, and to end Spark."""
+        if self._kind.is_measured:
+            engine = self._warm_engine(stack)
+        else:
+            engine = stack.enter_context(self._kind.open(self._settings))
+        engine.create()
+        if not self._job.keep_tables:
+            stack.callback(engine.drop)
+        stack.callback(engine.drop_control)
+        engine.make_control(self._scenario.primary_probe, tuple(self._control_batches()))
+        clock = ModelledClock() if self._job.mode == "simulated" else SystemClock()
+        loop = Loop(
+            self._scenario, self._strategy(), engine, self._recorder, clock,
+            self._after_compaction(engine), self._size_model(), self._job.repetition,
+        )  # fmt: skip
+        self._times = self._replayed(loop)
+        self._histogram = file_size_histogram(engine.state(self._scenario.duration_ms))
+        self._executors_memory_bytes = self._kind.executors_memory_bytes(engine)
+        if self._kind.content_bytes is not None:
+            self._content_bytes = self._kind.content_bytes(engine)
+        if self._job.verify != "off":
+            self._check(engine, self._scenario.commits_count)
 
     def _replayed(self, loop: Loop) -> ReplayTimes:
         """Replay the whole stream; returns where its real seconds went, whichever clock the records use."""

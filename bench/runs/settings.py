@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from bench.engines.contract import CatalogSettings, Cores, EngineSettings, SparkSettings
+from bench.engines.contract import CATALOG_KINDS, CatalogSettings, Cores, EngineSettings, SparkSettings
 from bench.engines.journal import Journal
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
@@ -70,8 +70,7 @@ def catalog_settings(scenario: Scenario) -> CatalogSettings:
 def _catalog_of_run(scenario: Scenario, run_folder: Path) -> CatalogSettings:
     """The scenario's catalog, with a namespace that no other run has."""
     catalog = catalog_settings(scenario)
-    is_set = f"spark.sql.catalog.{catalog.name}" in scenario.spark.settings
-    if not is_set and not configured_catalog(scenario).properties:
+    if not names_catalog(scenario):
         return catalog
     name = f"{catalog.namespace}_{run_folder.name}".lower()  # Hive knows lower case alone
     namespace = re.sub(r"[^a-z0-9_]+", "_", name)
@@ -85,6 +84,13 @@ def configured_catalog(scenario: Scenario) -> CatalogSettings:
     settings = scenario.spark.settings.items()
     own = {key.removeprefix(prefix): value for key, value in settings if key.startswith(prefix)}
     return replace(catalog, properties={**catalog.properties, **own})
+
+
+def names_catalog(scenario: Scenario) -> bool:
+    """Whether a scenario names a catalog for its tables, which then outlives the runs."""
+    catalog = configured_catalog(scenario)
+    is_set = f"spark.sql.catalog.{catalog.name}" in scenario.spark.settings
+    return is_set or not catalog.properties.keys().isdisjoint(CATALOG_KINDS)
 
 
 def _cores(scenario: Scenario) -> Cores:

@@ -5,6 +5,7 @@ import fcntl
 import os
 import re
 import shutil
+import subprocess
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from bench import runtime
+from bench.engines.spark.conf import SECRET_CONF
 from bench.errors import EngineError, ScenarioError
 from bench.replay.recorder import utc_now
 from bench.results.folders import RunResult, load_runs
@@ -23,9 +25,9 @@ from bench.results.records import EVENTS, LOG, MANIFEST, Mode
 from bench.runs.against import Against, adopt, file_of
 from bench.runs.cases import PlannedRun, Source
 from bench.runs.class_archives import ClassArchives
-from bench.runs.dropping import drop_left_by, interrupted, left_by
+from bench.runs.dropping import TABLES, drop_left_by, left_by, unwanted
 from bench.runs.jobs import LogJob, LogProgress, RunJob
-from bench.runs.processes import worker
+from bench.runs.processes import STOP_GRACE_S, worker
 from bench.runs.run import execute
 from bench.runs.run_files import POLL_S, closed, follow, last_line
 from bench.runs.shared_jvm import run_in_one_jvm
@@ -36,7 +38,6 @@ from bench.text import counted
 from workloads.change_log import ChangeLogError, find_change_log
 
 WORK = ".work"  # in the results folder: the tables of the run in progress
-TABLES = "tables"  # in a run folder: the tables kept by --keep-tables
 LOCK = ".lock"
 
 
@@ -149,6 +150,8 @@ def locked(out: Path, *, sweep: bool = True) -> Iterator[None]:
         if sweep:
             shutil.rmtree(out / WORK, ignore_errors=True)
             _check_folder(out / WORK)
+            for forgotten in out.glob(f"*/*/{TABLES}/{SECRET_CONF}"):
+                forgotten.unlink()
         try:
             yield
         finally:
@@ -179,30 +182,28 @@ def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher)
 
     if options.is_quick:
         for group in _by_jvm(planned):
-            results += run_in_one_jvm([(run, prepared(run)) for run in group], watcher)
+            made = run_in_one_jvm([(run, prepared(run)) for run in group], watcher)
+            drop_left(made, [group[0].source], options.out, watcher)
+            results += made
     else:
         for run in planned:
             results.append(_run(run, prepared(run), watcher))
-            if not options.keep_tables:
-                _drop_at_once(results[-1], run.source, options.out, watcher)
+            drop_left(results[-1:], [run.source], options.out, watcher)
     return tuple(results)
 
 
-def _drop_at_once(run: RunResult, source: Source, out: Path, watcher: Watcher) -> None:
-    """Drop what a run has left whose worker died. If that fails, the next runs are made all the same."""
-    try:
-        drop_left([run], [source], out, watcher)
-    except EngineError as error:
-        watcher.warned(str(error))
-
-
 def drop_left(runs: Iterable[RunResult], sources: Sequence[Source], out: Path, watcher: Watcher) -> None:
-    """Drop what interrupted runs of these scenarios have left in shared catalogs. Raises EngineError."""
+    """Drop what runs of these scenarios whose worker died have left in shared catalogs and staging folders.
+
+    If that fails, `watcher` is warned, and the next runs are made all the same.
+    """
     by_name = {source.scenario.name: source for source in sources}
-    for run in interrupted(runs):
+    for run in unwanted(runs):
         watcher.dropping(run.folder.name, left_by(run.folder))
-        work_folder = out / WORK / f"drop-{run.folder.name}"
-        drop_left_by(run.folder, run.manifest.variant_label, by_name[run.manifest.scenario], work_folder)
+        try:
+            drop_left_by(run, by_name[run.manifest.scenario], out / WORK / f"drop-{run.folder.name}")
+        except EngineError as error:
+            watcher.warned(str(error))
 
 
 def _by_jvm(planned: Sequence[PlannedRun]) -> list[list[PlannedRun]]:
@@ -333,9 +334,13 @@ def _in_worker(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
         with worker(
             job, folder / LOG, run.source.scenario.secrets, against.program if against else None
         ) as process:
-            follow(process, folder, partial(watcher.run_progressed, run), label)
-            return process.wait()
+            if not follow(process, folder, partial(watcher.run_progressed, run), label):
+                # A thread of a planner may keep it. Spark has ended before the last record.
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(STOP_GRACE_S)
+            return process.poll() or 0
     finally:
+        (job.work_folder / SECRET_CONF).unlink(missing_ok=True)  # of a worker that was killed meanwhile
         if not is_labelled:
             _adopted(run, folder, complete_with=MANIFEST)
 

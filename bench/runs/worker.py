@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Sequence
 from contextlib import ExitStack
 from types import FrameType
@@ -19,7 +20,7 @@ from pyspark.sql import SparkSession
 from bench import runtime
 from bench.engines.contract import SparkSettings
 from bench.engines.spark.session import start_session, stop_session
-from bench.errors import EngineError
+from bench.errors import EngineError, first_error
 from bench.results.records import MANIFEST
 from bench.runs.class_training import train
 from bench.runs.dropping import drop_noted
@@ -50,13 +51,22 @@ def main() -> None:
         case LogJob():
             write_log(job, _scenario(job))
         case DropJob():
-            drop_noted(_scenario(job), job.run_folder, job.work_folder)
+            _drop(job)
         case TrainingJob():
             sys.exit(0 if train(job, _scenario(job)) else 1)
         case RunJob():
             sys.exit(0 if execute(job, _scenario(job), verdict=lambda: watchdog.verdict) else 1)
         case QuickJob():
             _execute_all(job.runs, watchdog)
+
+
+def _drop(job: DropJob) -> None:
+    """Remove what a run has left. The last line of the output says what could not be removed, and why."""
+    try:
+        drop_noted(_scenario(job), job.run_folder, job.work_folder)
+    except Exception as error:
+        traceback.print_exc()
+        sys.exit(first_error(error))
 
 
 def _execute_all(runs: Sequence[RunJob], watchdog: Watchdog) -> None:

@@ -8,7 +8,7 @@ from bench.engines.registry import FORMATS
 from bench.keys import bytes_text, duration_ms_text, known_text
 from bench.scenario.schema import OWN_SPARK_KEYS, ProbeKeys, ScenarioKeys, Spark, StrategyKeys
 from bench.scenario.values import KeyPath, OptionError
-from bench.secrets import HIDDEN, is_public
+from bench.secrets import HIDDEN, Secrets, is_public
 from bench.spark_master import parse_master
 from bench.sql import code_of, reads
 from workloads.commit import files_problem
@@ -33,8 +33,8 @@ def is_multiple(value_ms: int, unit_ms: int) -> bool:
     return value_ms >= unit_ms and value_ms % unit_ms == 0
 
 
-def check_keys(keys: ScenarioKeys) -> None:
-    """Raises OptionError for the first contradiction."""
+def check_keys(keys: ScenarioKeys, secrets: Secrets) -> None:
+    """Raises OptionError for the first contradiction. `secrets` are those of the scenario."""
     _check_times(keys)
     _check_counts(keys)
     _check_table(keys)
@@ -46,7 +46,7 @@ def check_keys(keys: ScenarioKeys) -> None:
         _check_spellings(keys.table.format, strategy.properties, path)
         _check_properties(keys.table.format, strategy, path)
         _check_switches(keys, strategy, ("strategies", index, "switch"))
-    _check_spark(keys.spark)
+    _check_spark(keys.spark, secrets)
     if keys.catalog is not None and not FORMATS[keys.table.format].takes_catalog:
         raise OptionError(
             ("catalog",), f"tables of format {keys.table.format!r} have no catalog: leave it out"
@@ -333,7 +333,7 @@ def check_interval(every_ms: int, commit_interval_ms: int, path: KeyPath) -> Non
         )
 
 
-def _check_spark(spark: Spark) -> None:
+def _check_spark(spark: Spark, secrets: Secrets) -> None:
     if spark.driver_memory_bytes < DRIVER_MEMORY_MIN_BYTES:
         raise OptionError(
             ("spark", "driver_memory"),
@@ -351,11 +351,12 @@ def _check_spark(spark: Spark) -> None:
             spark.executor_cpu,
         )
     for key, value in spark.settings.items():
-        _check_spark_setting(key, value)
+        _check_spark_setting(key, value, secrets)
 
 
-def _check_spark_setting(key: str, value: str) -> None:
-    if key in _ARGUMENTS_OF_JAVA and not is_public(key, value):
+def _check_spark_setting(key: str, value: str, secrets: Secrets) -> None:
+    has_secret = not is_public(key, value) or secrets.scrub(value) != value
+    if key in _ARGUMENTS_OF_JAVA and has_secret:
         raise OptionError(
             ("spark", key),
             "contains a secret, which the command line of the JVM would show to every user of the machine: "
@@ -363,9 +364,11 @@ def _check_spark_setting(key: str, value: str) -> None:
             "spark.executorEnv.JDK_JAVA_OPTIONS)",
             HIDDEN,
         )
-    own = {"spark.master": "master", "spark.driver.memory": "driver_memory"}
-    if key in own:
-        raise OptionError(("spark", key), f"is set by spark.{own[key]}: set that instead", value)
+    own = {"spark.driver.memory": "driver_memory", **{f"spark.{name}": name for name in OWN_SPARK_KEYS}}
+    if name := own.get(key):
+        raise OptionError(
+            ("spark", key), f"is set by spark.{name}: write `{name} = ...` in [spark] instead", value
+        )
     if not key.startswith("spark."):
         known = known_text(key, OWN_SPARK_KEYS)
         raise OptionError(

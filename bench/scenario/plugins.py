@@ -21,6 +21,7 @@ from bench.errors import ScenarioError
 from bench.keys import known_text, value_text
 from bench.scenario.values import KeyPath, Option, OptionError, options_of
 from bench.secrets import hidden
+from strategies.guard import guarded
 from strategies.registry import ENTRY_POINT_GROUP, PLANNERS, TRIGGERS
 from strategies.strategy import Planner, known_options_of
 from strategies.triggers import Trigger
@@ -70,6 +71,14 @@ class Description:
     options: tuple[OptionHelp, ...]
 
 
+class _GuardedError(Exception):
+    """What the guard says of a user's code."""
+
+
+def _told(error: Exception) -> str:
+    return str(error) if isinstance(error, _GuardedError) else f"{type(error).__name__}: {error}"
+
+
 def _known_options(cls: Any, key: str) -> tuple[str, ...]:
     """`key`, if it is one of the format's own options, which belong below `options`."""
     return (key,) if key in known_options_of(cls) else ()
@@ -94,13 +103,14 @@ def build(kind: PluginKind[_P], table: object, path: KeyPath, folder: Path) -> _
             raise OptionError((*path, option.key), f"is missing: it must be {option.type_text}")
     values = {by_key[key].name: _value(by_key[key], given[key], (*path, key), folder) for key in given}
     try:
-        return cls(**values)  # type: ignore[no-any-return]  # `_class` has checked its method
+        with guarded(kind.word, _GuardedError):
+            return cls(**values)  # type: ignore[no-any-return]  # `_class` has checked its method
     except (ValueError, OSError) as error:
         raise _as_option_error(error, options, given, path) from error
-    except (Exception, SystemExit) as error:  # a user's class may raise anything
+    except Exception as error:  # a user's class may raise anything
         if name in kind.registry:
             raise
-        problem = f"cannot be made: {type(error).__name__}: {error}; correct the {kind.word}"
+        problem = f"cannot be made: {_told(error)}; correct the {kind.word}"
         raise OptionError((*path, "type"), problem, name) from error
 
 
@@ -137,9 +147,11 @@ def blaming(plugin: object, method: str, word: str) -> Iterator[None]:
     Raises ScenarioError, which names both.
     """
     try:
-        yield
-    except (Exception, SystemExit) as error:
-        problem = f"its {method} raises {type(error).__name__}: {error}; correct the {word}"
+        with guarded(word, _GuardedError):
+            yield
+    except Exception as error:
+        verb = "fails:" if isinstance(error, _GuardedError) else "raises"
+        problem = f"its {method} {verb} {_told(error)}; correct the {word}"
         raise ScenarioError(f"{in_words(plugin)}: {problem}") from error
 
 
@@ -244,9 +256,10 @@ def _entry_points(kind: PluginKind[Any]) -> dict[str, EntryPoint]:
 
 def _loaded(name: str, load: Callable[[], Any]) -> Any:
     try:
-        return load()
-    except (Exception, SystemExit) as error:  # a user's module may raise anything
-        raise ScenarioError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
+        with guarded("module", _GuardedError):
+            return load()
+    except Exception as error:  # a user's module may raise anything
+        raise ScenarioError(f"{name} cannot be imported: {_told(error)}") from error
 
 
 def _import(name: str) -> Any:

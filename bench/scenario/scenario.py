@@ -117,10 +117,16 @@ class Scenario:
         return self.variant.versions if self.variant else None
 
     def in_variant(self, label: str | None) -> "Scenario":
-        """The scenario in the variant of this label; None is the scenario as it is."""
+        """The scenario in the variant of this label; None is the scenario as it is.
+
+        Raises ScenarioError if it has none.
+        """
         if label is None:
             return self
-        return next(one for one in self.variants if one.variant_label == label)
+        found = [one for one in self.variants if one.variant_label == label]
+        if not found:
+            raise ScenarioError(f"{self.name}: has no variant {label!r}")
+        return found[0]
 
     def with_strategy(self, label: str) -> "Scenario":
         """The scenario in the variant that has a strategy of this label; as it is, if none has."""
@@ -306,7 +312,7 @@ def check_real_resources(scenario: Scenario) -> None:
     only be honoured where the master says how many cores there are.
     """
     master = parse_master(scenario.spark.master)
-    cores = os.cpu_count() if master.takes_all_cores else master.cores
+    cores = master.cores_on(os.cpu_count())
     has = "as many cores as the cluster gives" if cores is None else f"{cores} cores"
     memory_bytes = scenario.spark.driver_memory_bytes if master.kind == "local" else None
     memory = (
@@ -336,7 +342,7 @@ def _touch(path: KeyPath, other: KeyPath) -> bool:
 
 
 def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets, variant: Variant | None = None) -> Scenario:
-    check_keys(keys)
+    check_keys(keys, secrets)
     workload = _workload(keys, file.parent)
     probes = _probes(keys, workload.schema)
     check_upsert_modes(keys, workload.is_cdc)

@@ -10,6 +10,7 @@ from reports.sections.notes import LIMITS, noted
 _ONE_MACHINE = say(
     "Everything ran on one machine: no network, no object store, no scheduler, no other tenants."
 )
+_ELSEWHERE = ("machines", "storage")  # notes of runs for which that does not hold
 _TREND = say(
     "Latency trends are relative to a control query: what slows it and the probe alike cancels. A table that "
     "grows all the time cannot be told from time itself."
@@ -28,7 +29,9 @@ def limits(group: RunGroup) -> tuple[Sentence, ...]:
     of_formats = (_OF_FORMATS,) if len(group.parts) > 1 else ()
     if group.is_simulated:
         return (*_of_the_model(), *of_formats, *of_the_runs, *_of_the_data(group))
-    return (_ONE_MACHINE, *of_formats, *of_the_runs, *_of_the_data(group), _TREND)
+    went_elsewhere = any(key in _ELSEWHERE for key, _ in noted(group))
+    of_the_place = () if went_elsewhere else (_ONE_MACHINE,)
+    return (*of_the_place, *of_formats, *of_the_runs, *_of_the_data(group), _TREND)
 
 
 def _of_the_model() -> Iterator[Sentence]:

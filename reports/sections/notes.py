@@ -98,6 +98,14 @@ METHOD: Mapping[Note, Entry] = {
     ),
 }  # fmt: skip
 LIMITS: Mapping[Note, Sentence] = {  # the most important first
+    ("machines", "a cluster's"): say(
+        "Tasks ran on the machines of a cluster. How busy these and the network were is not known here, and "
+        "the noise that compactbench measures is that of the driver's machine."
+    ),
+    ("storage", "of the catalog"): say(
+        "The tables were where the scenario's catalog keeps them. The speed, the caches and the other users "
+        "of that storage and of the catalog are part of the figures, and so is how durable writes there are."
+    ),
     ("clock", "virtual"): say(
         "The virtual clock stands still during compaction. This flatters long compactions and hides "
         "conflicts between writer and compactor as well as their competition with queries. The duty cycle "

@@ -57,6 +57,7 @@ def _facts(group: RunGroup) -> Iterator[tuple[str, Fact]]:
     yield "Updates and deletes", _upsert_mode
     yield "Partitioning", lambda m: _partitioning(_part(m, "table"))
     yield "Table", _table
+    yield "Catalog", _catalog
     yield "Maintenance of every table", _maintenance
     yield "Cores and memory", _resources
     yield "Caches", _caches
@@ -199,6 +200,16 @@ def _table(m: Manifest) -> str:
     target = human_bytes(m.target_file_size_bytes)
     codec = m.dataset.get("codec", UNKNOWN)
     return f"{format_version}target file size {target}, Parquet codec {codec}"
+
+
+def _catalog(m: Manifest) -> str | None:
+    """The scenario's catalog and where its tables are; None for a catalog in the run's own folder."""
+    if m.notes.get("storage") is None:
+        return None
+    given = _part(m, "catalog").get("properties")
+    properties = given if isinstance(given, dict) else {}  # of a catalog that Spark's configuration sets
+    known = [f"{key} {properties[key]}" for key in ("type", "warehouse") if key in properties]
+    return ", ".join([str(m.options.get("catalog", UNKNOWN)), *known])
 
 
 def _resources(m: Manifest) -> str:

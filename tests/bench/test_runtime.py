@@ -278,3 +278,11 @@ def test_the_resolver_asks_for_the_coordinates_and_one_repository(tmp_path, monk
     assert (tmp_path / "ivysettings.xml").read_text().count("<ibiblio") == 1
     monkeypatch.setenv("COMPACTBENCH_IVY_SETTINGS", "/etc/mirror.xml")
     assert "spark.jars.ivySettings=/etc/mirror.xml" in runtime._resolver_command((), tmp_path, tmp_path)
+
+
+def test_a_home_folder_that_nobody_has_is_told(monkeypatch):
+    monkeypatch.setenv("COMPACTBENCH_CACHE", "~nobody-of-this-name/cache")
+    with pytest.raises(
+        MissingRuntimeError, match="COMPACTBENCH_CACHE=~nobody-of-this-name/cache, and the home"
+    ):
+        cache_folder()

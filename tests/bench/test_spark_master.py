@@ -20,6 +20,7 @@ from bench.spark_master import Master, parse_master
 )
 def test_what_a_master_says(text, kind, cores):
     assert parse_master(text) == Master(text, kind, cores)
+    assert parse_master(text).cores_on(16) == (16 if text == "local[*]" else cores)
 
 
 @pytest.mark.parametrize(

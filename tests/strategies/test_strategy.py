@@ -1,3 +1,4 @@
+import asyncio
 import signal
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -173,6 +174,15 @@ def test_a_planner_or_trigger_that_exits_ends_the_run_alone():
     strategy = Strategy("s", (Rule(Leaving(None), NOTHING),))
     with pytest.raises(TriggerError, match=r"the trigger called sys.exit\(\)"):
         strategy.decide(state(60_000), strategy.fresh_memories(0, 0))
+
+
+def test_what_is_no_exception_is_told_as_the_planners():
+    class Cancelled:
+        def decide(self, state):
+            raise asyncio.CancelledError
+
+    with pytest.raises(PlanError, match="the planner raised CancelledError"):
+        consult(Cancelled(), state(60_000), None)
 
 
 def test_an_interrupt_in_a_planner_interrupts():

@@ -10,15 +10,22 @@ import typer
 from bench import runtime
 from bench.cli.output import conceal, print_line
 from bench.cli.results_argument import DEFAULT_OUT, readable_runs
-from bench.errors import ScenarioError
+from bench.errors import EngineError, ScenarioError
+from bench.keys import flat
 from bench.results.folders import RunResult
 from bench.results.records import MANIFEST
 from bench.runs.cases import Source
-from bench.runs.dropping import drop_left_by, left_by
+from bench.runs.dropping import TABLES, drop_left_by, left_by, variant_of
 from bench.runs.settings import NAMESPACES, STAGING
-from bench.runs.suite import TABLES, WORK, locked
+from bench.runs.suite import WORK, locked
 from bench.scenario.scenario import Scenario, load_scenario
 from bench.text import human_bytes
+
+# Keys that say where tables and staged files are begin so.
+_PLACES = (
+    "catalog.", "spark.staging",
+    "spark.spark.sql.catalog.", "spark.spark.sql.warehouse.dir", "spark.spark.hadoop.",
+)  # fmt: skip
 
 
 def clean(
@@ -77,19 +84,24 @@ def clean(
 def _drop(results: Path, sources: Sequence[Source], *, dry_run: bool) -> list[Path]:
     """Drop what runs have left in shared catalogs, or only print it; the folders of these runs.
 
-    Raises ScenarioError for a run whose scenario is not given.
+    Raises ScenarioError for a run whose scenario is not given, and EngineError, after all others were tried,
+    for what could not be dropped.
     """
     if not _has_left(results):
         return []
     with readable_runs([results]) as readable:
         runs = [run for run in readable if left_by(run.folder)]
-        _drop_left(runs, results, {source.scenario.name: source for source in sources}, dry_run=dry_run)
+        by_name = {source.scenario.name: source for source in sources}
+        problems = list(_drop_left(runs, results, by_name, dry_run=dry_run))
+    if problems:
+        raise EngineError("\n".join(problems))
     return [run.folder for run in runs]
 
 
 def _drop_left(
     runs: Sequence[RunResult], results: Path, by_name: Mapping[str, Source], *, dry_run: bool
-) -> None:
+) -> Iterator[str]:
+    """Why each was not dropped that could not be. Raises ScenarioError."""
     for run in runs:
         left, name = ", ".join(left_by(run.folder)), run.manifest.scenario
         if dry_run:
@@ -100,13 +112,14 @@ def _drop_left(
                 f"{run.folder}: has left {left} in the catalog or the staging folder of scenario {name}: add "
                 "--scenario with its name or file, which says where these are"
             )
-        variant, work_folder = run.manifest.variant_label, results / WORK / f"drop-{run.folder.name}"
-        scenario = by_name[name].scenario
-        if variant not in (None, *(one.variant_label for one in scenario.variants)):
-            raise ScenarioError(f"{run.folder}: was made in variant {variant!r}, which {name} does not have")
-        _check_same_places(run, scenario.in_variant(variant))
-        drop_left_by(run.folder, variant, by_name[name], work_folder.absolute())
-        print_line(f"dropped {left} (of {run.folder})")
+        _check_same_places(run, by_name[name].scenario.in_variant(variant_of(run.manifest)))
+        work_folder = results / WORK / f"drop-{run.folder.name}"
+        try:
+            drop_left_by(run, by_name[name], work_folder.absolute())
+        except EngineError as error:
+            yield str(error)
+        else:
+            print_line(f"dropped {left} (of {run.folder})")
 
 
 def _check_same_places(run: RunResult, scenario: Scenario) -> None:
@@ -126,15 +139,8 @@ def _check_same_places(run: RunResult, scenario: Scenario) -> None:
 
 def _places(text: Mapping[str, Any]) -> dict[str, Any]:
     """The keys of a resolved scenario that say where tables and staged files are."""
-    catalog, spark = text.get("catalog") or {}, text.get("spark") or {}
-    properties = {f"catalog.properties.{key}": value for key, value in catalog.get("properties", {}).items()}
-    named = {f"catalog.{key}": value for key, value in catalog.items() if key != "properties"}
-    of_spark = {
-        f"spark.{key}": value
-        for key, value in spark.items()
-        if key == "staging" or key.startswith("spark.sql.catalog.")
-    }
-    return {**named, **properties, **of_spark}
+    parts = {name: part for name in ("catalog", "spark") if isinstance(part := text.get(name), dict)}
+    return {key: value for key, value in flat(parts).items() if key.startswith(_PLACES)}
 
 
 def _has_left(results: Path) -> bool:

@@ -18,7 +18,7 @@ from bench.cli.commands.validate import ScenariosArgument, SetOption
 from bench.cli.output import ERR, conceal, print_line, print_warning, without_secrets
 from bench.cli.progress import SuiteProgress, doing
 from bench.cli.repetitions import few_repetitions
-from bench.cli.results_argument import DEFAULT_OUT
+from bench.cli.results_argument import DEFAULT_OUT, on_this_machine
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
@@ -50,7 +50,9 @@ def run(
     scenarios: ScenariosArgument,
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", metavar="DIR", help="Where to write the results."),
+        typer.Option(
+            "--out", "-o", metavar="DIR", callback=on_this_machine, help="Where to write the results."
+        ),
     ] = DEFAULT_OUT,
     repetitions: Annotated[
         int | None,

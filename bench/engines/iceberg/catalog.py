@@ -1,6 +1,6 @@
 """Where Iceberg tables live: in the default catalog on SQLite, or in any other that is configured."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,11 @@ from pyiceberg.catalog import load_catalog
 from pyiceberg.table import StaticTable, Table
 from pyspark.sql import SparkSession
 
+from bench.engines.contract import CATALOG_KINDS
 from bench.engines.iceberg.table_files import delete_below, folders_of
 from bench.engines.journal import Journal
 from bench.engines.spark.session import java_class
+from bench.errors import EngineError
 
 EXECUTOR_CACHE = "spark.sql.iceberg.executor-cache.enabled"
 
@@ -33,23 +35,22 @@ def session_conf(catalog: str, properties: Mapping[str, str]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The catalog that the tables live in. Empty `properties` mean a JdbcCatalog on SQLite below `folder`.
+    """The catalog that the tables live in: by default a JdbcCatalog on SQLite below `folder`.
 
-    `is_overridden` means that Spark's configuration sets keys of the catalog itself. Any other catalog than
-    the default one outlives the run, which notes its namespaces in the `journal`.
+    A catalog that `properties` or Spark's own configuration name instead outlives the run, which notes its
+    namespaces in the `journal`.
     """
 
     folder: Path
     name: str
     namespace: str
     properties: Mapping[str, str]
-    is_overridden: bool = False
     journal: Journal | None = None
 
     @property
     def is_own(self) -> bool:
         """Whether it is the default catalog, which is deleted with its folder."""
-        return not self.properties and not self.is_overridden
+        return self.journal is None and self.properties.keys().isdisjoint(CATALOG_KINDS)
 
     @property
     def _sqlite(self) -> Path:
@@ -61,17 +62,18 @@ class Catalog:
 
     def spark_conf(self) -> dict[str, str]:
         """Spark's configuration of the catalog, which a scenario's own settings override."""
-        own = {
+        on_sqlite = {
             "type": "jdbc",
             "uri": f"jdbc:sqlite:{self._sqlite}",
             "warehouse": self._warehouse,
             "jdbc.schema-version": "V1",
         }
+        properties = {**(on_sqlite if self.is_own else {}), **self.properties}
         prefix = f"spark.sql.catalog.{self.name}"
         return {
             **session_conf(self.name, self.properties),
             prefix: "org.apache.iceberg.spark.SparkCatalog",
-            **{f"{prefix}.{key}": value for key, value in (self.properties or own).items()},
+            **{f"{prefix}.{key}": value for key, value in properties.items()},
             # We write delete files with Spark's own Parquet writer.
             "spark.sql.parquet.fieldId.write.enabled": "true",
         }
@@ -85,11 +87,12 @@ class Catalog:
     def drop_table(self, spark: SparkSession, table: str) -> None:
         """Drop a table and, if the catalog outlives the run, its files and the namespace.
 
-        In the default catalog files stay until its folder is deleted: a purge by Spark takes a second. The
-        namespace stays if it has another table, which is then somebody else's.
+        In the default catalog files stay until its folder is deleted: a purge by Spark takes a second. A
+        namespace that has another table, which is then somebody else's, cannot be dropped, and stays noted.
 
         A purge takes the table out of the catalog first and then deletes its files. The journal says where
-        these are, so that they can still be deleted if this process is killed in between.
+        these are and by which FileIO, so that they can still be deleted if this process is killed in between.
+        Raises EngineError for folders that may be somebody else's.
         """
         full_name = f"{self.name}.{self.namespace}.{table}"
         if self.is_own:
@@ -100,22 +103,32 @@ class Catalog:
             loaded = java_table(spark, full_name)
             io, folders = loaded.io(), folders_of(loaded)
             if self.journal is not None:
-                self.journal.note(self.namespace, folders)
+                self.journal.note(self.namespace, (io.getClass().getName(), *folders))
             spark.sql(f"DROP TABLE {full_name} PURGE")
             delete_below(gateway, io, folders)
-        elif self.journal is not None and (folders := self.journal.details(self.namespace)):
-            delete_below(gateway, self._file_io(spark), folders)
+        elif self.journal is not None and (noted := self.journal.details(self.namespace)):
+            implementation, *left = noted
+            self._check_own(left)
+            delete_below(gateway, self._file_io(spark, implementation), left)
         if self.journal is not None:
             spark.sql(f"DROP NAMESPACE IF EXISTS {self.name}.{self.namespace}")
             self.journal.cross_out(self.namespace)
 
-    def _file_io(self, spark: SparkSession) -> Any:
-        """The (Java) FileIO of the catalog, without what it would vend for a table."""
+    def _check_own(self, folders: Sequence[str]) -> None:
+        """The note may have come from anywhere, and what it names is about to be deleted."""
+        for folder in folders:
+            if self.namespace not in folder:
+                raise EngineError(
+                    f"{folder} was noted as a folder of {self.namespace}, but does not have it in its name, "
+                    "so it may be somebody else's: see whose it is, delete it, and then remove the note"
+                )
+
+    def _file_io(self, spark: SparkSession, implementation: str) -> Any:
+        """A (Java) FileIO with the properties of the catalog, without what it would vend for a table."""
         prefix = f"spark.sql.catalog.{self.name}."
         of_spark = dict(spark.sparkContext.getConf().getAll()).items()
         set_by_spark = {key.removeprefix(prefix): value for key, value in of_spark if key.startswith(prefix)}
         properties = {**self.properties, **set_by_spark}
-        implementation = properties.get("io-impl", "org.apache.iceberg.hadoop.HadoopFileIO")
         util = java_class(spark, "org.apache.iceberg.CatalogUtil")
         return util.loadFileIO(implementation, properties, spark._jsc.hadoopConfiguration())
 

@@ -5,7 +5,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
+from py4j.protocol import Py4JError
 from pyiceberg.io import FileIO
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameWriterV2, SparkSession
 
 from bench import runtime
@@ -28,7 +30,7 @@ from bench.engines.iceberg.table_keys import (
     format_version_of,
 )
 from bench.engines.spark import merge
-from bench.engines.spark.engine import TABLE, SparkEngine, TableReading
+from bench.engines.spark.engine import TABLE, SparkEngine, TableReading, first_line
 from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
 from bench.engines.spark.rows import (
@@ -47,6 +49,7 @@ from bench.engines.spark.session import (
     use_namespace,
 )
 from bench.engines.spark.staging import staging_of
+from bench.errors import EngineError
 from strategies.plan import Action, Compact, Native, Rewrite
 
 _TAG_CONF = f"spark.sql.iceberg.snapshot-property.{TAG_PROPERTY}"
@@ -199,21 +202,32 @@ def open_iceberg(settings: EngineSettings) -> Iterator[IcebergEngine]:
 
 
 def drop_tables(settings: EngineSettings) -> None:
-    """Drop the tables in all namespaces that the journal of the catalog notes, and the namespaces."""
-    catalog = _catalog(settings)
+    """Drop the tables in all namespaces that the journal of the catalog notes, and the namespaces.
+
+    One that cannot be dropped does not keep the others. Raises EngineError for those that are left.
+    """
+    catalog, problems = _catalog(settings), list[str]()
     jars = runtime.jars("iceberg", settings.versions)
     spark = start_session(settings.spark, jars, catalog.spark_conf(), settings.folder)
     try:
         for namespace in catalog.journal.names() if catalog.journal else ():
-            replace(catalog, namespace=namespace).drop_table(spark, TABLE)
+            try:
+                _check_made_by_run(namespace, catalog.namespace)
+                replace(catalog, namespace=namespace).drop_table(spark, TABLE)
+            except (EngineError, Py4JError, PySparkException) as error:
+                problems.append(f"{namespace}: {first_line(error)}")
     finally:
         stop_session(spark)
+    if problems:
+        raise EngineError("; ".join(problems))
+
+
+def _check_made_by_run(namespace: str, own: str) -> None:
+    """Raises EngineError for a namespace that a run does not make: a note of it cannot be the run's."""
+    if namespace != own and not namespace.startswith(f"{own}_"):
+        raise EngineError(f"is no namespace of this run, which are {own} and {own}_...; remove the note")
 
 
 def _catalog(settings: EngineSettings) -> Catalog:
     chosen = settings.catalog
-    prefix = f"spark.sql.catalog.{chosen.name}"
-    overridden = any(key == prefix or key.startswith(f"{prefix}.") for key in settings.spark.conf)
-    return Catalog(
-        settings.folder, chosen.name, chosen.namespace, chosen.properties, overridden, chosen.journal
-    )
+    return Catalog(settings.folder, chosen.name, chosen.namespace, chosen.properties, chosen.journal)

@@ -77,13 +77,12 @@ class IcebergTable:
     @property
     def facts(self) -> TableFacts:
         """What the metadata says about the table."""
-        committed = self.snapshot and datetime.fromtimestamp(self.snapshot.timestamp_ms / 1000, UTC)
         return TableFacts(
             location=self.table.location(),
             metadata=self.table.metadata_location,
             format_version=self.table.metadata.format_version,
             version=self.state.version,
-            committed_at=committed.isoformat(timespec="milliseconds") if committed else None,
+            committed_at=_committed_at(self.snapshot) if self.snapshot else None,
             partition_spec=_spec_text(self.table),
             columns=self.table.schema().column_names,
             delete_files=[_delete_facts(kind, self.state) for kind in DeleteKind],
@@ -419,3 +418,15 @@ def _cause(error: Exception, properties: Mapping[str, str]) -> str:
     text = Secrets.of(properties).scrub(str(error))
     text = " ".join(text.split()) or type(error).__name__
     return text if len(text) <= _ERROR_LENGTH_MAX else f"{text[:_ERROR_LENGTH_MAX]}..."
+
+
+def _committed_at(snapshot: Snapshot) -> str:
+    """The moment as ISO 8601 has it. Raises ScenarioError for one that no calendar has."""
+    try:
+        moment = datetime.fromtimestamp(snapshot.timestamp_ms / 1000, UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        raise ScenarioError(
+            f"snapshot {snapshot.snapshot_id}: timestamp-ms = {snapshot.timestamp_ms} is no moment between "
+            "the years 1 and 9999: the metadata is damaged"
+        ) from error
+    return moment.isoformat(timespec="milliseconds")

@@ -65,7 +65,7 @@ def _real_options(settings: EngineSettings) -> Mapping[str, JsonValue]:
     effective = {**conf, **settings.spark.conf}
     return {
         **spark_options(settings, conf),
-        "catalog": catalog.name if catalog.properties else "own, on SQLite",
+        "catalog": catalog.name if catalog.outlives_runs else "own, on SQLite",
         "caches": {
             "table cache of the catalog": effective[f"spark.sql.catalog.{catalog.name}.cache-enabled"],
             "delete-file cache of the executors": effective[EXECUTOR_CACHE],

@@ -127,13 +127,22 @@ def table_state(table: Table, snapshot: Snapshot | None, now_ms: int) -> Iceberg
     is empty, since metadata does not say what a compaction cost. Nothing but metadata is read. Raises
     ValueError if the target file size is not a number or a file is listed twice.
     """
-    target_bytes = int(table.properties.get(TARGET_FILE_SIZE, DEFAULT_TARGET_BYTES))
+    target_bytes = _target_bytes(table.properties.get(TARGET_FILE_SIZE))
     first_ms = min((s.timestamp_ms for s in table.metadata.snapshots), default=now_ms)
     times_ms = {s.snapshot_id: s.timestamp_ms - first_ms for s in table.metadata.snapshots}
     ledger = iceberg_ledger(target_bytes, table.properties, table.spec().spec_id, stream_epoch_ms=first_ms)
     ledger.add(LiveFiles(times_ms).read(table, snapshot), at_ms=None)
     ledger.version = str(snapshot.snapshot_id) if snapshot else None
     return ledger.state(max(now_ms - first_ms, 0))
+
+
+def _target_bytes(value: str | None) -> int:
+    if value is None:
+        return DEFAULT_TARGET_BYTES
+    try:
+        return int(value)
+    except ValueError as error:
+        raise ValueError(f"table property {TARGET_FILE_SIZE} = {value!r} is no number of bytes") from error
 
 
 def matching_paths(table: Table, snapshot: Snapshot, where: str) -> frozenset[str]:

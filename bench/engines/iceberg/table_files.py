@@ -1,5 +1,6 @@
 """Where the files of an Iceberg table lie, whether a snapshot lists them or not."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from py4j.java_gateway import is_instance_of
@@ -41,7 +42,7 @@ def folders_of(table: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def delete_below(gateway: Any, io: Any, folders: tuple[str, ...]) -> None:
+def delete_below(gateway: Any, io: Any, folders: Iterable[str]) -> None:
     """Delete all files in folders with a (Java) FileIO.
 
     After a purge, which knows only files that the table's metadata lists, these are the files of steps that

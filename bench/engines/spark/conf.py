@@ -9,6 +9,7 @@ from bench.engines.contract import SparkSettings
 
 DEFAULT_OPTIONS = "spark.driver.defaultJavaOptions"  # Spark puts these before the extra ones
 JARS = "spark.jars"
+SECRET_CONF = "secret.conf"  # noqa: S105  a file in the scratch folder, while the JVM starts
 STAGING = "spark.compactbench.staging"  # carries [spark] staging to the engines of a session
 EXTRA_OPTIONS = "spark.driver.extraJavaOptions"
 

@@ -1,7 +1,7 @@
 """The kind of engine that all formats have on Spark."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 
 from pydantic import JsonValue
@@ -33,10 +33,13 @@ def real_kind(
 
 
 def _drop_left(drop_tables: Callable[[EngineSettings], None] | None, settings: EngineSettings) -> None:
-    in_catalog, staged = settings.catalog.journal, settings.spark.staged
-    if drop_tables is not None and in_catalog is not None and in_catalog.names():
-        drop_tables(settings)
-    if staged is not None and staged.names():
-        from bench.engines.spark.measured_session import remove_staged
+    """What cannot be dropped in the catalog does not keep what is staged. Raises EngineError."""
+    with ExitStack() as stack:
+        staged = settings.spark.staged
+        if staged is not None and staged.names():
+            from bench.engines.spark.measured_session import remove_staged
 
-        remove_staged(settings)
+            stack.callback(remove_staged, settings)
+        in_catalog = settings.catalog.journal
+        if drop_tables is not None and in_catalog is not None and in_catalog.names():
+            drop_tables(settings)

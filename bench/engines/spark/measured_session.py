@@ -1,16 +1,21 @@
 """A Spark session of an engine, and what measures it; both end together."""
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from bench.engines.contract import EngineSettings
+from bench.engines.contract import EngineSettings, SparkSettings
 from bench.engines.spark.executor_cpu import ExecutorCpu
 from bench.engines.spark.meter import Meter
 from bench.engines.spark.session import start_session, stop_session
 from bench.engines.spark.staging import opened_staging
+from bench.errors import EngineError
+
+EXECUTOR_WAIT_S = 300.0  # a cluster may have to start a machine first
+_EXECUTOR_SIZE = {"spark.executor.memory": "1g", "spark.executor.cores": "as the cluster decides"}
 
 
 def remove_staged(settings: EngineSettings) -> None:
@@ -27,7 +32,10 @@ def remove_staged(settings: EngineSettings) -> None:
 def measured_session(
     settings: EngineSettings, jars: tuple[Path, ...], conf: Mapping[str, str]
 ) -> Iterator[tuple[SparkSession, Meter]]:
-    """A session with the format's `jars` and `conf`. Raises EngineError if executors cannot be measured."""
+    """A session with the format's `jars` and `conf`, on a cluster with at least one executor.
+
+    Raises EngineError if executors cannot be measured, or if the cluster grants none.
+    """
     of_spark = settings.spark
     has_reports = not of_spark.is_local and of_spark.executor_cpu == "processes"
     with ExitStack() as stack:
@@ -35,5 +43,27 @@ def measured_session(
         executors = reports if has_reports else None
         spark = start_session(of_spark, jars, conf, settings.folder, executors)
         stack.callback(stop_session, spark, keeps_jvm=of_spark.shares_jvm)
+        wait_for_executor(spark, of_spark)
         stack.enter_context(opened_staging(spark, of_spark.staged))
         yield spark, Meter(spark, of_spark, executors)
+
+
+def wait_for_executor(spark: SparkSession, settings: SparkSettings, wait_s: float = EXECUTOR_WAIT_S) -> None:
+    """Wait until a cluster has granted an executor, for which Spark itself would wait for ever.
+
+    Under dynamic allocation executors come with the first tasks, so there is nothing to wait for. Raises
+    EngineError if none has come in time.
+    """
+    conf = spark.sparkContext.getConf()
+    if settings.is_local or conf.get("spark.dynamicAllocation.enabled", "false") == "true":
+        return
+    context = spark.sparkContext._jsc.sc()
+    deadline_s = time.monotonic() + wait_s
+    while context.getExecutorIds().isEmpty():
+        if time.monotonic() > deadline_s:
+            asked = ", ".join(f"{key} = {conf.get(key, default)}" for key, default in _EXECUTOR_SIZE.items())
+            raise EngineError(
+                f"{settings.master} has granted no executor for {wait_s:g} s: it needs a worker that is free "
+                f"and large enough ({asked}); lower these, or wait until the cluster is free"
+            )
+        time.sleep(0.2)

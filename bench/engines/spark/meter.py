@@ -4,7 +4,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -77,13 +77,12 @@ class Meter:
 
     @contextmanager
     def step(self) -> Iterator[Measured]:
-        """Measure the block. The cost is set when it ends, even if it raises."""
+        """Measure the block. The cost is set when it ends, even if it raises and the JVM still answers."""
         begun_count, is_shared = self._begun_count, self._beside_count > 0
         started = self._start()
         measured = Measured(started, started)
-        try:
-            yield measured
-        finally:
+
+        def end() -> None:
             measured.ended = self._end()
             peak_rss_bytes, peak_heap_bytes = self._memory.read_bytes()
             cost = self.between(started, measured.ended)
@@ -91,6 +90,14 @@ class Meter:
                 cost, peak_rss_bytes=peak_rss_bytes, peak_heap_bytes=peak_heap_bytes,
                 is_shared=is_shared or self._begun_count > begun_count,
             )  # fmt: skip
+
+        try:
+            yield measured
+        except BaseException:
+            with suppress(Exception):  # of a JVM that is gone, which the error of the step is about
+                end()
+            raise
+        end()
 
     @contextmanager
     def beside(self) -> Iterator[None]:

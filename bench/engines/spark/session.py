@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache, reduce
@@ -14,10 +15,10 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines.contract import SparkSettings
-from bench.engines.spark.conf import DEFAULT_CONF, STAGING, jars_conf, own_java_options
+from bench.engines.spark.conf import DEFAULT_CONF, SECRET_CONF, STAGING, jars_conf, own_java_options
 from bench.engines.spark.executor_cpu import ExecutorCpu
 from bench.runtime import ON_LOOPBACK
-from bench.secrets import is_public
+from bench.secrets import Secrets, is_public
 
 _SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 
@@ -76,15 +77,19 @@ def _own_address(conf: Mapping[str, str]) -> str:
 def _launch_jvm(conf: Mapping[str, str], scratch: Path) -> None:
     """Start the JVM, unless there is one. Its settings are in its command line, which every user can read.
 
-    Secret ones are therefore in a file of their own, which is removed once the JVM has read it.
+    Secret ones, and others with the value of a secret one in them, are therefore in a file of their own,
+    which is removed once the JVM has read it.
     """
     from pyspark import SparkConf, SparkContext
 
-    launched = SparkConf(loadDefaults=False)
-    for key, value in conf.items():
-        if is_public(key, value):
-            launched.set(key, value)
-    secret = {key: value for key, value in conf.items() if not is_public(key, value)}
+    launched, secrets = SparkConf(loadDefaults=False), Secrets.of(conf)
+    secret = {
+        key: value
+        for key, value in conf.items()
+        if not is_public(key, value) or secrets.scrub(value) != value
+    }
+    for key in conf.keys() - secret.keys():
+        launched.set(key, conf[key])
     with _private_file(secret, scratch) if secret else nullcontext():
         SparkContext._ensure_initialized(conf=launched)
 
@@ -96,7 +101,7 @@ def _private_file(conf: Mapping[str, str], scratch: Path) -> Iterator[None]:
     defaults = Path(folder) / "spark-defaults.conf"
     text = defaults.read_text(encoding="utf-8") if defaults.is_file() else ""
     scratch.mkdir(parents=True, exist_ok=True)
-    path = scratch / "secret.conf"
+    path = scratch / SECRET_CONF
     before = os.environ.get(_SUBMIT_ARGUMENTS)
     with os.fdopen(
         os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii"
@@ -136,7 +141,10 @@ def stop_session(spark: SparkSession, *, keeps_jvm: bool = False) -> None:
     process = getattr(gateway, "proc", None)
     if process is not None:
         process.stdin.close()  # the JVM exits when its standard input ends
-        process.wait(timeout=60)
+        try:
+            process.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
     SparkContext._gateway = None
     SparkContext._jvm = None
 

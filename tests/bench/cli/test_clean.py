@@ -6,10 +6,11 @@ from result_builder import build_results
 from bench.cli.commands import clean as cli_clean
 from bench.cli.main import main
 from bench.engines.journal import Journal
+from bench.errors import EngineError
 from bench.results.folders import load_runs
 from bench.results.records import MANIFEST
 from bench.runs import suite
-from bench.runs.dropping import left_by
+from bench.runs.dropping import TABLES, left_by
 from bench.runs.settings import NAMESPACES
 from bench.scenario.scenario import load_scenario
 
@@ -19,7 +20,7 @@ def results(tmp_path):
     """Two runs that kept their tables, and what a suite that died left; 5 bytes each."""
     folder = build_results(tmp_path / "results", {"never": None, "b": 1}, 1, 2)
     runs = [run.folder for run in load_runs(folder)]
-    for left in (*(run / suite.TABLES for run in runs), folder / suite.WORK):
+    for left in (*(run / TABLES for run in runs), folder / suite.WORK):
         (left / "deep").mkdir(parents=True)
         (left / "deep" / "part.parquet").write_bytes(b"12345")
     return folder
@@ -45,7 +46,7 @@ def test_clean_removes_tables_and_keeps_results(results, cache, capsys):
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == f"removed {results / suite.WORK} (5 B)"
     assert [line.split(" (")[0] for line in printed[1:]] == [
-        f"removed {run.folder / suite.TABLES}" for run in sorted(before, key=lambda run: run.folder)
+        f"removed {run.folder / TABLES}" for run in sorted(before, key=lambda run: run.folder)
     ]
     assert left(results) == []
     assert load_runs(results) == before
@@ -121,6 +122,25 @@ def kept(tmp_path):
     return folder, run, file
 
 
+def test_what_cannot_be_dropped_keeps_no_other_run_and_is_told_at_the_end(kept, capsys, monkeypatch):
+    results, run, file = kept
+    other = next(one.folder for one in load_runs(results) if one.folder != run)
+    text = json.loads((run / MANIFEST).read_text())["scenario_text"]
+    manifest = json.loads((other / MANIFEST).read_text())
+    (other / MANIFEST).write_text(json.dumps(manifest | {"scenario_text": text}))
+    Journal(other / NAMESPACES).note("bench_r2")
+
+    def drop(one, source, work_folder):
+        if one.folder == run:
+            raise EngineError("bench_r1: the catalog does not answer")
+
+    monkeypatch.setattr(cli_clean, "drop_left_by", drop)
+    assert main(["clean", str(results), "--scenario", str(file)]) == 1
+    said = capsys.readouterr()
+    assert said.out == f"dropped bench_r2 (of {other})\n"
+    assert "bench_r1: the catalog does not answer" in said.err
+
+
 def test_namespaces_are_dropped_with_the_scenario_that_says_where(kept, capsys, monkeypatch):
     results, run, file = kept
     asked = []
@@ -134,8 +154,8 @@ def test_namespaces_are_dropped_with_the_scenario_that_says_where(kept, capsys, 
     assert not asked
     assert main(["clean", str(results), "--scenario", str(file)]) == 0
     assert capsys.readouterr().out == f"dropped bench_r1 (of {run})\n"
-    ((folder, variant, source, _),) = asked
-    assert (folder, variant, source.scenario.catalog.name) == (run, None, "mine")
+    ((dropped, source, _),) = asked
+    assert (dropped.folder, source.scenario.catalog.name) == (run, "mine")
 
 
 @pytest.mark.parametrize(
@@ -144,6 +164,7 @@ def test_namespaces_are_dropped_with_the_scenario_that_says_where(kept, capsys, 
         ("catalog.name=other", "catalog.name"),
         ("catalog.properties.warehouse=file:///elsewhere", "catalog.properties.warehouse"),
         ('spark."spark.sql.catalog.mine.uri"="thrift://elsewhere"', "spark.spark.sql.catalog.mine.uri"),
+        ('spark."spark.hadoop.fs.s3a.endpoint"="http://else"', "spark.spark.hadoop.fs.s3a.endpoint"),
     ],
 )
 def test_nothing_is_dropped_from_another_catalog(kept, capsys, monkeypatch, changed, key):

@@ -36,6 +36,17 @@ def test_export_overwrites_nothing(capsys, results, tmp_path, kind):
     assert (tmp_path / "there").read_text() == "precious"
 
 
+@pytest.mark.parametrize(
+    "command", [("export", "RESULTS", "-o"), ("report", "RESULTS", "-o"), ("run", "quickstart", "--out")]
+)
+def test_a_uri_is_no_place_to_write(capsys, results, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    given = [str(results) if word == "RESULTS" else word for word in command]
+    assert main([*given, "s3://bucket/x"]) == 2
+    assert "s3:/bucket/x: results are written to this machine; name a folder" in capsys.readouterr().err
+    assert not (tmp_path / "s3:").exists()
+
+
 def test_export_to_an_impossible_place_is_an_error(capsys, results, tmp_path):
     (tmp_path / "file").write_text("")
     assert main(["export", str(results), "-o", str(tmp_path / "file" / "tables")]) == 2

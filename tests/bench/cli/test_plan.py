@@ -192,6 +192,14 @@ def test_a_head_that_metadata_does_not_list_is_damage_and_no_empty_table(
     assert f"names snapshot {head} as the head of main, and does not list it: the metadata is damaged" in text
 
 
+def test_a_snapshot_of_no_moment_is_damage(error, standing_table, tmp_path):
+    metadata = json.loads(Path(standing_table.metadata_location.removeprefix("file://")).read_text())
+    metadata["snapshots"][-1]["timestamp-ms"] = 10**18
+    damaged = tmp_path / "v1.metadata.json"
+    damaged.write_text(json.dumps(metadata))
+    assert "timestamp-ms = 1000000000000000000 is no moment" in error(damaged, *REWRITE)
+
+
 def test_several_strategies_stand_side_by_side(told, printed, error, standing_table, tmp_path):
     often = '{ type = "iceberg.rewrite_data_files", options = { min-input-files = 2 } }'
     rule = f'rules = [{{ trigger = {{ type = "every", interval = "1min" }}, planner = {often} }}]'
@@ -781,8 +789,9 @@ def test_plan_refuses_a_table_that_lists_a_file_twice(error, table):
 
 
 def test_plan_refuses_a_target_file_size_that_is_no_number(error, folder):
-    table = make_table(folder, [], **{"write.target-file-size-bytes": "big"})
-    assert "cannot be read" in error(table.location(), *REWRITE)
+    table = make_table(folder, [], **{"write.target-file-size-bytes": "NaN"})
+    told = error(table.location(), *REWRITE)
+    assert "table property write.target-file-size-bytes = 'NaN' is no number of bytes" in told
 
 
 def test_plan_takes_texts_of_a_table_as_they_are(printed, folder):

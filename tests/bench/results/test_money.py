@@ -50,6 +50,9 @@ def test_compute_is_cpu_and_memory_of_everything_but_queries_and_job_starts():
     memory = value("compute_money_per_day", *STEPS, price_per_gb_hour=0.36, memory_bytes=2 * GB)
     assert memory == pytest.approx(24 * 0.0001 * 2 * wall_s)
     assert value("compute_money_per_day", *STEPS) is None
+    of_unknown_size = COMPUTE | {"cores": None}
+    assert value("compute_money_per_day", *STEPS, **of_unknown_size, job_start_s=30.0) is None
+    assert value("compute_money_per_day", *STEPS, **of_unknown_size) == pytest.approx(24 * 0.001 * cpu_s)
 
 
 def test_the_memory_of_executors_is_paid_for():

@@ -1,7 +1,10 @@
 import dataclasses
+import errno
 import json
+import os
 import shutil
 from datetime import datetime
+from pathlib import Path
 from typing import get_args, get_type_hints
 
 import pytest
@@ -13,7 +16,7 @@ from result_builder import build_results, manifest, write_run
 
 from bench.errors import ResultSchemaError
 from bench.replay.recorder import Recorder
-from bench.results.folders import load_run, load_runs
+from bench.results.folders import load_run, load_runs, stored_runs
 from bench.results.records import (
     EVENTS,
     MANIFEST,
@@ -403,3 +406,29 @@ def test_a_copy_of_a_run_is_no_repetition(tmp_path):
     shutil.copytree(folder, tmp_path / "demo" / "backup")
     with pytest.raises(ResultSchemaError, match="are copies of one run, which would count twice"):
         load_runs(tmp_path)
+
+
+def test_a_copy_that_has_lost_a_record_is_no_repetition_either(tmp_path):
+    records = [commit(), commit(tick=2), observed(), end()]
+    folder = write_run(tmp_path / "demo" / "run", manifest(), records)
+    copy = shutil.copytree(folder, tmp_path / "demo" / "backup") / EVENTS
+    copy.write_text("".join(copy.read_text().splitlines(keepends=True)[1:]))
+    with pytest.raises(ResultSchemaError, match="are copies of one run"):
+        load_runs(tmp_path)
+
+
+def test_a_folder_that_cannot_be_listed_is_named(tmp_path, monkeypatch):
+    write_run(tmp_path / "demo" / "run", manifest(), [commit(), observed(), end()])
+    (tmp_path / "other").mkdir()
+
+    def scandir(path, listed=os.scandir):
+        if Path(path).name == "other":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    stored = stored_runs(tmp_path)
+    assert len(stored.runs) == 1
+    assert str(stored.damages[0]).startswith(
+        f"{tmp_path / 'other'}: cannot be listed (Permission denied), so "
+    )

@@ -61,6 +61,25 @@ def test_a_rest_catalog_needs_a_java_with_its_module(machine, monkeypatch, tmp_p
     check(tmp_path, **keys)
 
 
+@pytest.mark.parametrize("name", ["res[1]", "a,b", "all*", "50%"])
+def test_a_folder_that_would_be_misread_is_refused(machine, tmp_path, name):
+    with pytest.raises(ScenarioError, match=r"would misread .* in the paths of tables; choose another --out"):
+        check(tmp_path / name)
+
+
+def test_more_memory_than_the_machine_has_is_refused(machine, tmp_path):
+    with pytest.raises(ScenarioError, match=r'demo: spark.driver_memory = "1000TiB": this machine has '):
+        check(tmp_path, spark={"driver_memory": "1000TiB"})
+
+
+def test_a_place_for_tables_needs_a_catalog(machine, tmp_path):
+    check(tmp_path, spark={"spark.sql.catalog.lake.cache-enabled": "true"})
+    elsewhere = {"spark.sql.catalog.lake.warehouse": "file:///elsewhere"}
+    with pytest.raises(ScenarioError, match="warehouse of the catalog: set without saying which catalog it"):
+        check(tmp_path, spark=elsewhere)
+    check(tmp_path, spark=elsewhere | {"spark.sql.catalog.lake.type": "hadoop"})
+
+
 def test_a_jar_of_the_scenario_that_is_not_there_is_named(machine, tmp_path):
     there = tmp_path / "there.jar"
     there.touch()

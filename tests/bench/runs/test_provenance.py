@@ -6,7 +6,10 @@ from scenario_builder import load
 
 from bench.engines.contract import CatalogSettings, EngineSettings, SparkSettings, TableSpec
 from bench.engines.iceberg.catalog import Catalog
+from bench.engines.iceberg.engine import _check_made_by_run
+from bench.engines.journal import Journal
 from bench.engines.registry import engine_kind
+from bench.errors import EngineError
 from bench.keys import TableKeys
 from bench.runs import provenance
 from bench.runs.manifest import _options
@@ -106,7 +109,7 @@ def settings_with(folder: Path, properties: dict[str, str]) -> EngineSettings:
     ],
 )
 def test_what_counts_as_cpu_is_noted(tmp_path, spark, cpu):
-    assert provenance.notes("real", load(tmp_path).workload, spark)["cpu"] == cpu
+    assert provenance.notes("real", load(tmp_path).workload, spark, CatalogSettings())["cpu"] == cpu
 
 
 def test_a_run_has_a_namespace_of_its_own_in_a_catalog_that_outlives_it(tmp_path):
@@ -117,5 +120,49 @@ def test_a_run_has_a_namespace_of_its_own_in_a_catalog_that_outlives_it(tmp_path
     assert chosen.catalog.journal.folder == run_folder / "namespaces"
     own = engine_settings(load(tmp_path), "never", tmp_path, run_folder=run_folder).catalog
     assert (own.namespace, own.journal) == ("bench", None)
-    by_conf = load(tmp_path, spark={"spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog"})
-    assert engine_settings(by_conf, "never", tmp_path, run_folder=run_folder).catalog.journal is not None
+
+
+def catalog_of(tmp_path, **keys):
+    run_folder = tmp_path / "20260101T000000Z-iceberg-real-never-r1-0f3a"
+    return engine_settings(load(tmp_path, **keys), "never", tmp_path, run_folder=run_folder).catalog
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"spark": {"spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog"}},
+        {"spark": {"spark.sql.catalog.lake.type": "rest"}},
+        {"catalog": {"name": "mine", "properties": {"catalog-impl": "com.example.Catalog"}}},
+    ],
+)
+def test_a_catalog_that_is_named_outlives_the_run(tmp_path, keys):
+    chosen = catalog_of(tmp_path, **keys)
+    assert chosen.outlives_runs
+    catalog = Catalog(tmp_path, chosen.name, chosen.namespace, chosen.properties, chosen.journal)
+    assert not catalog.is_own
+    assert not any("sqlite" in value for value in catalog.spark_conf().values())
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"spark": {"spark.sql.catalog.lake.cache-enabled": "true"}},
+        {"catalog": {"name": "mine", "properties": {"cache-enabled": "true"}}},
+    ],
+)
+def test_the_cache_of_the_default_catalog_may_be_set(tmp_path, keys):
+    chosen = catalog_of(tmp_path, **keys)
+    catalog = Catalog(tmp_path, chosen.name, chosen.namespace, chosen.properties, chosen.journal)
+    assert catalog.is_own
+    conf = catalog.spark_conf()
+    assert conf[f"spark.sql.catalog.{catalog.name}.uri"] == f"jdbc:sqlite:{tmp_path}/catalog.db"
+
+
+def test_what_a_run_has_noted_may_only_name_its_own(tmp_path):
+    catalog = Catalog(tmp_path, "mine", "bench_r1", {"type": "hadoop"}, Journal(tmp_path / "namespaces"))
+    catalog._check_own(["s3://bucket/lake/bench_r1.db/orders"])
+    with pytest.raises(EngineError, match=r"s3://bucket/ was noted as a folder of bench_r1, but does not"):
+        catalog._check_own(["s3://bucket/"])
+    _check_made_by_run("bench_r1_control", "bench_r1")
+    with pytest.raises(EngineError, match="is no namespace of this run, which are bench_r1 and bench_r1_"):
+        _check_made_by_run("prod", "bench_r1")

@@ -16,6 +16,7 @@ from scenario_builder import SOUND, maintenance, toml, write
 from bench.cli.main import main
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.iceberg.model.table import IcebergTableModel
+from bench.engines.simulated.engine import SimulatedEngine
 from bench.engines.simulated.live_rows import LiveRows
 from bench.errors import MissingRuntimeError
 from bench.results.folders import load_runs
@@ -586,3 +587,27 @@ def test_simulating_loads_neither_spark_nor_charts(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+class JammedError(RuntimeError):
+    """What the clean-up of a run meets."""
+
+
+def jam(*arguments):
+    raise JammedError("the catalog does not answer")
+
+
+def test_a_table_that_cannot_be_dropped_after_all_was_measured_fails_no_run(simulate, results, monkeypatch):
+    monkeypatch.setattr(SimulatedEngine, "drop", jam)
+    assert simulate(*FEW)[0] == 0
+    run = results()["never"]
+    assert run.finished
+    assert "JammedError: the catalog does not answer" in (run.folder / "log.txt").read_text()
+
+
+def test_an_error_is_not_hidden_by_that_of_the_clean_up(simulate, results, monkeypatch):
+    kept = IcebergTableModel._outputs
+    monkeypatch.setattr(IcebergTableModel, "_outputs", lambda *args: list(kept(*args))[1:])
+    monkeypatch.setattr(SimulatedEngine, "drop", jam)
+    assert simulate(*FEW)[0] == 1
+    assert results()["every-2min"].end.error.startswith("EngineError: after commit 4 ")

@@ -3,7 +3,7 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 import pytest
-from scenario_builder import SOUND, load, maintenance
+from scenario_builder import SOUND, load, maintenance, write
 
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
@@ -28,6 +28,9 @@ CONTRADICTIONS = [
      "and a run has at most 1000000: shorten it or lengthen commit_interval"),
     ({"duration": 600}, 'duration = 600: 600 is not a duration: write a number and a unit'),
     ({"spark": {"spark.driver.extraJavaOptions": "-Dstore.password=hunter22"}},
+     'spark."spark.driver.extraJavaOptions" = "(hidden)": contains a secret'),
+    ({"catalog": {"properties": {"type": "rest", "token": "hunter22-of-a-catalog"}},
+      "spark": {"spark.driver.extraJavaOptions": "-Dheader=hunter22-of-a-catalog"}},
      'spark."spark.driver.extraJavaOptions" = "(hidden)": contains a secret'),
     ({"repetitions": 1001}, "repetitions = 1001: must be at most 1000: a report reads all runs at once"),
     ({"table": {"partitioning": "bucket", "buckets": 10_001}},
@@ -118,6 +121,8 @@ CONTRADICTIONS = [
     ({"spark": {"master": "a b"}}, 'spark.master = "a b": must be text without spaces, such as "local[2]"'),
     ({"spark": {"mster": "local"}}, 'spark.mster = "local": unknown key; did you mean "master"?'),
     ({"spark": {"spark.master": "local"}}, 'spark."spark.master" = "local": is set by spark.master'),
+    ({"spark": {"spark.executor_cpu": "tasks"}},
+     "is set by spark.executor_cpu: write `executor_cpu = ...` in [spark] instead"),
     ({"spark": {"driver_memory": "1MiB"}}, 'spark.driver_memory = "1MiB": must be at least 512MiB'),
     ({"spark": {"executor_cpu": "all"}}, "must be 'processes' or 'tasks'"),
     ({"spark": {"executor_cpu": "tasks"}},
@@ -135,6 +140,12 @@ def test_contradictions_name_file_key_value_and_remedy(tmp_path, changes, text):
     assert refused.startswith(str(tmp_path / "demo.toml"))
     assert text in refused
     assert "\n" not in refused
+
+
+def test_a_value_that_is_nested_too_deeply_is_named(tmp_path):
+    nested = "[" * 300 + "]" * 300
+    with pytest.raises(ScenarioError, match="workload: is nested too deeply"):
+        load_scenario(write(tmp_path), [f"workload.key_skew={nested}"])
 
 
 EACH_2MIN = {"type": "every", "interval": "2min"}

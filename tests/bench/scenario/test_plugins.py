@@ -219,7 +219,7 @@ def test_own_planner_needs_no_registration(own_module):
             "such as {'min-input-files': '5'}; correct the planner",
         ),
         ("broken_planner_for_test:Mine", "cannot be imported: ZeroDivisionError: division by zero"),
-        ("leaving_planner_for_test:Mine", "cannot be imported: SystemExit: 7"),
+        ("leaving_planner_for_test:Mine", "cannot be imported: the module called sys.exit(7)"),
         ("no_such_module_for_test:Mine", "cannot be imported: ModuleNotFoundError"),
         ("..:Mine", "cannot be imported"),
         (":", "cannot be imported"),

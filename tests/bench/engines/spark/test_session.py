@@ -24,12 +24,14 @@ def test_a_secret_of_the_session_is_in_no_command_line(tmp_path):
 
         runtime.use_java()
         hard = "{SECRET} = a\\\\b: #!\u00e9\U0001f600"
-        secret = {{"spark.hadoop.fs.s3a.secret.key": "{SECRET}", "spark.some.password": hard}}
+        secret = {{"spark.hadoop.fs.s3a.secret.key": "{SECRET}", "spark.some.password": hard,
+                  "spark.some.header": "{SECRET}"}}
         settings = SparkSettings("local[1]", 2**29, secret)
         spark = start_session(settings, (), {{"spark.some.key": "public-4f1c9a77"}}, Path(sys.argv[1]))
         assert spark.sparkContext._jsc.hadoopConfiguration().get("fs.s3a.secret.key") == "{SECRET}"
         launched = spark._jvm.java.lang.System.getProperty
         assert launched("spark.some.password") == hard  # known when the JVM started, as jars are fetched
+        assert launched("spark.some.header") == "{SECRET}"
         assert launched("java.io.tmpdir") == sys.argv[1] + "/temporary"
         spark._jvm.java.io.File.createTempFile("some", ".tmp")
         assert list(Path(sys.argv[1]).glob("temporary/some*.tmp"))

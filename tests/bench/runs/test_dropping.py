@@ -1,0 +1,89 @@
+import pytest
+from records import commit, end, observed
+from result_builder import manifest, write_run
+from scenario_builder import load
+
+from bench.engines.journal import Journal
+from bench.errors import EngineError, ScenarioError
+from bench.results.folders import load_run, load_runs
+from bench.runs import suite, worker
+from bench.runs.cases import Source
+from bench.runs.dropping import TABLES, drop_left_by, unwanted, variant_of
+from bench.runs.jobs import DropJob
+from bench.runs.settings import NAMESPACES
+from bench.scenario.variants import AGAINST
+
+
+def left(folder, name, *records, **changes):
+    """A run that has left a namespace."""
+    made = write_run(folder / "demo" / name, manifest(run_id=name, **changes), list(records))
+    Journal(made / NAMESPACES).note(f"bench_{name}")
+    return made
+
+
+def test_what_is_unwanted_was_not_to_be_kept(tmp_path):
+    left(tmp_path, "interrupted", commit())
+    left(tmp_path, "finished", commit(), observed(), end())  # and could not drop its tables
+    write_run(tmp_path / "demo" / "clean", manifest(run_id="clean"), [commit()])
+    (left(tmp_path, "kept", commit()) / TABLES).mkdir()
+    assert [run.folder.name for run in unwanted(load_runs(tmp_path))] == ["finished", "interrupted"]
+
+
+def test_another_compactbench_makes_the_scenario_as_it_is():
+    assert variant_of(manifest("never @ against", variant={"label": AGAINST, "set": {}})) is None
+    assert variant_of(manifest("never @ v3", variant={"label": "v3", "set": {}})) == "v3"
+    assert variant_of(manifest()) is None
+
+
+def test_the_notes_of_a_renamed_folder_are_not_trusted(tmp_path):
+    run = load_run(left(tmp_path, "mine", commit()).rename(tmp_path / "demo" / "prod"))
+    with pytest.raises(EngineError, match=r"prod: is not named mine, so it is not certain"):
+        drop_left_by(run, Source("demo", (), load(tmp_path)), tmp_path / "work")
+
+
+class Warned:
+    def __init__(self):
+        self.texts = []
+
+    def dropping(self, run, left):
+        pass
+
+    def warned(self, text):
+        self.texts.append(text)
+
+
+def test_a_run_whose_tables_cannot_be_dropped_keeps_no_other(tmp_path, monkeypatch):
+    for name in ("a", "b"):
+        left(tmp_path, name, commit(), scenario="demo")
+    tried, watcher = [], Warned()
+
+    def drop(run, source, work_folder):
+        tried.append(run.folder.name)
+        if run.folder.name == "a":
+            raise EngineError("bench_a: the catalog does not answer")
+
+    monkeypatch.setattr(suite, "drop_left_by", drop)
+    suite.drop_left(load_runs(tmp_path), [Source("demo", (), load(tmp_path))], tmp_path, watcher)
+    assert tried == ["a", "b"]
+    assert watcher.texts == ["bench_a: the catalog does not answer"]
+
+
+def test_the_last_line_of_a_worker_says_what_could_not_be_dropped(tmp_path, monkeypatch, capsys):
+    def fails(*arguments):
+        raise EngineError("bench_a: no catalog\nat org.apache.Catalog")
+
+    scenario = load(tmp_path)
+    monkeypatch.setattr(worker, "_scenario", lambda job: scenario)
+    monkeypatch.setattr(worker, "drop_noted", fails)
+    job = DropJob(
+        scenario="demo", overrides=(), scenario_hash="", variant=None, run_folder=tmp_path,
+        work_folder=tmp_path,
+    )  # fmt: skip
+    with pytest.raises(SystemExit) as ended:
+        worker._drop(job)
+    assert ended.value.code == "bench_a: no catalog"
+
+
+def test_a_variant_that_a_scenario_does_not_have_is_named(tmp_path):
+    with pytest.raises(ScenarioError, match="has no variant 'v3'"):
+        load(tmp_path).in_variant("v3")
