@@ -120,6 +120,11 @@ class Secrets:
         return cls(frozenset(_worth_hiding(value for each in settings for value in _values(each, ""))))
 
     @classmethod
+    def of_values(cls, values: Iterable[str]) -> "Secrets":
+        """These values, whatever they are called."""
+        return cls(frozenset(_worth_hiding(values)))
+
+    @classmethod
     def of_arguments(cls, arguments: Iterable[str]) -> "Secrets":
         """The secret values of command-line words such as `key=value` and `--option=key=value`."""
         return cls(frozenset(_worth_hiding(value for word in arguments for value in _argument_values(word))))

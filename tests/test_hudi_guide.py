@@ -1,9 +1,11 @@
-"""The scenario of docs/hudi-guide.md is what a newcomer copies first: it must work as printed."""
+"""The scenario of docs/hudi-guide.md must work as printed, and what pages say of shipped ones must hold."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 from bench.cli.main import main
+from bench.scenario.scenario import load_scenario
 
 GUIDE = Path(__file__).parents[1] / "docs" / "hudi-guide.md"
 
@@ -14,3 +16,12 @@ def test_the_scenario_of_the_guide_is_valid(tmp_path, capsys):
     scenario.write_text(found[1], encoding="utf-8")
     assert main(["validate", str(scenario)]) == 0
     assert "async" in capsys.readouterr().out
+
+
+def test_most_changes_of_the_stream_hit_the_newest_days():
+    rows = Counter()
+    for spec in load_scenario("hudi-strategies").shape():
+        if not spec.is_initial:
+            rows.update({shape.partition: shape.rows for shape in spec.partitions})
+    *older, before, newest = (100 * rows[day] / rows.total() for day in sorted(rows))
+    assert (round(newest), round(before), round(sum(older)), len(older)) == (94, 5, 1, 6)

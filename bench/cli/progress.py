@@ -10,6 +10,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.text import Text
 
+from bench.cli.output import without_secrets
 from bench.cli.progress_line import Activity, fitted
 from bench.results.folders import RunResult
 from bench.results.records import (
@@ -256,7 +257,7 @@ class LiveFigures:
 
 
 def _say(console: Console, text: str) -> None:
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    console.print(without_secrets(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def _time_text(elapsed_s: float, share: float) -> str:

@@ -256,11 +256,11 @@ METRICS: tuple[Metric, ...] = (
     Metric("s3_put_requests", "count", "lower", "timing",
            "PUT, POST and LIST requests that commits, compactions and maintenance sent to S3, as its client "
            "logs them",
-           requests.put_requests),
+           requests.s3_puts),
     Metric("s3_get_requests", "count", "lower", "timing",
            "GET and HEAD requests that commits, compactions and maintenance sent to S3, likewise; DELETE "
            "requests are free",
-           requests.get_requests),
+           requests.s3_gets),
     Metric("s3_gets_per_query", "count", "lower", "timing",
            "GET and HEAD requests to S3 of one settled primary query, the mean over time",
            requests.gets_per_query),

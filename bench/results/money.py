@@ -92,7 +92,7 @@ def request_money_per_day(f: RunFigures) -> float | None:
     gets_per_query = mean_over_time(m, f.settled, _opened_files)
     if requests.is_on_s3(f):
         puts, gets, gets_per_query = (
-            of(f) for of in (requests.put_requests, requests.get_requests, requests.gets_per_query)
+            of(f) for of in (requests.s3_puts, requests.s3_gets, requests.gets_per_query)
         )
     if puts is None or gets is None or (m.queries_per_h is not None and gets_per_query is None):
         return None

@@ -29,12 +29,12 @@ def is_on_s3(f: RunFigures) -> bool:
     return any(step.requests for step in (*f.loads, *writing_steps(f), *f.settled))
 
 
-def put_requests(f: RunFigures) -> float | None:
+def s3_puts(f: RunFigures) -> float | None:
     """What is charged as PUT, of all writers; None where it was not counted."""
     return _sent(f, AS_PUT)
 
 
-def get_requests(f: RunFigures) -> float | None:
+def s3_gets(f: RunFigures) -> float | None:
     """What is charged as GET, of all writers; None where it was not counted."""
     return _sent(f, AS_GET)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from bench.runs.jobs import Job
 from bench.secrets import NO_SECRETS, Secrets
 
-STOP_GRACE_S = 15.0  # a worker ends its JVM before itself
+STOP_GRACE_S = 15.0  # for a worker, which ends all its processes at once when it is told to stop
 LOG_GRACE_S = 5.0  # until the pipe is closed by the last process of the group
 _OUR_FOLDER = Path(__file__).resolve().parents[2]
 

@@ -23,6 +23,7 @@ from bench.scenario.checks import (
     check_writers,
     missing_columns,
 )
+from bench.scenario.environment import fill_in
 from bench.scenario.kept_back import kept_back
 from bench.scenario.schema import (
     WARM_UP_ROUNDS,
@@ -255,8 +256,8 @@ def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
             overridden[scenario_file.override(document, setting)] = setting
         except ScenarioError as error:
             raise ScenarioError(f"{file}: {secrets.scrub(str(error))}") from None
-    secrets |= Secrets.of(document)
     try:
+        secrets |= Secrets.of_values(fill_in(document)) | Secrets.of(document)
         keys = parse(document)
         base = _scenario(file, keys, secrets)
         check_variants(keys.variants, [spec.label for spec in base.strategies])

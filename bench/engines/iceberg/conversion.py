@@ -87,6 +87,9 @@ def convert(spark: SparkSession, name: str, table: Any, tasks: Sequence[Any]) ->
             return Conversion(
                 tuple(_described(delete_files, table, files[file.split], file) for file in beside)
             )
+        except Exception:
+            exchange.discard(location)
+            raise
         finally:
             exchange.remove(location)
 

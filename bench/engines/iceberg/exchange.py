@@ -30,7 +30,7 @@ class Exchange:
         self._data = data_folder(str(table.location()), table.properties())
         self._between: str | None = None  # where files lie on their way; None: they need none
         self._copies: dict[str, str] = {}
-        self._uploaded: dict[str, str] = {}  # by where Spark had written the file
+        self._stored: dict[str, str] = {}  # files of the table, by where Spark had written them
         if not has_file_system(spark, self._data):
             self._between = f"{_place(spark, self._data)}/exchange-{uuid.uuid4()}"
 
@@ -46,11 +46,12 @@ class Exchange:
         if self._between is None:
             if target is not None:
                 move(self._spark, file.location, target)
+                self._stored[file.location] = target
             return replace(file, location=target or file.location)
         place = target or f"{self._data}/{uuid.uuid4()}.parquet"
         path, system = file_system(self._spark, file.location)
         self._copy(system.open(path), self._io.newOutputFile(place).createOrOverwrite())
-        self._uploaded[file.location] = place
+        self._stored[file.location] = place
         return replace(file, location=place)
 
     def readable(self, locations: Sequence[str]) -> list[str]:
@@ -66,8 +67,8 @@ class Exchange:
 
     def discard(self, scratch: str) -> None:
         """Remove what was written to a scratch location, and what was made files of the table from it."""
-        for location in [location for location in self._uploaded if location.startswith(f"{scratch}/")]:
-            self._io.deleteFile(self._uploaded.pop(location))
+        for location in [location for location in self._stored if location.startswith(f"{scratch}/")]:
+            self._io.deleteFile(self._stored.pop(location))
         self.remove(scratch)
 
     def remove(self, location: str) -> None:
@@ -106,7 +107,8 @@ def _place(spark: SparkSession, location: str) -> str:
             f"Hadoop has no file system for {location}, by which the executors of a cluster could exchange "
             "delete files with the driver: set spark.staging to a location that both reach"
         )
-    return f"file://{spark.conf.get('spark.local.dir')}"
+    first, *_ = str(spark.conf.get("spark.local.dir")).split(",")
+    return f"file://{first}"
 
 
 def move(spark: SparkSession, location: str, target: str) -> None:

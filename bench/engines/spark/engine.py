@@ -60,7 +60,7 @@ class TableReading:
     metadata_bytes: int
 
 
-_READ_ONLY = set[str]()  # queries that are known to do no more than read the table
+_READ_ONLY = set[tuple[str, frozenset[str]]]()  # queries known to do no more than read tables of these names
 
 
 class SparkEngine(ABC, Generic[_Prepared]):
@@ -242,12 +242,13 @@ class SparkEngine(ABC, Generic[_Prepared]):
 
     def _check_reads_only(self, probe: Probe) -> None:
         """Once for each query in a process: the first time in the warm-up, which is not measured."""
-        if probe.sql in _READ_ONLY:
+        asked = probe.sql, self.readable_names
+        if asked in _READ_ONLY:
             return
         problem = more_than_reading(self._spark, probe.sql, self.readable_names)
         if problem is not None:
             raise EngineError(f"probe {probe.name!r} {problem}: a probe may only read the table")
-        _READ_ONLY.add(probe.sql)
+        _READ_ONLY.add(asked)
 
     def _forget(self) -> None:
         """Drop what the session remembers of the table's metadata, so that each reader reads it anew.

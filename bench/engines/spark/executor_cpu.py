@@ -5,6 +5,7 @@ import socketserver
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
+from secrets import token_hex
 from typing import cast
 
 from bench.errors import EngineError
@@ -12,9 +13,12 @@ from bench.errors import EngineError
 PERIOD_S = 1  # the shortest that Spark's sinks take (MetricsSystem.checkMinimalPollingPeriod)
 SILENCE_MAX_S = 30.0  # a full collection in an executor may take that long
 
-# A gauge as Spark's GraphiteSink sends it: the application, the executor's id, source and gauge, its value in
-# nanoseconds, and the time in seconds.
-_GAUGE = re.compile(rb"(?:\S*\.)?(?P<executor>[^.\s]+)\.JVMCPU\.jvmCpuTime (?P<cpu_ns>\d+) \d+\s*")
+# A gauge as Spark's GraphiteSink sends it: a prefix, the application, the executor's id, source and gauge,
+# its value in nanoseconds, and the time in seconds.
+_GAUGE = re.compile(
+    rb"(?P<prefix>[^.\s]+)\.(?:\S*\.)?(?P<executor>[^.\s]+)\.JVMCPU\.jvmCpuTime (?P<cpu_ns>\d+) \d+\s*"
+)
+_LINE_MAX_BYTES = 1000
 _SINK = "spark.metrics.conf.executor.sink.compactbench"
 
 
@@ -24,9 +28,13 @@ class ExecutorCpu:
     The figure is Spark's gauge JVMCPU.jvmCpuTime, which is the operating system's account of the process.
     Unlike the CPU of tasks it includes the compiler, the garbage collector, shuffles and the executor's own
     work. Children of an executor, such as Python workers, are not included.
+
+    Whoever reaches the port can send lines: those count that begin with a random prefix, which the executors
+    get with Spark's configuration.
     """
 
     def __init__(self) -> None:
+        self._prefix = token_hex(8)
         self._cpu_s: dict[str, float] = {}  # by executor, also of those that have ended
         self._heard_at_s: dict[str, float] = {}
         self._news = threading.Condition()
@@ -43,13 +51,14 @@ class ExecutorCpu:
             raise EngineError(
                 f"the driver cannot listen on {address} for the CPU of its executors ({error.strerror}): set "
                 'spark."spark.driver.bindAddress" to an address of this machine, or count the CPU of tasks '
-                'alone: spark.executor_cpu = "tasks"'
+                'alone: `executor_cpu = "tasks"` in [spark]'
             ) from error
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return {
             f"{_SINK}.class": "org.apache.spark.metrics.sink.GraphiteSink",
             f"{_SINK}.host": host,
             f"{_SINK}.port": str(self._server.server_address[1]),
+            f"{_SINK}.prefix": self._prefix,
             f"{_SINK}.period": str(PERIOD_S),
             f"{_SINK}.unit": "seconds",
             f"{_SINK}.regex": r"JVMCPU\.jvmCpuTime$",
@@ -63,7 +72,7 @@ class ExecutorCpu:
 
     def _heard(self, line: bytes) -> None:
         gauge = _GAUGE.fullmatch(line)
-        if gauge is None:
+        if gauge is None or gauge["prefix"].decode(errors="replace") != self._prefix:
             return
         executor = gauge["executor"].decode(errors="replace")
         with self._news:
@@ -94,7 +103,7 @@ def _silence(missing: Collection[str]) -> str:
     return (
         f"executors {', '.join(sorted(missing))} have not reported their CPU for {SILENCE_MAX_S:g} s: they "
         'must reach the driver at spark."spark.driver.host" on any port; or count the CPU of tasks alone: '
-        'spark.executor_cpu = "tasks"'
+        '`executor_cpu = "tasks"` in [spark]'
     )
 
 
@@ -111,7 +120,7 @@ class _Reports(socketserver.StreamRequestHandler):
 
     def handle(self) -> None:
         try:
-            for line in self.rfile:
+            while line := self.rfile.readline(_LINE_MAX_BYTES):
                 cast(_Server, self.server).heard(line)
         except ConnectionError:  # the executor has ended
             return

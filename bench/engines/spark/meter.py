@@ -130,6 +130,8 @@ class Meter:
     def _end(self) -> Clocks:
         """The clocks after a step, with reports of the executors that are newer than it."""
         clocks = self.reading()
+        if not self._is_local:
+            self._living()
         if self._executors is None:
             return clocks
         return replace(clocks, executors_cpu_s=self._executors.fresh_s(self._living))
@@ -162,7 +164,6 @@ class Meter:
         """
         if self._is_local:
             return None
-        self._living()
         return self._executors_count * executor_memory_bytes(self._spark_conf)
 
     def _requests_so_far(self) -> Mapping[str, int] | None:

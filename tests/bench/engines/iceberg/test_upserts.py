@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from resurrected import resurrected
 
 from bench.engines.contract import Batch, Tag
+from bench.engines.iceberg import conversion
 from bench.engines.iceberg.model.flink_writer import commit_layout
 from bench.engines.iceberg.rewrite import commit_rewrite, stage_rewrite
 from strategies.iceberg.deletes.index import index_deletes
@@ -157,6 +158,22 @@ def test_a_conversion_leaves_one_position_delete_a_file_and_no_equality_delete(
     assert execute(engine, converting(state), 999_000).status == "ok"
     again = Counter(delete.referenced_data_file for delete in engine.state(0).delete_files)
     assert (again, rows_of(spark, engine)) == (own, model.rows)
+
+
+@pytest.mark.parametrize(("format_version", "step"), [(2, "_described"), (3, "_as_vectors")])
+def test_a_conversion_that_fails_leaves_no_file(iceberg, model, workshop, monkeypatch, format_version, step):
+    engine = made(iceberg, format_version=format_version)
+    commit(engine, model, *upserts(1, 9))
+    commit(engine, model, (2, None), (3, "Rome"))
+    before = set(workshop.folder.rglob("*.parquet"))
+
+    def fails(*arguments):
+        raise OSError("the storage does not answer")
+
+    monkeypatch.setattr(conversion, step, fails)
+    with pytest.raises(OSError, match="does not answer"):
+        execute(engine, converting(engine.state(0)), 999_000)
+    assert set(workshop.folder.rglob("*.parquet")) == before
 
 
 def test_a_conversion_merges_what_was_deleted_by_position_before(iceberg, model, spark):

@@ -20,9 +20,11 @@ def executors():
         prefix = "spark.metrics.conf.executor.sink.compactbench."
         assert conf[f"{prefix}host"] == "driver.example"
 
-        def send(*lines):
+        known = conf[f"{prefix}prefix"].encode() + b"."
+
+        def send(*lines, own=known):
             with socket.create_connection(("127.0.0.1", int(conf[f"{prefix}port"]))) as connection:
-                connection.sendall(b"".join(line + b"\n" for line in lines))
+                connection.sendall(b"".join(own + line + b"\n" for line in lines))
 
         yield executors, send
 
@@ -57,6 +59,15 @@ def test_lines_that_are_no_such_report_are_skipped(executors):
     wait_until(lambda: executors.latest_s() == 2.0)
 
 
+def test_lines_of_others_are_skipped(executors):
+    executors, send = executors
+    send(gauge(b"0", 7.0), own=b"")
+    send(gauge(b"0", 7.0), own=b"0123456789abcdef.")
+    send(b"x" * 5000 + gauge(b"0", 7.0), gauge(b"0", 2.0))
+    wait_until(lambda: executors.latest_s() > 0)
+    assert executors.latest_s() == 2.0
+
+
 def test_a_step_ends_with_reports_that_are_newer_than_it(executors):
     executors, send = executors
     send(gauge(b"0", 1.0), gauge(b"1", 1.0))
@@ -84,7 +95,7 @@ def test_a_silent_executor_is_an_error_that_says_what_to_do(executors, monkeypat
     executors, _ = executors
     monkeypatch.setattr(executor_cpu, "SILENCE_MAX_S", 0.1)
     monkeypatch.setattr(executor_cpu, "PERIOD_S", 0.05)
-    with pytest.raises(EngineError, match=r'executors 7 have not reported .*spark\.executor_cpu = "tasks"'):
+    with pytest.raises(EngineError, match=r'executors 7 have not reported .*`executor_cpu = "tasks"`'):
         executors.fresh_s(lambda: ["7"])
 
 
