@@ -204,7 +204,8 @@ METRICS: tuple[Metric, ...] = (
            "rows in the live delete files (keys of equality deletes, positions of the others) at the end",
            fig.deletes_end("delete_rows")),
     Metric("delete_rows_mean", "count", "lower", "count",
-           "mean number of rows in the live delete files over time", fig.deletes_mean("delete_rows")),
+           "mean number of rows in the live delete files, or records in the log files, over time: how many "
+           "changes behind a reader is that does not apply them", fig.deletes_mean("delete_rows")),
     Metric("deletes_age_mean_s", "s", "lower", "count",
            "mean over time of the scenario seconds since the oldest live delete or log file was added: how "
            "far behind a reader is, at the worst, that does not apply them", fig.deletes_age_mean_s),

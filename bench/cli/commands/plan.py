@@ -285,8 +285,8 @@ def _print_side_by_side(answers: Sequence[Mapping[str, Any]]) -> None:
     """A row for each strategy. What rewrites delete files or converts deletes has no CPU that is known."""
     print_paragraph("")
     columns = (
-        "strategy", "files in", "files out", "data rewritten", Column("deletes", shown="if any"), "CPU",
-        Column("remark", shown="if any"),
+        "strategy", "files in", "files out", "data rewritten", Column("deletes in", shown="if any"),
+        Column("deletes dropped", shown="if any"), "CPU", Column("remark", shown="if any"),
     )  # fmt: skip
     print_table(columns, [_side_by_side_cells(answer) for answer in answers])
     if any(answer["cost"] for answer in answers):
@@ -297,7 +297,7 @@ def _print_side_by_side(answers: Sequence[Mapping[str, Any]]) -> None:
 def _side_by_side_cells(answer: Mapping[str, Any]) -> tuple[str, ...]:
     effect, name = answer["effect"], answer["strategy"]
     if answer["nothing_because"]:
-        return name, "0", "0", human_bytes(0), "", MISSING, f"nothing: {answer['nothing_because']}"
+        return name, "0", "0", human_bytes(0), "", "", MISSING, f"nothing: {answer['nothing_because']}"
     about = "" if effect["files_out_exact"] else "about "
     deletes = effect["delete_files_read"] + effect["delete_files_in"]
     cost = answer["cost"]
@@ -305,8 +305,16 @@ def _side_by_side_cells(answer: Mapping[str, Any]) -> tuple[str, ...]:
     veto = f"would be vetoed: {effect['vetoed_because']}" if effect["vetoed_because"] else ""
     return (
         name, human_count(effect["files_removed_count"]), f"{about}{effect['files_added_count']:,}",
-        human_bytes(effect["read_data_bytes"]), human_count(deletes) if deletes else "", cpu, veto,
+        human_bytes(effect["read_data_bytes"]), human_count(deletes) if deletes else "",
+        _dropped_text(effect), cpu, veto,
     )  # fmt: skip
+
+
+def _dropped_text(effect: Mapping[str, Any]) -> str:
+    """The delete files that the plan names, and the most that a commit drops besides; nothing for none."""
+    more = effect["delete_files_dropped_more_at_most"]
+    count = effect["delete_files_dropped"] + more
+    return f"{'up to ' if more else ''}{human_count(count)}" if count else ""
 
 
 def _print_effect(effect: Mapping[str, Any], table_format: Format) -> None:

@@ -108,6 +108,23 @@ def test_the_command_does_what_the_plan_said(spark, make_table, planned, version
     assert dropped or version == 2 or "rewrite-all" not in options
 
 
+def test_equality_deletes_that_a_rewrite_leaves_nothing_to_apply_to_are_in_the_plan(
+    spark, namespaces, planned, tmp_path
+):
+    namespace, options = next(namespaces), OPTIONS | {"rewrite-all": "true"}
+    name = f"lake.{namespace}.visits"
+    spark.sql(f"CREATE NAMESPACE lake.{namespace}")
+    spark.sql(f"CREATE TABLE {name} (id BIGINT, who STRING) USING iceberg")
+    spark.sql(f"INSERT INTO {name} SELECT id, 'x' FROM range(100)")
+    for number in range(40):
+        add_equality_delete(spark, name, tmp_path / f"{number}.parquet", [number])
+    effect = planned(location(spark, name), options)["effect"]
+    rewritten(spark, name, options)
+    dropped = 40 - spark.sql(f"SELECT * FROM {name}.delete_files").count()
+    # How many a commit finds depends on the threads that read manifests.
+    assert 0 < dropped <= effect["delete_files_dropped_more_at_most"] <= 40
+
+
 def test_deletion_vectors_of_one_puffin_file_are_counted_apart(spark, make_table, planned):
     name = make_table(3)
     vectors = spark.sql(f"SELECT file_path, referenced_data_file FROM {name}.delete_files").collect()

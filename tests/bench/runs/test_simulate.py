@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 from coefficients import shipped_with
@@ -29,7 +30,7 @@ from bench.results.records import (
     RunRecord,
 )
 from bench.results.rows import run_figures
-from bench.runs import preflight
+from bench.runs import preflight, suite
 from bench.scenario.scenario import load_scenario
 from reports.render import markdown_text
 from workloads.schema import SCHEMAS
@@ -611,3 +612,22 @@ def test_an_error_is_not_hidden_by_that_of_the_clean_up(simulate, results, monke
     monkeypatch.setattr(SimulatedEngine, "drop", jam)
     assert simulate(*FEW)[0] == 1
     assert results()["every-2min"].end.error.startswith("EngineError: after commit 4 ")
+
+
+def test_why_java_was_ended_explains_a_run_better_than_what_followed(simulate, results, monkeypatch):
+    verdict = "Java has not answered for 600 s, and was ended"
+    monkeypatch.setattr(suite, "execute", partial(suite.execute, verdict=lambda: verdict))
+    monkeypatch.setattr(SimulatedEngine, "create", jam)
+    assert simulate(*FEW)[0] == 1
+    failed = results()["never"]
+    assert failed.end.error == verdict
+    assert "JammedError" in (failed.folder / "log.txt").read_text()
+
+
+def test_labels_of_one_folder_name_make_two_runs(simulate, tmp_path):
+    twins = '[[strategies]]\nlabel = "a b"\n[[strategies]]\nlabel = "a_b"\n'
+    assert simulate(*FEW, scenario=write(tmp_path, SOUND + twins))[0] == 0
+    found = load_runs(tmp_path / "results")
+    labels = [run.manifest.strategy for run in found]
+    assert sorted(labels) == ["a b", "a_b", "every-2min", "never"]
+    assert all(run.finished for run in found)

@@ -39,6 +39,7 @@ pytestmark = pytest.mark.spark
 
 CITIES = ("Oslo", "Rome", "Turin")
 ALL = Compaction("UnBounded", {"hoodie.table.services.incremental.enabled": False})
+BY_LOGS = Compaction("LogFileNumBased")
 MERGE_LOGS = LogCompaction({"hoodie.log.compaction.blocks.threshold": 2})
 INLINE_EVERY_2 = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "2"}
 MINUTE_MS = 60_000
@@ -395,10 +396,18 @@ def check_reading(engine, state):
     assert [outline(each) for each in read.timeline] == [outline(each) for each in state.timeline]
 
 
+def written_by(engine, view):
+    """Each row that a reader of a view gets, after the name of the file that it is in."""
+    table = engine._name.removesuffix("orders") + view
+    frame = engine._spark.sql(f"SELECT _hoodie_file_name, order_id, user_city, user_id FROM {table}")
+    return [tuple(row) for row in frame.collect()]
+
+
 class HudiSteps(RuleBasedStateMachine):
     """Random commits, schedules, completions, services and cleaning: both views are right after each.
 
-    The read-optimised view has rows of earlier commits until a compaction, and never any others.
+    A base file has the table's rows of its file group as of its instant, which is that of the commit, or of
+    the request of the service, that wrote it. The read-optimised view has exactly these.
     """
 
     steps: ClassVar[Counter] = Counter()
@@ -412,7 +421,8 @@ class HudiSteps(RuleBasedStateMachine):
         folder = type(self).scratch / str(type(self).steps.total())
         self.model, self.mode, self.index = ModelTable(folder), mode, index
         self.engine = type(self).make(upsert_mode=mode, index=index, partitioning=Partitioning(by, 2))
-        self.at_ms, self.tickets, self.seen = 0, [], set()
+        self.at_ms, self.tickets = 0, []
+        self.contents = []  # the instant of each commit, and the table's rows after it
         self.commit(upserts(1, 12))
         self.commit(upserts(3, 6, "Rome"))  # so that there is something to compact
 
@@ -427,11 +437,11 @@ class HudiSteps(RuleBasedStateMachine):
     def commit(self, changes):
         batch = self.model.commit([Change(*change) for change in changes])
         self.at_ms = batch.spec.at_ms
-        self.engine.commit(batch, self.at_ms)
-        self.seen |= set(self.model.rows.items())
+        made = self.engine.commit(batch, self.at_ms)
+        self.contents.append((made.versions[-1].id, dict(self.model.rows)))
         self.did("commit")
 
-    @rule(planner=st.sampled_from([MERGE_LOGS, Compaction("LogFileNumBased"), Clustering(), Clean(2)]))
+    @rule(planner=st.sampled_from([MERGE_LOGS, ALL, BY_LOGS, Clustering(), Clean(2), Archive(4, 6)]))
     def serve(self, planner):
         if isinstance(planner, Clustering) and self.index == "bucket":
             return
@@ -464,13 +474,28 @@ class HudiSteps(RuleBasedStateMachine):
             return
         assert rows_of(self.engine) == self.model.rows
         state = self.engine.state(self.at_ms)
-        optimised = rows_of(self.engine, "orders_ro")
-        assert set(optimised.items()) <= self.seen
-        if not state.delete_files:
-            assert optimised == self.model.rows
+        self.check_optimised(state)
         sizes = self.engine._table_folder.list().sizes
         assert all(sizes[file.path] == file.size_bytes for file in (*state.data_files, *state.delete_files))
         check_reading(self.engine, state)
+
+    def check_optimised(self, state):
+        """The rows of each base file, by what its name says; none that all base files have is missing."""
+        optimised = rows_of(self.engine, "orders_ro")
+        if not state.delete_files:
+            assert optimised == self.model.rows
+        names = [file.path.rpartition("/")[2] for file in state.data_files]
+        as_of = {name: self.as_of(name) for name in names}
+        for file, key, *row in written_by(self.engine, "orders_ro"):
+            assert as_of[file].get(key) == tuple(row), (file, key)
+        if all(file_slice.base for file_slice in state.file_slices.values()):
+            stable = set.intersection(*(set(rows.items()) for rows in as_of.values()))
+            assert stable <= set(optimised.items())
+
+    def as_of(self, name):
+        """The table's rows at the instant in the name of a base file."""
+        instant = name.removesuffix(".parquet").rpartition("_")[2]
+        return max(((at, rows) for at, rows in self.contents if at <= instant), key=lambda one: one[0])[1]
 
     def teardown(self):
         if hasattr(self, "engine"):
@@ -493,5 +518,5 @@ def test_no_sequence_of_steps_loses_a_row(hudi, tmp_path, capsys):
     )  # fmt: skip
     with capsys.disabled():
         print(f"\n{dict(HudiSteps.steps)}")
-    for what in ("commit", "scheduled", "completed ok"):
+    for what in ("commit", "scheduled", "completed ok", "Compaction ok", "LogCompaction ok", "Clean ok"):
         assert HudiSteps.steps[what], what
