@@ -34,6 +34,7 @@ label = "convert"
 trigger = { type = "every", interval = "2min" }
 planner = { type = "amoro", options = { "self-optimizing.minor.trigger.file-count" = 2 } }
 """
+APPENDING = SCENARIO.replace('type = "upsert"\ninitial_rows = 2_000\ninitial_files = 2', 'type = "append"')
 # Amoro merges files below an eighth of the target size, and converts the deletes of larger ones.
 SIZES = {'"8MiB"': '"256KiB"', "initial_files = 2": "initial_files = 1"}
 
@@ -154,6 +155,11 @@ def test_a_rest_catalog(rest_catalog, full_jdk, tmp_path):
     run(tmp_path, lines, JAVA_HOME=str(full_jdk))
     kept, planned = plans_of_a_kept_table(tmp_path, JAVA_HOME=str(full_jdk))
     assert planned["table"]["data_files"] == kept.of(ObserveRecord)[-1].data_files_count
+    (tmp_path / "append.toml").write_text(APPENDING + lines)
+    asked = ("--repetitions", "1", "--out", tmp_path / "appended")
+    compactbench("run", tmp_path / "append.toml", *asked, JAVA_HOME=str(full_jdk))
+    contents = [one.of(ContentRecord)[0].status for one in load_runs(tmp_path / "appended")]
+    assert contents == ["equal", "equal"]
     assert files_below(warehouse) == []
 
 

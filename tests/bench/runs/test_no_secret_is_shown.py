@@ -1,14 +1,12 @@
 """Distinct secrets in every input of a scenario: in the end none of them is in any file or output."""
 
 import json
-import re
 import signal
 import sys
 from dataclasses import replace
 
-import duckdb
-import pyarrow.parquet as pq
 import pytest
+from planted_secrets import KINDS, PLANTED_SECRETS, planted_tables, texts_below
 from scenario_builder import SOUND, write
 
 from bench.cli.main import main
@@ -124,20 +122,6 @@ class Deaf:
     def run_ended(self, run, result): ...
 
 
-def texts_below(folder):
-    """Every file of a folder as text, those that are compressed unpacked."""
-    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-        if file.suffix == ".parquet":
-            yield file, str(pq.read_table(file).to_pylist())
-        elif file.suffix == ".duckdb":
-            with duckdb.connect(file, read_only=True) as database:
-                tables = [name for (name,) in database.sql("SHOW TABLES").fetchall()]
-                rows = [database.sql(f"FROM {name}").fetchall() for name in tables]
-            yield file, str(rows)
-        else:
-            yield file, file.read_bytes().decode(errors="replace")
-
-
 def assert_nothing_planted(*folders):
     """In any file, nor parts of a secret: its words behind a space, quote or comma."""
     texts = [(file, text) for folder in folders for file, text in texts_below(folder)]
@@ -195,56 +179,9 @@ def test_no_secret_of_a_simulated_run_is_in_any_file_or_output(user, capsys):
     assert_nothing_planted(user)
 
 
-# Where secrets stand in scenarios: the table, the key, and the value, each with another secret.
-KINDS = [
-    ("spark", "spark.hadoop.fs.s3a.secret.key", "Zq7-01"),
-    ("spark", "spark.hadoop.fs.s3a.access.key", "Zq7-02"),
-    ("spark", "spark.hadoop.fs.s3a.session.token", "Zq7-03"),
-    ("spark", "spark.hadoop.fs.azure.account.key.acct.dfs.core.windows.net", "Zq7-04=="),
-    ("spark", "spark.hadoop.fs.azure.account.oauth2.client.secret", "Zq7-05"),
-    ("spark", "spark.hadoop.fs.azure.sas.container.acct.blob.core.windows.net", "sv=2024&sig=Zq7-06%3D"),
-    ("spark", "spark.hadoop.fs.gs.auth.service.account.private.key",
-     "-----BEGIN PRIVATE KEY-----\nZq7-07\nZq7-08\n-----END PRIVATE KEY-----"),
-    ("spark", "spark.ssl.keyPassword", "Zq7-09"),
-    ("spark", "spark.ssl.trustStorePassword", "Zq7-10"),
-    ("spark", "spark.authenticate.secret", "Zq7-11"),
-    ("spark", "spark.executorEnv.AWS_SECRET_ACCESS_KEY", "Zq7-12"),
-    ("spark", "spark.executorEnv.DB_PWD", "Zq7-13"),
-    ("spark", "spark.executorEnv.API_KEY", "Zq7-14"),
-    ("spark", "spark.kafka.sasl.jaas.config", 'Module required username="me" password="Zq7-15";'),
-    ("spark", "spark.hadoop.connection", "jdbc:postgresql://host/db?user=me&password=Zq7-16"),
-    ("spark", "spark.hadoop.oracle", "jdbc:oracle:thin:me/Zq7-17@host:1521/db"),
-    ("spark", "spark.hadoop.proxy", "http://me:Zq7-18@proxy:3128"),
-    ("spark", "spark.my.options", "-Duser.timezone=UTC -Dhttp.proxyPassword=Zq7-19"),
-    ("spark", "spark.hadoop.storage",
-     "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=Zq7-20==;EndpointSuffix=core.windows.net"),
-    ("spark", "spark.hadoop.bus", "Endpoint=sb://x/;SharedAccessKeyName=n;SharedAccessKey=Zq7-21="),
-    ("spark", "spark.hadoop.header", "Authorization: Bearer Zq7-22-and-more-of-it"),
-    ("spark", "spark.hadoop.git", "https://Zq7-23-a-token-of-40-letters@git.example/x"),
-    ("spark", "spark.hadoop.settings", '{"client_secret": "Zq7-24", "client_id": "public"}'),
-    ("catalog.properties", "token", "Zq7-25"),
-    ("catalog.properties", "credential", "client:Zq7-26"),
-    ("catalog.properties", "s3.secret-access-key", "Zq7-27"),
-    ("catalog.properties", "s3.session-token", "Zq7-28"),
-    ("catalog.properties", "adls.connection-string", "AccountName=a;AccountKey=Zq7-29="),
-    ("catalog.properties", "gcs.service-account-json", '{"private_key": "Zq7-30"}'),
-    ("catalog.properties", "header.X-Api-Key", "Zq7-31"),
-    ("catalog.properties", "jdbc.password", "Zq7-32"),
-    ("catalog.properties", "uri", "https://me:Zq7-33@host/x"),
-    ("catalog.properties", "ssl.truststore.passphrase", "Zq7-34"),
-    ("table.properties", "write.encryption-key", "Zq7-35"),
-    ("table.properties", "my.passcode", "Zq7-36"),
-    ("table.properties", "my.url", "https://host/x?X-Amz-Signature=Zq7-37&X-Amz-Date=1"),
-]  # fmt: skip
-
-
 @pytest.mark.processes
 def test_thirty_kinds_of_secrets_are_in_no_output(user, capsys):
-    tables = [
-        f"[{table}]\n"
-        + "".join(f"{json.dumps(key)} = {json.dumps(value)}\n" for at, key, value in KINDS if at == table)
-        for table in ("spark", "catalog.properties", "table.properties")
-    ]
+    tables = [planted_tables()]
     remark = json.dumps(" | ".join(value for _, _, value in KINDS))
     rule = f'planner = {{ type = "my_planner:Mine", api_key = "Zq7-38", remark = {remark}'
     for label, last in (("plans", "}"), ("fails", ", fails = true }")):
@@ -260,10 +197,14 @@ def test_thirty_kinds_of_secrets_are_in_no_output(user, capsys):
         assert main(["show", "results", "--decisions", "--format", output]) == 0
     assert main(["report", "results", "-o", "review"]) == 0
     assert main(["export", "results", "-o", "tables"]) == 0
+    assert main(["export", "results", "-o", "results.duckdb", "--to", "duckdb"]) == 0
+    assert main(["validate", "demo.toml", "--simulate", "--format", "json"]) == 0
+    assert main(["show", "results", "--compactions"]) == 0
+    assert main(["show", "results", "--side-by-side"]) == 2  # nothing is measured
     (user / "demo.toml").unlink()
     texts = [(file, text) for file, text in texts_below(user)]
     shown = "".join(capsys.readouterr())
-    secrets = {found for _, _, value in KINDS for found in re.findall(r"Zq7-\d\d", value)} | {"Zq7-38"}
+    secrets = PLANTED_SECRETS | {"Zq7-38"}
     assert len(secrets) == 38
     assert [secret for secret in sorted(secrets) if secret in shown] == []
     assert [(secret, file) for secret in sorted(secrets) for file, text in texts if secret in text] == []

@@ -549,6 +549,30 @@ def test_a_catalog_that_outlives_the_run_is_left_as_it_was(spark, workshop, log,
     assert (warehouse / "bench_r2" / "orders").is_dir()
 
 
+def test_folders_for_data_and_metadata_are_honoured_and_cleaned(spark, workshop, log, tmp_path):
+    journal, paths = Journal(tmp_path / "namespaces"), {}
+    for kind in ("data", "metadata"):
+        paths[f"write.{kind}.path"] = (tmp_path / "elsewhere" / kind).as_uri()
+    properties = {
+        "type": "jdbc", "uri": f"jdbc:sqlite:{tmp_path}/catalog.db", "jdbc.schema-version": "V1",
+        "warehouse": (tmp_path / "warehouse").as_uri(),
+    }  # fmt: skip
+    catalog = Catalog(tmp_path, "apart", "bench_r1", properties, journal=journal)
+    engine = opened(spark, workshop, catalog, paths)
+    engine.create()
+    observed = commit_all(engine, batches(log)[:2]) and engine.commit(batches(log)[2], 120_000).observed
+    for kind, size_bytes in (
+        ("data", observed.storage_bytes - observed.metadata_storage_bytes),
+        ("metadata", observed.metadata_storage_bytes),
+    ):
+        folder = tmp_path / "elsewhere" / kind / "bench_r1" / "orders"
+        stored = [file.stat().st_size for file in folder.rglob("[!.]*") if file.is_file()]
+        assert sum(stored) == size_bytes > 0
+    engine.drop()
+    assert not [path for path in (tmp_path / "elsewhere").rglob("*") if path.is_file()]
+    assert journal.names() == []
+
+
 def test_files_of_a_purge_that_was_interrupted_are_deleted_later(spark, workshop, log, tmp_path, monkeypatch):
     journal, data = Journal(tmp_path / "namespaces"), tmp_path / "elsewhere"
     properties = {"type": "hadoop", "warehouse": (tmp_path / "warehouse").as_uri()}
