@@ -1,13 +1,16 @@
 """Runs on real tables with secrets of every kind: none is in any file, output or command line."""
 
 import subprocess
+import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
 from planted_secrets import PLANTED_SECRETS, planted_tables, texts_below
 from shared_lake import SCENARIO
-from test_where_to_run import PROGRAM
+
+PROGRAM = Path(sys.executable).parent / "compactbench"
 
 pytestmark = [pytest.mark.cluster, pytest.mark.spark]
 
