@@ -73,9 +73,13 @@ class WarmedPlanner:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How many evaluations of a strategy ended alike in two modes, and how many compactions, as text."""
+    """How many evaluations of a strategy ended alike in two modes, and how many compactions, as text.
+
+    `partitions` are compactions of the same partitions, `files` those of as many files in them, too.
+    """
 
     decisions: str
+    partitions: str
     files: str
 
 
@@ -174,6 +178,7 @@ class Published:
         compacted = [pair for pair in made if any(pair.compactions)]
         return Agreement(
             f"{sum(pair.same_decision for pair in made):,} of {len(made):,}",
+            f"{sum(pair.same_partitions for pair in compacted):,} of {len(compacted):,}",
             f"{sum(pair.same_files for pair in compacted):,} of {len(compacted):,}",
         )
 

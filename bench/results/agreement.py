@@ -1,6 +1,6 @@
 """Whether a simulated run of a scenario and strategy made the same decisions as the real one."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from bench.errors import ScenarioError
@@ -71,8 +71,16 @@ class Pair:
 
         In the same partitions, too, where both records name them.
         """
+        return self._all(_is_alike)
+
+    @property
+    def same_partitions(self) -> bool:
+        """Whether all compactions had the same status and rewrote the same partitions, as both records say."""
+        return self._all(_is_in_same_place)
+
+    def _all(self, is_same: Callable[[CompactionRecord, CompactionRecord], bool]) -> bool:
         real, simulated = (one.compactions if one else [] for one in self.evaluations)
-        return len(real) == len(simulated) and all(map(_is_alike, real, simulated))
+        return len(real) == len(simulated) and all(map(is_same, real, simulated))
 
 
 def side_by_side(runs: Iterable[RunResult]) -> tuple[Pair, ...]:
@@ -143,6 +151,11 @@ def _decision(evaluation: Evaluation | None) -> tuple[int, str] | None:
 def _is_alike(one: CompactionRecord, other: CompactionRecord) -> bool:
     places = (one.rewritten_partitions, other.rewritten_partitions)
     return (None in places or places[0] == places[1]) and _outcome(one) == _outcome(other)
+
+
+def _is_in_same_place(one: CompactionRecord, other: CompactionRecord) -> bool:
+    places = one.rewritten_partitions
+    return places is not None and (one.status, places) == (other.status, other.rewritten_partitions)
 
 
 def _outcome(done: CompactionRecord) -> tuple[str | int, ...]:

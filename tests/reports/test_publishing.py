@@ -101,7 +101,7 @@ def test_decisions_and_files_are_compared_across_modes(tmp_path):
         for mode in ("real", "simulated")
     ]
     real, simulated = (Published(entries()[0], group) for group in groups)
-    assert real.agreement(simulated, "every-10min") == Agreement("20 of 20", "2 of 2")
+    assert real.agreement(simulated, "every-10min") == Agreement("20 of 20", "0 of 2", "2 of 2")
 
 
 def test_pages_state_what_the_published_runs_say():

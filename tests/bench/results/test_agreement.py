@@ -80,10 +80,22 @@ def test_compactions_of_other_partitions_are_not_the_same():
     ]  # fmt: skip
 
 
+def test_compactions_of_the_same_partitions_may_have_other_files():
+    one, other = ([due(2), done(2, partitions=["a"], **files), end()] for files in ({}, {"files_in": 7}))
+    (pair,) = side_by_side(both(one, other))
+    assert (pair.same_partitions, pair.same_files) == (True, False)
+    elsewhere = [due(2), done(2, partitions=["b"]), end()]
+    refused = [due(2), done(2, partitions=["a"], status="failed"), end()]
+    assert [pair.same_partitions for run in (elsewhere, refused) for pair in side_by_side(both(one, run))] == [
+        False, False,
+    ]  # fmt: skip
+
+
 def test_partitions_that_an_early_record_lacks_are_not_known():
     early, now = ([due(2), done(2, partitions=names), end()] for names in ([], ["a"]))
     (pair,) = side_by_side(both(early, now))
     assert pair.same_files
+    assert not pair.same_partitions
 
 
 def test_runs_that_agree_are_the_same_throughout():
