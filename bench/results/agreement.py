@@ -75,7 +75,7 @@ class Pair:
 
     @property
     def same_partitions(self) -> bool:
-        """Whether all compactions had the same status and rewrote the same partitions, as both records say."""
+        """Whether all compactions had the same status and, as both records say, the same partitions."""
         return self._all(_is_in_same_place)
 
     def _all(self, is_same: Callable[[CompactionRecord, CompactionRecord], bool]) -> bool:
