@@ -17,6 +17,7 @@ from urllib.parse import quote, quote_plus, unquote
 from pydantic import BaseModel
 
 HIDDEN = "(hidden)"
+VARIABLE = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")  # in place of a value: the variable that has it
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -204,6 +205,8 @@ def _contained(text: str) -> Iterator[str]:
 
 def _argument_values(word: str) -> Iterator[str]:
     key, _, value = word.partition("=")
+    if VARIABLE.fullmatch(value.strip("\"'")):
+        return
     if is_secret_key(key):
         yield value
         yield value.strip("\"'")  # as TOML reads it

@@ -13,12 +13,16 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from bench.cli.output import ERR, concealing, print_error, without_secrets
+from bench.cli.output import ERR, concealing, print_error, print_warning, without_secrets
 from bench.errors import CompactbenchError, MissingRuntimeError, ScenarioError
 from bench.secrets import Secrets
 
 DEBUG_VARIABLE = "COMPACTBENCH_DEBUG"
 EXIT_BUG = 1
+_SHOWN_BY_PS = (
+    "the command line contains a secret, which `ps` shows to every user of this machine: name an environment "
+    'variable in its place, such as catalog.properties.token="env:TOKEN"'
+)
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _REFUSED_PATHS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES)
 EXIT_BROKEN_PIPE = 141  # what a shell reports for a program killed by SIGPIPE
@@ -137,7 +141,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # of characters that the locale does not have
     try:
-        with concealing(Secrets.of_arguments(words)):
+        given = Secrets.of_arguments(words)
+        with concealing(given):
+            if given.literals:
+                print_warning(_SHOWN_BY_PS)
             code = _run(words)
         sys.stdout.flush()
     except BrokenPipeError:

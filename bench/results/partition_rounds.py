@@ -100,10 +100,20 @@ def longest_wait(run: RunResult) -> Wait | None:
 
 
 def rounds_alike(one: Sequence[Round], other: Sequence[Round]) -> tuple[int, int]:
-    """In how many rounds at the same times both took the same partitions, and the number of such times."""
-    others = {each.at_ms: each.taken for each in other}
-    common = [(each.taken, others[each.at_ms]) for each in one if each.at_ms in others]
-    return sum(mine == theirs for mine, theirs in common), len(common)
+    """At how many of the times at which both had rounds they took the same partitions; how many there are.
+
+    The rounds that a strategy had at one time count as one.
+    """
+    mine, theirs = _taken_at(one), _taken_at(other)
+    common = mine.keys() & theirs.keys()
+    return sum(mine[at_ms] == theirs[at_ms] for at_ms in common), len(common)
+
+
+def _taken_at(done: Sequence[Round]) -> Mapping[int, frozenset[str]]:
+    taken: dict[int, frozenset[str]] = {}
+    for each in done:
+        taken[each.at_ms] = taken.get(each.at_ms, frozenset()) | each.taken
+    return taken
 
 
 def read_bytes(run: RunResult) -> Mapping[str, float]:

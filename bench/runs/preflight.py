@@ -130,8 +130,9 @@ def _check_catalog(scenario: Scenario) -> None:
     others = sorted(key for key in properties if not key.startswith("cache"))
     if others and not names_catalog(scenario):
         raise ScenarioError(
-            f"{scenario.name}: {', '.join(others)} of the catalog: set without saying which catalog it is; "
-            'add type = "rest", "hive", "jdbc" or "hadoop" to catalog.properties, or a catalog-impl'
+            f"{scenario.name}: catalog.properties.type is missing, without which {', '.join(others)} would "
+            "be of the default catalog, which lies in the run's folder: set it to "
+            '"rest", "hive", "jdbc" or "hadoop", or set a catalog-impl'
         )
 
 

@@ -61,7 +61,7 @@ def notes(
     """
     keys = {} if isinstance(workload, Debezium) else {"keys": "ascending"}  # not known of recorded events
     if mode == "simulated":
-        return {**_NOTES[mode], **keys}
+        return {**_NOTES[mode], **keys, **({"concurrency": "not modelled"} if is_concurrent else {})}
     measured = {"cpu": _cpu(spark), "class_data": "archive" if has_archive else "jars"}
     beside = {"concurrency": "compaction beside the stream"} if is_concurrent else {}
     return {**_NOTES[mode], **_place(spark, catalog), **keys, **measured, **beside}

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.offsetbox import AnchoredOffsetbox, DrawingArea, HPacker, TextArea
 from matplotlib.text import Text
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, Locator, LogLocator, MaxNLocator, MultipleLocator, NullLocator
 
 from reports.charts.placing import CHARACTER_PT, spread
 from reports.theme import Theme, Trait, chart_label, number
@@ -89,11 +89,21 @@ def time_unit(duration_ms: int) -> tuple[int, str]:
     return 86_400_000, "days"
 
 
+_HOURS = (0.25, 0.5, 1, 2, 3, 6, 12)
+
+
+def time_locator(unit: str, end: float, most: int) -> Locator:
+    """At most about so many ticks from 0 to `end`, at times that people name: 0.5 hours, not 0.6."""
+    if unit != "hours":
+        return MaxNLocator(nbins=most, steps=[1, 2, 3, 6, 10])
+    return MultipleLocator(next((step for step in _HOURS if end / step <= most), _HOURS[-1]))
+
+
 def time_axis(axes: Axes, duration_ms: int, theme: Theme) -> int:
     """Scenario time from 0 to the end of the stream; returns the milliseconds of one unit."""
     unit_ms, name = time_unit(duration_ms)
     axes.set_xlim(0, max(duration_ms, 1000) / unit_ms)
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 2, 3, 6, 10]))
+    axes.xaxis.set_major_locator(time_locator(name, max(duration_ms, 1000) / unit_ms, 9))
     axes.set_xlabel(f"scenario time ({name})", fontsize=FONT_PT, color=theme.muted)
     return unit_ms
 
@@ -131,7 +141,10 @@ def label_ends(axes: Axes, ends: Mapping[str, float], styles: Mapping[str, Trait
     order = sorted(heights, key=lambda label: heights[label])
     gap = _LABEL_GAP_PT / axes_height_pt
     centres = spread([heights[label] for label in order], gap)
-    places = [max(centre, (index + 0.3) * gap) for index, centre in enumerate(centres)]  # above the ticks
+    # Within the axes: below what is written above them, and above the ticks.
+    tops = [1 - (len(order) - 1 - index) * gap for index in range(len(order))]
+    lowered = map(min, centres, tops)
+    places = [max(centre, (index + 0.3) * gap) for index, centre in enumerate(lowered)]
     for label, place in zip(order, places, strict=True):
         trait, heights_drawn = styles[label], [heights[label], place, place]
         leader = axes.plot([1.003, 1.017, 1.025], heights_drawn, color=trait.colour,

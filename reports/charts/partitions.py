@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import Locator
 
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord, ObserveRecord
-from reports.charts.canvas import FONT_PT, WIDTH_IN, belongs, time_unit, write_label
+from reports.charts.canvas import FONT_PT, WIDTH_IN, belongs, time_locator, time_unit, write_label
 from reports.load import RunGroup
 from reports.phrases import Sentence, Verbatim, counted, joined, say
 from reports.theme import Theme, traits
@@ -46,8 +46,9 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     }).flatten()  # fmt: skip
     unit_ms, unit = time_unit(group.manifest.duration_ms)
     highest = _highest(backlogs)
+    end = group.manifest.duration_ms / unit_ms
     for axes, (label, places) in zip(panels, rewritten.items(), strict=False):
-        _prepare(axes, lanes, group.manifest.duration_ms / unit_ms, theme)
+        _prepare(axes, lanes, end, time_locator(unit, end, 5), theme)
         write_label(axes, 0.0, 1 + 0.13 / (_LANE_IN * len(lanes)), label, theme, ha="left")
         _draw_backlogs(axes, lanes, backlogs[label], highest, unit_ms, theme)
         style = traits(group.strategies, theme)[label]
@@ -105,12 +106,12 @@ def _highest(backlogs: Mapping[str, Mapping[str, Sequence[tuple[int, int]]]]) ->
     return highest
 
 
-def _prepare(axes: Axes, lanes: _Lanes, end: float, theme: Theme) -> None:
+def _prepare(axes: Axes, lanes: _Lanes, end: float, ticks: Locator, theme: Theme) -> None:
     axes.set_facecolor(theme.background)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.spines["bottom"].set_color(theme.muted)
     axes.set_xlim(0, end)
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=5, prune="upper"))
+    axes.xaxis.set_major_locator(ticks)
     axes.set_ylim(len(lanes) - 0.5, -0.5)
     axes.set_yticks(range(len(lanes)), labels=[name or "all" for name in lanes], parse_math=False)
     axes.tick_params(labelsize=FONT_PT - 1.5, labelcolor=theme.muted, color=theme.grid, length=2)

@@ -162,7 +162,7 @@ def _either(group: RunGroup, likely: list[Point]) -> Sentence:
     first, *others = named
     alternatives = sum((say("; or ") + one for one in others), start=first)
     tolerance = human_percent(MODELLED_TOLERANCE)
-    equal = f"figures within {tolerance} of each other are equal, and each of these may be"
+    equal = f"where figures within {tolerance} of each other count as equal, each of these may be"
     why = equal if group.is_simulated else "noise decides which is"
     return say(_basis(group), why, " the best trade-off: ") + alternatives + say(".")
 
@@ -232,7 +232,8 @@ def _waiting(group: RunGroup) -> tuple[Sentence, ...]:
     start = (
         "Commits that compact by themselves make their callers wait. Until a call returns, 95th percentile: "
     )
-    return (say(start) + joined(named) + say("."),)
+    left_out = ". Costs and queries alone decide what is on the front: these waits are in neither."
+    return (say(start) + joined(named) + say(left_out),)
 
 
 def _returned(row: Row) -> str:

@@ -111,6 +111,11 @@ LIMITS: Mapping[Note, Sentence] = {  # the most important first
         "conflicts between writer and compactor as well as their competition with queries. The duty cycle "
         "above shows how much is hidden."
     ),
+    ("concurrency", "not modelled"): say(
+        "Contention is not modelled: a rule with ",
+        Verbatim("concurrent = true"),
+        " is simulated as one with the same delay alone, so that its figures are those of that one.",
+    ),
     ("page_cache", "warm"): say(
         "Reads are served from a warm page cache, so they cost less than reads from storage."
     ),

@@ -37,8 +37,8 @@ _READ_NOTE = (
     "the strategy under which it reads least."
 )
 _ALIKE_NOTE = (
-    "In how many of the rounds that both had at the same time they took the same partitions. What they took "
-    "before is part of the table that each then meets."
+    "At how many of the times at which both had a round they took the same partitions; a dash where there "
+    "was no such time. What they took before is part of the table that each then meets."
 )
 
 

@@ -178,7 +178,8 @@ def test_s3(s3_server, aws_jar, tmp_path):
     address, _ = s3_server
     lines = lines_with("S3FileIO").replace("http://s3.example:9000", address)
     lines = lines.replace("/shared", str(tmp_path))
-    runs = run(tmp_path, re.sub(r"/opt/jars/\S+?\.jar", str(aws_jar), lines))
+    keys = {"S3_KEY_ID": "test", "S3_KEY": "testsecret"}
+    runs = run(tmp_path, re.sub(r"/opt/jars/\S+?\.jar", str(aws_jar), lines), **keys)
     assert all(one.of(CommitRecord)[-1].delete_files_added_count for one in runs)
     for one in runs:
         for step in (*one.of(CommitRecord), *one.of(CompactionRecord)):
@@ -186,7 +187,7 @@ def test_s3(s3_server, aws_jar, tmp_path):
         assert all(query.requests["GET"] >= query.files_count for query in one.of(QueryRecord))
     compactbench("report", tmp_path / "results", "-o", tmp_path / "page")
     assert "Requests to S3" in (tmp_path / "page" / "report.md").read_text()
-    kept, planned = plans_of_a_kept_table(tmp_path)
+    kept, planned = plans_of_a_kept_table(tmp_path, **keys)
     assert planned["table"]["data_files"] == kept.of(ObserveRecord)[-1].data_files_count
     listing = urlopen(f"{address}/bucket?list-type=2").read().decode()
     assert "<KeyCount>0</KeyCount>" in listing

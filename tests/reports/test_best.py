@@ -59,7 +59,7 @@ def test_a_simulation_cannot_tell_apart_what_lies_within_two_percent():
     assert likely_best(made) == ("one", "other")
     said = str(headline(made)[0])
     assert said.startswith(
-        "As modelled, figures within 2 % of each other are equal, and each of these may be the best "
+        "As modelled, where figures within 2 % of each other count as equal, each of these may be the best "
         "trade-off: one, with "
     )
     assert "; or other, with " in said

@@ -50,7 +50,8 @@ def _layout(spec: CommitSpec, settings: Mapping[str, str]) -> CommitLayout:
 def _initial_order(keys: HudiKeys) -> str | None:
     if keys.index != "bucket":
         return None
-    return f"by the hash of order_id, in {keys.index_buckets} file groups of each partition"
+    groups = "1 file group" if keys.index_buckets == 1 else f"{keys.index_buckets} file groups"
+    return f"by the hash of order_id, in {groups} per partition"
 
 
 def _open_real(settings: EngineSettings) -> AbstractContextManager[Engine]:

@@ -18,6 +18,12 @@ def test_a_value_may_come_from_the_environment(tmp_path, monkeypatch):
     assert scenario.secrets.scrub(f"{TOKEN} at http://catalog.example") == "(hidden) at (hidden)"
 
 
+@pytest.mark.parametrize("value", ["$LAKE_TOKEN", "${LAKE_TOKEN}"])
+def test_a_variable_of_a_shell_is_no_secret(tmp_path, value):
+    with pytest.raises(ScenarioError, match='is not replaced by a variable: write "env:LAKE_TOKEN"'):
+        load(tmp_path, catalog={"properties": {"type": "rest", "token": value}})
+
+
 def test_elsewhere_it_is_a_text_like_any_other(tmp_path):
     assert load(tmp_path, description="env:LAKE_TOKEN").description == "env:LAKE_TOKEN"
 
