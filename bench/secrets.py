@@ -229,8 +229,14 @@ def _forms(value: str) -> set[str]:
     """As it is, as JSON and Python write it, and as it appears in a URI."""
     json_texts = {json.dumps(value, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)}
     return {
-        value, unquote(value), quote(value, safe=""), quote(value), quote_plus(value), repr(value)[1:-1],
+        value, unquote(value), _quoted(value, safe=""), _quoted(value), _quoted(value, plus=True),
+        repr(value)[1:-1],
     } | json_texts  # fmt: skip
+
+
+def _quoted(value: str, safe: str = "/", *, plus: bool = False) -> str:
+    """As in a URI. What a command line has that is not UTF-8 is quoted byte by byte."""
+    return (quote_plus if plus else quote)(value, safe="" if plus else safe, errors="surrogateescape")
 
 
 @lru_cache(maxsize=100)

@@ -111,11 +111,12 @@ def traits_of(planner: Planner) -> PlannerTraits:
     attribute of such a name that is something else, or a property that fails.
     """
     declared: dict[str, Any] = {}
-    for field in fields(PlannerTraits):
-        try:
-            declared[field.name] = getattr(planner, field.name, field.default)
-        except (Exception, SystemExit) as error:  # a user's property may raise anything
-            raise ValueError(f"its `{field.name}` raises {type(error).__name__}: {error}") from error
+    with guarded("planner", ValueError):
+        for field in fields(PlannerTraits):
+            try:
+                declared[field.name] = getattr(planner, field.name, field.default)
+            except (Exception, SystemExit) as error:  # a user's property may raise anything
+                raise ValueError(f"its `{field.name}` raises {type(error).__name__}: {error}") from error
     given = PlannerTraits(**declared)
     return replace(given, needs=frozenset(given.needs), columns=tuple(given.columns))
 
@@ -126,7 +127,8 @@ def known_options_of(plugin: type) -> Mapping[str, str]:
     A class declares them as `known_options`, for `compactbench list` and the manifest; most take no such
     keys. Raises ValueError if the attribute is something else.
     """
-    known: object = getattr(plugin, "known_options", {})
+    with guarded("planner", ValueError):
+        known: object = getattr(plugin, "known_options", {})
     if not is_text_mapping(known):
         raise ValueError(
             f"known_options={reprlib.repr(known)} must be a mapping of option names to their defaults in "

@@ -140,8 +140,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # of characters that the locale does not have
+    given = Secrets.of_arguments(words)
     try:
-        given = Secrets.of_arguments(words)
         with concealing(given):
             if given.literals:
                 print_warning(_SHOWN_BY_PS)

@@ -130,6 +130,15 @@ def _check_no_copies(runs: Iterable[RunResult]) -> None:
             )
 
 
+def is_run_folder(folder: Path) -> bool:
+    """Whether it has the manifest of a run."""
+    try:
+        _load_manifest(folder / MANIFEST)
+    except ResultSchemaError:
+        return False
+    return True
+
+
 def load_run(folder: Path) -> RunResult:
     """One run. An incomplete last line, as a killed worker leaves it, is dropped; other damage raises."""
     manifest = _load_manifest(folder / MANIFEST)
@@ -155,6 +164,7 @@ def _check_whole(run: RunResult) -> None:
 
 
 def _load_manifest(path: Path) -> Manifest:
+    _check_file(path)
     try:
         text = path.read_text(encoding="utf-8")
         content = json.loads(text, parse_constant=_no_number)
@@ -171,11 +181,20 @@ def _load_manifest(path: Path) -> Manifest:
         raise ResultSchemaError(f"{path}: {first_error(error)}; {_RESTORE}") from error
 
 
+def _check_file(path: Path) -> None:
+    """Raises ResultSchemaError for what has no end, such as a pipe, and for a link to nothing."""
+    if path.is_symlink() and not path.exists():
+        raise ResultSchemaError(f"{path}: is a link to nothing; {_RESTORE}")
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise ResultSchemaError(f"{path}: is no file; {_RESTORE}")
+
+
 def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
 def _load_records(path: Path, duration_ms: int) -> Iterator[Any]:
+    _check_file(path)
     try:
         lines = path.read_bytes().split(b"\n") if path.exists() else []
     except OSError as error:

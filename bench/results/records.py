@@ -46,6 +46,7 @@ VARIANT_LABEL = r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,29}$"
 Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # what exported tables can hold
 Positive = Annotated[int, Field(gt=0, lt=2**63)]
 Count = Annotated[int, Field(ge=0, le=2**53)]  # of rows, files or bytes: what floats hold exactly
+Amount = Annotated[float, Field(ge=0, le=2**53)]  # of files or bytes, where it may be a mean
 Seconds = Annotated[float, Field(ge=0, le=1e12)]  # sums of them are finite, too
 Price = Annotated[float, Field(ge=0, le=1e9)]  # as in a scenario, likewise its rate of queries
 
@@ -423,7 +424,7 @@ class CompactionRecord(BaseRecord):
     metadata_files_count: Count = 0
     query_before_s: Seconds | None = None  # primary query before and after, if the status is ok
     query_after_s: Seconds | None = None  # on the cadence, that of the settled probe
-    forecast: dict[str, float] | None = None  # our planner's expectation, by field of this record
+    forecast: dict[str, Amount] | None = None  # our planner's expectation, by field of this record
     answer: dict[str, int] | None = None  # reported by the format's own command, under its own names
     versions: list[str] = []  # those it created
     # The partitions whose files it replaced or dropped, those of a commit that ran it included; None where

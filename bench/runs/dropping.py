@@ -21,8 +21,9 @@ TABLES = "tables"  # in a run folder: the tables kept by --keep-tables
 
 
 def left_by(run_folder: Path) -> list[str]:
-    """The namespaces in which a run has left tables, and staged files."""
-    return [name for kind in (NAMESPACES, STAGING) for name in Journal(run_folder / kind).names()]
+    """The namespaces in which a run has left tables, and staged files, as they can be printed."""
+    noted = (name for kind in (NAMESPACES, STAGING) for name in Journal(run_folder / kind).names())
+    return [name if name.isprintable() else ascii(name) for name in noted]
 
 
 def unwanted(runs: Iterable[RunResult]) -> list[RunResult]:

@@ -133,8 +133,14 @@ def _check_same_other(run: RunResult, against: Against) -> None:
 def locked(out: Path, *, sweep: bool = True) -> Iterator[None]:
     """Lock the results folder for this process; `sweep` removes what an interrupted suite left there.
 
-    Raises ScenarioError if it cannot be locked or written.
+    Raises ScenarioError if it cannot be locked or written, or if it has a folder of that name which no suite
+    can have left, since none has locked it before.
     """
+    is_new = not (out / LOCK).exists()
+    if is_new and (out / WORK).is_dir():
+        raise ScenarioError(
+            f"{out / WORK}: is not compactbench's, which would remove it; choose another --out"
+        )
     try:
         out.mkdir(parents=True, exist_ok=True)
         file = (out / LOCK).open("w", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Values that a scenario takes from environment variables, which no other user of the machine can read."""
+"""Secrets that a scenario takes from environment variables, which no other user of the machine can read."""
 
 import os
 import re
@@ -13,10 +13,10 @@ _TABLES = ("catalog", "spark")
 
 
 def fill_in(document: dict[str, Any]) -> list[str]:
-    """Replace each "env:NAME" in [catalog] and [spark] by the variable's value, in place; these values.
+    """Replace each secret "env:NAME" in [catalog] and [spark] by its variable, in place; the values put there.
 
-    Raises OptionError for a variable that is not set, and for a secret that is one of a shell, which nothing
-    would replace.
+    Only secrets: what is not hidden would show what the environment keeps to itself. Raises OptionError for a
+    variable that is not set, and for one that nothing would replace.
     """
     return [value for name in _TABLES for value in _filled_in(document.get(name), (name,))]
 
@@ -25,17 +25,39 @@ def _filled_in(table: object, path: KeyPath) -> Iterator[str]:
     if not isinstance(table, dict):
         return
     for key, value in table.items():
+        here = (*path, key)
         if isinstance(value, Mapping):
-            yield from _filled_in(value, (*path, key))
-        elif isinstance(value, str) and (reference := VARIABLE.fullmatch(value)):
-            table[key] = _variable(reference[1], (*path, key), value)
-            yield table[key]
-        elif isinstance(value, str) and is_secret_key(key) and (meant := _AS_IN_SHELLS.fullmatch(value)):
-            name = meant[1] or meant[2]
-            raise OptionError((*path, key), f'is not replaced by a variable: write "env:{name}"', value)
+            yield from _filled_in(value, here)
+        elif isinstance(value, str):
+            name = _variable_in(value, here)
+            if name is not None:
+                table[key] = _value_of(name, here)
+                yield table[key]
 
 
-def _variable(name: str, path: KeyPath, given: str) -> str:
-    if name not in os.environ:
-        raise OptionError(path, f"the environment variable {name} is not set", given)
-    return os.environ[name]
+def _variable_in(value: str, path: KeyPath) -> str | None:
+    """The variable that a value names."""
+    key = ".".join(map(str, path))
+    if meant := VARIABLE.fullmatch(value):
+        if not is_secret_key(key):
+            raise OptionError(path, "only a secret, such as a token or a password, may be a variable", value)
+        return meant[1]
+    if is_secret_key(key) and (meant := _AS_IN_SHELLS.fullmatch(value)):
+        raise OptionError(path, f'is not replaced by a variable: write "env:{meant[1] or meant[2]}"', value)
+    return None
+
+
+def _value_of(name: str, path: KeyPath) -> str:
+    value = os.environ.get(name)
+    problem = "is not set" if value is None else "is empty" if not value else "is not UTF-8"
+    if not value or not _is_text(value):
+        raise OptionError(path, f"the environment variable {name} {problem}", f"env:{name}")
+    return value
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -218,7 +218,7 @@ def _class(kind: PluginKind[_P], name: str, path: KeyPath) -> Any:
         cls = _find(kind, name)
     except ScenarioError as error:
         raise OptionError((*path, "type"), str(error), name) from error
-    if not hasattr(cls, kind.method):
+    if not callable(getattr(cls, kind.method, None)):
         raise OptionError((*path, "type"), f"is not a {kind.word}: it has no method {kind.method}", name)
     _check_class(kind, cls, name, (*path, "type"))
     return cls
@@ -279,10 +279,15 @@ def _is_frozen(cls: type) -> bool:
 
 def _options(cls: type, name: str, path: KeyPath) -> tuple[Option, ...]:
     try:
-        return options_of(cls)
+        with guarded("class", _GuardedError):
+            return options_of(cls)
     except NameError as error:
         problem = f"an annotation of {cls.__qualname__} cannot be read: {error}"
         raise OptionError(path, problem, name) from error
+    except Exception as error:  # annotations and defaults are code of the user's
+        raise OptionError(
+            path, f"the fields of {cls.__qualname__} cannot be read: {_told(error)}", name
+        ) from error
 
 
 def _value(option: Option, value: object, path: KeyPath, folder: Path) -> object:

@@ -43,7 +43,7 @@ from bench.scenario.specs import (
     rule_tables,
     strategy_table,
 )
-from bench.scenario.values import KeyPath, OptionError
+from bench.scenario.values import KeyPath, OptionError, check_sizes
 from bench.scenario.variants import Variant, changed, check_variants, check_versions, spec_in
 from bench.secrets import Secrets, hidden
 from bench.spark_master import parse_master
@@ -257,6 +257,7 @@ def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
         except ScenarioError as error:
             raise ScenarioError(f"{file}: {secrets.scrub(str(error))}") from None
     try:
+        check_sizes(document)
         secrets |= Secrets.of_values(fill_in(document)) | Secrets.of(document)
         keys = parse(document)
         base = _scenario(file, keys, secrets)
@@ -276,7 +277,8 @@ def _in_variant(
     path: KeyPath = ("variants", index)
     try:
         changed_document, variant = changed(document, keys, path)
-        scenario = _scenario(file, parse(changed_document), base.secrets, variant)
+        secrets = base.secrets | Secrets.of_values(fill_in(changed_document))
+        scenario = _scenario(file, parse(changed_document), secrets, variant)
         check_versions(variant, scenario.table.format, path)
         _check_same_stream(base, scenario, path)
         _check_same_cpu(base, scenario, path)

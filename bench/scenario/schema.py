@@ -1,7 +1,7 @@
 """The schema of a scenario file: its keys, their types and defaults."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Literal, get_args
 
@@ -259,8 +259,6 @@ _DESCRIBED = ("string_pattern_mismatch", "too_short")
 
 def _option_error(detail: Any, document: Mapping[str, Any]) -> OptionError:
     path: KeyPath = detail["loc"]
-    if detail["type"] == "json_invalid":  # what TOML can hold at all, JSON can but for its depth
-        return OptionError((max(document, key=lambda key: _depth(document[key])),), "is nested too deeply")
     *above, last = [part for part in path if isinstance(part, str)] or [""]
     model = _model_at(_model(document), above)
     if detail["type"] == "extra_forbidden":
@@ -272,16 +270,6 @@ def _option_error(detail: Any, document: Mapping[str, Any]) -> OptionError:
     text = detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
     text = text.replace("an object", "a table").replace("a valid array", "a list")  # they are terms of JSON
     return OptionError(path, text, _given(document, path, detail["input"]))
-
-
-def _depth(value: object) -> int:
-    """How many tables and lists are nested in a value of a file."""
-    inner: Iterable[object] = ()
-    if isinstance(value, Mapping):
-        inner = value.values()
-    elif isinstance(value, list):
-        inner = value
-    return 1 + max(map(_depth, inner), default=0)
 
 
 def _given(document: Any, path: KeyPath, parsed: object) -> object:

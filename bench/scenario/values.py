@@ -19,6 +19,7 @@ KeyPath = tuple[str | int, ...]
 Quantity = Literal["duration", "duration_ms", "size"]  # in seconds, in milliseconds, in bytes
 
 _NO_VALUE = object()
+_DEPTH_MAX, _BITS_MAX = 30, 4096
 _PARSERS = {"duration": parse_duration_s, "duration_ms": parse_duration_ms, "size": parse_bytes}
 _DURATION_WORDS = ("a duration such as 10min", 'a list of durations such as ["1min", "10min"]')
 _QUANTITY_WORDS: Mapping[Quantity, tuple[str, str]] = {  # for a field of one, and of a list of them
@@ -40,6 +41,21 @@ class OptionError(ScenarioError):
         given = "" if value is _NO_VALUE else f" = {value_text(shown)}"
         super().__init__(f"{path_text(path)}{given}: {problem}")
         self.path = path
+
+
+def check_sizes(document: Mapping[str, object]) -> None:
+    """Raises OptionError for what is nested too deeply, and for integers that are too long to print."""
+    places: list[tuple[KeyPath, object]] = [((), document)]
+    while places:
+        path, value = places.pop()
+        if len(path) > _DEPTH_MAX:
+            raise OptionError(path[:1], "is nested too deeply")
+        if isinstance(value, int) and value.bit_length() > _BITS_MAX:
+            raise OptionError(path, f"is an integer of more than {_BITS_MAX} bits")
+        if isinstance(value, Mapping):
+            places += [((*path, key), item) for key, item in value.items()]
+        elif isinstance(value, list):
+            places += [((*path, index), item) for index, item in enumerate(value)]
 
 
 def path_text(path: KeyPath) -> str:

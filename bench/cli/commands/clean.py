@@ -12,8 +12,7 @@ from bench.cli.output import conceal, print_line
 from bench.cli.results_argument import DEFAULT_OUT, readable_runs
 from bench.errors import EngineError, ScenarioError
 from bench.keys import flat
-from bench.results.folders import RunResult
-from bench.results.records import MANIFEST
+from bench.results.folders import RunResult, is_run_folder
 from bench.runs.cases import Source
 from bench.runs.dropping import TABLES, drop_left_by, left_by, variant_of
 from bench.runs.settings import NAMESPACES, STAGING
@@ -148,13 +147,13 @@ def _has_left(results: Path) -> bool:
 
 
 def _tables_of_runs(results: Path) -> list[Path]:
-    """The folders of kept tables. A report has a folder of that name too, but no manifest beside it."""
-    return sorted(folder for folder in results.glob(f"*/*/{TABLES}") if (folder.parent / MANIFEST).is_file())
+    """The folders of kept tables. A report has one of that name too, but no manifest of a run beside it."""
+    return sorted(folder for folder in results.glob(f"*/*/{TABLES}") if is_run_folder(folder.parent))
 
 
 def _remove(folders: list[Path], *, dry_run: bool) -> list[Path]:
-    """Remove the folders that exist, or only print them; returns those that exist."""
-    existing = [folder for folder in folders if folder.is_dir()]
+    """Remove the folders that exist, or only print them; returns those that exist. Links stay."""
+    existing = [folder for folder in folders if folder.is_dir() and not folder.is_symlink()]
     for folder in existing:
         size = human_bytes(sum(_sizes(folder)))
         if not dry_run:

@@ -55,7 +55,7 @@ def export(
             written = export_tables(runs, destination, file_format.value)
         except OSError as error:
             raise _not_writable(destination, error.strerror) from error
-        except duckdb.IOException as error:
+        except duckdb.Error as error:
             raise _not_writable(destination, first_error(error)) from error
         except ValueError as error:  # it already exists
             raise ScenarioError(str(error)) from error

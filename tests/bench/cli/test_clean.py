@@ -23,6 +23,7 @@ def results(tmp_path):
     for left in (*(run / TABLES for run in runs), folder / suite.WORK):
         (left / "deep").mkdir(parents=True)
         (left / "deep" / "part.parquet").write_bytes(b"12345")
+    (folder / suite.LOCK).touch()
     return folder
 
 
@@ -51,6 +52,24 @@ def test_clean_removes_tables_and_keeps_results(results, cache, capsys):
     assert left(results) == []
     assert load_runs(results) == before
     assert (cache / "change_logs").exists()
+
+
+def test_folders_of_others_are_kept(tmp_path, results, cache):
+    other = tmp_path / "project"
+    for place in ("src/part/tables", ".work"):
+        (other / place).mkdir(parents=True)
+        (other / place / "part.parquet").write_bytes(b"12345")
+    (other / "src" / "part" / MANIFEST).write_text("{}")
+    assert main(["clean", str(other)]) == 2
+    (other / ".work").rename(other / "work")
+    assert main(["clean", str(other)]) == 0
+    assert len(left(other)) == 2
+    linked = next(results.glob(f"*/*/{TABLES}"))
+    linked.rename(tmp_path / "elsewhere")
+    linked.symlink_to(tmp_path / "elsewhere")
+    assert main(["clean", str(results)]) == 0
+    assert linked.is_symlink()
+    assert len(left(tmp_path / "elsewhere")) == 1
 
 
 def test_the_tables_of_a_report_are_kept(results, cache):

@@ -20,6 +20,7 @@ from bench.results.folders import load_run, load_runs, stored_runs
 from bench.results.records import (
     EVENTS,
     MANIFEST,
+    Amount,
     ControlRecord,
     Count,
     DecisionRecord,
@@ -72,6 +73,8 @@ def _values(annotation):
         return st.none() | st.floats(allow_nan=False, allow_infinity=False)
     if annotation == (str | None):
         return st.none() | TEXTS
+    if annotation == (dict[str, Amount] | None):
+        return st.none() | st.dictionaries(TEXTS, st.floats(0, 2**53))
     if annotation == (dict[str, float] | None):
         return st.none() | st.dictionaries(TEXTS, st.floats(allow_nan=False, allow_infinity=False))
     if annotation == (dict[str, Count] | None):
@@ -260,6 +263,18 @@ def test_a_folder_in_place_of_a_file_is_named(run_folder, name):
     (run_folder / name).mkdir()
     with pytest.raises(ResultSchemaError, match=rf"{name}: cannot be read \(Is a directory\); restore"):
         load_runs(run_folder)
+
+
+@pytest.mark.parametrize("name", [EVENTS, MANIFEST])
+def test_what_is_no_file_is_named(run_folder, name):
+    (run_folder / name).unlink()
+    (run_folder / name).symlink_to(run_folder / "gone")
+    with pytest.raises(ResultSchemaError, match=rf"{name}: is a link to nothing; restore"):
+        load_run(run_folder)
+    (run_folder / name).unlink()
+    os.mkfifo(run_folder / name)  # reading it would wait for ever
+    with pytest.raises(ResultSchemaError, match=rf"{name}: is no file; restore"):
+        load_run(run_folder)
 
 
 @pytest.mark.parametrize("field", ["duration_ms", "commit_interval_ms"])

@@ -303,6 +303,10 @@ def test_the_lock_is_held_against_other_processes(tmp_path):
 def test_locking_sweeps_what_a_dead_suite_left_unless_sweep_is_off(tmp_path):
     left = tmp_path / suite.WORK / "run" / "warehouse"
     left.mkdir(parents=True)
+    with pytest.raises(ScenarioError, match=r"\.work: is not compactbench's"), locked(tmp_path):
+        pass
+    assert left.exists()
+    (tmp_path / suite.LOCK).touch()
     with locked(tmp_path, sweep=False):
         assert left.exists()
     with locked(tmp_path):

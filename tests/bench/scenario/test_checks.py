@@ -146,6 +146,13 @@ def test_a_value_that_is_nested_too_deeply_is_named(tmp_path):
     nested = "[" * 300 + "]" * 300
     with pytest.raises(ScenarioError, match="workload: is nested too deeply"):
         load_scenario(write(tmp_path), [f"workload.key_skew={nested}"])
+    with pytest.raises(ScenarioError, match="spark: is nested too deeply"):
+        load_scenario(write(tmp_path), [f"spark.{'a.' * 3000}b=1"])
+
+
+def test_an_integer_that_cannot_be_printed_is_named(tmp_path):
+    with pytest.raises(ScenarioError, match="seed: is an integer of more than 4096 bits"):
+        load_scenario(write(tmp_path), [f"seed=0x{'F' * 5000}"])
 
 
 EACH_2MIN = {"type": "every", "interval": "2min"}

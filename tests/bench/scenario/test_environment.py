@@ -1,21 +1,52 @@
 import pytest
-from scenario_builder import load
+from scenario_builder import SOUND, load
 
 from bench.errors import ScenarioError
 
 TOKEN = "planted-4f1c9a77"
+VARIANT = """
+[[variants]]
+label = "other"
+set = { "spark.\\"spark.some.password\\"" = "env:OTHER_TOKEN" }
+"""
 
 
-def test_a_value_may_come_from_the_environment(tmp_path, monkeypatch):
+def test_a_secret_may_come_from_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("LAKE_TOKEN", TOKEN)
-    monkeypatch.setenv("LAKE_ADDRESS", "http://catalog.example")
-    properties = {"type": "rest", "token": "env:LAKE_TOKEN", "uri": "env:LAKE_ADDRESS", "x": "env:not a name"}
-    scenario = load(tmp_path, catalog={"properties": properties}, spark={"spark.some.key": "env:LAKE_TOKEN"})
-    assert dict(scenario.catalog.properties) == {
-        "type": "rest", "token": TOKEN, "uri": "http://catalog.example", "x": "env:not a name",
-    }  # fmt: skip
-    assert scenario.spark.settings["spark.some.key"] == TOKEN
-    assert scenario.secrets.scrub(f"{TOKEN} at http://catalog.example") == "(hidden) at (hidden)"
+    properties = {"type": "rest", "token": "env:LAKE_TOKEN", "x": "env:not a name"}
+    scenario = load(
+        tmp_path, catalog={"properties": properties}, spark={"spark.ssl.password": "env:LAKE_TOKEN"}
+    )
+    assert dict(scenario.catalog.properties) == {"type": "rest", "token": TOKEN, "x": "env:not a name"}
+    assert scenario.spark.settings["spark.ssl.password"] == TOKEN
+    assert scenario.secrets.scrub(f"header: {TOKEN}") == "header: (hidden)"
+
+
+def test_a_variant_may_have_another(tmp_path, monkeypatch):
+    monkeypatch.setenv("OTHER_TOKEN", TOKEN)
+    (other,) = load(tmp_path, SOUND + VARIANT).variants
+    assert other.spark.settings["spark.some.password"] == TOKEN
+    assert other.secrets.scrub(TOKEN) == "(hidden)"
+    monkeypatch.delenv("OTHER_TOKEN")
+    with pytest.raises(ScenarioError, match="the environment variable OTHER_TOKEN is not set"):
+        load(tmp_path, SOUND + VARIANT)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"catalog": {"properties": {"type": "rest", "uri": "env:X"}}},
+        {"spark": {"master": "env:X"}},
+        {"spark": {"spark.some.key": "env:X"}},
+    ],
+)
+def test_only_a_secret_may(tmp_path, monkeypatch, keys):
+    monkeypatch.setenv("X", TOKEN)
+    with pytest.raises(
+        ScenarioError, match="only a secret, such as a token or a password, may be a variable"
+    ) as told:
+        load(tmp_path, **keys)
+    assert TOKEN not in str(told.value)
 
 
 @pytest.mark.parametrize("value", ["$LAKE_TOKEN", "${LAKE_TOKEN}"])
@@ -28,9 +59,13 @@ def test_elsewhere_it_is_a_text_like_any_other(tmp_path):
     assert load(tmp_path, description="env:LAKE_TOKEN").description == "env:LAKE_TOKEN"
 
 
-def test_a_variable_that_is_not_set_is_named(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("value", "told"), [(None, "is not set"), ("", "is empty"), ("p\udce4ss", "is not UTF-8")]
+)
+def test_a_variable_without_a_value_is_named(tmp_path, monkeypatch, value, told):
     monkeypatch.delenv("LAKE_TOKEN", raising=False)
-    with pytest.raises(ScenarioError) as caught:
+    if value is not None:
+        monkeypatch.setenv("LAKE_TOKEN", value)
+    with pytest.raises(ScenarioError, match=f"environment variable LAKE_TOKEN {told}") as caught:
         load(tmp_path, catalog={"properties": {"type": "rest", "token": "env:LAKE_TOKEN"}})
     assert "catalog.properties.token" in str(caught.value)
-    assert "the environment variable LAKE_TOKEN is not set" in str(caught.value)
