@@ -13,7 +13,7 @@ _TABLES = ("catalog", "spark")
 
 
 def fill_in(document: dict[str, Any]) -> list[str]:
-    """Replace each secret "env:NAME" in [catalog] and [spark] by its variable, in place; the values put there.
+    """Replace each secret "env:NAME" in [catalog] and [spark] by its variable, in place; the values put in.
 
     Only secrets: what is not hidden would show what the environment keeps to itself. Raises OptionError for a
     variable that is not set, and for one that nothing would replace.

@@ -81,8 +81,9 @@ def test_usage_errors_repeat_no_secret(capsys, argv, shown):
 def test_what_is_concealed_is_so_until_the_command_ends(failing, capsys):
     failing(ScenarioError("No such option qwerty"))
     assert main(["--credential=qwerty", "fail"]) == main(["fail"]) == 2
-    usage, error = capsys.readouterr().err.splitlines()
-    assert "qwerty" not in usage
+    warning, usage, error = capsys.readouterr().err.splitlines()
+    assert warning.startswith("warning: the command line contains a secret, which `ps` shows to every user")
+    assert "qwerty" not in warning + usage
     assert error == "error: No such option qwerty"
 
 

@@ -103,7 +103,7 @@ def test_only_narrows_what_runs(run):
         (["--only", "strategy=nver"], "no such strategy; available: never, every-2min"),
         (["--conf", "spark.x"], "--conf spark.x: write spark.some.key=value"),
         (["--conf", "x=1"], "--conf x=1: write spark.some.key=value"),
-        (["--conf", "spark.driver.memory=1g"], "set that instead"),
+        (["--conf", "spark.driver.memory=1g"], "write `driver_memory = ...` in [spark] instead"),
         (["--set", "sed=3"], "unknown key"),
         (["--repetitions", "0"], "--repetitions"),
         (["--verify", "sometimes"], "--verify"),
