@@ -119,10 +119,11 @@ def _elsewhere(folder: Path) -> str:
 
 def _check_no_copies(runs: Iterable[RunResult]) -> None:
     """A run counts once: a copy beside it would look like a repetition."""
-    known: dict[tuple[str, ...], RunResult] = {}
+    known: dict[tuple[str | int, ...], RunResult] = {}
     for run in runs:
         m = run.manifest
-        first = known.setdefault((m.scenario, m.mode, m.suite_id, m.run_id), run)
+        made = (m.scenario, m.mode, m.suite_id, m.run_id, m.strategy, m.repetition)
+        first = known.setdefault(made, run)
         if first is not run:
             raise ResultSchemaError(
                 f"{first.folder} and {run.folder}: are copies of one run, which would count twice; remove or "
