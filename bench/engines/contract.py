@@ -363,7 +363,7 @@ class SparkSettings:
         return parse_master(self.master).kind != "cluster"
 
 
-# Catalog properties that say which catalog it is. Source: CatalogUtil.buildIcebergCatalog of Iceberg 1.11.
+# Catalog properties that say which catalog it is, as Spark passes them on.
 CATALOG_KINDS = frozenset({"type", "catalog-impl"})
 
 
