@@ -20,8 +20,8 @@ from bench.secrets import Secrets
 DEBUG_VARIABLE = "COMPACTBENCH_DEBUG"
 EXIT_BUG = 1
 _SHOWN_BY_PS = (
-    "the command line contains a secret, which `ps` shows to every user of this machine: write env:NAME in its "
-    "place, with the name of an environment variable"
+    "the command line contains a secret, which `ps` shows to every user of this machine: write env:NAME in "
+    "its place, with the name of an environment variable"
 )
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _REFUSED_PATHS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES)
