@@ -167,8 +167,9 @@ class TableAddress:
 class Format:
     """A table format; `name` is what scenarios and results call it, and its entry in `runtime.LINES`.
 
-    `table_keys` is the model of [table]. `upsert_modes` are the ways in which commits can update and delete
-    rows, each with what does it ("equality deletes", "MERGE INTO"), as results say; they are empty where the
+    `table_keys` is the model of [table]. `catalog_types` are what `type` of a catalog may be; they are empty
+    where tables have no catalog. `upsert_modes` are the ways in which commits can update and delete rows,
+    each with what does it ("equality deletes", "MERGE INTO"), as results say; they are empty where the
     format's engines only append. `default_upsert_mode` is one of them. `own_properties` maps the table
     properties that a key of the scenario sets to that key: "table." and the key for one of [table], "writer."
     for one of a strategy's writer. Those in `size_properties` a strategy may override by a size.
@@ -214,7 +215,7 @@ class Format:
     title: str
     description: str
     table_keys: type[TableKeys]
-    takes_catalog: bool
+    catalog_types: frozenset[str]
     upsert_modes: Mapping[str, str]
     default_upsert_mode: str | None
     own_properties: Mapping[str, str]

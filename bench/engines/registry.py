@@ -55,5 +55,5 @@ def _format_of(name: str, strategy: str) -> str | None:
             f"{', '.join(found)}"
         )
     found += [each.name for each in formats if strategy.startswith(f"{each.name}.")]
-    of_catalogs = [each.name for each in formats if each.takes_catalog]
+    of_catalogs = [each.name for each in formats if each.catalog_types]
     return next(iter(found), of_catalogs[0] if len(of_catalogs) == 1 else None)

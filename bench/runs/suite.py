@@ -145,13 +145,13 @@ def locked(out: Path, *, sweep: bool = True) -> Iterator[None]:
         out.mkdir(parents=True, exist_ok=True)
         file = (out / LOCK).open("w", encoding="utf-8")
     except OSError as error:
-        raise ScenarioError(f"{out}: cannot write there ({error.strerror}); choose another --out") from error
+        raise ScenarioError(f"{out}: cannot write there ({error.strerror}); choose another folder") from error
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise ScenarioError(
-                f"{out}: another compactbench is writing there; wait for it, or choose another --out"
+                f"{out}: another compactbench is writing there; wait for it, or choose another folder"
             ) from error
         if sweep:
             shutil.rmtree(out / WORK, ignore_errors=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from bench.engines.registry import FORMATS
 from bench.keys import bytes_text, duration_ms_text, known_text
-from bench.scenario.schema import OWN_SPARK_KEYS, ProbeKeys, ScenarioKeys, Spark, StrategyKeys
+from bench.scenario.schema import OWN_SPARK_KEYS, Catalog, ProbeKeys, ScenarioKeys, Spark, StrategyKeys
 from bench.scenario.values import KeyPath, OptionError
 from bench.secrets import HIDDEN, Secrets, is_public
 from bench.spark_master import parse_master
@@ -47,9 +47,20 @@ def check_keys(keys: ScenarioKeys, secrets: Secrets) -> None:
         _check_properties(keys.table.format, strategy, path)
         _check_switches(keys, strategy, ("strategies", index, "switch"))
     _check_spark(keys.spark, secrets)
-    if keys.catalog is not None and not FORMATS[keys.table.format].takes_catalog:
+    if keys.catalog is not None:
+        _check_catalog(keys.catalog, keys.table.format)
+
+
+def _check_catalog(catalog: Catalog, of_format: str) -> None:
+    types = FORMATS[of_format].catalog_types
+    if not types:
+        raise OptionError(("catalog",), f"tables of format {of_format!r} have no catalog: leave it out")
+    kind = catalog.properties.get("type")
+    if kind is not None and kind.lower() not in types:
         raise OptionError(
-            ("catalog",), f"tables of format {keys.table.format!r} have no catalog: leave it out"
+            ("catalog", "properties", "type"),
+            f"is no type of catalog: write one of {', '.join(sorted(types))}, or set a catalog-impl",
+            kind,
         )
 
 

@@ -24,11 +24,13 @@ from bench.results.figures import sum_of_known
 from bench.results.records import Mode
 from bench.runs.cases import repetitions_of
 from bench.runs.preflight import check_supported
+from bench.runs.settings import configured_catalog, names_catalog
 from bench.scenario.backlogs import Backlog, backlogs
 from bench.scenario.idle_rules import IdleRule, idle_rules
 from bench.scenario.scenario import Scenario, load_scenario
 from bench.scenario.specs import rule_text
 from bench.scenario.variants import BASE
+from bench.spark_master import parse_master
 from bench.text import counted
 from workloads.commit import CommitSpec, Recorded
 
@@ -125,6 +127,7 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
             for spec in scenario.strategies
         ],
         "maintenance": [rule_text(rule) for rule in scenario.maintenance],
+        "places": _places(scenario) if mode == "real" else {},
         "unmet_phases": scenario.unmet_phases(),
         "probe_phase": scenario.probe_phase,
         "variants": [
@@ -135,6 +138,35 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
         "idle_rules": [asdict(idle) for idle in idle_rules(scenario)],
         "backlogs": [asdict(backlog) for backlog in backlogs(scenario)],
     }
+
+
+def _places(scenario: Scenario) -> dict[str, Any]:
+    """The Spark master, and what the scenario names of its own for tables and staged files: else None."""
+    catalog = configured_catalog(scenario)
+    kind = catalog.properties.get("type") or catalog.properties.get("catalog-impl")
+    return {
+        "master": scenario.spark.master,
+        "catalog": {"name": catalog.name, "kind": kind, "namespace": f"{catalog.namespace}_<run id>"}
+        if names_catalog(scenario)
+        else None,
+        "staging": scenario.spark.staging,
+    }
+
+
+def _places_text(places: Mapping[str, Any]) -> str:
+    """Where runs take place and leave something, if not on this machine alone."""
+    sentences = []
+    if parse_master(places["master"]).kind != "local":
+        sentences.append(f"Runs on {places['master']}.")
+    if catalog := places["catalog"]:
+        kind = f" ({catalog['kind']})" if catalog["kind"] else ""
+        sentences.append(
+            f"Each run makes its tables in the catalog {catalog['name']}{kind}, in a namespace of its own, "
+            f"{catalog['namespace']}, which it drops at its end."
+        )
+    if places["staging"]:
+        sentences.append(f"Files that workers read are staged in {places['staging']}.")
+    return " ".join(sentences)
 
 
 def _layouts(scenario: Scenario, commits: Iterable[CommitSpec]) -> list[CommitLayout]:
@@ -185,6 +217,8 @@ def _print_summary(facts: dict[str, Any]) -> None:
         f"A run does not wait for scenario time: each commit follows as soon as the one before is done. "
         f"Probes: {', '.join(facts['probes'])}; the primary one is {facts['primary_probe']}."
     )
+    if facts["places"] and (places := _places_text(facts["places"])):
+        print_paragraph(places)
     few = few_repetitions(facts["repetitions"], facts["mode"])
     if few:
         print_paragraph(f"{few}.")

@@ -81,7 +81,7 @@ FORMAT = Format(
     description="Delta Lake by Spark; a strategy's properties switch automatic compaction "
     "(delta.autoOptimize.autoCompact) and optimized writes (delta.autoOptimize.optimizeWrite)",
     table_keys=DeltaKeys,
-    takes_catalog=False,
+    catalog_types=frozenset(),
     upsert_modes=UPSERT_MODES,
     default_upsert_mode=DEFAULT_UPSERT_MODE,
     own_properties={VECTORS: "writer.upsert_mode"},

@@ -97,6 +97,8 @@ def _is_table_at(name: str) -> bool:
     return is_table_at(name)
 
 
+# What `type` may be in org.apache.iceberg.CatalogUtil 1.11, in any case.
+_CATALOG_TYPES = frozenset({"hadoop", "hive", "rest", "glue", "nessie", "jdbc", "bigquery"})
 _HTTP_OPTIONS = "jdk.net"  # socket options that Apache's HTTP client sets, which Iceberg's REST client uses
 
 FORMAT = Format(
@@ -104,7 +106,7 @@ FORMAT = Format(
     title="Iceberg",
     description="Apache Iceberg by Spark; format_version 2 or 3",
     table_keys=IcebergKeys,
-    takes_catalog=True,
+    catalog_types=_CATALOG_TYPES,
     upsert_modes=UPSERT_MODES,
     default_upsert_mode=DEFAULT_UPSERT_MODE,
     own_properties={

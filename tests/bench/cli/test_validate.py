@@ -202,6 +202,21 @@ def test_files_that_depend_on_the_table_are_not_counted(capsys):
     assert re.search(r": [\d,]+ rows, about [\d.]+ MB as Parquet", " ".join(capsys.readouterr().out.split()))
 
 
+CLUSTER = '[spark]\nmaster = "spark://host:7077"\nstaging = "s3://bucket/staged"\n'
+
+
+def test_validate_says_where_runs_leave_something(capsys, tmp_path):
+    lake = '[catalog]\nname = "shop"\nnamespace = "trial"\n[catalog.properties]\ntype = "rest"\n'
+    path = write(tmp_path, f'{SOUND}{lake}uri = "http://lake:8181"\n{CLUSTER}')
+    assert main(["validate", path]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Runs on spark://host:7077. Each run makes its tables in the catalog shop (rest)" in told
+    assert "trial_<run id>, which it drops" in told
+    assert "staged in s3://bucket/staged" in told
+    assert main(["validate", path, "--simulate"]) == 0
+    assert "shop" not in capsys.readouterr().out
+
+
 def test_validate_counts_delete_files_and_what_is_left_out(capsys, tmp_path):
     assert main(["validate", "upsert-quick"]) == 0
     assert re.search(r"rows in \d+ files and 9\d delete files,", " ".join(capsys.readouterr().out.split()))

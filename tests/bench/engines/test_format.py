@@ -71,7 +71,7 @@ def test_a_mode_a_format_does_not_have_is_refused(monkeypatch):
 
 def test_existing_tables_are_of_the_format_that_finds_one_in_the_folder(monkeypatch):
     placed = replace(
-        FORMAT, name="placed", takes_catalog=False, is_table_at=lambda name: name == "/here"
+        FORMAT, name="placed", catalog_types=frozenset(), is_table_at=lambda name: name == "/here"
     )  # fmt: skip
     monkeypatch.setattr(registry, "FORMATS", {"iceberg": FORMAT, "placed": placed})
     assert existing_tables(None, "/here")[0] is placed

@@ -319,7 +319,9 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "open", refuse)
     with (
-        pytest.raises(ScenarioError, match=r"cannot write there \(Permission denied\); choose another --out"),
+        pytest.raises(
+            ScenarioError, match=r"cannot write there \(Permission denied\); choose another folder"
+        ),
         locked(tmp_path),
     ):
         pass

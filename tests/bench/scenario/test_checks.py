@@ -472,9 +472,21 @@ def test_changes_that_move_rows_are_refused_where_the_format_would_lose_track_of
 
 
 def test_a_catalog_is_refused_where_the_format_takes_none(tmp_path, monkeypatch):
-    monkeypatch.setitem(FORMATS, "iceberg", replace(FORMATS["iceberg"], takes_catalog=False))
+    monkeypatch.setitem(FORMATS, "iceberg", replace(FORMATS["iceberg"], catalog_types=frozenset()))
     told = refusal(tmp_path, catalog={"properties": {"type": "rest"}})
     assert "catalog: tables of format 'iceberg' have no catalog: leave it out" in told
+
+
+@pytest.mark.parametrize("kind", ["nonsense", "", "sqlite"])
+def test_a_type_of_catalog_that_does_not_exist_is_refused(tmp_path, kind):
+    told = refusal(tmp_path, catalog={"properties": {"type": kind}})
+    assert f'catalog.properties.type = "{kind}": is no type of catalog' in told
+    assert "one of bigquery, glue, hadoop, hive, jdbc, nessie, rest" in told
+
+
+def test_the_type_of_a_catalog_may_be_written_in_any_case(tmp_path):
+    loaded = load(tmp_path, catalog={"properties": {"type": "REST", "uri": "http://localhost:8181"}})
+    assert loaded.catalog.properties["type"] == "REST"
 
 
 def sorted_by(*columns):
