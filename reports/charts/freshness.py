@@ -7,9 +7,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from bench.text import human_duration
-from reports.charts.canvas import FONT_PT, belongs, head, new_figure, nothing_to_draw, root, value_axis
+from reports.charts.canvas import FONT_PT, belongs, head, new_figure, nothing_to_draw, value_axis
 from reports.charts.hints import hint
-from reports.charts.placing import beside
+from reports.charts.names import Name, write_names
 from reports.load import RunGroup
 from reports.phrases import Sentence, Verbatim, counted, joined, say
 from reports.text import duration_unit
@@ -92,17 +92,4 @@ def _panel(axes: Axes, group: RunGroup, places: Mapping[str, tuple[float, float]
         belongs(axes.plot([age_s], [value], trait.mark, markersize=7, color=trait.colour, clip_on=False,
                           zorder=3), label, theme)  # fmt: skip
         hint(axes, label, [(age_s, value, f"{human_duration(age_s)}, {value:,.6g}")], theme)
-    _names(axes, places, theme)
-
-
-def _names(axes: Axes, places: Mapping[str, tuple[float, float]], theme: Theme) -> None:
-    pt, extent = 72 / root(axes).dpi, axes.get_window_extent()
-    pixels = [axes.transData.transform(at) for at in places.values()]
-    spots = [(float(x) * pt, float(y) * pt) for x, y in pixels]
-    within = (extent.x0 * pt, extent.y0 * pt, extent.x1 * pt, extent.y1 * pt)
-    texts = [chart_label(label) for label in places]
-    for (label, at), text, place in zip(places.items(), texts, beside(spots, texts, within), strict=True):
-        name = axes.annotate(text, at, xytext=(place.dx, place.dy), va="center", ha=place.side,
-                             textcoords="offset points", fontsize=FONT_PT, color=theme.ink,
-                             parse_math=False, annotation_clip=False)  # fmt: skip
-        belongs([name], label, theme, is_name=True)
+    write_names(axes, {label: Name(at, chart_label(label), theme.ink) for label, at in places.items()}, theme)

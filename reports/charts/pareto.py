@@ -18,7 +18,7 @@ from reports.charts.canvas import (
     value_axis,
 )
 from reports.charts.hints import hint
-from reports.charts.placing import beside
+from reports.charts.names import Name, write_names
 from reports.load import RunGroup
 from reports.pareto_front import Point, differ_in_staleness, pareto_front, points
 from reports.phrases import Sentence, Verbatim, joined, say
@@ -170,22 +170,12 @@ def _names(
     heights: Mapping[str, float], factor: float, theme: Theme,
 ) -> None:  # fmt: skip
     """A name beside each point, which is drawn at its height; one above the scale has its latency, too."""
-    pt = 72 / root(axes).dpi
-    places_of = {p.strategy: (p.cost_s, heights[p.strategy]) for p in all_points}
-    pixels = {label: axes.transData.transform(at) for label, at in places_of.items()}
-    spots = {label: (float(x) * pt, float(y) * pt) for label, (x, y) in pixels.items()}
-    texts = [
-        chart_label(p.strategy) + (f" {human_duration(p.query_s)}" if p in above else "") for p in all_points
-    ]
-    extent = axes.get_window_extent()
-    within = (extent.x0 * pt, extent.y0 * pt, extent.x1 * pt, extent.y1 * pt)
-    corners = axes.transData.transform([(p.cost_s, p.query_s * factor) for p in optimal]) * pt
-    line = [(float(x), float(y)) for x, y in corners]
-    placed = beside(list(spots.values()), texts, within, line)
-    for point, text, place in zip(all_points, texts, placed, strict=True):
-        colour = theme.ink if point in optimal else theme.muted
-        name = axes.annotate(text, places_of[point.strategy], xytext=(place.dx, place.dy), va="center",
-                             textcoords="offset points", ha=place.side, fontsize=FONT_PT, color=colour,
-                             bbox={"facecolor": theme.background, "edgecolor": "none", "pad": 0.6},
-                             parse_math=False, annotation_clip=False)  # fmt: skip
-        belongs([name], point.strategy, theme, is_name=True)
+    names = {
+        p.strategy: Name(
+            (p.cost_s, heights[p.strategy]),
+            chart_label(p.strategy) + (f" {human_duration(p.query_s)}" if p in above else ""),
+            theme.ink if p in optimal else theme.muted,
+        )
+        for p in all_points
+    }
+    write_names(axes, names, theme, line=[(p.cost_s, p.query_s * factor) for p in optimal])

@@ -10,6 +10,7 @@ LINE_PT = 11.0
 _AWAY_PT = 7.0
 _POINT_PT = 4.0
 _FAR_PT = 12.0  # above or below its point: a name further away is taken for another point's
+_ROUNDS = 8  # in which names make room for one another; they settle in two or three
 
 Spot = tuple[float, float]  # x and y in points
 Box = tuple[float, float, float, float]  # left, bottom, right, top in points
@@ -22,6 +23,11 @@ class Place:
     dx: float
     dy: float
     side: Literal["left", "right", "center"]
+
+    @property
+    def is_far(self) -> bool:
+        """Whether only a line from the point to the name shows that they belong together."""
+        return abs(self.dy) > _FAR_PT
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:
@@ -42,19 +48,26 @@ def spread(places: Sequence[float], gap: float) -> list[float]:
 def beside(
     spots: Sequence[Spot], texts: Sequence[str], within: Box, line: Sequence[Spot] = ()
 ) -> list[Place]:
-    """For each point a place for its name, inside `within`, that touches no point, earlier name or `line`.
+    """For each point a place for its name, inside `within`, that touches no point, other name or `line`.
 
-    Where no near place is free, the one with the least faults is used. Coordinates are in typographic
-    points.
+    Where no near place is free, the one with the least faults is used. Each name is placed in turn, and then
+    again in view of those that came after it, until none moves. Coordinates are in typographic points.
     """
-    taken: list[Box] = [(x - _POINT_PT, y - _POINT_PT, x + _POINT_PT, y + _POINT_PT) for x, y in spots]
-    chosen = []
-    for (x, y), text in zip(spots, texts, strict=True):
-        options = [(place, _box(place, x, y, text)) for place in _places()]
-        place, box = min(options, key=lambda option: _faults(option[0], option[1], taken, within, line))
-        taken.append(box)
-        chosen.append(place)
-    return chosen
+    points: list[Box] = [(x - _POINT_PT, y - _POINT_PT, x + _POINT_PT, y + _POINT_PT) for x, y in spots]
+    options = [
+        [(place, _box(place, x, y, text)) for place in _places()]
+        for (x, y), text in zip(spots, texts, strict=True)
+    ]
+    chosen: dict[int, tuple[Place, Box]] = {}
+    for _ in range(_ROUNDS):
+        before = dict(chosen)
+        for index, own in enumerate(options):
+            taken = [*points, *(box for other, (_, box) in chosen.items() if other != index)]
+            faults = [_faults(place, box, taken, within, line) for place, box in own]
+            chosen[index] = own[faults.index(min(faults))]
+        if chosen == before:
+            break
+    return [place for place, _ in chosen.values()]
 
 
 def _faults(place: Place, box: Box, taken: Sequence[Box], within: Box, line: Sequence[Spot]) -> int:
@@ -62,7 +75,7 @@ def _faults(place: Place, box: Box, taken: Sequence[Box], within: Box, line: Seq
     is_outside = box[0] < within[0] or box[1] < within[1] or box[2] > within[2] or box[3] > within[3]
     crossed = sum(_crosses(start, end, box) for start, end in pairwise(line))
     overlapped = sum(_overlap(box, other) for other in taken)
-    return 1000 * is_outside + 100 * overlapped + 10 * (abs(place.dy) > _FAR_PT) + crossed
+    return 1000 * is_outside + 100 * overlapped + 10 * place.is_far + crossed
 
 
 def _places() -> Iterator[Place]:

@@ -1,7 +1,7 @@
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import pandas as pd
 import pytest
@@ -17,7 +17,7 @@ from bench.text import human_duration
 from reports.charts.canvas import time_unit
 from reports.charts.hints import MOST_HINTS, hint, hints_of
 from reports.charts.output import png, svg, svg_of_page
-from reports.charts.placing import beside, spread
+from reports.charts.placing import CHARACTER_PT, LINE_PT, beside, spread
 from reports.charts.registry import CHARTS
 from reports.charts.thinning import thinned
 from reports.load import RunGroup, run_groups
@@ -296,6 +296,29 @@ WITHIN = (0.0, 0.0, 500.0, 300.0)
 def test_names_of_near_points_do_not_touch():
     one, other = beside([(100, 100), (104, 101)], ["first", "second"], WITHIN)
     assert (one.side, one.dy) != (other.side, other.dy)
+
+
+def box_of(spot, text, place):
+    """Left, lower, right and upper edge of a name."""
+    width = CHARACTER_PT * len(text)
+    left = spot[0] + place.dx - {"left": 0, "center": width / 2, "right": width}[place.side]
+    return left, spot[1] + place.dy - LINE_PT / 2, left + width, spot[1] + place.dy + LINE_PT / 2
+
+
+def test_names_make_room_for_those_that_come_after_them():
+    spots, texts = [(380, 274), (375, 266), (425, 290)], ["a rather long name"] * 3
+    boxes = [box_of(*of) for of in zip(spots, texts, beside(spots, texts, WITHIN), strict=True)]
+    for one, other in combinations(boxes, 2):
+        assert one[0] >= other[2] or other[0] >= one[2] or one[1] >= other[3] or other[1] >= one[3]
+
+
+@given(st.lists(st.tuples(st.floats(0, 500), st.floats(0, 300)), max_size=15))
+def test_each_point_gets_a_place_inside(spots):
+    places = beside(spots, ["a name"] * len(spots), WITHIN)
+    for spot, place in zip(spots, places, strict=True):
+        left, lower, right, upper = box_of(spot, "a name", place)
+        assert 0 <= left <= right <= 500
+        assert 0 <= lower <= upper <= 300
 
 
 def test_a_name_at_the_right_edge_goes_left_of_its_point():
