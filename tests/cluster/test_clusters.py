@@ -81,7 +81,7 @@ def test_the_cpu_of_executors_is_what_the_kernel_counts(master, tmp_path):
 
 @pytest.mark.parametrize("scenario", ["quickstart", "upsert-quick"])
 def test_a_suite_ends_with_the_content_of_the_stream(master, scenario, tmp_path):
-    # Each step waits for the executors' reports, a second: what warm-up is for, figures, does not matter here.
+    # Each step waits a second for the reports of executors, so warm-up is short: no figure is read here.
     few = ["--set", "warm_up_rounds=1", "--repetitions", "1"]
     arguments = ["run", scenario, "--set", f'spark.master="{master}"', *few]
     subprocess.run(
