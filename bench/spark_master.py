@@ -40,7 +40,7 @@ class Master:
 
 
 def parse_master(text: str) -> Master:
-    """Raises ValueError for a text that is no master of Spark's."""
+    """Raises ValueError for a text that is not a valid Spark master."""
     if local := _LOCAL.fullmatch(text):
         threads = local["threads"] or "1"
         cores = None if threads == "*" else int(threads)
@@ -52,4 +52,4 @@ def parse_master(text: str) -> Master:
             return Master(text, "local-cluster", cores)
     if _CLUSTER.fullmatch(text):
         return Master(text, "cluster")
-    raise ValueError(f"is no master of Spark's: write {_KNOWN}")
+    raise ValueError(f"is not a valid Spark master: write {_KNOWN}")

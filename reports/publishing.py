@@ -26,7 +26,7 @@ from bench.results.metrics import Unit
 from bench.results.records import EVENTS, MANIFEST, QueryRecord, WarmUpRecord
 from bench.results.rows import Row
 from bench.results.table_content import commits_of
-from bench.text import MISSING, human_ratio
+from bench.text import MISSING, human_duration, human_ratio
 from reports.compare import Comparison
 from reports.load import RunGroup, run_groups
 from reports.markdown import table as as_markdown
@@ -83,6 +83,19 @@ class Agreement:
     files: str
 
 
+@dataclass(frozen=True, slots=True)
+class Met:
+    """The queries at the end of a tick that met a compaction beside the stream, of all runs, as text.
+
+    `met` is how many of them did, with the fastest and the slowest; `others` is the mean of the rest.
+    """
+
+    met: str
+    fastest: str
+    slowest: str
+    others: str
+
+
 @dataclass(frozen=True)
 class Published:
     """The runs of one entry, as the pages use them: figures are text, a dash where there is none."""
@@ -103,8 +116,10 @@ class Published:
 
     @cached_property
     def disturbed(self) -> str:
-        """How many of the runs other processes disturbed: "2 of 30"."""
-        return f"{len(self.group.disturbed_runs)} of {len(self.group.usable_runs)}"
+        """How many of the runs other processes disturbed, and whose: "2 of 30 runs (`never`, `amoro`)"."""
+        labels = dict.fromkeys(f"`{run.manifest.strategy}`" for run in self.group.disturbed_runs)
+        names = f" ({', '.join(labels)})" if labels else ""
+        return f"{len(self.group.disturbed_runs)} of {len(self.group.usable_runs)} runs{names}"
 
     def disturbed_of(self, strategy: str) -> str:
         """The same of the runs of one strategy: "3 of 3"."""
@@ -160,6 +175,17 @@ class Published:
         """How many queries of a run its mean latency is of."""
         run = next(iter(self.group.first_runs.values()))
         return sum(query.primary and query.when == "settled" for query in run.of(QueryRecord))
+
+    def met(self, strategy: str) -> Met:
+        """The primary query beside compactions of a strategy. Raises ValueError if none met any."""
+        runs = [run for run in self.group.usable_runs if run.manifest.strategy == strategy]
+        settled = [q for run in runs for q in run.of(QueryRecord) if q.primary and q.when == "settled"]
+        met_s = [query.wall_s for query in settled if query.is_shared]
+        others_s = [query.wall_s for query in settled if not query.is_shared]
+        return Met(
+            f"{len(met_s):,} of {len(settled):,}",
+            human_duration(min(met_s)), human_duration(max(met_s)), human_duration(fmean(others_s)),
+        )  # fmt: skip
 
     def probe(self, strategy: str, probe: str, figure: str, unit: Unit) -> str:
         """A figure of one query of a strategy (`Row.probes`), the mean over the runs, with its unit."""

@@ -112,7 +112,7 @@ class SuiteProgress:
         self._say_elsewhere(f"change log of {scenario}: looking in the cache")
 
     def log_progressed(self, scenario: str, done: int, total: int) -> None:
-        """The change log is being written; it is part of no figure."""
+        """The change log is being written, which is not included in any figure."""
         if self._log is None:
             self.log_started(scenario)
         if self._log is not None:
@@ -133,14 +133,14 @@ class SuiteProgress:
 
     def dropping(self, run: str, left: Sequence[str]) -> None:
         """What a run has left in a shared catalog or a staging folder is dropped."""
-        self._say(f"dropping what {run}, which was interrupted, has left: {', '.join(left)}")
+        self._say(f"dropping what {run}, which did not finish, has left: {', '.join(left)}")
 
     def warned(self, text: str) -> None:
         """Something went wrong that stops nothing."""
         self._say(f"warning: {text}")
 
     def training_started(self) -> None:
-        """Java's classes are being archived: once per Java and set of jars, and part of no figure."""
+        """Java's classes are being archived: once per Java and set of jars, in no figure."""
         self._preparation = "archiving Java's classes for faster starts, about a minute, once"
         self._say_elsewhere(self._preparation)
 

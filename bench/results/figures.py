@@ -140,6 +140,25 @@ def noop_evaluations(f: RunFigures) -> float | None:
     return float(sum(d.status == "nothing_to_do" for d in f.fired)) if f.fired else None
 
 
+def returned_s(f: RunFigures) -> list[float]:
+    """For each commit of the stream the wall seconds until its writer can go on, compactions included.
+
+    The writer waits for those that its commit runs by itself. While one runs beside the stream, Spark's jobs
+    queue for the same cores, and those that prepare the batch come first: so this part of the preparation is
+    waiting, too. The rest of it is not.
+    """
+    beside = [c for c in f.compactions if c.is_shared]
+    return [c.wall_s + c.waited_s + sum(_prepared_during(c, other) for other in beside) for c in f.commits]
+
+
+def _prepared_during(commit: CommitRecord, compaction: CompactionRecord) -> float:
+    """Seconds of a commit's preparation during which a compaction ran."""
+    if commit.started_s is None or compaction.started_s is None or compaction.ended_s is None:
+        return 0.0
+    began_s = max(commit.started_s - commit.prepare_s, compaction.started_s)
+    return max(0.0, min(commit.started_s, compaction.ended_s) - began_s)
+
+
 def pending_mean_s(f: RunFigures) -> float | None:
     """Scenario seconds between a decision and its commit; 0 where the scenario has no compaction delay."""
     return mean([(c.at_ms - c.scheduled_at_ms) / 1000 for c in f.effective])

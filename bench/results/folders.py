@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from bench.errors import ResultSchemaError, first_error
+from bench.results.landing import landed
 from bench.results.records import (
     EVENTS,
     MANIFEST,
@@ -141,9 +142,12 @@ def is_run_folder(folder: Path) -> bool:
 
 
 def load_run(folder: Path) -> RunResult:
-    """One run. An incomplete last line, as a killed worker leaves it, is dropped; other damage raises."""
+    """One run. An incomplete last line, as a killed worker leaves it, is dropped; other damage raises.
+
+    Compactions beside the stream are dated by their effect (`landed`).
+    """
     manifest = _load_manifest(folder / MANIFEST)
-    run = RunResult(folder, manifest, tuple(_load_records(folder / EVENTS, manifest.duration_ms)))
+    run = RunResult(folder, manifest, landed(list(_load_records(folder / EVENTS, manifest.duration_ms))))
     _check_whole(run)
     return run
 

@@ -76,7 +76,7 @@ class Row:
 
     @property
     def commits_wait(self) -> bool:
-        """Whether compactions that commits run by themselves delay the slowest of these."""
+        """Whether compactions, their own or one beside the stream, delay the slowest commits."""
         return self.values["commit_returned_p95_s"] != self.values["commit_p95_s"]
 
     def to_json(self) -> dict[str, Any]:

@@ -44,9 +44,9 @@ CHARTS: tuple[Chart, ...] = (
         "pareto",
         "Cost and query latency",
         "Lower is faster, further left is cheaper. The dashed line, the Pareto front, joins the strategies "
-        "that no other one beats on both axes; there is no line where their rows differ in age. Strategies "
-        "with a grey name are off the front: another one is at least as good on both, with rows as fresh, or "
-        "they change nothing before the last tick. Whiskers span the runs.",
+        "that no other one beats on both axes; no line is drawn where strategies differ in how fresh their "
+        "rows are. Strategies with a grey name are off the front: another one is at least as good on both, "
+        "with rows as fresh, or they change nothing before the last tick. Whiskers span the runs.",
         pareto.draw,
         pareto.finding,
         "answer",
@@ -64,8 +64,9 @@ CHARTS: tuple[Chart, ...] = (
     Chart(
         "latency",
         "Query latency over time",
-        "The line is the median over the repetitions, the band spans the fastest to the slowest. Ticks under "
-        "the axis: compactions.",
+        "The line is the median, at each tick, of the repetitions that queried there; if the probe phase is "
+        "random that may be one alone. The band spans the fastest to the slowest. Ticks under the axis: "
+        "compactions.",
         latency.draw,
         latency.finding,
         "open",
@@ -82,8 +83,8 @@ CHARTS: tuple[Chart, ...] = (
         "deletes",
         "Live delete files over time",
         "A delete file is read again for every data file it applies to; a deletion vector and a log file "
-        "have one each. Where equality deletes drop and the total does not, equality deletes were converted "
-        "to position deletes.",
+        "have one each. Where Iceberg's equality deletes drop and the total does not, they were converted to "
+        "position deletes.",
         file_counts.draw_delete_files,
         file_counts.delete_files_finding,
         "open",

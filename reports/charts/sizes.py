@@ -47,9 +47,7 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     xlabel = "file size (lower bound of the bin, powers of two)"
     figure.axes[-1].set_xlabel(xlabel, fontsize=FONT_PT, color=theme.muted)
     size = human_bytes(group.manifest.target_file_size_bytes)
-    text = (
-        f"dashed: target file size, {size}" if is_near else f"target file size, {size}, is far right of this"
-    )
+    text = f"dashed: target file size, {size}" if is_near else f"target file size: {size}, off the scale"
     write(figure.axes[0], 1, 1.15, text, theme.muted, ha="right")
     return figure
 

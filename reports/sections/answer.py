@@ -30,7 +30,7 @@ def headline(group: RunGroup) -> tuple[Sentence, ...]:
         return (*_none(group, all_points), *_idle(all_points))
     return (
         _choice(group, choices), *_without_compaction(group, choices), *_waiting(group),
-        *_by_total_cost(group), *_idle(all_points), *_what_cost_is(group),
+        *_by_total_cost(group), *_idle(all_points), *_unplaced(group, all_points), *_what_cost_is(group),
     )  # fmt: skip
 
 
@@ -172,21 +172,35 @@ def _basis(group: RunGroup) -> str:
     repetitions = max(len(row.repetitions) for row in group.rows)
     if group.is_simulated:
         return "As modelled, "
-    return "In one repetition, " if repetitions == 1 else f"On the means of {repetitions} repetitions, "
+    return (
+        "In one repetition, whose noise is unknown, "
+        if repetitions == 1
+        else f"On the means of {repetitions} repetitions, "
+    )
 
 
 def _only(group: RunGroup, point: Point) -> Sentence:
     others = [p for p in candidates(points(group)) if not p.is_baseline and p != point]
     is_beaten = any(p.cost_s < point.cost_s or p.query_s < point.query_s for p in others)
     within = f", within {human_percent(MODELLED_TOLERANCE)}" if is_beaten else ""
-    both = f"is both the cheapest and the fastest strategy{within}"
+    both = f"is both the cheapest and the fastest strategy that compacts{within}"
     why = both if others else "is the only strategy that compacts"
+    like = [] if group.is_simulated else [p.strategy for p in others if _is_like(group, p, point)]
     equal = [label for label, other in alike(group).items() if other == point.strategy]
     others_too = f" {'equals' if len(equal) == 1 else 'equal'} it within {human_percent(MODELLED_TOLERANCE)}."
     return (
         say(_basis(group), Verbatim(point.strategy), f" {why}: ") + _figures(group, point) + say(".")
         + (say(" ") + listed(equal) + say(others_too) if equal else say())
+        + (say(" The runs do not tell it from ") + listed(like) + say(".") if like else say())
     )  # fmt: skip
+
+
+def _is_like(group: RunGroup, one: Point, other: Point) -> bool:
+    """Whether the intervals of both ratios, of cost and of latency, contain 1."""
+    found = [
+        group.compare(metric, one.strategy, other.strategy) for metric in (group.cost_metric, "query_mean_s")
+    ]
+    return all(c.low is not None and c.high is not None and c.low <= 1 <= c.high for c in found)
 
 
 def _figures(group: RunGroup, point: Point) -> Sentence:
@@ -220,7 +234,7 @@ def _without_compaction(group: RunGroup, choices: list[Point]) -> tuple[Sentence
 
 
 def _waiting(group: RunGroup) -> tuple[Sentence, ...]:
-    """How long callers wait for commits that compact by themselves, which neither cost nor latency tells."""
+    """How long callers wait for commits that compactions delay, which neither cost nor latency tells."""
     rows = [row for row in group.rows if row.variant == group.rows[0].variant]
     if not any(row.commits_wait for row in rows):
         return ()
@@ -229,9 +243,7 @@ def _waiting(group: RunGroup) -> tuple[Sentence, ...]:
         for row in rows
         if row.commits_wait or row.is_baseline
     ]
-    start = (
-        "Commits that compact by themselves make their callers wait. Until a call returns, 95th percentile: "
-    )
+    start = "Compactions make the callers of commits wait. Until a call returns, 95th percentile: "
     left_out = ". Costs and queries alone decide what is on the front: these waits are in neither."
     return (say(start) + joined(named) + say(left_out),)
 
@@ -277,6 +289,22 @@ def _idle(all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
         *([listed(late) + say(f" compacts at the last tick only, which pays after the stream; {of_noise}")]
           if late else []),
     )  # fmt: skip
+
+
+def _unplaced(group: RunGroup, all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
+    """Strategies with a latency whose cost is unknown, since their compactions run beside the stream."""
+    placed = {point.strategy for point in all_points}
+    unplaced = [
+        row.strategy
+        for row in group.rows
+        if row.variant == group.rows[0].variant
+        and row.strategy not in placed
+        and row.values["query_mean_s"] is not None
+        and row.values[group.cost_metric] is None
+    ]
+    if not unplaced:
+        return ()
+    return (say("Not ranked, since their cost is unknown: ") + listed(unplaced) + say("."),)
 
 
 def _what_cost_is(group: RunGroup) -> tuple[Sentence, ...]:

@@ -103,7 +103,7 @@ def _space(group: RunGroup) -> Sentence | None:
         return start + say(_what_dropping_did(group, most))
     advice = (
         ". No rule drops old versions of the table, so each compaction leaves what it replaced, and its own "
-        "metadata. To see what expiry frees, add a rule for it to the scenario's "
+        "metadata. To see what dropping them frees, add a rule for it to the scenario's "
     )
     return start + say(advice, Verbatim("[[maintenance]]"), ".")
 

@@ -30,8 +30,8 @@ _NOTES = (  # shown with the columns they explain
     ),
     (
         "deletes_age_mean_s",
-        "Age of oldest delete: how long the oldest live delete or log file has waited. So far behind is, at "
-        "the worst, a reader that does not apply them; it does not tell for how many rows.",
+        "Age of oldest delete: how long the oldest live delete or log file has waited: how far behind a "
+        "reader may be that does not apply them, for one row or many.",
     ),
     (
         "since_compaction_mean_s",

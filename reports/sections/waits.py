@@ -17,7 +17,8 @@ _AGES = (  # in scenario time
 )
 _NOTE = (
     "Commit: until the commit's own version is there. Call returns: until its writer can go on, compactions "
-    "that it waits for included. Decision to commit: how long a compaction is planned before it commits, in "
+    "that it waits for included; where one runs beside the stream, preparing the batch counts for as long as "
+    "it runs. Decision to commit: how long a compaction is planned before it commits, in "
     "scenario time."
 )
 _AGE_NOTE = (

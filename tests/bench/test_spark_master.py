@@ -27,5 +27,5 @@ def test_what_a_master_says(text, kind, cores):
     "text", ["", "lokal[2]", "local[0]", "local[x]", "local-cluster[2,1]", "host:7077", "Yarn"]
 )
 def test_what_is_none_is_told_what_there_is(text):
-    with pytest.raises(ValueError, match=r"is no master of Spark's: write local, local\[4\]"):
+    with pytest.raises(ValueError, match=r"is not a valid Spark master: write local, local\[4\]"):
         parse_master(text)

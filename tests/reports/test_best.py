@@ -90,7 +90,8 @@ def test_the_only_choice_of_a_simulation_is_named_with_what_equals_it():
 def test_a_simulated_strategy_as_cheap_as_a_slower_one_is_named_alone():
     made = group(0.0, 1, "simulated", rare=(15.8, 1.4))
     assert "rare" not in [point.strategy for point in pareto_front(points(made))]
-    assert "often is both the cheapest and the fastest strategy, within 2 %: " in str(headline(made)[0])
+    told = "often is both the cheapest and the fastest strategy that compacts, within 2 %: "
+    assert told in str(headline(made)[0])
     measured = group(0.0, 3, rare=(15.8, 1.4))
     assert "rare" in [point.strategy for point in pareto_front(points(measured))]
 
@@ -110,3 +111,22 @@ def test_a_front_that_changes_with_all_that_a_policy_causes_is_said():
     said = [str(line) for line in headline(RunGroup(tuple(rows), made.runs))]
     start = "With the CPU of maintenance and evaluations, too, the strategies of the Pareto front are "
     assert said[2] == f"{start}rare, dear and often."
+
+
+def test_what_the_runs_do_not_tell_from_the_only_choice_is_named():
+    made = group(0.1, 5, rare=(16.0, 1.02))
+    assert str(headline(made)[0]).endswith(" The runs do not tell it from rare.")
+    apart = group(0.001, 5, rare=(16.0, 1.5))
+    assert "do not tell" not in str(headline(apart)[0])
+
+
+def test_one_repetition_says_that_its_noise_is_unknown():
+    assert str(headline(group(0.0, 1))[0]).startswith("In one repetition, whose noise is unknown, ")
+
+
+def test_a_strategy_of_unknown_cost_is_not_ranked():
+    beside = run(
+        commit(), compaction(cpu_s=1.0, wall_s=1.0, is_shared=True), query(0.5), end(), strategy="thread"
+    )
+    (made,) = run_groups([*group(0.0, 1).runs, beside])
+    assert "Not ranked, since their cost is unknown: thread." in [str(told) for told in headline(made)]

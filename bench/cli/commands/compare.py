@@ -73,7 +73,7 @@ def compare(
         typer.Option(
             metavar="STRATEGY",
             help="Compare the other strategies with this one; several folders are pooled. Unless two folders "
-            "are given, the default is `never`, in a variant that of the same variant.",
+            "are given, the default is `never`; for a variant, its own `never`.",
         ),
     ] = None,
     metric: Annotated[
