@@ -346,7 +346,6 @@ def _in_worker(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
                     process.wait(STOP_GRACE_S)
             return process.poll() or 0
     finally:
-        (job.work_folder / SECRET_CONF).unlink(missing_ok=True)  # of a worker that was killed meanwhile
         if not is_labelled:
             _adopted(run, folder, complete_with=MANIFEST)
 
