@@ -205,9 +205,10 @@ def drop_left(runs: Iterable[RunResult], sources: Sequence[Source], out: Path, w
     """
     by_name = {source.scenario.name: source for source in sources}
     for run in unwanted(runs):
-        watcher.dropping(run.folder.name, left_by(run.folder))
+        watcher.dropping(run.folder.name, left_by(run.folder, kept_too=False))
+        source, work_folder = by_name[run.manifest.scenario], out / WORK / f"drop-{run.folder.name}"
         try:
-            drop_left_by(run, by_name[run.manifest.scenario], out / WORK / f"drop-{run.folder.name}")
+            drop_left_by(run, source, work_folder, kept_too=False)
         except EngineError as error:
             watcher.warned(str(error))
 
