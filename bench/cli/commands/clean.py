@@ -40,8 +40,8 @@ def clean(
         typer.Option(
             "--scenario",
             metavar="NAME|FILE",
-            help="A scenario whose runs left tables in a catalog of one's own: drop those too. It says where "
-            "the catalog is.",
+            help="A scenario whose runs left tables in your own catalog: drop those too. It says where the "
+            "catalog is.",
         ),
     ] = None,
     overrides: Annotated[
@@ -52,8 +52,8 @@ def clean(
 ) -> None:
     """Remove tables that interrupted runs left behind or `--keep-tables` kept. Results are never removed.
 
-    In a catalog of one's own only what runs in RESULTS have noted is dropped: the table `orders` of each run
-    and its namespace.
+    In your own catalog only what runs in RESULTS have noted is dropped: the table `orders` of each run and
+    its namespace.
 
     * `compactbench clean --dry-run`
 
