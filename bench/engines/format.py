@@ -204,7 +204,7 @@ class Format:
     `views` are further names by which queries may read the table, each with what it shows.
 
     `java_modules` are modules of Java that not every Java has, each with what needs it; `needed_java_modules`
-    gives those that a catalog with these properties needs.
+    gives those that a catalog with these properties needs, whose `type` is in lower case.
 
     `delete_words` are what it calls delete files and the rows in them, both in the plural with an s.
 

@@ -82,7 +82,7 @@ def _open_simulated(settings: EngineSettings) -> AbstractContextManager[Engine]:
 
 def _needed_java_modules(catalog: Mapping[str, str]) -> Iterable[str]:
     implementation = catalog.get("catalog-impl", "").rpartition(".")[2]
-    is_rest = catalog.get("type", "").lower() == "rest" or implementation == "RESTCatalog"
+    is_rest = catalog.get("type") == "rest" or implementation == "RESTCatalog"
     return (_HTTP_OPTIONS,) if is_rest else ()
 
 

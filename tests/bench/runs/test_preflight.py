@@ -47,7 +47,7 @@ REST = {"properties": {"type": "rest", "uri": "http://localhost:8181"}}
     "keys",
     [
         {"catalog": REST},
-        {"spark": {"spark.sql.catalog.lake.type": "rest"}},
+        {"spark": {"spark.sql.catalog.lake.type": "REST"}},
         {"spark": {"spark.sql.catalog.lake.catalog-impl": "org.apache.iceberg.rest.RESTCatalog"}},
     ],
 )
