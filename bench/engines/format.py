@@ -168,14 +168,15 @@ class Format:
     """A table format; `name` is what scenarios and results call it, and its entry in `runtime.LINES`.
 
     `table_keys` is the model of [table]. `catalog_types` are what `type` of a catalog may be; they are empty
-    where tables have no catalog. `upsert_modes` are the ways in which commits can update and delete rows,
-    each with what does it ("equality deletes", "MERGE INTO"), as results say; they are empty where the
-    format's engines only append. `default_upsert_mode` is one of them. `own_properties` maps the table
-    properties that a key of the scenario sets to that key: "table." and the key for one of [table], "writer."
-    for one of a strategy's writer. Those in `size_properties` a strategy may override by a size.
-    `property_name` gives the name that the format itself has for a property, where it reads several
-    spellings. `codec_setting` is the table property or Spark setting that names the codec of data files,
-    `default_codec` the codec where it is not set.
+    where tables have no catalog. `catalog_problem` gives a property of a catalog with which tables of runs
+    could not be kept apart from others, and what is wrong with it. `upsert_modes` are the ways in which
+    commits can update and delete rows, each with what does it ("equality deletes", "MERGE INTO"), as results
+    say; they are empty where the format's engines only append. `default_upsert_mode` is one of them.
+    `own_properties` maps the table properties that a key of the scenario sets to that key: "table." and the
+    key for one of [table], "writer." for one of a strategy's writer. Those in `size_properties` a strategy
+    may override by a size. `property_name` gives the name that the format itself has for a property, where it
+    reads several spellings. `codec_setting` is the table property or Spark setting that names the codec of
+    data files, `default_codec` the codec where it is not set.
 
     `property_problem` gives a table property whose value the format refuses or does not suit the table, and
     what is wrong with it; None where there is none. `key_problem` does so for a key of [table] that names
@@ -203,7 +204,7 @@ class Format:
     `views` are further names by which queries may read the table, each with what it shows.
 
     `java_modules` are modules of Java that not every Java has, each with what needs it; `needed_java_modules`
-    gives those that a catalog with these properties needs.
+    gives those that a catalog with these properties needs, whose `type` is in lower case.
 
     `delete_words` are what it calls delete files and the rows in them, both in the plural with an s.
 
@@ -226,6 +227,7 @@ class Format:
     layout: Callable[[CommitSpec, Mapping[str, str]], CommitLayout]
     writing_needs: Callable[[Any, str | None], frozenset[str]]
     property_name: Callable[[str], str] = lambda name: name
+    catalog_problem: Callable[[Mapping[str, str]], tuple[str, str] | None] = lambda catalog: None
     property_problem: Callable[[TableSpec], tuple[str, str] | None] = lambda spec: None
     key_problem: Callable[[TableSpec], tuple[str, str] | None] = lambda spec: None
     rule_problem: Callable[[TableSpec, Rule], str | None] = lambda spec, rule: None

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from bench.engines.journal import Journal
@@ -20,15 +21,24 @@ from bench.scenario.variants import AGAINST
 TABLES = "tables"  # in a run folder: the tables kept by --keep-tables
 
 
-def left_by(run_folder: Path) -> list[str]:
-    """The namespaces in which a run has left tables, and staged files, as they can be printed."""
-    noted = (name for kind in (NAMESPACES, STAGING) for name in Journal(run_folder / kind).names())
+def left_by(run_folder: Path, *, kept_too: bool = True) -> list[str]:
+    """The namespaces in which a run has left tables, and staged files, as they can be printed.
+
+    Without `kept_too`, those with tables that were to be kept are left out. Staged files never are.
+    """
+    kinds = (NAMESPACES, STAGING) if kept_too or not keeps_tables(run_folder) else (STAGING,)
+    noted = (name for kind in kinds for name in Journal(run_folder / kind).names())
     return [name if name.isprintable() else ascii(name) for name in noted]
 
 
+def keeps_tables(run_folder: Path) -> bool:
+    """Whether the run was to keep its tables."""
+    return (run_folder / TABLES).is_dir()
+
+
 def unwanted(runs: Iterable[RunResult]) -> list[RunResult]:
-    """The runs that have left something although they were not to keep their tables."""
-    return [run for run in runs if left_by(run.folder) and not (run.folder / TABLES).is_dir()]
+    """The runs that have left something that they were not to keep."""
+    return [run for run in runs if left_by(run.folder, kept_too=False)]
 
 
 def variant_of(manifest: Manifest) -> str | None:
@@ -39,8 +49,8 @@ def variant_of(manifest: Manifest) -> str | None:
     return None if manifest.variant_label == AGAINST else manifest.variant_label
 
 
-def drop_left_by(run: RunResult, source: Source, work_folder: Path) -> None:
-    """Remove what a run has left, by a worker with the scenario's catalog and Spark.
+def drop_left_by(run: RunResult, source: Source, work_folder: Path, *, kept_too: bool = True) -> None:
+    """Remove what a run has left, by a worker with the scenario's catalog and Spark; see `left_by`.
 
     `source` is the run's scenario as it is. Raises EngineError if anything stays, and for a run that is not
     in the folder it was made in, from whose name the names of what it has made follow.
@@ -58,12 +68,13 @@ def drop_left_by(run: RunResult, source: Source, work_folder: Path) -> None:
         scenario_hash=source.scenario.hash,
         variant=variant_of(run.manifest),
         run_folder=run_folder,
+        kept_too=kept_too,
         work_folder=work_folder,
     )
     log = work_folder / LOG
     with worker(job, log, source.scenario.secrets) as process:
         process.wait()
-    left, why = left_by(run_folder), last_line(log)
+    left, why = left_by(run_folder, kept_too=kept_too), last_line(log)
     shutil.rmtree(work_folder, ignore_errors=True)
     if left:
         raise EngineError(
@@ -72,8 +83,10 @@ def drop_left_by(run: RunResult, source: Source, work_folder: Path) -> None:
         )
 
 
-def drop_noted(scenario: Scenario, run_folder: Path, work_folder: Path) -> None:
+def drop_noted(scenario: Scenario, job: DropJob) -> None:
     """Remove what a run has noted and not removed itself. Called in the worker."""
     any_strategy = scenario.strategies[0].label
-    settings = engine_settings(scenario, any_strategy, work_folder, run_folder=run_folder)
+    settings = engine_settings(scenario, any_strategy, job.work_folder, run_folder=job.run_folder)
+    if keeps_tables(job.run_folder) and not job.kept_too:
+        settings = replace(settings, catalog=replace(settings.catalog, journal=None))
     engine_kind(scenario.table.format, "real").drop_left(settings)

@@ -92,10 +92,11 @@ class QuickJob(_Job):
 
 
 class DropJob(_ScenarioJob):
-    """Drop the tables that a run has left in a shared catalog."""
+    """Remove what a run has left in a shared catalog and a staging folder; see `dropping.left_by`."""
 
     kind: Literal["drop"] = "drop"
     run_folder: Path
+    kept_too: bool
     variant: str | None  # of the scenario, as in a RunJob
 
 

@@ -125,7 +125,10 @@ def check_supported(scenario: Scenario, mode: Mode) -> None:
 
 
 def _check_catalog(scenario: Scenario) -> None:
-    """Of the default catalog only caches may be set: its tables are in the run's folder, and go with it."""
+    """Of the default catalog only caches may be set: its tables are in the run's folder, and go with it.
+
+    Of another, what would put the tables of runs among those of others is refused.
+    """
     properties = configured_catalog(scenario).properties
     others = sorted(key for key in properties if not key.startswith("cache"))
     if others and not names_catalog(scenario):
@@ -133,6 +136,12 @@ def _check_catalog(scenario: Scenario) -> None:
             f"{scenario.name}: catalog.properties.type is missing, without which {', '.join(others)} would "
             "be of the default catalog, which lies in the run's folder: set it to "
             '"rest", "hive", "jdbc" or "hadoop", or set a catalog-impl'
+        )
+    found = FORMATS[scenario.table.format].catalog_problem(properties)
+    if found is not None:
+        key, problem = found
+        raise ScenarioError(
+            f'{scenario.name}: catalog.properties."{key}" = {value_text(properties[key])}: {problem}'
         )
 
 

@@ -10,7 +10,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bench.runs.jobs import Job
+from bench.engines.spark.conf import SECRET_CONF
+from bench.runs.jobs import Job, QuickJob
 from bench.secrets import NO_SECRETS, Secrets
 
 STOP_GRACE_S = 15.0  # for a worker, which ends all its processes at once when it is told to stop
@@ -50,7 +51,7 @@ def worker(
 
     It is one of this compactbench, unless `other` says which. It reads the job from its standard input, so
     that no file contains the settings in plain text. When the block ends for any reason, the worker and all
-    its child processes have ended and the log is complete.
+    its child processes have ended, the log is complete, and no secret is left that it had written for a JVM.
     """
     # -P keeps the working folder off the import path, which may contain a folder named `bench`.
     # The folder shows in `ps` which run a process belongs to. The worker ends when this process does, and is
@@ -72,6 +73,13 @@ def worker(
     finally:
         _end(process)
         logging.join(LOG_GRACE_S)
+        for folder in _work_folders(job):
+            (folder / SECRET_CONF).unlink(missing_ok=True)
+
+
+def _work_folders(job: Job) -> set[Path]:
+    of_runs = (run.work_folder for run in job.runs) if isinstance(job, QuickJob) else ()
+    return {job.work_folder, *of_runs}
 
 
 def _send(job: Job, process: subprocess.Popen[bytes], keys: frozenset[str] | None) -> None:

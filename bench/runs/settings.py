@@ -78,12 +78,17 @@ def _catalog_of_run(scenario: Scenario, run_folder: Path) -> CatalogSettings:
 
 
 def configured_catalog(scenario: Scenario) -> CatalogSettings:
-    """The same with what Spark's own configuration sets of it, by [spark] or `--conf`, which wins."""
+    """The same with what Spark's own configuration sets of it, by [spark] or `--conf`, which wins.
+
+    Its `type`, which may be written in any case, is in lower case.
+    """
     catalog = catalog_settings(scenario)
     prefix = f"spark.sql.catalog.{catalog.name}."
     settings = scenario.spark.settings.items()
     own = {key.removeprefix(prefix): value for key, value in settings if key.startswith(prefix)}
-    return replace(catalog, properties={**catalog.properties, **own})
+    properties = {**catalog.properties, **own}
+    kind = {"type": properties["type"].lower()} if "type" in properties else {}
+    return replace(catalog, properties={**properties, **kind})
 
 
 def names_catalog(scenario: Scenario) -> bool:

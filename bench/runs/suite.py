@@ -205,9 +205,10 @@ def drop_left(runs: Iterable[RunResult], sources: Sequence[Source], out: Path, w
     """
     by_name = {source.scenario.name: source for source in sources}
     for run in unwanted(runs):
-        watcher.dropping(run.folder.name, left_by(run.folder))
+        watcher.dropping(run.folder.name, left_by(run.folder, kept_too=False))
+        source, work_folder = by_name[run.manifest.scenario], out / WORK / f"drop-{run.folder.name}"
         try:
-            drop_left_by(run, by_name[run.manifest.scenario], out / WORK / f"drop-{run.folder.name}")
+            drop_left_by(run, source, work_folder, kept_too=False)
         except EngineError as error:
             watcher.warned(str(error))
 
@@ -346,7 +347,6 @@ def _in_worker(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
                     process.wait(STOP_GRACE_S)
             return process.poll() or 0
     finally:
-        (job.work_folder / SECRET_CONF).unlink(missing_ok=True)  # of a worker that was killed meanwhile
         if not is_labelled:
             _adopted(run, folder, complete_with=MANIFEST)
 

@@ -63,7 +63,7 @@ def main() -> None:
 def _drop(job: DropJob) -> None:
     """Remove what a run has left. The last line of the output says what could not be removed, and why."""
     try:
-        drop_noted(_scenario(job), job.run_folder, job.work_folder)
+        drop_noted(_scenario(job), job)
     except Exception as error:
         traceback.print_exc()
         sys.exit(first_error(error))

@@ -3,6 +3,8 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -72,7 +74,7 @@ class Scenario:
 
     `resolved` is the same in the form of a file, secrets hidden. `hash` covers it except for the description,
     the repetitions and the choice of strategies and variants, since a result folder may get more of these.
-    `secrets` are the values that must not be written or printed.
+    `secrets` are the values that must not be written or printed, those of all variants among them.
 
     `variants` are the same scenario in each of its variants, with the same `hash`, and `variant` is what such
     a one changes; its strategies have labels of their own (`records.label_in`).
@@ -266,8 +268,10 @@ def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
         blamed = [text for path, text in overridden.items() if _touch(path, error.path)]
         problem = secrets.scrub(f"{''.join(f' with --set {text}' for text in blamed)}: {error}")
         raise ScenarioError(f"{file}{problem}") from error
-    variants = (_in_variant(file, document, base, index, one) for index, one in enumerate(keys.variants))
-    return replace(base, variants=tuple(variants))
+    variants = tuple(_in_variant(file, document, base, index, one) for index, one in enumerate(keys.variants))
+    return replace(
+        base, variants=variants, secrets=reduce(or_, (one.secrets for one in variants), base.secrets)
+    )
 
 
 def _in_variant(

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,8 +41,8 @@ def clean(
         typer.Option(
             "--scenario",
             metavar="NAME|FILE",
-            help="A scenario whose runs left tables in a catalog of one's own: drop those too. It says where "
-            "the catalog is.",
+            help="A scenario whose runs left tables in your own catalog: drop those too. It says where the "
+            "catalog is.",
         ),
     ] = None,
     overrides: Annotated[
@@ -52,8 +53,8 @@ def clean(
 ) -> None:
     """Remove tables that interrupted runs left behind or `--keep-tables` kept. Results are never removed.
 
-    In a catalog of one's own only what runs in RESULTS have noted is dropped: the table `orders` of each run
-    and its namespace.
+    In your own catalog only what runs in RESULTS have noted is dropped: the table `orders` of each run and
+    its namespace.
 
     * `compactbench clean --dry-run`
 
@@ -71,8 +72,7 @@ def clean(
     removed: list[Path] = []
     if results.is_dir():
         with locked(results, sweep=False):
-            removed = _remove([results / WORK, *_tables_of_runs(results)], dry_run=dry_run)
-            removed += _drop(results, sources, dry_run=dry_run)
+            removed = _clean(results, {source.scenario.name: source for source in sources}, dry_run=dry_run)
     if cache:
         cached = [runtime.cache_folder() / name for name in ("change_logs", "jars")]
         removed += _remove(cached, dry_run=dry_run)
@@ -80,45 +80,63 @@ def clean(
         print_line(f"nothing to remove in {results}")
 
 
-def _drop(results: Path, sources: Sequence[Source], *, dry_run: bool) -> list[Path]:
-    """Drop what runs have left in shared catalogs, or only print it; the folders of these runs.
+def _clean(results: Path, by_name: Mapping[str, Source], *, dry_run: bool) -> list[Path]:
+    """Remove what runs have left, or only print it; the folders of which something is removed.
 
-    Raises ScenarioError for a run whose scenario is not given, and EngineError, after all others were tried,
-    for what could not be dropped.
+    The folder of a run's kept tables goes last: while it is there, `--resume` does not drop those in a
+    catalog. Raises ScenarioError, before anything is removed, for a run whose scenario is not given, and
+    EngineError, after all others were tried, for what could not be dropped.
     """
+    with _runs_to_drop(results) as runs:
+        if not dry_run:
+            for run in runs:
+                _check_droppable(run, by_name)
+        removed = _remove([results / WORK], dry_run=dry_run)
+        problems = list(_drop(runs, results, by_name, dry_run=dry_run))
+        tables = [folder for folder in _tables_of_runs(results) if dry_run or not left_by(folder.parent)]
+        removed += _remove(tables, dry_run=dry_run)
+        if problems:
+            raise EngineError("\n".join(problems))
+    return [*removed, *(run.folder for run in runs)]
+
+
+@contextmanager
+def _runs_to_drop(results: Path) -> Iterator[Sequence[RunResult]]:
+    """The runs that have left something outside the results folder; see `readable_runs`."""
     if not _has_left(results):
-        return []
+        yield ()
+        return
     with readable_runs([results]) as readable:
-        runs = [run for run in readable if left_by(run.folder)]
-        by_name = {source.scenario.name: source for source in sources}
-        problems = list(_drop_left(runs, results, by_name, dry_run=dry_run))
-    if problems:
-        raise EngineError("\n".join(problems))
-    return [run.folder for run in runs]
+        yield [run for run in readable if left_by(run.folder)]
 
 
-def _drop_left(
+def _drop(
     runs: Sequence[RunResult], results: Path, by_name: Mapping[str, Source], *, dry_run: bool
 ) -> Iterator[str]:
-    """Why each was not dropped that could not be. Raises ScenarioError."""
+    """Why each was not dropped that could not be."""
     for run in runs:
-        left, name = ", ".join(left_by(run.folder)), run.manifest.scenario
+        left = ", ".join(left_by(run.folder))
         if dry_run:
             print_line(f"would drop {left} (of {run.folder})")
             continue
-        if name not in by_name:
-            raise ScenarioError(
-                f"{run.folder}: has left {left} in the catalog or the staging folder of scenario {name}: add "
-                "--scenario with its name or file, which says where these are"
-            )
-        _check_same_places(run, by_name[name].scenario.in_variant(variant_of(run.manifest)))
         work_folder = results / WORK / f"drop-{run.folder.name}"
         try:
-            drop_left_by(run, by_name[name], work_folder.absolute())
+            drop_left_by(run, by_name[run.manifest.scenario], work_folder.absolute())
         except EngineError as error:
             yield str(error)
         else:
             print_line(f"dropped {left} (of {run.folder})")
+
+
+def _check_droppable(run: RunResult, by_name: Mapping[str, Source]) -> None:
+    """Raises ScenarioError unless the run's scenario is given, with the places it was made with."""
+    left, name = ", ".join(left_by(run.folder)), run.manifest.scenario
+    if name not in by_name:
+        raise ScenarioError(
+            f"{run.folder}: has left {left} in the catalog or the staging folder of scenario {name}: add "
+            "--scenario with its name or file, which says where these are"
+        )
+    _check_same_places(run, by_name[name].scenario.in_variant(variant_of(run.manifest)))
 
 
 def _check_same_places(run: RunResult, scenario: Scenario) -> None:

@@ -24,7 +24,7 @@ from bench.engines.registry import FORMATS, existing_tables
 from bench.errors import ScenarioError
 from bench.preview.figures import plan_figures, table_figures
 from bench.preview.preview import named_planners, preview_strategy
-from bench.runs.settings import configured_catalog
+from bench.runs.settings import configured_catalog, names_catalog
 from bench.scenario.scenario import Scenario, load_scenario
 from bench.secrets import NO_SECRETS, Secrets
 from bench.text import MISSING, counted, human_bytes, human_count, human_duration
@@ -164,9 +164,7 @@ def _one_place(scenario: Scenario, strategies: Sequence[str]) -> Scenario:
 
 def _catalog(scenario: Scenario | None) -> CatalogSettings | None:
     """That of a scenario; None without one, or if it has the default catalog, which its runs delete."""
-    catalog = configured_catalog(scenario) if scenario else None
-    is_named = catalog is not None and {"type", "catalog-impl", "uri"} & catalog.properties.keys()
-    return catalog if is_named or (scenario and scenario.catalog) else None
+    return configured_catalog(scenario) if scenario and names_catalog(scenario) else None
 
 
 def _pairs(settings: Sequence[str]) -> dict[str, str]:

@@ -96,7 +96,7 @@ def run(
         bool,
         typer.Option(
             "--keep-tables",
-            help="Keep the table of each run: in the run's folder, or in a catalog of one's own.",
+            help="Keep the table of each run: in the run's folder, or in your own catalog.",
         ),
     ] = False,
     simulate: Annotated[

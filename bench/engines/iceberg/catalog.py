@@ -1,6 +1,6 @@
 """Where Iceberg tables live: in the default catalog on SQLite, or in any other that is configured."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,14 @@ from pyiceberg.table import StaticTable, Table
 from pyspark.sql import SparkSession
 
 from bench.engines.contract import CATALOG_KINDS
+from bench.engines.iceberg.places import DATA_PATH, METADATA_PATH, is_below, is_named_after
 from bench.engines.iceberg.table_files import delete_below, folders_of
 from bench.engines.journal import Journal
 from bench.engines.spark.session import java_class
 from bench.errors import EngineError
 
 EXECUTOR_CACHE = "spark.sql.iceberg.executor-cache.enabled"
+_IO = "io-impl"
 
 
 def session_conf(catalog: str, properties: Mapping[str, str]) -> dict[str, str]:
@@ -92,7 +94,7 @@ class Catalog:
 
         A purge takes the table out of the catalog first and then deletes its files. The journal says where
         these are and by which FileIO, so that they can still be deleted if this process is killed in between.
-        Raises EngineError for folders that may be somebody else's.
+        Raises EngineError for folders that may be somebody else's, before anything is dropped.
         """
         full_name = f"{self.name}.{self.namespace}.{table}"
         if self.is_own:
@@ -102,6 +104,7 @@ class Catalog:
         if spark.catalog.tableExists(full_name):
             loaded = java_table(spark, full_name)
             io, folders = loaded.io(), folders_of(loaded)
+            self._check_own(folders, str(loaded.location()))
             if self.journal is not None:
                 self.journal.note(self.namespace, (io.getClass().getName(), *folders))
             spark.sql(f"DROP TABLE {full_name} PURGE")
@@ -114,21 +117,37 @@ class Catalog:
             spark.sql(f"DROP NAMESPACE IF EXISTS {self.name}.{self.namespace}")
             self.journal.cross_out(self.namespace)
 
-    def _check_own(self, folders: Sequence[str]) -> None:
-        """The note may have come from anywhere, and what it names is about to be deleted."""
+    def _check_own(self, folders: Iterable[str], location: str | None = None) -> None:
+        """All that is in these folders is about to be deleted.
+
+        A catalog may have set them for many tables, and the note may have come from anywhere. What lies below
+        the `location` that the catalog gives for the table is the table's.
+        """
         for folder in folders:
-            if self.namespace not in folder:
+            if not (is_named_after(self.namespace, folder) or (location and is_below(location, folder))):
                 raise EngineError(
-                    f"{folder} was noted as a folder of {self.namespace}, but does not have it in its name, "
-                    "so it may be somebody else's: see whose it is, delete it, and then remove the note"
+                    f"{folder} would be deleted with {self.namespace}, but neither has its name nor is "
+                    "below its table's location, so it may be somebody else's: drop the table and delete "
+                    "its files yourself, and then remove the note. To set where files go, use "
+                    f"{DATA_PATH} and {METADATA_PATH} in table.properties, not in the catalog"
                 )
 
     def _file_io(self, spark: SparkSession, implementation: str) -> Any:
-        """A (Java) FileIO with the properties of the catalog, without what it would vend for a table."""
+        """A (Java) FileIO with the properties of the catalog, without what it would vend for a table.
+
+        Raises EngineError for a class that is neither Iceberg's nor the catalog's: the note may have come
+        from anywhere.
+        """
         prefix = f"spark.sql.catalog.{self.name}."
         of_spark = dict(spark.sparkContext.getConf().getAll()).items()
         set_by_spark = {key.removeprefix(prefix): value for key, value in of_spark if key.startswith(prefix)}
         properties = {**self.properties, **set_by_spark}
+        if implementation != properties.get(_IO) and not implementation.startswith("org.apache.iceberg."):
+            raise EngineError(
+                f"{implementation} was noted as the FileIO of {self.namespace}, but is neither one of "
+                f"Iceberg's nor the {_IO} of the catalog: set that to it if it is yours, or else remove "
+                "the note"
+            )
         util = java_class(spark, "org.apache.iceberg.CatalogUtil")
         return util.loadFileIO(implementation, properties, spark._jsc.hadoopConfiguration())
 

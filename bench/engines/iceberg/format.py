@@ -12,6 +12,7 @@ from bench.engines.contract import Engine, EngineSettings
 from bench.engines.format import ExistingTable, Format, TableAddress
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.iceberg.model.flink_writer import commit_layout
+from bench.engines.iceberg.places import catalog_problem, property_problem
 from bench.engines.iceberg.planning import PLANNING
 from bench.engines.iceberg.table_keys import (
     CODEC_PROPERTY,
@@ -81,7 +82,7 @@ def _open_simulated(settings: EngineSettings) -> AbstractContextManager[Engine]:
 
 def _needed_java_modules(catalog: Mapping[str, str]) -> Iterable[str]:
     implementation = catalog.get("catalog-impl", "").rpartition(".")[2]
-    is_rest = catalog.get("type", "").lower() == "rest" or implementation == "RESTCatalog"
+    is_rest = catalog.get("type") == "rest" or implementation == "RESTCatalog"
     return (_HTTP_OPTIONS,) if is_rest else ()
 
 
@@ -107,6 +108,7 @@ FORMAT = Format(
     description="Apache Iceberg by Spark; format_version 2 or 3",
     table_keys=IcebergKeys,
     catalog_types=_CATALOG_TYPES,
+    catalog_problem=catalog_problem,
     upsert_modes=UPSERT_MODES,
     default_upsert_mode=DEFAULT_UPSERT_MODE,
     own_properties={
@@ -116,6 +118,7 @@ FORMAT = Format(
     size_properties=frozenset({"write.target-file-size-bytes"}),
     codec_setting=CODEC_PROPERTY,
     default_codec=DEFAULT_CODEC,
+    property_problem=property_problem,
     metadata_bytes_per_commit=100_000,  # measured: 20 to 80 KB of manifests and table metadata per snapshot
     planning=PLANNING,
     layout=lambda spec, settings: commit_layout(spec),

@@ -8,9 +8,8 @@ from pyarrow.fs import FileSelector
 from pyiceberg.io import FileIO
 from pyiceberg.io.pyarrow import PyArrowFileIO
 
+from bench.engines.iceberg.places import DATA_PATH, METADATA_PATH
 from bench.errors import EngineError
-
-DATA_PATH, METADATA_PATH = "write.data.path", "write.metadata.path"
 
 
 def data_folder(location: str, properties: Any) -> str:

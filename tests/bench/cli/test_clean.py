@@ -129,16 +129,23 @@ label = "never"
 
 @pytest.fixture
 def kept(tmp_path):
-    """Results of a scenario "lake", one of whose runs has left a namespace; and the scenario's file."""
+    """Results of a scenario "lake", one of whose runs has kept its table; and the scenario's file."""
     folder = build_results(tmp_path / "results", {"never": None}, 2, 2, scenario="lake")
     run, _ = (run.folder for run in load_runs(folder))
     Journal(run / NAMESPACES).note("bench_r1")
+    (run / TABLES).mkdir()
     file = tmp_path / "lake.toml"
     file.write_text(LAKE)
     manifest = json.loads((run / MANIFEST).read_text())
     manifest["scenario_text"]["catalog"] = load_scenario(str(file)).resolved["catalog"]
     (run / MANIFEST).write_text(json.dumps(manifest))
     return folder, run, file
+
+
+def cross_out(run, *others):
+    """As if the worker had dropped it."""
+    for name in left_by(run.folder):
+        Journal(run.folder / NAMESPACES).cross_out(name)
 
 
 def test_what_cannot_be_dropped_keeps_no_other_run_and_is_told_at_the_end(kept, capsys, monkeypatch):
@@ -148,31 +155,40 @@ def test_what_cannot_be_dropped_keeps_no_other_run_and_is_told_at_the_end(kept, 
     manifest = json.loads((other / MANIFEST).read_text())
     (other / MANIFEST).write_text(json.dumps(manifest | {"scenario_text": text}))
     Journal(other / NAMESPACES).note("bench_r2")
+    (other / TABLES).mkdir()
 
     def drop(one, source, work_folder):
         if one.folder == run:
             raise EngineError("bench_r1: the catalog does not answer")
+        cross_out(one)
 
     monkeypatch.setattr(cli_clean, "drop_left_by", drop)
     assert main(["clean", str(results), "--scenario", str(file)]) == 1
     said = capsys.readouterr()
-    assert said.out == f"dropped bench_r2 (of {other})\n"
+    assert said.out == f"dropped bench_r2 (of {other})\nremoved {other / TABLES} (0 B)\n"
     assert "bench_r1: the catalog does not answer" in said.err
+    assert (run / TABLES).is_dir()  # or --resume would take what is left for unwanted
 
 
 def test_namespaces_are_dropped_with_the_scenario_that_says_where(kept, capsys, monkeypatch):
     results, run, file = kept
     asked = []
-    monkeypatch.setattr(cli_clean, "drop_left_by", lambda *arguments: asked.append(arguments))
+
+    def drop(*arguments):
+        asked.append(arguments)
+        cross_out(*arguments)
+
+    monkeypatch.setattr(cli_clean, "drop_left_by", drop)
     assert main(["clean", str(results), "--dry-run"]) == 0
-    assert capsys.readouterr().out == f"would drop bench_r1 (of {run})\n"
+    assert capsys.readouterr().out == f"would drop bench_r1 (of {run})\nwould remove {run / TABLES} (0 B)\n"
     assert main(["clean", str(results)]) == 2
     error = capsys.readouterr().err
     assert "bench_r1" in error
     assert "--scenario" in error
     assert not asked
+    assert (run / TABLES).is_dir()
     assert main(["clean", str(results), "--scenario", str(file)]) == 0
-    assert capsys.readouterr().out == f"dropped bench_r1 (of {run})\n"
+    assert capsys.readouterr().out == f"dropped bench_r1 (of {run})\nremoved {run / TABLES} (0 B)\n"
     ((dropped, source, _),) = asked
     assert (dropped.folder, source.scenario.catalog.name) == (run, "mine")
 
@@ -193,3 +209,4 @@ def test_nothing_is_dropped_from_another_catalog(kept, capsys, monkeypatch, chan
     error = " ".join(capsys.readouterr().err.split())
     assert f"was made with {key} = " in error
     assert left_by(run) == ["bench_r1"]
+    assert (run / TABLES).is_dir()

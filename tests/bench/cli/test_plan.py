@@ -341,13 +341,21 @@ def test_plan_takes_a_catalog_that_only_sparks_configuration_has(told, table, fo
     assert told("shop.visits", "--scenario", scenario, *REWRITE, *FEW)["effect"]["files_removed_count"] == 5
 
 
+def test_plan_does_not_look_in_the_default_catalog_of_a_scenario(error, folder, monkeypatch):
+    monkeypatch.setattr(pyiceberg.catalog, "_ENV_CONFIG", Config())
+    scenario = write(folder, SOUND + '[catalog]\nname = "lake"\nproperties = { cache-enabled = true }\n')
+    told = error("shop.visits", "--scenario", scenario, *REWRITE)
+    assert told.startswith("the default catalog is not configured: ")
+
+
 def test_plan_takes_a_planner_beside_a_scenario(told, table, folder):
     scenario = write(folder, SOUND + CATALOG.format(folder=folder))
     assert told("shop.visits", "--scenario", scenario, *REWRITE, *FEW)["effect"]["files_removed_count"] == 5
 
 
-def test_plan_takes_the_catalog_of_a_scenario_on_hadoop(told, table, folder):
-    text = f'[catalog]\nnamespace = "shop"\nproperties = {{ type = "hadoop", warehouse = "{folder}" }}\n'
+@pytest.mark.parametrize("kind", ["hadoop", "Hadoop"])
+def test_plan_takes_the_catalog_of_a_scenario_on_hadoop(told, table, folder, kind):
+    text = f'[catalog]\nnamespace = "shop"\nproperties = {{ type = "{kind}", warehouse = "{folder}" }}\n'
     scenario = write(folder, SOUND + text)
     assert told("visits", "--scenario", scenario, "--strategy", "never")["table"]["data_files"] == 5
 

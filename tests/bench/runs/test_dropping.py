@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import pytest
 from records import commit, end, observed
 from result_builder import manifest, write_run
@@ -6,11 +8,11 @@ from scenario_builder import load
 from bench.engines.journal import Journal
 from bench.errors import EngineError, ScenarioError
 from bench.results.folders import load_run, load_runs
-from bench.runs import suite, worker
+from bench.runs import dropping, suite, worker
 from bench.runs.cases import Source
-from bench.runs.dropping import TABLES, drop_left_by, unwanted, variant_of
+from bench.runs.dropping import TABLES, drop_left_by, drop_noted, left_by, unwanted, variant_of
 from bench.runs.jobs import DropJob
-from bench.runs.settings import NAMESPACES
+from bench.runs.settings import NAMESPACES, STAGING
 from bench.scenario.variants import AGAINST
 
 
@@ -27,6 +29,32 @@ def test_what_is_unwanted_was_not_to_be_kept(tmp_path):
     write_run(tmp_path / "demo" / "clean", manifest(run_id="clean"), [commit()])
     (left(tmp_path, "kept", commit()) / TABLES).mkdir()
     assert [run.folder.name for run in unwanted(load_runs(tmp_path))] == ["finished", "interrupted"]
+
+
+def test_staged_files_are_never_to_be_kept(tmp_path, monkeypatch):
+    run = left(tmp_path, "kept", commit())
+    (run / TABLES).mkdir()
+    Journal(run / STAGING).note("staged files")
+    assert [one.folder.name for one in unwanted(load_runs(tmp_path))] == ["kept"]
+    assert left_by(run, kept_too=False) == ["staged files"]
+    assert left_by(run) == ["bench_kept", "staged files"]
+    asked = []
+    monkeypatch.setattr(dropping, "engine_kind", lambda *of: SimpleNamespace(drop_left=asked.append))
+    catalog = {"properties": {"type": "hadoop", "warehouse": "file:///nowhere"}}
+    scenario = load(tmp_path, catalog=catalog, spark={"staging": "file:///nowhere"})
+    for kept_too in (False, True):
+        drop_noted(scenario, job_for(run, kept_too=kept_too))
+    without, with_tables = asked
+    assert without.catalog.journal is None
+    assert with_tables.catalog.journal == Journal(run / NAMESPACES)
+    assert without.spark.staged == with_tables.spark.staged == Journal(run / STAGING)
+
+
+def job_for(run_folder, *, kept_too=True):
+    return DropJob(
+        scenario="demo", overrides=(), scenario_hash="", variant=None, run_folder=run_folder,
+        work_folder=run_folder, kept_too=kept_too,
+    )  # fmt: skip
 
 
 def test_another_compactbench_makes_the_scenario_as_it_is():
@@ -57,7 +85,8 @@ def test_a_run_whose_tables_cannot_be_dropped_keeps_no_other(tmp_path, monkeypat
         left(tmp_path, name, commit(), scenario="demo")
     tried, watcher = [], Warned()
 
-    def drop(run, source, work_folder):
+    def drop(run, source, work_folder, *, kept_too):
+        assert not kept_too
         tried.append(run.folder.name)
         if run.folder.name == "a":
             raise EngineError("bench_a: the catalog does not answer")
@@ -75,12 +104,8 @@ def test_the_last_line_of_a_worker_says_what_could_not_be_dropped(tmp_path, monk
     scenario = load(tmp_path)
     monkeypatch.setattr(worker, "_scenario", lambda job: scenario)
     monkeypatch.setattr(worker, "drop_noted", fails)
-    job = DropJob(
-        scenario="demo", overrides=(), scenario_hash="", variant=None, run_folder=tmp_path,
-        work_folder=tmp_path,
-    )  # fmt: skip
     with pytest.raises(SystemExit) as ended:
-        worker._drop(job)
+        worker._drop(job_for(tmp_path))
     assert ended.value.code == "bench_a: no catalog"
 
 

@@ -47,7 +47,7 @@ REST = {"properties": {"type": "rest", "uri": "http://localhost:8181"}}
     "keys",
     [
         {"catalog": REST},
-        {"spark": {"spark.sql.catalog.lake.type": "rest"}},
+        {"spark": {"spark.sql.catalog.lake.type": "REST"}},
         {"spark": {"spark.sql.catalog.lake.catalog-impl": "org.apache.iceberg.rest.RESTCatalog"}},
     ],
 )
@@ -80,6 +80,28 @@ def test_a_place_for_tables_needs_a_catalog(machine, tmp_path):
     ):
         check(tmp_path, spark=elsewhere)
     check(tmp_path, spark=elsewhere | {"spark.sql.catalog.lake.type": "hadoop"})
+
+
+@pytest.mark.parametrize("prefix", ["table-default", "table-override"])
+@pytest.mark.parametrize(
+    ("path", "instead"),
+    [
+        ("write.data.path", "write.data.path"),
+        ("write.metadata.path", "write.metadata.path"),
+        ("write.object-storage.path", "write.data.path"),
+        ("write.folder-storage.path", "write.data.path"),
+    ],
+)
+def test_a_folder_for_all_tables_of_a_catalog_is_refused(machine, tmp_path, prefix, path, instead):
+    key = f"{prefix}.{path}"
+    told = rf'catalog.properties."{key}" = "s3://b/x": is one folder .*set "{instead}" in table.properties'
+    with pytest.raises(ScenarioError, match=told):
+        check(tmp_path, catalog={"properties": {"type": "hadoop", key: "s3://b/x"}})
+    with pytest.raises(ScenarioError, match=told):
+        check(
+            tmp_path,
+            spark={"spark.sql.catalog.lake.type": "rest", f"spark.sql.catalog.lake.{key}": "s3://b/x"},
+        )
 
 
 def test_a_jar_of_the_scenario_that_is_not_there_is_named(machine, tmp_path):

@@ -1,11 +1,17 @@
-"""A worker ends with its parent, however early that is gone."""
+"""A worker ends with its parent, however early that is gone, and leaves no secrets."""
 
+import shutil
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import psutil
 import pytest
+
+from bench.engines.spark.conf import SECRET_CONF
+from bench.runs.jobs import NoiseJob, QuickJob, RunJob
+from bench.runs.processes import Program, worker
 
 PARENT = """
     import os, subprocess, sys
@@ -30,3 +36,27 @@ def test_a_worker_whose_parent_ends_before_it_looks_ends_too(tmp_path):
                 worker.wait(30)
         finally:
             never_a_job.kill()
+
+
+def run_in(folder):
+    return RunJob(
+        scenario="demo", overrides=(), scenario_hash="", work_folder=folder, run_folder=folder, run_id="r",
+        suite_id="s", mode="real", strategy="never", repetition=1, position=1, log_folder=None,
+        coefficients=None, verify="off", command="", keep_tables=True, shares_jvm=True,
+    )  # fmt: skip
+
+
+def test_the_secrets_of_a_worker_that_is_killed_are_removed(tmp_path):
+    folders = [tmp_path / name for name in "ab"]
+    for folder in folders:
+        folder.mkdir()
+    for job in (
+        QuickJob(work_folder=folders[0], runs=tuple(map(run_in, folders))),
+        NoiseJob(work_folder=folders[1], seconds=1, walls_file=tmp_path / "walls"),
+    ):
+        (job.work_folder / SECRET_CONF).touch()
+        (folders[1] / SECRET_CONF).touch()
+        ends_at_once = Program(Path(shutil.which("true")))
+        with pytest.raises(KeyboardInterrupt), worker(job, tmp_path / "log", other=ends_at_once):
+            raise KeyboardInterrupt
+        assert not [folder for folder in folders if (folder / SECRET_CONF).exists()]

@@ -1,7 +1,12 @@
 from types import SimpleNamespace
 
+import pytest
+
 from bench.engines.iceberg import catalog as catalogs
 from bench.engines.iceberg.catalog import Catalog
+from bench.engines.iceberg.places import is_below, is_named_after
+from bench.engines.journal import Journal
+from bench.errors import EngineError
 
 
 def test_metadata_is_read_with_what_the_catalog_has_vended(tmp_path, monkeypatch):
@@ -18,3 +23,93 @@ def test_metadata_is_read_with_what_the_catalog_has_vended(tmp_path, monkeypatch
     location, known = load()
     assert location == "s3://bucket/orders/metadata/v3.json"
     assert known == {"type": "rest", "s3.region": "x", **vended}
+
+
+OWN = "s3://b/lake/bench_r1/orders"
+S3_FILE_IO = "org.apache.iceberg.aws.s3.S3FileIO"
+
+
+@pytest.fixture
+def spark(monkeypatch):
+    """Notes what is deleted and run; `location` and `properties` are those of the table, if there is one."""
+
+    def table(spark, name):
+        io = SimpleNamespace(getClass=lambda: SimpleNamespace(getName=lambda: S3_FILE_IO))
+        return SimpleNamespace(
+            io=lambda: io, location=lambda: fake.location, properties=lambda: fake.properties
+        )
+
+    def deleted(gateway, io, folders):
+        fake.deleted += folders
+
+    util = SimpleNamespace(loadFileIO=lambda implementation, properties, hadoop: implementation)
+    conf = SimpleNamespace(getAll=lambda: [("spark.sql.catalog.mine.io-impl", "my.FileIO")])
+    fake = SimpleNamespace(
+        location=None, properties={}, deleted=[], ran=[],
+        sparkContext=SimpleNamespace(_gateway=None, getConf=lambda: conf),
+        _jsc=SimpleNamespace(hadoopConfiguration=lambda: None),
+        catalog=SimpleNamespace(tableExists=lambda name: fake.location is not None),
+        sql=lambda statement: fake.ran.append(statement),
+    )  # fmt: skip
+    monkeypatch.setattr(catalogs, "java_table", table)
+    monkeypatch.setattr(catalogs, "delete_below", deleted)
+    monkeypatch.setattr(catalogs, "java_class", lambda spark, name: util)
+    return fake
+
+
+@pytest.fixture
+def catalog(tmp_path):
+    return Catalog(tmp_path, "mine", "bench_r1", {"type": "rest"}, Journal(tmp_path / "namespaces"))
+
+
+@pytest.mark.parametrize("key", ["write.data.path", "write.metadata.path"])
+def test_a_folder_that_the_catalog_has_set_for_all_tables_is_not_deleted(spark, catalog, key):
+    spark.location, spark.properties = OWN, {key: "s3://b/shared"}
+    with pytest.raises(
+        EngineError, match=r"^s3://b/shared would be deleted with bench_r1, .* table.properties"
+    ):
+        catalog.drop_table(spark, "orders")
+    assert (spark.deleted, spark.ran, catalog.journal.names()) == ([], [], [])
+
+
+def test_what_is_below_the_location_of_a_table_is_deleted_whatever_its_name(spark, catalog):
+    spark.location, spark.properties = "s3://b/6f0d", {"write.metadata.path": "s3://m/bench_r1/orders"}
+    catalog.drop_table(spark, "orders")
+    assert spark.deleted == ["s3://b/6f0d/data", "s3://m/bench_r1/orders", "s3://b/6f0d"]
+
+
+@pytest.mark.parametrize("noted", ["s3://prod/bench_r1chive", "s3://b/6f0d", "file:///x/bench_r1/../prod"])
+def test_a_noted_folder_without_the_name_of_the_namespace_is_not_deleted(spark, catalog, noted):
+    catalog.journal.note("bench_r1", (S3_FILE_IO, OWN, noted))
+    with pytest.raises(EngineError, match=f"^{noted} would be deleted with bench_r1"):
+        catalog.drop_table(spark, "orders")
+    assert spark.deleted == []
+    assert catalog.journal.names() == ["bench_r1"]
+
+
+@pytest.mark.parametrize("implementation", [S3_FILE_IO, "my.FileIO"])
+def test_noted_files_are_deleted_by_a_file_io_of_iceberg_or_of_the_catalog(spark, catalog, implementation):
+    hive = "s3://b/lake/bench_r1.db/orders"
+    catalog.journal.note("bench_r1", (implementation, OWN, hive))
+    catalog.drop_table(spark, "orders")
+    assert spark.deleted == [OWN, hive]
+    assert catalog.journal.names() == []
+
+
+def test_another_class_is_not_loaded(spark, catalog):
+    catalog.journal.note("bench_r1", ("evil.FileIO", OWN))
+    with pytest.raises(
+        EngineError, match=r"^evil.FileIO was noted as the FileIO of bench_r1, .* the io-impl"
+    ):
+        catalog.drop_table(spark, "orders")
+    assert spark.deleted == []
+
+
+def test_names_of_folders_are_compared_part_by_part():
+    assert is_named_after("bench_a", "s3://prod/bench_a/orders")
+    assert is_named_after("bench_a", "hdfs://host/bench_a.db")
+    assert not is_named_after("bench_a", "s3://prod/bench_archive/orders")
+    assert is_below("s3://b/t/", "s3://b/t/data")
+    assert is_below("s3://b/t", "s3://b/t")
+    assert not is_below("s3://b/t", "s3://b/table")
+    assert not is_below("s3://b/t", "s3://b/t/../other")
