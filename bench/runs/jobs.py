@@ -92,7 +92,7 @@ class QuickJob(_Job):
 
 
 class DropJob(_ScenarioJob):
-    """Drop the tables that a run has left in a shared catalog."""
+    """Drop the tables that a run has left in a shared catalog, and remove the files that it has staged."""
 
     kind: Literal["drop"] = "drop"
     run_folder: Path
