@@ -87,10 +87,15 @@ class RunGroup:
         return tuple(run for run in self.usable_runs if timed(run))
 
     @cached_property
-    def disturbed_runs(self) -> tuple[RunResult, ...]:
-        """Usable runs during which other processes used more than `DISTURBED_ABOVE_CORES`."""
-        used = [(run.end.other_cores or 0.0, run) for run in self.usable_runs if run.end is not None]
-        return tuple(run for cores, run in used if cores > DISTURBED_ABOVE_CORES)
+    def watched_runs(self) -> tuple[tuple[RunResult, float], ...]:
+        """The usable runs of which it is known how many cores other processes used, and how many."""
+        ended = ((run, run.end) for run in self.usable_runs if run.end is not None)
+        return tuple((run, end.other_cores) for run, end in ended if end.other_cores is not None)
+
+    @cached_property
+    def disturbed_runs(self) -> tuple[tuple[RunResult, float], ...]:
+        """Those of them during which other processes used more than `DISTURBED_ABOVE_CORES`."""
+        return tuple((run, cores) for run, cores in self.watched_runs if cores > DISTURBED_ABOVE_CORES)
 
     @cached_property
     def first_runs(self) -> Mapping[str, RunResult]:

@@ -116,15 +116,21 @@ class Published:
 
     @cached_property
     def disturbed(self) -> str:
-        """How many of the runs other processes disturbed, and whose: "2 of 30 runs (`never`, `amoro`)"."""
-        labels = dict.fromkeys(f"`{run.manifest.strategy}`" for run in self.group.disturbed_runs)
+        """How many of the runs other processes disturbed, of those where that is known, and whose.
+
+        For example "2 of 30 runs (`never`, `amoro`)".
+        """
+        labels = dict.fromkeys(f"`{run.manifest.strategy}`" for run, _ in self.group.disturbed_runs)
         names = f" ({', '.join(labels)})" if labels else ""
-        return f"{len(self.group.disturbed_runs)} of {len(self.group.usable_runs)} runs{names}"
+        return f"{len(self.group.disturbed_runs)} of {len(self.group.watched_runs)} runs{names}"
 
     def disturbed_of(self, strategy: str) -> str:
         """The same of the runs of one strategy: "3 of 3"."""
-        runs = [run for run in self.group.usable_runs if run.manifest.strategy == strategy]
-        return f"{sum(run in self.group.disturbed_runs for run in runs)} of {len(runs)}"
+        disturbed, watched = (
+            sum(run.manifest.strategy == strategy for run, _ in runs)
+            for runs in (self.group.disturbed_runs, self.group.watched_runs)
+        )
+        return f"{disturbed} of {watched}"
 
     @cached_property
     def warm_up(self) -> tuple[WarmedPlanner, ...]:

@@ -4,15 +4,23 @@ import time
 
 import psutil
 
+from bench.spark_master import Master
+
 
 class Neighbours:
-    """Measures from its creation on."""
+    """Measures from its creation on, beside a run on this master."""
 
-    def __init__(self) -> None:
+    def __init__(self, master: Master) -> None:
+        self._can_tell = master.kind != "cluster"  # its executors may be here, and are no children of ours
         self._began_s, self._others_began_s = time.perf_counter(), _others_cpu_s()
 
-    def cores(self) -> float:
-        """The mean number of cores that other processes have used since; stolen time counts as theirs."""
+    def cores(self) -> float | None:
+        """The mean number of cores that other processes have used since; stolen time counts as theirs.
+
+        None where a cluster's executors might be taken for others.
+        """
+        if not self._can_tell:
+            return None
         elapsed_s = time.perf_counter() - self._began_s
         return max(0.0, _others_cpu_s() - self._others_began_s) / elapsed_s
 

@@ -14,6 +14,7 @@ from bench.engines.spark.conf import JARS
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.keys import bytes_text, value_text
 from bench.results.records import Mode
+from bench.runs.cached_log import cached_log, log_cache
 from bench.runs.cases import PlannedRun
 from bench.runs.settings import configured_catalog, names_catalog
 from bench.scenario.plugins import name_of
@@ -196,7 +197,17 @@ def _planners(rules: Iterable[Rule]) -> dict[str, str]:
 
 
 def needed_bytes(run: PlannedRun) -> int:
-    """An upper estimate of the disk space of a run: every version of the table that compaction leaves behind.
+    """An upper estimate of what a run needs in the results folder: the dump of the content check and scratch.
+
+    The table comes on top, unless it is in a catalog that the scenario names, and so somewhere else.
+    """
+    scenario = run.source.scenario
+    table_bytes = 0 if names_catalog(scenario) else _table_bytes(run)
+    return _stream_bytes(scenario) + table_bytes + SCRATCH_BYTES
+
+
+def _table_bytes(run: PlannedRun) -> int:
+    """An upper estimate of a table with every version that compaction leaves behind.
 
     Each time a trigger with a fixed interval fires, the whole table is assumed to be rewritten, unless its
     planner only needs commands that write metadata. Any other trigger is assumed to fire at every commit. A
@@ -204,17 +215,19 @@ def needed_bytes(run: PlannedRun) -> int:
     comes on top.
     """
     scenario = run.source.scenario
-    specs, table_format = tuple(scenario.shape()), FORMATS[scenario.table.format]
-    stream_bytes = sum(spec.expected_bytes for spec in specs)
-    deletes_bytes = sum(table_format.layout(spec, scenario.spark.settings).delete_bytes for spec in specs)
-    table_bytes = stream_bytes + deletes_bytes
+    table_format, settings = FORMATS[scenario.table.format], scenario.spark.settings
+    deletes_bytes = sum(table_format.layout(spec, settings).delete_bytes for spec in scenario.shape())
+    table_bytes = _stream_bytes(scenario) + deletes_bytes
     groups = [scenario.rules_of(run.spec), *((rule,) for rule in scenario.maintenance)]
     plans = sum(_plans(rules, scenario) for rules in groups)
     rewrites = sum(_plans(_rewriting(rules, table_format), scenario) for rules in groups)
     rewritten_bytes = table_bytes * (rewrites + 1) // 2 if rewrites else 0
     snapshots = scenario.commits_count + plans
-    kept_bytes = 2 * stream_bytes + table_bytes + rewritten_bytes
-    return kept_bytes + snapshots * table_format.metadata_bytes_per_commit + SCRATCH_BYTES
+    return table_bytes + rewritten_bytes + snapshots * table_format.metadata_bytes_per_commit
+
+
+def _stream_bytes(scenario: Scenario) -> int:
+    return sum(spec.expected_bytes for spec in scenario.shape())
 
 
 def _rewriting(rules: Iterable[Rule], table_format: Format) -> tuple[Rule, ...]:
@@ -234,12 +247,36 @@ def _fires(trigger: Trigger, scenario: Scenario) -> int:
     return scenario.commits_count if interval_ms is None else -(-scenario.duration_ms // interval_ms)
 
 
+def results_bytes(planned: Sequence[PlannedRun], *, keep_tables: bool) -> int:
+    """What the runs need in the results folder: one at a time, unless their tables are there and kept."""
+    kept = [run for run in planned if keep_tables and not names_catalog(run.source.scenario)]
+    return max(sum(map(needed_bytes, kept)), max(map(needed_bytes, planned), default=0))
+
+
+def log_bytes(planned: Sequence[PlannedRun]) -> int:
+    """What the change logs need that the cache does not have yet. Raises ScenarioError for a damaged one."""
+    scenarios = {run.source.scenario.name: run.source.scenario for run in planned}  # variants share a log
+    return sum(_stream_bytes(one) for one in scenarios.values() if cached_log(one) is None)
+
+
 def _check_space(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:
-    each = [needed_bytes(run) for run in planned]
-    needed = sum(each) if keep_tables else max(each, default=0)
-    free = shutil.disk_usage(out).free
+    """The change logs go to the cache and all else to `out`; on one file system both need its space."""
+    cache = next(folder for folder in (log_cache(), *log_cache().parents) if folder.exists())
+    in_out, in_cache = results_bytes(planned, keep_tables=keep_tables), log_bytes(planned)
+    if _file_system(cache) == _file_system(out):
+        in_out, in_cache = in_out + in_cache, 0
+    _check_free(out, in_out, "choose another --out")
+    _check_free(cache, in_cache, "set COMPACTBENCH_CACHE to another folder")
+
+
+def _file_system(folder: Path) -> int:
+    return folder.stat().st_dev
+
+
+def _check_free(folder: Path, needed: int, remedy: str) -> None:
+    free = shutil.disk_usage(folder).free
     if free < needed:
         raise MissingRuntimeError(
-            f"{out}: {free / GIB:.1f} GiB free, but {needed / GIB:.1f} GiB may be needed; free some space, "
-            "choose another --out, or make the scenario smaller"
+            f"{folder}: {free / GIB:.1f} GiB free, but {needed / GIB:.1f} GiB may be needed; "
+            f"free some space, {remedy}, or make the scenario smaller"
         )

@@ -47,7 +47,7 @@ class Program:
 def worker(
     job: Job, log: Path, secrets: Secrets = NO_SECRETS, other: Program | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A worker process doing `job`. Its output and that of its JVM goes to `log`, without `secrets`.
+    """A worker process doing `job`. Its output and that of its JVM go to `log`, without `secrets`.
 
     It is one of this compactbench, unless `other` says which. It reads the job from its standard input, so
     that no file contains the settings in plain text. When the block ends for any reason, the worker and all

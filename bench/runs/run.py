@@ -31,6 +31,7 @@ from bench.runs.settings import engine_settings, strategy_of
 from bench.runs.warm_up import warm_up
 from bench.scenario.kept_back import kept_back, last_committed
 from bench.scenario.scenario import Scenario
+from bench.spark_master import parse_master
 from strategies.plan import PlanError
 from strategies.state import TableState
 from workloads.change_log import ChangeLog, open_change_log
@@ -165,7 +166,7 @@ class Run:
 
     def _replayed(self, loop: Loop) -> ReplayTimes:
         """Replay the whole stream; returns where its real seconds went, whichever clock the records use."""
-        stopwatch, neighbours = SystemClock(), Neighbours()
+        stopwatch, neighbours = SystemClock(), Neighbours(parse_master(self._scenario.spark.master))
         loop.run(self._batches())
         loop_s = stopwatch.now_s()
         self._other_cores = neighbours.cores()

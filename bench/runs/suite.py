@@ -16,13 +16,13 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from bench import runtime
 from bench.engines.spark.conf import SECRET_CONF
 from bench.errors import EngineError, ScenarioError
 from bench.replay.recorder import utc_now
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import EVENTS, LOG, MANIFEST, Mode
 from bench.runs.against import Against, adopt, file_of
+from bench.runs.cached_log import cached_log, log_cache
 from bench.runs.cases import PlannedRun, Source
 from bench.runs.class_archives import ClassArchives
 from bench.runs.dropping import TABLES, drop_left_by, left_by, unwanted
@@ -35,7 +35,6 @@ from bench.runs.watcher import Watcher
 from bench.scenario.scenario import Scenario
 from bench.scenario.variants import AGAINST
 from bench.text import counted
-from workloads.change_log import ChangeLogError, find_change_log
 
 WORK = ".work"  # in the results folder: the tables of the run in progress
 LOCK = ".lock"
@@ -223,21 +222,14 @@ def _by_jvm(planned: Sequence[PlannedRun]) -> list[list[PlannedRun]]:
 
 def ensure_log(source: Source, out: Path, watcher: Watcher) -> Path:
     """The folder of the scenario's change log, which a worker writes unless it exists."""
-    cache_folder, scenario = runtime.cache_folder() / "change_logs", source.scenario
-    try:
-        existing = find_change_log(
-            cache_folder, scenario.workload, scenario.seed, scenario.commits_count,
-            scenario.commit_interval_ms,
-        )  # fmt: skip
-    except ChangeLogError as error:
-        raise ScenarioError(str(error)) from error
+    existing = cached_log(source.scenario)
     if existing is None:
-        return _write_log(source, cache_folder, out, watcher)
-    watcher.log_ended(scenario.name, len(existing.commits))
+        return _write_log(source, out, watcher)
+    watcher.log_ended(source.scenario.name, len(existing.commits))
     return existing.folder
 
 
-def _write_log(source: Source, cache_folder: Path, out: Path, watcher: Watcher) -> Path:
+def _write_log(source: Source, out: Path, watcher: Watcher) -> Path:
     """Write the change log in a worker process."""
     folder = _fresh(out / WORK / f"log-{source.scenario.name}")
     job = LogJob(
@@ -245,7 +237,7 @@ def _write_log(source: Source, cache_folder: Path, out: Path, watcher: Watcher) 
         overrides=source.overrides,
         scenario_hash=source.scenario.hash,
         work_folder=folder,
-        cache_folder=cache_folder,
+        cache_folder=log_cache(),
         progress_file=folder / "progress.json",
     )
     log_file = folder / LOG

@@ -215,9 +215,9 @@ def _loaded(group: RunGroup) -> Iterator[Caution]:
         break
     disturbed = group.disturbed_runs
     if disturbed:
-        most = human_number(max(run.end.other_cores or 0.0 for run in disturbed if run.end is not None))
+        most = human_number(max(cores for _, cores in disturbed))
         start = say(f"Other processes used up to {most} cores during ")
-        yield Caution(False, start + joined([_name(run) for run in disturbed]) + say(text))
+        yield Caution(False, start + joined([_name(run) for run, _ in disturbed]) + say(text))
 
 
 def _busy(group: RunGroup) -> Iterator[Caution]:

@@ -2,6 +2,7 @@ import shlex
 from dataclasses import replace
 
 import pytest
+from records import end, query, run
 from result_builder import build_results
 
 from bench.cli.main import main
@@ -108,3 +109,12 @@ def test_pages_state_what_the_published_runs_say():
     written = pages(entries())
     drifted = [path.name for path, text in written.items() if path.read_text(encoding="utf-8") != text]
     assert drifted == [], "run `make docs` and review the diff"
+
+
+def test_runs_of_which_nothing_is_known_of_other_processes_are_not_called_undisturbed():
+    (group,) = run_groups([
+        run(query(), end(other_cores=cores), repetition=number)
+        for number, cores in enumerate((None, 0.0, 0.75), 1)
+    ])  # fmt: skip
+    published = Published(entries()[0], group)
+    assert (published.disturbed, published.disturbed_of("never")) == ("1 of 2", "1 of 2")

@@ -352,8 +352,11 @@ def _print_plan(
             f"{counted(scenario.commits_count, 'commit')}, {planned_run.spec.summary}; {space}"
         )
     if each:
-        kept = f"with --keep-tables {_gib(sum(each))}"
+        kept = f"with --keep-tables {_gib(preflight.results_bytes(planned, keep_tables=True))}"
         print_line(f"disk: {_gib(max(each))} at a time, since each run deletes its table; {kept}")
+        logs_bytes = preflight.log_bytes(planned)
+        if logs_bytes:
+            print_line(f"disk of the cache: {_gib(logs_bytes)}, for the change log")
     for source in sources:
         few = few_repetitions(repetitions or repetitions_of(source.scenario, mode), mode)
         if few:

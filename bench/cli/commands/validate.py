@@ -127,11 +127,11 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
             for spec in scenario.strategies
         ],
         "maintenance": [rule_text(rule) for rule in scenario.maintenance],
-        "places": _places(scenario) if mode == "real" else {},
+        "places": _places(scenario, mode),
         "unmet_phases": scenario.unmet_phases(),
         "probe_phase": scenario.probe_phase,
         "variants": [
-            {**one.variant.to_json(), "summary": str(one.variant)}
+            {**one.variant.to_json(), "summary": str(one.variant), "places": _places(one, mode)}
             for one in scenario.variants
             if one.variant is not None
         ],
@@ -140,8 +140,13 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
     }
 
 
-def _places(scenario: Scenario) -> dict[str, Any]:
-    """The Spark master, and what the scenario names of its own for tables and staged files: else None."""
+def _places(scenario: Scenario, mode: Mode) -> dict[str, Any]:
+    """The Spark master, and what the scenario names of its own for tables and staged files: else None.
+
+    Nothing of simulated runs, which need none of them.
+    """
+    if mode == "simulated":
+        return {}
     catalog = configured_catalog(scenario)
     kind = catalog.properties.get("type") or catalog.properties.get("catalog-impl")
     return {
@@ -219,6 +224,9 @@ def _print_summary(facts: dict[str, Any]) -> None:
     )
     if facts["places"] and (places := _places_text(facts["places"])):
         print_paragraph(places)
+    for variant in facts["variants"]:
+        if variant["places"] != facts["places"] and (places := _places_text(variant["places"])):
+            print_paragraph(f"Variant {variant['label']}: {places}")
     few = few_repetitions(facts["repetitions"], facts["mode"])
     if few:
         print_paragraph(f"{few}.")

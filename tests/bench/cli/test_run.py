@@ -71,8 +71,9 @@ def test_a_dry_run_says_what_would_run_and_leaves_nothing(run, tmp_path):
     assert (
         "10 commits, every(interval=2min): iceberg.rewrite_data_files(); up to 0.2 GiB of disk" in compacting
     )
-    assert lines[-3].startswith("disk: up to 0.2 GiB at a time, ")
-    assert lines[-3].endswith("; with --keep-tables up to 0.8 GiB")
+    assert lines[-4].startswith("disk: up to 0.2 GiB at a time, ")
+    assert lines[-4].endswith("; with --keep-tables up to 0.8 GiB")
+    assert lines[-3] == "disk of the cache: up to 0.0 GiB, for the change log"
     assert lines[-2] == "demo, 2 repetitions: values only, no intervals; --repetitions 3 gives them"
     assert lines[-1] == "4 runs planned; nothing was run"
     assert not (tmp_path / "results").exists()

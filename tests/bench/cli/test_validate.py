@@ -79,6 +79,7 @@ def test_validate_prints_the_variants_and_counts_their_runs(capsys, tmp_path):
             "summary": "table.format_version = 3",
             "set": {"table.format_version": 3},
             "versions": None,
+            "places": {"master": "local[2]", "catalog": None, "staging": None},
         }
     ]
     assert facts["runs"] == 4
@@ -215,6 +216,27 @@ def test_validate_says_where_runs_leave_something(capsys, tmp_path):
     assert "staged in s3://bucket/staged" in told
     assert main(["validate", path, "--simulate"]) == 0
     assert "shop" not in capsys.readouterr().out
+
+
+def test_validate_says_where_runs_of_a_variant_leave_something(capsys, tmp_path):
+    lake = '{ name = "shop", properties = { type = "rest", uri = "http://lake:8181" } }'
+    variants = f"""
+[[variants]]
+label = "shared"
+set = {{ catalog = {lake}, spark.staging = "s3://bucket/staged" }}
+[[variants]]
+label = "small"
+set = {{ warm_up_rounds = 1 }}
+"""
+    path = write(tmp_path, SOUND + variants)
+    assert main(["validate", path]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Variant shared: Each run makes its tables in the catalog shop (rest)" in told
+    assert "staged in s3://bucket/staged" in told
+    assert "Variant small:" not in told
+    assert main(["validate", path, "--format", "json"]) == 0
+    (facts,) = json.loads(capsys.readouterr().out)
+    assert [variant["places"]["staging"] for variant in facts["variants"]] == ["s3://bucket/staged", None]
 
 
 def test_validate_counts_delete_files_and_what_is_left_out(capsys, tmp_path):

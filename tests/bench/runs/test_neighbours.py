@@ -7,6 +7,7 @@ import pytest
 
 from bench.runs import neighbours
 from bench.runs.neighbours import Neighbours
+from bench.spark_master import parse_master
 
 Machine = namedtuple("Machine", "user nice system idle iowait irq softirq steal guest guest_nice")
 Process = namedtuple("Process", "user system children_user children_system")
@@ -24,7 +25,7 @@ def now(monkeypatch):
 
 
 def test_what_neither_idles_nor_is_ours_is_the_neighbours(now):
-    measured = Neighbours()
+    measured = Neighbours(parse_master("local[2]"))
     jvm = SimpleNamespace(cpu_times=lambda: Process(4.0, 1.0, 0.5, 0.5))
     now.own = SimpleNamespace(
         cpu_times=lambda: Process(1.0, 1.0, 0.0, 0.0), children=lambda recursive: [jvm] if recursive else []
@@ -36,7 +37,16 @@ def test_what_neither_idles_nor_is_ours_is_the_neighbours(now):
 
 
 def test_rounding_of_the_kernels_figures_makes_no_negative_share(now):
-    measured = Neighbours()
+    measured = Neighbours(parse_master("local[2]"))
     now.s = 1.0
     now.own = SimpleNamespace(cpu_times=lambda: Process(0.02, 0, 0, 0), children=lambda recursive: [])
     assert measured.cores() == 0.0
+
+
+@pytest.mark.parametrize(
+    ("master", "cores"), [("local-cluster[2,1,1024]", 0.9), ("spark://here:7077", None), ("yarn", None)]
+)
+def test_what_may_be_executors_is_not_told_apart(now, master, cores):
+    measured = Neighbours(parse_master(master))
+    now.s, now.machine = 10.0, Machine(9.0, *[0.0] * 9)
+    assert measured.cores() == cores

@@ -18,9 +18,13 @@ UPSERT = {"type": "upsert", "initial_rows": 1000}
 
 
 @pytest.fixture
-def machine(monkeypatch):
-    """A machine that has everything; the disk has `free` bytes, and what was asked of it is in `asked`."""
+def machine(monkeypatch, tmp_path):
+    """A machine that has everything; the disk has `free` bytes, and what was asked of it is in `asked`.
+
+    The cache is empty, and on the same disk.
+    """
     fake = SimpleNamespace(free=PLENTY, asked=[])
+    monkeypatch.setenv("COMPACTBENCH_CACHE", str(tmp_path / "no" / "cache"))
     monkeypatch.setattr(preflight.runtime, "java_home", lambda: fake.asked.append("java"))
     monkeypatch.setattr(preflight.runtime, "jars", lambda *jars: fake.asked.append(jars))
     monkeypatch.setattr(preflight.shutil, "disk_usage", lambda folder: SimpleNamespace(free=fake.free))
@@ -268,11 +272,11 @@ def test_needed_bytes_are_the_stream_its_versions_and_metadata(machine, tmp_path
     stream_bytes = 10 * 8 * 6167  # orders.expected_bytes: 10 commits of 8 files of 10 rows
     scratch_bytes = preflight.SCRATCH_BYTES
     assert preflight.needed_bytes(never) == pytest.approx(
-        3 * stream_bytes + 10 * 100_000 + scratch_bytes, abs=10
+        2 * stream_bytes + 10 * 100_000 + scratch_bytes, abs=10
     )
     # Every 2 of 10 minutes is 5 rounds, of a table that grows to the stream: half of it on average.
     assert preflight.needed_bytes(every) == pytest.approx(
-        3 * stream_bytes + 3 * stream_bytes + (10 + 5) * 100_000 + scratch_bytes, abs=10
+        2 * stream_bytes + 3 * stream_bytes + (10 + 5) * 100_000 + scratch_bytes, abs=10
     )
 
 
@@ -340,7 +344,7 @@ def test_needed_bytes_count_delete_files_with_the_table(machine, tmp_path):
     # 40 draws among 1,000 keys hit one twice.
     deletes_bytes = 10 * (8 * 500 + 80 * 3.6 + 1_400)
     scratch_bytes = 10 * 100_000 + preflight.SCRATCH_BYTES
-    table_bytes = preflight.needed_bytes(never) - 2 * data_bytes - scratch_bytes
+    table_bytes = preflight.needed_bytes(never) - data_bytes - scratch_bytes
     assert table_bytes - data_bytes == pytest.approx(deletes_bytes, rel=0.01)
     rewritten_bytes = 3 * table_bytes + 5 * 100_000
     assert preflight.needed_bytes(every) == preflight.needed_bytes(never) + rewritten_bytes
@@ -348,22 +352,54 @@ def test_needed_bytes_count_delete_files_with_the_table(machine, tmp_path):
 
 def test_too_little_disk_is_reported_with_what_is_needed(machine, tmp_path):
     planned = check(tmp_path)
-    largest = max(preflight.needed_bytes(run) for run in planned)
-    machine.free = largest
+    needed = max(preflight.needed_bytes(run) for run in planned) + preflight.log_bytes(planned)
+    machine.free = needed
     check(tmp_path)
-    machine.free = largest - 1
-    with pytest.raises(MissingRuntimeError, match=rf"{largest / GIB:.1f} GiB may be needed; free some space"):
+    machine.free = needed - 1
+    with pytest.raises(MissingRuntimeError, match=rf"{needed / GIB:.1f} GiB may be needed; free some space"):
         check(tmp_path)
 
 
 def test_tables_that_are_kept_add_up(machine, tmp_path):
     planned = check(tmp_path)
-    machine.free = sum(preflight.needed_bytes(run) for run in planned)
+    machine.free = sum(preflight.needed_bytes(run) for run in planned) + preflight.log_bytes(planned)
     check(tmp_path, keep_tables=True)
     machine.free -= 1
     check(tmp_path)
     with pytest.raises(MissingRuntimeError, match="may be needed"):
         check(tmp_path, keep_tables=True)
+
+
+def test_tables_in_a_catalog_of_ones_own_need_no_disk_here(machine, tmp_path):
+    elsewhere = {"catalog": {"properties": {"type": "jdbc", "uri": "jdbc:sqlite:/lake/catalog.db"}}}
+    planned = check(tmp_path, **elsewhere)
+    needed = 10 * 8 * 6167 + preflight.SCRATCH_BYTES  # the dump, and scratch
+    assert [preflight.needed_bytes(run) for run in planned] == pytest.approx([needed] * 2, abs=10)
+    machine.free = preflight.needed_bytes(planned[0]) + preflight.log_bytes(planned)
+    check(tmp_path, keep_tables=True, **elsewhere)
+    machine.free -= 1
+    with pytest.raises(MissingRuntimeError, match="may be needed"):
+        check(tmp_path, **elsewhere)
+
+
+def test_change_logs_need_the_space_of_the_cache(machine, monkeypatch, tmp_path):
+    """On a file system of its own it needs that and no more, and the results folder nothing of it."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    monkeypatch.setenv("COMPACTBENCH_CACHE", str(cache))
+    out = tmp_path / "out"
+    planned = check(out)
+    log_bytes = preflight.log_bytes(planned)
+    assert log_bytes == pytest.approx(10 * 8 * 6167, abs=10)  # both strategies replay the same
+    free = {out: max(map(preflight.needed_bytes, planned)), cache: log_bytes}
+    monkeypatch.setattr(preflight, "_file_system", list(free).index)
+    monkeypatch.setattr(preflight.shutil, "disk_usage", lambda folder: SimpleNamespace(free=free[folder]))
+    check(out)
+    free[cache] -= 1
+    with pytest.raises(MissingRuntimeError, match=f"{cache}: .*set COMPACTBENCH_CACHE to another folder"):
+        check(out)
+    monkeypatch.setattr(preflight, "cached_log", lambda scenario: "there already")
+    check(out)
 
 
 @pytest.mark.parametrize("name", ["a%20b", "a#b", "a?b"])
