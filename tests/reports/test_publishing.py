@@ -117,4 +117,4 @@ def test_runs_of_which_nothing_is_known_of_other_processes_are_not_called_undist
         for number, cores in enumerate((None, 0.0, 0.75), 1)
     ])  # fmt: skip
     published = Published(entries()[0], group)
-    assert (published.disturbed, published.disturbed_of("never")) == ("1 of 2", "1 of 2")
+    assert (published.disturbed, published.disturbed_of("never")) == ("1 of 2 runs (`never`)", "1 of 2")
