@@ -14,7 +14,7 @@ from bench.runs.cases import Source
 from bench.runs.jobs import DropJob
 from bench.runs.processes import worker
 from bench.runs.run_files import last_line
-from bench.runs.settings import NAMESPACES, STAGING, engine_settings
+from bench.runs.settings import NAMESPACES, STAGING, engine_settings, names_catalog
 from bench.scenario.scenario import Scenario
 from bench.scenario.variants import AGAINST
 
@@ -34,6 +34,19 @@ def left_by(run_folder: Path, *, kept_too: bool = True) -> list[str]:
 def keeps_tables(run_folder: Path) -> bool:
     """Whether the run was to keep its tables."""
     return (run_folder / TABLES).is_dir()
+
+
+def folders_of_tables(results: Path) -> list[Path]:
+    """The folders of that name in a results folder, but none that a link leads to.
+
+    A report has one too, but no manifest of a run beside it.
+    """
+    inside = results.resolve()
+    return sorted(
+        folder
+        for folder in results.glob(f"*/*/{TABLES}")
+        if folder.resolve() == inside / folder.relative_to(results)
+    )
 
 
 def unwanted(runs: Iterable[RunResult]) -> list[RunResult]:
@@ -60,6 +73,12 @@ def drop_left_by(run: RunResult, source: Source, work_folder: Path, *, kept_too:
         raise EngineError(
             f"{run_folder}: is not named {run.manifest.run_id}, so it is not certain that what is noted "
             "there is the run's: name the folder as the run made it"
+        )
+    scenario = source.scenario.in_variant(variant_of(run.manifest))
+    if Journal(run_folder / NAMESPACES).names() and not names_catalog(scenario):
+        raise EngineError(
+            f"{run_folder / NAMESPACES}: names what a run has left in a catalog, but the scenario names no "
+            "catalog, so this is not of the run: see where it comes from, and remove it"
         )
     work_folder.mkdir(parents=True)
     job = DropJob(

@@ -1,10 +1,12 @@
 """The suite: its results folder, and making its runs one after the other."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
 import shutil
+import stat
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +27,7 @@ from bench.runs.against import Against, adopt, file_of
 from bench.runs.cached_log import cached_log, log_cache
 from bench.runs.cases import PlannedRun, Source
 from bench.runs.class_archives import ClassArchives
-from bench.runs.dropping import TABLES, drop_left_by, left_by, unwanted
+from bench.runs.dropping import TABLES, drop_left_by, folders_of_tables, left_by, unwanted
 from bench.runs.jobs import LogJob, LogProgress, RunJob
 from bench.runs.processes import STOP_GRACE_S, worker
 from bench.runs.run import execute
@@ -128,21 +130,31 @@ def _check_same_other(run: RunResult, against: Against) -> None:
         )
 
 
+def _open_own(path: str, flags: int) -> int:
+    """Open a lock file, made if there is none. Raises OSError for a link, a pipe, and a file with content."""
+    opened = os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+    found = os.fstat(opened)
+    if not stat.S_ISREG(found.st_mode) or found.st_size:
+        os.close(opened)
+        raise FileExistsError(errno.EEXIST, f"{LOCK} there is not compactbench's", path)
+    return opened
+
+
 @contextlib.contextmanager
 def locked(out: Path, *, sweep: bool = True) -> Iterator[None]:
     """Lock the results folder for this process; `sweep` removes what an interrupted suite left there.
 
-    Raises ScenarioError if it cannot be locked or written, or if it has a folder of that name which no suite
-    can have left, since none has locked it before.
+    Raises ScenarioError if it cannot be locked or written, or if it has a file or folder of these names which
+    no suite can have left, since none has locked it before.
     """
-    is_new = not (out / LOCK).exists()
+    is_new = not os.path.lexists(out / LOCK)
     if is_new and (out / WORK).is_dir():
         raise ScenarioError(
-            f"{out / WORK}: is not compactbench's, which would remove it; choose another --out"
+            f"{out / WORK}: is not compactbench's, which would remove it; choose another folder"
         )
     try:
         out.mkdir(parents=True, exist_ok=True)
-        file = (out / LOCK).open("w", encoding="utf-8")
+        file = open(out / LOCK, "r+b", opener=_open_own)  # noqa: SIM115  closed below
     except OSError as error:
         raise ScenarioError(f"{out}: cannot write there ({error.strerror}); choose another folder") from error
     with file:
@@ -155,8 +167,8 @@ def locked(out: Path, *, sweep: bool = True) -> Iterator[None]:
         if sweep:
             shutil.rmtree(out / WORK, ignore_errors=True)
             _check_folder(out / WORK)
-            for forgotten in out.glob(f"*/*/{TABLES}/{SECRET_CONF}"):
-                forgotten.unlink()
+            for tables in folders_of_tables(out):
+                (tables / SECRET_CONF).unlink(missing_ok=True)
         try:
             yield
         finally:

@@ -1,5 +1,6 @@
 """`compactbench clean`: remove what runs left behind."""
 
+import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,10 +15,11 @@ from bench.cli.results_argument import DEFAULT_OUT, readable_runs
 from bench.errors import EngineError, ScenarioError
 from bench.keys import flat
 from bench.results.folders import RunResult, is_run_folder
+from bench.results.records import MANIFEST
 from bench.runs.cases import Source
-from bench.runs.dropping import TABLES, drop_left_by, left_by, variant_of
+from bench.runs.dropping import drop_left_by, folders_of_tables, left_by, variant_of
 from bench.runs.settings import NAMESPACES, STAGING
-from bench.runs.suite import WORK, locked
+from bench.runs.suite import LOCK, WORK, locked
 from bench.scenario.scenario import Scenario, load_scenario
 from bench.text import human_bytes
 
@@ -70,14 +72,20 @@ def clean(
     for source in sources:
         conceal(source.scenario.secrets)
     removed: list[Path] = []
-    if results.is_dir():
+    if os.path.lexists(results / LOCK) or _has_runs(results):
         with locked(results, sweep=False):
             removed = _clean(results, {source.scenario.name: source for source in sources}, dry_run=dry_run)
     if cache:
         cached = [runtime.cache_folder() / name for name in ("change_logs", "jars")]
         removed += _remove(cached, dry_run=dry_run)
     if not removed:
-        print_line(f"nothing to remove in {results}")
+        is_there = "" if results.is_dir() else ", which is no folder"
+        print_line(f"nothing to remove in {results}{is_there}")
+
+
+def _has_runs(results: Path) -> bool:
+    """Whether any run is in the folder. A suite locks it; a copy of its runs alone has no lock."""
+    return any(is_run_folder(manifest.parent) for manifest in results.glob(f"*/*/{MANIFEST}"))
 
 
 def _clean(results: Path, by_name: Mapping[str, Source], *, dry_run: bool) -> list[Path]:
@@ -93,7 +101,8 @@ def _clean(results: Path, by_name: Mapping[str, Source], *, dry_run: bool) -> li
                 _check_droppable(run, by_name)
         removed = _remove([results / WORK], dry_run=dry_run)
         problems = list(_drop(runs, results, by_name, dry_run=dry_run))
-        tables = [folder for folder in _tables_of_runs(results) if dry_run or not left_by(folder.parent)]
+        tables = [folder for folder in folders_of_tables(results) if is_run_folder(folder.parent)]
+        tables = [folder for folder in tables if dry_run or not left_by(folder.parent)]
         removed += _remove(tables, dry_run=dry_run)
         if problems:
             raise EngineError("\n".join(problems))
@@ -162,11 +171,6 @@ def _places(text: Mapping[str, Any]) -> dict[str, Any]:
 
 def _has_left(results: Path) -> bool:
     return any(file for kind in (NAMESPACES, STAGING) for file in results.glob(f"*/*/{kind}/*"))
-
-
-def _tables_of_runs(results: Path) -> list[Path]:
-    """The folders of kept tables. A report has one of that name too, but no manifest of a run beside it."""
-    return sorted(folder for folder in results.glob(f"*/*/{TABLES}") if is_run_folder(folder.parent))
 
 
 def _remove(folders: list[Path], *, dry_run: bool) -> list[Path]:

@@ -63,6 +63,15 @@ def test_another_compactbench_makes_the_scenario_as_it_is():
     assert variant_of(manifest()) is None
 
 
+def test_a_note_that_no_run_of_the_scenario_can_have_left_is_named(tmp_path):
+    run = load_run(left(tmp_path, "mine", commit()))
+    told = r"mine/namespaces: names what a run has left in a catalog, but the scenario names no catalog"
+    with pytest.raises(EngineError, match=told):
+        drop_left_by(run, Source("demo", (), load(tmp_path)), tmp_path / "work")
+    assert left_by(run.folder) == ["bench_mine"]
+    assert not (tmp_path / "work").exists()
+
+
 def test_the_notes_of_a_renamed_folder_are_not_trusted(tmp_path):
     run = load_run(left(tmp_path, "mine", commit()).rename(tmp_path / "demo" / "prod"))
     with pytest.raises(EngineError, match=r"prod: is not named mine, so it is not certain"):

@@ -1,9 +1,9 @@
 import fcntl
 import json
+import os
 import resource
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -290,9 +290,30 @@ def test_a_second_holder_is_refused(tmp_path):
 
 
 def test_a_lock_file_that_a_dead_process_left_holds_nothing(tmp_path):
-    (tmp_path / suite.LOCK).write_text("left")
+    (tmp_path / suite.LOCK).touch()
     with locked(tmp_path):
         pass
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "dangling", "pipe", "folder"])
+def test_what_is_no_lock_of_ours_is_refused_and_kept(tmp_path, kind):
+    lock, other = tmp_path / "out" / suite.LOCK, tmp_path / "thesis.txt"
+    lock.parent.mkdir()
+    if kind != "dangling":
+        other.write_text("years of work")
+    if kind == "file":
+        lock.write_text("years of work")
+    elif kind == "pipe":
+        os.mkfifo(lock)
+    elif kind == "folder":
+        lock.mkdir()
+    else:
+        lock.symlink_to(other)
+    with pytest.raises(ScenarioError, match=r"out: cannot write there \(.*\); choose"), locked(lock.parent):
+        pass
+    assert kind == "dangling" or other.read_text() == "years of work"
+    assert kind != "file" or lock.read_text() == "years of work"
+    assert kind != "dangling" or not other.exists()
 
 
 def test_the_lock_is_held_against_other_processes(tmp_path):
@@ -314,10 +335,10 @@ def test_locking_sweeps_what_a_dead_suite_left_unless_sweep_is_off(tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
-    def refuse(self, *args, **kwargs):
+    def refuse(*args, **kwargs):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(suite, "_open_own", refuse)
     with (
         pytest.raises(
             ScenarioError, match=r"cannot write there \(Permission denied\); choose another folder"
