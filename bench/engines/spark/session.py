@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache, reduce
 from pathlib import Path
@@ -55,13 +55,21 @@ def start_session(
     }
     _launch_jvm({"spark.master": settings.master, **merged}, scratch)
     if executors is not None:
-        address = _own_address(merged)
-        merged |= executors.listen(merged.get("spark.driver.bindAddress", address), address)
+        known = {**_launched_conf(), **merged}
+        address = _own_address(known)
+        merged |= executors.listen(known.get("spark.driver.bindAddress", address), address)
     for key, value in merged.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("WARN")
     return session
+
+
+def _launched_conf() -> dict[str, str]:
+    """What the JVM was launched with, settings of spark-defaults.conf included."""
+    from pyspark import SparkConf
+
+    return dict(SparkConf().getAll())
 
 
 def _own_address(conf: Mapping[str, str]) -> str:
@@ -94,11 +102,19 @@ def _launch_jvm(conf: Mapping[str, str], scratch: Path) -> None:
         SparkContext._ensure_initialized(conf=launched)
 
 
+def _defaults_file() -> Path:
+    """The file of defaults that spark-submit reads unless it is told another one."""
+    from pyspark.find_spark_home import _find_spark_home
+
+    home: Callable[[], str] = _find_spark_home
+    folder = os.environ.get("SPARK_CONF_DIR") or Path(home()) / "conf"
+    return Path(folder) / "spark-defaults.conf"
+
+
 @contextmanager
 def _private_file(conf: Mapping[str, str], scratch: Path) -> Iterator[None]:
     """Within the block spark-submit reads these settings, and the defaults file that it else would read."""
-    folder = os.environ.get("SPARK_CONF_DIR") or f"{os.environ.get('SPARK_HOME', '')}/conf"
-    defaults = Path(folder) / "spark-defaults.conf"
+    defaults = _defaults_file()
     text = defaults.read_text(encoding="utf-8") if defaults.is_file() else ""
     scratch.mkdir(parents=True, exist_ok=True)
     path = scratch / SECRET_CONF

@@ -2,7 +2,9 @@ import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
+import pyspark
 import pytest
 
 from bench.engines.contract import SparkSettings
@@ -44,6 +46,49 @@ def test_a_secret_of_the_session_is_in_no_command_line(tmp_path):
         [sys.executable, "-", str(tmp_path)], input=textwrap.dedent(script), capture_output=True, text=True
     )
     assert done.stdout.split() == ["0", "1"], done.stderr
+
+
+@pytest.mark.spark
+@pytest.mark.processes
+def test_executors_report_to_the_address_that_spark_has_by_default(tmp_path):
+    """With a secret in the session too, whose file takes the place of the one with the defaults."""
+    (tmp_path / "spark-defaults.conf").write_text(
+        "spark.driver.host      localhost\nspark.driver.bindAddress  127.0.0.1\n"
+    )
+    script = """
+        import sys
+        from pathlib import Path
+        from types import SimpleNamespace
+
+        from bench import runtime
+        from bench.engines.contract import SparkSettings
+        from bench.engines.spark.session import start_session, stop_session
+
+        runtime.use_java()
+        asked = []
+        executors = SimpleNamespace(listen=lambda *addresses: asked.append(addresses) or {})
+        settings = SparkSettings("local[1]", 2**29, {"spark.some.password": "planted-4f1c9a77"})
+        spark = start_session(settings, (), {}, Path(sys.argv[1]), executors)
+        print(*asked[0], spark.conf.get("spark.driver.host"))
+        stop_session(spark)
+    """
+    done = subprocess.run(
+        [sys.executable, "-", str(tmp_path)],
+        input=textwrap.dedent(script), capture_output=True, text=True,
+        env={**os.environ, "SPARK_CONF_DIR": str(tmp_path)},
+    )  # fmt: skip
+    assert done.stdout.split() == ["127.0.0.1", "localhost", "localhost"], done.stderr
+
+
+def test_the_defaults_are_those_that_spark_reads(monkeypatch, tmp_path):
+    monkeypatch.delenv("SPARK_CONF_DIR", raising=False)
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    of_package = Path(pyspark.__file__).parent / "conf" / "spark-defaults.conf"
+    assert session._defaults_file() == of_package
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    assert session._defaults_file() == tmp_path / "conf" / "spark-defaults.conf"
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path / "mine"))
+    assert session._defaults_file() == tmp_path / "mine" / "spark-defaults.conf"
 
 
 class StartedError(Exception):
