@@ -52,7 +52,9 @@ class Meter:
     Process CPU comes from the kernel's accounting in ticks of 10 ms. Executors of a cluster report theirs
     once a second. The end of each step waits for a report, outside its wall time; what an executor spends
     between two steps falls to the step after it. Without such reports the CPU of the tasks is added. What
-    the compilers and collectors of executors take of it, and their memory in use, stay unknown.
+    compilers and collectors take of it stays unknown on a cluster, as does the executors' memory in use.
+    Executors of a `local-cluster` are children of the JVM, so those that it has waited for are no part of its
+    own CPU; nor is then any other command that it starts, as Hadoop does for permissions.
     Task CPU is read from Spark's status store once the listener bus is drained, after the measured time.
 
     Compilers and collectors work in the background: what a step sets off and does not wait for falls to the
@@ -71,6 +73,7 @@ class Meter:
         self._context = spark.sparkContext._jsc.sc()
         self._spark_conf = dict(spark.sparkContext.getConf().getAll())
         self._is_local, self._executors = settings.is_local, executors
+        self._starts_executors = settings.is_on_this_machine and not settings.is_local
         self._requests = s3_requests(spark) if settings.is_local else None
         self._executors_count = 0  # the most that there were at the end of a step
         self._beside_count = self._begun_count = 0  # running beside the steps now, and ever begun
@@ -144,7 +147,9 @@ class Meter:
 
     def between(self, first: Clocks, last: Clocks) -> Cost:
         """What was spent between two readings; peaks of memory are not known."""
-        jit_cpu_s, gc_cpu_s = _background_cpu_s(first.threads, last.threads)
+        jit_cpu_s = gc_cpu_s = None  # on a cluster the driver's are not all of them
+        if self._is_local:
+            jit_cpu_s, gc_cpu_s = _background_cpu_s(first.threads, last.threads)
         executor_cpu_s = self._task_cpu_s(first.stage, last.stage)
         remote_cpu_s = executor_cpu_s
         if self._is_local:
@@ -173,7 +178,8 @@ class Meter:
         own = os.times()
         jvm = self._jvm.cpu_times()
         own_s = time.process_time() + own.children_user + own.children_system
-        return own_s + jvm.user + jvm.system + jvm.children_user + jvm.children_system
+        children_s = 0.0 if self._starts_executors else jvm.children_user + jvm.children_system
+        return own_s + jvm.user + jvm.system + children_s
 
     def _task_cpu_s(self, first_stage: int, end_stage: int) -> float:
         """CPU seconds of the stages from `first_stage` up to `end_stage`, which is not one of them."""
