@@ -3,13 +3,12 @@
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import psutil
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from bench.engines.contract import NO_COST, Cost, SparkSettings
@@ -186,8 +185,7 @@ class Meter:
         if first_stage == end_stage:
             return 0.0
         self._context.listenerBus().waitUntilEmpty()
-        store = self._context.statusStore()
-        return sum(_stage_cpu_ns(store, stage) for stage in range(first_stage, end_stage)) / 1e9
+        return _stages_cpu_ns(self._context.statusStore(), range(first_stage, end_stage)) / 1e9
 
     def _next_stage_id(self) -> int:
         return int(self._context.dagScheduler().nextStageId())
@@ -202,8 +200,12 @@ def _background_cpu_s(
     return spent_s(before.jit, after.jit), spent_s(before.gc, after.gc)
 
 
-def _stage_cpu_ns(store: Any, stage: int) -> int:
-    try:
-        return int(store.lastStageAttempt(stage).executorCpuTime())
-    except Py4JJavaError:  # NoSuchElementException: the stage was planned but never ran
-        return 0
+def _stages_cpu_ns(store: Any, stages: Iterable[int]) -> int:
+    """That of all attempts of the stages; a stage that was planned and never ran has none."""
+    defaults = [getattr(store, f"stageData$default${position}")() for position in range(2, 6)]
+    found = (store.stageData(stage, *defaults) for stage in stages)
+    return sum(
+        int(attempts.apply(number).executorCpuTime())
+        for attempts in found
+        for number in range(attempts.size())
+    )

@@ -10,7 +10,7 @@ import pytest
 from bench.engines.contract import SparkSettings
 from bench.engines.spark import meter as meters
 from bench.engines.spark.jvm_threads import TICKS_PER_S, ThreadTicks
-from bench.engines.spark.meter import Clocks, Meter
+from bench.engines.spark.meter import Clocks, Meter, _stages_cpu_ns
 
 CpuTimes = namedtuple("CpuTimes", "user system children_user children_system")
 
@@ -46,3 +46,15 @@ def test_compilers_and_collectors_are_told_where_all_of_them_are(master, known, 
 )
 def test_executors_that_the_jvm_has_waited_for_are_not_counted_twice(master, cpu_s, monkeypatch):
     assert meter_on(master, monkeypatch)._process_cpu_s() == cpu_s
+
+
+def test_all_attempts_of_a_stage_count():
+    def seq(*cpu_ns):
+        attempts = [SimpleNamespace(executorCpuTime=lambda ns=ns: ns) for ns in cpu_ns]
+        return SimpleNamespace(size=lambda: len(attempts), apply=attempts.__getitem__)
+
+    attempts = {3: seq(50), 4: seq(), 5: seq(10, 700)}
+    store = MagicMock()
+    store.stageData.side_effect = lambda stage, *defaults: attempts[stage]
+    assert _stages_cpu_ns(store, range(3, 6)) == 760
+    assert len(store.stageData.call_args.args) == 5  # as many as Spark's method has
