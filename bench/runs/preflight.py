@@ -106,7 +106,7 @@ def _check_modules(scenario: Scenario, home: Path) -> None:
         if modules is not None and module not in modules:
             raise MissingRuntimeError(
                 f"{scenario.name}: {table_format.java_modules[module]} needs the module {module} of Java, "
-                f"which the one at {home} does not have: {runtime.FULL_JDK}"
+                f"which the one at {home} does not have: {runtime.java_with(module)}"
             )
 
 

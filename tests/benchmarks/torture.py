@@ -1,10 +1,11 @@
-"""Kills suites at random moments and looks what is lost and what is left: `make torture`.
+"""Kills suites at random moments and checks what is lost and what is left: `make torture`.
 
 A suite with local tables is killed 50 times, one in a shared catalog ten times. A kill hits the command, its
-worker, the worker's JVM, or the worker's process group, with SIGKILL or SIGTERM; the command also with
-SIGINT, which the others ignore. After each kill the runs that had finished must be there, and if the command
-has ended no process of it. At the end the suite is resumed: all runs must have the content of the stream, and
-no table may be left. What a kill meets depends on the machine, so it is not the same each time.
+worker, the worker's JVM, or the worker's process group, whichever has been hit least often, with SIGKILL or
+SIGTERM; the command also with SIGINT, which the others ignore. What is hit must end. After each kill the runs
+that had finished must be there, and if the command has ended no process of it. At the end the suite is
+resumed: all runs must have the content of the stream, and no table may be left. What a kill meets depends on
+the machine, so it is not the same each time.
 """
 
 import argparse
@@ -18,7 +19,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -35,11 +37,11 @@ from shared_lake import write_lake
 PROGRAM = Path(sys.executable).parent / "compactbench"
 SIGNALS = (signal.SIGKILL, signal.SIGTERM)
 VICTIMS = ("command", "worker", "JVM", "group")
-ENOUGH_KILLS = 40  # one of four victims is missed in 40 draws less than once in 20,000 times
+ENOUGH_KILLS = 2 * len(VICTIMS)  # a kill may come before its victim has started, and hit the command instead
 REPETITIONS = 1000  # more than there is time for
 WAIT_S = (1.0, 60.0)  # before a kill: from the command's start until its second run
 ENDED_AFTER_S = STOP_GRACE_S + LOG_GRACE_S + 5
-GONE_AFTER_S = 20.0  # a worker looks every second whether its parent is there, and a JVM needs time to end
+GONE_AFTER_S = 20.0  # a worker checks every second whether its parent is there, and a JVM needs time to end
 
 
 class Suite:
@@ -127,24 +129,53 @@ def victim_of(command: psutil.Process, name: str) -> tuple[str, psutil.Process]:
     return (name, chosen[0]) if chosen else ("command", command)
 
 
-def kill(suite: Suite, chance: random.Random) -> str | None:
-    """Kill something of a suite and wait until it is gone; says what and how. None: it had gone before."""
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """What was hit, by which signal, and whether it has ended by it."""
+
+    victim: str
+    signal: str
+    has_ended: bool
+
+    def __str__(self) -> str:
+        return f"{self.victim} by {self.signal}"
+
+
+def next_victim(hits: Counter[str], chance: random.Random) -> str:
+    """One of those that have been hit least often."""
+    return min(VICTIMS, key=lambda name: (hits[name], chance.random()))
+
+
+def kill(suite: Suite, wanted: str, chance: random.Random) -> Kill | None:
+    """Kill something of a suite and wait until it is gone; SIGKILL ends what it leaves.
+
+    None: it had gone before.
+    """
     if suite.exit_code is not None:
         return None
     try:
-        name, victim = victim_of(suite.running(REPETITIONS), chance.choice(VICTIMS))
+        name, victim = victim_of(suite.running(REPETITIONS), wanted)
         number = chance.choice((*SIGNALS, signal.SIGINT) if name == "command" else SIGNALS)
-        if name == "group":
-            os.killpg(victim.pid, number)
-        else:
-            victim.send_signal(number)
+        send(victim, name, number)
     except (psutil.Error, ProcessLookupError):
         return None
     if name == "command":
         suite.has_ended(ENDED_AFTER_S)
     else:
         psutil.wait_procs([victim], timeout=ENDED_AFTER_S)
-    return None if suite.is_running(victim) else f"{name} by {signal.Signals(number).name}"
+    has_ended = not suite.is_running(victim)
+    if not has_ended:
+        with suppress(psutil.Error, ProcessLookupError):
+            send(victim, name, signal.SIGKILL)
+    return Kill(name, signal.Signals(number).name, has_ended)
+
+
+def send(victim: psutil.Process, name: str, number: int) -> None:
+    """Send a signal to a process, or to its group."""
+    if name == "group":
+        os.killpg(victim.pid, number)
+    else:
+        victim.send_signal(number)
 
 
 def gone(suite: Suite) -> bool:
@@ -160,25 +191,28 @@ def gone(suite: Suite) -> bool:
 def torture(folder: Path, kills: int, *, is_shared: bool) -> list[str]:
     """Kill a suite so often, and let it finish; all that went wrong."""
     suite, chance = Suite(folder, is_shared=is_shared), random.Random(kills)
-    what, finished, problems = Counter[str](), set[str](), list[str]()
+    what, hits, finished, problems = Counter[str](), Counter[str](), set[str](), list[str]()
     try:
         while what.total() < kills:
             suite.running(REPETITIONS)
             time.sleep(chance.uniform(*WAIT_S))
-            done = kill(suite, chance)
+            done = kill(suite, next_victim(hits, chance), chance)
             if done is None:
                 continue
-            what[done] += 1
+            what[str(done)] += 1
+            hits[done.victim] += 1
+            if not done.has_ended:
+                problems.append(f"kill {what.total()} ({done}): it has survived for {ENDED_AFTER_S:g} s")
             if suite.has_ended(0) and not gone(suite):
                 problems.append(f"kill {what.total()} ({done}): processes are left: {suite.processes()}")
             now = suite.finished()
             if finished - now:
                 problems.append(f"kill {what.total()} ({done}): lost {sorted(finished - now)}")
             finished |= now
-            print(f"{what.total():3} {done:25} {len(finished):4} runs finished", flush=True)
+            print(f"{what.total():3} {done!s:25} {len(finished):4} runs finished", flush=True)
         if not finished:
             problems.append("no run has finished, so none could be lost: there were too many kills a minute")
-        unhurt = [name for name in VICTIMS if not any(one.startswith(f"{name} by ") for one in what)]
+        unhurt = [name for name in VICTIMS if not hits[name]]
         if unhurt and kills >= ENOUGH_KILLS:
             problems.append(f"no kill has hit the {', '.join(unhurt)}")
         suite.running(REPETITIONS).terminate()

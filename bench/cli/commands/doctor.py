@@ -97,7 +97,8 @@ def _catalogs() -> dict[str, str]:
         elif module in modules:
             lines.append(f"ok: {by} finds the module {module} of Java")
         else:
-            lines.append(f"warn: {by} needs the module {module}, which this Java lacks: {runtime.FULL_JDK}")
+            remedy = runtime.java_with(module)
+            lines.append(f"warn: {by} needs the module {module}, which this Java lacks: {remedy}")
     return {"catalogs": "; ".join(lines)}
 
 

@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache, reduce
 from pathlib import Path
@@ -106,8 +106,8 @@ def _defaults_file() -> Path:
     """The file of defaults that spark-submit reads unless it is told another one."""
     from pyspark.find_spark_home import _find_spark_home
 
-    home = _find_spark_home()  # type: ignore[no-untyped-call]
-    folder = os.environ.get("SPARK_CONF_DIR") or Path(home) / "conf"
+    home: Callable[[], str] = _find_spark_home
+    folder = os.environ.get("SPARK_CONF_DIR") or Path(home()) / "conf"
     return Path(folder) / "spark-defaults.conf"
 
 
