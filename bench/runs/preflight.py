@@ -16,6 +16,7 @@ from bench.keys import bytes_text, value_text
 from bench.results.records import Mode
 from bench.runs.cached_log import cached_log, log_cache
 from bench.runs.cases import PlannedRun
+from bench.runs.reachable import check_reachable
 from bench.runs.settings import configured_catalog, names_catalog
 from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario, check_real_resources
@@ -62,6 +63,8 @@ def _check_real(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) 
         _check_memory(scenario)
         _check_jars(scenario)
         _check_modules(scenario, home)
+    for scenario in {(one.name, one.variant_label): one for one in scenarios}.values():
+        check_reachable(scenario)
     for table_format, line in {(scenario.table.format, scenario.versions) for scenario in scenarios}:
         runtime.jars(table_format, line)
     _check_space(planned, out, keep_tables=keep_tables)

@@ -211,7 +211,10 @@ def run(
             raise typer.Exit(EXIT_INTERRUPTED) from None
     stored = load_runs(*_folders(sources, out))
     print_rows(rows(run for run in stored if run.manifest.mode == mode))
-    print_line(f"results in {out}; next: compactbench report {out}")
+    if any(run.finished for run in stored):
+        print_line(f"results in {out}; next: compactbench report {out}")
+    else:
+        print_line(f"no run in {out} has finished; next: read the log.txt of one, and repeat with --resume")
     if not all(result.finished for result in results):
         raise typer.Exit(1)
 

@@ -210,7 +210,7 @@ def test_a_failed_run_exits_1_after_the_table(run, suites, monkeypatch):
     monkeypatch.setattr(cli_run, "run_suite", run_suite)
     code, out, err = run()
     assert code == 1
-    assert "next: compactbench report" in out
+    assert "has finished; next: read the log.txt of one, and repeat with --resume" in " ".join(out.split())
     assert "demo, never: 1 failed" in err
 
 

@@ -31,6 +31,14 @@ def machine(monkeypatch, tmp_path):
     return fake
 
 
+@pytest.fixture(autouse=True)
+def servers(monkeypatch):
+    """Servers that all answer; the scenarios whose servers were tried."""
+    tried = []
+    monkeypatch.setattr(preflight, "check_reachable", tried.append)
+    return tried
+
+
 def check(folder, keep_tables=False, repetitions=1, mode="real", **changes):
     folder.mkdir(exist_ok=True)
     source = Source("demo", (), load(folder, **changes))
@@ -42,6 +50,14 @@ def check(folder, keep_tables=False, repetitions=1, mode="real", **changes):
 def test_a_machine_that_has_everything_passes(machine, tmp_path):
     check(tmp_path)
     assert machine.asked == ["java", ("iceberg", None)]
+
+
+def test_servers_are_tried_once_for_each_variant_of_real_runs(machine, servers, tmp_path):
+    variant = {"label": "v3", "set": {"table.format_version": 3}}
+    check(tmp_path, variants=[variant])
+    assert [one.variant_label for one in servers] == [None, "v3"]
+    check(tmp_path, mode="simulated")
+    assert len(servers) == 2
 
 
 REST = {"properties": {"type": "rest", "uri": "http://localhost:8181"}}
