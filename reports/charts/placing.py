@@ -10,6 +10,7 @@ LINE_PT = 11.0
 _AWAY_PT = 7.0
 _POINT_PT = 4.0
 _FAR_PT = 12.0  # above or below its point: a name further away is taken for another point's
+_LINES_AWAY = 9  # at most, above or below a point in a crowd
 _ROUNDS = 8  # in which names make room for one another; they settle in two or three
 
 Spot = tuple[float, float]  # x and y in points
@@ -70,21 +71,23 @@ def beside(
     return [place for place, _ in chosen.values()]
 
 
-def _faults(place: Place, box: Box, taken: Sequence[Box], within: Box, line: Sequence[Spot]) -> int:
-    """Outside the axes is worst, then over another name, then far from the point, then on the line."""
+def _faults(place: Place, box: Box, taken: Sequence[Box], within: Box, line: Sequence[Spot]) -> float:
+    """Outside the axes is worst, then over a point or name, then far from the point, then on the line."""
     is_outside = box[0] < within[0] or box[1] < within[1] or box[2] > within[2] or box[3] > within[3]
     crossed = sum(_crosses(start, end, box) for start, end in pairwise(line))
     overlapped = sum(_overlap(box, other) for other in taken)
-    return 1000 * is_outside + 100 * overlapped + 10 * place.is_far + crossed
+    lines_away = abs(place.dy) / LINE_PT if place.is_far else 0.0
+    return 1000 * is_outside + 100 * overlapped + 10 * place.is_far + lines_away + crossed
 
 
 def _places() -> Iterator[Place]:
     """Above and to the right first: a front that falls to the right leaves that side free."""
     yield from (Place(_AWAY_PT, 6.0, "left"), Place(_AWAY_PT, 0.0, "left"), Place(0.0, 12.0, "center"))
     yield from (Place(_AWAY_PT, -7.0, "left"), Place(-_AWAY_PT, -7.0, "right"), Place(0.0, -12.0, "center"))
-    for dy in (LINE_PT, -LINE_PT, 0.0, 2 * LINE_PT, -2 * LINE_PT, 3 * LINE_PT, -3 * LINE_PT):
-        yield Place(_AWAY_PT, dy, "left")
-        yield Place(-_AWAY_PT, dy, "right")
+    for lines in range(_LINES_AWAY + 1):
+        for dy in (lines * LINE_PT, -lines * LINE_PT):
+            yield Place(_AWAY_PT, dy, "left")
+            yield Place(-_AWAY_PT, dy, "right")
 
 
 def _box(place: Place, x: float, y: float, text: str) -> Box:
