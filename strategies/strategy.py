@@ -111,12 +111,12 @@ def traits_of(planner: Planner) -> PlannerTraits:
     attribute of such a name that is something else, or a property that fails.
     """
     declared: dict[str, Any] = {}
-    with guarded("planner", ValueError):
-        for field in fields(PlannerTraits):
-            try:
+    for field in fields(PlannerTraits):
+        try:
+            with guarded("planner", ValueError):
                 declared[field.name] = getattr(planner, field.name, field.default)
-            except (Exception, SystemExit) as error:  # a user's property may raise anything
-                raise ValueError(f"its `{field.name}` raises {type(error).__name__}: {error}") from error
+        except Exception as error:  # a user's property may raise anything
+            raise ValueError(f"its `{field.name}` raises {type(error).__name__}: {error}") from error
     given = PlannerTraits(**declared)
     return replace(given, needs=frozenset(given.needs), columns=tuple(given.columns))
 

@@ -185,6 +185,31 @@ def test_what_is_no_exception_is_told_as_the_planners():
         consult(Cancelled(), state(60_000), None)
 
 
+class UnspeakableError(ValueError):
+    def __str__(self):
+        raise RuntimeError("of its own")
+
+
+class LeavingError(ValueError):
+    def __str__(self):
+        raise SystemExit(7)
+
+
+@pytest.mark.parametrize("error", [UnspeakableError, LeavingError])
+def test_an_error_without_a_text_is_told_by_its_name(error):
+    def fail(*_):
+        raise error
+
+    planner = type("Failing", (), {"decide": fail, "figures": fail})()
+    told = f"the planner raised {error.__name__}, whose text cannot be read"
+    with pytest.raises(PlanError, match=told):
+        consult(planner, state(60_000), None)
+    with pytest.raises(PlanError, match=told):
+        figures_of(planner, state(60_000))
+    with pytest.raises(ValueError, match=f"its `needs` raises ValueError: {told}"):
+        traits_of(type("Failing", (Fixed,), {"needs": property(fail)})(None))
+
+
 def test_an_interrupt_in_a_planner_interrupts():
     class Interrupted:
         def decide(self, state):
