@@ -137,10 +137,13 @@ def known_options_of(plugin: type) -> Mapping[str, str]:
     return known
 
 
+_FIGURE_MAX = 1e100  # means, squares and sums of as many as a run has are numbers too
+
+
 def figures_of(planner: Planner, state: TableState) -> dict[str, float]:
     """What a planner's `figures` say of a table; nothing where it has no such method.
 
-    Raises PlanError if they are no mapping of strings to finite numbers.
+    Raises PlanError if they are no mapping of strings to finite numbers, none of them absurdly large.
     """
     report = traits_of(planner).figures
     if report is None:
@@ -168,6 +171,8 @@ def _finite(name: str, value: Any) -> float:
     if not math.isfinite(number):
         shown = reprlib.repr(value)
         raise PlanError(f"figure {name}={shown} must be a finite number; leave out what does not apply")
+    if abs(number) > _FIGURE_MAX:
+        raise PlanError(f"figure {name}={number:g} must be at most {_FIGURE_MAX:g} in size")
     return number
 
 

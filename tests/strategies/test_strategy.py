@@ -119,6 +119,7 @@ def test_a_figure_that_is_no_number_is_the_planners_defect(value):
         ({1: 2.0}, "the name of figure 1 must be a string"),
         ({"a": "x"}, "figure a='x' must be a finite number"),
         ({"a": 10**400}, "must be a finite number"),
+        ({"a": -1e308}, r"figure a=-1e\+308 must be at most 1e\+100 in size"),
     ],
 )
 def test_figures_are_numbers_by_name(answer, text):
