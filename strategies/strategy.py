@@ -199,7 +199,8 @@ def consult(planner: Planner, state: TableState, note: object | None) -> tuple[P
     with guarded("planner", PlanError):
         noted = take_note(informed, plan)
     try:
-        hash(noted)
+        with guarded("planner", PlanError):
+            hash(noted)
     except TypeError as error:
         kind = type(noted).__name__
         raise PlanError(

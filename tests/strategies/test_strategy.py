@@ -1,5 +1,6 @@
 import asyncio
 import signal
+import sys
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -302,6 +303,15 @@ def test_a_planner_that_notes_nothing_sees_no_note():
             assert state.note is None
 
     assert consult(Sees(), state(60_000), "another's") == (None, None)
+
+
+def test_a_note_that_exits_when_it_is_hashed_ends_the_run_alone():
+    class Keeps(Fixed):
+        def note(self, state, plan):
+            return type("Leaves", (), {"__hash__": lambda self: sys.exit(7)})()
+
+    with pytest.raises(PlanError, match=r"the planner called sys.exit\(7\)"):
+        consult(Keeps(None), state(60_000), None)
 
 
 def test_a_note_that_could_change_is_the_planners_defect():
