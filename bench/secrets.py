@@ -17,7 +17,8 @@ from urllib.parse import quote, quote_plus, unquote
 from pydantic import BaseModel
 
 HIDDEN = "(hidden)"
-VARIABLE = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")  # in place of a value: the variable that has it
+# In place of a value, the variable that has it; of a credential after the id it is for: CLIENT:env:NAME.
+VARIABLE = re.compile(r"((?:[^\s:]+:)?)env:([A-Za-z_][A-Za-z0-9_]*)")
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -26,7 +27,7 @@ _LENGTH_MIN = 4
 # A user name without a password is taken for a token if it is this long, as in https://TOKEN@host.
 _TOKEN_LENGTH_MIN = 16
 # So common that replacing them hides nothing, but reveals which word was the secret.
-_PLAIN_WORDS = frozenset({"true", "false", "none", "null", "default", "password", "secret", "token"})
+_PLAIN_WORDS = frozenset({"true", "false", "none", "null", "default", "password", "secret", "token", "env:"})
 _NUMBER = re.compile(r"[-+]?[\d._]+")
 
 # Azure's keys end with the account they are for: fs.azure.account.key.<account>.dfs.core.windows.net.

@@ -25,7 +25,9 @@ from bench.errors import ScenarioError
 from bench.preview.figures import plan_figures, table_figures
 from bench.preview.preview import named_planners, preview_strategy
 from bench.runs.settings import configured_catalog
+from bench.scenario.environment import filled_in
 from bench.scenario.scenario import Scenario, load_scenario
+from bench.scenario.values import OptionError
 from bench.secrets import NO_SECRETS, Secrets
 from bench.text import MISSING, counted, human_bytes, human_count, human_duration
 
@@ -113,7 +115,7 @@ def plan(
     the first plan wins.
     """
     loaded = load_scenario(scenario) if scenario else None
-    properties = _pairs(catalog_properties or ())
+    properties = _filled_in(_pairs(catalog_properties or ()))
     conceal(Secrets.of(properties) | (loaded.secrets if loaded else NO_SECRETS))
     if options and len(strategies) > 1:
         raise ScenarioError(
@@ -178,6 +180,16 @@ def _pairs(settings: Sequence[str]) -> dict[str, str]:
             raise ScenarioError("--catalog-property: write key=value, e.g. --catalog-property type=rest")
         pairs[key.strip()] = value
     return pairs
+
+
+def _filled_in(properties: dict[str, str]) -> dict[str, str]:
+    """The properties with their variables replaced, as in a scenario's [catalog]."""
+    filled = dict(properties)
+    try:
+        conceal(Secrets.of_values(filled_in(filled, ())))
+    except OptionError as error:
+        raise ScenarioError(f"--catalog-property {error}") from error
+    return filled
 
 
 _CHANGES = ("groups", "delete_groups", "files_converted", "delete_files_dropped")

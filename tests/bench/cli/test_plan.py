@@ -15,6 +15,7 @@ from pyiceberg.utils.config import Config
 from scenario_builder import SOUND, write
 
 from bench.cli.main import main
+from bench.errors import ScenarioError
 
 REWRITE = ["--strategy", "iceberg.rewrite_data_files"]
 FEW = ["--option", "options.min-input-files=2"]
@@ -748,6 +749,40 @@ def test_plan_never_prints_a_secret(capsys):
     assert "'(hidden)' is not a valid CatalogType" in shown
     assert "abcdefg" not in shown
     assert "ftp://(hidden)@host" in shown
+
+
+def test_plan_takes_secrets_of_the_catalog_from_the_environment(error, monkeypatch):
+    given = []
+
+    def refuse(address):
+        given.append(address.properties)
+        raise ScenarioError("no catalog knows token-7f31")
+
+    monkeypatch.setattr("bench.cli.commands.plan.existing_tables", lambda *_: (None, refuse))
+    monkeypatch.setenv("LAKE_TOKEN", "token-7f31")
+    properties = [
+        "--catalog-property",
+        "token=env:LAKE_TOKEN",
+        "--catalog-property",
+        "credential=me:env:LAKE_TOKEN",
+    ]
+    assert error("a.b", *REWRITE, *properties) == "no catalog knows (hidden)"
+    assert given == [{"token": "token-7f31", "credential": "me:token-7f31"}]
+
+
+@pytest.mark.parametrize(
+    ("pair", "told"),
+    [
+        ("token=env:NO_SUCH", "the environment variable NO_SUCH is not set"),
+        ("token=$LAKE_TOKEN", 'is not replaced by a variable: write "env:LAKE_TOKEN"'),
+        ("uri=env:HOME", "only a secret, such as a token or a password, may be a variable"),
+    ],
+)
+def test_plan_refuses_what_is_no_variable_of_a_secret(capsys, pair, told):
+    assert main(["plan", "a.b", *REWRITE, "--catalog-property", pair]) == 2
+    shown = capsys.readouterr().err
+    assert f"--catalog-property {pair.partition('=')[0]} = " in shown
+    assert told in shown
 
 
 def test_plan_refuses_a_folder_that_is_no_table(error, tmp_path):
