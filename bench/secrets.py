@@ -37,12 +37,14 @@ _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 # Matched against a key in lower case with hyphens between its words. An access key id is only an identifier,
 # but people rarely want it in a configuration that they show to others.
 _SECRET = re.compile(
-    r"""secret | passw | passphrase | passcode | credential | api-?key | connection-?string | private-?key
-      | access-?key | account-?key | shared-?key | signing-?key | license-?key
-      | tokens?(?:-|$) | pwd(?:-|$) | (?:^|-)pass$ | (?:^|-)pw$ | (?:^|-)sas(?:-|$) | (?:^|-)sig$ | signature$
+    r"""secret | passw | pswd | passphrase | passcode | credential | api-?key | connection-?string
+      | private-?key | access-?key | account-?key | shared-?key | signing-?key | license-?key
+      | tokens?\d*(?:-|$) | pwd\d*(?:-|$) | (?:^|-)creds(?:-|$) | (?:^|-)(?:pw|pat|sig|auth)$ | signature$
+      | (?:^|-)(?:db|pg|my|user|store|key)?pass$ | (?:^|-)sas(?:-|$)
       | authorization$ | (?:^|-)bearer$ | cookies?$ | (?:^|-)jaas(?:-|$)
-      | (?:en|de)cryption-?keys?(?:-|$) | (?:^|-)(?:sse|master|session|storage|customer)-?key(?:-|$)
-      | (?:key|trust)-?store-key$ | service-account-(?:json|key)""",
+      | (?:en|de)cryption-?keys?(?:-|$)
+      | (?:^|-)(?:sse|sas|hmac|master|session|storage|customer|subscription|functions)-?key(?:-|$)
+      | (?:(?:key|trust)-?store-|(?:^|-)ssl-?)key$ | service-account-(?:json|key)""",
     re.VERBOSE,
 )
 # Last words of keys that are about a secret but contain none: token-refresh-enabled, credentials.provider.

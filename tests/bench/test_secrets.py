@@ -24,6 +24,8 @@ SECRET_KEYS = [
     "spark.authenticate.secret", "spark.executorEnv.AWS_SECRET_ACCESS_KEY", "DB_PWD", "VAULT_SECRET_ID",
     "spark.executorEnv.AWS_ACCESS_KEY_ID", "-Djavax.net.ssl.keyStorePassword", "-Dpassword",
     "spark.kafka.sasl.jaas.config", "parquet.encryption.key.list", "header.Authorization", "header.Cookie",
+    "spark.redis.auth", "DBPASS", "PGPASS", "userpass", "storepass", "keypass", "GITHUB_PAT", "pswd",
+    "token1", "Ocp-Apim-Subscription-Key", "x-functions-key", "aws.creds", "sslkey", "hmac.key", "SASKey",
     "jdbc.password", "user.pass", "clientsecret", "sastoken", 'catalog.properties."rest.token"',
 ]  # fmt: skip
 
@@ -40,6 +42,8 @@ PLAIN_KEYS = [
     "fs.gs.auth.service.account.json.keyfile", "spark.ssl.keyStore", "ssl.truststore.location",
     "password-file", "spark.io.encryption.keySizeBits", "spark.io.encryption.enabled", "encryption.key-id",
     "private-key-id", "parquet.encryption.footer.key", "parquet.encryption.column.keys",
+    "spark.redis.auth.type", "compass", "trespass", "path", "compat", "design", "ssl.key.location",
+    "spark.ssl.keyStoreType", "function", "session.keys", "author", "oauth",
     "spark.redaction.regex", "spark.authenticate", "rows_per_commit", "target_file_size",
 ]  # fmt: skip
 
