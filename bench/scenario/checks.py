@@ -20,11 +20,7 @@ REPETITIONS_MAX = 1_000
 COMMITS_MAX = 1_000_000  # almost two years of a commit per minute; to check so many takes half a minute
 DRIVER_MEMORY_MIN_BYTES = 512 * 2**20
 LABEL_LENGTH_MAX = 60
-_ARGUMENTS_OF_JAVA = frozenset(
-    f"spark.{side}.{options}JavaOptions"
-    for side in ("driver", "executor")
-    for options in ("extra", "default")
-)
+_ARGUMENTS_OF_JAVA = re.compile(r"spark\.(?:driver|executor|yarn\.am)\.(?:extra|default)JavaOptions")
 _SIZE_BYTES = re.compile(r"0*[1-9][0-9]{0,17}")  # fits into the 64 bits that formats read a size into
 
 
@@ -366,13 +362,16 @@ def _check_spark(spark: Spark, secrets: Secrets) -> None:
 
 
 def _check_spark_setting(key: str, value: str, secrets: Secrets) -> None:
+    if key != key.strip():
+        raise OptionError(("spark", key), "has a blank at an end of its name: remove it", value)
     has_secret = not is_public(key, value) or secrets.scrub(value) != value
-    if key in _ARGUMENTS_OF_JAVA and has_secret:
+    if _ARGUMENTS_OF_JAVA.fullmatch(key) and has_secret:
         raise OptionError(
             ("spark", key),
             "contains a secret, which the command line of the JVM would show to every user of the machine: "
             "set that option in the environment variable JDK_JAVA_OPTIONS instead (of executors by "
-            "spark.executorEnv.JDK_JAVA_OPTIONS)",
+            "spark.executorEnv.JDK_JAVA_OPTIONS, on YARN of its application master by "
+            "spark.yarn.appMasterEnv.JDK_JAVA_OPTIONS)",
             HIDDEN,
         )
     own = {"spark.driver.memory": "driver_memory", **{f"spark.{name}": name for name in OWN_SPARK_KEYS}}
