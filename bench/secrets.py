@@ -117,6 +117,11 @@ def hide(text: str) -> str:
     return _masked(text, _spans(text))
 
 
+def key_of(setting: str) -> str:
+    """The key of a `key=value`; of one whose equals sign was forgotten too, so that errors show no value."""
+    return re.split(r"[\s=]", setting.strip(), maxsplit=1)[0]
+
+
 def hide_setting(setting: str) -> str:
     """A `key=value` as it may be shown."""
     key, equals, _ = setting.partition("=")

@@ -28,7 +28,7 @@ from bench.runs.settings import configured_catalog
 from bench.scenario.environment import filled_in
 from bench.scenario.scenario import Scenario, load_scenario
 from bench.scenario.values import OptionError
-from bench.secrets import NO_SECRETS, Secrets
+from bench.secrets import NO_SECRETS, Secrets, key_of
 from bench.text import MISSING, counted, human_bytes, human_count, human_duration
 
 PARTITIONS_SHOWN = 20
@@ -119,8 +119,8 @@ def plan(
     conceal(Secrets.of(properties) | (loaded.secrets if loaded else NO_SECRETS))
     if options and len(strategies) > 1:
         raise ScenarioError(
-            f"--option {options[0]}: goes with one --strategy; to see planners with options side by side, "
-            "make them strategies of a scenario, and name that by --scenario"
+            f"--option {key_of(options[0])} goes with one --strategy; to see planners with options side by "
+            "side, make them strategies of a scenario, and name that by --scenario"
         )
     named = [named_planners(strategy, options or (), loaded) for strategy in strategies]
     within = _one_place(loaded, strategies) if loaded else None

@@ -626,7 +626,15 @@ def test_plan_counts_the_age_of_a_table_from_its_oldest_snapshot(told, standing_
         ([*REWRITE, "--option", "options.target-file-size-bytes=64XB"], "64XB"),
         (
             [*REWRITE, "--option", "options"],
-            "--option options: write key=value, e.g. --option options.min-input-files=2",
+            "--option options is no setting: write key=value, e.g. --option options.min-input-files=2",
+        ),
+        (
+            [*REWRITE, "--option", "options.password Zq7-opt"],
+            "--option options.password is no setting: write key=value, e.g. --option options.min",
+        ),
+        (
+            [*REWRITE, "--strategy", "never", "--option", "options.password Zq7-opt"],
+            "--option options.password goes with one --strategy; ",
         ),
         (
             [*REWRITE, "--option", "type=never"],
@@ -639,7 +647,9 @@ def test_plan_counts_the_age_of_a_table_from_its_oldest_snapshot(told, standing_
     ],
 )
 def test_plan_refuses_what_no_planner_takes(error, standing_table, arguments, told):
-    assert told in error(standing_table.location(), *arguments)
+    text = error(standing_table.location(), *arguments)
+    assert told in text
+    assert "Zq7" not in text
 
 
 def test_plan_reads_a_table_as_one_of_the_format_that_is_named(told, error, standing_table):
@@ -654,8 +664,8 @@ def test_plan_names_the_strategies_of_a_scenario(error, table, folder):
         "; strategies of the scenario: never, every-2min"
     )
     assert error(table.location(), "--scenario", scenario, "--strategy", "every-2min", *FEW) == (
-        "--option options.min-input-files=2: every-2min is a strategy of the scenario: change it there, or "
-        "name a planner by --strategy"
+        "--option options.min-input-files is for a planner, and every-2min is a strategy of the scenario: "
+        "change it there, or name a planner by --strategy"
     )
 
 
