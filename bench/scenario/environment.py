@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bench.scenario.values import KeyPath, OptionError
+from bench.scenario.values import KeyPath, OptionError, is_utf8
 from bench.secrets import VARIABLE, is_secret_key
 
 # Meant for a variable, and would be the secret itself: $NAME, ${NAME}, %NAME%, and "env:" in another way.
@@ -65,14 +65,6 @@ def _variable_in(value: str, path: KeyPath) -> tuple[str, str] | None:
 def _value_of(name: str, path: KeyPath) -> str:
     value = os.environ.get(name)
     problem = "is not set" if value is None else "is empty" if not value else "is not UTF-8"
-    if not value or not _is_text(value):
+    if not value or not is_utf8(value):
         raise OptionError(path, f"the environment variable {name} {problem}", f"env:{name}")
     return value
-
-
-def _is_text(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

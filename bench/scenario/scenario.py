@@ -43,7 +43,7 @@ from bench.scenario.specs import (
     rule_tables,
     strategy_table,
 )
-from bench.scenario.values import KeyPath, OptionError, check_sizes
+from bench.scenario.values import KeyPath, OptionError, check_values
 from bench.scenario.variants import Variant, changed, check_variants, check_versions, spec_in
 from bench.secrets import Secrets, hidden
 from bench.spark_master import parse_master
@@ -257,7 +257,7 @@ def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
         except ScenarioError as error:
             raise ScenarioError(f"{file}: {secrets.scrub(str(error))}") from None
     try:
-        check_sizes(document)
+        check_values(document)
         secrets |= Secrets.of_values(fill_in(document)) | Secrets.of(document)
         keys = parse(document)
         base = _scenario(file, keys, secrets)

@@ -308,7 +308,7 @@ def _spark_settings(conf: Sequence[str]) -> list[str]:
         if not equals or not key.startswith("spark."):
             raise ScenarioError(f"--conf {key_of(text)} is no setting of Spark's: write spark.some.key=value")
         target = "master" if key == "spark.master" else json.dumps(key)
-        settings.append(f"spark.{target}={json.dumps(value)}")
+        settings.append(f"spark.{target}={json.dumps(value, ensure_ascii=False)}")
     return settings
 
 

@@ -113,6 +113,7 @@ def test_only_narrows_what_runs(run):
             "--set spark.spark.my.token is no setting: write key=value, e.g.",
         ),
         (["--conf", "spark.driver.memory=1g"], "write `driver_memory = ...` in [spark] instead"),
+        (["--conf", "spark.a=\udcff"], "is not UTF-8"),
         (["--set", "sed=3"], "unknown key"),
         (["--repetitions", "0"], "--repetitions"),
         (["--verify", "sometimes"], "--verify"),

@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import replace
 from typing import ClassVar, Literal
 
@@ -158,6 +159,19 @@ def test_a_value_that_is_nested_too_deeply_is_named(tmp_path):
 def test_an_integer_that_cannot_be_printed_is_named(tmp_path):
     with pytest.raises(ScenarioError, match="seed: is an integer of more than 4096 bits"):
         load_scenario(write(tmp_path), [f"seed=0x{'F' * 5000}"])
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("description=\udcff", "description: is not UTF-8"),
+        ("strategies[never].label=n\udcff", "strategies[0].label: is not UTF-8"),
+        ('spark."spark.\udcff"=x', "is not UTF-8: write it in UTF-8"),
+    ],
+)
+def test_a_text_that_is_not_utf_8_is_named(tmp_path, setting, told):
+    with pytest.raises(ScenarioError, match=re.escape(told)):
+        load_scenario(write(tmp_path), [setting])
 
 
 EACH_2MIN = {"type": "every", "interval": "2min"}
