@@ -503,6 +503,30 @@ def test_a_type_of_catalog_that_does_not_exist_is_refused(tmp_path, kind):
     assert "one of bigquery, glue, hadoop, hive, jdbc, nessie, rest" in told
 
 
+@pytest.mark.parametrize(
+    ("catalog", "settings", "told"),
+    [
+        (
+            None,
+            {"bench.type": "bogus"},
+            'spark."spark.sql.catalog.bench.type" = "bogus": is no type of catalog',
+        ),
+        ({"type": "rest"}, {"bench.type": "bogus"}, 'spark."spark.sql.catalog.bench.type" = "bogus": is no'),
+        ({"catalog-impl": ""}, {}, 'catalog.properties.catalog-impl = "": names no class'),
+        ({"type": "rest", "catalog-impl": "a.B"}, {}, "goes without catalog.properties.type: leave one of"),
+        ({"type": "rest"}, {"bench.catalog-impl": "a.B"}, "goes without catalog.properties.type: leave one"),
+    ],
+)
+def test_a_catalog_that_cannot_be_made_is_refused(tmp_path, catalog, settings, told):
+    spark = {f"spark.sql.catalog.{key}": value for key, value in settings.items()}
+    tables = {} if catalog is None else {"catalog": {"properties": catalog}}
+    assert told in refusal(tmp_path, spark=spark, **tables)
+
+
+def test_a_catalog_of_another_name_is_not_ours_to_judge(tmp_path):
+    assert load(tmp_path, spark={"spark.sql.catalog.other.type": "bogus"}).catalog is None
+
+
 def test_the_type_of_a_catalog_may_be_written_in_any_case(tmp_path):
     loaded = load(tmp_path, catalog={"properties": {"type": "REST", "uri": "http://localhost:8181"}})
     assert loaded.catalog.properties["type"] == "REST"
