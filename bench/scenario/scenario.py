@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -258,8 +259,9 @@ def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
             raise ScenarioError(f"{file}: {secrets.scrub(str(error))}") from None
     try:
         check_values(document)
-        secrets |= Secrets.of_values(fill_in(document)) | Secrets.of(document)
-        keys = parse(document)
+        filled = deepcopy(document)  # variants start from the file: a secret may look like a variable itself
+        secrets |= Secrets.of_values(fill_in(filled)) | Secrets.of(filled)
+        keys = parse(filled)
         base = _scenario(file, keys, secrets)
         check_variants(keys.variants, [spec.label for spec in base.strategies])
     except OptionError as error:

@@ -32,6 +32,16 @@ def test_a_variant_may_have_another(tmp_path, monkeypatch):
         load(tmp_path, SOUND + VARIANT)
 
 
+@pytest.mark.parametrize("secret", ["$ecret-4f1c", "$ECRET", "id:env:OTHER_TOKEN"])
+def test_a_secret_that_looks_like_a_variable_is_replaced_once(tmp_path, monkeypatch, secret):
+    monkeypatch.setenv("LAKE_TOKEN", secret)
+    monkeypatch.setenv("OTHER_TOKEN", TOKEN)
+    spark = '[spark]\n"spark.lake.token" = "env:LAKE_TOKEN"\n'
+    scenario = load(tmp_path, SOUND + VARIANT + spark)
+    for one in (scenario, *scenario.variants):
+        assert one.spark.settings["spark.lake.token"] == secret
+
+
 @pytest.mark.parametrize(
     "keys",
     [
