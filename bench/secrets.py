@@ -17,7 +17,8 @@ from urllib.parse import quote, quote_plus, unquote
 from pydantic import BaseModel
 
 HIDDEN = "(hidden)"
-VARIABLE = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")  # in place of a value: the variable that has it
+# In place of a value, the variable that has it; of a credential after the id it is for: CLIENT:env:NAME.
+VARIABLE = re.compile(r"((?:[^\s:]+:)?)env:([A-Za-z_][A-Za-z0-9_]*)")
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -26,7 +27,7 @@ _LENGTH_MIN = 4
 # A user name without a password is taken for a token if it is this long, as in https://TOKEN@host.
 _TOKEN_LENGTH_MIN = 16
 # So common that replacing them hides nothing, but reveals which word was the secret.
-_PLAIN_WORDS = frozenset({"true", "false", "none", "null", "default", "password", "secret", "token"})
+_PLAIN_WORDS = frozenset({"true", "false", "none", "null", "default", "password", "secret", "token", "env:"})
 _NUMBER = re.compile(r"[-+]?[\d._]+")
 
 # Azure's keys end with the account they are for: fs.azure.account.key.<account>.dfs.core.windows.net.
@@ -36,12 +37,14 @@ _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 # Matched against a key in lower case with hyphens between its words. An access key id is only an identifier,
 # but people rarely want it in a configuration that they show to others.
 _SECRET = re.compile(
-    r"""secret | passw | passphrase | passcode | credential | api-?key | connection-?string | private-?key
-      | access-?key | account-?key | shared-?key | signing-?key | license-?key
-      | tokens?(?:-|$) | pwd(?:-|$) | (?:^|-)pass$ | (?:^|-)pw$ | (?:^|-)sas(?:-|$) | (?:^|-)sig$ | signature$
+    r"""secret | passw | pswd | passphrase | passcode | credential | api-?key | connection-?string
+      | private-?key | access-?key | account-?key | shared-?key | signing-?key | license-?key
+      | tokens?\d*(?:-|$) | pwd\d*(?:-|$) | (?:^|-)creds(?:-|$) | (?:^|-)(?:pw|pat|sig|auth)$ | signature$
+      | (?:^|-)(?:db|pg|my|user|store|key)?pass$ | (?:^|-)sas(?:-|$)
       | authorization$ | (?:^|-)bearer$ | cookies?$ | (?:^|-)jaas(?:-|$)
-      | (?:en|de)cryption-?keys?(?:-|$) | (?:^|-)(?:sse|master|session|storage|customer)-?key(?:-|$)
-      | (?:key|trust)-?store-key$ | service-account-(?:json|key)""",
+      | (?:en|de)cryption-?keys?(?:-|$)
+      | (?:^|-)(?:sse|sas|hmac|master|session|storage|customer|subscription|functions)-?key(?:-|$)
+      | (?:(?:key|trust)-?store-|(?:^|-)ssl-?)key$ | service-account-(?:json|key)""",
     re.VERBOSE,
 )
 # Last words of keys that are about a secret but contain none: token-refresh-enabled, credentials.provider.
@@ -54,7 +57,13 @@ _ABOUT = re.compile(
 )
 
 _PEM = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z)")
-_BEARER = re.compile(r"\bBearer\s+([\w.~+/=-]{16,})", re.IGNORECASE)
+_BEARER = re.compile(r"\b(?:Bearer|Basic)\s{1,9}([\w.~+/=-]{16,})", re.IGNORECASE)
+# Tokens that are known by their shape: a JWT, GitHub's, an access key id of AWS, Slack's.
+_TOKEN = re.compile(
+    r"""(?<![\w-])(?: eyJ[\w-]{8,4000}\.[\w-]{8,4000}(?:\.[\w-]{0,4000})? | gh[oprsu]_[A-Za-z0-9]{20,255}
+      | github_pat_\w{20,255} | A[KS]IA[A-Z0-9]{16}(?!\w) | xox[a-z]-[\w-]{10,255})""",
+    re.VERBOSE | re.ASCII,
+)
 # In a URI, a user and the beginning of a password; not a port, as in host:8020/path@x.
 _URI = re.compile(r"""[^\s"'<>]+""")
 _USER_AND_PASSWORD = re.compile(r"//([^/:@]*):(?!\d{1,5}[/?#,;])")
@@ -62,18 +71,28 @@ _USER_AND_PASSWORD = re.compile(r"//([^/:@]*):(?!\d{1,5}[/?#,;])")
 _USER = re.compile(
     r"""(?<!\babfs:)(?<!\babfss:)(?<!\bwasb:)(?<!\bwasbs:)//([^\s/?\#@:"'<>]+)@""", re.IGNORECASE
 )
-_ORACLE = re.compile(r":thin:([^\s@/]{1,100}/[^\s@]{1,100})@", re.IGNORECASE)
+_ORACLE = re.compile(r":(?:thin|oci8?):([^\s@/]{1,100}/\S{1,200})@", re.IGNORECASE)
+# The same where the password contains quotes or brackets, which otherwise end a URI.
+_ODD_PASSWORD = re.compile(
+    r"""//([^\s/:@"'<>]*:(?!\d{1,5}(?:[/?\#,;"'<>]|\Z))[^\s/"'<>]{0,200}["'<>][^\s/]{0,200})@"""
+)
 # A key and what separates it from its value: key=, key: (no URI), "key": in JSON, key -> in Scala's maps.
-_KEY = re.compile(r"""(?<![\w.\-])([\w.\-]+)[\\"'\])]{0,4}\s{0,4}(?:=>?|->|:(?!//))\s{0,4}""")
+# Of an option it is a space: --password x.
+_KEY = re.compile(
+    r"""(?<![\w.\-])(?:([\w.\-]+)[\\"'\])]{0,4}\s{0,40}(?:=>?|->|:(?!//))\s{0,40}|--([\w.\-]+)\s{1,9}(?=[^\s-]))"""
+)
+# A property of a configuration file of Hadoop's.
+_XML = re.compile(r"<name>\s{0,40}([\w.\-]+)\s{0,40}</name>\s{0,80}<value>([^<]+)</value>")
 # A value is quoted, or ends at a space (without closing brackets and quotes before it) or at the next `key=`.
 # If a quote is not closed, the value ends with the text. A list is one value.
 _VALUE = re.compile(
-    r"""\(hidden\)
+    r"""\(hidden\)(?![^\s\\"'<>)\]},;:&])
       | \"{3}(?P<triple>[\s\S]*?)\"{3} | '{3}(?P<triple_single>[\s\S]*?)'{3}
       | \\{1,3}"(?P<escaped>[\s\S]*?)\\{1,3}"
       | (?P<quoted>(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')+)
       | ["'](?P<open>[\s\S]+)
       | (?P<list>\[[^\[\]]*\])(?=[:"'<>)\]},;&]{0,8}(?:\s|\Z))
+      | \{(?P<braces>(?:[^}\n]|\}\}){0,200})\}(?=["'<>)\]},;&]{0,8}(?:\s|\Z)|;)
       | (?P<bare>(?:(?:bearer|basic|digest|negotiate)\s+)?\S+?)
         (?=["'<>)\]},;&]{0,8}(?:\s|\Z) | [,;&]\s{0,4}["']?[\w.\-]{1,80}["']?\s{0,4}=)""",
     re.VERBOSE | re.IGNORECASE,
@@ -96,6 +115,11 @@ def is_public(key: str, value: str) -> bool:
 def hide(text: str) -> str:
     """`text` without the secrets that can be recognised in it: passwords in URIs, values of secret keys."""
     return _masked(text, _spans(text))
+
+
+def key_of(setting: str) -> str:
+    """The key of a `key=value`; of one whose equals sign was forgotten too, so that errors show no value."""
+    return re.split(r"[\s=]", setting.strip(), maxsplit=1)[0]
 
 
 def hide_setting(setting: str) -> str:
@@ -192,10 +216,11 @@ def _contained(text: str) -> Iterator[str]:
     """The secrets within a text that is not a secret as a whole; a user and a password separately."""
     for start, end in _pair_spans(text):
         yield text[start:end]
-    for pattern in (_PEM, _BEARER):
+    for pattern in (_PEM, _BEARER, _TOKEN):
         yield from (match[match.lastindex or 0] for match in pattern.finditer(text))
     users = [match[1] for match in _USER.finditer(text)]
     pairs = [text[start:end].partition(":") for start, end in _user_spans(text)]
+    pairs += [match[1].partition(":") for match in _ODD_PASSWORD.finditer(text)]
     pairs += [match[1].partition("/") for match in _ORACLE.finditer(text)]
     for user, _, password in pairs:
         users.append(user)
@@ -248,7 +273,7 @@ def _pattern(literals: frozenset[str]) -> re.Pattern[str] | None:
 
 def _spans(text: str) -> list[tuple[int, int]]:
     spans = [*_pair_spans(text), *_user_spans(text)]
-    for pattern in (_PEM, _BEARER, _USER, _ORACLE):
+    for pattern in (_PEM, _BEARER, _TOKEN, _USER, _ODD_PASSWORD, _ORACLE):
         spans += [match.span(match.lastindex or 0) for match in pattern.finditer(text)]
     return spans
 
@@ -258,11 +283,14 @@ def _pair_spans(text: str) -> Iterator[tuple[int, int]]:
     at = 0
     while key := _KEY.search(text, at):
         at = key.end()
-        if is_secret_key(key[1]) and (value := _VALUE.match(text, at)):
+        if is_secret_key(key[1] or key[2]) and (value := _VALUE.match(text, at)):
             at = value.end()
             if value.lastgroup:  # otherwise it is already hidden
                 start, end = value.span(value.lastgroup)
                 yield (start + 1, end - 1) if value.lastgroup == "quoted" else (start, end)
+    for setting in _XML.finditer(text):
+        if is_secret_key(setting[1]):
+            yield setting.span(2)
 
 
 def _user_spans(text: str) -> Iterator[tuple[int, int]]:

@@ -7,11 +7,14 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-_LOCAL = re.compile(r"local(?:\[(?P<threads>\d+|\*)(?:\s*,\s*\d+)?\])?")
+# At most 9999 cores, more than any machine has, and other numbers that fit into Spark's 32 bits.
+_LOCAL = re.compile(r"local(?:\[(?P<threads>\d{1,4}|\*)(?:\s*,\s*\d{1,9})?\])?", re.ASCII)
 _LOCAL_CLUSTER = re.compile(
-    r"local-cluster\[\s*(?P<workers>\d+)\s*,\s*(?P<cores>\d+)\s*,\s*(?P<memory>\d+)\s*\]"
+    r"local-cluster\[\s*(?P<workers>\d{1,4})\s*,\s*(?P<cores>\d{1,4})\s*,\s*(?P<memory>\d{1,9})\s*\]",
+    re.ASCII,
 )
-_CLUSTER = re.compile(r"yarn|[a-z][a-z0-9+.-]*://\S+")  # further cluster managers are plug-ins of Spark
+# Further cluster managers are plug-ins of Spark; these are places of files.
+_CLUSTER = re.compile(r"yarn|(?!(?:file|https?|hdfs|s3a?)://)[a-z][a-z0-9+.-]*://\S+")
 _KNOWN = (
     "local, local[4], local[*], local-cluster[2,1,1024] (workers, cores and MiB of each), spark://host:7077, "
     "yarn or k8s://https://host:443"

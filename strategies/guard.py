@@ -21,9 +21,9 @@ class _TooLong(BaseException):
 def guarded(whose: str, error_type: type[Exception]) -> Iterator[None]:
     """Within the block, the code of a planner or trigger (`whose`) runs.
 
-    Raises `error_type` if it ends the process, if it raises what is no Exception, such as a cancellation of
-    asyncio, or if it takes longer than `CALL_LIMIT_S`, as far as Python can interrupt it: between two of its
-    own instructions, in the main thread, on systems that have timers.
+    Raises `error_type` if it ends the process, if it raises an error whose text cannot be read or what is no
+    Exception, such as a cancellation of asyncio, or if it takes longer than `CALL_LIMIT_S`, as far as Python
+    can interrupt it: between two of its own instructions, in the main thread, on systems that have timers.
     """
     try:
         with _limited(CALL_LIMIT_S):
@@ -33,10 +33,24 @@ def guarded(whose: str, error_type: type[Exception]) -> Iterator[None]:
         raise error_type(f"the {whose} called sys.exit({code})") from error
     except _TooLong as error:
         raise error_type(f"the {whose} took longer than {CALL_LIMIT_S:g} s") from error
-    except (Exception, KeyboardInterrupt):
+    except Exception as error:
+        if not _has_text(error):
+            name = type(error).__name__
+            raise error_type(f"the {whose} raised {name}, whose text cannot be read") from error
+        raise
+    except KeyboardInterrupt:
         raise
     except BaseException as error:
         raise error_type(f"the {whose} raised {type(error).__name__}") from error
+
+
+def _has_text(error: Exception) -> bool:
+    """Whether `error` can be told: its `__str__` is code of the user's too."""
+    try:
+        str(error)
+    except (Exception, SystemExit):
+        return False
+    return True
 
 
 @contextmanager

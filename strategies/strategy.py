@@ -111,12 +111,12 @@ def traits_of(planner: Planner) -> PlannerTraits:
     attribute of such a name that is something else, or a property that fails.
     """
     declared: dict[str, Any] = {}
-    with guarded("planner", ValueError):
-        for field in fields(PlannerTraits):
-            try:
+    for field in fields(PlannerTraits):
+        try:
+            with guarded("planner", ValueError):
                 declared[field.name] = getattr(planner, field.name, field.default)
-            except (Exception, SystemExit) as error:  # a user's property may raise anything
-                raise ValueError(f"its `{field.name}` raises {type(error).__name__}: {error}") from error
+        except Exception as error:  # a user's property may raise anything
+            raise ValueError(f"its `{field.name}` raises {type(error).__name__}: {error}") from error
     given = PlannerTraits(**declared)
     return replace(given, needs=frozenset(given.needs), columns=tuple(given.columns))
 
@@ -137,10 +137,13 @@ def known_options_of(plugin: type) -> Mapping[str, str]:
     return known
 
 
+_FIGURE_MAX = 1e100  # means, squares and sums of as many as a run has are numbers too
+
+
 def figures_of(planner: Planner, state: TableState) -> dict[str, float]:
     """What a planner's `figures` say of a table; nothing where it has no such method.
 
-    Raises PlanError if they are no mapping of strings to finite numbers.
+    Raises PlanError if they are no mapping of strings to finite numbers, none of them absurdly large.
     """
     report = traits_of(planner).figures
     if report is None:
@@ -168,6 +171,8 @@ def _finite(name: str, value: Any) -> float:
     if not math.isfinite(number):
         shown = reprlib.repr(value)
         raise PlanError(f"figure {name}={shown} must be a finite number; leave out what does not apply")
+    if abs(number) > _FIGURE_MAX:
+        raise PlanError(f"figure {name}={number:g} must be at most {_FIGURE_MAX:g} in size")
     return number
 
 
@@ -194,7 +199,8 @@ def consult(planner: Planner, state: TableState, note: object | None) -> tuple[P
     with guarded("planner", PlanError):
         noted = take_note(informed, plan)
     try:
-        hash(noted)
+        with guarded("planner", PlanError):
+            hash(noted)
     except TypeError as error:
         kind = type(noted).__name__
         raise PlanError(

@@ -13,6 +13,7 @@ from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import OptionError
+from bench.secrets import key_of
 from strategies.plan import Action, Compact, Plan, PlanError, Rewrite, capabilities_of, describe_action
 from strategies.preview import NoPreview, PlanPreview, Preview, PreviewError, try_preview
 from strategies.state import StateError, TableState
@@ -61,8 +62,8 @@ def named_planners(name: str, options: Sequence[str], scenario: Scenario | None)
     if name in labels:
         if options:
             raise ScenarioError(
-                f"--option {options[0]}: {name} is a strategy of the scenario: change it there, or name a "
-                "planner by --strategy"
+                f"--option {key_of(options[0])} is for a planner, and {name} is a strategy of the scenario: "
+                "change it there, or name a planner by --strategy"
             )
         return NamedPlanners(name, tuple(rule.planner for rule in labels[name].rules))
     try:

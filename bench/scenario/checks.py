@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from bench.engines.registry import FORMATS
 from bench.keys import bytes_text, duration_ms_text, known_text
 from bench.scenario.schema import OWN_SPARK_KEYS, Catalog, ProbeKeys, ScenarioKeys, Spark, StrategyKeys
-from bench.scenario.values import KeyPath, OptionError
+from bench.scenario.values import KeyPath, OptionError, path_text
 from bench.secrets import HIDDEN, Secrets, is_public
 from bench.spark_master import parse_master
 from bench.sql import code_of, reads
@@ -20,11 +20,7 @@ REPETITIONS_MAX = 1_000
 COMMITS_MAX = 1_000_000  # almost two years of a commit per minute; to check so many takes half a minute
 DRIVER_MEMORY_MIN_BYTES = 512 * 2**20
 LABEL_LENGTH_MAX = 60
-_ARGUMENTS_OF_JAVA = frozenset(
-    f"spark.{side}.{options}JavaOptions"
-    for side in ("driver", "executor")
-    for options in ("extra", "default")
-)
+_ARGUMENTS_OF_JAVA = re.compile(r"spark\.(?:driver|executor|yarn\.am)\.(?:extra|default)JavaOptions")
 _SIZE_BYTES = re.compile(r"0*[1-9][0-9]{0,17}")  # fits into the 64 bits that formats read a size into
 
 
@@ -47,21 +43,39 @@ def check_keys(keys: ScenarioKeys, secrets: Secrets) -> None:
         _check_properties(keys.table.format, strategy, path)
         _check_switches(keys, strategy, ("strategies", index, "switch"))
     _check_spark(keys.spark, secrets)
-    if keys.catalog is not None:
-        _check_catalog(keys.catalog, keys.table.format)
-
-
-def _check_catalog(catalog: Catalog, of_format: str) -> None:
-    types = FORMATS[of_format].catalog_types
-    if not types:
-        raise OptionError(("catalog",), f"tables of format {of_format!r} have no catalog: leave it out")
-    kind = catalog.properties.get("type")
-    if kind is not None and kind.lower() not in types:
+    if FORMATS[keys.table.format].catalog_types:
+        _check_catalog(_catalog_properties(keys), FORMATS[keys.table.format].catalog_types)
+    elif keys.catalog is not None:
         raise OptionError(
-            ("catalog", "properties", "type"),
-            f"is no type of catalog: write one of {', '.join(sorted(types))}, or set a catalog-impl",
-            kind,
+            ("catalog",), f"tables of format {keys.table.format!r} have no catalog: leave it out"
         )
+
+
+def _catalog_properties(keys: ScenarioKeys) -> dict[str, tuple[KeyPath, str]]:
+    """The properties of the catalog and where each of them is set; Spark's own configuration wins."""
+    catalog = keys.catalog or Catalog(properties={})
+    prefix = f"spark.sql.catalog.{catalog.name}."
+    given: dict[str, tuple[KeyPath, str]] = {
+        name: (("catalog", "properties", name), value) for name, value in catalog.properties.items()
+    }
+    for key, value in keys.spark.settings.items():
+        if key.startswith(prefix):
+            given[key.removeprefix(prefix)] = ("spark", key), value
+    return given
+
+
+def _check_catalog(given: Mapping[str, tuple[KeyPath, str]], types: Collection[str]) -> None:
+    if kind := given.get("type"):
+        path, value = kind
+        if value.lower() not in types:
+            problem = f"is no type of catalog: write one of {', '.join(sorted(types))}, or set a catalog-impl"
+            raise OptionError(path, problem, value)
+    if implementation := given.get("catalog-impl"):
+        path, value = implementation
+        if not value.strip():
+            raise OptionError(path, "names no class: write its full name, or set a type instead", value)
+        if kind:
+            raise OptionError(path, f"goes without {path_text(kind[0])}: leave one of them out", value)
 
 
 def _check_counts(keys: ScenarioKeys) -> None:
@@ -366,13 +380,16 @@ def _check_spark(spark: Spark, secrets: Secrets) -> None:
 
 
 def _check_spark_setting(key: str, value: str, secrets: Secrets) -> None:
+    if key != key.strip():
+        raise OptionError(("spark", key), "has a blank at an end of its name: remove it", value)
     has_secret = not is_public(key, value) or secrets.scrub(value) != value
-    if key in _ARGUMENTS_OF_JAVA and has_secret:
+    if _ARGUMENTS_OF_JAVA.fullmatch(key) and has_secret:
         raise OptionError(
             ("spark", key),
             "contains a secret, which the command line of the JVM would show to every user of the machine: "
             "set that option in the environment variable JDK_JAVA_OPTIONS instead (of executors by "
-            "spark.executorEnv.JDK_JAVA_OPTIONS)",
+            "spark.executorEnv.JDK_JAVA_OPTIONS, on YARN of its application master by "
+            "spark.yarn.appMasterEnv.JDK_JAVA_OPTIONS)",
             HIDDEN,
         )
     own = {"spark.driver.memory": "driver_memory", **{f"spark.{name}": name for name in OWN_SPARK_KEYS}}

@@ -11,6 +11,7 @@ from typing import Any
 from bench.errors import ScenarioError
 from bench.keys import known_text, value_text
 from bench.scenario.values import KeyPath, path_text
+from bench.secrets import key_of
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 NAME_LENGTH_MAX = 60
@@ -139,8 +140,8 @@ def _steps(setting: str) -> tuple[list[tuple[str, bool]], str]:
         match = _KEY.match(setting, at)
         if match is None:
             raise ScenarioError(
-                f"--set {setting}: write key=value, e.g. --set table.target_file_size=8MiB "
-                "or --set 'strategies[every-10min].writer.files_per_commit=4'"
+                f"--set {key_of(setting)} is no setting: write key=value, e.g. --set "
+                "table.target_file_size=8MiB or --set 'strategies[every-10min].writer.files_per_commit=4'"
             )
         key = match[1]
         steps.append((_unquoted(key) if key.startswith('"') else key, False))

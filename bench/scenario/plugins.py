@@ -104,7 +104,7 @@ def build(kind: PluginKind[_P], table: object, path: KeyPath, folder: Path) -> _
     values = {by_key[key].name: _value(by_key[key], given[key], (*path, key), folder) for key in given}
     try:
         with guarded(kind.word, _GuardedError):
-            return cls(**values)  # type: ignore[no-any-return]  # `_class` has checked its method
+            made: _P = cls(**values)  # `_class` has checked its method
     except (ValueError, OSError) as error:
         raise _as_option_error(error, options, given, path) from error
     except Exception as error:  # a user's class may raise anything
@@ -112,6 +112,22 @@ def build(kind: PluginKind[_P], table: object, path: KeyPath, folder: Path) -> _
             raise
         problem = f"cannot be made: {_told(error)}; correct the {kind.word}"
         raise OptionError((*path, "type"), problem, name) from error
+    for option in options:
+        _check_writable(option, made, kind.word, name, (*path, "type"))
+    return made
+
+
+def _check_writable(option: Option, made: object, word: str, name: str, path: KeyPath) -> None:
+    """Refuse a field that a class has set to something else than it declares. Raises OptionError."""
+    value: object = None
+    try:
+        with guarded(word, _GuardedError):
+            value = getattr(made, option.name)
+            if value is not None:
+                _written(option, value)
+    except Exception as error:  # what a user's class sets may raise anything
+        is_a = f"of type {type(value).__name__}, and must be {option.type_text}"
+        raise OptionError(path, f"its field {option.name} is {is_a}; correct the {word}", name) from error
 
 
 def to_table(plugin: object) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
 from functools import reduce
 from operator import or_
@@ -45,7 +46,7 @@ from bench.scenario.specs import (
     rule_tables,
     strategy_table,
 )
-from bench.scenario.values import KeyPath, OptionError, check_sizes
+from bench.scenario.values import KeyPath, OptionError, check_values
 from bench.scenario.variants import Variant, changed, check_variants, check_versions, spec_in
 from bench.secrets import Secrets, hidden
 from bench.spark_master import parse_master
@@ -259,9 +260,10 @@ def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
         except ScenarioError as error:
             raise ScenarioError(f"{file}: {secrets.scrub(str(error))}") from None
     try:
-        check_sizes(document)
-        secrets |= Secrets.of_values(fill_in(document)) | Secrets.of(document)
-        keys = parse(document)
+        check_values(document)
+        filled = deepcopy(document)  # variants start from the file: a secret may look like a variable itself
+        secrets |= Secrets.of_values(fill_in(filled)) | Secrets.of(filled)
+        keys = parse(filled)
         base = _scenario(file, keys, secrets)
         check_variants(keys.variants, [spec.label for spec in base.strategies])
     except OptionError as error:

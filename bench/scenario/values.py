@@ -43,8 +43,8 @@ class OptionError(ScenarioError):
         self.path = path
 
 
-def check_sizes(document: Mapping[str, object]) -> None:
-    """Raises OptionError for what is nested too deeply, and for integers that are too long to print."""
+def check_values(document: Mapping[str, object]) -> None:
+    """Raises OptionError for what is nested too deeply, integers that are too long to print, and no UTF-8."""
     places: list[tuple[KeyPath, object]] = [((), document)]
     while places:
         path, value = places.pop()
@@ -52,10 +52,21 @@ def check_sizes(document: Mapping[str, object]) -> None:
             raise OptionError(path[:1], "is nested too deeply")
         if isinstance(value, int) and value.bit_length() > _BITS_MAX:
             raise OptionError(path, f"is an integer of more than {_BITS_MAX} bits")
+        if any(isinstance(text, str) and not is_utf8(text) for text in (value, *path[-1:])):
+            raise OptionError(path, "is not UTF-8: write it in UTF-8")
         if isinstance(value, Mapping):
             places += [((*path, key), item) for key, item in value.items()]
         elif isinstance(value, list):
             places += [((*path, index), item) for index, item in enumerate(value)]
+
+
+def is_utf8(text: str) -> bool:
+    """Whether it can be written; what a shell gives us may have bytes of another encoding."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def path_text(path: KeyPath) -> str:

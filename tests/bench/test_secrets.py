@@ -24,6 +24,8 @@ SECRET_KEYS = [
     "spark.authenticate.secret", "spark.executorEnv.AWS_SECRET_ACCESS_KEY", "DB_PWD", "VAULT_SECRET_ID",
     "spark.executorEnv.AWS_ACCESS_KEY_ID", "-Djavax.net.ssl.keyStorePassword", "-Dpassword",
     "spark.kafka.sasl.jaas.config", "parquet.encryption.key.list", "header.Authorization", "header.Cookie",
+    "spark.redis.auth", "DBPASS", "PGPASS", "userpass", "storepass", "keypass", "GITHUB_PAT", "pswd",
+    "token1", "Ocp-Apim-Subscription-Key", "x-functions-key", "aws.creds", "sslkey", "hmac.key", "SASKey",
     "jdbc.password", "user.pass", "clientsecret", "sastoken", 'catalog.properties."rest.token"',
 ]  # fmt: skip
 
@@ -40,6 +42,8 @@ PLAIN_KEYS = [
     "fs.gs.auth.service.account.json.keyfile", "spark.ssl.keyStore", "ssl.truststore.location",
     "password-file", "spark.io.encryption.keySizeBits", "spark.io.encryption.enabled", "encryption.key-id",
     "private-key-id", "parquet.encryption.footer.key", "parquet.encryption.column.keys",
+    "spark.redis.auth.type", "compass", "trespass", "path", "compat", "design", "ssl.key.location",
+    "spark.ssl.keyStoreType", "function", "session.keys", "author", "oauth",
     "spark.redaction.regex", "spark.authenticate", "rows_per_commit", "target_file_size",
 ]  # fmt: skip
 
@@ -98,6 +102,23 @@ def test_no_field_of_the_results_passes_for_a_secret():
         ("-----BEGIN PRIVATE KEY-----\nab\ncut", "(hidden)"),
         ('token = [1, "x y"]: must be a string', "token = (hidden): must be a string"),
         ("password=(hidden), x=1", "password=(hidden), x=1"),
+        ("http://me:ab'cd@host/", "http://(hidden)@host/"),
+        ("at 'http://me:a@b\"<c>@host/x': refused", "at 'http://(hidden)@host/x': refused"),
+        ("jdbc:oracle:oci:me/pw@db", "jdbc:oracle:oci:(hidden)@db"),
+        ("jdbc:oracle:thin:me/pa@ss@host:1521/db", "jdbc:oracle:thin:(hidden)@host:1521/db"),
+        ("DSN=x;PWD={ab;c=d}}e};UID=me", "DSN=x;PWD={(hidden)};UID=me"),
+        ("tool --password hunter2 --user me", "tool --password (hidden) --user me"),
+        ("tool --token 'a b' x", "tool --token '(hidden)' x"),
+        ("password      =      x y", "password      =      (hidden) y"),
+        (
+            "<name>fs.s3a.secret.key</name>\n  <value>a b</value>",
+            "<name>fs.s3a.secret.key</name>\n  <value>(hidden)</value>",
+        ),
+        ("password=(hidden)rest next", "password=(hidden) next"),
+        ("header Basic bWU6aHVudGVyMi1sb25nZXI=", "header Basic (hidden)"),
+        ("with eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl refused", "with (hidden) refused"),
+        ("ghp_0123456789abcdefghijABCDEFGHIJ012345 x", "(hidden) x"),
+        ("'AKIAIOSFODNN7EXAMPLE', xoxb-0123456789-abcdef", "'(hidden)', (hidden)"),
     ],
 )
 def test_what_a_text_gives_away_is_hidden(text, shown):
@@ -117,6 +138,13 @@ def test_what_a_text_gives_away_is_hidden(text, shown):
         "SELECT * FROM orders WHERE order_id = 42",
         "every(interval=10min): iceberg.rewrite_data_files(min-input-files=2), write.x=y",
         "token-refresh-enabled=true",
+        "thrift://host:9083,thrift://other:9083",
+        '{"uri":"http://host:9083","owner":"me@host"}',
+        "Basic authentication is refused, bearer tokens are not",
+        "give --password-file /x, --token-file y or --user me",
+        "<name>fs.s3a.endpoint</name><value>host</value>",
+        "AKIAS, ghp_x, eyJx.y and xoxb-1 are too short",
+        "jdbc:oracle:thin:@host:1521/me@x",
     ],
 )
 def test_a_text_without_a_secret_stays_as_it_is(text):

@@ -24,7 +24,24 @@ def test_what_a_master_says(text, kind, cores):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "lokal[2]", "local[0]", "local[x]", "local-cluster[2,1]", "host:7077", "Yarn"]
+    "text",
+    [
+        "",
+        "lokal[2]",
+        "local[0]",
+        "local[x]",
+        "local-cluster[2,1]",
+        "host:7077",
+        "Yarn",
+        "local[99999999999999999999]",
+        "local[10000]",
+        "local[\N{ARABIC-INDIC DIGIT THREE}]",
+        "local-cluster[1,1,99999999999]",
+        "file://x",
+        "http://x",
+        "https://host:443",
+        "s3a://x",
+    ],
 )
 def test_what_is_none_is_told_what_there_is(text):
     with pytest.raises(ValueError, match=r"is not a valid Spark master: write local, local\[4\]"):

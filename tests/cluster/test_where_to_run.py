@@ -32,7 +32,9 @@ CONVERSION = """
 label = "convert"
 [[strategies.rules]]
 trigger = { type = "every", interval = "2min" }
-planner = { type = "amoro", options = { "self-optimizing.minor.trigger.file-count" = 2 } }
+[strategies.rules.planner]
+type = "amoro"
+options = { "self-optimizing.minor.trigger.file-count" = 2, "self-optimizing.target-size" = "256KiB" }
 """
 APPENDING = SCENARIO.replace('type = "upsert"\ninitial_rows = 2_000\ninitial_files = 2', 'type = "append"')
 # Amoro merges files below an eighth of the target size, and converts the deletes of larger ones.

@@ -1,5 +1,6 @@
 import asyncio
 import signal
+import sys
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -119,6 +120,7 @@ def test_a_figure_that_is_no_number_is_the_planners_defect(value):
         ({1: 2.0}, "the name of figure 1 must be a string"),
         ({"a": "x"}, "figure a='x' must be a finite number"),
         ({"a": 10**400}, "must be a finite number"),
+        ({"a": -1e308}, r"figure a=-1e\+308 must be at most 1e\+100 in size"),
     ],
 )
 def test_figures_are_numbers_by_name(answer, text):
@@ -183,6 +185,31 @@ def test_what_is_no_exception_is_told_as_the_planners():
 
     with pytest.raises(PlanError, match="the planner raised CancelledError"):
         consult(Cancelled(), state(60_000), None)
+
+
+class UnspeakableError(ValueError):
+    def __str__(self):
+        raise RuntimeError("of its own")
+
+
+class LeavingError(ValueError):
+    def __str__(self):
+        raise SystemExit(7)
+
+
+@pytest.mark.parametrize("error", [UnspeakableError, LeavingError])
+def test_an_error_without_a_text_is_told_by_its_name(error):
+    def fail(*_):
+        raise error
+
+    planner = type("Failing", (), {"decide": fail, "figures": fail})()
+    told = f"the planner raised {error.__name__}, whose text cannot be read"
+    with pytest.raises(PlanError, match=told):
+        consult(planner, state(60_000), None)
+    with pytest.raises(PlanError, match=told):
+        figures_of(planner, state(60_000))
+    with pytest.raises(ValueError, match=f"its `needs` raises ValueError: {told}"):
+        traits_of(type("Failing", (Fixed,), {"needs": property(fail)})(None))
 
 
 def test_an_interrupt_in_a_planner_interrupts():
@@ -276,6 +303,15 @@ def test_a_planner_that_notes_nothing_sees_no_note():
             assert state.note is None
 
     assert consult(Sees(), state(60_000), "another's") == (None, None)
+
+
+def test_a_note_that_exits_when_it_is_hashed_ends_the_run_alone():
+    class Keeps(Fixed):
+        def note(self, state, plan):
+            return type("Leaves", (), {"__hash__": lambda self: sys.exit(7)})()
+
+    with pytest.raises(PlanError, match=r"the planner called sys.exit\(7\)"):
+        consult(Keeps(None), state(60_000), None)
 
 
 def test_a_note_that_could_change_is_the_planners_defect():

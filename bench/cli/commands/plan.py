@@ -25,8 +25,10 @@ from bench.errors import ScenarioError
 from bench.preview.figures import plan_figures, table_figures
 from bench.preview.preview import named_planners, preview_strategy
 from bench.runs.settings import configured_catalog, names_catalog
+from bench.scenario.environment import filled_in
 from bench.scenario.scenario import Scenario, load_scenario
-from bench.secrets import NO_SECRETS, Secrets
+from bench.scenario.values import OptionError
+from bench.secrets import NO_SECRETS, Secrets, key_of
 from bench.text import MISSING, counted, human_bytes, human_count, human_duration
 
 PARTITIONS_SHOWN = 20
@@ -113,12 +115,12 @@ def plan(
     the first plan wins.
     """
     loaded = load_scenario(scenario) if scenario else None
-    properties = _pairs(catalog_properties or ())
+    properties = _filled_in(_pairs(catalog_properties or ()))
     conceal(Secrets.of(properties) | (loaded.secrets if loaded else NO_SECRETS))
     if options and len(strategies) > 1:
         raise ScenarioError(
-            f"--option {options[0]}: goes with one --strategy; to see planners with options side by side, "
-            "make them strategies of a scenario, and name that by --scenario"
+            f"--option {key_of(options[0])} goes with one --strategy; to see planners with options side by "
+            "side, make them strategies of a scenario, and name that by --scenario"
         )
     named = [named_planners(strategy, options or (), loaded) for strategy in strategies]
     within = _one_place(loaded, strategies) if loaded else None
@@ -176,6 +178,16 @@ def _pairs(settings: Sequence[str]) -> dict[str, str]:
             raise ScenarioError("--catalog-property: write key=value, e.g. --catalog-property type=rest")
         pairs[key.strip()] = value
     return pairs
+
+
+def _filled_in(properties: dict[str, str]) -> dict[str, str]:
+    """The properties with their variables replaced, as in a scenario's [catalog]."""
+    filled = dict(properties)
+    try:
+        conceal(Secrets.of_values(filled_in(filled, ())))
+    except OptionError as error:
+        raise ScenarioError(f"--catalog-property {error}") from error
+    return filled
 
 
 _CHANGES = ("groups", "delete_groups", "files_converted", "delete_files_dropped")

@@ -32,7 +32,7 @@ from bench.scenario.backlogs import backlogs
 from bench.scenario.checks import REPETITIONS_MAX
 from bench.scenario.idle_rules import idle_rules
 from bench.scenario.scenario import load_scenario
-from bench.secrets import hide_setting
+from bench.secrets import hide_setting, key_of
 from bench.text import counted
 
 EXIT_INTERRUPTED = 130  # what a shell reports for a program killed by SIGINT
@@ -309,9 +309,9 @@ def _spark_settings(conf: Sequence[str]) -> list[str]:
     for text in conf:
         key, equals, value = text.partition("=")
         if not equals or not key.startswith("spark."):
-            raise ScenarioError(f"--conf {text}: write spark.some.key=value")
+            raise ScenarioError(f"--conf {key_of(text)} is no setting of Spark's: write spark.some.key=value")
         target = "master" if key == "spark.master" else json.dumps(key)
-        settings.append(f"spark.{target}={json.dumps(value)}")
+        settings.append(f"spark.{target}={json.dumps(value, ensure_ascii=False)}")
     return settings
 
 

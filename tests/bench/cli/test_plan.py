@@ -15,6 +15,7 @@ from pyiceberg.utils.config import Config
 from scenario_builder import SOUND, write
 
 from bench.cli.main import main
+from bench.errors import ScenarioError
 
 REWRITE = ["--strategy", "iceberg.rewrite_data_files"]
 FEW = ["--option", "options.min-input-files=2"]
@@ -633,7 +634,15 @@ def test_plan_counts_the_age_of_a_table_from_its_oldest_snapshot(told, standing_
         ([*REWRITE, "--option", "options.target-file-size-bytes=64XB"], "64XB"),
         (
             [*REWRITE, "--option", "options"],
-            "--option options: write key=value, e.g. --option options.min-input-files=2",
+            "--option options is no setting: write key=value, e.g. --option options.min-input-files=2",
+        ),
+        (
+            [*REWRITE, "--option", "options.password Zq7-opt"],
+            "--option options.password is no setting: write key=value, e.g. --option options.min",
+        ),
+        (
+            [*REWRITE, "--strategy", "never", "--option", "options.password Zq7-opt"],
+            "--option options.password goes with one --strategy; ",
         ),
         (
             [*REWRITE, "--option", "type=never"],
@@ -646,7 +655,9 @@ def test_plan_counts_the_age_of_a_table_from_its_oldest_snapshot(told, standing_
     ],
 )
 def test_plan_refuses_what_no_planner_takes(error, standing_table, arguments, told):
-    assert told in error(standing_table.location(), *arguments)
+    text = error(standing_table.location(), *arguments)
+    assert told in text
+    assert "Zq7" not in text
 
 
 def test_plan_reads_a_table_as_one_of_the_format_that_is_named(told, error, standing_table):
@@ -661,8 +672,8 @@ def test_plan_names_the_strategies_of_a_scenario(error, table, folder):
         "; strategies of the scenario: never, every-2min"
     )
     assert error(table.location(), "--scenario", scenario, "--strategy", "every-2min", *FEW) == (
-        "--option options.min-input-files=2: every-2min is a strategy of the scenario: change it there, or "
-        "name a planner by --strategy"
+        "--option options.min-input-files is for a planner, and every-2min is a strategy of the scenario: "
+        "change it there, or name a planner by --strategy"
     )
 
 
@@ -756,6 +767,40 @@ def test_plan_never_prints_a_secret(capsys):
     assert "'(hidden)' is not a valid CatalogType" in shown
     assert "abcdefg" not in shown
     assert "ftp://(hidden)@host" in shown
+
+
+def test_plan_takes_secrets_of_the_catalog_from_the_environment(error, monkeypatch):
+    given = []
+
+    def refuse(address):
+        given.append(address.properties)
+        raise ScenarioError("no catalog knows token-7f31")
+
+    monkeypatch.setattr("bench.cli.commands.plan.existing_tables", lambda *_: (None, refuse))
+    monkeypatch.setenv("LAKE_TOKEN", "token-7f31")
+    properties = [
+        "--catalog-property",
+        "token=env:LAKE_TOKEN",
+        "--catalog-property",
+        "credential=me:env:LAKE_TOKEN",
+    ]
+    assert error("a.b", *REWRITE, *properties) == "no catalog knows (hidden)"
+    assert given == [{"token": "token-7f31", "credential": "me:token-7f31"}]
+
+
+@pytest.mark.parametrize(
+    ("pair", "told"),
+    [
+        ("token=env:NO_SUCH", "the environment variable NO_SUCH is not set"),
+        ("token=$LAKE_TOKEN", 'is not replaced by a variable: write "env:LAKE_TOKEN"'),
+        ("uri=env:HOME", "only a secret, such as a token or a password, may be a variable"),
+    ],
+)
+def test_plan_refuses_what_is_no_variable_of_a_secret(capsys, pair, told):
+    assert main(["plan", "a.b", *REWRITE, "--catalog-property", pair]) == 2
+    shown = capsys.readouterr().err
+    assert f"--catalog-property {pair.partition('=')[0]} = " in shown
+    assert told in shown
 
 
 def test_plan_refuses_a_folder_that_is_no_table(error, tmp_path):

@@ -102,9 +102,19 @@ def test_only_narrows_what_runs(run):
         (["--only", "variant=v3"], "no such variant; available: base"),
         (["--against", "nowhere"], "--against nowhere: give a checkout of compactbench, or the Python"),
         (["--only", "strategy=nver"], "no such strategy; available: never, every-2min"),
-        (["--conf", "spark.x"], "--conf spark.x: write spark.some.key=value"),
-        (["--conf", "x=1"], "--conf x=1: write spark.some.key=value"),
+        (["--conf", "spark.x"], "--conf spark.x is no setting of Spark's: write spark.some.key=value"),
+        (["--conf", "x=1"], "--conf x is no setting of Spark's: write spark.some.key=value"),
+        (["--conf", "spark.my.token Zq7-c"], "--conf spark.my.token is no setting of Spark's: write spark."),
+        (
+            ["--set", "spark.my.token Zq7-x"],
+            "--set spark.my.token is no setting: write key=value, e.g. --set",
+        ),
+        (
+            ["--set", "spark.spark.my.token"],
+            "--set spark.spark.my.token is no setting: write key=value, e.g.",
+        ),
         (["--conf", "spark.driver.memory=1g"], "write `driver_memory = ...` in [spark] instead"),
+        (["--conf", "spark.a=\udcff"], "is not UTF-8"),
         (["--set", "sed=3"], "unknown key"),
         (["--repetitions", "0"], "--repetitions"),
         (["--verify", "sometimes"], "--verify"),
@@ -114,6 +124,7 @@ def test_bad_options_exit_2_and_say_what_to_write(run, arguments, text):
     code, out, err = run("--dry-run", *arguments)
     assert (code, out) == (2, "")
     assert text in err
+    assert "Zq7" not in err
 
 
 def test_a_run_starts_with_the_rules_that_can_never_fire(run):

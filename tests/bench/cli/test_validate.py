@@ -185,7 +185,7 @@ def test_validate_for_simulation_refuses_what_needs_rows(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "setting", ["strategies[every-1min].rules[0].trigger.interval=[/]", "[=1", "a=[bold]"]
+    "setting", ["strategies[every-1min].rules[0].trigger.interval=[/]", "[bold]", "a=[bold]"]
 )
 def test_validate_prints_overrides_as_they_were_given(capsys, setting):
     assert main(["validate", "quickstart", "--set", setting]) == 2

@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import replace
 from typing import ClassVar, Literal
 
@@ -29,6 +30,11 @@ CONTRADICTIONS = [
     ({"duration": 600}, 'duration = 600: 600 is not a duration: write a number and a unit'),
     ({"spark": {"spark.driver.extraJavaOptions": "-Dstore.password=hunter22"}},
      'spark."spark.driver.extraJavaOptions" = "(hidden)": contains a secret'),
+    ({"spark": {"spark.yarn.am.extraJavaOptions": "-Dstore.password=hunter22"}},
+     'spark."spark.yarn.am.extraJavaOptions" = "(hidden)": contains a secret'),
+    ({"spark": {"spark.driver.extraJavaOptions ": "-Dstore.password=hunter22"}},
+     'spark."spark.driver.extraJavaOptions " = "-Dstore.password=(hidden)": has a blank at an end of its'),
+    ({"spark": {"spark.master\t": "local"}}, "has a blank at an end of its name: remove it"),
     ({"catalog": {"properties": {"type": "rest", "token": "hunter22-of-a-catalog"}},
       "spark": {"spark.driver.extraJavaOptions": "-Dheader=hunter22-of-a-catalog"}},
      'spark."spark.driver.extraJavaOptions" = "(hidden)": contains a secret'),
@@ -157,6 +163,19 @@ def test_a_value_that_is_nested_too_deeply_is_named(tmp_path):
 def test_an_integer_that_cannot_be_printed_is_named(tmp_path):
     with pytest.raises(ScenarioError, match="seed: is an integer of more than 4096 bits"):
         load_scenario(write(tmp_path), [f"seed=0x{'F' * 5000}"])
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("description=\udcff", "description: is not UTF-8"),
+        ("strategies[never].label=n\udcff", "strategies[0].label: is not UTF-8"),
+        ('spark."spark.\udcff"=x', "is not UTF-8: write it in UTF-8"),
+    ],
+)
+def test_a_text_that_is_not_utf_8_is_named(tmp_path, setting, told):
+    with pytest.raises(ScenarioError, match=re.escape(told)):
+        load_scenario(write(tmp_path), [setting])
 
 
 EACH_2MIN = {"type": "every", "interval": "2min"}
@@ -486,6 +505,30 @@ def test_a_type_of_catalog_that_does_not_exist_is_refused(tmp_path, kind):
     told = refusal(tmp_path, catalog={"properties": {"type": kind}})
     assert f'catalog.properties.type = "{kind}": is no type of catalog' in told
     assert "one of bigquery, glue, hadoop, hive, jdbc, nessie, rest" in told
+
+
+@pytest.mark.parametrize(
+    ("catalog", "settings", "told"),
+    [
+        (
+            None,
+            {"bench.type": "bogus"},
+            'spark."spark.sql.catalog.bench.type" = "bogus": is no type of catalog',
+        ),
+        ({"type": "rest"}, {"bench.type": "bogus"}, 'spark."spark.sql.catalog.bench.type" = "bogus": is no'),
+        ({"catalog-impl": ""}, {}, 'catalog.properties.catalog-impl = "": names no class'),
+        ({"type": "rest", "catalog-impl": "a.B"}, {}, "goes without catalog.properties.type: leave one of"),
+        ({"type": "rest"}, {"bench.catalog-impl": "a.B"}, "goes without catalog.properties.type: leave one"),
+    ],
+)
+def test_a_catalog_that_cannot_be_made_is_refused(tmp_path, catalog, settings, told):
+    spark = {f"spark.sql.catalog.{key}": value for key, value in settings.items()}
+    tables = {} if catalog is None else {"catalog": {"properties": catalog}}
+    assert told in refusal(tmp_path, spark=spark, **tables)
+
+
+def test_a_catalog_of_another_name_is_not_ours_to_judge(tmp_path):
+    assert load(tmp_path, spark={"spark.sql.catalog.other.type": "bogus"}).catalog is None
 
 
 def test_the_type_of_a_catalog_may_be_written_in_any_case(tmp_path):

@@ -34,6 +34,16 @@ def test_a_variant_may_have_another(tmp_path, monkeypatch):
         load(tmp_path, SOUND + VARIANT)
 
 
+@pytest.mark.parametrize("secret", ["$ecret-4f1c", "$ECRET", "id:env:OTHER_TOKEN"])
+def test_a_secret_that_looks_like_a_variable_is_replaced_once(tmp_path, monkeypatch, secret):
+    monkeypatch.setenv("LAKE_TOKEN", secret)
+    monkeypatch.setenv("OTHER_TOKEN", TOKEN)
+    spark = '[spark]\n"spark.lake.token" = "env:LAKE_TOKEN"\n'
+    scenario = load(tmp_path, SOUND + VARIANT + spark)
+    for one in (scenario, *scenario.variants):
+        assert one.spark.settings["spark.lake.token"] == secret
+
+
 @pytest.mark.parametrize(
     "keys",
     [
@@ -51,10 +61,38 @@ def test_only_a_secret_may(tmp_path, monkeypatch, keys):
     assert TOKEN not in str(told.value)
 
 
-@pytest.mark.parametrize("value", ["$LAKE_TOKEN", "${LAKE_TOKEN}"])
+def test_a_credential_may_have_its_id_before_the_variable(tmp_path, monkeypatch):
+    monkeypatch.setenv("LAKE_TOKEN", TOKEN)
+    properties = {"type": "rest", "credential": "client-7:env:LAKE_TOKEN", "prefix": "a:env:b"}
+    scenario = load(tmp_path, catalog={"properties": properties})
+    assert scenario.catalog.properties["credential"] == f"client-7:{TOKEN}"
+    assert scenario.catalog.properties["prefix"] == "a:env:b"
+    assert scenario.secrets.scrub(f"{TOKEN} of client-7:{TOKEN}") == "(hidden) of (hidden)"
+
+
+@pytest.mark.parametrize("value", ["$LAKE_TOKEN", "${LAKE_TOKEN}", "x${LAKE_TOKEN}x", "%LAKE_TOKEN%"])
 def test_a_variable_of_a_shell_is_no_secret(tmp_path, value):
     with pytest.raises(ScenarioError, match='is not replaced by a variable: write "env:LAKE_TOKEN"'):
         load(tmp_path, catalog={"properties": {"type": "rest", "token": value}})
+
+
+@pytest.mark.parametrize(
+    "value", ["env:MY-TOKEN", " env:TOKEN", "env:TOKEN ", "ENV:TOKEN", "env:", "id:env:MY-TOKEN", "id: env:X"]
+)
+def test_what_is_almost_a_variable_is_no_secret(tmp_path, value):
+    for table in (
+        {"catalog": {"properties": {"type": "rest", "token": value}}},
+        {"spark": {"spark.a.token": value}},
+    ):
+        with pytest.raises(ScenarioError, match=r'token.* is not replaced by a variable: write "env:NAME"'):
+            load(tmp_path, **table)
+
+
+@pytest.mark.parametrize("value", ["${env:TOKEN}", "pa$$word", "5%", "environment", "${env.TOKEN}"])
+def test_what_only_resembles_a_variable_is_a_secret_like_any_other(tmp_path, value):
+    """Spark and Hadoop themselves replace some of them."""
+    loaded = load(tmp_path, spark={"spark.ssl.keyPassword": value})
+    assert loaded.spark.settings["spark.ssl.keyPassword"] == value
 
 
 def test_elsewhere_it_is_a_text_like_any_other(tmp_path):

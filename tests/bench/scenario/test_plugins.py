@@ -90,6 +90,17 @@ class Failing:
     def decide(self, state): ...
 
 @dataclass(frozen=True)
+class Overwriting:
+    ready: int = 1
+    def __post_init__(self): object.__setattr__(self, "ready", Plain())
+    def decide(self, state): ...
+
+@dataclass(frozen=True)
+class Timeless(Overwriting):
+    wait_s: float = 1.0
+    def __post_init__(self): object.__setattr__(self, "wait_s", "soon")
+
+@dataclass(frozen=True)
 class Numbered:
     known_options = {"min-files": 5}
     def decide(self, state): ...
@@ -213,6 +224,14 @@ def test_own_planner_needs_no_registration(own_module):
         ("own_planner_for_test:Plain", "must be a class under @dataclass(frozen=True)"),
         ("own_planner_for_test:Unreadable", "an annotation of Unreadable cannot be read: name 'TableState'"),
         ("own_planner_for_test:Failing", "cannot be made: RuntimeError: no licence; correct the planner"),
+        (
+            "own_planner_for_test:Overwriting",
+            "its field ready is of type Plain, and must be a whole number; correct the planner",
+        ),
+        (
+            "own_planner_for_test:Timeless",
+            "its field wait_s is of type str, and must be a duration such as 10min; correct the planner",
+        ),
         (
             "own_planner_for_test:Numbered",
             "known_options={'min-files': 5} must be a mapping of option names to their defaults in words, "
