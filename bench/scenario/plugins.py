@@ -126,8 +126,8 @@ def _check_writable(option: Option, made: object, word: str, name: str, path: Ke
             if value is not None:
                 _written(option, value)
     except Exception as error:  # what a user's class sets may raise anything
-        is_a = f"of type {type(value).__name__}, and must be {option.type_text}"
-        raise OptionError(path, f"its field {option.name} is {is_a}; correct the {word}", name) from error
+        problem = f"is of type {type(value).__name__}, which cannot be written as {option.type_text}"
+        raise OptionError(path, f"its field {option.name} {problem}; correct the {word}", name) from error
 
 
 def to_table(plugin: object) -> dict[str, Any]:
@@ -365,4 +365,9 @@ def _option_help(option: Option) -> OptionHelp:
 
 
 def _default_text(option: Option) -> str:
-    return "none" if option.default is None else value_text(_written(option, option.default))
+    if option.default is None:
+        return "none"
+    try:
+        return value_text(_written(option, option.default))
+    except Exception:  # a user's default may be anything; `build` refuses what no scenario can write
+        return repr(option.default)

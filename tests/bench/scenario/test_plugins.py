@@ -50,7 +50,7 @@ class AnyOf:
 OWN_PLANNER = '''
 from __future__ import annotations
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from strategies.plan import Capability, Plan
 if TYPE_CHECKING:
     from strategies.state import TableState
@@ -87,6 +87,11 @@ class Plain:
 @dataclass(frozen=True)
 class Failing:
     def __post_init__(self): raise RuntimeError("no licence")
+    def decide(self, state): ...
+
+@dataclass(frozen=True)
+class Unwritable:
+    thing: Any = Plain
     def decide(self, state): ...
 
 @dataclass(frozen=True)
@@ -226,11 +231,11 @@ def test_own_planner_needs_no_registration(own_module):
         ("own_planner_for_test:Failing", "cannot be made: RuntimeError: no licence; correct the planner"),
         (
             "own_planner_for_test:Overwriting",
-            "its field ready is of type Plain, and must be a whole number; correct the planner",
+            "its field ready is of type Plain, which cannot be written as a whole number; correct",
         ),
         (
             "own_planner_for_test:Timeless",
-            "its field wait_s is of type str, and must be a duration such as 10min; correct the planner",
+            "its field wait_s is of type str, which cannot be written as a duration such as 10min",
         ),
         (
             "own_planner_for_test:Numbered",
@@ -257,6 +262,13 @@ def test_option_of_a_type_toml_cannot_say_keeps_its_default(own_module):
     assert describe(type(odd)).options[0].default == "none"
     text = "trigger.thing = 5: its type Plain cannot be set from TOML"
     assert text in refusal(PLANNER, {"type": f"{own_module}:Odd", "thing": 5})
+
+
+def test_a_default_that_no_scenario_can_write_is_described_and_refused(own_module):
+    told = plugins.describe_named(PLANNER, f"{own_module}:Unwritable").options[0]
+    assert told.default == "<class 'own_planner_for_test.Plain'>"
+    text = refusal(PLANNER, {"type": f"{own_module}:Unwritable"})
+    assert "its field thing is of type type, which cannot be written as Any; correct the planner" in text
 
 
 class Point:
