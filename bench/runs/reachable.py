@@ -52,7 +52,7 @@ def _is_direct(uri: str) -> bool:
 
 
 def _addresses(uris: Iterable[str]) -> list[tuple[str, int]]:
-    """Those that name a host and a port; others are for Spark and Iceberg to refuse."""
+    """Those that name a host and a port; others are for their clients to refuse."""
     found = []
     for uri in uris:
         try:

@@ -83,7 +83,7 @@ CHARTS: tuple[Chart, ...] = (
         "deletes",
         "Live delete files over time",
         "A delete file is read again for every data file it applies to; a deletion vector and a log file "
-        "have one each. Where Iceberg's equality deletes drop and the total does not, they were converted to "
+        "have one each. Where equality deletes drop and the total does not, they were converted to "
         "position deletes.",
         file_counts.draw_delete_files,
         file_counts.delete_files_finding,
