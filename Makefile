@@ -80,14 +80,9 @@ scale: $(READY) ## Measure how rewriting and converting scale: `upsert` at six t
 golden: $(READY) ## Regenerate the golden files of the tests; review the diff
 	@COMPACTBENCH_GOLDEN=rewrite $(BIN)/python -m pytest -q -m 'not spark' tests/reports
 
-.PHONY: example-report
-example-report: $(READY) ## Run append-only in full and regenerate the checked-in report (about half an hour)
-	@$(BIN)/compactbench run append-only --out results --resume
-	@$(BIN)/compactbench report results/append-only -o reports/examples/append-only
-
 .PHONY: docs
-docs: $(READY) ## Write the measured figures of README.md and docs/ anew from the published runs; review the diff
-	@$(BIN)/python -P -c 'from reports.publishing import write_pages; write_pages()'
+docs: $(READY) ## Write README.md's figures, docs/ and the checked-in report anew from the published runs; review the diff
+	@$(BIN)/python -P -c 'from reports.publishing import write_example, write_pages; write_pages(); write_example()'
 
 .PHONY: clean
 clean: ## Remove leftover tables; results and the environment are kept

@@ -31,12 +31,14 @@ from reports.compare import Comparison
 from reports.load import RunGroup, run_groups
 from reports.markdown import table as as_markdown
 from reports.phrases import format_range
+from reports.render import render
 from reports.sections.partitions import partition_tables
 from reports.tables import arrow
 from reports.text import format_value, shared_decimals
 
 FOLDER = Path(__file__).parent / "published"
 ROOT = Path(__file__).parents[1]
+EXAMPLE = Path(__file__).parent / "examples" / "append-only"  # the report of the published runs of that name
 BEGIN, END = "<!-- begin: {} -->", "<!-- end: {} -->"
 
 
@@ -354,6 +356,12 @@ def write_pages() -> tuple[Path, ...]:
     for path, text in written.items():
         path.write_text(text, encoding="utf-8")
     return tuple(written)
+
+
+def write_example() -> Path:
+    """Write the checked-in report from the published runs of its scenario; returns its page."""
+    (entry,) = (entry for entry in entries() if entry.name == EXAMPLE.name)
+    return render(unpack(entry.archive), EXAMPLE)
 
 
 def _replaced(name: str, text: str) -> str:

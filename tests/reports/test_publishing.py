@@ -11,7 +11,8 @@ from bench.results.records import SHARED_JVM, ContentRecord
 from bench.results.rows import rows
 from bench.text import MISSING, human_count
 from reports.load import run_groups
-from reports.publishing import FOLDER, Agreement, Published, entries, pack, pages, unpack
+from reports.publishing import EXAMPLE, FOLDER, Agreement, Published, entries, pack, pages, unpack
+from reports.render import markdown_text
 
 
 @pytest.fixture
@@ -118,3 +119,8 @@ def test_runs_of_which_nothing_is_known_of_other_processes_are_not_called_undist
     ])  # fmt: skip
     published = Published(entries()[0], group)
     assert (published.disturbed, published.disturbed_of("never")) == ("1 of 2 runs (`never`)", "1 of 2")
+
+
+def test_the_checked_in_report_is_what_is_written_of_the_published_runs():
+    (entry,) = (entry for entry in entries() if entry.name == EXAMPLE.name)
+    assert (EXAMPLE / "report.md").read_text(encoding="utf-8") == markdown_text(unpack(entry.archive))
