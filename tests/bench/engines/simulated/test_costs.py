@@ -1,3 +1,4 @@
+import os
 from dataclasses import fields, replace
 
 import pytest
@@ -202,6 +203,14 @@ def test_no_coefficient_may_be_negative(kind):
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(ScenarioError, match=r"none.toml: cannot be read \(No such file or directory\); name"):
         iceberg_coefficients(tmp_path / "none.toml")
+
+
+def test_a_pipe_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "mine.toml")
+    with pytest.raises(
+        ScenarioError, match=r"mine.toml: is no file; name a coefficients file, such as .*toml"
+    ):
+        iceberg_coefficients(tmp_path / "mine.toml")
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path):
