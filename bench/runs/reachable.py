@@ -13,7 +13,8 @@ from bench.scenario.scenario import Scenario
 CONNECT_S = 10.0
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy")
 _PORTS = {"http": 80, "https": 443}
-_OF_CATALOGS = ("uri", "s3.endpoint")
+# Types of catalogs that are servers, which `uri` names. Of others that key may mean anything.
+_SERVERS = ("rest", "hive")
 
 
 def check_reachable(scenario: Scenario) -> None:
@@ -38,7 +39,8 @@ def _servers(scenario: Scenario) -> Iterator[tuple[str, list[tuple[str, int]]]]:
         hosts = master.removeprefix("spark://").split(",")
         yield "spark.master", _addresses(f"spark://{host}" for host in hosts)
     properties = configured_catalog(scenario).properties
-    for key in _OF_CATALOGS:
+    is_server = properties.get("type") in _SERVERS
+    for key in ("uri", "s3.endpoint") if is_server else ("s3.endpoint",):
         texts = properties.get(key, "").split(",")
         if found := _addresses(text for text in texts if _is_direct(text)):
             yield f"catalog.properties.{key}", found

@@ -32,7 +32,7 @@ def keys(uri="{}", **more):
     [
         (lambda port: {"spark": {"master": f"spark://127.0.0.1:{port}"}}, "spark.master"),
         (lambda port: keys(f"http://127.0.0.1:{port}/catalog"), "catalog.properties.uri"),
-        (lambda port: keys(f"thrift://127.0.0.1:{port}"), "catalog.properties.uri"),
+        (lambda port: keys(f"thrift://127.0.0.1:{port}", type="Hive"), "catalog.properties.uri"),
         (
             lambda port: keys("jdbc:sqlite:/c.db", **{"s3.endpoint": f"http://127.0.0.1:{port}"}),
             "catalog.properties.s3.endpoint",
@@ -63,6 +63,10 @@ def test_a_host_that_nobody_knows_is_named(tmp_path):
 )
 def test_what_is_no_address_of_a_server_is_left_to_its_client(tmp_path, uri):
     check_reachable(load(tmp_path, **keys(uri)))
+
+
+def test_a_catalog_that_is_no_server_has_no_address(tmp_path, server):
+    check_reachable(load(tmp_path, **keys(f"http://127.0.0.1:{server[1]}", type="hadoop")))
 
 
 def test_behind_a_proxy_nothing_can_be_told(tmp_path, server, monkeypatch):
