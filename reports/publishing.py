@@ -182,12 +182,12 @@ class Published:
     def queries(self) -> int:
         """How many queries of a run its mean latency is of."""
         run = next(iter(self.group.first_runs.values()))
-        return sum(query.primary and query.when == "settled" for query in run.of(QueryRecord))
+        return len(_settled(run))
 
     def met(self, strategy: str) -> Met:
         """The primary query beside compactions of a strategy. Raises ValueError if none met any."""
         runs = [run for run in self.group.usable_runs if run.manifest.strategy == strategy]
-        settled = [q for run in runs for q in run.of(QueryRecord) if q.primary and q.when == "settled"]
+        settled = [query for run in runs for query in _settled(run)]
         met_s = [query.wall_s for query in settled if query.is_shared]
         others_s = [query.wall_s for query in settled if not query.is_shared]
         return Met(
@@ -254,6 +254,11 @@ class Published:
 
     def _mean(self, metric: str, strategy: str) -> float | None:
         return self._row(strategy).values[metric]
+
+
+def _settled(run: RunResult) -> list[QueryRecord]:
+    """The primary query at the end of each tick that has it."""
+    return [query for query in run.of(QueryRecord) if query.primary and query.when == "settled"]
 
 
 def _quotient(value: float | None, other: float | None) -> str:

@@ -28,6 +28,7 @@ from strategies.plan import Capability
 from strategies.state import GIB
 from strategies.strategy import Rule, traits_of
 from strategies.triggers import Trigger, interval_ms_of
+from workloads.commit import CommitSpec
 
 SCRATCH_BYTES = 200_000_000  # Spark's own files, the content check's dump of a small table, logs
 _KEYS: Mapping[str, str] = {  # the key of a scenario that needs it, where its name is not that key
@@ -58,12 +59,12 @@ def _check_real(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) 
     _check_folder(out, "choose another --out")
     _check_folder(runtime.cache_folder(), "set COMPACTBENCH_CACHE to another folder")
     home = runtime.java_home()
-    scenarios = [run.source.scenario for run in planned]
+    scenarios = [scenario for scenario, _ in _scenarios(planned)]
     for scenario in scenarios:
         _check_memory(scenario)
         _check_jars(scenario)
         _check_modules(scenario, home)
-    for scenario in {(one.name, one.variant_label): one for one in scenarios}.values():
+    for scenario in scenarios:
         check_reachable(scenario)
     for table_format, line in {(scenario.table.format, scenario.versions) for scenario in scenarios}:
         runtime.jars(table_format, line)
@@ -205,11 +206,12 @@ def needed_bytes(run: PlannedRun) -> int:
     The table comes on top, unless it is in a catalog that the scenario names, and so somewhere else.
     """
     scenario = run.source.scenario
-    table_bytes = 0 if names_catalog(scenario) else _table_bytes(run)
-    return _stream_bytes(scenario) + table_bytes + SCRATCH_BYTES
+    specs = tuple(scenario.shape())
+    table_bytes = 0 if names_catalog(scenario) else _table_bytes(run, specs)
+    return _stream_bytes(specs) + table_bytes + SCRATCH_BYTES
 
 
-def _table_bytes(run: PlannedRun) -> int:
+def _table_bytes(run: PlannedRun, specs: Sequence[CommitSpec]) -> int:
     """An upper estimate of a table with every version that compaction leaves behind.
 
     Each time a trigger with a fixed interval fires, the whole table is assumed to be rewritten, unless its
@@ -219,8 +221,8 @@ def _table_bytes(run: PlannedRun) -> int:
     """
     scenario = run.source.scenario
     table_format, settings = FORMATS[scenario.table.format], scenario.spark.settings
-    deletes_bytes = sum(table_format.layout(spec, settings).delete_bytes for spec in scenario.shape())
-    table_bytes = _stream_bytes(scenario) + deletes_bytes
+    deletes_bytes = sum(table_format.layout(spec, settings).delete_bytes for spec in specs)
+    table_bytes = _stream_bytes(specs) + deletes_bytes
     groups = [scenario.rules_of(run.spec), *((rule,) for rule in scenario.maintenance)]
     plans = sum(_plans(rules, scenario) for rules in groups)
     rewrites = sum(_plans(_rewriting(rules, table_format), scenario) for rules in groups)
@@ -229,8 +231,8 @@ def _table_bytes(run: PlannedRun) -> int:
     return table_bytes + rewritten_bytes + snapshots * table_format.metadata_bytes_per_commit
 
 
-def _stream_bytes(scenario: Scenario) -> int:
-    return sum(spec.expected_bytes for spec in scenario.shape())
+def _stream_bytes(specs: Iterable[CommitSpec]) -> int:
+    return sum(spec.expected_bytes for spec in specs)
 
 
 def _rewriting(rules: Iterable[Rule], table_format: Format) -> tuple[Rule, ...]:
@@ -252,14 +254,15 @@ def _fires(trigger: Trigger, scenario: Scenario) -> int:
 
 def results_bytes(planned: Sequence[PlannedRun], *, keep_tables: bool) -> int:
     """What the runs need in the results folder: one at a time, unless their tables are there and kept."""
-    kept = [run for run in planned if keep_tables and not names_catalog(run.source.scenario)]
-    return max(sum(map(needed_bytes, kept)), max(map(needed_bytes, planned), default=0))
+    each = [(needed_bytes(run), names_catalog(run.source.scenario)) for run in planned]
+    kept_bytes = sum(needed for needed, is_elsewhere in each if keep_tables and not is_elsewhere)
+    return max((kept_bytes, *(needed for needed, _ in each)))
 
 
 def log_bytes(planned: Sequence[PlannedRun]) -> int:
     """What the change logs need that the cache does not have yet. Raises ScenarioError for a damaged one."""
     scenarios = {run.source.scenario.name: run.source.scenario for run in planned}  # variants share a log
-    return sum(_stream_bytes(one) for one in scenarios.values() if cached_log(one) is None)
+    return sum(_stream_bytes(one.shape()) for one in scenarios.values() if cached_log(one) is None)
 
 
 def _check_space(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:
