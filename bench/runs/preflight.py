@@ -18,8 +18,10 @@ from bench.runs.cached_log import cached_log, log_cache
 from bench.runs.cases import PlannedRun
 from bench.runs.reachable import check_reachable
 from bench.runs.settings import configured_catalog, names_catalog
+from bench.scenario.catalog import catalog_properties
 from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario, check_real_resources
+from bench.scenario.values import path_text
 from bench.scenario.variants import BASE, Variant
 from bench.spark_master import parse_master
 from bench.text import human_bytes
@@ -144,10 +146,9 @@ def _check_catalog(scenario: Scenario) -> None:
         )
     found = FORMATS[scenario.table.format].catalog_problem(properties)
     if found is not None:
-        key, problem = found
-        raise ScenarioError(
-            f'{scenario.name}: catalog.properties."{key}" = {value_text(properties[key])}: {problem}'
-        )
+        name, problem = found
+        path, value = catalog_properties(scenario.catalog, scenario.spark.settings)[name]
+        raise ScenarioError(f"{scenario.name}: {path_text(path)} = {value_text(value)}: {problem}")
 
 
 def _check_modelled(scenario: Scenario, variant: Variant) -> None:

@@ -8,7 +8,9 @@ from urllib.parse import urlsplit
 
 from bench.errors import ScenarioError
 from bench.runs.settings import configured_catalog
+from bench.scenario.catalog import catalog_properties
 from bench.scenario.scenario import Scenario
+from bench.scenario.values import path_text
 
 CONNECT_S = 10.0
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy")
@@ -38,12 +40,12 @@ def _servers(scenario: Scenario) -> Iterator[tuple[str, list[tuple[str, int]]]]:
     if master.startswith("spark://"):
         hosts = master.removeprefix("spark://").split(",")
         yield "spark.master", _addresses(f"spark://{host}" for host in hosts)
-    properties = configured_catalog(scenario).properties
-    is_server = properties.get("type") in _SERVERS
-    for key in ("uri", "s3.endpoint") if is_server else ("s3.endpoint",):
-        texts = properties.get(key, "").split(",")
-        if found := _addresses(text for text in texts if _is_direct(text)):
-            yield f"catalog.properties.{key}", found
+    is_server = configured_catalog(scenario).properties.get("type") in _SERVERS
+    given = catalog_properties(scenario.catalog, scenario.spark.settings)
+    for name in ("uri", "s3.endpoint") if is_server else ("s3.endpoint",):
+        path, value = given.get(name, ((), ""))
+        if found := _addresses(text for text in value.split(",") if _is_direct(text)):
+            yield path_text(path), found
 
 
 def _is_direct(uri: str) -> bool:

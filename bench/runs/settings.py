@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bench.engines.contract import CATALOG_KINDS, CatalogSettings, Cores, EngineSettings, SparkSettings
 from bench.engines.journal import Journal
+from bench.scenario.catalog import catalog_of, catalog_properties
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
 from bench.spark_master import parse_master
@@ -43,7 +44,7 @@ def engine_settings(
             scenario.spark.executor_cpu or "processes",
             *_staging(scenario, run_folder),
         ),
-        catalog=catalog_settings(scenario) if run_folder is None else _catalog_of_run(scenario, run_folder),
+        catalog=catalog_of(scenario.catalog) if run_folder is None else _catalog_of_run(scenario, run_folder),
         versions=scenario.versions,
     )
 
@@ -61,15 +62,9 @@ def strategy_of(scenario: Scenario, label: str) -> StrategySpec:
     return next(spec for spec in scenario.strategies if spec.label == label)
 
 
-def catalog_settings(scenario: Scenario) -> CatalogSettings:
-    """Where the tables of a scenario are registered."""
-    spec = scenario.catalog
-    return CatalogSettings(spec.name, spec.namespace, spec.properties) if spec else CatalogSettings()
-
-
 def _catalog_of_run(scenario: Scenario, run_folder: Path) -> CatalogSettings:
     """The scenario's catalog, with a namespace that no other run has."""
-    catalog = catalog_settings(scenario)
+    catalog = catalog_of(scenario.catalog)
     if not names_catalog(scenario):
         return catalog
     name = f"{catalog.namespace}_{run_folder.name}".lower()  # Hive knows lower case alone
@@ -78,17 +73,11 @@ def _catalog_of_run(scenario: Scenario, run_folder: Path) -> CatalogSettings:
 
 
 def configured_catalog(scenario: Scenario) -> CatalogSettings:
-    """The same with what Spark's own configuration sets of it, by [spark] or `--conf`, which wins.
-
-    Its `type`, which may be written in any case, is in lower case.
-    """
-    catalog = catalog_settings(scenario)
-    prefix = f"spark.sql.catalog.{catalog.name}."
-    settings = scenario.spark.settings.items()
-    own = {key.removeprefix(prefix): value for key, value in settings if key.startswith(prefix)}
-    properties = {**catalog.properties, **own}
+    """The scenario's catalog with all that is set of it. Its `type`, in any case, is in lower case."""
+    given = catalog_properties(scenario.catalog, scenario.spark.settings)
+    properties = {name: value for name, (_, value) in given.items()}
     kind = {"type": properties["type"].lower()} if "type" in properties else {}
-    return replace(catalog, properties={**properties, **kind})
+    return replace(catalog_of(scenario.catalog), properties={**properties, **kind})
 
 
 def names_catalog(scenario: Scenario) -> bool:

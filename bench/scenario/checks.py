@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from bench.engines.registry import FORMATS
 from bench.keys import bytes_text, duration_ms_text, known_text
-from bench.scenario.schema import OWN_SPARK_KEYS, Catalog, ProbeKeys, ScenarioKeys, Spark, StrategyKeys
+from bench.scenario.catalog import catalog_properties
+from bench.scenario.schema import OWN_SPARK_KEYS, ProbeKeys, ScenarioKeys, Spark, StrategyKeys
 from bench.scenario.values import KeyPath, OptionError, path_text
 from bench.secrets import HIDDEN, Secrets, is_public
 from bench.spark_master import parse_master
@@ -44,24 +45,12 @@ def check_keys(keys: ScenarioKeys, secrets: Secrets) -> None:
         _check_switches(keys, strategy, ("strategies", index, "switch"))
     _check_spark(keys.spark, secrets)
     if FORMATS[keys.table.format].catalog_types:
-        _check_catalog(_catalog_properties(keys), FORMATS[keys.table.format].catalog_types)
+        properties = catalog_properties(keys.catalog, keys.spark.settings)
+        _check_catalog(properties, FORMATS[keys.table.format].catalog_types)
     elif keys.catalog is not None:
         raise OptionError(
             ("catalog",), f"tables of format {keys.table.format!r} have no catalog: leave it out"
         )
-
-
-def _catalog_properties(keys: ScenarioKeys) -> dict[str, tuple[KeyPath, str]]:
-    """The properties of the catalog and where each of them is set; Spark's own configuration wins."""
-    catalog = keys.catalog or Catalog(properties={})
-    prefix = f"spark.sql.catalog.{catalog.name}."
-    given: dict[str, tuple[KeyPath, str]] = {
-        name: (("catalog", "properties", name), value) for name, value in catalog.properties.items()
-    }
-    for key, value in keys.spark.settings.items():
-        if key.startswith(prefix):
-            given[key.removeprefix(prefix)] = ("spark", key), value
-    return given
 
 
 def _check_catalog(given: Mapping[str, tuple[KeyPath, str]], types: Collection[str]) -> None:

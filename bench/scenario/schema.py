@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import ConfigDict, Field, ValidationError, create_model, model_validator
 from pydantic.fields import FieldInfo
 
-from bench.engines.contract import ExecutorCpuSource
+from bench.engines.contract import CatalogSettings, ExecutorCpuSource
 from bench.engines.registry import FORMATS
 from bench.keys import (
     Duration,
@@ -179,8 +179,8 @@ def _spark_text(value: object) -> object:
 class Catalog(Keys):
     """[catalog]: an existing catalog, if the format uses one, and the table's namespace in it."""
 
-    name: Identifier = "bench"
-    namespace: Identifier = "bench"
+    name: Identifier = CatalogSettings().name
+    namespace: Identifier = CatalogSettings().namespace
     properties: Texts = Field(examples=[{"type": "rest", "uri": "http://localhost:8181"}])
 
 

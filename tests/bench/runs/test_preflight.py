@@ -115,14 +115,12 @@ def test_a_place_for_tables_needs_a_catalog(machine, tmp_path):
 )
 def test_a_folder_for_all_tables_of_a_catalog_is_refused(machine, tmp_path, prefix, path, instead):
     key = f"{prefix}.{path}"
-    told = rf'catalog.properties."{key}" = "s3://b/x": is one folder .*set "{instead}" in table.properties'
-    with pytest.raises(ScenarioError, match=told):
+    told = rf'"{key}" = "s3://b/x": is one folder .*set "{instead}" in table.properties'
+    with pytest.raises(ScenarioError, match=f"catalog.properties.{told}"):
         check(tmp_path, catalog={"properties": {"type": "hadoop", key: "s3://b/x"}})
-    with pytest.raises(ScenarioError, match=told):
-        check(
-            tmp_path,
-            spark={"spark.sql.catalog.lake.type": "rest", f"spark.sql.catalog.lake.{key}": "s3://b/x"},
-        )
+    prefix = "spark.sql.catalog.lake."
+    with pytest.raises(ScenarioError, match=rf'spark."{prefix}{told[1:]}'):
+        check(tmp_path, spark={f"{prefix}type": "rest", f"{prefix}{key}": "s3://b/x"})
 
 
 def test_a_jar_of_the_scenario_that_is_not_there_is_named(machine, tmp_path):

@@ -35,7 +35,16 @@ def keys(uri="{}", **more):
         (lambda port: keys(f"thrift://127.0.0.1:{port}", type="Hive"), "catalog.properties.uri"),
         (
             lambda port: keys("jdbc:sqlite:/c.db", **{"s3.endpoint": f"http://127.0.0.1:{port}"}),
-            "catalog.properties.s3.endpoint",
+            'catalog.properties."s3.endpoint"',
+        ),
+        (
+            lambda port: {
+                "spark": {
+                    "spark.sql.catalog.lake.type": "rest",
+                    "spark.sql.catalog.lake.uri": f"http://127.0.0.1:{port}",
+                }
+            },
+            'spark."spark.sql.catalog.lake.uri"',
         ),
     ],
 )

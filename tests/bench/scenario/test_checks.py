@@ -510,21 +510,24 @@ def test_a_type_of_catalog_that_does_not_exist_is_refused(tmp_path, kind):
 @pytest.mark.parametrize(
     ("catalog", "settings", "told"),
     [
-        (
-            None,
-            {"bench.type": "bogus"},
-            'spark."spark.sql.catalog.bench.type" = "bogus": is no type of catalog',
-        ),
-        ({"type": "rest"}, {"bench.type": "bogus"}, 'spark."spark.sql.catalog.bench.type" = "bogus": is no'),
+        (None, {"type": "bogus"}, 'spark."spark.sql.catalog.lake.type" = "bogus": is no type of catalog'),
+        ({"type": "rest"}, {"type": "bogus"}, 'spark."spark.sql.catalog.lake.type" = "bogus": is no'),
         ({"catalog-impl": ""}, {}, 'catalog.properties.catalog-impl = "": names no class'),
         ({"type": "rest", "catalog-impl": "a.B"}, {}, "goes without catalog.properties.type: leave one of"),
-        ({"type": "rest"}, {"bench.catalog-impl": "a.B"}, "goes without catalog.properties.type: leave one"),
+        ({"type": "rest"}, {"catalog-impl": "a.B"}, "goes without catalog.properties.type: leave one"),
     ],
 )
 def test_a_catalog_that_cannot_be_made_is_refused(tmp_path, catalog, settings, told):
-    spark = {f"spark.sql.catalog.{key}": value for key, value in settings.items()}
+    spark = {f"spark.sql.catalog.lake.{key}": value for key, value in settings.items()}
     tables = {} if catalog is None else {"catalog": {"properties": catalog}}
     assert told in refusal(tmp_path, spark=spark, **tables)
+
+
+def test_spark_configures_the_catalog_by_the_name_that_the_scenario_gives_it(tmp_path):
+    spark = {"spark.sql.catalog.mine.type": "bogus"}
+    named = {"name": "mine", "properties": {"type": "rest"}}
+    assert "spark.sql.catalog.mine.type" in refusal(tmp_path, spark=spark, catalog=named)
+    assert load(tmp_path, spark=spark, catalog={"properties": {"type": "rest"}}).catalog.name == "lake"
 
 
 def test_a_catalog_of_another_name_is_not_ours_to_judge(tmp_path):
