@@ -164,6 +164,18 @@ class TableAddress:
 
 
 @dataclass(frozen=True, slots=True)
+class NeededClass:
+    """A class of Java that a property of a catalog asks for, by its full name.
+
+    `jar` has the coordinates, without a version, of one that is published with the format and has the class.
+    """
+
+    property: str
+    name: str
+    jar: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Format:
     """A table format; `name` is what scenarios and results call it, and its entry in `runtime.LINES`.
 
@@ -204,7 +216,8 @@ class Format:
     `views` are further names by which queries may read the table, each with what it shows.
 
     `java_modules` are modules of Java that not every Java has, each with what needs it; `needed_java_modules`
-    gives those that a catalog with these properties needs, whose `type` is in lower case.
+    gives those that a catalog with these properties needs, whose `type` is in lower case. `needed_classes`
+    gives the classes, which may be in the format's jars or in others.
 
     `delete_words` are what it calls delete files and the rows in them, both in the plural with an s.
 
@@ -246,6 +259,7 @@ class Format:
     views: Mapping[str, str] = field(default_factory=dict)
     java_modules: Mapping[str, str] = field(default_factory=dict)
     needed_java_modules: Callable[[Mapping[str, str]], Iterable[str]] = lambda catalog: ()
+    needed_classes: Callable[[Mapping[str, str]], Iterable[NeededClass]] = lambda catalog: ()
     delete_words: tuple[str, str] = DELETE_WORDS
     training: str | None = None
     open_existing: Callable[[TableAddress], ExistingTable] | None = None

@@ -1,6 +1,5 @@
 """What is checked before a run starts: capabilities, resources, Java, jars and disk space."""
 
-import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -10,12 +9,12 @@ import psutil
 from bench import runtime
 from bench.engines.format import Format
 from bench.engines.registry import FORMATS, engine_kind
-from bench.engines.spark.conf import JARS
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.keys import bytes_text, value_text
 from bench.results.records import Mode
 from bench.runs.cached_log import cached_log, log_cache
 from bench.runs.cases import PlannedRun
+from bench.runs.class_path import check_class_path
 from bench.runs.reachable import check_reachable
 from bench.runs.settings import configured_catalog, names_catalog
 from bench.scenario.catalog import catalog_properties
@@ -64,12 +63,13 @@ def _check_real(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) 
     scenarios = [scenario for scenario, _ in _scenarios(planned)]
     for scenario in scenarios:
         _check_memory(scenario)
-        _check_jars(scenario)
         _check_modules(scenario, home)
     for scenario in scenarios:
         check_reachable(scenario)
     for table_format, line in {(scenario.table.format, scenario.versions) for scenario in scenarios}:
         runtime.jars(table_format, line)
+    for scenario in scenarios:
+        check_class_path(scenario)
     _check_space(planned, out, keep_tables=keep_tables)
 
 
@@ -90,18 +90,6 @@ def _check_memory(scenario: Scenario) -> None:
             f'{scenario.name}: spark.driver_memory = "{bytes_text(asked_bytes)}": this machine has '
             f"{human_bytes(total_bytes)}; lower it"
         )
-
-
-def _check_jars(scenario: Scenario) -> None:
-    """Spark only warns of a jar that is not there, and fails later for a class that it lacks."""
-    for jar in map(str.strip, scenario.spark.settings.get(JARS, "").split(",")):
-        place = jar.removeprefix("file:")
-        is_elsewhere = re.match(r"[A-Za-z][\w+.-]*:", place) or set(place) & set("*?[{")
-        if place and not is_elsewhere and not Path(place).is_file():
-            raise ScenarioError(
-                f'{scenario.name}: spark."{JARS}": {place}: no such file; correct the path, or set '
-                "spark.jars.packages to Maven coordinates"
-            )
 
 
 def _check_modules(scenario: Scenario, home: Path) -> None:

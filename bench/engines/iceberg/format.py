@@ -3,13 +3,14 @@
 Spark and PyIceberg are only imported when an engine or an existing table is opened.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 
 from pydantic import JsonValue
 
 from bench.engines.contract import Engine, EngineSettings
 from bench.engines.format import ExistingTable, Format, TableAddress
+from bench.engines.iceberg.java_needs import HTTP_OPTIONS, needed_classes, needed_java_modules
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.iceberg.model.flink_writer import commit_layout
 from bench.engines.iceberg.places import catalog_problem, property_problem
@@ -80,12 +81,6 @@ def _open_simulated(settings: EngineSettings) -> AbstractContextManager[Engine]:
     return open_simulated_iceberg(settings)
 
 
-def _needed_java_modules(catalog: Mapping[str, str]) -> Iterable[str]:
-    implementation = catalog.get("catalog-impl", "").rpartition(".")[2]
-    is_rest = catalog.get("type") == "rest" or implementation == "RESTCatalog"
-    return (_HTTP_OPTIONS,) if is_rest else ()
-
-
 def _open_existing(address: TableAddress) -> ExistingTable:
     from bench.engines.iceberg.existing_table import open_existing
 
@@ -100,7 +95,6 @@ def _is_table_at(name: str) -> bool:
 
 # What `type` may be in org.apache.iceberg.CatalogUtil 1.11, in any case.
 _CATALOG_TYPES = frozenset({"hadoop", "hive", "rest", "glue", "nessie", "jdbc", "bigquery"})
-_HTTP_OPTIONS = "jdk.net"  # socket options that Apache's HTTP client sets, which Iceberg's REST client uses
 
 FORMAT = Format(
     name=NAME,
@@ -131,8 +125,9 @@ FORMAT = Format(
     packages=("pyiceberg",),
     coefficients=iceberg_coefficients,
     training="upsert-quick",
-    java_modules={_HTTP_OPTIONS: "the client of a REST catalog"},
-    needed_java_modules=_needed_java_modules,
+    java_modules={HTTP_OPTIONS: "the client of a REST catalog"},
+    needed_java_modules=needed_java_modules,
+    needed_classes=needed_classes,
     open_existing=_open_existing,
     is_table_at=_is_table_at,
     existing_help=_EXISTING_HELP,

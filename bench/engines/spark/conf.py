@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from bench.engines.contract import SparkSettings
@@ -10,6 +10,7 @@ from bench.engines.contract import SparkSettings
 DEFAULT_OPTIONS = "spark.driver.defaultJavaOptions"  # Spark puts these before the extra ones
 JARS = "spark.jars"
 SECRET_CONF = "secret.conf"  # noqa: S105  a file in the scratch folder, while the JVM starts
+SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"  # the variable in which PySpark takes options of spark-submit
 STAGING = "spark.compactbench.staging"  # carries [spark] staging to the engines of a session
 EXTRA_OPTIONS = "spark.driver.extraJavaOptions"
 
@@ -67,3 +68,12 @@ def java_options(settings: SparkSettings) -> str | None:
     if DEFAULT_OPTIONS in settings.conf:
         return None
     return f"{DEFAULT_CONF[DEFAULT_OPTIONS]} {settings.conf.get(EXTRA_OPTIONS, DEFAULT_CONF[EXTRA_OPTIONS])}"
+
+
+def defaults_file() -> Path:
+    """The file of defaults that spark-submit reads unless it is told another one."""
+    from pyspark.find_spark_home import _find_spark_home
+
+    home: Callable[[], str] = _find_spark_home
+    folder = os.environ.get("SPARK_CONF_DIR") or Path(home()) / "conf"
+    return Path(folder) / "spark-defaults.conf"

@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache, reduce
 from pathlib import Path
@@ -15,12 +15,18 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines.contract import SparkSettings
-from bench.engines.spark.conf import DEFAULT_CONF, SECRET_CONF, STAGING, jars_conf, own_java_options
+from bench.engines.spark.conf import (
+    DEFAULT_CONF,
+    SECRET_CONF,
+    STAGING,
+    SUBMIT_ARGUMENTS,
+    defaults_file,
+    jars_conf,
+    own_java_options,
+)
 from bench.engines.spark.executor_cpu import ExecutorCpu
 from bench.runtime import ON_LOOPBACK
 from bench.secrets import Secrets, is_public
-
-_SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 
 
 def start_session(
@@ -102,36 +108,27 @@ def _launch_jvm(conf: Mapping[str, str], scratch: Path) -> None:
         SparkContext._ensure_initialized(conf=launched)
 
 
-def _defaults_file() -> Path:
-    """The file of defaults that spark-submit reads unless it is told another one."""
-    from pyspark.find_spark_home import _find_spark_home
-
-    home: Callable[[], str] = _find_spark_home
-    folder = os.environ.get("SPARK_CONF_DIR") or Path(home()) / "conf"
-    return Path(folder) / "spark-defaults.conf"
-
-
 @contextmanager
 def _private_file(conf: Mapping[str, str], scratch: Path) -> Iterator[None]:
     """Within the block spark-submit reads these settings, and the defaults file that it else would read."""
-    defaults = _defaults_file()
+    defaults = defaults_file()
     text = defaults.read_text(encoding="utf-8") if defaults.is_file() else ""
     scratch.mkdir(parents=True, exist_ok=True)
     path = scratch / SECRET_CONF
-    before = os.environ.get(_SUBMIT_ARGUMENTS)
+    before = os.environ.get(SUBMIT_ARGUMENTS)
     with os.fdopen(
         os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii"
     ) as file:
         file.write(_ascii(text) + "\n" + "".join(f"{_escaped(k)}={_escaped(v)}\n" for k, v in conf.items()))
-    os.environ[_SUBMIT_ARGUMENTS] = f"--properties-file {shlex.quote(str(path))} {before or 'pyspark-shell'}"
+    os.environ[SUBMIT_ARGUMENTS] = f"--properties-file {shlex.quote(str(path))} {before or 'pyspark-shell'}"
     try:
         yield
     finally:
         path.unlink()
         if before is None:
-            del os.environ[_SUBMIT_ARGUMENTS]
+            del os.environ[SUBMIT_ARGUMENTS]
         else:
-            os.environ[_SUBMIT_ARGUMENTS] = before
+            os.environ[SUBMIT_ARGUMENTS] = before
 
 
 def _escaped(text: str) -> str:

@@ -39,6 +39,14 @@ def servers(monkeypatch):
     return tried
 
 
+@pytest.fixture(autouse=True)
+def class_path(monkeypatch):
+    """Jars with every class; the scenarios whose classes were looked for."""
+    looked_for = []
+    monkeypatch.setattr(preflight, "check_class_path", looked_for.append)
+    return looked_for
+
+
 def check(folder, keep_tables=False, repetitions=1, mode="real", **changes):
     folder.mkdir(exist_ok=True)
     source = Source("demo", (), load(folder, **changes))
@@ -52,12 +60,15 @@ def test_a_machine_that_has_everything_passes(machine, tmp_path):
     assert machine.asked == ["java", ("iceberg", None)]
 
 
-def test_servers_are_tried_once_for_each_variant_of_real_runs(machine, servers, tmp_path):
+def test_servers_and_classes_are_looked_for_once_for_each_variant_of_real_runs(
+    machine, servers, class_path, tmp_path
+):
     variant = {"label": "v3", "set": {"table.format_version": 3}}
     check(tmp_path, variants=[variant])
     assert [one.variant_label for one in servers] == [None, "v3"]
+    assert class_path == servers
     check(tmp_path, mode="simulated")
-    assert len(servers) == 2
+    assert len(servers) == len(class_path) == 2
 
 
 REST = {"properties": {"type": "rest", "uri": "http://localhost:8181"}}
@@ -121,17 +132,6 @@ def test_a_folder_for_all_tables_of_a_catalog_is_refused(machine, tmp_path, pref
     prefix = "spark.sql.catalog.lake."
     with pytest.raises(ScenarioError, match=rf'spark."{prefix}{told[1:]}'):
         check(tmp_path, spark={f"{prefix}type": "rest", f"{prefix}{key}": "s3://b/x"})
-
-
-def test_a_jar_of_the_scenario_that_is_not_there_is_named(machine, tmp_path):
-    there = tmp_path / "there.jar"
-    there.touch()
-    for elsewhere in ("s3a://bucket/other.jar", "local:/opt/other.jar", "/opt/jars/*.jar", f"file:{there}"):
-        check(tmp_path, spark={"spark.jars": f"{there}, {elsewhere}"})
-    with pytest.raises(
-        ScenarioError, match=r'spark."spark.jars": /no/such.jar: no such file; correct the path'
-    ):
-        check(tmp_path, spark={"spark.jars": f"{there},/no/such.jar"})
 
 
 def test_the_jars_of_every_line_that_is_used_are_asked_for(machine, tmp_path):

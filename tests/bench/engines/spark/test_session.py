@@ -9,6 +9,7 @@ import pytest
 
 from bench.engines.contract import SparkSettings
 from bench.engines.spark import session
+from bench.engines.spark.conf import defaults_file
 
 SECRET = "planted-4f1c9a77"
 
@@ -84,11 +85,11 @@ def test_the_defaults_are_those_that_spark_reads(monkeypatch, tmp_path):
     monkeypatch.delenv("SPARK_CONF_DIR", raising=False)
     monkeypatch.delenv("SPARK_HOME", raising=False)
     of_package = Path(pyspark.__file__).parent / "conf" / "spark-defaults.conf"
-    assert session._defaults_file() == of_package
+    assert defaults_file() == of_package
     monkeypatch.setenv("SPARK_HOME", str(tmp_path))
-    assert session._defaults_file() == tmp_path / "conf" / "spark-defaults.conf"
+    assert defaults_file() == tmp_path / "conf" / "spark-defaults.conf"
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path / "mine"))
-    assert session._defaults_file() == tmp_path / "mine" / "spark-defaults.conf"
+    assert defaults_file() == tmp_path / "mine" / "spark-defaults.conf"
 
 
 class StartedError(Exception):
