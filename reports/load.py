@@ -66,6 +66,11 @@ class RunGroup:
         """What the runs share, read from the first of them that is in no variant, if there is one."""
         return next((run for run in self.runs if run.manifest.variant is None), self.runs[0]).manifest
 
+    @property
+    def choices(self) -> tuple[Row, ...]:
+        """The rows that a policy is chosen from: those of the scenario as it is, else of the first variant."""
+        return tuple(row for row in self.rows if row.variant == self.rows[0].variant)
+
     @cached_property
     def parts(self) -> tuple["RunGroup", ...]:
         """The runs of each part in which a policy is chosen (`parts_of`); the group itself if it has one."""

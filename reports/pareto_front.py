@@ -40,14 +40,12 @@ def points(group: RunGroup, cost_metric: str | None = None) -> tuple[Point, ...]
     """Every strategy that has both figures and a cost that may be compared, in the order of the group.
 
     The cost is that of the group's compactions, unless `cost_metric` names another. Of variants, which are
-    no strategies to choose from, there are none: they are compared with the scenario as it is. Where that did
-    not run, the points are those of the first variant.
+    no strategies to choose from, there are none: they are compared with the scenario as it is.
     """
-    variant = group.rows[0].variant
     figures = (
         (row, row.values[cost_metric or group.cost_metric], row.values[LATENCY])
-        for row in group.rows
-        if row.variant == variant and unmodelled(group, row.strategy) is None
+        for row in group.choices
+        if unmodelled(group, row.strategy) is None
     )
     return tuple(
         Point(

@@ -235,7 +235,7 @@ def _without_compaction(group: RunGroup, choices: list[Point]) -> tuple[Sentence
 
 def _waiting(group: RunGroup) -> tuple[Sentence, ...]:
     """How long callers wait for commits that compactions delay, which neither cost nor latency tells."""
-    rows = [row for row in group.rows if row.variant == group.rows[0].variant]
+    rows = group.choices
     if not any(row.commits_wait for row in rows):
         return ()
     named = [
@@ -296,9 +296,8 @@ def _unplaced(group: RunGroup, all_points: tuple[Point, ...]) -> tuple[Sentence,
     placed = {point.strategy for point in all_points}
     unplaced = [
         row.strategy
-        for row in group.rows
-        if row.variant == group.rows[0].variant
-        and row.strategy not in placed
+        for row in group.choices
+        if row.strategy not in placed
         and row.values["query_mean_s"] is not None
         and row.values[group.cost_metric] is None
     ]
