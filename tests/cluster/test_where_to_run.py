@@ -39,7 +39,7 @@ options = { "self-optimizing.minor.trigger.file-count" = 2, "self-optimizing.tar
 APPENDING = SCENARIO.replace('type = "upsert"\ninitial_rows = 2_000\ninitial_files = 2', 'type = "append"')
 # Amoro merges files below an eighth of the target size, and converts the deletes of larger ones.
 SIZES = {'"8MiB"': '"256KiB"', "initial_files = 2": "initial_files = 1"}
-
+S3_KEYS = {"S3_KEY_ID": "test", "S3_KEY": "testsecret"}
 
 SENDING = """
     import json, sys
@@ -176,12 +176,22 @@ def test_a_hive_catalog(hive_metastore, tmp_path):
     assert files_below(tmp_path / "warehouse") == []
 
 
-def test_s3(s3_server, aws_jar, tmp_path):
+@pytest.fixture
+def s3_lines(s3_server, aws_jar, tmp_path):
+    """The lines for a catalog on S3, here with its database in this test's folder."""
     address, _ = s3_server
     lines = lines_with("S3FileIO").replace("http://s3.example:9000", address)
-    lines = lines.replace("/shared", str(tmp_path))
-    keys = {"S3_KEY_ID": "test", "S3_KEY": "testsecret"}
-    runs = run(tmp_path, re.sub(r"/opt/jars/\S+?\.jar", str(aws_jar), lines), **keys)
+    return re.sub(r"/opt/jars/\S+?\.jar", str(aws_jar), lines.replace("/shared", str(tmp_path)))
+
+
+def keys_in_s3(address):
+    listing = urlopen(f"{address}/bucket?list-type=2").read().decode()
+    return re.findall(r"<Key>(.*?)</Key>", listing)
+
+
+def test_s3(s3_server, s3_lines, tmp_path):
+    address, _ = s3_server
+    runs = run(tmp_path, s3_lines, **S3_KEYS)
     assert all(one.of(CommitRecord)[-1].delete_files_added_count for one in runs)
     for one in runs:
         for step in (*one.of(CommitRecord), *one.of(CompactionRecord)):
@@ -189,10 +199,17 @@ def test_s3(s3_server, aws_jar, tmp_path):
         assert all(query.requests["GET"] >= query.files_count for query in one.of(QueryRecord))
     compactbench("report", tmp_path / "results", "-o", tmp_path / "page")
     assert "Requests to S3" in (tmp_path / "page" / "report.md").read_text()
-    kept, planned = plans_of_a_kept_table(tmp_path, **keys)
+    kept, planned = plans_of_a_kept_table(tmp_path, **S3_KEYS)
     assert planned["table"]["data_files"] == kept.of(ObserveRecord)[-1].data_files_count
-    listing = urlopen(f"{address}/bucket?list-type=2").read().decode()
-    assert "<KeyCount>0</KeyCount>" in listing
+    assert keys_in_s3(address) == []
+
+
+def test_s3_on_a_cluster_that_sees_none_of_the_driver_s_folders(s3_server, s3_lines, cluster_apart, tmp_path):
+    (address, _), (master, shared, own) = s3_server, cluster_apart
+    cluster = f'master = "{master}"\nstaging = "file://{shared}/staging"\n"spark.executor.memory" = "1g"\n'
+    runs = run(own, s3_lines.replace(str(tmp_path), str(own)) + cluster, **S3_KEYS)
+    assert all(one.of(CommitRecord)[-1].delete_files_added_count for one in runs)
+    assert files_below(shared) == keys_in_s3(address) == []
 
 
 def test_requests_are_those_that_the_server_gets(s3_server, aws_jar, tmp_path):
