@@ -24,11 +24,12 @@ class Beside(Generic[_Result]):
     """The plans that are being executed, one after the other.
 
     Steps of the stream that overlap with one share their CPU with it (`Cost.is_shared`), as it does itself.
+    `begin` is called once in the thread, before the first of them.
     """
 
-    def __init__(self, meter: Meter) -> None:
+    def __init__(self, meter: Meter, begin: Callable[[], None]) -> None:
         self._meter = meter
-        self._thread = ThreadPoolExecutor(1, "compaction")
+        self._thread = ThreadPoolExecutor(1, "compaction", begin)
         self._running: dict[TicketId, Future[Executed[_Result]]] = {}
 
     def __contains__(self, ticket: TicketId) -> bool:

@@ -40,6 +40,7 @@ from strategies.plan import Action, Plan, Rewrite
 from strategies.state import DataFile, DeleteFile, TableState
 
 TABLE = "orders"  # the name that probes use
+_POOL = "compaction"  # of Spark's scheduler, for plans that run beside the stream
 _REFUSED = (Py4JJavaError, PySparkException, ValueError)  # raised where a step is allowed to fail
 _Prepared = TypeVar("_Prepared")
 
@@ -83,7 +84,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         self._spark, self._meter, self._name, self._spec, self._reader = spark, meter, name, spec, reader
         self._ledger, self._planning = ledger, planning
         self._tickets: Tickets[_Prepared] = Tickets(ledger, planning)
-        self._beside: Beside[str | None] = Beside(meter)
+        self._beside: Beside[str | None] = Beside(meter, self._enter_pool)
         self._started: dict[TicketId, Staged[_Prepared]] = {}  # plans that run beside the stream
         self._early: dict[
             TicketId, tuple[Version, ...]
@@ -193,6 +194,10 @@ class SparkEngine(ABC, Generic[_Prepared]):
         if staged.veto is None and staged.error is None:
             self._started[ticket.id] = staged
             self._beside.start(ticket.id, lambda: self._execute_all(ticket.plan, staged, tag, []))
+
+    def _enter_pool(self) -> None:
+        """Where `spark.scheduler.mode` is FAIR, jobs of this thread share the cores with the stream's."""
+        self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", _POOL)
 
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         staged, tag = self._tickets.redeem(ticket), tag_of(ticket, at_ms)

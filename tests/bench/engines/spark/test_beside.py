@@ -32,9 +32,13 @@ class CountingMeter:
         return Cost(last.at_s - first.at_s, last.cpu_s - first.cpu_s, jit_cpu_s=0.1, gc_cpu_s=0.1)
 
 
+def nothing():
+    pass
+
+
 def test_a_plan_is_executed_meanwhile_and_its_cpu_is_shared():
     meter, held, began = CountingMeter(), threading.Event(), threading.Event()
-    beside = Beside(meter)
+    beside = Beside(meter, nothing)
 
     def execute():
         began.set()
@@ -49,8 +53,18 @@ def test_a_plan_is_executed_meanwhile_and_its_cpu_is_shared():
     assert (meter.beside_count, 1 in beside) == (0, False)
 
 
+def test_the_thread_is_prepared_once():
+    begun, executed = [], []
+    beside = Beside(CountingMeter(), lambda: begun.append(threading.get_ident()))
+    for number in (1, 2):
+        beside.start(number, lambda: executed.append(threading.get_ident()))
+        beside.wait(number)
+    assert begun == executed[:1] != [threading.get_ident()]
+    assert len(executed) == 2
+
+
 def test_plans_wait_for_each_other():
-    beside, order = Beside(CountingMeter()), []
+    beside, order = Beside(CountingMeter(), nothing), []
     for number in (1, 2, 3):
         beside.start(number, lambda number=number: order.append(number))
     beside.wait(3)
@@ -58,14 +72,14 @@ def test_plans_wait_for_each_other():
 
 
 def test_what_a_plan_raises_is_raised_when_it_is_waited_for():
-    beside = Beside(CountingMeter())
+    beside = Beside(CountingMeter(), nothing)
     beside.start(1, lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         beside.wait(1)
 
 
 def test_stopping_waits_for_the_plan_that_runs():
-    beside, order = Beside(CountingMeter()), []
+    beside, order = Beside(CountingMeter(), nothing), []
     beside.start(1, lambda: order.append(1))
     beside.stop()
     assert (order in ([1], []), 1 in beside) == (True, False)

@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -46,7 +47,10 @@ class MadeUpEngine(SparkEngine[str]):
 
     def __init__(self, *capabilities, refused=False):
         self.capabilities, self.refused = frozenset(capabilities), refused
-        super().__init__(None, FreeMeter(), "t", TableSpec(100), iceberg_ledger(100, {}), PLANNING, None)
+        self.pools = []
+        context = SimpleNamespace(setLocalProperty=lambda key, name: self.pools.append((key, name)))
+        spark = SimpleNamespace(sparkContext=context)
+        super().__init__(spark, FreeMeter(), "t", TableSpec(100), iceberg_ledger(100, {}), PLANNING, None)
 
     def _create(self):
         pass
@@ -128,5 +132,6 @@ def test_what_a_plan_beside_the_stream_commits_is_its_own_whichever_step_sees_it
     ids = [version.id for version in engine.complete(other, 60_000).versions]
     assert ids == ["v1"]
     outcome = engine.complete(beside, 120_000)
+    assert engine.pools == [("spark.scheduler.pool", "compaction")]
     assert [version.id for version in outcome.versions] == ["own", "own", "v1"]
     assert {version.tag for version in outcome.versions} == {Tag("compactor", "compaction-1", 120_000)}
