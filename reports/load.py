@@ -68,7 +68,7 @@ class RunGroup:
 
     @property
     def choices(self) -> tuple[Row, ...]:
-        """The rows that a policy is chosen from: those of the scenario as it is, else of the first variant."""
+        """The rows that a policy is chosen from: those of the scenario as it is, or of the first variant."""
         return tuple(row for row in self.rows if row.variant == self.rows[0].variant)
 
     @cached_property

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import textwrap
@@ -163,6 +164,20 @@ def test_a_rest_catalog(rest_catalog, full_jdk, tmp_path):
     contents = [one.of(ContentRecord)[0].status for one in load_runs(tmp_path / "appended")]
     assert contents == ["equal", "equal"]
     assert files_below(warehouse) == []
+
+
+def test_a_rest_catalog_that_does_not_answer_fails_the_run(full_jdk, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # it accepts connections, and that is all
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        lines = lines_with('"rest"').replace("http://catalog.example:8181", address)
+        (tmp_path / "lake.toml").write_text(SCENARIO + lines + '"rest.client.socket-timeout-ms" = 1000\n')
+        done = subprocess.run(
+            [PROGRAM, "run", tmp_path / "lake.toml", "--repetitions", "1", "--out", tmp_path / "results"],
+            env={**os.environ, "TZ": "UTC", "JAVA_HOME": str(full_jdk)}, capture_output=True, text=True,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert "Read timed out" in done.stderr + done.stdout
+    assert [run.finished for run in load_runs(tmp_path / "results")] == [False, False]
 
 
 def test_a_hadoop_catalog(tmp_path):

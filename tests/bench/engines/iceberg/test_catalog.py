@@ -8,6 +8,8 @@ from bench.engines.iceberg.places import is_below, is_named_after
 from bench.engines.journal import Journal
 from bench.errors import EngineError
 
+SOCKET_TIME_OUT = "rest.client.socket-timeout-ms"
+
 
 def test_metadata_is_read_with_what_the_catalog_has_vended(tmp_path, monkeypatch):
     vended = {"s3.access-key-id": "vended", "s3.session-token": "for an hour"}
@@ -23,6 +25,12 @@ def test_metadata_is_read_with_what_the_catalog_has_vended(tmp_path, monkeypatch
     location, known = load()
     assert location == "s3://bucket/orders/metadata/v3.json"
     assert known == {"type": "rest", "s3.region": "x", **vended}
+
+
+@pytest.mark.parametrize(("given", "used"), [({}, "300000"), ({SOCKET_TIME_OUT: "7"}, "7")])
+def test_a_client_of_a_catalog_does_not_wait_for_ever(tmp_path, given, used):
+    conf = Catalog(tmp_path, "mine", "bench_r1", {"type": "rest", **given}).spark_conf()
+    assert conf[f"spark.sql.catalog.mine.{SOCKET_TIME_OUT}"] == used
 
 
 OWN = "s3://b/lake/bench_r1/orders"
