@@ -19,8 +19,8 @@ from bench.errors import EngineError
 
 EXECUTOR_CACHE = "spark.sql.iceberg.executor-cache.enabled"
 _IO = "io-impl"
-# Without them a server that accepts connections and never answers would hold up a suite for ever: Iceberg's REST
-# client then has no limit (org.apache.iceberg.rest.HTTPClient). Other catalogs ignore these properties.
+# Without them a server that accepts connections and never answers would hold up a suite for ever: Iceberg's
+# REST client then has no limit (org.apache.iceberg.rest.HTTPClient). Other catalogs ignore these properties.
 _TIME_OUTS = {"rest.client.connection-timeout-ms": "60000", "rest.client.socket-timeout-ms": "300000"}
 
 
