@@ -35,10 +35,9 @@ def needed_java_modules(catalog: Mapping[str, str]) -> Iterable[str]:
 
 def needed_classes(catalog: Mapping[str, str]) -> Iterable[NeededClass]:
     """The classes that a catalog with these properties loads by name, and those of SDKs that they use."""
-    for key in ("type", "catalog-impl", "io-impl"):
-        if key not in catalog or (key == "type" and catalog[key] not in _OF_TYPES):
-            continue
-        implementation = _OF_TYPES[catalog[key]] if key == "type" else catalog[key]
-        yield NeededClass(key, implementation)
-        if implementation in _OF_SDKS:
-            yield NeededClass(key, *_OF_SDKS[implementation])
+    named = {key: catalog.get(key) for key in ("catalog-impl", "io-impl")}
+    for key, implementation in {"type": _OF_TYPES.get(catalog.get("type", "")), **named}.items():
+        if implementation:
+            yield NeededClass(key, implementation)
+            if implementation in _OF_SDKS:
+                yield NeededClass(key, *_OF_SDKS[implementation])
