@@ -254,6 +254,8 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=50, help="of the suite with local tables")
     parser.add_argument("--shared-kills", type=int, default=10, help="of the suite in a shared catalog")
     chosen = parser.parse_args()
+    # A job in the background may have been started with SIGINT ignored, which what it starts would inherit.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     problems: list[str] = []
     place = Path(tempfile.mkdtemp(prefix="compactbench-torture-"))
     for is_shared, kills in ((False, chosen.kills), (True, chosen.shared_kills)):
