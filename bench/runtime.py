@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -223,11 +223,17 @@ def jars(table_format: str, line: str | None = None) -> tuple[Path, ...]:
     return (*(jar for jar in spark_jars() if jar.name.startswith("slf4j-api-")), *found)
 
 
-def spark_jars() -> tuple[Path, ...]:
-    """The jars of the installed PySpark, sorted."""
-    import pyspark
+def spark_home() -> Path:
+    """The installation that PySpark starts: SPARK_HOME, or what is installed with the package."""
+    from pyspark.find_spark_home import _find_spark_home
 
-    return tuple(sorted((Path(pyspark.__file__).parent / "jars").glob("*.jar")))
+    home: Callable[[], str] = _find_spark_home
+    return Path(home())
+
+
+def spark_jars() -> tuple[Path, ...]:
+    """The jars that Spark comes with, sorted."""
+    return tuple(sorted((spark_home() / "jars").glob("*.jar")))
 
 
 def _cached_jars(folder: Path) -> tuple[Path, ...]:

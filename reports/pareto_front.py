@@ -37,10 +37,9 @@ class Point:
 
 
 def points(group: RunGroup, cost_metric: str | None = None) -> tuple[Point, ...]:
-    """Every strategy that has both figures and a cost that may be compared, in the order of the group.
+    """Each of the group's `choices` that has both figures and a cost that may be compared, in their order.
 
-    The cost is that of the group's compactions, unless `cost_metric` names another. Of variants, which are
-    no strategies to choose from, there are none: they are compared with the scenario as it is.
+    The cost is that of the group's compactions, unless `cost_metric` names another.
     """
     figures = (
         (row, row.values[cost_metric or group.cost_metric], row.values[LATENCY])

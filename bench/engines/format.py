@@ -217,7 +217,7 @@ class Format:
 
     `java_modules` are modules of Java that not every Java has, each with what needs it; `needed_java_modules`
     gives those that a catalog with these properties needs, whose `type` is in lower case. `needed_classes`
-    gives the classes, which may be in the format's jars or in others.
+    gives the classes that it loads by name, and those of other libraries without which they cannot work.
 
     `delete_words` are what it calls delete files and the rows in them, both in the plural with an s.
 

@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from zipfile import BadZipFile, ZipFile
+from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from bench import runtime
 from bench.engines.format import NeededClass
@@ -17,28 +17,57 @@ from bench.scenario.catalog import catalog_properties
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import path_text
 
-# Settings and variables by which Spark may find classes that cannot be looked for before it starts.
-_SETTINGS = frozenset({"spark.jars.packages", "spark.driver.extraClassPath"})
-_VARIABLES = frozenset({"SPARK_HOME", "SPARK_DIST_CLASSPATH", SUBMIT_ARGUMENTS})
+# Settings and environment variables that may bring classes which cannot be looked for before Spark starts.
+_SETTINGS = frozenset({
+    "spark.jars.packages", "spark.driver.extraClassPath", "spark.driver.extraJavaOptions",
+    "spark.driver.defaultJavaOptions",
+})  # fmt: skip
+_VARIABLES = frozenset({
+    SUBMIT_ARGUMENTS, "SPARK_DIST_CLASSPATH", "SPARK_SUBMIT_OPTS", "HADOOP_CONF_DIR", "YARN_CONF_DIR",
+    "JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS",
+})  # fmt: skip
 
 
-def check_class_path(scenario: Scenario) -> None:
-    """Raises ScenarioError for a jar that is not there, and MissingRuntimeError for a class in no jar.
+def check_jars(scenario: Scenario) -> None:
+    """Raises ScenarioError for a local jar of `spark.jars` that is not there or is damaged.
 
-    Spark only warns of the former, and one run after the other would fail for want of the latter.
+    Spark only warns of it, and fails later for a class that it lacks.
     """
-    own = [_local_jar(scenario, place) for place in _places(scenario)]
-    if _may_be_elsewhere(scenario) or None in own:
+    for jar in filter(None, map(_local_jar, _places(scenario))):
+        problem = (
+            "no such file; correct the path, or set spark.jars.packages to Maven coordinates"
+            if not jar.exists()
+            else "is a folder; name the jars in it"
+            if jar.is_dir()
+            else "is damaged, or no jar at all; fetch it again"
+            if not is_zipfile(jar)
+            else None
+        )
+        if problem is not None:
+            raise ScenarioError(f'{scenario.name}: spark."{JARS}": {jar}: {problem}')
+
+
+def check_classes(scenario: Scenario) -> None:
+    """Raises MissingRuntimeError for a class that the catalog needs and no jar has.
+
+    Without it one run after the other would fail when it first reaches the catalog. Where classes may come
+    from elsewhere, nothing is said.
+    """
+    own = [_local_jar(place) for place in _places(scenario)]
+    if None in own or _may_be_elsewhere(scenario):
         return
     needed = FORMATS[scenario.table.format].needed_classes(configured_catalog(scenario).properties)
-    missing = _missing(needed, _jars(scenario, [jar for jar in own if jar]))
+    missing = _missing(needed, _jars(scenario, filter(None, own)))
     if missing is not None:
         raise _not_found(scenario, missing)
 
 
 def _may_be_elsewhere(scenario: Scenario) -> bool:
-    is_set = not _SETTINGS.isdisjoint(scenario.spark.settings) or not _VARIABLES.isdisjoint(os.environ)
-    return is_set or defaults_file().is_file()
+    """Whether Spark is configured in a way that may bring classes, or a catalog that is not the format's."""
+    settings = scenario.spark.settings
+    is_set = not _SETTINGS.isdisjoint(settings) or not _VARIABLES.isdisjoint(os.environ)
+    has_other = f"spark.sql.catalog.{configured_catalog(scenario).name}" in settings
+    return is_set or has_other or defaults_file().parent.is_dir()  # which may also have a spark-env.sh
 
 
 def _places(scenario: Scenario) -> list[str]:
@@ -46,17 +75,11 @@ def _places(scenario: Scenario) -> list[str]:
     return [place for place in given if place]
 
 
-def _local_jar(scenario: Scenario, place: str) -> Path | None:
-    """The file of a jar; None if it is one of a server, or a pattern of names. Raises ScenarioError."""
+def _local_jar(place: str) -> Path | None:
+    """The file of a jar; None for another kind of URI, and for a pattern of names."""
     path = place.removeprefix("file:")
-    if re.match(r"[A-Za-z][\w+.-]*:", path) or set(path) & set("*?[{"):
-        return None
-    if not Path(path).is_file():
-        raise ScenarioError(
-            f'{scenario.name}: spark."{JARS}": {path}: no such file; correct the path, or set '
-            "spark.jars.packages to Maven coordinates"
-        )
-    return Path(path)
+    is_other = re.match(r"[A-Za-z][\w+.-]*:", path) or set(path) & set("*?[{")
+    return None if is_other else Path(path)
 
 
 def _jars(scenario: Scenario, own: Iterable[Path]) -> Iterator[Path]:
@@ -67,31 +90,31 @@ def _jars(scenario: Scenario, own: Iterable[Path]) -> Iterator[Path]:
 
 
 def _missing(needed: Iterable[NeededClass], jars: Iterator[Path]) -> NeededClass | None:
-    """The first of the classes that is in none of the jars, which are opened as long as one is missing."""
+    """The first of the classes that is in none of the jars, which are opened as long as one is missing.
+
+    None too if one of them cannot be read.
+    """
     missing = list(needed)
     while missing and (jar := next(jars, None)) is not None:
-        held = _entries(jar)
+        try:
+            with ZipFile(jar) as file:
+                held = frozenset(file.namelist())
+        except (OSError, BadZipFile, NotImplementedError, ValueError):
+            return None
         missing = [each for each in missing if f"{each.name.replace('.', '/')}.class" not in held]
     return missing[0] if missing else None
 
 
-def _entries(jar: Path) -> frozenset[str]:
-    """The names of what is in a jar, which Java reads as nothing if it is damaged."""
-    try:
-        with ZipFile(jar) as file:
-            return frozenset(file.namelist())
-    except (OSError, BadZipFile):
-        return frozenset()
-
-
 def _not_found(scenario: Scenario, missing: NeededClass) -> MissingRuntimeError:
     path, value = catalog_properties(scenario.catalog, scenario.spark.settings)[missing.property]
-    if missing.jar is None:
-        remedy = "correct the name, or add its jar to spark.jars"
-    else:
+    if missing.jar is not None:
         version = runtime.current_line(scenario.versions).versions[scenario.table.format]
         remedy = f'set spark."spark.jars.packages" = "{missing.jar}:{version}", or add that jar to spark.jars'
+    elif missing.name == value:
+        remedy = "correct the name, or add its jar to spark.jars"
+    else:
+        remedy = "add a jar that has it to spark.jars"
     return MissingRuntimeError(
-        f"{scenario.name}: {path_text(path)} = {value_text(value)} needs the class {missing.name}, which no "
-        f"jar has: {remedy}"
+        f"{scenario.name}: {path_text(path)} = {value_text(value)} needs the class {missing.name}, which "
+        f"is in no jar of Spark, of {FORMATS[scenario.table.format].title} or of spark.jars: {remedy}"
     )

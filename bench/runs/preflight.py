@@ -14,7 +14,7 @@ from bench.keys import bytes_text, value_text
 from bench.results.records import Mode
 from bench.runs.cached_log import cached_log, log_cache
 from bench.runs.cases import PlannedRun
-from bench.runs.class_path import check_class_path
+from bench.runs.class_path import check_classes, check_jars
 from bench.runs.reachable import check_reachable
 from bench.runs.settings import configured_catalog, names_catalog
 from bench.scenario.catalog import catalog_properties
@@ -63,13 +63,14 @@ def _check_real(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) 
     scenarios = [scenario for scenario, _ in _scenarios(planned)]
     for scenario in scenarios:
         _check_memory(scenario)
+        check_jars(scenario)
         _check_modules(scenario, home)
     for scenario in scenarios:
         check_reachable(scenario)
     for table_format, line in {(scenario.table.format, scenario.versions) for scenario in scenarios}:
         runtime.jars(table_format, line)
     for scenario in scenarios:
-        check_class_path(scenario)
+        check_classes(scenario)
     _check_space(planned, out, keep_tables=keep_tables)
 
 

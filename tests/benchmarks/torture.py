@@ -254,7 +254,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=50, help="of the suite with local tables")
     parser.add_argument("--shared-kills", type=int, default=10, help="of the suite in a shared catalog")
     chosen = parser.parse_args()
-    # A job in the background may have been started with SIGINT ignored, which what it starts would inherit.
+    # A background job may ignore SIGINT, and the processes that it starts inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     problems: list[str] = []
     place = Path(tempfile.mkdtemp(prefix="compactbench-torture-"))

@@ -201,7 +201,9 @@ def s3_lines(s3_server, aws_jar, tmp_path):
 
 def keys_in_s3(address):
     listing = urlopen(f"{address}/bucket?list-type=2").read().decode()
-    return re.findall(r"<Key>(.*?)</Key>", listing)
+    keys = re.findall(r"<Key>(.*?)</Key>", listing)
+    assert f"<KeyCount>{len(keys)}</KeyCount>" in listing
+    return keys
 
 
 def test_s3(s3_server, s3_lines, tmp_path):

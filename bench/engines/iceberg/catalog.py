@@ -19,9 +19,9 @@ from bench.errors import EngineError
 
 EXECUTOR_CACHE = "spark.sql.iceberg.executor-cache.enabled"
 _IO = "io-impl"
-# Without them a server that accepts connections and never answers would hold up a suite for ever: Iceberg's
-# REST client then has no limit (org.apache.iceberg.rest.HTTPClient). Other catalogs ignore these properties.
-_TIME_OUTS = {"rest.client.connection-timeout-ms": "60000", "rest.client.socket-timeout-ms": "300000"}
+# Iceberg's REST client (org.apache.iceberg.rest.HTTPClient) sets no limit on waiting for an answer: a server
+# that accepts connections and never answers would hold up a suite for ever. Other catalogs ignore this.
+_TIME_OUT = {"rest.client.socket-timeout-ms": "120000"}
 
 
 def session_conf(catalog: str, properties: Mapping[str, str]) -> dict[str, str]:
@@ -73,7 +73,7 @@ class Catalog:
             "warehouse": self._warehouse,
             "jdbc.schema-version": "V1",
         }
-        properties = {**(on_sqlite if self.is_own else _TIME_OUTS), **self.properties}
+        properties = {**(on_sqlite if self.is_own else _TIME_OUT), **self.properties}
         prefix = f"spark.sql.catalog.{self.name}"
         return {
             **session_conf(self.name, self.properties),

@@ -1,4 +1,4 @@
-"""What a catalog needs of Java: modules that not every Java has, and classes that no jar of ours has."""
+"""What a catalog needs of Java: modules that not every Java has, and classes that may be in no jar."""
 
 from collections.abc import Iterable, Mapping
 
@@ -6,16 +6,20 @@ from bench.engines.format import NeededClass
 
 HTTP_OPTIONS = "jdk.net"  # socket options that Apache's HTTP client sets, which Iceberg's REST client uses
 
-# Iceberg's runtime jar has these implementations without the SDK of their cloud: a class of the SDK that they
-# use, as their bytecode in 1.11 says, and the jar that Iceberg publishes with it.
+# Iceberg's runtime jar has these implementations without the SDK of their cloud: a class of the SDK that the
+# bytecode of each in 1.11 refers to and, where that has been looked up, the jar by Iceberg that contains it.
 _AWS, _GCP = "org.apache.iceberg:iceberg-aws-bundle", "org.apache.iceberg:iceberg-gcp-bundle"
-_OF_SDKS = {
+_OF_SDKS: Mapping[str, tuple[str, str | None]] = {
     "org.apache.iceberg.aws.s3.S3FileIO": ("software.amazon.awssdk.services.s3.S3Client", _AWS),
     "org.apache.iceberg.aws.glue.GlueCatalog": ("software.amazon.awssdk.services.glue.GlueClient", _AWS),
     "org.apache.iceberg.aws.dynamodb.DynamoDbCatalog": (
         "software.amazon.awssdk.services.dynamodb.DynamoDbClient", _AWS,
     ),
     "org.apache.iceberg.gcp.gcs.GCSFileIO": ("com.google.cloud.storage.Storage", _GCP),
+    "org.apache.iceberg.azure.adlsv2.ADLSFileIO": (
+        "com.azure.storage.file.datalake.DataLakeFileSystemClient", None,
+    ),
+    "org.apache.iceberg.aliyun.oss.OSSFileIO": ("com.aliyun.oss.OSS", None),
     "org.apache.iceberg.gcp.bigquery.BigQueryMetastoreCatalog": (
         "com.google.cloud.bigquery.BigQueryOptions", _GCP,
     ),

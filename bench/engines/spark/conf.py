@@ -2,10 +2,11 @@
 
 import os
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.engines.contract import SparkSettings
+from bench.runtime import spark_home
 
 DEFAULT_OPTIONS = "spark.driver.defaultJavaOptions"  # Spark puts these before the extra ones
 JARS = "spark.jars"
@@ -72,8 +73,5 @@ def java_options(settings: SparkSettings) -> str | None:
 
 def defaults_file() -> Path:
     """The file of defaults that spark-submit reads unless it is told another one."""
-    from pyspark.find_spark_home import _find_spark_home
-
-    home: Callable[[], str] = _find_spark_home
-    folder = os.environ.get("SPARK_CONF_DIR") or Path(home()) / "conf"
+    folder = os.environ.get("SPARK_CONF_DIR") or spark_home() / "conf"
     return Path(folder) / "spark-defaults.conf"

@@ -43,7 +43,7 @@ def servers(monkeypatch):
 def class_path(monkeypatch):
     """Jars with every class; the scenarios whose classes were looked for."""
     looked_for = []
-    monkeypatch.setattr(preflight, "check_class_path", looked_for.append)
+    monkeypatch.setattr(preflight, "check_classes", looked_for.append)
     return looked_for
 
 

@@ -27,7 +27,7 @@ def test_metadata_is_read_with_what_the_catalog_has_vended(tmp_path, monkeypatch
     assert known == {"type": "rest", "s3.region": "x", **vended}
 
 
-@pytest.mark.parametrize(("given", "used"), [({}, "300000"), ({SOCKET_TIME_OUT: "7"}, "7")])
+@pytest.mark.parametrize(("given", "used"), [({}, "120000"), ({SOCKET_TIME_OUT: "7"}, "7")])
 def test_a_client_of_a_catalog_does_not_wait_for_ever(tmp_path, given, used):
     conf = Catalog(tmp_path, "mine", "bench_r1", {"type": "rest", **given}).spark_conf()
     assert conf[f"spark.sql.catalog.mine.{SOCKET_TIME_OUT}"] == used
