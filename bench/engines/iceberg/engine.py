@@ -31,7 +31,7 @@ from bench.engines.iceberg.table_keys import (
     format_version_of,
 )
 from bench.engines.spark import merge
-from bench.engines.spark.engine import TABLE, SparkEngine, TableReading, first_line
+from bench.engines.spark.engine import TABLE, SparkEngine, TableReading, one_line
 from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
 from bench.engines.spark.rows import (
@@ -216,7 +216,7 @@ def drop_tables(settings: EngineSettings) -> None:
                 _check_made_by_run(namespace, catalog.namespace)
                 replace(catalog, namespace=namespace).drop_table(spark, TABLE)
             except (EngineError, Py4JError, PySparkException) as error:
-                problems.append(f"{namespace}: {first_line(error)}")
+                problems.append(f"{namespace}: {one_line(error)}")
     finally:
         stop_session(spark)
     if problems:

@@ -41,6 +41,7 @@ from strategies.state import DataFile, DeleteFile, TableState
 
 TABLE = "orders"  # the name that probes use
 _POOL = "compaction"  # of Spark's scheduler, for plans that run beside the stream
+_CAUSES_MAX = 20  # Java allows causes that go round in circles
 _REFUSED = (Py4JJavaError, PySparkException, ValueError)  # raised where a step is allowed to fail
 _Prepared = TypeVar("_Prepared")
 
@@ -185,7 +186,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
             with self._meter.step() as staging:
                 staged.actions[position] = self._stage(action, at_ms)
         except _REFUSED as error:
-            staged.error = first_line(error)
+            staged.error = one_line(error)
         staged.cost += staging.cost
 
     def start(self, ticket: Ticket) -> None:
@@ -236,7 +237,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
                 if answer is not None:
                     answers.append(answer)
         except _REFUSED as error:
-            return first_line(error)
+            return one_line(error)
         return None
 
     def query(self, probe: Probe) -> QueryOutcome:
@@ -331,7 +332,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         try:
             yield
         except (Py4JJavaError, PySparkException) as error:
-            raise EngineError(f"{self.format_name}: cannot {step}: {first_line(error)}") from error
+            raise EngineError(f"{self.format_name}: cannot {step}: {one_line(error)}") from error
 
 
 def _tagged(versions: tuple[Version, ...], tag: Tag) -> tuple[Version, ...]:
@@ -339,8 +340,12 @@ def _tagged(versions: tuple[Version, ...], tag: Tag) -> tuple[Version, ...]:
     return tuple(version for version in versions if version.tag == tag)
 
 
-def first_line(error: Exception) -> str:
-    """The first line of a Java or Spark error, without the stack trace."""
-    if isinstance(error, Py4JJavaError):
-        return str(error.java_exception.toString()).splitlines()[0]
-    return str(error).splitlines()[0]
+def one_line(error: Exception) -> str:
+    """A Java or Spark error without its stack trace: its first line, and that of what caused it at first."""
+    if not isinstance(error, Py4JJavaError):
+        return str(error).splitlines()[0]
+    chain = [error.java_exception]
+    while len(chain) < _CAUSES_MAX and (cause := chain[-1].getCause()) is not None:
+        chain.append(cause)
+    said, cause = (str(each.toString()).splitlines()[0] for each in (chain[0], chain[-1]))
+    return said if cause in said else f"{said} ({cause})"

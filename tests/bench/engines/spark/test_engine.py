@@ -5,11 +5,12 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from py4j.protocol import Py4JJavaError
 
 from bench.engines.contract import NO_COST, Change, TableSpec, Tag, Version
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.planning import PLANNING
-from bench.engines.spark.engine import SparkEngine, TableReading
+from bench.engines.spark.engine import SparkEngine, TableReading, one_line
 from bench.engines.spark.meter import Clocks, Measured
 from strategies.iceberg.commands import Command
 from strategies.iceberg.files import IcebergDataFile
@@ -135,3 +136,40 @@ def test_what_a_plan_beside_the_stream_commits_is_its_own_whichever_step_sees_it
     assert engine.pools == [("spark.scheduler.pool", "compaction")]
     assert [version.id for version in outcome.versions] == ["own", "own", "v1"]
     assert {version.tag for version in outcome.versions} == {Tag("compactor", "compaction-1", 120_000)}
+
+
+def java_error(*told):
+    """The error of Java with these texts, each caused by the next."""
+    exception = None
+    for text in reversed(told):
+        exception = SimpleNamespace(
+            toString=lambda text=text: f"{text}\n\tat somewhere", getCause=lambda cause=exception: cause
+        )
+    error = Py4JJavaError.__new__(Py4JJavaError)
+    error.java_exception = exception
+    return error
+
+
+@pytest.mark.parametrize(
+    ("told", "line"),
+    [
+        (("RESTException: failed",), "RESTException: failed"),
+        (
+            ("RESTException: failed", "Other", "Timeout: no answer"),
+            "RESTException: failed (Timeout: no answer)",
+        ),
+        (
+            ("RuntimeException: Timeout: no answer", "Timeout: no answer"),
+            "RuntimeException: Timeout: no answer",
+        ),
+    ],
+)
+def test_an_error_of_java_is_told_with_what_caused_it(told, line):
+    assert one_line(java_error(*told)) == line
+
+
+def test_causes_that_go_round_in_circles_end():
+    error = java_error("outer", "inner")
+    inner = error.java_exception.getCause()
+    inner.getCause = lambda: error.java_exception
+    assert one_line(error) in ("outer", "outer (inner)")
