@@ -1,6 +1,6 @@
 """The compaction of delta-rs, in this process and without Spark, on the terms that Spark's OPTIMIZE has."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, cast
 
 from bench.engines.contract import Tag
@@ -18,16 +18,38 @@ _LEVELS: Mapping[_Codec, int] = {"ZSTD": 3}
 def compact(location: str, action: Native, tag: Tag, codec: str, cores: int) -> None:
     """Run `optimize.compact` with Spark's codec and no more tasks at a time than Spark's `cores`.
 
-    By default delta-rs would write zstd, and use all cores of the machine.
+    By default delta-rs would write zstd, and use all cores of the machine. Raises ValueError for a table that
+    it would damage, and for what delta-rs itself refuses, such as a conflict.
     """
     from deltalake import CommitProperties, DeltaTable
+    from deltalake.exceptions import DeltaError
 
-    DeltaTable(location).optimize.compact(
-        target_size=int(action.arguments["target_size"]),
-        max_concurrent_tasks=cores,
-        writer_properties=writer_properties(codec),
-        commit_properties=CommitProperties(custom_metadata={"userMetadata": str(tag)}),
-    )
+    table = DeltaTable(location)
+    check_partitions(table.partitions())
+    try:
+        table.optimize.compact(
+            target_size=int(action.arguments["target_size"]),
+            max_concurrent_tasks=cores,
+            writer_properties=writer_properties(codec),
+            commit_properties=CommitProperties(custom_metadata={"userMetadata": str(tag)}),
+        )
+    except DeltaError as error:
+        raise ValueError(f"delta-rs: {error}") from error
+
+
+def check_partitions(partitions: Iterable[Mapping[str, str | None]]) -> None:
+    """Raises ValueError for a partition value that delta-rs 1.6 and Spark write differently into a path.
+
+    delta-rs encodes what is not ASCII, and Spark does not. Spark then does not recognise the files that a
+    compaction has removed, and reads their rows twice. Of a path with "~" delta-rs does not find the files.
+    """
+    for partition in partitions:
+        for column, value in partition.items():
+            if value is not None and (not value.isascii() or "~" in value):
+                raise ValueError(
+                    f"{column} = {value!r}: delta-rs writes the paths of such a partition differently from "
+                    "Spark, which would then read rows twice; compact this table with delta.optimize"
+                )
 
 
 def writer_properties(codec: str) -> "WriterProperties":

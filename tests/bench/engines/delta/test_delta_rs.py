@@ -1,6 +1,6 @@
 import pytest
 
-from bench.engines.delta.delta_rs import writer_properties
+from bench.engines.delta.delta_rs import check_partitions, writer_properties
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,13 @@ def test_a_codec_is_that_of_spark_at_its_level(spark, delta_rs):
 def test_a_codec_that_delta_rs_does_not_have_is_refused():
     with pytest.raises(ValueError, match="LZO is not a valid Compression"):
         writer_properties("lzo")
+
+
+@pytest.mark.parametrize("value", ["São Paulo", "~", "a\u0301"])
+def test_a_value_whose_path_spark_would_not_recognise_is_refused(value):
+    with pytest.raises(ValueError, match=r"user_city = .* differently from Spark"):
+        check_partitions([{"day": "2026-01-01"}, {"user_city": value}])
+
+
+def test_other_values_are_not():
+    check_partitions([{"user_city": None}, {"user_city": "a b/%#?:[]"}, {}])
