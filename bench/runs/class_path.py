@@ -34,16 +34,7 @@ def check_jars(scenario: Scenario) -> None:
     Spark only warns of it, and fails later for a class that it lacks.
     """
     for jar in filter(None, map(_local_jar, _places(scenario))):
-        problem = (
-            "no such file; correct the path, or set spark.jars.packages to Maven coordinates"
-            if not jar.exists()
-            else "is a folder; name the jars in it"
-            if jar.is_dir()
-            else "is damaged, or no jar at all; fetch it again"
-            if not is_zipfile(jar)
-            else None
-        )
-        if problem is not None:
+        if problem := _problem(jar):
             raise ScenarioError(f'{scenario.name}: spark."{JARS}": {jar}: {problem}')
 
 
@@ -80,6 +71,14 @@ def _local_jar(place: str) -> Path | None:
     path = place.removeprefix("file:")
     is_other = re.match(r"[A-Za-z][\w+.-]*:", path) or set(path) & set("*?[{")
     return None if is_other else Path(path)
+
+
+def _problem(jar: Path) -> str | None:
+    if not jar.exists():
+        return "no such file; correct the path, or set spark.jars.packages to Maven coordinates"
+    if jar.is_dir():
+        return "is a folder; name the jars in it"
+    return None if is_zipfile(jar) else "is damaged, or no jar at all; fetch it again"
 
 
 def _jars(scenario: Scenario, own: Iterable[Path]) -> Iterator[Path]:
