@@ -12,8 +12,7 @@ from bench.engines.registry import FORMATS
 from bench.engines.spark.conf import JARS, SUBMIT_ARGUMENTS, defaults_file
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.keys import value_text
-from bench.runs.settings import configured_catalog
-from bench.scenario.catalog import catalog_properties
+from bench.runs.settings import catalog_setting, configured_catalog
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import path_text
 
@@ -105,7 +104,7 @@ def _missing(needed: Iterable[NeededClass], jars: Iterator[Path]) -> NeededClass
 
 
 def _not_found(scenario: Scenario, missing: NeededClass) -> MissingRuntimeError:
-    path, value = catalog_properties(scenario.catalog, scenario.spark.settings)[missing.property]
+    path, value = catalog_setting(scenario, missing.property)
     if missing.jar is not None:
         version = runtime.current_line(scenario.versions).versions[scenario.table.format]
         remedy = f'set spark."spark.jars.packages" = "{missing.jar}:{version}", or add that jar to spark.jars'

@@ -16,8 +16,7 @@ from bench.runs.cached_log import cached_log, log_cache
 from bench.runs.cases import PlannedRun
 from bench.runs.class_path import check_classes, check_jars
 from bench.runs.reachable import check_reachable
-from bench.runs.settings import configured_catalog, names_catalog
-from bench.scenario.catalog import catalog_properties
+from bench.runs.settings import catalog_setting, configured_catalog, names_catalog
 from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario, check_real_resources
 from bench.scenario.values import path_text
@@ -136,7 +135,7 @@ def _check_catalog(scenario: Scenario) -> None:
     found = FORMATS[scenario.table.format].catalog_problem(properties)
     if found is not None:
         name, problem = found
-        path, value = catalog_properties(scenario.catalog, scenario.spark.settings)[name]
+        path, value = catalog_setting(scenario, name)
         raise ScenarioError(f"{scenario.name}: {path_text(path)} = {value_text(value)}: {problem}")
 
 

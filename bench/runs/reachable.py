@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import urlsplit
 
 from bench.errors import ScenarioError
-from bench.runs.settings import configured_catalog
-from bench.scenario.catalog import catalog_properties
+from bench.runs.settings import catalog_setting, configured_catalog
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import path_text
 
@@ -40,12 +39,11 @@ def _servers(scenario: Scenario) -> Iterator[tuple[str, list[tuple[str, int]]]]:
     if master.startswith("spark://"):
         hosts = master.removeprefix("spark://").split(",")
         yield "spark.master", _addresses(f"spark://{host}" for host in hosts)
-    is_server = configured_catalog(scenario).properties.get("type") in _SERVERS
-    given = catalog_properties(scenario.catalog, scenario.spark.settings)
+    properties = configured_catalog(scenario).properties
+    is_server = properties.get("type") in _SERVERS
     for name in ("uri", "s3.endpoint") if is_server else ("s3.endpoint",):
-        path, value = given.get(name, ((), ""))
-        if found := _addresses(text for text in value.split(",") if _is_direct(text)):
-            yield path_text(path), found
+        if found := _addresses(text for text in properties.get(name, "").split(",") if _is_direct(text)):
+            yield path_text(catalog_setting(scenario, name)[0]), found
 
 
 def _is_direct(uri: str) -> bool:

@@ -9,6 +9,7 @@ from bench.engines.journal import Journal
 from bench.scenario.catalog import catalog_of, catalog_properties
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
+from bench.scenario.values import KeyPath
 from bench.spark_master import parse_master
 
 # In a run folder: namespaces of a shared catalog with tables of the run, and what it has staged elsewhere.
@@ -78,6 +79,11 @@ def configured_catalog(scenario: Scenario) -> CatalogSettings:
     properties = {name: value for name, (_, value) in given.items()}
     kind = {"type": properties["type"].lower()} if "type" in properties else {}
     return replace(catalog_of(scenario.catalog), properties={**properties, **kind})
+
+
+def catalog_setting(scenario: Scenario, name: str) -> tuple[KeyPath, str]:
+    """The key that sets a property of the catalog, and its value as written. Raises KeyError if none does."""
+    return catalog_properties(scenario.catalog, scenario.spark.settings)[name]
 
 
 def names_catalog(scenario: Scenario) -> bool:

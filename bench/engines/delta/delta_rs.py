@@ -47,8 +47,9 @@ def check_partitions(partitions: Iterable[Mapping[str, str | None]]) -> None:
         for column, value in partition.items():
             if value is not None and (not value.isascii() or "~" in value):
                 raise ValueError(
-                    f"{column} = {value!r}: delta-rs writes the paths of such a partition differently from "
-                    "Spark, which would then read rows twice; compact this table with delta.optimize"
+                    f"{column} = {value!r}: delta-rs and Spark write the paths of such a partition "
+                    "differently, so one does not recognise the files of the other; compact this table with "
+                    "delta.optimize"
                 )
 
 

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -30,10 +31,9 @@ def test_a_worker_whose_parent_ends_before_it_looks_ends_too(tmp_path):
             input=textwrap.dedent(PARENT), capture_output=True, text=True, check=True,
             pass_fds=[never_a_job.stdout.fileno()],
         )  # fmt: skip
-        worker = psutil.Process(int(done.stdout)) if psutil.pid_exists(int(done.stdout)) else None
         try:
-            if worker is not None:
-                worker.wait(30)
+            with suppress(psutil.NoSuchProcess):  # it may have ended already
+                psutil.Process(int(done.stdout)).wait(30)
         finally:
             never_a_job.kill()
 

@@ -340,13 +340,13 @@ def test_delta_rs_compacts_a_table_of_spark(delta, model):
 
 
 @pytest.mark.parametrize("city", ["São Paulo", "a~b"])
-def test_delta_rs_is_kept_from_partitions_that_spark_would_read_twice(delta, model, city):
+def test_delta_rs_is_kept_from_partitions_whose_paths_spark_writes_differently(delta, model, city):
     engine = delta(partitioning=Partitioning("city"))
     for key in (1, 2):
         commit(engine, model, (key, city))
     done = execute(engine, DeltaRs().decide(engine.state(0)), 300_000)
     assert (done.status, done.versions) == ("failed", ())
-    assert f"user_city = '{city}': delta-rs writes the paths" in done.error
+    assert f"user_city = '{city}': delta-rs and Spark write the paths" in done.error
     assert rows_of(engine) == model.rows
 
 
