@@ -293,14 +293,12 @@ def _resolve(coordinates: tuple[str, ...], folder: Path) -> tuple[Path, ...]:
 
 def _resolver_command(coordinates: tuple[str, ...], folder: Path, scratch: Path) -> list[str]:
     """spark-submit with an empty script: it resolves `--packages` into <folder>/jars and exits."""
-    import pyspark
-
     settings = scratch / "ivysettings.xml"
     settings.write_text(_IVY_SETTINGS, encoding="utf-8")
     (scratch / "nothing.py").write_text("", encoding="utf-8")
     chosen = os.environ.get("COMPACTBENCH_IVY_SETTINGS", str(settings))
     return [
-        str(Path(pyspark.__file__).parent / "bin" / "spark-submit"),
+        str(spark_home() / "bin" / "spark-submit"),
         "--master", "local[1]",
         "--packages", ",".join(coordinates),
         "--conf", f"spark.jars.ivy={folder}",

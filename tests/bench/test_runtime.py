@@ -293,6 +293,12 @@ def test_the_resolver_asks_for_the_coordinates_and_one_repository(tmp_path, monk
     assert "spark.jars.ivySettings=/etc/mirror.xml" in runtime._resolver_command((), tmp_path, tmp_path)
 
 
+def test_the_resolver_is_the_spark_that_runs_use(tmp_path, monkeypatch):
+    monkeypatch.setenv("SPARK_HOME", "/opt/spark")
+    command = runtime._resolver_command(("a:b:1",), tmp_path / "jars", tmp_path)
+    assert command[0] == "/opt/spark/bin/spark-submit"
+
+
 def test_a_home_folder_that_nobody_has_is_told(monkeypatch):
     monkeypatch.setenv("COMPACTBENCH_CACHE", "~nobody-of-this-name/cache")
     with pytest.raises(
