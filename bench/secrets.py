@@ -107,11 +107,6 @@ def is_secret_key(key: str) -> bool:
     return _SECRET.search(words) is not None and _ABOUT.search(words) is None
 
 
-def is_public(key: str, value: str) -> bool:
-    """Whether a setting may be read by everybody: neither its key nor its value tells a secret."""
-    return not is_secret_key(key) and hide(value) == value
-
-
 def hide(text: str) -> str:
     """`text` without the secrets that can be recognised in it: passwords in URIs, values of secret keys."""
     return _masked(text, _spans(text))
@@ -161,6 +156,10 @@ class Secrets:
         """`text` without these values and without the secrets that `hide` recognises."""
         pattern = _pattern(self.literals)
         return hide(pattern.sub(HIDDEN, text) if pattern else text)
+
+    def are_shown_by(self, key: str, value: str) -> bool:
+        """Whether a setting shows a secret: its value is one by its key, or contains one."""
+        return is_secret_key(key) or self.scrub(value) != value
 
     def clean(self, value: Any) -> Any:
         """A JSON-like value, scrubbed; values of secret keys are always hidden."""

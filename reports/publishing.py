@@ -15,6 +15,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from functools import cache, cached_property
 from pathlib import Path
 from statistics import fmean
@@ -24,7 +25,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from bench.results.agreement import side_by_side
 from bench.results.folders import RunResult, load_runs
 from bench.results.metrics import Unit
-from bench.results.records import EVENTS, MANIFEST, QueryRecord, WarmUpRecord
+from bench.results.records import EVENTS, MANIFEST, DecisionRecord, QueryRecord, WarmUpRecord
 from bench.results.rows import Row
 from bench.results.table_content import commits_of
 from bench.text import MISSING, human_duration, human_ratio
@@ -185,6 +186,16 @@ class Published:
         run = next(iter(self.group.first_runs.values()))
         return len(_settled(run))
 
+    @cached_property
+    def replay_s(self) -> str:
+        """The shortest and the longest replay of the runs, in whole seconds."""
+        return _span_of([round(run.end.loop_s) for run in self.group.usable_runs if run.end])
+
+    def state_reading_s(self, strategy: str) -> str:
+        """The CPU seconds of reading the table state that are booked to a strategy; a mean over the runs."""
+        runs = [run for run in self.group.usable_runs if run.manifest.strategy == strategy]
+        return _number(fmean(sum(d.state_cpu_s for d in run.of(DecisionRecord)) for run in runs), 2)
+
     def met(self, strategy: str) -> Met:
         """The primary query beside compactions of a strategy. Raises ValueError if none met any."""
         runs = [run for run in self.group.usable_runs if run.manifest.strategy == strategy]
@@ -231,12 +242,19 @@ class Published:
         found = self.compare(metric, strategy, other)
         return MISSING if found.ratio is None else human_ratio(found.ratio)
 
-    def agrees(self, metric: str, strategy: str, other: str, published: float) -> str:
-        """Whether a published ratio lies within our interval: "yes", "no", a dash where there is none."""
+    def agrees(self, metric: str, strategy: str, other: str, published: tuple[str, str]) -> str:
+        """Whether the ratio of two published figures lies within our interval: "yes", "no", or a dash.
+
+        The figures were rounded to the digits that they have; "cannot be told" if it depends on the rest.
+        """
         found = self.compare(metric, strategy, other)
         if found.low is None or found.high is None:
             return MISSING
-        return "yes" if found.low <= published <= found.high else "no"
+        (low, high), (other_low, other_high) = map(_before_rounding, published)
+        if found.low <= low / other_high and high / other_low <= found.high:
+            return "yes"
+        is_apart = high / other_low < found.low or low / other_high > found.high
+        return "no" if is_apart else "cannot be told"
 
     def quotient(self, metric: str, strategy: str, other: str) -> str:
         """One mean over another, even where a comparison gives no verdict on what a simulation says."""
@@ -260,6 +278,13 @@ class Published:
 def _settled(run: RunResult) -> list[QueryRecord]:
     """The primary query at the end of each tick that has it."""
     return [query for query in run.of(QueryRecord) if query.primary and query.when == "settled"]
+
+
+def _before_rounding(figure: str) -> tuple[float, float]:
+    """Between which values a figure was before it was rounded: 0.65 and 0.75 for "0.7"."""
+    number = Decimal(figure)
+    half = Decimal((0, (5,), int(number.as_tuple().exponent) - 1))
+    return float(number - half), float(number + half)
 
 
 def _quotient(value: float | None, other: float | None) -> str:

@@ -280,8 +280,8 @@ class QueryOutcome:
 class Ticket:
     """An accepted plan, pending until it is completed.
 
-    `preview` is what each action would do to the table as of scheduling, by our own planner. `staging_s` are
-    the wall seconds that scheduling took, which are in the cost of its outcome.
+    `preview` is what each action would do to the table as of scheduling, by our own planner. `scheduling_s`
+    are the wall seconds that scheduling took, which are in the cost of its outcome.
     """
 
     id: TicketId
@@ -289,7 +289,7 @@ class Ticket:
     preview: PlanPreview
     scheduled_at_ms: int
     due_at_ms: int
-    staging_s: float = 0.0
+    scheduling_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +340,7 @@ class SparkSettings:
     If the session `shares_jvm`, the JVM outlives it, for the next session of this process. `executor_cpu` is
     what is counted as the CPU of executors that are processes of their own. `staging` is a folder that they
     share with the driver, where they do not share its folders: it is removed when the session ends, and noted
-    in `staged` until then.
+    in `staging_journal` until then.
     """
 
     master: str = "local[2]"
@@ -350,7 +350,7 @@ class SparkSettings:
     shares_jvm: bool = False
     executor_cpu: ExecutorCpuSource = "processes"
     staging: str | None = None
-    staged: Journal | None = None
+    staging_journal: Journal | None = None
 
     @property
     def is_local(self) -> bool:
@@ -363,16 +363,16 @@ class SparkSettings:
         return parse_master(self.master).kind != "cluster"
 
 
-# Catalog properties that say which catalog it is, as Spark passes them on.
+# Properties that say which catalog it is.
 CATALOG_KINDS = frozenset({"type", "catalog-impl"})
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogSettings:
-    """Where tables are registered: a catalog of the run's own in its work folder, or one that outlives it.
+    """Where tables are registered: in the default catalog, in the run's work folder, or in a shared one.
 
-    `properties` are those of the latter, or what they change of the former, such as its cache. In a catalog
-    that outlives the run, its namespaces are noted in the `journal` until they are dropped.
+    `properties` are those of the latter, or what they change of the former, such as its cache. In a shared
+    catalog the namespaces of the run are noted in the `journal` until they are dropped.
     """
 
     # A namespace of the catalog's own name would be ambiguous to stored procedures, which take
@@ -383,7 +383,7 @@ class CatalogSettings:
     journal: Journal | None = None
 
     @property
-    def outlives_runs(self) -> bool:
+    def is_shared(self) -> bool:
         """Whether it is a catalog of the user's, which is still there after a run."""
         return self.journal is not None
 

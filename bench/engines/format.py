@@ -181,7 +181,8 @@ class Format:
 
     `table_keys` is the model of [table]. `catalog_types` are what `type` of a catalog may be; they are empty
     where tables have no catalog. `catalog_problem` gives a property of a catalog with which tables of runs
-    could not be kept apart from others, and what is wrong with it. `upsert_modes` are the ways in which
+    could not be kept apart from others, and what is wrong with it; `catalog_servers` those that name servers
+    by URIs, separated by commas, of which one is enough. `upsert_modes` are the ways in which
     commits can update and delete rows, each with what does it ("equality deletes", "MERGE INTO"), as results
     say; they are empty where the format's engines only append. `default_upsert_mode` is one of them.
     `own_properties` maps the table properties that a key of the scenario sets to that key: "table." and the
@@ -260,6 +261,7 @@ class Format:
     java_modules: Mapping[str, str] = field(default_factory=dict)
     needed_java_modules: Callable[[Mapping[str, str]], Iterable[str]] = lambda catalog: ()
     needed_classes: Callable[[Mapping[str, str]], Iterable[NeededClass]] = lambda catalog: ()
+    catalog_servers: Callable[[Mapping[str, str]], Iterable[str]] = lambda catalog: ()
     delete_words: tuple[str, str] = DELETE_WORDS
     training: str | None = None
     open_existing: Callable[[TableAddress], ExistingTable] | None = None

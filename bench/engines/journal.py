@@ -15,22 +15,26 @@ class Journal:
 
     folder: Path
 
+    def file(self, name: str) -> Path:
+        """Where a name is noted, whether it is now or not."""
+        return self.folder / name
+
     def note(self, name: str, details: Sequence[str] = ()) -> None:
         """Note it, with these details instead of earlier ones, a line each.
 
         Raises OSError if it cannot be written: nothing may be made then.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / name).write_text("".join(f"{line}\n" for line in details), encoding="utf-8")
+        self.file(name).write_text("".join(f"{line}\n" for line in details), encoding="utf-8")
 
     def details(self, name: str) -> tuple[str, ...]:
         """Those of a name that is noted; none of another."""
-        file = self.folder / name
+        file = self.file(name)
         return tuple(file.read_text(encoding="utf-8").splitlines()) if file.is_file() else ()
 
     def cross_out(self, name: str) -> None:
         """The folder goes with its last name."""
-        (self.folder / name).unlink(missing_ok=True)
+        self.file(name).unlink(missing_ok=True)
         if self.folder.is_dir() and not self.names():
             self.folder.rmdir()
 

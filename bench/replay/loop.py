@@ -220,7 +220,7 @@ class Loop:
             return _Waited(decided.wall_s, decided.records)
         if decided.delay_ms:
             ticket = self._postpone(decided.plan, decided)
-            return _Waited(decided.wall_s + ticket.staging_s, decided.records)
+            return _Waited(decided.wall_s + ticket.scheduling_s, decided.records)
         before, began_s = self._seen, self._clock.now_s()
         ticket = self._engine.schedule(decided.plan, self._at_ms, self._at_ms)
         outcome = self._engine.complete(ticket, self._at_ms)
@@ -398,7 +398,7 @@ class Loop:
         began_s = self._started_s.pop(ticket.id, asked_s)
         outcome = self._engine.complete(ticket, self._at_ms)
         waited_s = self._clock.now_s() - asked_s - outcome.observed.cost.wall_s
-        self._add_measured(ticket.staging_s + waited_s if outcome.cost.is_shared else outcome.cost.wall_s)
+        self._add_measured(ticket.scheduling_s + waited_s if outcome.cost.is_shared else outcome.cost.wall_s)
         self._record_observation(outcome.observed, "compaction")
         self._reading = outcome.observed.cost
         is_ok = outcome.status == "ok"

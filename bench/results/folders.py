@@ -191,7 +191,7 @@ def _check_file(path: Path) -> None:
     if path.is_symlink() and not path.exists():
         raise ResultSchemaError(f"{path}: is a link to nothing; {_RESTORE}")
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise ResultSchemaError(f"{path}: is no file; {_RESTORE}")
+        raise ResultSchemaError(f"{path}: is not a file; {_RESTORE}")
 
 
 def _no_number(name: str) -> NoReturn:

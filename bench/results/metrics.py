@@ -118,7 +118,8 @@ METRICS: tuple[Metric, ...] = (
            lambda f: total(m.freed_bytes for m in f.maintenance)),
     Metric("evaluation_cpu_s", "s", "lower", "timing",
            "CPU seconds of triggers and planners, and of reading the table state for them, once per tick: "
-           "where a trigger fired or had to look at the table; not modelled in simulations",
+           "where a trigger fired or had to look at the table. Where reading is incremental, that is of what "
+           "the last step changed; not modelled in simulations",
            cpu.evaluation_cpu_s),
     Metric("policy_cpu_s", "s", "lower", "timing",
            "compaction_cpu_s + maintenance_cpu_s + evaluation_cpu_s (without the last in simulations)",
@@ -235,8 +236,8 @@ METRICS: tuple[Metric, ...] = (
            "metadata bytes written by commits, compactions and maintenance", fig.metadata_bytes),
     Metric("observe_s", "s", "neither", "timing",
            "wall seconds of reading the table state after each step; evaluation_cpu_s has the part that "
-           "strategies needed",
-           lambda f: total(o.wall_s for o in f.observed)),
+           "strategies needed; not modelled in simulations",
+           lambda f: None if f.is_simulated else total(o.wall_s for o in f.observed)),
     Metric("overlapped_commits", "ratio", "lower", "timing",
            "longest compaction / commit interval; above 1, a real stream would have committed meanwhile",
            fig.overlapped_commits),
@@ -268,8 +269,9 @@ METRICS: tuple[Metric, ...] = (
            requests.gets_per_query),
     Metric("compute_money_per_day", "money", "lower", "timing",
            "commit_cpu_s + policy_cpu_s, and job_start on all cores for each compaction, at the price of a "
-           "core-hour, plus the memory of the compacting process for their wall seconds at the price of a "
-           "GB-hour; one of the two prices is enough", money.compute_money_per_day),
+           "core-hour, plus the memory of the process (of driver and executors on a cluster) for their "
+           "wall seconds at the price of a GB-hour; one of the two prices is enough",
+           money.compute_money_per_day),
     Metric("query_money_per_day", "money", "lower", "timing",
            "query_cpu_s and the same memory for query_mean_s at the same prices, for queries_per_hour",
            money.query_money_per_day),

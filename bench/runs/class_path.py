@@ -12,7 +12,7 @@ from bench.engines.registry import FORMATS
 from bench.engines.spark.conf import JARS, SUBMIT_ARGUMENTS, defaults_file
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.keys import value_text
-from bench.runs.settings import catalog_setting, configured_catalog
+from bench.scenario.catalog import catalog_setting, configured_catalog
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import path_text
 

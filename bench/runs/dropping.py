@@ -14,7 +14,8 @@ from bench.runs.cases import Source
 from bench.runs.jobs import DropJob
 from bench.runs.processes import worker
 from bench.runs.run_files import last_line
-from bench.runs.settings import NAMESPACES, STAGING, engine_settings, names_catalog
+from bench.runs.settings import NAMESPACE_NOTES, STAGING_NOTES, engine_settings
+from bench.scenario.catalog import has_shared_catalog
 from bench.scenario.scenario import Scenario
 from bench.scenario.variants import AGAINST
 
@@ -26,7 +27,7 @@ def left_by(run_folder: Path, *, kept_too: bool = True) -> list[str]:
 
     Without `kept_too`, those with tables that were to be kept are left out. Staged files never are.
     """
-    kinds = (NAMESPACES, STAGING) if kept_too or not keeps_tables(run_folder) else (STAGING,)
+    kinds = (NAMESPACE_NOTES, STAGING_NOTES) if kept_too or not keeps_tables(run_folder) else (STAGING_NOTES,)
     noted = (name for kind in kinds for name in Journal(run_folder / kind).names())
     return [name if name.isprintable() else ascii(name) for name in noted]
 
@@ -75,10 +76,10 @@ def drop_left_by(run: RunResult, source: Source, work_folder: Path, *, kept_too:
             "there is the run's: name the folder as the run made it"
         )
     scenario = source.scenario.in_variant(variant_of(run.manifest))
-    if Journal(run_folder / NAMESPACES).names() and not names_catalog(scenario):
+    if Journal(run_folder / NAMESPACE_NOTES).names() and not has_shared_catalog(scenario):
         raise EngineError(
-            f"{run_folder / NAMESPACES}: names what a run has left in a catalog, but the scenario names no "
-            "catalog, so this is not of the run: see where it comes from, and remove it"
+            f"{run_folder / NAMESPACE_NOTES}: names what a run has left in a catalog, but the scenario names "
+            "no catalog, so this is not of the run: see where it comes from, and remove it"
         )
     work_folder.mkdir(parents=True)
     job = DropJob(

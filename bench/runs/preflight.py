@@ -16,7 +16,7 @@ from bench.runs.cached_log import cached_log, log_cache
 from bench.runs.cases import PlannedRun
 from bench.runs.class_path import check_classes, check_jars
 from bench.runs.reachable import check_reachable
-from bench.runs.settings import catalog_setting, configured_catalog, names_catalog
+from bench.scenario.catalog import catalog_setting, configured_catalog, has_shared_catalog
 from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario, check_real_resources
 from bench.scenario.values import path_text
@@ -124,15 +124,15 @@ def _check_catalog(scenario: Scenario) -> None:
 
     Of another, what would put the tables of runs among those of others is refused.
     """
-    properties = configured_catalog(scenario).properties
+    properties, table_format = configured_catalog(scenario).properties, FORMATS[scenario.table.format]
     others = sorted(key for key in properties if not key.startswith("cache"))
-    if others and not names_catalog(scenario):
+    if others and not has_shared_catalog(scenario):
         raise ScenarioError(
             f"{scenario.name}: catalog.properties.type is missing, without which {', '.join(others)} would "
-            "be of the default catalog, which lies in the run's folder: set it to "
-            '"rest", "hive", "jdbc" or "hadoop", or set a catalog-impl'
+            "be of the default catalog, which lies in the run's folder: set it to one of "
+            f"{', '.join(sorted(table_format.catalog_types))}, or set a catalog-impl"
         )
-    found = FORMATS[scenario.table.format].catalog_problem(properties)
+    found = table_format.catalog_problem(properties)
     if found is not None:
         name, problem = found
         path, value = catalog_setting(scenario, name)
@@ -196,7 +196,7 @@ def needed_bytes(run: PlannedRun) -> int:
     """
     scenario = run.source.scenario
     specs = tuple(scenario.shape())
-    table_bytes = 0 if names_catalog(scenario) else _table_bytes(run, specs)
+    table_bytes = 0 if has_shared_catalog(scenario) else _table_bytes(run, specs)
     return _stream_bytes(specs) + table_bytes + SCRATCH_BYTES
 
 
@@ -243,7 +243,7 @@ def _fires(trigger: Trigger, scenario: Scenario) -> int:
 
 def results_bytes(planned: Sequence[PlannedRun], *, keep_tables: bool) -> int:
     """What the runs need in the results folder: one at a time, unless their tables are there and kept."""
-    each = [(needed_bytes(run), names_catalog(run.source.scenario)) for run in planned]
+    each = [(needed_bytes(run), has_shared_catalog(run.source.scenario)) for run in planned]
     kept_bytes = sum(needed for needed, is_elsewhere in each if keep_tables and not is_elsewhere)
     return max((kept_bytes, *(needed for needed, _ in each)))
 

@@ -69,10 +69,10 @@ def notes(
 
 def _place(spark: SparkSettings, catalog: CatalogSettings) -> Mapping[str, str]:
     """Where tasks ran and tables were, unless both were on this machine, and else what that means."""
-    if spark.is_on_this_machine and not catalog.outlives_runs:
+    if spark.is_on_this_machine and not catalog.is_shared:
         return _FILES_OF_THIS_MACHINE
     machines = {} if spark.is_on_this_machine else {"machines": "a cluster's"}
-    storage = {"storage": "of the catalog"} if catalog.outlives_runs else {}
+    storage = {"storage": "of the catalog"} if catalog.is_shared else {}
     return {**machines, **storage}
 
 

@@ -6,16 +6,15 @@ import socket
 from collections.abc import Iterable, Iterator
 from urllib.parse import urlsplit
 
+from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
-from bench.runs.settings import catalog_setting, configured_catalog
+from bench.scenario.catalog import catalog_setting, configured_catalog
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import path_text
 
 CONNECT_S = 10.0
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy")
 _PORTS = {"http": 80, "https": 443}
-# Types of catalogs that are servers, which `uri` names. Of others that key may mean anything.
-_SERVERS = ("rest", "hive")
 
 
 def check_reachable(scenario: Scenario) -> None:
@@ -40,9 +39,8 @@ def _servers(scenario: Scenario) -> Iterator[tuple[str, list[tuple[str, int]]]]:
         hosts = master.removeprefix("spark://").split(",")
         yield "spark.master", _addresses(f"spark://{host}" for host in hosts)
     properties = configured_catalog(scenario).properties
-    is_server = properties.get("type") in _SERVERS
-    for name in ("uri", "s3.endpoint") if is_server else ("s3.endpoint",):
-        if found := _addresses(text for text in properties.get(name, "").split(",") if _is_direct(text)):
+    for name in FORMATS[scenario.table.format].catalog_servers(properties):
+        if found := _addresses(text for text in properties[name].split(",") if _is_direct(text)):
             yield path_text(catalog_setting(scenario, name)[0]), found
 
 

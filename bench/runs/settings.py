@@ -4,16 +4,15 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from bench.engines.contract import CATALOG_KINDS, CatalogSettings, Cores, EngineSettings, SparkSettings
+from bench.engines.contract import CatalogSettings, Cores, EngineSettings, SparkSettings
 from bench.engines.journal import Journal
-from bench.scenario.catalog import catalog_of, catalog_properties
+from bench.scenario.catalog import catalog_of, has_shared_catalog
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
-from bench.scenario.values import KeyPath
 from bench.spark_master import parse_master
 
 # In a run folder: namespaces of a shared catalog with tables of the run, and what it has staged elsewhere.
-NAMESPACES, STAGING = "namespaces", "staging"
+NAMESPACE_NOTES, STAGING_NOTES = "namespaces", "staging"
 
 
 def engine_settings(
@@ -28,7 +27,7 @@ def engine_settings(
 ) -> EngineSettings:
     """The settings of the engine for a run of one strategy.
 
-    With `run_folder`, whose name is the id of the run, its tables in a catalog that outlives the run are in a
+    With `run_folder`, whose name is the id of the run, its tables in a shared catalog are in a
     namespace of their own, and what it stages is in a folder of its own. Without, nothing is staged.
     """
     return EngineSettings(
@@ -55,7 +54,7 @@ def _staging(scenario: Scenario, run_folder: Path | None) -> tuple[str, Journal]
     given = scenario.spark.staging
     if given is None or run_folder is None:
         return None, None
-    return f"{given.rstrip('/')}/{run_folder.name}", Journal(run_folder / STAGING)
+    return f"{given.rstrip('/')}/{run_folder.name}", Journal(run_folder / STAGING_NOTES)
 
 
 def strategy_of(scenario: Scenario, label: str) -> StrategySpec:
@@ -66,31 +65,15 @@ def strategy_of(scenario: Scenario, label: str) -> StrategySpec:
 def _catalog_of_run(scenario: Scenario, run_folder: Path) -> CatalogSettings:
     """The scenario's catalog, with a namespace that no other run has."""
     catalog = catalog_of(scenario.catalog)
-    if not names_catalog(scenario):
+    if not has_shared_catalog(scenario):
         return catalog
-    name = f"{catalog.namespace}_{run_folder.name}".lower()  # Hive knows lower case alone
-    namespace = re.sub(r"[^a-z0-9_]+", "_", name)
-    return replace(catalog, namespace=namespace, journal=Journal(run_folder / NAMESPACES))
+    namespace = run_namespace(catalog.namespace, run_folder.name)
+    return replace(catalog, namespace=namespace, journal=Journal(run_folder / NAMESPACE_NOTES))
 
 
-def configured_catalog(scenario: Scenario) -> CatalogSettings:
-    """The scenario's catalog with all that is set of it. Its `type`, in any case, is in lower case."""
-    given = catalog_properties(scenario.catalog, scenario.spark.settings)
-    properties = {name: value for name, (_, value) in given.items()}
-    kind = {"type": properties["type"].lower()} if "type" in properties else {}
-    return replace(catalog_of(scenario.catalog), properties={**properties, **kind})
-
-
-def catalog_setting(scenario: Scenario, name: str) -> tuple[KeyPath, str]:
-    """The key that sets a property of the catalog, and its value as written. Raises KeyError if none does."""
-    return catalog_properties(scenario.catalog, scenario.spark.settings)[name]
-
-
-def names_catalog(scenario: Scenario) -> bool:
-    """Whether a scenario names a catalog for its tables, which then outlives the runs."""
-    catalog = configured_catalog(scenario)
-    is_set = f"spark.sql.catalog.{catalog.name}" in scenario.spark.settings
-    return is_set or not catalog.properties.keys().isdisjoint(CATALOG_KINDS)
+def run_namespace(namespace: str, run_id: str) -> str:
+    """The namespace of a run in a shared catalog, in lower case, which is all that Hive knows."""
+    return re.sub(r"[^a-z0-9_]+", "_", f"{namespace}_{run_id}".lower())
 
 
 def _cores(scenario: Scenario) -> Cores:

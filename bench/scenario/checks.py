@@ -9,7 +9,7 @@ from bench.keys import bytes_text, duration_ms_text, known_text
 from bench.scenario.catalog import catalog_properties
 from bench.scenario.schema import OWN_SPARK_KEYS, ProbeKeys, ScenarioKeys, Spark, StrategyKeys
 from bench.scenario.values import KeyPath, OptionError, path_text
-from bench.secrets import HIDDEN, Secrets, is_public
+from bench.secrets import HIDDEN, Secrets
 from bench.spark_master import parse_master
 from bench.sql import code_of, reads
 from workloads.commit import files_problem
@@ -57,14 +57,18 @@ def _check_catalog(given: Mapping[str, tuple[KeyPath, str]], types: Collection[s
     if kind := given.get("type"):
         path, value = kind
         if value.lower() not in types:
-            problem = f"is no type of catalog: write one of {', '.join(sorted(types))}, or set a catalog-impl"
+            problem = (
+                f"is not a type of catalog: write one of {', '.join(sorted(types))}, or set a catalog-impl"
+            )
             raise OptionError(path, problem, value)
     if implementation := given.get("catalog-impl"):
         path, value = implementation
         if not value.strip():
             raise OptionError(path, "names no class: write its full name, or set a type instead", value)
         if kind:
-            raise OptionError(path, f"goes without {path_text(kind[0])}: leave one of them out", value)
+            raise OptionError(
+                path, f"cannot be combined with {path_text(kind[0])}: leave one of them out", value
+            )
 
 
 def _check_counts(keys: ScenarioKeys) -> None:
@@ -371,8 +375,7 @@ def _check_spark(spark: Spark, secrets: Secrets) -> None:
 def _check_spark_setting(key: str, value: str, secrets: Secrets) -> None:
     if key != key.strip():
         raise OptionError(("spark", key), "has a blank at an end of its name: remove it", value)
-    has_secret = not is_public(key, value) or secrets.scrub(value) != value
-    if _ARGUMENTS_OF_JAVA.fullmatch(key) and has_secret:
+    if _ARGUMENTS_OF_JAVA.fullmatch(key) and secrets.are_shown_by(key, value):
         raise OptionError(
             ("spark", key),
             "contains a secret, which the command line of the JVM would show to every user of the machine: "

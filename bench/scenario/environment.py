@@ -48,7 +48,11 @@ def _variable_in(value: str, path: KeyPath) -> tuple[str, str] | None:
     key, meant = ".".join(map(str, path)), VARIABLE.fullmatch(value)
     if not is_secret_key(key):
         if meant and not meant[1]:
-            raise OptionError(path, "only a secret, such as a token or a password, may be a variable", value)
+            raise OptionError(
+                path,
+                "only a secret, such as a token or a password, may be a variable: write the value itself",
+                value,
+            )
         return None
     if meant:
         return meant[1], meant[2]

@@ -96,7 +96,7 @@ def merge(document: dict[str, Any], key: str, value: object) -> list[tuple[KeyPa
         steps, _ = _steps(f"{key}=")
     except ScenarioError:
         raise ScenarioError(
-            f"{value_text(key)} is no key: write it as in the file, or as --set takes it, such as "
+            f"{value_text(key)} is not a key: write it as in the file, or as --set takes it, such as "
             '"strategies[every-10min].writer.files_per_commit"'
         ) from None
     place, path = _place(document, steps)
@@ -140,7 +140,7 @@ def _steps(setting: str) -> tuple[list[tuple[str, bool]], str]:
         match = _KEY.match(setting, at)
         if match is None:
             raise ScenarioError(
-                f"--set {key_of(setting)} is no setting: write key=value, e.g. --set "
+                f"--set {key_of(setting)} is not a setting: write key=value, e.g. --set "
                 "table.target_file_size=8MiB or --set 'strategies[every-10min].writer.files_per_commit=4'"
             )
         key = match[1]

@@ -54,7 +54,7 @@ MEASURED = """
         last = meter.reading()
         print(json.dumps({
             "executors": executors, "kernel_s": after_s - before_s,
-            "told_s": last.executors_cpu_s - first.executors_cpu_s,
+            "told_s": last.executor_processes_cpu_s - first.executor_processes_cpu_s,
             "tasks_s": sum(cost.executor_cpu_s for cost in costs), "cpu_s": sum(cost.cpu_s for cost in costs),
             "memory_bytes": meter.executors_memory_bytes(),
         }))

@@ -89,6 +89,27 @@ def test_a_simulation_is_shown_over_what_was_measured(results, tmp_path):
     assert one.over(one, "compaction_cpu_s", "never") == MISSING
 
 
+@pytest.mark.parametrize(
+    ("published", "verdict"),
+    [
+        (("394", "75.3"), "no"),  # 5.2, far above
+        (("2.0", "1.0"), "cannot be told"),  # 1.86 to 2.16, of which a part is below 2.1
+        (("2.10", "1.00"), "cannot be told"),
+        (("2.2", "1.000"), "yes"),
+        (("2", "1"), "cannot be told"),
+    ],
+)
+def test_a_published_ratio_is_known_as_far_as_its_digits(results, monkeypatch, published, verdict):
+    (group,) = run_groups(load_runs(results))
+    one = Published(entries()[0], group)
+    found = replace(one.compare("query_mean_s", *one.strategies[:2]), low=2.1, high=2.5)
+    monkeypatch.setattr(Published, "compare", lambda self, *names: found)
+    assert one.agrees("query_mean_s", *one.strategies[:2], published) == verdict
+    unknown = replace(found, low=None, high=None)
+    monkeypatch.setattr(Published, "compare", lambda self, *names: unknown)
+    assert one.agrees("query_mean_s", *one.strategies[:2], published) == MISSING
+
+
 def test_a_figure_of_one_query_has_its_unit(results, tmp_path):
     pack(load_runs(results), tmp_path / "a.tar.xz")
     (group,) = run_groups(unpack(tmp_path / "a.tar.xz"))

@@ -49,7 +49,7 @@ class Costs:
     commit_s: float = 1.0
     query_file_s: float = 0.01
     compaction_s: float = 4.0
-    staging_s: float = 0.0
+    scheduling_s: float = 0.0
     observe_s: float = 0.25
     control_s: float | None = None
 
@@ -124,8 +124,8 @@ class FakeEngine:
         inputs = [] if _is_maintenance(plan) else self._small_files()
         seen = PendingPlan(at_ms, due_at_ms, plan.reason, frozenset(f.path for f in inputs))
         preview = PlanPreview(self.ledger.version, ())
-        staging_s = self.costs.staging_s
-        ticket = Ticket(TicketId(next(self._ticket_ids)), plan, preview, at_ms, due_at_ms, staging_s)
+        scheduling_s = self.costs.scheduling_s
+        ticket = Ticket(TicketId(next(self._ticket_ids)), plan, preview, at_ms, due_at_ms, scheduling_s)
         self._pending[ticket.id] = seen, inputs
         self._tell_pending()
         return ticket

@@ -18,12 +18,12 @@ from bench.results.folders import RunResult, is_run_folder
 from bench.results.records import MANIFEST
 from bench.runs.cases import Source
 from bench.runs.dropping import drop_left_by, folders_of_tables, left_by, variant_of
-from bench.runs.settings import NAMESPACES, STAGING
+from bench.runs.settings import NAMESPACE_NOTES, STAGING_NOTES
 from bench.runs.suite import LOCK, WORK, locked
 from bench.scenario.scenario import Scenario, load_scenario
 from bench.text import human_bytes
 
-# Keys that say where tables and staged files are begin so.
+# Prefixes of the keys that say where tables and staged files are.
 _PLACES = (
     "catalog.", "spark.staging",
     "spark.spark.sql.catalog.", "spark.spark.sql.warehouse.dir", "spark.spark.hadoop.",
@@ -79,7 +79,7 @@ def clean(
         cached = [runtime.cache_folder() / name for name in ("change_logs", "jars")]
         removed += _remove(cached, dry_run=dry_run)
     if not removed:
-        is_there = "" if results.is_dir() else ", which is no folder"
+        is_there = "" if results.is_dir() else ", which is not a folder"
         print_line(f"nothing to remove in {results}{is_there}")
 
 
@@ -170,7 +170,7 @@ def _places(text: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _has_left(results: Path) -> bool:
-    return any(file for kind in (NAMESPACES, STAGING) for file in results.glob(f"*/*/{kind}/*"))
+    return any(file for kind in (NAMESPACE_NOTES, STAGING_NOTES) for file in results.glob(f"*/*/{kind}/*"))
 
 
 def _remove(folders: list[Path], *, dry_run: bool) -> list[Path]:

@@ -24,7 +24,7 @@ from bench.engines.registry import FORMATS, existing_tables
 from bench.errors import ScenarioError
 from bench.preview.figures import plan_figures, table_figures
 from bench.preview.preview import named_planners, preview_strategy
-from bench.runs.settings import configured_catalog, names_catalog
+from bench.scenario.catalog import configured_catalog, has_shared_catalog
 from bench.scenario.environment import filled_in
 from bench.scenario.scenario import Scenario, load_scenario
 from bench.scenario.values import OptionError
@@ -156,7 +156,7 @@ def _one_place(scenario: Scenario, strategies: Sequence[str]) -> Scenario:
     places = [scenario.with_strategy(strategy) for strategy in strategies]
     first = places[0]
     for strategy, place in zip(strategies, places, strict=True):
-        if (place.table.format, place.catalog) != (first.table.format, first.catalog):
+        if (place.table.format, _catalog(place)) != (first.table.format, _catalog(first)):
             raise ScenarioError(
                 f"--strategy {strategy}: is of another format or catalog than {strategies[0]}: preview them "
                 "one by one"
@@ -166,7 +166,7 @@ def _one_place(scenario: Scenario, strategies: Sequence[str]) -> Scenario:
 
 def _catalog(scenario: Scenario | None) -> CatalogSettings | None:
     """That of a scenario; None without one, or if it has the default catalog, which its runs delete."""
-    return configured_catalog(scenario) if scenario and names_catalog(scenario) else None
+    return configured_catalog(scenario) if scenario and has_shared_catalog(scenario) else None
 
 
 def _pairs(settings: Sequence[str]) -> dict[str, str]:

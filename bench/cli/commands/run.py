@@ -309,7 +309,7 @@ def _spark_settings(conf: Sequence[str]) -> list[str]:
     for text in conf:
         key, equals, value = text.partition("=")
         if not equals or not key.startswith("spark."):
-            raise ScenarioError(f"--conf {key_of(text)} is no setting of Spark's: write spark.some.key=value")
+            raise ScenarioError(f"--conf {key_of(text)} is not a setting of Spark: write spark.KEY=VALUE")
         target = "master" if key == "spark.master" else json.dumps(key)
         settings.append(f"spark.{target}={json.dumps(value, ensure_ascii=False)}")
     return settings

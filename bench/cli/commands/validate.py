@@ -24,8 +24,9 @@ from bench.results.figures import sum_of_known
 from bench.results.records import Mode
 from bench.runs.cases import repetitions_of
 from bench.runs.preflight import check_supported
-from bench.runs.settings import configured_catalog, names_catalog
+from bench.runs.settings import run_namespace
 from bench.scenario.backlogs import Backlog, backlogs
+from bench.scenario.catalog import configured_catalog, has_shared_catalog
 from bench.scenario.idle_rules import IdleRule, idle_rules
 from bench.scenario.scenario import Scenario, load_scenario
 from bench.scenario.specs import rule_text
@@ -148,11 +149,12 @@ def _places(scenario: Scenario, mode: Mode) -> dict[str, Any]:
     if mode == "simulated":
         return {}
     catalog = configured_catalog(scenario)
+    namespace = f"{run_namespace(catalog.namespace, '')}<run id>"
     kind = catalog.properties.get("type") or catalog.properties.get("catalog-impl")
     return {
         "master": scenario.spark.master,
-        "catalog": {"name": catalog.name, "kind": kind, "namespace": f"{catalog.namespace}_<run id>"}
-        if names_catalog(scenario)
+        "catalog": {"name": catalog.name, "kind": kind, "namespace": namespace}
+        if has_shared_catalog(scenario)
         else None,
         "staging": scenario.spark.staging,
     }
@@ -167,10 +169,10 @@ def _places_text(places: Mapping[str, Any]) -> str:
         kind = f" ({catalog['kind']})" if catalog["kind"] else ""
         sentences.append(
             f"Each run makes its tables in the catalog {catalog['name']}{kind}, in a namespace of its own, "
-            f"{catalog['namespace']}, which it drops at its end."
+            f"{catalog['namespace']} in lower case, which it drops at its end."
         )
     if places["staging"]:
-        sentences.append(f"Files that workers read are staged in {places['staging']}.")
+        sentences.append(f"Files that driver and executors exchange are staged in {places['staging']}.")
     return " ".join(sentences)
 
 

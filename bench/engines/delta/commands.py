@@ -46,7 +46,7 @@ def _statement(name: str, action: Compact | Native) -> str:
             where, columns = _where(arguments.get("where")), arguments.get("columns", "")
             return _STATEMENTS[command].format(name=name, where=where, columns=columns)
         case Native(command=command):
-            raise ValueError(f"{command} is no form of OPTIMIZE")
+            raise ValueError(f"{command} is not a form of OPTIMIZE")
 
 
 def _where(predicate: str | None) -> str:

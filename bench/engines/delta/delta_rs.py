@@ -24,9 +24,9 @@ def compact(location: str, action: Native, tag: Tag, codec: str, cores: int) -> 
     from deltalake import CommitProperties, DeltaTable
     from deltalake.exceptions import DeltaError
 
-    table = DeltaTable(location)
-    check_partitions(table.partitions())
     try:
+        table = DeltaTable(location)
+        check_partitions(table.partitions())
         table.optimize.compact(
             target_size=int(action.arguments["target_size"]),
             max_concurrent_tasks=cores,

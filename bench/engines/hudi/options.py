@@ -29,4 +29,4 @@ def unknown_option(name: str) -> str | None:
         return None
     near = near_name(name, (each for each in known if not each.endswith(".")))
     hint = f'did you mean "{near}"?' if near else "leave it out"
-    return f"is no option of Hudi 1.2, which would pass over it: {hint}"
+    return f"is not an option of Hudi 1.2, which would pass over it: {hint}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from py4j.java_gateway import is_instance_of
 from py4j.protocol import Py4JJavaError
 from pyiceberg.catalog import load_catalog
 from pyiceberg.table import StaticTable, Table
@@ -42,8 +43,8 @@ def session_conf(catalog: str, properties: Mapping[str, str]) -> dict[str, str]:
 class Catalog:
     """The catalog that the tables live in: by default a JdbcCatalog on SQLite below `folder`.
 
-    A catalog that `properties` or Spark's own configuration name instead outlives the run, which notes its
-    namespaces in the `journal`.
+    A catalog that `properties` or Spark's own configuration name instead is shared: it outlives the run,
+    which notes its namespaces in the `journal`.
     """
 
     folder: Path
@@ -53,7 +54,7 @@ class Catalog:
     journal: Journal | None = None
 
     @property
-    def is_own(self) -> bool:
+    def is_default(self) -> bool:
         """Whether it is the default catalog, which is deleted with its folder."""
         return self.journal is None and self.properties.keys().isdisjoint(CATALOG_KINDS)
 
@@ -73,7 +74,7 @@ class Catalog:
             "warehouse": self._warehouse,
             "jdbc.schema-version": "V1",
         }
-        properties = {**(on_sqlite if self.is_own else _TIME_OUT), **self.properties}
+        properties = {**(on_sqlite if self.is_default else _TIME_OUT), **self.properties}
         prefix = f"spark.sql.catalog.{self.name}"
         return {
             **session_conf(self.name, self.properties),
@@ -83,6 +84,10 @@ class Catalog:
             "spark.sql.parquet.fieldId.write.enabled": "true",
         }
 
+    def note_of(self, namespace: str) -> Path | None:
+        """The file that notes a namespace; None in a catalog of which nothing is noted."""
+        return None if self.journal is None else self.journal.file(namespace)
+
     def create_namespace(self, spark: SparkSession) -> None:
         """Make it, unless it exists."""
         if self.journal is not None and self.namespace not in self.journal.names():
@@ -90,7 +95,7 @@ class Catalog:
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self.name}.{self.namespace}")
 
     def drop_table(self, spark: SparkSession, table: str) -> None:
-        """Drop a table and, if the catalog outlives the run, its files and the namespace.
+        """Drop a table and, if the catalog is shared, its files and the namespace.
 
         In the default catalog files stay until its folder is deleted: a purge by Spark takes a second. A
         namespace that has another table, which is then somebody else's, cannot be dropped, and stays noted.
@@ -100,7 +105,7 @@ class Catalog:
         Raises EngineError for folders that may be somebody else's, before anything is dropped.
         """
         full_name = f"{self.name}.{self.namespace}.{table}"
-        if self.is_own:
+        if self.is_default:
             spark.sql(f"DROP TABLE IF EXISTS {full_name}")
             return
         gateway: Any = spark.sparkContext._gateway
@@ -131,8 +136,8 @@ class Catalog:
                 raise EngineError(
                     f"{folder} would be deleted with {self.namespace}, but neither has its name nor is "
                     "below its table's location, so it may be somebody else's: drop the table and delete "
-                    "its files yourself, and then remove the note. To set where files go, use "
-                    f"{DATA_PATH} and {METADATA_PATH} in table.properties, not in the catalog"
+                    f"its files yourself, and then delete {self.note_of(self.namespace)}. To set where files "
+                    f"go, use {DATA_PATH} and {METADATA_PATH} in table.properties, not in the catalog"
                 )
 
     def _file_io(self, spark: SparkSession, implementation: str) -> Any:
@@ -148,15 +153,15 @@ class Catalog:
         if implementation != properties.get(_IO) and not implementation.startswith("org.apache.iceberg."):
             raise EngineError(
                 f"{implementation} was noted as the FileIO of {self.namespace}, but is neither one of "
-                f"Iceberg's nor the {_IO} of the catalog: set that to it if it is yours, or else remove "
-                "the note"
+                f"Iceberg's nor the {_IO} of the catalog: set that to it if it is yours, or else drop the "
+                f"namespace yourself and delete {self.note_of(self.namespace)}"
             )
         util = java_class(spark, "org.apache.iceberg.CatalogUtil")
         return util.loadFileIO(implementation, properties, spark._jsc.hadoopConfiguration())
 
     def loader(self, spark: SparkSession, table: str) -> Callable[[], Table]:
         """A function that loads a table with PyIceberg, from the same SQLite file or where Spark finds it."""
-        if self.is_own:
+        if self.is_default:
             catalog = load_catalog(
                 self.name, type="sql", uri=f"sqlite:///{self._sqlite}", warehouse=self._warehouse
             )
@@ -166,19 +171,40 @@ class Catalog:
             loaded = java_table(spark, f"{self.name}.{self.namespace}.{table}")
             location = loaded.operations().current().metadataFileLocation()
             # Those of Java's FileIO have what the catalog has vended, and what Spark's configuration sets.
-            return StaticTable.from_metadata(location, {**self.properties, **_io_properties(loaded)})
+            return StaticTable.from_metadata(
+                location, {**self.properties, **_io_properties(spark, loaded, location)}
+            )
 
         return load
 
 
-def _io_properties(table: Any) -> dict[str, str]:
-    """Those of the FileIO of a Java table; none of one that does not tell them."""
+def _io_properties(spark: SparkSession, table: Any, location: str) -> dict[str, str]:
+    """Those of the FileIO of a Java table, with the credentials that were vended for a location.
+
+    None of a FileIO that does not tell them.
+    """
+    io = table.io()
     try:
-        return {str(key): str(value) for key, value in dict(table.io().properties()).items()}
+        properties = {str(key): str(value) for key, value in dict(io.properties()).items()}
     except Py4JJavaError as error:
         if error.java_exception.getClass().getSimpleName() != "UnsupportedOperationException":
             raise
         return {}
+    return properties | _vended(spark, io, location)
+
+
+def _vended(spark: SparkSession, io: Any, location: str) -> dict[str, str]:
+    """The `storage-credentials` of a REST catalog for a location: those with the longest prefix.
+
+    Iceberg chooses them so too. Its FileIOs keep them apart from their properties.
+    """
+    if not is_instance_of(
+        spark.sparkContext._gateway, io, "org.apache.iceberg.io.SupportsStorageCredentials"
+    ):
+        return {}
+    suitable = [one for one in io.credentials() if location.startswith(one.prefix())]
+    chosen = max(suitable, key=lambda one: len(one.prefix()), default=None)
+    return {} if chosen is None else {str(key): str(value) for key, value in dict(chosen.config()).items()}
 
 
 def java_table(spark: SparkSession, name: str) -> Any:

@@ -205,7 +205,7 @@ def open_iceberg(settings: EngineSettings) -> Iterator[IcebergEngine]:
 def drop_tables(settings: EngineSettings) -> None:
     """Drop the tables in all namespaces that the journal of the catalog notes, and the namespaces.
 
-    One that cannot be dropped does not keep the others. Raises EngineError for those that are left.
+    The others are dropped even if one cannot be. Raises EngineError for those that are left.
     """
     catalog, problems = _catalog(settings), list[str]()
     jars = runtime.jars("iceberg", settings.versions)
@@ -213,7 +213,7 @@ def drop_tables(settings: EngineSettings) -> None:
     try:
         for namespace in catalog.journal.names() if catalog.journal else ():
             try:
-                _check_made_by_run(namespace, catalog.namespace)
+                _check_made_by_run(namespace, catalog)
                 replace(catalog, namespace=namespace).drop_table(spark, TABLE)
             except (EngineError, Py4JError, PySparkException) as error:
                 problems.append(f"{namespace}: {one_line(error)}")
@@ -223,10 +223,14 @@ def drop_tables(settings: EngineSettings) -> None:
         raise EngineError("; ".join(problems))
 
 
-def _check_made_by_run(namespace: str, own: str) -> None:
+def _check_made_by_run(namespace: str, catalog: Catalog) -> None:
     """Raises EngineError for a namespace that a run does not make: a note of it cannot be the run's."""
+    own = catalog.namespace
     if namespace != own and not namespace.startswith(f"{own}_"):
-        raise EngineError(f"is no namespace of this run, which are {own} and {own}_...; remove the note")
+        raise EngineError(
+            f"is not a namespace that this run makes ({own}, {own}_...), so it is not dropped: if it is "
+            f"yours, drop it yourself; then delete {catalog.note_of(namespace)}"
+        )
 
 
 def _catalog(settings: EngineSettings) -> Catalog:

@@ -426,7 +426,7 @@ def _committed_at(snapshot: Snapshot) -> str:
         moment = datetime.fromtimestamp(snapshot.timestamp_ms / 1000, UTC)
     except (ValueError, OverflowError, OSError) as error:
         raise ScenarioError(
-            f"snapshot {snapshot.snapshot_id}: timestamp-ms = {snapshot.timestamp_ms} is no moment between "
-            "the years 1 and 9999: the metadata is damaged"
+            f"snapshot {snapshot.snapshot_id}: timestamp-ms = {snapshot.timestamp_ms} is not a moment "
+            "between the years 1 and 9999: the metadata is damaged"
         ) from error
     return moment.isoformat(timespec="milliseconds")

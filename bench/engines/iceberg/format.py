@@ -13,7 +13,7 @@ from bench.engines.format import ExistingTable, Format, TableAddress
 from bench.engines.iceberg.java_needs import HTTP_OPTIONS, needed_classes, needed_java_modules
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.iceberg.model.flink_writer import commit_layout
-from bench.engines.iceberg.places import catalog_problem, property_problem
+from bench.engines.iceberg.places import catalog_problem, catalog_servers, property_problem
 from bench.engines.iceberg.planning import PLANNING
 from bench.engines.iceberg.table_keys import (
     CODEC_PROPERTY,
@@ -67,7 +67,7 @@ def _real_options(settings: EngineSettings) -> Mapping[str, JsonValue]:
     effective = {**conf, **settings.spark.conf}
     return {
         **spark_options(settings, conf),
-        "catalog": catalog.name if catalog.outlives_runs else "own, on SQLite",
+        "catalog": catalog.name if catalog.is_shared else "own, on SQLite",
         "caches": {
             "table cache of the catalog": effective[f"spark.sql.catalog.{catalog.name}.cache-enabled"],
             "delete-file cache of the executors": effective[EXECUTOR_CACHE],
@@ -103,6 +103,7 @@ FORMAT = Format(
     table_keys=IcebergKeys,
     catalog_types=_CATALOG_TYPES,
     catalog_problem=catalog_problem,
+    catalog_servers=catalog_servers,
     upsert_modes=UPSERT_MODES,
     default_upsert_mode=DEFAULT_UPSERT_MODE,
     own_properties={

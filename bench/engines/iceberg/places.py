@@ -1,6 +1,6 @@
 """The properties that say where the files of an Iceberg table lie, and whose a folder is."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from bench.engines.contract import TableSpec
 
@@ -9,6 +9,7 @@ DATA_PATH, METADATA_PATH = "write.data.path", "write.metadata.path"
 _OLD_DATA_PATHS = ("write.object-storage.path", "write.folder-storage.path")
 # Those of tables that a catalog makes. Source: Iceberg's CatalogProperties.
 _OF_TABLES = ("table-default.", "table-override.")
+_SERVERS = frozenset({"hive", "nessie", "rest"})  # types of catalogs
 
 
 def property_problem(spec: TableSpec) -> tuple[str, str] | None:
@@ -30,6 +31,14 @@ def catalog_problem(catalog: Mapping[str, str]) -> tuple[str, str] | None:
         "is one folder for the tables of all runs, with which it would be deleted: set "
         f'"{instead}" in table.properties instead, below which each table gets a folder of its own',
     )
+
+
+def catalog_servers(catalog: Mapping[str, str]) -> Iterator[str]:
+    """The properties of a catalog that name servers. Of other types `uri` may mean anything, as of jdbc."""
+    if "uri" in catalog and catalog.get("type") in _SERVERS:
+        yield "uri"
+    if "s3.endpoint" in catalog:
+        yield "s3.endpoint"
 
 
 def is_below(location: str, folder: str) -> bool:

@@ -142,7 +142,7 @@ def _target_bytes(value: str | None) -> int:
     try:
         return int(value)
     except ValueError as error:
-        raise ValueError(f"table property {TARGET_FILE_SIZE} = {value!r} is no number of bytes") from error
+        raise ValueError(f"table property {TARGET_FILE_SIZE} = {value!r} is not a number of bytes") from error
 
 
 def matching_paths(table: Table, snapshot: Snapshot, where: str) -> frozenset[str]:

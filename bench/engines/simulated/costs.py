@@ -114,7 +114,7 @@ def load_coefficients(table_format: str, kind: type[_C], path: Path | None = Non
     shipped = shipped_file(table_format)
     file = path or shipped
     if file.exists() and not file.is_file():  # to read a pipe or a device might never end
-        raise ScenarioError(f"{file}: is no file; name a coefficients file, such as {shipped}")
+        raise ScenarioError(f"{file}: is not a file; name a coefficients file, such as {shipped}")
     try:
         coefficients = kind.model_validate(tomllib.loads(file.read_text(encoding="utf-8-sig")))
     except OSError as error:

@@ -93,7 +93,7 @@ class SimulatedEngine(Generic[Prepared]):
         ticket, staged = self._tickets.issue(plan, self.capabilities, at_ms, due_at_ms)
         for position, action in staged.to_stage(plan, self._planning):
             self._stage(action, position, ticket, staged)
-        return replace(ticket, staging_s=staged.cost.wall_s)
+        return replace(ticket, scheduling_s=staged.cost.wall_s)
 
     def _stage(self, action: Action, position: int, ticket: Ticket, staged: Staged[Prepared]) -> None:
         """Prepare an action, or note the error if a file that it names is gone."""

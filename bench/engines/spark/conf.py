@@ -12,7 +12,6 @@ DEFAULT_OPTIONS = "spark.driver.defaultJavaOptions"  # Spark puts these before t
 JARS = "spark.jars"
 SECRET_CONF = "secret.conf"  # noqa: S105  a file in the scratch folder, while the JVM starts
 SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"  # the variable in which PySpark takes options of spark-submit
-STAGING = "spark.compactbench.staging"  # carries [spark] staging to the engines of a session
 EXTRA_OPTIONS = "spark.driver.extraJavaOptions"
 
 # Makes one Spark partition of each file, so that as many writer tasks run as the workload specifies. They

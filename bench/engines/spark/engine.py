@@ -179,7 +179,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         ticket, staged = self._tickets.issue(plan, self.capabilities, at_ms, due_at_ms)
         for position, action in staged.to_stage(plan, self._planning):
             self._stage_into(staged, position, action, at_ms)
-        return replace(ticket, staging_s=staged.cost.wall_s)
+        return replace(ticket, scheduling_s=staged.cost.wall_s)
 
     def _stage_into(self, staged: Staged[_Prepared], position: int, action: Action, at_ms: int) -> None:
         try:

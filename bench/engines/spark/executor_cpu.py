@@ -88,7 +88,8 @@ class ExecutorCpu:
     def fresh_s(self, living: Callable[[], Collection[str]]) -> float:
         """The same by reports that are newer than this call, of all executors that are `living`.
 
-        Waits for them, up to a period. Raises EngineError if one stays silent.
+        Waits until each has reported after this call, usually up to a period. Raises EngineError if one is
+        silent for SILENCE_MAX_S.
         """
         asked_at_s = time.monotonic()
         with self._news:

@@ -33,9 +33,9 @@ def real_kind(
 
 
 def _drop_left(drop_tables: Callable[[EngineSettings], None] | None, settings: EngineSettings) -> None:
-    """What cannot be dropped in the catalog does not keep what is staged. Raises EngineError."""
+    """Staged files are removed even if something in the catalog cannot be dropped. Raises EngineError."""
     with ExitStack() as stack:
-        staged = settings.spark.staged
+        staged = settings.spark.staging_journal
         if staged is not None and staged.names():
             from bench.engines.spark.measured_session import remove_staged
 

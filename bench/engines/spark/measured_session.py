@@ -22,7 +22,7 @@ def remove_staged(settings: EngineSettings) -> None:
     """Remove what an earlier session with these settings has staged. Raises EngineError."""
     spark = start_session(settings.spark, (), {}, settings.folder)
     try:
-        with opened_staging(spark, settings.spark.staged):
+        with opened_staging(spark, settings.spark.staging, settings.spark.staging_journal):
             pass
     finally:
         stop_session(spark)
@@ -39,12 +39,11 @@ def measured_session(
     of_spark = settings.spark
     has_reports = not of_spark.is_local and of_spark.executor_cpu == "processes"
     with ExitStack() as stack:
-        reports = stack.enter_context(closing(ExecutorCpu()))
-        executors = reports if has_reports else None
+        executors = stack.enter_context(closing(ExecutorCpu())) if has_reports else None
         spark = start_session(of_spark, jars, conf, settings.folder, executors)
         stack.callback(stop_session, spark, keeps_jvm=of_spark.shares_jvm)
         wait_for_executor(spark, of_spark)
-        stack.enter_context(opened_staging(spark, of_spark.staged))
+        stack.enter_context(opened_staging(spark, of_spark.staging, of_spark.staging_journal))
         yield spark, Meter(spark, of_spark, executors)
 
 

@@ -23,14 +23,14 @@ from bench.engines.spark.s3_requests import s3_requests
 class Clocks:
     """The clocks at one moment; `stage` is the number of the next stage of Spark.
 
-    `cpu_s` is that of the driver, with Python, `executors_cpu_s` that of executors beside it; None where they
-    do not report it. `requests` are those sent to S3 since the session began; None where they are not
-    counted.
+    `cpu_s` is that of the driver, with Python, `executor_processes_cpu_s` that of executors beside it; None
+    where they do not report it. `requests` are those sent to S3 since the session began; None where they are
+    not counted.
     """
 
     at_s: float
     cpu_s: float
-    executors_cpu_s: float | None
+    executor_processes_cpu_s: float | None
     threads: ThreadTicks | None
     stage: int
     requests: Mapping[str, int] | None = None
@@ -53,7 +53,7 @@ class Meter:
     between two steps falls to the step after it. Without such reports the CPU of the tasks is added. What
     compilers and collectors take of it stays unknown on a cluster, as does the executors' memory in use.
     Executors of a `local-cluster` are children of the JVM, so those that it has waited for are no part of its
-    own CPU; nor is then any other command that it starts, as Hadoop does for permissions.
+    own CPU; neither is any other command that it starts, as Hadoop does for permissions.
     Task CPU is read from Spark's status store once the listener bus is drained, after the measured time.
 
     Compilers and collectors work in the background: what a step sets off and does not wait for falls to the
@@ -115,9 +115,9 @@ class Meter:
         """The clocks before a step, the finest last, so that reading the others is no part of the step."""
         stage, requests = self._next_stage_id(), self._requests_so_far()
         self._memory.reset()
-        executors_cpu_s = self._executors.latest_s() if self._executors else None
+        executors_s = self._executors.latest_s() if self._executors else None
         threads, cpu_s = self._threads.read(), self._process_cpu_s()
-        return Clocks(time.perf_counter(), cpu_s, executors_cpu_s, threads, stage, requests)
+        return Clocks(time.perf_counter(), cpu_s, executors_s, threads, stage, requests)
 
     def reading(self) -> Clocks:
         """The clocks now. It can be taken within a step, by another thread, to split the step's cost.
@@ -125,9 +125,9 @@ class Meter:
         The CPU of executors is then that of their latest reports, which are up to a second old.
         """
         at_s, cpu_s = time.perf_counter(), self._process_cpu_s()
-        executors_cpu_s = self._executors.latest_s() if self._executors else None
+        executors_s = self._executors.latest_s() if self._executors else None
         threads = self._threads.read()
-        return Clocks(at_s, cpu_s, executors_cpu_s, threads, self._next_stage_id(), self._requests_so_far())
+        return Clocks(at_s, cpu_s, executors_s, threads, self._next_stage_id(), self._requests_so_far())
 
     def _end(self) -> Clocks:
         """The clocks after a step, with reports of the executors that are newer than it."""
@@ -136,7 +136,7 @@ class Meter:
             self._living()
         if self._executors is None:
             return clocks
-        return replace(clocks, executors_cpu_s=self._executors.fresh_s(self._living))
+        return replace(clocks, executor_processes_cpu_s=self._executors.fresh_s(self._living))
 
     def _living(self) -> list[str]:
         """The ids of the executors that are there now."""
@@ -153,8 +153,8 @@ class Meter:
         remote_cpu_s = executor_cpu_s
         if self._is_local:
             remote_cpu_s = 0.0
-        elif first.executors_cpu_s is not None and last.executors_cpu_s is not None:
-            remote_cpu_s = last.executors_cpu_s - first.executors_cpu_s
+        elif first.executor_processes_cpu_s is not None and last.executor_processes_cpu_s is not None:
+            remote_cpu_s = last.executor_processes_cpu_s - first.executor_processes_cpu_s
         cpu_s = last.cpu_s - first.cpu_s + remote_cpu_s
         requests = None
         if first.requests is not None and last.requests is not None:
@@ -162,7 +162,7 @@ class Meter:
         return Cost(last.at_s - first.at_s, cpu_s, executor_cpu_s, jit_cpu_s, gc_cpu_s, requests=requests)
 
     def executors_memory_bytes(self) -> int | None:
-        """The memory that executors have by configuration, when there are most of them.
+        """The memory that executors have by configuration, at the largest number of them seen.
 
         None where tasks run in the driver.
         """

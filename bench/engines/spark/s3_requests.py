@@ -77,8 +77,12 @@ class S3Requests:
 
 
 def s3_requests(spark: SparkSession) -> S3Requests | None:
-    """The count for a session; None where it has no AWS SDK 2."""
+    """The count for a session; None where it has no AWS SDK 2.
+
+    None as well where Hadoop can reach S3, by a client of its own: a part of the requests must not pass for
+    all of them.
+    """
     utils = java_class(spark, "org.apache.spark.util.Utils")
-    return (
-        S3Requests(spark) if utils.classIsLoadable("software.amazon.awssdk.core.SdkStandardLogger") else None
-    )
+    has_sdk = utils.classIsLoadable("software.amazon.awssdk.core.SdkStandardLogger")
+    has_other_client = utils.classIsLoadable("org.apache.hadoop.fs.s3a.S3AFileSystem")
+    return S3Requests(spark) if has_sdk and not has_other_client else None

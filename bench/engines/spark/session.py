@@ -18,7 +18,6 @@ from bench.engines.contract import SparkSettings
 from bench.engines.spark.conf import (
     DEFAULT_CONF,
     SECRET_CONF,
-    STAGING,
     SUBMIT_ARGUMENTS,
     defaults_file,
     jars_conf,
@@ -26,7 +25,7 @@ from bench.engines.spark.conf import (
 )
 from bench.engines.spark.executor_cpu import ExecutorCpu
 from bench.runtime import ON_LOOPBACK
-from bench.secrets import Secrets, is_public
+from bench.secrets import Secrets
 
 
 def start_session(
@@ -47,10 +46,8 @@ def start_session(
     if temporary is not None:
         temporary.mkdir(parents=True, exist_ok=True)
     builder = SparkSession.builder.master(settings.master).appName("compactbench")
-    staging = {} if settings.staging is None else {STAGING: settings.staging}
     merged = {
         **DEFAULT_CONF,
-        **staging,
         **own_java_options(settings, temporary),
         "spark.driver.memory": f"{settings.driver_memory_bytes // 2**20}m",
         "spark.local.dir": str(scratch / "spark"),
@@ -97,11 +94,7 @@ def _launch_jvm(conf: Mapping[str, str], scratch: Path) -> None:
     from pyspark import SparkConf, SparkContext
 
     launched, secrets = SparkConf(loadDefaults=False), Secrets.of(conf)
-    secret = {
-        key: value
-        for key, value in conf.items()
-        if not is_public(key, value) or secrets.scrub(value) != value
-    }
+    secret = {key: value for key, value in conf.items() if secrets.are_shown_by(key, value)}
     for key in conf.keys() - secret.keys():
         launched.set(key, conf[key])
     with _private_file(secret, scratch) if secret else nullcontext():
@@ -110,7 +103,7 @@ def _launch_jvm(conf: Mapping[str, str], scratch: Path) -> None:
 
 @contextmanager
 def _private_file(conf: Mapping[str, str], scratch: Path) -> Iterator[None]:
-    """Within the block spark-submit reads these settings, and the defaults file that it else would read."""
+    """Within the block spark-submit reads these settings, and the defaults that it would otherwise read."""
     defaults = defaults_file()
     text = defaults.read_text(encoding="utf-8") if defaults.is_file() else ""
     scratch.mkdir(parents=True, exist_ok=True)

@@ -6,36 +6,41 @@ that every machine reaches by Hadoop (`[spark] staging`).
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from bench.engines.journal import Journal
-from bench.engines.spark.conf import STAGING
 from bench.engines.spark.session import file_system, has_file_system, java_class
 from bench.errors import EngineError
 
 STAGED = "staged files"  # as a journal names them
 
 
-@lru_cache(maxsize=4)
+_OPENED: dict[SparkContext, "Staging"] = {}
+
+
 def staging_of(spark: SparkSession) -> "Staging":
-    """The staging of a session, which all its engines share. Raises EngineError."""
-    return Staging(spark)
+    """The staging that was opened for a session or another of its context; else files stay where they are."""
+    return _OPENED.get(spark.sparkContext) or Staging(spark, None)
 
 
 @contextmanager
-def opened_staging(spark: SparkSession, journal: Journal | None) -> Iterator[None]:
-    """The staging of a session, until whose removal the journal notes it. Raises EngineError."""
-    staging = staging_of(spark)
+def opened_staging(spark: SparkSession, folder: str | None, journal: Journal | None) -> Iterator[None]:
+    """The staging of a session, noted in the journal until it is removed. Raises EngineError.
+
+    The folder is not passed on as a setting of Spark: whoever sets that would choose what is deleted here.
+    """
+    staging = Staging(spark, folder)
     if journal is not None:
         journal.note(STAGED)
+    _OPENED[spark.sparkContext] = staging
     try:
         yield
     finally:
-        staging_of.cache_clear()
+        del _OPENED[spark.sparkContext]
         staging.close()
         if journal is not None:
             journal.cross_out(STAGED)
@@ -47,9 +52,9 @@ class Staging:
     Raises EngineError if Hadoop has no file system for it.
     """
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, folder: str | None) -> None:
         self._spark = spark
-        self.folder = spark.conf.get(STAGING, None)
+        self.folder = folder
         self._staged: dict[Path, str] = {}
         if self.folder is not None and not has_file_system(spark, self.folder):
             raise EngineError(

@@ -11,7 +11,7 @@ from bench.results.folders import load_runs
 from bench.results.records import MANIFEST
 from bench.runs import suite
 from bench.runs.dropping import TABLES, left_by
-from bench.runs.settings import NAMESPACES
+from bench.runs.settings import NAMESPACE_NOTES
 from bench.scenario.scenario import load_scenario
 
 
@@ -104,7 +104,7 @@ def test_the_cache_goes_only_when_asked(results, cache):
 def test_clean_says_so_when_there_is_nothing(tmp_path, cache, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["clean"]) == 0
-    assert capsys.readouterr().out == "nothing to remove in results, which is no folder\n"
+    assert capsys.readouterr().out == "nothing to remove in results, which is not a folder\n"
     assert not (tmp_path / "results").exists()
 
 
@@ -139,7 +139,7 @@ def kept(tmp_path):
     """Results of a scenario "lake", one of whose runs has kept its table; and the scenario's file."""
     folder = build_results(tmp_path / "results", {"never": None}, 2, 2, scenario="lake")
     run, _ = (run.folder for run in load_runs(folder))
-    Journal(run / NAMESPACES).note("bench_r1")
+    Journal(run / NAMESPACE_NOTES).note("bench_r1")
     (run / TABLES).mkdir()
     file = tmp_path / "lake.toml"
     file.write_text(LAKE)
@@ -152,7 +152,7 @@ def kept(tmp_path):
 def cross_out(run, *others):
     """As if the worker had dropped it."""
     for name in left_by(run.folder):
-        Journal(run.folder / NAMESPACES).cross_out(name)
+        Journal(run.folder / NAMESPACE_NOTES).cross_out(name)
 
 
 def test_what_cannot_be_dropped_keeps_no_other_run_and_is_told_at_the_end(kept, capsys, monkeypatch):
@@ -161,7 +161,7 @@ def test_what_cannot_be_dropped_keeps_no_other_run_and_is_told_at_the_end(kept, 
     text = json.loads((run / MANIFEST).read_text())["scenario_text"]
     manifest = json.loads((other / MANIFEST).read_text())
     (other / MANIFEST).write_text(json.dumps(manifest | {"scenario_text": text}))
-    Journal(other / NAMESPACES).note("bench_r2")
+    Journal(other / NAMESPACE_NOTES).note("bench_r2")
     (other / TABLES).mkdir()
 
     def drop(one, source, work_folder):

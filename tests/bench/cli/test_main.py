@@ -150,7 +150,7 @@ def test_results_are_those_of_the_default_folder_unless_named(capsys, tmp_path, 
     code = main([command])
     told = capsys.readouterr()
     if command == "clean":
-        assert (code, told.out) == (0, "nothing to remove in results, which is no folder\n")
+        assert (code, told.out) == (0, "nothing to remove in results, which is not a folder\n")
     else:
         assert code == 2
         assert told.err.startswith("error: results: no such folder; name one that `compactbench run` wrote")

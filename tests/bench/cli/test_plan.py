@@ -198,7 +198,7 @@ def test_a_snapshot_of_no_moment_is_damage(error, standing_table, tmp_path):
     metadata["snapshots"][-1]["timestamp-ms"] = 10**18
     damaged = tmp_path / "v1.metadata.json"
     damaged.write_text(json.dumps(metadata))
-    assert "timestamp-ms = 1000000000000000000 is no moment" in error(damaged, *REWRITE)
+    assert "timestamp-ms = 1000000000000000000 is not a moment" in error(damaged, *REWRITE)
 
 
 def test_several_strategies_stand_side_by_side(told, printed, error, standing_table, tmp_path):
@@ -634,11 +634,11 @@ def test_plan_counts_the_age_of_a_table_from_its_oldest_snapshot(told, standing_
         ([*REWRITE, "--option", "options.target-file-size-bytes=64XB"], "64XB"),
         (
             [*REWRITE, "--option", "options"],
-            "--option options is no setting: write key=value, e.g. --option options.min-input-files=2",
+            "--option options is not a setting: write key=value, e.g. --option options.min-input-files=2",
         ),
         (
             [*REWRITE, "--option", "options.password Zq7-opt"],
-            "--option options.password is no setting: write key=value, e.g. --option options.min",
+            "--option options.password is not a setting: write key=value, e.g. --option options.min",
         ),
         (
             [*REWRITE, "--strategy", "never", "--option", "options.password Zq7-opt"],
@@ -674,6 +674,18 @@ def test_plan_names_the_strategies_of_a_scenario(error, table, folder):
     assert error(table.location(), "--scenario", scenario, "--strategy", "every-2min", *FEW) == (
         "--option options.min-input-files is for a planner, and every-2min is a strategy of the scenario: "
         "change it there, or name a planner by --strategy"
+    )
+
+
+def test_strategies_on_different_catalogs_are_not_put_side_by_side(error, folder):
+    variant = (
+        '[[variants]]\nlabel = "other"\nset = { spark = { "spark.sql.catalog.lake.uri" = "http://b" } }\n'
+    )
+    lake = '[catalog.properties]\ntype = "rest"\nuri = "http://a"\n'
+    scenario = write(folder, f"{SOUND}{lake}{variant}")
+    both = ["--strategy", "every-2min", "--strategy", "every-2min @ other"]
+    assert "every-2min @ other: is of another format or catalog" in error(
+        "db.t", "--scenario", scenario, *both
     )
 
 
@@ -844,7 +856,7 @@ def test_plan_refuses_a_table_that_lists_a_file_twice(error, table):
 def test_plan_refuses_a_target_file_size_that_is_no_number(error, folder):
     table = make_table(folder, [], **{"write.target-file-size-bytes": "NaN"})
     told = error(table.location(), *REWRITE)
-    assert "table property write.target-file-size-bytes = 'NaN' is no number of bytes" in told
+    assert "table property write.target-file-size-bytes = 'NaN' is not a number of bytes" in told
 
 
 def test_plan_takes_texts_of_a_table_as_they_are(printed, folder):

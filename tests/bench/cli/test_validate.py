@@ -207,12 +207,12 @@ CLUSTER = '[spark]\nmaster = "spark://host:7077"\nstaging = "s3://bucket/staged"
 
 
 def test_validate_says_where_runs_leave_something(capsys, tmp_path):
-    lake = '[catalog]\nname = "shop"\nnamespace = "trial"\n[catalog.properties]\ntype = "rest"\n'
+    lake = '[catalog]\nname = "shop"\nnamespace = "Trial"\n[catalog.properties]\ntype = "rest"\n'
     path = write(tmp_path, f'{SOUND}{lake}uri = "http://lake:8181"\n{CLUSTER}')
     assert main(["validate", path]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "Runs on spark://host:7077. Each run makes its tables in the catalog shop (rest)" in told
-    assert "trial_<run id>, which it drops" in told
+    assert "trial_<run id> in lower case, which it drops" in told
     assert "staged in s3://bucket/staged" in told
     assert main(["validate", path, "--simulate"]) == 0
     assert "shop" not in capsys.readouterr().out

@@ -524,7 +524,7 @@ def test_what_an_inline_rule_plans_is_completed_within_the_commit(scenario):
 
 def test_for_an_inline_rule_with_a_delay_the_commit_waits_until_it_is_scheduled(scenario):
     scheduling = replace(EVERY_1, is_inline=True, delay_ms=60_000)
-    recorder, _ = replay(scenario("2min"), scheduling, engine=FakeEngine(Costs(staging_s=0.5)))
+    recorder, _ = replay(scenario("2min"), scheduling, engine=FakeEngine(Costs(scheduling_s=0.5)))
     assert [c.waited_s for c in recorder.of(CommitRecord)] == [0.5, 0.5]
     done = recorder.of(CompactionRecord)
     assert [(c.scheduled_at_ms, c.at_ms) for c in done] == [(60_000, 120_000), (120_000, 120_000)]

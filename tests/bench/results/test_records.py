@@ -273,7 +273,7 @@ def test_what_is_no_file_is_named(run_folder, name):
         load_run(run_folder)
     (run_folder / name).unlink()
     os.mkfifo(run_folder / name)  # reading it would wait for ever
-    with pytest.raises(ResultSchemaError, match=rf"{name}: is no file; restore"):
+    with pytest.raises(ResultSchemaError, match=rf"{name}: is not a file; restore"):
         load_run(run_folder)
 
 

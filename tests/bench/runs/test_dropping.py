@@ -12,14 +12,14 @@ from bench.runs import dropping, suite, worker
 from bench.runs.cases import Source
 from bench.runs.dropping import TABLES, drop_left_by, drop_noted, left_by, unwanted, variant_of
 from bench.runs.jobs import DropJob
-from bench.runs.settings import NAMESPACES, STAGING
+from bench.runs.settings import NAMESPACE_NOTES, STAGING_NOTES
 from bench.scenario.variants import AGAINST
 
 
 def left(folder, name, *records, **changes):
     """A run that has left a namespace."""
     made = write_run(folder / "demo" / name, manifest(run_id=name, **changes), list(records))
-    Journal(made / NAMESPACES).note(f"bench_{name}")
+    Journal(made / NAMESPACE_NOTES).note(f"bench_{name}")
     return made
 
 
@@ -34,7 +34,7 @@ def test_what_is_unwanted_was_not_to_be_kept(tmp_path):
 def test_staged_files_are_never_to_be_kept(tmp_path, monkeypatch):
     run = left(tmp_path, "kept", commit())
     (run / TABLES).mkdir()
-    Journal(run / STAGING).note("staged files")
+    Journal(run / STAGING_NOTES).note("staged files")
     assert [one.folder.name for one in unwanted(load_runs(tmp_path))] == ["kept"]
     assert left_by(run, kept_too=False) == ["staged files"]
     assert left_by(run) == ["bench_kept", "staged files"]
@@ -46,8 +46,8 @@ def test_staged_files_are_never_to_be_kept(tmp_path, monkeypatch):
         drop_noted(scenario, job_for(run, kept_too=kept_too))
     without, with_tables = asked
     assert without.catalog.journal is None
-    assert with_tables.catalog.journal == Journal(run / NAMESPACES)
-    assert without.spark.staged == with_tables.spark.staged == Journal(run / STAGING)
+    assert with_tables.catalog.journal == Journal(run / NAMESPACE_NOTES)
+    assert without.spark.staging_journal == with_tables.spark.staging_journal == Journal(run / STAGING_NOTES)
 
 
 def job_for(run_folder, *, kept_too=True):

@@ -7,6 +7,7 @@ from scenario_builder import load
 from bench.engines.contract import CatalogSettings, EngineSettings, SparkSettings, TableSpec
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.engine import _check_made_by_run
+from bench.engines.journal import Journal
 from bench.engines.registry import engine_kind
 from bench.errors import EngineError
 from bench.keys import TableKeys
@@ -136,9 +137,9 @@ def catalog_of(tmp_path, **keys):
 )
 def test_a_catalog_that_is_named_outlives_the_run(tmp_path, keys):
     chosen = catalog_of(tmp_path, **keys)
-    assert chosen.outlives_runs
+    assert chosen.is_shared
     catalog = Catalog(tmp_path, chosen.name, chosen.namespace, chosen.properties, chosen.journal)
-    assert not catalog.is_own
+    assert not catalog.is_default
     assert not any("sqlite" in value for value in catalog.spark_conf().values())
 
 
@@ -152,12 +153,15 @@ def test_a_catalog_that_is_named_outlives_the_run(tmp_path, keys):
 def test_the_cache_of_the_default_catalog_may_be_set(tmp_path, keys):
     chosen = catalog_of(tmp_path, **keys)
     catalog = Catalog(tmp_path, chosen.name, chosen.namespace, chosen.properties, chosen.journal)
-    assert catalog.is_own
+    assert catalog.is_default
     conf = catalog.spark_conf()
     assert conf[f"spark.sql.catalog.{catalog.name}.uri"] == f"jdbc:sqlite:{tmp_path}/catalog.db"
 
 
-def test_what_a_run_has_noted_may_only_name_its_own():
-    _check_made_by_run("bench_r1_control", "bench_r1")
-    with pytest.raises(EngineError, match="is no namespace of this run, which are bench_r1 and bench_r1_"):
-        _check_made_by_run("prod", "bench_r1")
+def test_what_a_run_has_noted_may_only_name_its_own(tmp_path):
+    catalog = Catalog(tmp_path, "lake", "bench_r1", {}, Journal(tmp_path / "namespaces"))
+    _check_made_by_run("bench_r1_control", catalog)
+    with pytest.raises(
+        EngineError, match=rf"makes \(bench_r1, bench_r1_.*then delete {tmp_path}/namespaces/prod"
+    ):
+        _check_made_by_run("prod", catalog)

@@ -503,18 +503,26 @@ def test_a_catalog_is_refused_where_the_format_takes_none(tmp_path, monkeypatch)
 @pytest.mark.parametrize("kind", ["nonsense", "", "sqlite"])
 def test_a_type_of_catalog_that_does_not_exist_is_refused(tmp_path, kind):
     told = refusal(tmp_path, catalog={"properties": {"type": kind}})
-    assert f'catalog.properties.type = "{kind}": is no type of catalog' in told
+    assert f'catalog.properties.type = "{kind}": is not a type of catalog' in told
     assert "one of bigquery, glue, hadoop, hive, jdbc, nessie, rest" in told
 
 
 @pytest.mark.parametrize(
     ("catalog", "settings", "told"),
     [
-        (None, {"type": "bogus"}, 'spark."spark.sql.catalog.lake.type" = "bogus": is no type of catalog'),
-        ({"type": "rest"}, {"type": "bogus"}, 'spark."spark.sql.catalog.lake.type" = "bogus": is no'),
+        (None, {"type": "bogus"}, 'spark."spark.sql.catalog.lake.type" = "bogus": is not a type of catalog'),
+        ({"type": "rest"}, {"type": "bogus"}, 'spark."spark.sql.catalog.lake.type" = "bogus": is not'),
         ({"catalog-impl": ""}, {}, 'catalog.properties.catalog-impl = "": names no class'),
-        ({"type": "rest", "catalog-impl": "a.B"}, {}, "goes without catalog.properties.type: leave one of"),
-        ({"type": "rest"}, {"catalog-impl": "a.B"}, "goes without catalog.properties.type: leave one"),
+        (
+            {"type": "rest", "catalog-impl": "a.B"},
+            {},
+            "cannot be combined with catalog.properties.type",
+        ),
+        (
+            {"type": "rest"},
+            {"catalog-impl": "a.B"},
+            "cannot be combined with catalog.properties.type",
+        ),
     ],
 )
 def test_a_catalog_that_cannot_be_made_is_refused(tmp_path, catalog, settings, told):

@@ -196,7 +196,7 @@ def test_partitioning_may_vary_since_the_stream_does_not_depend_on_it(tmp_path):
         ("set = { spark = {} }", "spark = {} changes nothing, as tables are merged key by key"),
         ("set = { table = { properties = {} } }", "table.properties = {} changes nothing"),
         ('set = { "strategies[every-2min].writer" = {} }', "strategies[1].writer = {} changes nothing"),
-        ('set = { "table..x" = 2 }', '"table..x" is no key: write it as in the file'),
+        ('set = { "table..x" = 2 }', '"table..x" is not a key: write it as in the file'),
         ("", 'variants[0] = "one": changes nothing: give it `set` or `versions`'),
         ('versions = "iceberg-0.1"', 'variants[0].versions = "iceberg-0.1": no such line of versions'),
         ("sets = { seed = 8 }", 'variants[0].sets = {"seed": 8}: unknown key; did you mean "set"?'),

@@ -1,6 +1,6 @@
 import pytest
 
-from bench.engines.delta.delta_rs import check_partitions, writer_properties
+from bench.engines.delta.delta_rs import check_partitions, compact, writer_properties
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,8 @@ def test_a_value_whose_path_spark_writes_differently_is_refused(value):
 
 def test_other_values_are_not():
     check_partitions([{"user_city": None}, {"user_city": "a b/%#?:[]"}, {}])
+
+
+def test_a_table_that_delta_rs_cannot_open_is_a_refusal_and_no_crash(tmp_path):
+    with pytest.raises(ValueError, match="delta-rs: "):
+        compact(str(tmp_path), None, None, "zstd", 2)

@@ -24,7 +24,7 @@ INLINE = "hoodie.compact.inline"
         ("hoodie.datasource.write.recordkey.field", "user_id", "is the same for every table"),
         (f"{INLINE}.trigger.strategy", "TIME_ELAPSED", "the trigger hudi.time_elapsed"),
         ("hoodie.compact.inlin", "true", 'did you mean "hoodie.compact.inline"?'),
-        ("hoodie.no.such.thing.at.all", "1", "is no option of Hudi 1.2"),
+        ("hoodie.no.such.thing.at.all", "1", "is not an option of Hudi 1.2"),
         ("hoodie.datasource.compaction.async.enable", "true", "streaming writes alone"),
     ],
 )

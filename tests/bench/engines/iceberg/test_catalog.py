@@ -21,10 +21,11 @@ def test_metadata_is_read_with_what_the_catalog_has_vended(tmp_path, monkeypatch
     monkeypatch.setattr(catalogs, "java_table", lambda spark, name: table)
     monkeypatch.setattr(catalogs.StaticTable, "from_metadata", lambda location, known: (location, known))
     given = {"type": "rest", "s3.access-key-id": "given", "s3.region": "x"}
+    monkeypatch.setattr(catalogs, "_vended", lambda spark, io, location: {"s3.session-token": location[:5]})
     load = Catalog(tmp_path, "mine", "bench_r1", given).loader(None, "orders")
     location, known = load()
     assert location == "s3://bucket/orders/metadata/v3.json"
-    assert known == {"type": "rest", "s3.region": "x", **vended}
+    assert known == {"type": "rest", "s3.region": "x", **vended, "s3.session-token": "s3://"}
 
 
 @pytest.mark.parametrize(("given", "used"), [({}, "120000"), ({SOCKET_TIME_OUT: "7"}, "7")])

@@ -208,7 +208,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 def test_a_pipe_is_not_read(tmp_path):
     os.mkfifo(tmp_path / "mine.toml")
     with pytest.raises(
-        ScenarioError, match=r"mine.toml: is no file; name a coefficients file, such as .*toml"
+        ScenarioError, match=r"mine.toml: is not a file; name a coefficients file, such as .*toml"
     ):
         iceberg_coefficients(tmp_path / "mine.toml")
 

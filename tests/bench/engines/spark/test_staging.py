@@ -1,8 +1,6 @@
 import pytest
 
 from bench.engines.journal import Journal
-from bench.engines.spark.conf import STAGING
-from bench.engines.spark.session import configured
 from bench.engines.spark.staging import STAGED, Staging, opened_staging, staging_of
 from bench.errors import EngineError
 
@@ -17,7 +15,7 @@ def file(tmp_path):
 
 
 def test_without_staging_files_stay_where_they_are(spark, file, tmp_path):
-    staging = Staging(spark)
+    staging = Staging(spark, None)
     assert staging.readable([file]) == [str(file)]
     targets = []
     staging.written(tmp_path / "dump", targets.append)
@@ -28,8 +26,7 @@ def test_without_staging_files_stay_where_they_are(spark, file, tmp_path):
 
 def test_files_go_through_the_staging_folder_and_none_is_left_there(spark, file, tmp_path):
     shared = tmp_path / "shared"
-    with configured(spark, {STAGING: (shared / "run-1").as_uri()}):
-        staging = Staging(spark)
+    staging = Staging(spark, (shared / "run-1").as_uri())
     first, again = staging.readable([file, file])
     assert first == again
     assert spark.read.text(first).collect()[0].value == "12345"
@@ -42,22 +39,21 @@ def test_files_go_through_the_staging_folder_and_none_is_left_there(spark, file,
 
 def test_what_is_staged_is_noted_until_it_is_removed(spark, file, tmp_path):
     journal, folder = Journal(tmp_path / "noted"), tmp_path / "run-1"
-    staging_of.cache_clear()
-    with configured(spark, {STAGING: folder.as_uri()}):
-        with opened_staging(spark, journal):
-            assert journal.names() == [STAGED]
-            staging_of(spark).readable([file])
-            assert list(folder.rglob(file.name))
-        assert journal.names() == []
-        assert not folder.exists()
-        journal.note(STAGED)  # by a run that was killed
-        (folder / "0").mkdir(parents=True)
-        with opened_staging(spark, journal):
-            pass
+    with opened_staging(spark, folder.as_uri(), journal):
+        assert journal.names() == [STAGED]
+        staging_of(spark.newSession()).readable([file])
+        assert list(folder.rglob(file.name))
+    assert journal.names() == []
+    assert not folder.exists()
+    assert staging_of(spark).folder is None
+    journal.note(STAGED)  # by a run that was killed
+    (folder / "0").mkdir(parents=True)
+    with opened_staging(spark, folder.as_uri(), journal):
+        pass
     assert journal.names() == []
     assert not folder.exists()
 
 
 def test_a_location_that_hadoop_does_not_know_is_an_error(spark):
-    with configured(spark, {STAGING: "nosuch://host/x"}), pytest.raises(EngineError, match="nosuch://host/x"):
-        Staging(spark)
+    with pytest.raises(EngineError, match="nosuch://host/x"):
+        Staging(spark, "nosuch://host/x")
