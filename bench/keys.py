@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from bench.secrets import hide
 from strategies.names import near_name
 from strategies.options import option_texts
 from strategies.quantities import (
@@ -25,8 +26,8 @@ from strategies.quantities import (
 
 
 def value_text(value: object) -> str:
-    """A value on one line, cut to 80 characters."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    """A value on one line, cut to 80 characters, without the secrets in it, which no one would know then."""
+    text = hide(json.dumps(value, ensure_ascii=False, default=str))
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 

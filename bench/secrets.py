@@ -37,7 +37,7 @@ _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 # Matched against a key in lower case with hyphens between its words. An access key id is only an identifier,
 # but people rarely want it in a configuration that they show to others.
 _SECRET = re.compile(
-    r"""secret | passw | pswd | passphrase | passcode | credential | api-?key | connection-?string
+    r"""secret | passw | pswd | passphrase | passcode | credential | api-?key | conn(?:ection)?-?str(?:ing)?
       | private-?key | access-?key | account-?key | shared-?key | signing-?key | license-?key
       | tokens?\d*(?:-|$) | pwd\d*(?:-|$) | (?:^|-)creds(?:-|$) | (?:^|-)(?:pw|pat|sig|auth)$ | signature$
       | (?:^|-)(?:db|pg|my|user|store|key)?pass$ | (?:^|-)sas(?:-|$)

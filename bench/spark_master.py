@@ -15,6 +15,7 @@ _LOCAL_CLUSTER = re.compile(
 )
 # Further cluster managers are plug-ins of Spark; these are places of files.
 _CLUSTER = re.compile(r"yarn|(?!(?:file|https?|hdfs|s3a?)://)[a-z][a-z0-9+.-]*://\S+")
+_HOST = re.compile(r"(?:\[[^\]]+\]|[^\s:,/]+):(?P<port>\d{1,5})", re.ASCII)
 _KNOWN = (
     "local, local[4], local[*], local-cluster[2,1,1024] (workers, cores and MiB of each), spark://host:7077, "
     "yarn or k8s://https://host:443"
@@ -53,6 +54,12 @@ def parse_master(text: str) -> Master:
         cores = int(cluster["workers"]) * int(cluster["cores"])
         if cores and int(cluster["memory"]):
             return Master(text, "local-cluster", cores)
-    if _CLUSTER.fullmatch(text):
+    if _CLUSTER.fullmatch(text) and not (text.startswith("spark://") and not _has_ports(text)):
         return Master(text, "cluster")
     raise ValueError(f"is not a valid Spark master: write {_KNOWN}")
+
+
+def _has_ports(standalone: str) -> bool:
+    """Whether each host of a standalone cluster has a port, without which Spark refuses it."""
+    hosts = map(_HOST.fullmatch, standalone.removeprefix("spark://").split(","))
+    return all(host is not None and 0 < int(host["port"]) < 2**16 for host in hosts)

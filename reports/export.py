@@ -1,6 +1,7 @@
 """Results as tidy tables for further analysis: a folder of Parquet files or one DuckDB file."""
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -47,8 +48,9 @@ def export(
     Nested values (options, lists of actions) become JSON text. Runs whose figures must not be used are in all
     tables except `metrics`; they have `runs.usable` = false. Raises ValueError where `destination` exists.
     """
-    if destination.exists():
-        raise ValueError(f"{destination} already exists: choose another destination or remove it first")
+    log = destination.with_name(f"{destination.name}.wal")  # DuckDB would take it for its own, and delete it
+    for existing in filter(os.path.lexists, (destination, *((log,) if kind == "duckdb" else ()))):
+        raise ValueError(f"{existing} already exists: choose another destination or remove it first")
     all_tables = tables(runs)
     if kind == "parquet":
         destination.mkdir(parents=True)
@@ -79,10 +81,15 @@ def _runs(runs: tuple[RunResult, ...]) -> pa.Table:
     ends = {name: kind for name, kind in column_types(RunRecord).items() if name not in ("tick", "at_ms")}
     lines = [
         {**dict(run.manifest), **({name: getattr(run.end, name) for name in ends} if run.end else {}),
-         "folder": str(run.folder), "content": content_of(run), "usable": usable(run)}
+         "folder": _text(run.folder), "content": content_of(run), "usable": usable(run)}
         for run in runs
     ]  # fmt: skip
     return _table(lines, {**column_types(Manifest), **ends, **added})
+
+
+def _text(path: Path) -> str:
+    r"""A path as text; bytes that are not UTF-8 are written \xNN."""
+    return os.fsencode(path).decode(errors="backslashreplace")
 
 
 def _metrics(runs: tuple[RunResult, ...]) -> pa.Table:

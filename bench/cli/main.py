@@ -2,6 +2,7 @@
 
 import errno
 import io
+import logging
 import os
 import sys
 import traceback
@@ -140,6 +141,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # of characters that the locale does not have
+    if os.environ.get(DEBUG_VARIABLE) != "1":
+        # Python prints warnings that nobody handles. Those of PyIceberg may show secrets, and come before an
+        # error of ours that says what is wrong.
+        logging.basicConfig(handlers=[logging.NullHandler()])
     given = Secrets.of_arguments(words)
     try:
         with concealing(given):

@@ -77,6 +77,8 @@ def _problem(jar: Path) -> str | None:
         return "no such file; correct the path, or set spark.jars.packages to Maven coordinates"
     if jar.is_dir():
         return "is a folder; name the jars in it"
+    if not jar.is_file():  # to read a pipe or a device might never end
+        return "is not a file; name a jar"
     return None if is_zipfile(jar) else "is damaged, or no jar at all; fetch it again"
 
 

@@ -159,7 +159,8 @@ def _unquoted(key: str) -> str:
 
 def _table_key(place: object, key: str) -> str:
     if not isinstance(place, dict):
-        raise ScenarioError(f"is {value_text(place)}, not a table: it has no key {value_text(key)}")
+        # The value is not shown: it may be a secret, and what else is one is not known yet.
+        raise ScenarioError(f"is not a table: it has no key {value_text(key)}")
     return key
 
 

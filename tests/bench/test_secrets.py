@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from bench.keys import value_text
 from bench.results.records import Manifest, Record
 from bench.secrets import HIDDEN, NO_SECRETS, Secrets, hidden, hide, hide_setting, is_secret_key
 
@@ -259,3 +260,9 @@ def test_any_text_can_be_scrubbed(text):
     assert isinstance(NO_SECRETS.scrub(text), str)
     if "=" not in text and ":" not in text and ">" not in text and "//" not in text:
         assert NO_SECRETS.scrub(text) == text
+
+
+def test_a_password_is_hidden_before_a_value_is_cut():
+    shown = value_text(f"https://user:{'p' * 100}@host/x")
+    assert "ppp" not in shown
+    assert "host/x" in shown

@@ -14,6 +14,7 @@ from bench.spark_master import Master, parse_master
         ("local-cluster[ 2, 3, 512 ]", "local-cluster", 6),
         ("spark://host:7077", "cluster", None),
         ("spark://one:7077,two:7077", "cluster", None),
+        ("spark://[::1]:7077", "cluster", None),
         ("yarn", "cluster", None),
         ("k8s://https://host:443", "cluster", None),
     ],
@@ -41,6 +42,10 @@ def test_what_a_master_says(text, kind, cores):
         "http://x",
         "https://host:443",
         "s3a://x",
+        "spark://host",
+        "spark://one:7077,two",
+        "spark://host:70777",
+        "spark://host:0",
     ],
 )
 def test_what_is_none_is_told_what_there_is(text):

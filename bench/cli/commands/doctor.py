@@ -1,6 +1,7 @@
 """`compactbench doctor`: whether this machine is ready, and how noisy its timings are right now."""
 
 import json
+import math
 import os
 import platform
 import shutil
@@ -28,11 +29,23 @@ MEMORY_NEEDED_BYTES = 6 * GIB  # 4 GiB of Spark driver, Python and the page cach
 DISK_NEEDED_BYTES = 2 * GIB
 
 
+def _number(seconds: float) -> float:
+    """Raises BadParameter for NaN, which is neither too small nor too large."""
+    if math.isnan(seconds):
+        raise typer.BadParameter("it is not a number")
+    return seconds
+
+
 def doctor(
     seconds: Annotated[
         float,
         typer.Option(
-            "--seconds", min=0.0, metavar="SECONDS", help="How long to measure the noise; 0 skips it."
+            "--seconds",
+            min=0.0,
+            max=3600.0,
+            metavar="SECONDS",
+            callback=_number,
+            help="How long to measure the noise, an hour at most; 0 skips it.",
         ),
     ] = 30.0,
 ) -> None:

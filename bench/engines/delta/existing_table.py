@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import cast
 
@@ -126,10 +127,7 @@ class DeltaTable:
     def planner_problem(self, planner: Planner) -> str | None:
         """See `columns.planner_problem`. Only columns of dates and of texts may hold days."""
         names, by = list(_names(self.schema)), tuple(self.metadata["partitionColumns"])
-        following = (*names[1:], "")
-        leaves = (
-            name for name, next_ in zip(names, following, strict=True) if not next_.startswith(f"{name}.")
-        )
+        leaves = (name for name, next_ in pairwise((*names, "")) if not next_.startswith(f"{name}."))
         has_days = any(self._type_of(column) in ("DATE", "VARCHAR") for column in by)
         layout = Layout(tuple(leaves), by, self.state.clustering_columns, has_days, self.state.properties)
         return planner_problem(layout, planner)

@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from pyarrow.fs import FileSelector
+from pydantic import ValidationError as Invalid
 from pyiceberg.catalog import Catalog, list_catalogs, load_catalog
 from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError, NotInstalledError, ValidationError
 from pyiceberg.io import FileIO, load_file_io
@@ -29,6 +30,7 @@ from bench.errors import ScenarioError
 from bench.keys import value_text
 from bench.secrets import Secrets
 from bench.text import human_bytes
+from strategies.guard import guarded
 from strategies.iceberg.commands import Command
 from strategies.iceberg.dropped_deletes import dropped_by
 from strategies.iceberg.files import DeleteKind, IcebergState, iceberg_state
@@ -230,7 +232,7 @@ def find_table(name_or_path: str, choice: CatalogChoice) -> Table:
             f"{name_or_path}: write namespace.table, or the path of the table's folder; "
             f"{_nearest_tables(catalog, name_or_path)}"
         )
-    with _explained(name_or_path, catalog.properties):
+    with _explained(name_or_path, catalog.properties), guarded(f"catalog {catalog.name}", ScenarioError):
         try:
             return catalog.load_table(name_or_path)
         except (NoSuchTableError, NoSuchNamespaceError):
@@ -269,7 +271,7 @@ def _is_path(text: str, choice: CatalogChoice) -> bool:
 def _catalog(choice: CatalogChoice) -> Catalog:
     name = choice.name or "default"
     what = f"--catalog {name}" if choice.name else "the default catalog"
-    with _explained(what, choice.properties):
+    with _explained(what, choice.properties), guarded(what, ScenarioError):
         known = list_catalogs()
         if not choice.properties and name.lower() not in known:
             listed = f"; configured: {', '.join(sorted(known))}" if known else ""
@@ -414,10 +416,18 @@ def _explained(what: str, properties: Mapping[str, str]) -> Iterator[None]:
 
 
 def _cause(error: Exception, properties: Mapping[str, str]) -> str:
-    """An error on one line, without secrets."""
-    text = Secrets.of(properties).scrub(str(error))
+    """An error on one line, without secrets.
+
+    Of metadata that is not as it should be, it is said what is wrong, not what is there instead: that may be
+    what a catalog has vended.
+    """
+    text = Secrets.of(properties).scrub(_problems(error) if isinstance(error, Invalid) else str(error))
     text = " ".join(text.split()) or type(error).__name__
     return text if len(text) <= _ERROR_LENGTH_MAX else f"{text[:_ERROR_LENGTH_MAX]}..."
+
+
+def _problems(error: Invalid) -> str:
+    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
 
 
 def _committed_at(snapshot: Snapshot) -> str:

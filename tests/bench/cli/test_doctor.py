@@ -71,3 +71,9 @@ def test_the_noise_is_judged(machine, capsys, monkeypatch, walls, verdict):
     monkeypatch.setattr(doctor, "_query_walls_s", lambda seconds: walls)
     assert main(["doctor", "--seconds", "1"]) == 0
     assert f"noise {verdict}" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("seconds", ["inf", "1e999", "nan", "-1"])
+def test_the_noise_is_measured_for_a_while_only(machine, capsys, seconds):
+    assert main(["doctor", f"--seconds={seconds}"]) == 2
+    assert "--seconds" in capsys.readouterr().err

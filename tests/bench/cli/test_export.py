@@ -1,4 +1,7 @@
+import shutil
+
 import duckdb
+import pyarrow.parquet as pq
 import pytest
 from result_builder import build_results
 
@@ -45,6 +48,49 @@ def test_a_uri_is_no_place_to_write(capsys, results, tmp_path, monkeypatch, comm
     assert main([*given, "s3://bucket/x"]) == 2
     assert "s3:/bucket/x: results are written to this machine; name a folder" in capsys.readouterr().err
     assert not (tmp_path / "s3:").exists()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "duckdb"])
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        ("~/x", "the shell has not replaced the ~"),
+        ("file:x", "looks like a URI; name a folder by its whole path"),
+        (":memory:", "looks like a URI"),
+        ("x\udcff", "is not UTF-8"),
+    ],
+)
+def test_a_name_that_means_another_place_is_refused(
+    capsys, results, tmp_path, monkeypatch, kind, place, problem
+):
+    monkeypatch.chdir(tmp_path)
+    before = list(tmp_path.iterdir())
+    assert main(["export", str(results), "--to", kind, f"--out={place}"]) == 2
+    assert problem in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == before
+
+
+def test_what_duckdb_would_take_for_its_log_is_kept(capsys, results, tmp_path):
+    log = tmp_path / "u.duckdb.wal"
+    log.write_text("precious")
+    assert main(["export", str(results), "--to", "duckdb", "-o", str(tmp_path / "u.duckdb")]) == 2
+    assert f"{log} already exists" in " ".join(capsys.readouterr().err.split())
+    assert log.read_text() == "precious"
+
+
+@pytest.mark.parametrize("kind", ["parquet", "duckdb"])
+def test_a_link_to_nothing_is_not_followed(results, tmp_path, kind):
+    (tmp_path / "link").symlink_to(tmp_path / "nothing")
+    assert main(["export", str(results), "--to", kind, "-o", str(tmp_path / "link")]) == 2
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_results_in_a_folder_that_is_not_utf_8_are_exported(results, tmp_path):
+    odd = tmp_path / "odd\udcff"
+    shutil.copytree(results, odd)
+    assert main(["export", str(odd), "-o", str(tmp_path / "tables")]) == 0
+    folders = pq.read_table(tmp_path / "tables" / "runs.parquet")["folder"].to_pylist()
+    assert all("odd\\xff" in folder for folder in folders)
 
 
 def test_export_to_an_impossible_place_is_an_error(capsys, results, tmp_path):

@@ -1,8 +1,10 @@
+import http.server
 import json
 import os
 import shutil
 import sqlite3
 import sys
+import threading
 from pathlib import Path
 
 import pyiceberg.catalog
@@ -16,6 +18,7 @@ from scenario_builder import SOUND, write
 
 from bench.cli.main import main
 from bench.errors import ScenarioError
+from strategies import guard
 
 REWRITE = ["--strategy", "iceberg.rewrite_data_files"]
 FEW = ["--option", "options.min-input-files=2"]
@@ -729,6 +732,57 @@ def test_plan_refuses_a_catalog_that_cannot_be_reached(error):
     told = error("shop.visits", "--catalog-property", "uri=http://127.0.0.1:1/", *REWRITE)
     assert told.startswith("the default catalog: cannot be reached: ConnectionError: ")
     assert told.endswith("; check the address, the network and the credentials")
+
+
+@pytest.fixture
+def rest_server():
+    """Starts a REST catalog that answers any request for a table with `answer`, or with None never."""
+    servers = []
+
+    def start(answer):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def log_message(self, *arguments):
+                pass
+
+            def do_GET(self):
+                if "config" not in self.path and answer is None:
+                    ended.wait()
+                    return
+                body = json.dumps({"defaults": {}, "overrides": {}} if "config" in self.path else answer)
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body.encode())
+
+        ended = threading.Event()
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers.append((server, ended))
+        return (
+            "--catalog-property",
+            "type=rest",
+            "--catalog-property",
+            f"uri=http://127.0.0.1:{server.server_port}",
+        )
+
+    yield start
+    for server, ended in servers:
+        ended.set()
+        server.shutdown()
+        server.server_close()
+
+
+def test_plan_does_not_show_what_a_catalog_has_vended(error, rest_server):
+    vended = {"s3.secret-access-key": "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY"}
+    lake = rest_server({"metadata-location": "s3://bucket/v1.metadata.json", "config": vended})
+    told = error("shop.visits", *lake, *REWRITE)
+    assert "metadata: Field required" in told
+    assert "EXAMPLEKEY" not in told
+
+
+def test_plan_does_not_wait_for_a_catalog_for_ever(error, rest_server, monkeypatch):
+    monkeypatch.setattr(guard, "CALL_LIMIT_S", 0.5)
+    assert error("shop.visits", *rest_server(None), *REWRITE) == "the catalog default took longer than 0.5 s"
 
 
 def test_plan_names_the_extra_a_catalog_needs(error):

@@ -1,3 +1,4 @@
+import os
 from zipfile import ZipFile
 
 import pytest
@@ -43,7 +44,8 @@ def scenario(folder, properties=ON_S3, **spark):
 
 
 def test_a_jar_of_the_scenario_that_cannot_be_read_is_named(folder):
-    there, damaged = make_jar(folder / "there.jar"), folder / "damaged.jar"
+    there, damaged, pipe = make_jar(folder / "there.jar"), folder / "damaged.jar", folder / "pipe.jar"
+    os.mkfifo(pipe)
     damaged.write_bytes(there.read_bytes()[:10])
     for elsewhere in ("s3a://bucket/other.jar", "local:/opt/other.jar", "/opt/jars/*.jar", f"file:{there}"):
         check_jars(load(folder, spark={"spark.jars": f"{there}, {elsewhere}"}))
@@ -51,6 +53,7 @@ def test_a_jar_of_the_scenario_that_cannot_be_read_is_named(folder):
         "/no/such.jar": "no such file",
         folder: "is a folder",
         damaged: "is damaged",
+        pipe: "is not a file",
     }.items():
         with pytest.raises(ScenarioError, match=rf'demo: spark."spark.jars": {jar}: {problem}'):
             check_jars(load(folder, spark={"spark.jars": f"{there},{jar}"}))

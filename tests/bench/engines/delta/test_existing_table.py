@@ -268,3 +268,10 @@ def test_a_damaged_log_is_named(place, tmp_path):
 
 def test_a_scenario_with_a_catalog_is_no_hindrance(place):
     assert open_existing(TableAddress(place, scenario_catalog=CatalogSettings())).state.version == "1"
+
+
+def test_a_table_of_no_columns_can_be_planned_for(tmp_path):
+    written(
+        tmp_path, add=None, schemaString=json.dumps({"type": "struct", "fields": []}), partitionColumns=[]
+    )
+    assert open_existing(TableAddress(str(tmp_path))).planner_problem(Optimize()) is None
