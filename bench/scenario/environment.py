@@ -70,5 +70,9 @@ def _value_of(name: str, path: KeyPath) -> str:
     value = os.environ.get(name)
     problem = "is not set" if value is None else "is empty" if not value else "is not UTF-8"
     if not value or not is_utf8(value):
-        raise OptionError(path, f"the environment variable {name} {problem}", f"env:{name}")
+        raise OptionError(
+            path,
+            f"the environment variable {name} {problem}: set it; to validate or simulate, to any text",
+            f"env:{name}",
+        )
     return value

@@ -152,7 +152,9 @@ class Spark(Keys):
     driver_memory_bytes: Size = Field(default=4 * 2**30, alias="driver_memory")
     executor_cpu: ExecutorCpuSource | None = None  # None: "processes"
     staging: str | None = Field(
-        default=None, pattern=r"^[A-Za-z][\w+.-]*:/\S+$", description='a URI such as "hdfs://host/folder"'
+        default=None,
+        pattern=r"^[A-Za-z][\w+.-]*:/\S+$",
+        description='a URI such as "hdfs://host/folder" or "file:///mnt/shared"',
     )
 
     @model_validator(mode="before")

@@ -122,21 +122,46 @@ def wait_for_port(process: subprocess.Popen[bytes], port: int, log: Path) -> Non
         time.sleep(0.2)
 
 
+@contextmanager
+def rest_server(folder: Path, jdk: Path, jars: Sequence[Path], **properties: str) -> Iterator[str]:
+    """The address of Iceberg's own REST catalog server, over a catalog on SQLite with these properties.
+
+    The names of properties are those of the server's variables: `__` is a hyphen, `_` a dot.
+    """
+    port = free_port()
+    pom = Path(__file__).with_name("rest_server.xml")
+    own = fetched(runtime.cache_folder() / "test-jars" / "rest", "copy-dependencies", f"-f={pom}")
+    environment = {
+        "REST_PORT": str(port), "URI": f"jdbc:sqlite:{folder}/catalog.db", "JDBC_SCHEMA__VERSION": "V1",
+        **properties,
+    }  # fmt: skip
+    class_path = os.pathsep.join([f"{own}/*", *map(str, jars)])
+    server = [str(jdk / "bin" / "java"), "-Xmx512m", "-cp", class_path]
+    log, variables = folder / "server.log", {f"CATALOG_{name}": value for name, value in environment.items()}
+    with component([*server, "org.apache.iceberg.rest.RESTCatalogServer"], log, **variables) as process:
+        wait_for_port(process, port, log)
+        yield f"http://127.0.0.1:{port}"
+
+
 @pytest.fixture(scope="session")
 def rest_catalog(tmp_path_factory, full_jdk):
-    """The address of Iceberg's own REST catalog server, over a catalog on SQLite."""
-    folder, port = tmp_path_factory.mktemp("rest"), free_port()
-    pom = Path(__file__).with_name("rest_server.xml")
-    jars = fetched(runtime.cache_folder() / "test-jars" / "rest", "copy-dependencies", f"-f={pom}")
-    environment = {
-        "CATALOG_REST_PORT": str(port), "CATALOG_WAREHOUSE": f"file://{folder}/warehouse",
-        "CATALOG_URI": f"jdbc:sqlite:{folder}/catalog.db", "CATALOG_JDBC_SCHEMA__VERSION": "V1",
+    """The address of a REST catalog, and the folder of its warehouse."""
+    folder = tmp_path_factory.mktemp("rest")
+    with rest_server(folder, full_jdk, (), WAREHOUSE=f"file://{folder}/warehouse") as address:
+        yield address, folder / "warehouse"
+
+
+@pytest.fixture(scope="session")
+def rest_catalog_on_s3(tmp_path_factory, full_jdk, s3_server, aws_jar):
+    """The address of a REST catalog whose tables are on S3, and which vends the keys for it."""
+    properties = {
+        "WAREHOUSE": "s3://bucket/rest", "IO__IMPL": "org.apache.iceberg.aws.s3.S3FileIO",
+        "S3_ENDPOINT": s3_server[0], "S3_PATH__STYLE__ACCESS": "true", "CLIENT_REGION": "us-east-1",
+        "S3_ACCESS__KEY__ID": "vended", "S3_SECRET__ACCESS__KEY": "vendedsecret",
+        "INCLUDE__CREDENTIALS": "true",
     }  # fmt: skip
-    server = [str(full_jdk / "bin" / "java"), "-Xmx512m", "-cp", f"{jars}/*"]
-    log = folder / "server.log"
-    with component([*server, "org.apache.iceberg.rest.RESTCatalogServer"], log, **environment) as process:
-        wait_for_port(process, port, log)
-        yield f"http://127.0.0.1:{port}", folder / "warehouse"
+    with rest_server(tmp_path_factory.mktemp("rest-s3"), full_jdk, (aws_jar,), **properties) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

@@ -40,6 +40,10 @@ options = { "self-optimizing.minor.trigger.file-count" = 2, "self-optimizing.tar
 APPENDING = SCENARIO.replace('type = "upsert"\ninitial_rows = 2_000\ninitial_files = 2', 'type = "append"')
 # Amoro merges files below an eighth of the target size, and converts the deletes of larger ones.
 SIZES = {'"8MiB"': '"256KiB"', "initial_files = 2": "initial_files = 1"}
+NO_KEYS = {
+    "AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/nowhere",
+    "AWS_SHARED_CREDENTIALS_FILE": "/nowhere",
+}  # fmt: skip
 S3_KEYS = {"S3_KEY_ID": "test", "S3_KEY": "testsecret"}
 
 SENDING = """
@@ -144,7 +148,7 @@ def test_a_spark_cluster(standalone, tmp_path):
 def test_a_cluster_that_sees_none_of_the_driver_s_folders(cluster_apart, tmp_path):
     address, shared, own = cluster_apart
     catalog = lines_with('"hadoop"').replace("/shared", str(shared))
-    staging = lines_with("staging").replace(
+    staging = lines_with("hdfs://namenode").replace(
         "hdfs://namenode.example:8020/staging", f"file://{shared}/staging"
     )
     lines = staging.replace("spark://master.example:7077", address)
@@ -154,7 +158,7 @@ def test_a_cluster_that_sees_none_of_the_driver_s_folders(cluster_apart, tmp_pat
 
 def test_a_rest_catalog(rest_catalog, full_jdk, tmp_path):
     address, warehouse = rest_catalog
-    lines = lines_with('"rest"').replace("http://catalog.example:8181", address)
+    lines = lines_with("http://catalog.example:8181").replace("http://catalog.example:8181", address)
     run(tmp_path, lines, JAVA_HOME=str(full_jdk))
     kept, planned = plans_of_a_kept_table(tmp_path, JAVA_HOME=str(full_jdk))
     assert planned["table"]["data_files"] == kept.of(ObserveRecord)[-1].data_files_count
@@ -169,7 +173,7 @@ def test_a_rest_catalog(rest_catalog, full_jdk, tmp_path):
 def test_a_rest_catalog_that_does_not_answer_fails_the_run(full_jdk, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as silent:  # it accepts connections, and that is all
         address = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        lines = lines_with('"rest"').replace("http://catalog.example:8181", address)
+        lines = lines_with("http://catalog.example:8181").replace("http://catalog.example:8181", address)
         (tmp_path / "lake.toml").write_text(SCENARIO + lines + '"rest.client.socket-timeout-ms" = 1000\n')
         done = subprocess.run(
             [PROGRAM, "run", tmp_path / "lake.toml", "--repetitions", "1", "--out", tmp_path / "results"],
@@ -195,7 +199,7 @@ def test_a_hive_catalog(hive_metastore, tmp_path):
 def s3_lines(s3_server, aws_jar, tmp_path):
     """The lines for a catalog on S3, here with its database in this test's folder."""
     address, _ = s3_server
-    lines = lines_with("S3FileIO").replace("http://s3.example:9000", address)
+    lines = lines_with("jdbc:sqlite").replace("http://s3.example:9000", address)
     return re.sub(r"/opt/jars/\S+?\.jar", str(aws_jar), lines.replace("/shared", str(tmp_path)))
 
 
@@ -225,6 +229,24 @@ def test_s3_on_a_cluster_that_sees_none_of_the_driver_s_folders(s3_server, s3_li
     (address, _), (master, shared, own) = s3_server, cluster_apart
     cluster = f'master = "{master}"\nstaging = "file://{shared}/staging"\n"spark.executor.memory" = "1g"\n'
     runs = run(own, s3_lines.replace(str(tmp_path), str(own)) + cluster, **S3_KEYS)
+    assert all(one.of(CommitRecord)[-1].delete_files_added_count for one in runs)
+    assert files_below(shared) == keys_in_s3(address) == []
+
+
+def test_a_cluster_with_a_rest_catalog_that_vends_the_keys_of_s3(
+    s3_server, rest_catalog_on_s3, aws_jar, cluster_apart, full_jdk
+):
+    (address, _), (master, shared, own) = s3_server, cluster_apart
+    places = {
+        "http://rest.example:8181": rest_catalog_on_s3, "http://s3.example:9000": address,
+        "spark://master.example:7077": master, "/shared": str(shared),
+        "/opt/jars/iceberg-aws-bundle-1.11.0.jar": str(aws_jar),
+    }  # fmt: skip
+    lines = lines_with("http://rest.example:8181")
+    for example, place in places.items():
+        lines = lines.replace(example, place)
+    assert "access-key" not in lines
+    runs = run(own, lines, JAVA_HOME=str(full_jdk), **NO_KEYS)
     assert all(one.of(CommitRecord)[-1].delete_files_added_count for one in runs)
     assert files_below(shared) == keys_in_s3(address) == []
 

@@ -163,8 +163,17 @@ def _places(scenario: Scenario, mode: Mode) -> dict[str, Any]:
 def _places_text(places: Mapping[str, Any]) -> str:
     """Where runs take place and leave something, if not on this machine alone."""
     sentences = []
-    if parse_master(places["master"]).kind != "local":
-        sentences.append(f"Runs on {places['master']}.")
+    master = parse_master(places["master"])
+    if master.kind != "local":
+        sentences.append(f"Runs on {master.text}.")
+    here = {"catalog": ("tables", "[catalog]"), "staging": ("change logs and dumps", "spark.staging")}
+    unshared = [words for key, words in here.items() if not places[key]]
+    if master.kind == "cluster" and unshared:
+        what, keys = (", ".join(words) for words in zip(*unshared, strict=True))
+        sentences.append(
+            f"In folders of this machine, which all executors must share: {what}. To put these elsewhere, "
+            f"set {keys}."
+        )
     if catalog := places["catalog"]:
         kind = f" ({catalog['kind']})" if catalog["kind"] else ""
         sentences.append(

@@ -218,6 +218,26 @@ def test_validate_says_where_runs_leave_something(capsys, tmp_path):
     assert "shop" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (
+            "",
+            "tables, change logs and dumps. To put these elsewhere, set [catalog], spark.staging.",
+        ),
+        ('staging = "s3://b/x"\n', "must share: tables. To put these elsewhere, set [catalog]."),
+        ('[catalog.properties]\ntype = "rest"\n', "must share: change logs and dumps. To put"),
+        ('staging = "s3://b/x"\n[catalog.properties]\ntype = "rest"\n', None),
+    ],
+)
+def test_validate_says_what_executors_must_share(capsys, tmp_path, lines, told):
+    path = write(tmp_path, f'{SOUND}[spark]\nmaster = "spark://host:7077"\n{lines}')
+    assert main(["validate", path]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert ("must share" in text) == (told is not None)
+    assert (told or "") in text
+
+
 def test_validate_says_where_runs_of_a_variant_leave_something(capsys, tmp_path):
     lake = '{ name = "shop", properties = { type = "rest", uri = "http://lake:8181" } }'
     variants = f"""
