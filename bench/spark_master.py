@@ -13,9 +13,9 @@ _LOCAL_CLUSTER = re.compile(
     r"local-cluster\[\s*(?P<workers>\d{1,4})\s*,\s*(?P<cores>\d{1,4})\s*,\s*(?P<memory>\d{1,9})\s*\]",
     re.ASCII,
 )
-# Further cluster managers are plug-ins of Spark; these are places of files.
-_CLUSTER = re.compile(r"yarn|(?!(?:file|https?|hdfs|s3a?)://)[a-z][a-z0-9+.-]*://\S+")
-_HOST = re.compile(r"(?:\[[^\]]+\]|[^\s:,/]+):(?P<port>\d{1,5})", re.ASCII)
+# Further cluster managers are plug-ins of Spark; those left out are places of files, and spark:// has ports.
+_CLUSTER = re.compile(r"yarn|(?!(?:spark|file|https?|hdfs|s3a?)://)[a-z][a-z0-9+.-]*://\S+")
+_HOST = re.compile(r"(?:\[[^\]\s]+\]|[^\s:,/]+):(?P<port>\d{1,5})", re.ASCII)
 _KNOWN = (
     "local, local[4], local[*], local-cluster[2,1,1024] (workers, cores and MiB of each), spark://host:7077, "
     "yarn or k8s://https://host:443"
@@ -54,12 +54,13 @@ def parse_master(text: str) -> Master:
         cores = int(cluster["workers"]) * int(cluster["cores"])
         if cores and int(cluster["memory"]):
             return Master(text, "local-cluster", cores)
-    if _CLUSTER.fullmatch(text) and not (text.startswith("spark://") and not _has_ports(text)):
+    if _CLUSTER.fullmatch(text) or _is_standalone(text):
         return Master(text, "cluster")
     raise ValueError(f"is not a valid Spark master: write {_KNOWN}")
 
 
-def _has_ports(standalone: str) -> bool:
-    """Whether each host of a standalone cluster has a port, without which Spark refuses it."""
-    hosts = map(_HOST.fullmatch, standalone.removeprefix("spark://").split(","))
-    return all(host is not None and 0 < int(host["port"]) < 2**16 for host in hosts)
+def _is_standalone(text: str) -> bool:
+    """Whether it is a standalone cluster. Each host has a port, without which Spark refuses it."""
+    scheme, _, addresses = text.partition("://")
+    hosts = map(_HOST.fullmatch, addresses.split(","))
+    return scheme == "spark" and all(host is not None and 0 < int(host["port"]) < 2**16 for host in hosts)

@@ -193,13 +193,12 @@ class Published:
 
     def state_reading_s(self, strategy: str) -> str:
         """The CPU seconds of reading the table state that are booked to a strategy; a mean over the runs."""
-        runs = [run for run in self.group.usable_runs if run.manifest.strategy == strategy]
-        return _number(fmean(sum(d.state_cpu_s for d in run.of(DecisionRecord)) for run in runs), 2)
+        readings = (run.of(DecisionRecord) for run in self._runs_of(strategy))
+        return _number(fmean(sum(decision.state_cpu_s for decision in each) for each in readings), 2)
 
     def met(self, strategy: str) -> Met:
         """The primary query beside compactions of a strategy. Raises ValueError if none met any."""
-        runs = [run for run in self.group.usable_runs if run.manifest.strategy == strategy]
-        settled = [query for run in runs for query in _settled(run)]
+        settled = [query for run in self._runs_of(strategy) for query in _settled(run)]
         met_s = [query.wall_s for query in settled if query.is_shared]
         others_s = [query.wall_s for query in settled if not query.is_shared]
         return Met(
@@ -267,6 +266,9 @@ class Published:
     def compare(self, metric: str, strategy: str, other: str) -> Comparison:
         """The comparison itself. Raises KeyError for a name that is not a metric."""
         return self.group.compare(metric, strategy, other)
+
+    def _runs_of(self, strategy: str) -> list[RunResult]:
+        return [run for run in self.group.usable_runs if run.manifest.strategy == strategy]
 
     def _row(self, strategy: str) -> Row:
         return self.group.row(strategy)

@@ -185,7 +185,7 @@ def _io_properties(spark: SparkSession, table: Any, location: str) -> dict[str, 
     """
     io = table.io()
     try:
-        properties = {str(key): str(value) for key, value in dict(io.properties()).items()}
+        properties = _texts(io.properties())
     except Py4JJavaError as error:
         if error.java_exception.getClass().getSimpleName() != "UnsupportedOperationException":
             raise
@@ -204,7 +204,11 @@ def _vended(spark: SparkSession, io: Any, location: str) -> dict[str, str]:
         return {}
     suitable = [one for one in io.credentials() if location.startswith(one.prefix())]
     chosen = max(suitable, key=lambda one: len(one.prefix()), default=None)
-    return {} if chosen is None else {str(key): str(value) for key, value in dict(chosen.config()).items()}
+    return {} if chosen is None else _texts(chosen.config())
+
+
+def _texts(java_map: Any) -> dict[str, str]:
+    return {str(key): str(value) for key, value in dict(java_map).items()}
 
 
 def java_table(spark: SparkSession, name: str) -> Any:

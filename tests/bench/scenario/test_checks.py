@@ -516,12 +516,12 @@ def test_a_type_of_catalog_that_does_not_exist_is_refused(tmp_path, kind):
         (
             {"type": "rest", "catalog-impl": "a.B"},
             {},
-            "cannot be combined with catalog.properties.type",
+            "cannot be combined with catalog.properties.type: leave one of",
         ),
         (
             {"type": "rest"},
             {"catalog-impl": "a.B"},
-            "cannot be combined with catalog.properties.type",
+            "cannot be combined with catalog.properties.type: leave one of",
         ),
     ],
 )
