@@ -61,12 +61,6 @@ class PlannerTraits:
     not. Its state has no note.
 
     `note(state, plan)` is what it remembers until its rule fires again; see `Planner` for the rules.
-
-    `falls_behind(files, partitions)` is why one plan may not take all of a stream that adds so many files,
-    on average, between two evaluations, in so many partitions; None where it may. `validate` prints it.
-
-    Up to `idle_until_ms` of scenario time it plans nothing, whatever the table: `validate` says so where a
-    scenario is no longer than that.
     """
 
     needs: frozenset[str] = frozenset()
@@ -75,8 +69,6 @@ class PlannerTraits:
     reads_state: bool = True
     figures: Callable[[TableState], Mapping[str, float]] | None = None
     note: Callable[[TableState, Plan | None], object | None] | None = None
-    falls_behind: Callable[[float, int], str | None] | None = None
-    idle_until_ms: int = 0
 
     def __post_init__(self) -> None:
         for name in ("needs", "columns"):
@@ -86,15 +78,10 @@ class PlannerTraits:
             raise ValueError(f"max_format_version={highest!r} must be a whole number")
         if not isinstance(self.reads_state, bool):
             raise ValueError(f"reads_state={self.reads_state!r} must be True or False")
-        until: object = self.idle_until_ms
-        if isinstance(until, bool) or not isinstance(until, int):
-            raise ValueError(f"idle_until_ms={until!r} must be a whole number")
         if self.figures is not None and not callable(self.figures):
             raise ValueError(f"figures={self.figures!r} must be a method that takes a table state")
         if self.note is not None and not callable(self.note):
             raise ValueError(f"note={self.note!r} must be a method that takes a table state and a plan")
-        if self.falls_behind is not None and not callable(self.falls_behind):
-            raise ValueError(f"falls_behind={self.falls_behind!r} must be a method that takes two numbers")
 
 
 def _demand_names(trait: str, given: object) -> None:

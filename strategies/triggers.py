@@ -1,6 +1,5 @@
 """Triggers: when a rule evaluates the table. Any trigger composes with any planner."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,9 +25,7 @@ class Trigger(Protocol):
     A trigger that fires at fixed intervals has them in a field or attribute `interval_ms`: a scenario
     that commits less often is refused then, and its disk space is estimated from them. One that only makes
     sense of tables with some capability names it in `needs`, as planners do. One without an interval that
-    goes by what every commit knows, and not by the files of the table, says `reads_state = False`. One that
-    waits for a number of commits or for a time may have a method `may_fire(commits_count, elapsed_ms)`, see
-    `may_fire_of`, so that a scenario too short for it is named.
+    goes by what every commit knows, and not by the files of the table, says `reads_state = False`.
     """
 
     def due(self, state: TableState, memory: RuleMemory) -> bool: ...
@@ -43,15 +40,6 @@ def interval_ms_of(trigger: Trigger) -> int | None:
 def reads_state_of(trigger: Trigger) -> bool:
     """Whether a trigger looks at the table: one without an interval does, unless it says that it does not."""
     return interval_ms_of(trigger) is None and getattr(trigger, "reads_state", True)
-
-
-def may_fire_of(trigger: Trigger) -> Callable[[int, int], bool] | None:
-    """Whether a trigger that does not remember when it fired could do so on a table with so many commits.
-
-    The arguments are their number, the initial load included, and the milliseconds since the start of the
-    stream. None for a trigger that does not say: it may always fire.
-    """
-    return getattr(trigger, "may_fire", None)
 
 
 def needs_of(trigger: Trigger) -> frozenset[str]:
@@ -80,11 +68,7 @@ class Every:
             )
 
     def due(self, state: TableState, memory: RuleMemory) -> bool:
-        return self.fires_within(memory.evaluated_at_ms, state.observed_at_ms)
-
-    def fires_within(self, after_ms: int, until_ms: int) -> bool:
-        """Whether one of its times is later than `after_ms` and not later than `until_ms`."""
-        return self._boundary(until_ms) > self._boundary(after_ms)
+        return self._boundary(state.observed_at_ms) > self._boundary(memory.evaluated_at_ms)
 
     def _boundary(self, at_ms: int) -> int:
         return (at_ms - (self.offset_ms or 0)) // self.interval_ms

@@ -65,7 +65,6 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         probe_every_ms=scenario.probe_every_ms,
         side_probe_every_ms=scenario.side_probe_every_ms,
         probe_phase=scenario.probe_phase,
-        probe_phases=scenario.unmet_phases().get(spec.label),
         memory_bytes=_memory_bytes(scenario),
         cores=_cores(job.mode, scenario, settings),
         price_per_core_hour=scenario.prices.core_hour,

@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -88,16 +87,3 @@ def default_side_probe_every_ms(probe_every_ms: int, duration_ms: int) -> int:
     """
     windows_count = math.ceil(duration_ms / probe_every_ms)
     return probe_every_ms * max(1, min(SIDE_WINDOWS, windows_count // SIDE_EXECUTIONS_MIN))
-
-
-def phases_met(interval_ms: int, cadences: Sequence[Cadence]) -> tuple[int, int] | None:
-    """How many phases of an interval the cadences of a scenario's repetitions meet, and how many there are.
-
-    The table of a strategy that acts every `interval_ms` runs through as many states as there are ticks in
-    the interval. A fixed cadence of the same length meets one of them, always the same. None where all are
-    met, or where the stream is shorter than the interval.
-    """
-    first = cadences[0]
-    states = math.lcm(interval_ms, first.commit_interval_ms) // first.commit_interval_ms
-    met = len({tick % states for cadence in cadences for tick in cadence.ticks})
-    return (met, states) if met < states <= first.commits_count else None

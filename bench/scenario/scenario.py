@@ -16,7 +16,7 @@ from bench.errors import ScenarioError
 from bench.keys import TableKeys, bytes_text, duration_ms_text
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
-from bench.scenario.cadence import Cadence, Phase, default_side_probe_every_ms, phases_met
+from bench.scenario.cadence import Cadence, Phase, default_side_probe_every_ms
 from bench.scenario.checks import (
     check_columns,
     check_kept_back,
@@ -52,7 +52,6 @@ from bench.secrets import Secrets, hidden
 from bench.spark_master import parse_master
 from strategies.plan import Capability
 from strategies.strategy import Rule, Strategy
-from strategies.triggers import interval_ms_of
 from workloads.commit import CommitSpec, Dated, TargetSized, Workload
 from workloads.partitioning import Partitioning
 from workloads.schema import Schema
@@ -148,21 +147,6 @@ class Scenario:
             self.seed, self.commits_count, self.commit_interval_ms, self.probe_every_ms,
             self.side_probe_every_ms, self.probe_phase, repetition,
         )  # fmt: skip
-
-    def unmet_phases(self) -> dict[str, tuple[int, int]]:
-        """The strategies, by label, that its repetitions meet in some phases of their interval only.
-
-        Each with the number of phases met and of all phases (see `cadence.phases_met`), for the rule that is
-        met worst. Their mean latency is then one over those phases and not over time.
-        """
-        found: dict[str, tuple[int, int]] = {}
-        cadences = [self.cadence(repetition) for repetition in range(1, self.repetitions + 1)]
-        for spec in self.strategies:
-            intervals_ms = [interval_ms_of(rule.trigger) for rule in spec.strategy.rules]
-            met = [phases for ms in intervals_ms if ms and (phases := phases_met(ms, cadences))]
-            if met:
-                found[spec.label] = min(met, key=lambda phases: phases[0] / phases[1])
-        return found
 
     @property
     def stream_epoch_ms(self) -> int | None:

@@ -109,20 +109,6 @@ class Amoro:
         table, settings = iceberg_state(state), read_settings(self.options)
         return health(_all_evaluated(table, settings), settings)
 
-    def falls_behind(self, files: float, partitions: int) -> str | None:
-        """Why one plan may leave some of so many partitions, to which so many files come, for later."""
-        open_file_bytes = read_settings(self.options).open_file_cost_bytes
-        if partitions > 1 and files * open_file_bytes > self.budget_bytes:
-            reach = self.budget_bytes // open_file_bytes
-            return (
-                "one plan takes whole partitions until they exceed threads x max_input_per_thread, which is "
-                f"about {reach:,} small files; about {files:,.0f} files come between two evaluations"
-            )
-        if 0 < self.max_pending_partitions < partitions:
-            most = f"{self.max_pending_partitions:,} of them (max_pending_partitions)"
-            return f"the stream adds files to {partitions:,} partitions, and one plan takes at most {most}"
-        return None
-
     @property
     def budget_bytes(self) -> int:
         """The cost at which a plan takes no more partitions."""

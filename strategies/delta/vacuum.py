@@ -24,11 +24,6 @@ class Vacuum:
         if not self.retain_ms >= 0:
             raise ValueError(f"retain_ms={self.retain_ms} must be >= 0")
 
-    @property
-    def idle_until_ms(self) -> int:
-        """Nothing is older than `retain_ms` before that time."""
-        return self.retain_ms
-
     def decide(self, state: TableState) -> Plan | None:
         keep_from_ms = state.observed_at_ms - self.retain_ms
         if keep_from_ms <= 0:

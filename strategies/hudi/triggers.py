@@ -82,10 +82,6 @@ class _CommitsTrigger:
         since = self._since(hudi_state(state).timeline)
         return since is not None and since.commits_count >= self.commits
 
-    def may_fire(self, commits_count: int, elapsed_ms: int) -> bool:
-        """See `strategies.triggers.may_fire_of`; log compactions would count as well."""
-        return commits_count >= self.commits
-
     @abstractmethod
     def _since(self, timeline: Sequence[Instant]) -> Since | None:
         """What to count from."""
@@ -129,10 +125,6 @@ class TimeElapsed:
         since = since_compaction(hudi_state(state).timeline)
         return since is not None and since.elapsed_s(state.observed_at_ms) >= self.elapsed_ms // 1000
 
-    def may_fire(self, commits_count: int, elapsed_ms: int) -> bool:
-        """See `strategies.triggers.may_fire_of`."""
-        return elapsed_ms // 1000 >= self.elapsed_ms // 1000
-
 
 @dataclass(frozen=True, slots=True)
 class _NumTimeTrigger:
@@ -150,10 +142,6 @@ class _NumTimeTrigger:
 
     def due(self, state: TableState, memory: RuleMemory) -> bool:
         return type(self).combine(trigger.due(state, memory) for trigger in self._triggers)
-
-    def may_fire(self, commits_count: int, elapsed_ms: int) -> bool:
-        """See `strategies.triggers.may_fire_of`."""
-        return type(self).combine(trigger.may_fire(commits_count, elapsed_ms) for trigger in self._triggers)
 
     @property
     def _triggers(self) -> tuple[NumCommits, TimeElapsed]:

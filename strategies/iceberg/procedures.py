@@ -168,11 +168,6 @@ class ExpireSnapshots:
         if self.retain_last < 1:
             raise ValueError(f"retain_last={self.retain_last} must be >= 1: the current snapshot is kept")
 
-    @property
-    def idle_until_ms(self) -> int:
-        """Nothing is older than `retain_ms` before that time."""
-        return self.retain_ms
-
     def decide(self, state: TableState) -> Plan | None:
         keep_from_ms = state.observed_at_ms - self.retain_ms
         if keep_from_ms <= 0:

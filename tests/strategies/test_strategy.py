@@ -358,7 +358,6 @@ def test_traits_may_follow_from_the_options():
         ("reads_state", "no", "reads_state='no' must be True or False"),
         ("figures", {}, r"figures=\{\} must be a method"),
         ("note", "later", "note='later' must be a method"),
-        ("falls_behind", True, "falls_behind=True must be a method"),
     ],
 )
 def test_an_attribute_of_a_trait_s_name_that_is_none_is_refused(name, value, text):

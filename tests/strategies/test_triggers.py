@@ -68,21 +68,6 @@ def test_an_offset_lies_within_the_interval(offset_ms):
         Every(60_000, offset_ms)
 
 
-@given(
-    interval_ms=st.integers(1, 100),
-    offset_ms=st.none() | st.integers(1, 99),
-    after_ms=st.integers(0, 500),
-    length_ms=st.integers(0, 500),
-)
-def test_fires_within_a_time_if_an_evaluation_of_each_millisecond_would(
-    interval_ms, offset_ms, after_ms, length_ms
-):
-    offset_ms = offset_ms if offset_ms is not None and offset_ms < interval_ms else None
-    trigger, until_ms = Every(interval_ms, offset_ms), after_ms + length_ms
-    times = range(offset_ms or interval_ms, until_ms + 1, interval_ms)
-    assert trigger.fires_within(after_ms, until_ms) is any(at_ms > after_ms for at_ms in times)
-
-
 @given(ticks=st.integers(1, 500), times=st.integers(1, 60))
 def test_every_multiple_of_the_tick_fires_ticks_over_times(ticks, times):
     fired = firings(Every(60_000 * times), [60_000 * i for i in range(1, ticks + 1)])

@@ -4,7 +4,7 @@ import json
 import shlex
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +15,7 @@ import typer
 
 from bench.cli.commands.show import print_rows
 from bench.cli.commands.validate import ScenariosArgument, SetOption
-from bench.cli.output import ERR, conceal, print_line, print_warning, without_secrets
+from bench.cli.output import ERR, conceal, print_line, without_secrets
 from bench.cli.progress import SuiteProgress, doing
 from bench.cli.repetitions import few_repetitions
 from bench.cli.results_argument import DEFAULT_OUT, on_this_machine
@@ -28,9 +28,7 @@ from bench.runs import preflight
 from bench.runs.against import Against, meet
 from bench.runs.cases import PlannedRun, Source, plan_runs, repetitions_of
 from bench.runs.suite import Options, drop_left, earlier_runs, locked, run_suite
-from bench.scenario.backlogs import backlogs
 from bench.scenario.checks import REPETITIONS_MAX
-from bench.scenario.idle_rules import idle_rules
 from bench.scenario.scenario import load_scenario
 from bench.secrets import hide_setting, key_of
 from bench.text import counted
@@ -191,8 +189,6 @@ def run(
             only_variants=variants, against=other, mode=mode, invalidated_too=each,
         )  # fmt: skip
 
-    for warning in _warnings(sources):
-        print_warning(warning)
     if dry_run:
         _print_plan(planned(), sources, repetitions, mode)
         return
@@ -280,12 +276,6 @@ def _met(path: Path, sources: Sequence[Source], mode: Mode) -> Against:
     """The other compactbench. Raises ScenarioError unless its runs may stand beside ours."""
     with ERR.status(f"asking the compactbench at {path}"):
         return meet(path, {s.name_or_path: s.scenario for s in sources}, sources[0].overrides, mode)
-
-
-def _warnings(sources: Sequence[Source]) -> Iterator[str]:
-    for source in sources:
-        for warning in (*idle_rules(source.scenario), *backlogs(source.scenario)):
-            yield f"{source.scenario.name}: {warning}"
 
 
 def _interrupted(signum: int, frame: FrameType | None) -> NoReturn:

@@ -1,7 +1,6 @@
 """`compactbench validate`: whether scenarios are valid, and what each would run."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +12,6 @@ from bench.cli.output import (
     print_json,
     print_paragraph,
     print_table,
-    print_warning,
 )
 from bench.cli.repetitions import few_repetitions
 from bench.engines.contract import CommitLayout
@@ -25,9 +23,7 @@ from bench.results.records import Mode
 from bench.runs.cases import repetitions_of
 from bench.runs.preflight import check_supported
 from bench.runs.settings import run_namespace
-from bench.scenario.backlogs import Backlog, backlogs
 from bench.scenario.catalog import configured_catalog, has_shared_catalog
-from bench.scenario.idle_rules import IdleRule, idle_rules
 from bench.scenario.scenario import Scenario, load_scenario
 from bench.scenario.specs import rule_text
 from bench.scenario.variants import BASE
@@ -48,12 +44,6 @@ SetOption = Annotated[
         "'strategies[LABEL].KEY=VALUE'. May be repeated.",
     ),
 ]
-
-
-_REMEDY = {  # by probe_phase
-    "random": "More repetitions, or a shorter probe_every, meet more of them.",
-    "fixed": 'A probe_phase of "random", or a shorter probe_every, meets more of them.',
-}
 
 
 def validate(
@@ -129,15 +119,11 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
         ],
         "maintenance": [rule_text(rule) for rule in scenario.maintenance],
         "places": _places(scenario, mode),
-        "unmet_phases": scenario.unmet_phases(),
-        "probe_phase": scenario.probe_phase,
         "variants": [
             {**one.variant.to_json(), "summary": str(one.variant), "places": _places(one, mode)}
             for one in scenario.variants
             if one.variant is not None
         ],
-        "idle_rules": [asdict(idle) for idle in idle_rules(scenario)],
-        "backlogs": [asdict(backlog) for backlog in backlogs(scenario)],
     }
 
 
@@ -200,14 +186,6 @@ def _left_out_rows(scenario: Scenario) -> int:
     return workload.left_out_rows(scenario.duration_ms) if isinstance(workload, Recorded) else 0
 
 
-def _by_phase(unmet: Mapping[str, tuple[int, int]]) -> Mapping[tuple[int, int], list[str]]:
-    """The strategies of which the probes meet as many of as many states."""
-    labels: dict[tuple[int, int], list[str]] = {}
-    for label, phase in unmet.items():
-        labels.setdefault(phase, []).append(label)
-    return labels
-
-
 def _range(strategies: Sequence[Mapping[str, Any]], key: str, noun: str) -> str:
     """A count of all strategies, with the least and the most where they differ."""
     counts = [strategy[key] for strategy in strategies]
@@ -244,18 +222,9 @@ def _print_summary(facts: dict[str, Any]) -> None:
     if facts["left_out_rows"]:
         changes = counted(facts["left_out_rows"], "recorded change")
         print_paragraph(f"Left out: {changes} after duration = {duration}, which starts at the first change.")
-    for (met, states), labels in _by_phase(facts["unmet_phases"]).items():
-        print_paragraph(
-            f"Between two compactions of {', '.join(labels)} the table passes through {states} states, of "
-            f"which the probes meet {met}; mean latencies are those of these. {_REMEDY[facts['probe_phase']]}"
-        )
     for rule in facts["maintenance"]:
         print_paragraph(f"Maintenance of every strategy's table: {rule}.")
     print_table(["strategy", "what it does"], [(s["label"], s["summary"]) for s in strategies])
     if facts["variants"]:
         lines = [(BASE, "the scenario as it is"), *((v["label"], v["summary"]) for v in facts["variants"])]
         print_table(["variant", "what it sets"], lines)
-    for idle in facts["idle_rules"]:
-        print_warning(f"{IdleRule(**idle)}")
-    for backlog in facts["backlogs"]:
-        print_warning(f"{Backlog(**backlog)}")

@@ -112,21 +112,6 @@ def test_a_variant_that_a_simulation_does_not_know_is_refused_there(capsys):
     assert "--only variant=LABEL (base is the scenario as it is)" in message
 
 
-def test_validate_names_rules_that_can_never_fire(capsys, tmp_path):
-    file = write(tmp_path)
-    assert main(["validate", file, "--set", "duration=1min"]) == 0
-    printed = " ".join(capsys.readouterr().err.split())
-    assert (
-        "warning: every(interval=2min): iceberg.rewrite_data_files() of every-2min can never fire: it would "
-        "fire after the end of the stream (duration = 1min)"
-    ) in printed
-    assert main(["validate", file, "--set", "duration=1min", "--format", "json"]) == 0
-    (facts,) = json.loads(capsys.readouterr().out)
-    assert [idle["owner"] for idle in facts["idle_rules"]] == ["every-2min"]
-    assert main(["validate", file]) == 0
-    assert "warning" not in capsys.readouterr().err
-
-
 def test_validate_gives_json_and_only_json_on_stdout(capsys):
     assert main(["validate", "quickstart", "append-only", "--format", "json"]) == 0
     captured = capsys.readouterr()
@@ -151,18 +136,6 @@ def test_validate_prints_each_problem_and_what_is_valid(capsys, tmp_path):
         "variants, warm_up_rounds, workload"
     )
     assert second.startswith('"nope" is neither a shipped scenario')
-
-
-def test_validate_names_strategies_whose_interval_coincides_with_the_cadence(capsys, tmp_path):
-    file = write(tmp_path)
-    fixed = ["--set", "probe_every=2min", "--set", "probe_phase=fixed"]
-    assert main(["validate", file, *fixed]) == 0
-    said = (
-        "Between two compactions of every-2min the table passes through 2 states, of which the probes meet 1;"
-    )
-    assert said in capsys.readouterr().out
-    assert main(["validate", file, "--set", "probe_every=2min"]) == 0
-    assert "The probes meet" not in capsys.readouterr().out
 
 
 def test_validate_refuses_resources_a_local_process_cannot_honour(capsys):

@@ -4,10 +4,9 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scenario_builder import load
 
 from bench.results.latency import window_ms
-from bench.scenario.cadence import Cadence, default_side_probe_every_ms, phases_met
+from bench.scenario.cadence import Cadence, default_side_probe_every_ms
 
 MINUTE_MS = 60_000
 
@@ -99,25 +98,6 @@ def test_by_default_the_other_probes_run_a_fifth_as_often_but_four_times(minutes
     assert found_ms == expected * MINUTE_MS
 
 
-@pytest.mark.parametrize(
-    ("commits", "interval", "every", "phase", "expected"),
-    [
-        (60, 5, 5, "fixed", (1, 5)),  # always the same one
-        (60, 10, 5, "fixed", (2, 10)),
-        (60, 5, 10, "fixed", (1, 5)),
-        (60, 7, 5, "fixed", None),  # 7 and 5 meet in every phase
-        (30, 7, 5, "fixed", (6, 7)),  # but not in half an hour
-        (60, 1, 5, "fixed", None),  # there is one state only
-        (60, 5, 1, "fixed", None),  # every tick is probed
-        (60, 61, 1, "fixed", None),  # it never comes round
-        (60, 5, 5, "random", None),
-        (20, 5, 5, "random", (4, 5)),  # of four windows
-    ],
-)
-def test_a_cadence_meets_some_phases_of_an_interval(commits, interval, every, phase, expected):
-    assert phases_met(interval * MINUTE_MS, [cadence(commits, every, phase=phase)]) == expected
-
-
 @given(st.integers(1, 9), st.integers(1, 40), st.integers(0, 99))
 def test_in_as_many_repetitions_as_a_window_has_ticks_each_of_them_is_probed_once(every, windows, seed):
     repetitions = [
@@ -125,15 +105,3 @@ def test_in_as_many_repetitions_as_a_window_has_ticks_each_of_them_is_probed_onc
     ]
     assert sorted(tick for made in repetitions for tick in made.ticks) == list(range(1, every * windows + 1))
     assert all(made.is_probed(tick) for made in repetitions for tick in made.ticks)
-
-
-def test_two_repetitions_meet_what_one_leaves_out():
-    one, two = (cadence(20, 5, repetition=number) for number in (1, 2))
-    assert phases_met(5 * MINUTE_MS, [one]) == phases_met(5 * MINUTE_MS, [two]) == (4, 5)
-    assert phases_met(5 * MINUTE_MS, [one, two]) is None
-
-
-def test_a_scenario_knows_which_strategies_its_cadence_does_not_meet_in_every_state(tmp_path):
-    assert load(tmp_path, probe_every="2min", probe_phase="fixed").unmet_phases() == {"every-2min": (1, 2)}
-    assert load(tmp_path, probe_every="2min").unmet_phases() == {}
-    assert load(tmp_path, probe_phase="fixed").unmet_phases() == {}

@@ -185,14 +185,3 @@ def test_figures_tell_how_many_partitions_a_plan_leaves_for_later(planner, left)
     planned = {group.partition for action in plan.actions for group in action.groups} if plan else set()
     assert found["partitions_left"] == left
     assert found["partitions_due"] == left + len(planned)
-
-
-def test_a_planner_says_when_one_plan_may_not_take_all_that_comes():
-    planner = Amoro()
-    assert planner.falls_behind(128, 31) is None  # 512 MiB of 4 MiB a file
-    assert "about 128 small files; about 129 files come" in planner.falls_behind(129, 31)
-    assert planner.falls_behind(10_000, 1) is None  # a partition is always planned as a whole
-    assert Amoro(threads=2).falls_behind(129, 31) is None
-    assert "101 partitions, and one plan takes at most 100" in planner.falls_behind(8, 101)
-    assert Amoro(max_pending_partitions=0).falls_behind(8, 101) is None
-    assert Amoro({"read.split.open-file-cost": 0}).falls_behind(10_000, 31) is None
