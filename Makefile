@@ -46,22 +46,22 @@ check: lint ## The same, and run the tests that need no Java
 
 .PHONY: bench
 bench: $(READY) ## Measure compactbench itself: its share of a run, reading table state, the cost of an upsert commit
-	@TZ=UTC $(BIN)/python -P tests/benchmarks/overhead.py
-	@TZ=UTC $(BIN)/python -P tests/benchmarks/commit_cost.py
+	@TZ=UTC $(BIN)/python -P tools/overhead.py
+	@TZ=UTC $(BIN)/python -P tools/commit_cost.py
 
 .PHONY: trust
 trust: $(READY) ## Test how far comparisons can be trusted here: A/A runs and a known difference (about 40 minutes)
 	@$(BIN)/compactbench run trust --out results --resume --repetitions 20 --only strategy=twelve \
 		--only strategy=twelve-again --only strategy=ten
-	@TZ=UTC $(BIN)/python -P tests/benchmarks/trust.py results/trust
+	@TZ=UTC $(BIN)/python -P tools/trust.py results/trust
 
 .PHONY: torture
 torture: $(READY) ## Kill suites at random moments, and check that nothing is lost or left (about half an hour)
-	@TZ=UTC $(BIN)/python -P tests/benchmarks/torture.py
+	@TZ=UTC $(BIN)/python -P tools/torture.py
 
 .PHONY: noise
 noise: $(READY) ## Print how often comparisons of simulated noise err, and what the trend test finds (a few minutes)
-	@PYTHONPATH=tests/support $(BIN)/python -P tests/benchmarks/false_verdicts.py
+	@PYTHONPATH=tests/support $(BIN)/python -P tools/false_verdicts.py
 
 # Columns and initial rows: 0.5, 1 and 2 GB of each width. In 20 minutes of stream the rewriting strategy compacts
 # twice and Amoro four times.
@@ -74,7 +74,7 @@ scale: $(READY) ## Measure how rewriting and converting scale: `upsert` at six t
 			--set workload.columns=$${table%-*} --set workload.initial_rows=$${table#*-} \
 			--only strategy=spark-10min-deletes --only strategy=amoro || exit; \
 	done
-	@TZ=UTC $(BIN)/python -P tests/benchmarks/scale.py results/scale/*
+	@TZ=UTC $(BIN)/python -P tools/scale.py results/scale/*
 
 .PHONY: golden
 golden: $(READY) ## Regenerate the golden files of the tests; review the diff
@@ -82,7 +82,7 @@ golden: $(READY) ## Regenerate the golden files of the tests; review the diff
 
 .PHONY: docs
 docs: $(READY) ## Write README.md's figures, docs/ and the checked-in report anew from the published runs; review the diff
-	@$(BIN)/python -P -c 'from reports.publishing import write_example, write_pages; write_pages(); write_example()'
+	@$(BIN)/python -P -c 'from tools.publishing import write_example, write_pages; write_pages(); write_example()'
 
 .PHONY: clean
 clean: ## Remove leftover tables; results and the environment are kept

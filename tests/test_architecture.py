@@ -14,7 +14,7 @@ PACKAGES = ("bench", "strategies", "workloads", "reports")
 TEXTS = {".py", ".j2", ".css", ".js"}
 OWN_FOLDERS = {"delta", "hudi", "iceberg", "amoro"}  # Amoro plans Iceberg tables
 # What users write, and what runs gave.
-ELSEWHERE = {"workloads/scenarios", "reports/examples", "reports/published"}
+ELSEWHERE = {"workloads/scenarios", "reports/examples"}
 
 # Where a format is registered: its engines, its planners, and the versions of its jars.
 REGISTRIES = {"bench/engines/registry.py", "strategies/registry.py", "bench/runtime.py"}

@@ -1,18 +1,13 @@
 """How the torture test kills, on a stand-in for a suite."""
 
-import importlib.util
 import random
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
-_spec = importlib.util.spec_from_file_location("torture", Path(__file__).with_name("torture.py"))
-torture = importlib.util.module_from_spec(_spec)
-sys.modules["torture"] = torture  # where its dataclass looks for the names in annotations
-_spec.loader.exec_module(torture)
+from tools import torture
 
 DEAF = "import signal, time; [signal.signal(n, signal.SIG_IGN) for n in (2, 15)]; print(1); time.sleep(60)"
 MORTAL = "import time; print(1, flush=True); time.sleep(60)"

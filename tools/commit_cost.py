@@ -4,11 +4,12 @@ Run by `make bench`. Both are committed in turns to two real Iceberg tables of o
 their ratio says little about the machine; process CPU of the commits alone, batches cached before.
 """
 
-import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
+
+from pyspark.sql import SparkSession
 
 from bench import runtime
 from bench.engines.contract import Batch, CatalogSettings, EngineSettings, TableSpec
@@ -33,7 +34,8 @@ def main() -> None:
                 lambda: spark, folder / "logs", WORKLOAD, SEED, COMMITS, 60_000, lambda done, total: None
             )
             appending = upserting.sibling("appending")
-            upserting.create(), appending.create()
+            upserting.create()
+            appending.create()
             costs = []
             specs = WORKLOAD.shape(SEED, COMMITS, 60_000, Partitioning())
             for spec, logged in zip(specs, log.commits, strict=True):
@@ -54,7 +56,7 @@ def main() -> None:
     )
 
 
-def rows_of(spark, log: ChangeLog, logged: LoggedCommit, changes: Batch, folder: Path) -> Batch:
+def rows_of(spark: SparkSession, log: ChangeLog, logged: LoggedCommit, changes: Batch, folder: Path) -> Batch:
     """The rows the changes write, in a file for each writer, as a commit of their own."""
     names = WORKLOAD.schema.names
     target = folder / "rows" / str(logged.index)
@@ -64,4 +66,4 @@ def rows_of(spark, log: ChangeLog, logged: LoggedCommit, changes: Batch, folder:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,14 +1,15 @@
 """Published results: the runs behind every figure that README and docs state, and the pages made from them.
 
-    reports/published/index.toml      each set of runs: the command that made it, and what rests on it
-    reports/published/<name>.tar.xz   manifests and records of its runs
-    reports/published/*.j2            the pages; their measured figures are computed when they are written
+    tools/published/index.toml      each set of runs: the command that made it, and what rests on it
+    tools/published/<name>.tar.xz   manifests and records of its runs
+    tools/published/*.j2            the pages; their measured figures are computed when they are written
 
 `make docs` writes the pages. A test writes them again and compares, so that no figure in prose can drift from
-the runs it came from.
+the runs it came from. `python -m tools.publishing NAME RESULTS...` packs runs.
 """
 
 import io
+import sys
 import tarfile
 import tempfile
 import tomllib
@@ -38,9 +39,9 @@ from reports.sections.partitions import partition_tables
 from reports.tables import arrow
 from reports.text import format_value, shared_decimals
 
-FOLDER = Path(__file__).parent / "published"
 ROOT = Path(__file__).parents[1]
-EXAMPLE = Path(__file__).parent / "examples" / "append-only"  # the report of the published runs of that name
+FOLDER = ROOT / "tools" / "published"
+EXAMPLE = ROOT / "reports" / "examples" / "append-only"  # the report of the published runs of that name
 BEGIN, END = "<!-- begin: {} -->", "<!-- end: {} -->"
 
 
@@ -413,3 +414,15 @@ def _replaced(name: str, text: str) -> str:
 def _number(value: float, decimals: int | None) -> str:
     digits = shared_decimals([value]) if decimals is None else decimals
     return f"{value:,.{digits}f}"
+
+
+def main() -> None:
+    """Pack the runs of some folders under a name, which then has to be listed in the index."""
+    name, *folders = sys.argv[1:]
+    archive = FOLDER / f"{name}.tar.xz"
+    pack(load_runs(*map(Path, folders)), archive)
+    print(f"{archive}: {archive.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()

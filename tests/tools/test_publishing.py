@@ -11,8 +11,8 @@ from bench.results.records import SHARED_JVM, ContentRecord
 from bench.results.rows import rows
 from bench.text import MISSING, human_count
 from reports.load import run_groups
-from reports.publishing import EXAMPLE, FOLDER, Agreement, Published, entries, pack, pages, unpack
 from reports.render import markdown_text
+from tools.publishing import EXAMPLE, FOLDER, Agreement, Published, entries, pack, pages, unpack
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_published_simulations_are_what_the_simulator_says(entry, tmp_path, caps
         {row.strategy: [row.values[name] for name in MODELLED] for row in rows(runs)}
         for runs in (unpack(entry.archive), load_runs(tmp_path))
     )
-    assert packed == now, f"pack {entry.name} anew (tests/benchmarks/publish.py), then run `make docs`"
+    assert packed == now, f"pack {entry.name} anew (tools/publishing.py), then run `make docs`"
 
 
 def test_a_simulation_is_shown_over_what_was_measured(results, tmp_path):

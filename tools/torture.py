@@ -31,7 +31,7 @@ from bench.runs.dropping import left_by
 from bench.runs.processes import LOG_GRACE_S, STOP_GRACE_S
 from bench.runs.suite import WORK
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from shared_lake import write_lake
 
 PROGRAM = Path(sys.executable).parent / "compactbench"
