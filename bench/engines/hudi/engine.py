@@ -55,7 +55,6 @@ class HudiEngine(FolderEngine[Scheduled]):
 
     capabilities = CAPABILITIES
     format_name = NAME
-    readable_names = frozenset({TABLE, READ_OPTIMIZED})
 
     def __init__(
         self, spark: SparkSession, meter: Meter, folder: Path, spec: TableSpec, namespace: str = "bench"

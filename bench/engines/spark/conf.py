@@ -27,6 +27,7 @@ DEFAULT_CONF: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
+    "spark.sql.variable.substitute": "false",  # ${env:NAME} in a probe would put a variable into the results
     EXTRA_OPTIONS: "-Duser.timezone=UTC",
     # Idle compiler threads would end, and their CPU would be missing from a reading by thread.
     DEFAULT_OPTIONS: "-XX:-UseDynamicNumberOfCompilerThreads",

@@ -31,8 +31,7 @@ from bench.engines.contract import (
 from bench.engines.ledger import AnyLedger
 from bench.engines.spark.beside import Beside
 from bench.engines.spark.meter import Clocks, Measured, Meter
-from bench.engines.spark.queries import ScanReader, run_query
-from bench.engines.spark.read_only import more_than_reading
+from bench.engines.spark.queries import ScanReader, is_query, run_query
 from bench.engines.spark.staging import staging_of
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
 from bench.errors import EngineError
@@ -62,15 +61,11 @@ class TableReading:
     metadata_bytes: int
 
 
-_READ_ONLY = set[tuple[str, frozenset[str]]]()  # queries known to do no more than read tables of these names
-
-
 class SparkEngine(ABC, Generic[_Prepared]):
     """One table on Spark (see the `Engine` contract)."""
 
     capabilities: frozenset[str]
     format_name: str
-    readable_names: frozenset[str] = frozenset({"orders"})  # what queries may read
 
     def __init__(
         self,
@@ -242,19 +237,13 @@ class SparkEngine(ABC, Generic[_Prepared]):
 
     def query(self, probe: Probe) -> QueryOutcome:
         with self._errors(f"probe {probe.name!r}"):
-            self._check_reads_only(probe)
+            if not is_query(self._spark, probe.sql):
+                raise EngineError(
+                    f"probe {probe.name!r}: a probe must be a query (SELECT, WITH or VALUES), without a "
+                    "command or a write"
+                )
             self._forget()
             return run_query(self._spark, self._meter, probe.sql, self._reader)
-
-    def _check_reads_only(self, probe: Probe) -> None:
-        """Once for each query in a process: the first time in the warm-up, which is not measured."""
-        asked = probe.sql, self.readable_names
-        if asked in _READ_ONLY:
-            return
-        problem = more_than_reading(self._spark, probe.sql, self.readable_names)
-        if problem is not None:
-            raise EngineError(f"probe {probe.name!r} {problem}: a probe may only read the table")
-        _READ_ONLY.add(asked)
 
     def _forget(self) -> None:
         """Drop what the session remembers of the table's metadata, so that each reader reads it anew.

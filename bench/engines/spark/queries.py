@@ -7,6 +7,7 @@ A figure that the reader does not report is None.
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -16,6 +17,9 @@ from bench.engines.spark.meter import Meter
 
 # Leaves that read no table: empty and constant relations, and exchanges that another part of the plan reads.
 READS_NOTHING = frozenset({"LocalTableScanExec", "EmptyRelationExec", "ReusedExchangeExec"})
+
+# Of Spark's parsed plans: commands, statements that become commands, and INSERT OVERWRITE DIRECTORY.
+_COMMANDS_AND_WRITES = ("Command", "ParsedStatement", "InsertIntoDir")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,25 @@ class ScanReader:
 
     list_files: Callable[[Scan], None]
     work: Callable[[tuple[Scan, ...]], ScanWork]
+
+
+@lru_cache(maxsize=100)
+def is_query(spark: SparkSession, sql: str) -> bool:
+    """Whether Spark's parser sees a query, without a command or a write.
+
+    Nothing is analysed or run. Cached, so that a probe is parsed once, in the warm-up, which is not measured.
+    Raises ParseException for invalid SQL.
+    """
+    jvm: Any = spark._jvm
+    package = "org.apache.spark.sql.catalyst.plans.logical"
+    refused = [jvm.java.lang.Class.forName(f"{package}.{name}") for name in _COMMANDS_AND_WRITES]
+    pending = [spark._jsparkSession.sessionState().sqlParser().parsePlan(sql)]
+    while pending:
+        node = pending.pop()
+        if any(kind.isInstance(node) for kind in refused):
+            return False
+        pending += [node.children().apply(index) for index in range(node.children().size())]
+    return True
 
 
 def run_query(spark: SparkSession, meter: Meter, sql: str, reader: ScanReader) -> QueryOutcome:

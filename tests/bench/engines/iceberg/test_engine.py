@@ -114,6 +114,13 @@ def test_rewrite_data_files_takes_every_option_the_planner_allows(engine, log, t
     assert content_of(engine, stream, tmp_path / "dump").equal
 
 
+def test_variables_in_a_row_filter_are_text(engine, log):
+    commit_all(engine, batches(log)[:1])
+    planner = RewriteDataFiles(where="no_column = '${env:HOME}'")
+    error = execute(engine, planner.decide(engine.state(60_000)), 60_000).error
+    assert "${env:HOME}" in error
+
+
 def test_rewrite_data_files_rejects_the_option_its_release_forgot(engine, log):
     commit_all(engine, batches(log)[:1])
     native = Native(Command.REWRITE_DATA_FILES, {}, {"max-file-group-input-files": "10"})
